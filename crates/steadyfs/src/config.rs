@@ -1,0 +1,268 @@
+//! Settings, and the numbers derived from them and the geometry.
+
+use crate::media::Geometry;
+
+/// Most anchor blocks (blocks that hold checkpoints) a volume may have.
+pub const ANCHORS_MAX: usize = 16;
+
+/// Settings of a volume, chosen when it is formatted and kept in its superblock.
+///
+/// [`Config::for_geometry`] gives settings that meet the promises of the documentation; every field says what more and
+/// less of it do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Program pages of a logical page. A power of two, 1 to 16. More: smaller map and tables; less: cheaper rewrites of single
+    /// program pages.
+    pub unit_pages: u16,
+    /// Map changes kept in RAM before they are folded into leaves, at least 40 more than `transaction_pages`. More: fewer programs
+    /// per write and more usable space; 4 bytes each (8 above 32,767 frames).
+    pub overlay_entries: u16,
+    /// Logical pages that one transaction may write, 2 to 1,024. More: larger transactions.
+    pub transaction_pages: u16,
+    /// Programs between two checkpoints, at least 16. More: fewer programs per write; less: faster mount.
+    pub checkpoint_programs: u16,
+    /// Largest allowed difference between the erase counts of two blocks, 8 to 200. Less: more moves of data at rest.
+    pub wear_spread: u8,
+    /// Blocks that may be bad, factory and grown together, before the volume is used up.
+    pub bad_blocks_max: u16,
+    /// Files that the volume can hold, at most 1,048,576. An entry of the file table takes room only once used.
+    pub files_max: u32,
+    /// Program failures that one call survives by writing elsewhere.
+    pub failures: u8,
+}
+
+impl Config {
+    /// Settings for a medium: 4 KiB logical pages where a block holds at least 15 of them.
+    pub const fn for_geometry(geometry: &Geometry) -> Self {
+        let mut unit_pages = 1;
+        while unit_pages * geometry.page_bytes < 4096 && geometry.pages_per_block / (unit_pages * 2) >= 15 && unit_pages < 16 {
+            unit_pages *= 2;
+        }
+        let frames = geometry.pages_per_block / unit_pages * geometry.block_count;
+        let pages = geometry.pages_per_block * geometry.block_count;
+        Self {
+            unit_pages: unit_pages as u16,
+            overlay_entries: clamp(frames / 75, 64, 1024) as u16,
+            transaction_pages: clamp(frames / 1024, 8, 16) as u16,
+            checkpoint_programs: clamp(pages / 32, 32, 256) as u16,
+            wear_spread: 32,
+            bad_blocks_max: clamp(geometry.block_count / 50, 2, 200) as u16,
+            files_max: clamp(frames / 2, 64, 16_384),
+            failures: 2,
+        }
+    }
+
+    /// Bytes of RAM that a volume needs for its tables and buffers.
+    ///
+    /// A `const fn`: the buffer can be a `static` array.
+    pub const fn memory_bytes(&self, geometry: &Geometry) -> usize {
+        match Layout::derive(geometry, self) {
+            Ok(layout) => layout.memory_bytes(),
+            Err(_) => 0,
+        }
+    }
+
+    /// Says what is wrong with the settings for a medium, if anything.
+    ///
+    /// # Errors
+    /// The rule that is broken.
+    pub const fn check(&self, geometry: &Geometry) -> Result<(), &'static str> {
+        match Layout::derive(geometry, self) {
+            Ok(_) => Ok(()),
+            Err(rule) => Err(rule),
+        }
+    }
+}
+
+const fn clamp(value: u32, low: u32, high: u32) -> u32 {
+    if value < low {
+        low
+    } else if value > high {
+        high
+    } else {
+        value
+    }
+}
+
+const fn ceil_div(a: u32, b: u32) -> u32 {
+    a.div_ceil(b)
+}
+
+/// Most blocks that may be allocated between two checkpoints.
+pub(crate) const LISTED_MAX: usize = 28;
+/// Bytes of an entry of the file table.
+pub(crate) const INODE_BYTES: u32 = 256;
+/// Bytes of a directory record.
+pub(crate) const RECORD_BYTES: u32 = 8;
+/// Erased blocks that reclamation keeps in stock.
+pub(crate) const STOCK: u32 = 4;
+
+/// Everything that follows from geometry and settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub geometry: Geometry,
+    pub config: Config,
+    /// Bytes of a logical page.
+    pub logical_bytes: u32,
+    /// Places for a logical page in a block.
+    pub frames_per_block: u32,
+    /// Bytes of a frame number or logical page number in a table: 2 or 4.
+    pub entry_bytes: u32,
+    /// Entries of a leaf.
+    pub leaf_entries: u32,
+    /// Leaves of the map.
+    pub leaf_count: u32,
+    /// Size of the logical address space. Larger than `usable`: the file table is laid out in full and used in part.
+    pub logical_count: u32,
+    /// Logical pages that may hold data at once, leaves and open transaction not counted.
+    pub usable: u32,
+    /// Blocks that hold checkpoints.
+    pub anchor_count: u32,
+    /// Program pages of a checkpoint.
+    pub checkpoint_pages: u32,
+    /// Frames that reclamation never lets go below.
+    pub reserve_frames: u32,
+    /// Overlay entries above which leaves are folded.
+    pub overlay_soft: u32,
+    /// Overlay entries that a fold frees at least, once above `overlay_soft`.
+    pub fold_frees: u32,
+    /// Blocks that may be allocated until the next checkpoint.
+    pub listed_blocks: u32,
+    /// Blocks for data in the worst case: what bad blocks, anchors, heads and reserve leave.
+    pub data_blocks: u32,
+}
+
+impl Layout {
+    pub(crate) const fn derive(geometry: &Geometry, config: &Config) -> Result<Self, &'static str> {
+        let unit = config.unit_pages as u32;
+        let page = geometry.page_bytes;
+        let pages = geometry.pages_per_block;
+        let blocks = geometry.block_count;
+        if !page.is_power_of_two() || page < 256 || page > 16_384 {
+            return Err("page_bytes must be a power of two from 256 to 16,384");
+        }
+        if pages < 4 || pages > 256 || blocks < 16 || blocks > 0x10_0000 {
+            return Err("pages_per_block must be 4 to 256 and block_count 16 to 1,048,576");
+        }
+        if !unit.is_power_of_two() || unit > 16 || pages / unit < 4 {
+            return Err("unit_pages must be a power of two up to 16, and a block must hold at least 4 logical pages");
+        }
+        if config.transaction_pages < 2 || config.transaction_pages > 1024 {
+            return Err("transaction_pages must be 2 to 1,024");
+        }
+        if config.overlay_entries < config.transaction_pages + 40 || config.overlay_entries > 8192 {
+            return Err("overlay_entries must be at least 40 more than transaction_pages, and at most 8,192");
+        }
+        if config.checkpoint_programs < 16 || config.checkpoint_programs > 4096 {
+            return Err("checkpoint_programs must be 16 to 4,096");
+        }
+        if config.wear_spread < 8 || config.wear_spread > 200 {
+            return Err("wear_spread must be 8 to 200");
+        }
+        if config.files_max < 1 || config.files_max > 0x10_0000 || config.failures > 8 {
+            return Err("files_max must be 1 to 1,048,576 and failures at most 8");
+        }
+        let logical_bytes = unit * page;
+        if logical_bytes > 0x8000 {
+            return Err("a logical page must not be larger than 32 KiB");
+        }
+        let fpb = pages / unit;
+        let frames = fpb * blocks;
+        let entry_bytes = if frames <= 0x8000 { 2 } else { 4 };
+        let leaf_entries = logical_bytes / entry_bytes;
+        // Room for the data itself, the allocation map, the file table and the directory.
+        let table = ceil_div(config.files_max, logical_bytes / INODE_BYTES);
+        let directory = ceil_div(directory_slots(config.files_max) * RECORD_BYTES, logical_bytes);
+        let room = frames / 10 * 9;
+        let maps = ceil_div(room + config.files_max + 7, logical_bytes * 8);
+        let logical_count = room + maps + table + directory + 1;
+        if logical_count > 0xFF_FFFF || (entry_bytes == 2 && logical_count > 0xFFFF) {
+            return Err("files_max asks for more logical pages than a map entry can name");
+        }
+        let leaf_count = ceil_div(logical_count, leaf_entries);
+        let checkpoint_pages = ceil_div(Self::checkpoint_bytes(blocks, leaf_count, entry_bytes, config), page);
+        if checkpoint_pages * 3 + unit + 1 > pages {
+            return Err("a checkpoint must fit three times into a block: fewer overlay_entries, or larger blocks");
+        }
+        let anchor_count = clamp(ceil_div(checkpoint_pages * blocks, config.checkpoint_programs as u32), 3, ANCHORS_MAX as u32);
+        let overlay = config.overlay_entries as u32 - config.transaction_pages as u32;
+        let overlay_soft = overlay - if fpb + 8 < overlay / 2 { fpb + 8 } else { overlay / 2 };
+        let fold_frees = ceil_div(overlay_soft, leaf_count);
+        let reserve_frames = (fpb - 1) + fpb * (3 + config.failures as u32);
+        let listed_blocks = ceil_div(config.checkpoint_programs as u32, pages) + 4 + STOCK + config.failures as u32;
+        if listed_blocks > LISTED_MAX as u32 {
+            return Err("checkpoint_programs must not be more than 10 blocks of pages");
+        }
+        let fixed = config.bad_blocks_max as u32 + 2 + anchor_count + 3 + ceil_div(reserve_frames, fpb) + 3;
+        if fixed + 4 > blocks {
+            return Err("too few blocks: bad_blocks_max, anchors and reserve leave no room for data");
+        }
+        let data_blocks = blocks - fixed;
+        // The most live frames of a victim that still leave a whole user frame and half of one for static wear levelling,
+        // folds included.
+        let mut worst = fpb;
+        while worst > 0 && (2 * worst + 3) * fold_frees + 2 * (worst + 1) > 2 * fpb * fold_frees {
+            worst -= 1;
+        }
+        let overhead = leaf_count + config.transaction_pages as u32 + 1;
+        if worst == 0 || (worst + 1) * data_blocks <= overhead + 8 {
+            return Err("a reclaimed block would not gain a frame: more overlay_entries or larger blocks");
+        }
+        let proved = (worst + 1) * data_blocks - overhead;
+        let usable = if proved < room { proved } else { room };
+        Ok(Self {
+            geometry: *geometry,
+            config: *config,
+            logical_bytes,
+            frames_per_block: fpb,
+            entry_bytes,
+            leaf_entries,
+            leaf_count,
+            logical_count,
+            usable,
+            anchor_count,
+            checkpoint_pages,
+            reserve_frames,
+            overlay_soft,
+            fold_frees,
+            listed_blocks,
+            data_blocks,
+        })
+    }
+
+    /// Bytes of a checkpoint: header, root, overlay, pending pages, wear and state of every block.
+    const fn checkpoint_bytes(blocks: u32, leaves: u32, entry: u32, config: &Config) -> u32 {
+        CHECKPOINT_HEADER_BYTES
+            + leaves * entry
+            + (config.overlay_entries as u32 + config.transaction_pages as u32) * 2 * entry
+            + blocks
+            + blocks.div_ceil(2)
+    }
+
+    /// Bytes of a block's bitmap of live frames.
+    pub(crate) const fn bitmap_bytes(&self) -> u32 {
+        ceil_div(self.frames_per_block, 8)
+    }
+
+    /// Bytes of RAM, in the order in which the store divides the buffer that it is lent.
+    pub(crate) const fn memory_bytes(&self) -> usize {
+        let blocks = self.geometry.block_count;
+        let entries = self.leaf_count + 2 * (self.config.overlay_entries as u32 + self.config.transaction_pages as u32);
+        (blocks * self.bitmap_bytes() + blocks + ceil_div(blocks, 2) + entries * self.entry_bytes + 2 * self.geometry.page_bytes)
+            as usize
+    }
+
+    /// Number of frames on the medium.
+    pub(crate) const fn frame_count(&self) -> u32 {
+        self.geometry.block_count * self.frames_per_block
+    }
+}
+
+/// Bytes before the tables of a checkpoint.
+pub(crate) const CHECKPOINT_HEADER_BYTES: u32 = 64;
+
+/// Slots of the hashed directory: a power of two, at least a third more than there are files.
+pub(crate) const fn directory_slots(files_max: u32) -> u32 {
+    let slots = (files_max + files_max / 3).next_power_of_two();
+    if slots < 64 { 64 } else { slots }
+}

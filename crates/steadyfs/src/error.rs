@@ -1,0 +1,144 @@
+//! What can go wrong.
+
+use core::fmt;
+
+use crate::media::{Failure, Geometry};
+
+/// Why an operation on a mounted volume failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The medium does not answer. Nothing that was committed is lost; mount again.
+    Device,
+    /// More programs failed in one call than the volume's `failures` setting tolerates.
+    MediaFailing,
+    /// What was read is not what was written there: a page failed its checksum or its tag names another page.
+    Corrupt,
+    /// The volume was mounted for reading only.
+    ReadOnly,
+    /// No room: every logical page of the volume is in use.
+    NoSpace,
+    /// The volume holds as many files as its settings allow.
+    TooManyFiles,
+    /// The open transaction would write more logical pages than `transaction_pages`. Commit more often.
+    TransactionTooLarge,
+    /// No file has this name.
+    NotFound,
+    /// A file of this name exists already.
+    Exists,
+    /// The name is empty, longer than 64 bytes, or holds `/` or a NUL.
+    InvalidName,
+    /// Too many names share one hash value; choose another name.
+    NameCollision,
+    /// The file would grow beyond `size_max`.
+    FileTooLarge {
+        /// Largest size of a file on this volume, in bytes.
+        size_max: u64,
+    },
+    /// The file that this handle names was removed.
+    Stale,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Error::Device => "the medium does not answer",
+            Error::MediaFailing => "more programs failed in one call than the volume tolerates",
+            Error::Corrupt => "what was read is not what was written there",
+            Error::ReadOnly => "the volume was mounted for reading only",
+            Error::NoSpace => "no room left on the volume",
+            Error::TooManyFiles => "the volume holds as many files as its settings allow",
+            Error::TransactionTooLarge => "the open transaction is larger than transaction_pages; sync more often",
+            Error::NotFound => "no file has this name",
+            Error::Exists => "a file of this name exists already",
+            Error::InvalidName => "a name is 1 to 64 bytes without '/' and NUL",
+            Error::NameCollision => "too many names share one hash value; choose another name",
+            Error::FileTooLarge { size_max } => return write!(f, "a file of this volume holds at most {size_max} bytes"),
+            Error::Stale => "the file that this handle names was removed",
+        };
+        f.write_str(text)
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Uncorrectable => Error::Corrupt,
+            Failure::BadBlock => Error::MediaFailing,
+            Failure::Device => Error::Device,
+        }
+    }
+}
+
+/// Why a volume could not be formatted or mounted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MountError {
+    /// No superblock was found; the device was never formatted.
+    NotFormatted,
+    /// The superblock was written by a newer version of the format.
+    Version {
+        /// Version found.
+        on_flash: u16,
+    },
+    /// The volume was formatted for another chip.
+    GeometryMismatch {
+        /// Geometry in the superblock.
+        on_flash: Geometry,
+        /// Geometry of the device.
+        device: Geometry,
+    },
+    /// The buffer lent for tables is too small.
+    MemoryTooSmall {
+        /// Bytes needed: [`Config::memory_bytes`](crate::Config::memory_bytes).
+        needed: usize,
+        /// Bytes given.
+        given: usize,
+    },
+    /// The settings contradict each other or the chip; the text names the rule.
+    Config(&'static str),
+    /// More blocks are bad than `bad_blocks_max` allows.
+    TooManyBadBlocks {
+        /// Bad blocks found.
+        found: u32,
+        /// Bad blocks allowed.
+        allowed: u32,
+    },
+    /// No readable checkpoint was found although there is a superblock.
+    NoCheckpoint,
+    /// Reading or writing failed.
+    Volume(Error),
+}
+
+impl fmt::Display for MountError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MountError::NotFormatted => f.write_str("no superblock found: the device was never formatted"),
+            MountError::Version { on_flash } => write!(f, "the volume has format version {on_flash}, newer than this library's"),
+            MountError::GeometryMismatch { on_flash, device } => {
+                write!(f, "the volume was formatted for {on_flash:?}, the device is {device:?}")
+            }
+            MountError::MemoryTooSmall { needed, given } => write!(f, "the buffer has {given} bytes, {needed} are needed"),
+            MountError::Config(rule) => f.write_str(rule),
+            MountError::TooManyBadBlocks { found, allowed } => write!(f, "{found} blocks are bad, {allowed} are allowed"),
+            MountError::NoCheckpoint => f.write_str("there is a superblock, but no readable checkpoint"),
+            MountError::Volume(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for MountError {}
+
+impl From<Error> for MountError {
+    fn from(error: Error) -> Self {
+        MountError::Volume(error)
+    }
+}
+
+impl From<Failure> for MountError {
+    fn from(failure: Failure) -> Self {
+        MountError::Volume(failure.into())
+    }
+}

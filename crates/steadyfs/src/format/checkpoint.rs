@@ -1,0 +1,92 @@
+//! The header of a checkpoint. The tables behind it follow without gaps: root, overlay, pending pages, wear, states.
+//!
+//! ```text
+//! 0        4         6             8             10       12         20                  28           32                      50       51
+//! | "SFSC" | version | overlay len | pending len | zero | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | zero …
+//! ```
+
+use super::{Fields, VERSION};
+use crate::config::CHECKPOINT_HEADER_BYTES;
+
+const MAGIC: u32 = u32::from_le_bytes(*b"SFSC");
+
+/// Bytes of the header.
+pub(crate) const BYTES: usize = CHECKPOINT_HEADER_BYTES as usize;
+
+/// A parsed header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub overlay_len: u32,
+    pub pending_len: u32,
+    /// Every program after the checkpoint has at least this sequence.
+    pub sequence: u64,
+    /// First sequence of the open transaction, or all ones.
+    pub transaction_start: u64,
+    /// Newest journal page, or all ones.
+    pub journal_at: u32,
+    /// Block (or all ones) and next place of each head.
+    pub heads: [(u32, u32); 3],
+    pub credit: u8,
+}
+
+impl Header {
+    /// Reads a header; `None` when it is none.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        if bytes.len() < BYTES {
+            return None;
+        }
+        let mut fields = Fields::new(&bytes[..BYTES]);
+        if fields.get32() != MAGIC || fields.get16() != VERSION {
+            return None;
+        }
+        let (overlay_len, pending_len) = (fields.get16().into(), fields.get16().into());
+        fields.get16();
+        let (sequence, transaction_start, journal_at) = (fields.get(8), fields.get(8), fields.get32());
+        let mut heads = [(0, 0); 3];
+        for head in &mut heads {
+            *head = (fields.get32(), fields.get16().into());
+        }
+        let credit = fields.get(1) as u8;
+        Some(Self { overlay_len, pending_len, sequence, transaction_start, journal_at, heads, credit })
+    }
+
+    /// Writes a header.
+    pub fn emit(&self) -> [u8; BYTES] {
+        let mut bytes = [0; BYTES];
+        let mut fields = Fields::new(&mut bytes[..]);
+        fields.put(4, MAGIC.into());
+        fields.put(2, VERSION.into());
+        fields.put(2, self.overlay_len.into());
+        fields.put(2, self.pending_len.into());
+        fields.put(2, 0);
+        fields.put(8, self.sequence);
+        fields.put(8, self.transaction_start);
+        fields.put(4, self.journal_at.into());
+        for (block, next) in self.heads {
+            fields.put(4, block.into());
+            fields.put(2, next.into());
+        }
+        fields.put(1, self.credit.into());
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn emit_then_parse_returns_the_header() {
+        let header = Header {
+            overlay_len: 400,
+            pending_len: 3,
+            sequence: 1 << 39,
+            transaction_start: u64::MAX,
+            journal_at: u32::MAX,
+            heads: [(1, 2), (3, 4), (u32::MAX, 0)],
+            credit: 31,
+        };
+        assert_eq!(Header::parse(&header.emit()), Some(header));
+        assert_eq!(Header::parse(&[0xFF; BYTES]), None);
+    }
+}

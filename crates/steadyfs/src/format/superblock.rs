@@ -1,0 +1,115 @@
+//! The superblock: what the volume is, written once by `format`, in page 0 of two blocks.
+//!
+//! ```text
+//! 0         8         10         22        40             41            45
+//! | "SteadyFS" | version | geometry | settings | anchor count | other copy | anchors …
+//! ```
+
+use super::{Fields, VERSION};
+use crate::config::{Config, ANCHORS_MAX};
+use crate::error::MountError;
+use crate::media::Geometry;
+
+const MAGIC: &[u8; 8] = b"SteadyFS";
+
+/// A parsed superblock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Superblock {
+    pub geometry: Geometry,
+    pub config: Config,
+    pub anchor_count: u8,
+    /// Block of the second copy.
+    pub copy: u32,
+    pub anchors: [u32; ANCHORS_MAX],
+}
+
+/// Bytes of a superblock.
+pub(crate) const BYTES: usize = 8 + 2 + 12 + 18 + 1 + 4 + 4 * ANCHORS_MAX;
+
+impl Superblock {
+    /// Reads a superblock. The caller checked the page's checksum; the content is still not trusted.
+    pub fn parse(bytes: &[u8]) -> Result<Self, MountError> {
+        if bytes.len() < BYTES || &bytes[..8] != MAGIC {
+            return Err(MountError::NotFormatted);
+        }
+        let mut fields = Fields::new(&bytes[8..BYTES]);
+        let version = fields.get16();
+        if version != VERSION {
+            return Err(MountError::Version { on_flash: version });
+        }
+        let geometry = Geometry { page_bytes: fields.get32(), pages_per_block: fields.get32(), block_count: fields.get32() };
+        let config = Config {
+            unit_pages: fields.get16(),
+            overlay_entries: fields.get16(),
+            transaction_pages: fields.get16(),
+            checkpoint_programs: fields.get16(),
+            bad_blocks_max: fields.get16(),
+            files_max: fields.get32(),
+            wear_spread: fields.get(1) as u8,
+            failures: fields.get(1) as u8,
+        };
+        fields.get16();
+        let anchor_count = fields.get(1) as u8;
+        let copy = fields.get32();
+        let mut anchors = [0; ANCHORS_MAX];
+        for anchor in &mut anchors {
+            *anchor = fields.get32();
+        }
+        let used = &anchors[..usize::from(anchor_count).min(ANCHORS_MAX)];
+        if usize::from(anchor_count) > ANCHORS_MAX || used.iter().any(|&block| block >= geometry.block_count) {
+            return Err(MountError::NotFormatted);
+        }
+        Ok(Self { geometry, config, anchor_count, copy, anchors })
+    }
+
+    /// Writes a superblock; the rest of `bytes` becomes `0xFF`.
+    pub fn emit(&self, bytes: &mut [u8]) {
+        bytes.fill(0xFF);
+        bytes[..8].copy_from_slice(MAGIC);
+        let mut fields = Fields::new(&mut bytes[8..]);
+        fields.put(2, VERSION.into());
+        for number in [self.geometry.page_bytes, self.geometry.pages_per_block, self.geometry.block_count] {
+            fields.put(4, number.into());
+        }
+        let config = &self.config;
+        for number in [
+            config.unit_pages,
+            config.overlay_entries,
+            config.transaction_pages,
+            config.checkpoint_programs,
+            config.bad_blocks_max,
+        ] {
+            fields.put(2, number.into());
+        }
+        fields.put(4, config.files_max.into());
+        fields.put(1, config.wear_spread.into());
+        fields.put(1, config.failures.into());
+        fields.put(2, 0);
+        fields.put(1, self.anchor_count.into());
+        fields.put(4, self.copy.into());
+        for anchor in self.anchors {
+            fields.put(4, anchor.into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn emit_then_parse_returns_the_superblock() {
+        let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 };
+        let config = Config::for_geometry(&geometry);
+        let superblock = Superblock { geometry, config, anchor_count: 8, copy: 1, anchors: [7; ANCHORS_MAX] };
+        let mut bytes = [0; 256];
+        superblock.emit(&mut bytes);
+        assert_eq!(Superblock::parse(&bytes), Ok(superblock));
+    }
+
+    #[test]
+    fn other_bytes_are_not_a_superblock() {
+        assert_eq!(Superblock::parse(&[0xFF; 256]), Err(MountError::NotFormatted));
+        assert_eq!(Superblock::parse(b"SteadyFS"), Err(MountError::NotFormatted));
+    }
+}

@@ -1,0 +1,240 @@
+//! The logical address space of the file system, and which of its pages and inodes are taken.
+//!
+//! ```text
+//! | root page | allocation map: inodes, then data pages | directory | file table | data pages … |
+//! ```
+
+use super::FileSystem;
+use crate::config::{directory_slots, Layout, INODE_BYTES, RECORD_BYTES};
+use crate::error::Error;
+use crate::media::Flash;
+
+/// Empty bytes of the allocation map that are remembered at once.
+const RUN_BYTES: u32 = 64;
+
+/// First logical pages of each part.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    pub map: u32,
+    pub directory: u32,
+    pub slots: u32,
+    pub table: u32,
+    pub data: u32,
+    pub data_count: u32,
+    pub files_max: u32,
+    /// Bit of the first data page in the allocation map: whole bytes after the inodes' bits.
+    pub data_bit: u32,
+    /// Bytes of an entry of an index page.
+    pub index_bytes: u32,
+    /// File pages of a region.
+    pub region_pages: u32,
+}
+
+impl Plan {
+    pub fn new(layout: &Layout) -> Self {
+        let (page, files_max) = (layout.logical_bytes, layout.config.files_max);
+        let table_pages = files_max.div_ceil(page / INODE_BYTES);
+        let slots = directory_slots(files_max);
+        let directory_pages = (slots * RECORD_BYTES).div_ceil(page);
+        let data_count = layout.frame_count() / 10 * 9;
+        let map_pages = (data_count + files_max + 7).div_ceil(page * 8);
+        let directory = 1 + map_pages;
+        let table = directory + directory_pages;
+        let index_bytes = if data_count < 0xFFFF { 2 } else { 4 };
+        Self {
+            map: 1,
+            directory,
+            slots,
+            table,
+            data: table + table_pages,
+            data_count,
+            files_max,
+            data_bit: files_max.next_multiple_of(8),
+            index_bytes,
+            region_pages: page / index_bytes,
+        }
+    }
+}
+
+/// What RAM knows of free space.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Space {
+    /// Data pages taken.
+    pub used: u32,
+    /// Inodes taken are below this one.
+    pub inode_high: u32,
+    /// Free bits that were seen: `next..end`, and the byte of the map in which `next` lies.
+    next: u32,
+    end: u32,
+    byte: u8,
+}
+
+impl<F: Flash> FileSystem<'_, F> {
+    /// Counts what is taken, at mount.
+    pub(super) fn count_space(&mut self) -> Result<(), Error> {
+        let page_bits = self.store.layout().geometry.page_bytes * 8;
+        let unit = u32::from(self.store.layout().config.unit_pages);
+        let (files, bits) = (self.plan.data_bit, self.plan.data_bit + self.plan.data_count);
+        let (mut used, mut high) = (0, 0);
+        for page in 0..bits.div_ceil(page_bits) {
+            let base = page * page_bits;
+            self.store.with_page(self.plan.map + page / unit, page % unit, |bytes| {
+                for (index, byte) in bytes.iter().enumerate().filter(|(_, byte)| **byte != 0) {
+                    for bit in (0..8).filter(|bit| byte >> bit & 1 != 0) {
+                        let number = base + index as u32 * 8 + bit;
+                        if number < files {
+                            high = high.max(number + 1);
+                        } else {
+                            used += u32::from(number < bits);
+                        }
+                    }
+                }
+            })?;
+        }
+        self.space = Space { used, inode_high: high, ..Space::default() };
+        Ok(())
+    }
+
+    /// Logical pages that may hold file data.
+    pub(super) fn capacity(&self) -> u32 {
+        let inodes = self.store.layout().logical_bytes / INODE_BYTES;
+        let taken = (self.plan.table - 1) + 1 + self.space.inode_high.div_ceil(inodes) + 1;
+        self.store.layout().usable.saturating_sub(taken).min(self.plan.data_count)
+    }
+
+    fn bit_place(&self, bit: u32) -> (u32, u32) {
+        let page_bytes = self.store.layout().logical_bytes;
+        (self.plan.map + bit / 8 / page_bytes, bit / 8 % page_bytes)
+    }
+
+    /// Takes a free data page; pages taken one after the other are neighbours where possible.
+    ///
+    /// # Cost
+    /// Reads of the allocation map when the free bits seen last are used up; one patch.
+    pub(super) fn allocate_page(&mut self) -> Result<u32, Error> {
+        if self.space.used >= self.capacity() {
+            return Err(Error::NoSpace);
+        }
+        if self.space.next == self.space.end {
+            self.look_for_free()?;
+        }
+        let bit = self.space.next;
+        let byte = self.space.byte | 1 << (bit % 8);
+        let (page, at) = self.bit_place(bit);
+        self.store.patch(page, at, &[byte])?;
+        self.space.next += 1;
+        // The bytes behind the first one of a run were seen empty.
+        self.space.byte = if self.space.next % 8 == 0 { 0 } else { byte };
+        self.space.used += 1;
+        Ok(self.plan.data + bit - self.plan.data_bit)
+    }
+
+    /// Finds free bits of data pages: a run of empty bytes from the last run on, or else the free bits of one byte.
+    fn look_for_free(&mut self) -> Result<(), Error> {
+        let page_bytes = self.store.layout().geometry.page_bytes;
+        let unit = u32::from(self.store.layout().config.unit_pages);
+        let (first, bits) = (self.plan.data_bit / 8, self.plan.data_bit + self.plan.data_count);
+        let last = bits / 8;
+        let start = (self.space.end / 8).clamp(first, last);
+        let pages = last / page_bytes + 1;
+        let mut single = None;
+        for step in 0..=pages {
+            let page = (start / page_bytes + step) % pages;
+            let base = page * page_bytes;
+            let from = if step == 0 { start } else { first.max(base) };
+            let (run, other) = self.store.with_page(self.plan.map + page / unit, page % unit, |bytes| {
+                let limit = last.min(base + page_bytes);
+                let at = |byte: u32| bytes[(byte - base) as usize];
+                let run = (from..limit).find(|&byte| at(byte) == 0).map(|byte| {
+                    let end = (byte..limit.min(byte + RUN_BYTES)).find(|&b| at(b) != 0);
+                    (byte, end.unwrap_or(limit.min(byte + RUN_BYTES)))
+                });
+                // The byte after the last whole one has bits of no page; they count as taken.
+                let other = (from..limit).find(|&byte| at(byte) != 0xFF).map(|byte| (byte, at(byte)));
+                (run, other)
+            })?;
+            if let Some((from, to)) = run {
+                self.space = Space { next: from * 8, end: to * 8, byte: 0, ..self.space };
+                return Ok(());
+            }
+            single = single.or(other);
+        }
+        let (byte, value) = single.ok_or(Error::NoSpace)?;
+        let bit = value.trailing_ones();
+        let free = (value >> bit).trailing_zeros().min(8 - bit);
+        self.space = Space { next: byte * 8 + bit, end: byte * 8 + bit + free, byte: value, ..self.space };
+        Ok(())
+    }
+
+    /// Frees neighbouring data pages: their bits are cleared and their content is discarded.
+    pub(super) fn free_pages(&mut self, first: u32, count: u32) -> Result<(), Error> {
+        // A run of free bits that was seen earlier may touch the same bytes.
+        self.space.next = self.space.end;
+        let base = first - self.plan.data + self.plan.data_bit;
+        let mut bit = base;
+        while bit < base + count {
+            let here = (8 - bit % 8).min(base + count - bit);
+            let mask = ((1u32 << here) - 1) << (bit % 8);
+            let (page, at) = self.bit_place(bit);
+            let mut byte = [0];
+            self.store.read(page, at, &mut byte)?;
+            self.store.patch(page, at, &[byte[0] & !(mask as u8)])?;
+            bit += here;
+        }
+        for logical in first..first + count {
+            self.store.discard(logical)?;
+        }
+        self.space.used -= count.min(self.space.used);
+        Ok(())
+    }
+
+    /// Takes the first free inode.
+    pub(super) fn allocate_inode(&mut self) -> Result<u32, Error> {
+        let page_bytes = self.store.layout().geometry.page_bytes;
+        let unit = u32::from(self.store.layout().config.unit_pages);
+        let last = self.plan.files_max.div_ceil(8);
+        for page in 0..last.div_ceil(page_bytes) {
+            let base = page * page_bytes;
+            let found = self.store.with_page(self.plan.map + page / unit, page % unit, |bytes| {
+                let limit = (last.min(base + page_bytes) - base) as usize;
+                bytes[..limit].iter().position(|&byte| byte != 0xFF).map(|index| (base + index as u32, bytes[index]))
+            })?;
+            let Some((byte, value)) = found else { continue };
+            let inode = byte * 8 + value.trailing_ones();
+            if inode >= self.plan.files_max {
+                break;
+            }
+            let (page, at) = self.bit_place(inode);
+            self.store.patch(page, at, &[value | 1 << (inode % 8)])?;
+            self.space.inode_high = self.space.inode_high.max(inode + 1);
+            return Ok(inode);
+        }
+        Err(Error::TooManyFiles)
+    }
+
+    /// Frees an inode.
+    pub(super) fn free_inode(&mut self, inode: u32) -> Result<(), Error> {
+        let (page, at) = self.bit_place(inode);
+        let mut byte = [0];
+        self.store.read(page, at, &mut byte)?;
+        self.store.patch(page, at, &[byte[0] & !(1 << (inode % 8))])
+    }
+
+    /// The first inode in use from `from` on.
+    pub(super) fn next_inode(&mut self, from: u32) -> Result<Option<u32>, Error> {
+        let page_bytes = self.store.layout().geometry.page_bytes;
+        let unit = u32::from(self.store.layout().config.unit_pages);
+        for page in from / 8 / page_bytes..self.space.inode_high.div_ceil(8 * page_bytes) {
+            let base = page * page_bytes * 8;
+            let high = self.space.inode_high.min(base + page_bytes * 8);
+            let found = self.store.with_page(self.plan.map + page / unit, page % unit, |bytes| {
+                (from.max(base)..high).find(|&inode| bytes[((inode - base) / 8) as usize] >> (inode % 8) & 1 != 0)
+            })?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+}
+

@@ -1,0 +1,60 @@
+//! SteadyFS: flash storage that keeps time.
+//!
+//! A file system for raw NAND and NOR flash, for microcontrollers: no heap, no `unsafe`, a few KiB of RAM, and **a computed worst
+//! case for every call**.
+//!
+//! # Promises
+//! - **Bounded.** [`FileSystem::bound`] tells, before a call, how many reads, programs and erases it can take at most.
+//! - **Power-loss proof.** When a durable write or [`FileSystem::sync`] returns, the data survives any power cut; what was not
+//!   committed is wholly absent. Power may fail in the middle of any program or erase, and again during recovery.
+//! - **No scan.** Mount, open, create and allocation take a bounded number of reads, whatever the number of files.
+//!
+//! # Layers
+//! ```text
+//!      fs       names, files                     one directory; small files inline
+//!       │
+//!     store     logical pages                    rewrite in place, patch, discard, commit
+//!       │       map, journal, reclaim, checkpoint, recovery
+//!     media     tags, bad blocks                 the Flash trait; NorPages makes NOR look like it
+//!       │
+//!   your driver
+//! ```
+//! Data flows one way: a layer calls the one below and knows nothing of the one above. `docs/design.md` says why it is built
+//! so, `docs/format.md` what is on the medium.
+//!
+//! # Example
+//! ```
+//! use steadyfs::{Access, Call, Config, FileSystem, OpenOptions};
+//! # let flash = steadyfs_sim::Nand::small(1);
+//! let geometry = steadyfs::media::Flash::geometry(&flash);
+//! let config = Config::for_geometry(&geometry);
+//! let mut memory = vec![0; config.memory_bytes(&geometry)]; // on a microcontroller: a static array
+//!
+//! let flash = FileSystem::format(flash, &config, &mut memory)?;
+//! let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory)?;
+//!
+//! let mut log = fs.open("log", OpenOptions::DURABLE)?;
+//! println!("an append costs at most {:?}", fs.bound(Call::Write));
+//! fs.append(&mut log, b"21.5 degrees\n")?; // on the medium when it returns
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+mod config;
+mod cost;
+mod error;
+mod format;
+mod fs;
+pub mod media;
+mod store;
+
+pub use config::Config;
+pub use cost::{Bound, Cost, Envelope};
+pub use error::{Error, MountError};
+pub use fs::{Call, Entry, File, FileSystem, OpenOptions, Stat, Usage, NAME_BYTES_MAX};
+pub use store::Access;

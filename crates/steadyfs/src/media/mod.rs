@@ -1,0 +1,158 @@
+//! What a chip must offer, and how raw NOR is made to look like it.
+//!
+//! The store sees one kind of medium: erase blocks of program pages, each page with a 16-byte *tag* beside its data.
+//! Raw NAND offers that directly (the tag lies in the ECC-protected user bytes of the spare area); [`nor::NorPages`]
+//! builds it on byte-programmable NOR.
+
+pub mod nor;
+mod tag;
+
+pub use tag::{Tag, TAG_BYTES};
+pub(crate) use tag::{data_check, is_blank, Kind};
+
+/// Index of an erase block on the medium.
+pub type BlockIndex = u32;
+/// Index of a program page on the medium: `block * pages_per_block + page_in_block`.
+pub type PageIndex = u32;
+
+/// Shape of a medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Data bytes of a program page, without its tag. A power of two, at least 256.
+    pub page_bytes: u32,
+    /// Program pages of an erase block. 4 to 256.
+    pub pages_per_block: u32,
+    /// Erase blocks of the medium.
+    pub block_count: u32,
+}
+
+/// How long one operation of a medium takes, transfer included, in nanoseconds.
+///
+/// Turns a [`Cost`](crate::Cost) into time and tells the pacing rule how many page moves weigh as much as one erase.
+/// Use datasheet maxima for guarantees and typical values for expectations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// Read of a whole page and its tag.
+    pub read_ns: u64,
+    /// Read of a tag alone.
+    pub read_tag_ns: u64,
+    /// Program of a whole page and its tag.
+    pub program_ns: u64,
+    /// Read of a tag followed by [`Flash::program_loaded`]; `read_ns + program_ns` on chips without it.
+    pub copy_ns: u64,
+    /// Erase of a block.
+    pub erase_ns: u64,
+}
+
+/// What a medium reports when an operation fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The page cannot be read: more bits flipped than the ECC corrects.
+    Uncorrectable,
+    /// The chip reports that a program or an erase failed: the block has gone bad.
+    BadBlock,
+    /// The device does not answer (bus fault, power lost).
+    Device,
+}
+
+/// A medium of erase blocks, program pages and tags.
+///
+/// # Contract
+/// - Pages of a block are programmed in ascending order (pages may be skipped), each once per erase.
+/// - An erased page reads as `0xFF` in data and tag.
+/// - When power fails during [`program`](Flash::program), that page may afterwards hold any bytes, or read
+///   differently each time, or read as erased and not take a later program; every other page is unchanged.
+/// - When power fails during [`erase`](Flash::erase), any page of that block may be in any of those states.
+pub trait Flash {
+    /// Tells the shape of the medium. It never changes.
+    fn geometry(&self) -> Geometry;
+
+    /// Tells the worst-case duration of each operation.
+    fn timing(&self) -> Timing;
+
+    /// Reads one page: all `page_bytes` of data and the tag.
+    ///
+    /// # Errors
+    /// [`Failure::Uncorrectable`]; [`Failure::Device`].
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure>;
+
+    /// Reads the tag of one page, and leaves the page in the chip's page register for [`program_loaded`](Flash::program_loaded).
+    ///
+    /// # Errors
+    /// As [`read`](Flash::read).
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure>;
+
+    /// Programs one page.
+    ///
+    /// `data` is `page_bytes` long or shorter; what is missing stays erased (NAND) or is not programmed (NOR).
+    ///
+    /// # Errors
+    /// [`Failure::BadBlock`] when the chip reports that the program failed; [`Failure::Device`].
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure>;
+
+    /// Tells whether [`program_loaded`](Flash::program_loaded) exists on this chip (on-chip page copy, "internal data move").
+    fn can_copy(&self) -> bool {
+        false
+    }
+
+    /// Programs the page that the immediately preceding [`read_tag`](Flash::read_tag) left in the page register, with a new tag.
+    ///
+    /// # Errors
+    /// As [`program`](Flash::program); [`Failure::Device`] on chips that do not offer it.
+    fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        let _ = (page, tag);
+        Err(Failure::Device)
+    }
+
+    /// Erases one block.
+    ///
+    /// # Errors
+    /// [`Failure::BadBlock`] when the chip reports that the erase failed; [`Failure::Device`].
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure>;
+
+    /// Tells whether the manufacturer, or [`mark_bad`](Flash::mark_bad), marked this block bad. Used by `format` only.
+    ///
+    /// # Errors
+    /// [`Failure::Device`].
+    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure>;
+
+    /// Marks a block bad for other users of the chip. The file system keeps its own record and does not rely on it.
+    ///
+    /// # Errors
+    /// [`Failure::BadBlock`] when the mark cannot be written; [`Failure::Device`].
+    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure>;
+}
+
+impl<F: Flash + ?Sized> Flash for &mut F {
+    fn geometry(&self) -> Geometry {
+        (**self).geometry()
+    }
+    fn timing(&self) -> Timing {
+        (**self).timing()
+    }
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        (**self).read(page, data, tag)
+    }
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        (**self).read_tag(page, tag)
+    }
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        (**self).program(page, data, tag)
+    }
+    fn can_copy(&self) -> bool {
+        (**self).can_copy()
+    }
+    fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        (**self).program_loaded(page, tag)
+    }
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        (**self).erase(block)
+    }
+    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
+        (**self).is_bad(block)
+    }
+    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        (**self).mark_bad(block)
+    }
+}

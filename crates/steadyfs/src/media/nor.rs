@@ -1,0 +1,142 @@
+//! Pages and tags on raw NOR flash.
+//!
+//! ```text
+//! block:  | tag 0 | tag 1 | … | (pad) | page 0 | page 1 | … |
+//!         '------- head table -------'
+//! ```
+//!
+//! The head of each erase block holds one 16-byte tag per page, so that page data stays contiguous and all tags of a
+//! block are one read. Data is programmed first and its tag last: a page without a valid tag was never written.
+
+use super::{BlockIndex, Failure, Flash, Geometry, PageIndex, Timing, TAG_BYTES};
+
+/// Byte-programmable flash: bits go from 1 to 0 by programming, back to 1 only by erasing a whole block.
+pub trait NorFlash {
+    /// Bytes of an erase block (the unit that [`erase`](NorFlash::erase) erases).
+    fn block_bytes(&self) -> u32;
+
+    /// Number of erase blocks.
+    fn block_count(&self) -> u32;
+
+    /// Nanoseconds, worst case: `(read, program, erase)` where read and program move `bytes` bytes.
+    fn times_ns(&self, bytes: u32) -> (u64, u64, u64);
+
+    /// Reads bytes.
+    ///
+    /// # Errors
+    /// [`Failure::Device`].
+    fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), Failure>;
+
+    /// Programs erased bytes. The implementation splits at the chip's program pages.
+    ///
+    /// # Power loss
+    /// Any of the bits to be cleared may or may not be cleared.
+    ///
+    /// # Errors
+    /// [`Failure::BadBlock`] when the chip reports that the program failed; [`Failure::Device`].
+    fn program(&mut self, address: u32, data: &[u8]) -> Result<(), Failure>;
+
+    /// Erases one block to `0xFF`.
+    ///
+    /// # Errors
+    /// [`Failure::BadBlock`] when the chip reports that the erase failed; [`Failure::Device`].
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure>;
+}
+
+/// A [`Flash`] made of a [`NorFlash`] and a page size.
+#[derive(Debug)]
+pub struct NorPages<N> {
+    chip: N,
+    page_bytes: u32,
+}
+
+impl<N: NorFlash> NorPages<N> {
+    /// Divides each erase block of `chip` into a head table and pages of `page_bytes`.
+    pub fn new(chip: N, page_bytes: u32) -> Self {
+        Self { chip, page_bytes }
+    }
+
+    /// The chip underneath.
+    pub fn chip(&self) -> &N {
+        &self.chip
+    }
+
+    /// The chip underneath, mutable.
+    pub fn chip_mut(&mut self) -> &mut N {
+        &mut self.chip
+    }
+
+    /// Gives the chip back.
+    pub fn into_chip(self) -> N {
+        self.chip
+    }
+
+    /// Pages that fit into a block of `block_bytes`, beside the head table rounded up to whole pages.
+    pub const fn pages_per_block(block_bytes: u32, page_bytes: u32) -> u32 {
+        let slots = block_bytes / page_bytes;
+        let mut head = 1;
+        while (slots - head) * TAG_BYTES as u32 > head * page_bytes {
+            head += 1;
+        }
+        slots - head
+    }
+
+    fn tag_address(&self, page: PageIndex) -> u32 {
+        let pages = self.geometry().pages_per_block;
+        page / pages * self.chip.block_bytes() + page % pages * TAG_BYTES as u32
+    }
+
+    fn data_address(&self, page: PageIndex) -> u32 {
+        let pages = self.geometry().pages_per_block;
+        let head = self.chip.block_bytes() - pages * self.page_bytes;
+        page / pages * self.chip.block_bytes() + head + page % pages * self.page_bytes
+    }
+}
+
+impl<N: NorFlash> Flash for NorPages<N> {
+    fn geometry(&self) -> Geometry {
+        Geometry {
+            page_bytes: self.page_bytes,
+            pages_per_block: Self::pages_per_block(self.chip.block_bytes(), self.page_bytes),
+            block_count: self.chip.block_count(),
+        }
+    }
+
+    fn timing(&self) -> Timing {
+        let (read_ns, program_ns, erase_ns) = self.chip.times_ns(self.page_bytes);
+        let (read_tag_ns, program_tag_ns, _) = self.chip.times_ns(TAG_BYTES as u32);
+        Timing {
+            read_ns: read_ns + read_tag_ns,
+            read_tag_ns,
+            program_ns: program_ns + program_tag_ns,
+            copy_ns: read_ns + read_tag_ns + program_ns + program_tag_ns,
+            erase_ns,
+        }
+    }
+
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.chip.read(self.tag_address(page), tag)?;
+        self.chip.read(self.data_address(page), data)
+    }
+
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.chip.read(self.tag_address(page), tag)
+    }
+
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.chip.program(self.data_address(page), data)?;
+        self.chip.program(self.tag_address(page), tag)
+    }
+
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.chip.erase(block)
+    }
+
+    fn is_bad(&mut self, _block: BlockIndex) -> Result<bool, Failure> {
+        Ok(false)
+    }
+
+    fn mark_bad(&mut self, _block: BlockIndex) -> Result<(), Failure> {
+        Ok(())
+    }
+}

@@ -1,0 +1,193 @@
+//! What RAM knows of each block: its state, its wear, and which of its frames are live.
+
+use crate::config::Layout;
+
+/// State of a block. The numbers are part of the checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum State {
+    /// Never used again.
+    Bad = 0,
+    /// Holds a superblock or checkpoints.
+    Reserved = 1,
+    /// Holds nothing that a recovery needs; may be listed by the next checkpoint.
+    Free = 2,
+    /// May be allocated before the next checkpoint, once erased.
+    Listed = 3,
+    /// The same, erased since the mount.
+    Erased = 4,
+    /// Quarantine: empty, but the last checkpoint's recovery may need it.
+    Dead = 5,
+    /// Full, or given up before it was full, with live frames or the journal page in it.
+    Used = 6,
+    /// A head programs it.
+    Active = 7,
+    /// As `Used`; a program failed in it, and it goes bad when empty.
+    Retiring = 8,
+}
+
+impl State {
+    fn from_number(number: u8) -> Self {
+        match number {
+            1 => Self::Reserved,
+            2 => Self::Free,
+            3 => Self::Listed,
+            4 => Self::Erased,
+            5 => Self::Dead,
+            6 => Self::Used,
+            7 => Self::Active,
+            8 => Self::Retiring,
+            _ => Self::Bad,
+        }
+    }
+}
+
+/// Number of states.
+const STATES: usize = 9;
+
+/// The table of blocks.
+pub(super) struct Blocks<'m> {
+    live: &'m mut [u8],
+    wear: &'m mut [u8],
+    state: &'m mut [u8],
+    frames_per_block: u32,
+    bitmap_bytes: usize,
+    count: [u32; STATES],
+    /// Live frames on the whole medium, superseded ones whose leaf is not folded yet included.
+    live_total: u32,
+}
+
+impl<'m> Blocks<'m> {
+    pub fn new(live: &'m mut [u8], wear: &'m mut [u8], state: &'m mut [u8], layout: &Layout) -> Self {
+        let mut blocks = Self {
+            live,
+            wear,
+            state,
+            frames_per_block: layout.frames_per_block,
+            bitmap_bytes: layout.bitmap_bytes() as usize,
+            count: [0; STATES],
+            live_total: 0,
+        };
+        blocks.live.fill(0);
+        blocks.wear.fill(0);
+        blocks.state.fill(0);
+        blocks.recount();
+        blocks
+    }
+
+    pub fn block_count(&self) -> u32 {
+        self.wear.len() as u32
+    }
+
+    pub fn state(&self, block: u32) -> State {
+        State::from_number(self.state[block as usize / 2] >> (block % 2 * 4) & 0xF)
+    }
+
+    pub fn set_state(&mut self, block: u32, state: State) {
+        self.count[self.state(block) as usize] -= 1;
+        self.count[state as usize] += 1;
+        let byte = &mut self.state[block as usize / 2];
+        let shift = block % 2 * 4;
+        *byte = *byte & !(0xF << shift) | (state as u8) << shift;
+    }
+
+    /// Number of blocks in a state.
+    pub fn count(&self, state: State) -> u32 {
+        self.count[state as usize]
+    }
+
+    /// Counts states again after the table was read from a checkpoint.
+    pub fn recount(&mut self) {
+        self.count = [0; STATES];
+        for block in 0..self.block_count() {
+            self.count[self.state(block) as usize] += 1;
+        }
+    }
+
+    pub fn is_live(&self, frame: u32) -> bool {
+        let (byte, bit) = self.place(frame);
+        self.live[byte] & bit != 0
+    }
+
+    /// Marks a frame as live or not; whether that changed anything.
+    pub fn set_live(&mut self, frame: u32, live: bool) -> bool {
+        let (byte, bit) = self.place(frame);
+        if (self.live[byte] & bit != 0) == live {
+            return false;
+        }
+        self.live[byte] ^= bit;
+        if live { self.live_total += 1 } else { self.live_total -= 1 }
+        true
+    }
+
+    fn place(&self, frame: u32) -> (usize, u8) {
+        let (block, index) = (frame / self.frames_per_block, frame % self.frames_per_block);
+        (block as usize * self.bitmap_bytes + index as usize / 8, 1 << (index % 8))
+    }
+
+    fn bitmap(&self, block: u32) -> &[u8] {
+        let at = block as usize * self.bitmap_bytes;
+        &self.live[at..at + self.bitmap_bytes]
+    }
+
+    /// Live frames of a block.
+    pub fn live(&self, block: u32) -> u32 {
+        self.bitmap(block).iter().map(|byte| byte.count_ones()).sum()
+    }
+
+    /// First live frame of a block.
+    pub fn first_live(&self, block: u32) -> Option<u32> {
+        let index = self.bitmap(block).iter().position(|&byte| byte != 0)?;
+        let bit = self.bitmap(block)[index].trailing_zeros();
+        Some(block * self.frames_per_block + index as u32 * 8 + bit)
+    }
+
+    pub fn live_total(&self) -> u32 {
+        self.live_total
+    }
+
+    pub fn wear(&self, block: u32) -> u8 {
+        self.wear[block as usize]
+    }
+
+    /// Counts an erase. Wear is relative: when it would overflow, the smallest is taken off all.
+    pub fn add_wear(&mut self, block: u32) {
+        if self.wear[block as usize] == u8::MAX {
+            let least = (0..self.block_count()).filter(|&b| self.state(b) != State::Bad).map(|b| self.wear(b)).min().unwrap_or(0);
+            for wear in self.wear.iter_mut() {
+                *wear = wear.saturating_sub(least);
+            }
+        }
+        self.wear[block as usize] = self.wear[block as usize].saturating_add(1);
+    }
+
+    /// The block in `state` with the smallest `key`; the first one of equals.
+    pub fn least_by(&self, state: State, key: impl Fn(u32) -> u32) -> Option<u32> {
+        (0..self.block_count()).filter(|&block| self.state(block) == state).min_by_key(|&block| key(block))
+    }
+
+    /// First block in a state.
+    pub fn first(&self, state: State) -> Option<u32> {
+        if self.count(state) == 0 {
+            return None;
+        }
+        (0..self.block_count()).find(|&block| self.state(block) == state)
+    }
+
+    /// Largest wear of a block that is not bad or reserved.
+    pub fn wear_max(&self) -> u8 {
+        (0..self.block_count())
+            .filter(|&block| !matches!(self.state(block), State::Bad | State::Reserved))
+            .map(|block| self.wear(block))
+            .max()
+            .unwrap_or(0)
+    }
+
+    pub fn tables(&self) -> [&[u8]; 2] {
+        [self.wear, self.state]
+    }
+
+    pub fn tables_mut(&mut self) -> [&mut [u8]; 2] {
+        [self.wear, self.state]
+    }
+}

@@ -1,0 +1,149 @@
+//! The worst case of a call, in closed form.
+//!
+//! With `P` frames per block, `φ` overlay entries freed by a fold, `C` blocks for data, and `U` live frames:
+//!
+//! ```text
+//! m = ⌊U / C⌋                                        live frames of the worst victim (pigeonhole)
+//! n = max { n : m + n + ⌈(m + n)/φ⌉ + 1 ≤ P }        frames that the caller may write per victim
+//! c = ⌈m·h / (n − 2h)⌉, or m when n ≤ 3h             frames moved by a call that writes h frames
+//! f = max(1, ⌈(h + c)/φ⌉)                            folds of a call
+//! ```
+//!
+//! A call that writes `h` frames costs `h` frames of programs and then either `c` moves and `f` folds (or a checkpoint in their
+//! place), or one erase. Where `n ≤ 3h` ("tight": nearly full) it may have to do all of that.
+
+use super::Store;
+use crate::config::{Layout, STOCK};
+use crate::cost::{Bound, Cost, Envelope};
+use crate::media::{Flash, Timing};
+
+/// What reclamation owes at a given fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Share {
+    /// Frames moved for one victim at most.
+    pub victim: u32,
+    /// Frames that the caller may write per victim.
+    pub gain: u32,
+    /// Frames moved by one call at most.
+    pub moves: u32,
+    /// Leaves folded by one call at most.
+    pub folds: u32,
+    /// Moves and erase may meet in one call.
+    pub tight: bool,
+}
+
+impl Share {
+    /// For a volume with `live` live frames and calls that write `written` frames.
+    pub(crate) fn new(layout: &Layout, live: u32, written: u32) -> Self {
+        let (fpb, per_fold) = (layout.frames_per_block, layout.fold_frees);
+        let victim = (live / layout.data_blocks).min(fpb);
+        let fits = |n: u32| victim + n + (victim + n).div_ceil(per_fold) < fpb;
+        let gain = (1..=fpb).rev().find(|&n| fits(n)).unwrap_or(0);
+        let tight = gain <= 3 * written;
+        // A block at rest is full and is moved over at least as many frames as the worst victim's.
+        let moves = if written == 0 {
+            1
+        } else if tight {
+            fpb
+        } else {
+            (victim * written).div_ceil(gain - 2 * written).max(1 + written)
+        };
+        let folds = (written + moves).div_ceil(per_fold).max(1);
+        Self { victim, gain, moves, folds, tight }
+    }
+}
+
+/// One frame written for the caller, its old content read first.
+fn write_cost(layout: &Layout) -> Cost {
+    let unit = u32::from(layout.config.unit_pages);
+    Cost { reads: unit + 2, programs: unit, ..Cost::default() }
+}
+
+impl<F: Flash> Store<'_, F> {
+    /// Worst case of a call that writes `frames` frames and `journal_pages` journal pages, with `failures` failing programs.
+    pub fn bound(&self, frames: u32, journal_pages: u32, failures: u32) -> Bound {
+        let layout = &self.layout;
+        let unit = u32::from(layout.config.unit_pages);
+        let share = Share::new(layout, self.blocks.live_total() + frames, frames);
+        let mut own = write_cost(layout).times(frames);
+        own.programs += journal_pages + u32::from(self.unmarked);
+        // A failed frame is written, or moved, once more.
+        own = own.plus(&Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 0 }.times(failures));
+        let moves = self.move_cost().times(share.moves);
+        let folds = Cost { reads: unit, programs: unit, ..Cost::default() }.times(share.folds);
+        let checkpoint = Cost { programs: layout.checkpoint_pages, ..Cost::default() };
+        let erase = Cost { erases: 1, ..Cost::default() };
+        let most = Cost { programs: folds.programs.max(checkpoint.programs), ..folds };
+        if share.tight {
+            // Nearly full: everything may meet, and the heads may need more than one erased block.
+            let all = own.plus(&moves).plus(&folds).plus(&folds).plus(&checkpoint).plus(&erase.times(1 + self.tight_erases(&share, frames)));
+            return Bound { moving: all, erasing: all };
+        }
+        Bound { moving: own.plus(&moves).plus(&most), erasing: own.plus(&erase) }
+    }
+
+    /// Erases beyond the first that a call on a nearly full volume may need: what it programs may not fit the stock.
+    fn tight_erases(&self, share: &Share, frames: u32) -> u32 {
+        ((frames + share.moves + 2 * share.folds) / self.layout.frames_per_block).saturating_sub(STOCK - 1)
+    }
+
+    fn move_cost(&self) -> Cost {
+        let unit = u32::from(self.layout.config.unit_pages);
+        if self.flash.can_copy() {
+            Cost { tag_reads: 1 + unit, copies: unit, ..Cost::default() }
+        } else {
+            Cost { tag_reads: 1, reads: unit, programs: unit, ..Cost::default() }
+        }
+    }
+
+    /// Envelopes of writes of `frames` frames and `journal_pages` journal pages each; all of them hold.
+    ///
+    /// The first lets every call move as much as it may and spreads erases; the second spreads all of a victim's cost over the
+    /// writes that its space pays for, two victims ahead.
+    pub fn envelopes(&self, frames: u32, journal_pages: u32, timing: &Timing) -> [Envelope; 2] {
+        let layout = &self.layout;
+        let unit = u32::from(layout.config.unit_pages);
+        let bound = self.bound(frames, journal_pages, 0);
+        let (moving, erasing) = (bound.moving.time_ns(timing), bound.erasing.time_ns(timing));
+        let share = Share::new(layout, self.blocks.live_total() + frames, frames);
+        let calls = u64::from((share.gain / frames.max(1)).max(1));
+        let over = erasing.saturating_sub(moving);
+        let spread = Envelope { burst_ns: over * u64::from(STOCK + 2), rate_ns: moving + over.div_ceil(calls) };
+        let mut own = write_cost(layout).times(frames);
+        own.programs += journal_pages;
+        let programs = layout.frames_per_block * unit + journal_pages * calls as u32;
+        let checkpoints = programs.div_ceil(u32::from(layout.config.checkpoint_programs)) + 1;
+        let cycle = self
+            .move_cost()
+            .times(share.victim)
+            .plus(&Cost { reads: unit, programs: unit, ..Cost::default() }.times((share.victim + share.gain).div_ceil(layout.fold_frees)))
+            .plus(&Cost { programs: checkpoints * layout.checkpoint_pages, erases: 1, ..Cost::default() });
+        let cycle_ns = cycle.time_ns(timing) + timing.erase_ns.div_ceil(8);
+        let rest_ns = self.move_cost().times(layout.frames_per_block).time_ns(timing);
+        let average = Envelope {
+            burst_ns: 2 * cycle_ns + rest_ns + u64::from(STOCK) * timing.erase_ns,
+            rate_ns: own.time_ns(timing) + cycle_ns.div_ceil(calls) + rest_ns.div_ceil(calls * u64::from(layout.frames_per_block)),
+        };
+        [spread, average]
+    }
+
+    /// Worst case of a mount after an unclean stop.
+    ///
+    /// Superblock, first pages of the anchors, two searches for the end of an anchor, the checkpoint, one tag for each program
+    /// since, the leaves, the journal page, and settling: one erase, the rescued frame, journal page and checkpoint.
+    pub fn mount_bound(layout: &Layout) -> Cost {
+        let unit = u32::from(layout.config.unit_pages);
+        let pages = layout.geometry.pages_per_block;
+        let search = pages.ilog2() + 2 + unit + 2 * layout.checkpoint_pages;
+        let share = Share::new(layout, layout.usable, 2);
+        let overshoot = 2 * (2 + share.moves + share.folds) * unit + 4;
+        Cost {
+            reads: 32 + layout.anchor_count + 2 * layout.checkpoint_pages + layout.leaf_count * unit + 4 + 2 * unit,
+            tag_reads: 2 * search + layout.listed_blocks + 3 + u32::from(layout.config.checkpoint_programs) + overshoot,
+            programs: unit + 1 + layout.checkpoint_pages,
+            copies: 0,
+            erases: 1,
+        }
+    }
+
+}

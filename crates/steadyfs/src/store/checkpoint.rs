@@ -1,0 +1,197 @@
+//! Checkpoints: the state from which a mount starts, written to a ring of anchor blocks.
+//!
+//! A checkpoint ends the quarantine of every block that is empty when it is written, and lists the blocks that may be
+//! allocated until the next one. Recovery looks for new records in those blocks only.
+
+use super::blocks::State;
+use super::{Head, Store, IDLE, NONE};
+use crate::error::Error;
+use crate::format::checkpoint::{Header, BYTES};
+use crate::media::{Flash, Kind, PageIndex, Tag};
+
+/// Parts of a checkpoint: header, root, overlay, pending, wear, states.
+const PARTS: usize = 6;
+
+impl<F: Flash> Store<'_, F> {
+    /// Writes a checkpoint.
+    ///
+    /// # Cost
+    /// `checkpoint_pages` programs; one erase when the next anchor was not prepared.
+    ///
+    /// # Power loss
+    /// The checkpoint before stays the newest until the last page is complete.
+    pub(super) fn checkpoint(&mut self) -> Result<(), Error> {
+        for block in 0..self.blocks.block_count() {
+            if self.blocks.state(block) == State::Dead {
+                self.blocks.set_state(block, State::Free);
+            }
+        }
+        self.list_blocks();
+        let pages = self.layout.checkpoint_pages;
+        for _ in 0..self.layout.anchor_count {
+            if self.anchors.next + pages > self.layout.geometry.pages_per_block {
+                self.advance_anchor()?;
+            }
+            match self.program_checkpoint() {
+                Ok(()) => {
+                    self.programs_since_checkpoint = 0;
+                    return Ok(());
+                }
+                Err(Error::MediaFailing) => {
+                    self.go_bad(self.current_anchor());
+                    self.anchors.next = self.layout.geometry.pages_per_block;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.read_only = true;
+        Err(Error::MediaFailing)
+    }
+
+    /// Chooses the blocks that may be allocated until the next checkpoint: the least worn, and every fourth time the most worn
+    /// for data that rests.
+    fn list_blocks(&mut self) {
+        let allocatable = |store: &Self| store.blocks.count(State::Erased) + store.blocks.count(State::Listed);
+        while allocatable(self) < self.layout.listed_blocks && self.blocks.count(State::Free) > 0 {
+            let flip = if allocatable(self) % 4 == 3 { u32::MAX } else { 0 };
+            if let Some(block) = self.blocks.least_by(State::Free, |block| flip ^ u32::from(self.blocks.wear(block))) {
+                self.blocks.set_state(block, State::Listed);
+            }
+        }
+    }
+
+    pub(super) fn current_anchor(&self) -> u32 {
+        self.anchors.blocks[self.anchors.current as usize]
+    }
+
+    /// The anchor after the current one that may be erased.
+    fn following_anchor(&self) -> Option<u32> {
+        let count = self.layout.anchor_count;
+        (1..count).map(|step| (self.anchors.current + step) % count).find(|&index| {
+            let block = self.anchors.blocks[index as usize];
+            self.blocks.state(block) == State::Reserved && self.blocks.live(block) == 0 && !self.holds_journal(block)
+        })
+    }
+
+    /// Erases the anchor that is used next, ahead of time.
+    pub(super) fn prepare_anchor(&mut self) -> Result<(), Error> {
+        while !self.anchors.ready {
+            let index = self.following_anchor().ok_or(Error::MediaFailing)?;
+            self.anchors.ready = self.erase(self.anchors.blocks[index as usize])?;
+        }
+        Ok(())
+    }
+
+    /// Whether fewer than a quarter of the checkpoints of the current anchor are left.
+    pub(super) fn anchor_is_nearly_full(&self) -> bool {
+        self.anchors.next + self.layout.geometry.pages_per_block / 4 > self.layout.geometry.pages_per_block
+    }
+
+    /// Goes on to the next anchor.
+    pub(super) fn advance_anchor(&mut self) -> Result<(), Error> {
+        self.prepare_anchor()?;
+        self.anchors.current = self.following_anchor().ok_or(Error::MediaFailing)?;
+        self.anchors.next = 0;
+        self.anchors.ready = false;
+        Ok(())
+    }
+
+    fn program_checkpoint(&mut self) -> Result<(), Error> {
+        let (pages, page_bytes) = (self.layout.checkpoint_pages, self.layout.geometry.page_bytes as usize);
+        let first = self.current_anchor() * self.layout.geometry.pages_per_block + self.anchors.next;
+        let sequence = self.sequence;
+        self.sequence += u64::from(pages);
+        self.anchors.next += pages;
+        let header = self.header().emit();
+        for index in 0..pages {
+            self.cached = NONE;
+            self.page.fill(0xFF);
+            let [wear, state] = self.blocks.tables();
+            let parts = [&header, self.root.bytes(), self.overlay.bytes(), self.pending.bytes(), wear, state];
+            gather(self.page, index as usize * page_bytes, &parts);
+            let tag = Tag { sequence: sequence + u64::from(index), logical: index, kind: Kind::Checkpoint, aux: pages };
+            self.program_buffer(first + index, tag)?;
+        }
+        Ok(())
+    }
+
+    fn header(&self) -> Header {
+        Header {
+            overlay_len: self.overlay.len(),
+            pending_len: self.pending.len(),
+            sequence: self.sequence,
+            transaction_start: self.transaction_start,
+            journal_at: self.journal_at,
+            heads: self.heads.map(|head| (head.block, head.next)),
+            credit: self.pace.credit as u8,
+        }
+    }
+
+    /// Reads the checkpoint whose first page is `first` into the tables. `false` when it is not complete or not sound.
+    pub(super) fn read_checkpoint(&mut self, first: PageIndex) -> Result<bool, Error> {
+        let page_bytes = self.layout.geometry.page_bytes as usize;
+        let mut header = [0; BYTES];
+        for index in 0..self.layout.checkpoint_pages {
+            match self.load(first + index, |kind| kind == Kind::Checkpoint, index) {
+                Ok(()) => {}
+                Err(Error::Device) => return Err(Error::Device),
+                Err(_) => return Ok(false),
+            }
+            let [wear, state] = self.blocks.tables_mut();
+            let parts = [&mut header[..], self.root.bytes_mut(), self.overlay.bytes_mut(), self.pending.bytes_mut(), wear, state];
+            scatter(self.page, index as usize * page_bytes, parts);
+        }
+        Ok(Header::parse(&header).is_some_and(|header| self.adopt_header(&header)))
+    }
+
+    /// Takes over what the header says and checks every number that a table may not be trusted with.
+    fn adopt_header(&mut self, header: &Header) -> bool {
+        let geometry = self.layout.geometry;
+        let (frames, pages) = (self.layout.frame_count(), geometry.block_count * geometry.pages_per_block);
+        let settled = self.settled_bit();
+        self.blocks.recount();
+        let sound = self.overlay.adopt(header.overlay_len)
+            && self.pending.adopt(header.pending_len)
+            && (0..self.overlay.len()).all(|i| {
+                self.overlay.key(i) < self.layout.logical_count && self.overlay.value(i) & !settled < frames
+            })
+            && (0..self.pending.len()).all(|i| self.pending.key(i) < self.layout.logical_count && self.pending.value(i) < frames)
+            && (0..self.root.len()).all(|leaf| self.root.get(leaf) < frames)
+            && (header.journal_at == NONE || header.journal_at < pages)
+            && header.heads.iter().all(|&(block, _)| block == NONE || block < geometry.block_count)
+            && header.sequence < 1 << 40
+            && (header.transaction_start == IDLE || header.transaction_start < header.sequence);
+        if sound {
+            self.sequence = header.sequence;
+            self.transaction_start = header.transaction_start;
+            self.journal_at = header.journal_at;
+            self.heads = header.heads.map(|(block, next)| Head { block, next });
+            self.pace.credit = u32::from(header.credit).min(self.layout.frames_per_block);
+        }
+        sound
+    }
+}
+
+/// Copies the bytes from `at` on of `parts`, taken as one, into `page`.
+fn gather(page: &mut [u8], at: usize, parts: &[&[u8]; PARTS]) {
+    let mut start = 0;
+    for part in parts {
+        let (from, to) = (start.max(at), (start + part.len()).min(at + page.len()));
+        if from < to {
+            page[from - at..to - at].copy_from_slice(&part[from - start..to - start]);
+        }
+        start += part.len();
+    }
+}
+
+/// Copies `page` to the bytes from `at` on of `parts`, taken as one.
+fn scatter(page: &[u8], at: usize, parts: [&mut [u8]; PARTS]) {
+    let mut start = 0;
+    for part in parts {
+        let (from, to) = (start.max(at), (start + part.len()).min(at + page.len()));
+        if from < to {
+            part[from - start..to - start].copy_from_slice(&page[from - at..to - at]);
+        }
+        start += part.len();
+    }
+}

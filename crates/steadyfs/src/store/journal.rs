@@ -1,0 +1,351 @@
+//! The journal buffer: small changes to logical pages, in RAM and, as one page, on the medium.
+//!
+//! The buffer *is* the newest journal page: it holds every patch that was committed and not yet written into its logical
+//! page, and the patches of the open transaction. A commit programs the whole of it, so that
+//!
+//! - one page program commits any number of small changes,
+//! - a reader applies patches from RAM and never searches the medium for them,
+//! - a mount needs the newest journal page only, and a rollback reads it back.
+//!
+//! ```text
+//! 0      2                                              used
+//! | used | logical 24 | offset 16 | length 16 | bytes … | …
+//! ```
+//!
+//! Records are sorted by logical page and offset; they neither overlap nor touch. A record with the offset
+//! [`DISCARD`] and no bytes discards the logical page when the page is committed; it has no meaning afterwards.
+
+/// Bytes of a record before its data.
+const HEADER: usize = 7;
+/// Offset that marks a discard.
+const DISCARD: u32 = 0xFFFF;
+/// Bytes before the first record.
+const START: usize = 2;
+
+/// The buffer does not hold the patch as well.
+pub(super) struct Full;
+
+pub(super) struct Journal<'m> {
+    bytes: &'m mut [u8],
+    used: usize,
+    /// The buffer differs from the newest journal page.
+    pub dirty: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Record {
+    at: usize,
+    logical: u32,
+    offset: u32,
+    length: u32,
+}
+
+impl Record {
+    fn end(&self) -> usize {
+        self.at + HEADER + if self.offset == DISCARD { 0 } else { self.length as usize }
+    }
+}
+
+impl<'m> Journal<'m> {
+    pub fn new(bytes: &'m mut [u8]) -> Self {
+        let mut journal = Self { bytes, used: START, dirty: false };
+        journal.clear();
+        journal
+    }
+
+    pub fn clear(&mut self) {
+        self.used = START;
+        self.seal();
+        self.dirty = false;
+    }
+
+    fn seal(&mut self) {
+        let used = (self.used as u16).to_le_bytes();
+        self.bytes[..2].copy_from_slice(&used);
+    }
+
+    /// The bytes to program.
+    pub fn page(&self) -> &[u8] {
+        &self.bytes[..self.used]
+    }
+
+    /// The whole buffer, to be filled with a page that was read; then call [`adopt`](Self::adopt).
+    pub fn buffer(&mut self) -> &mut [u8] {
+        self.bytes
+    }
+
+    /// Takes over a page that was read into the buffer; `false` when it is not well formed.
+    pub fn adopt(&mut self, logical_count: u32, logical_bytes: u32) -> bool {
+        self.dirty = false;
+        let used = usize::from(u16::from_le_bytes([self.bytes[0], self.bytes[1]]));
+        if used < START || used > self.bytes.len() {
+            self.clear();
+            return false;
+        }
+        self.used = used;
+        let mut at = START;
+        let mut floor = (0, 0);
+        while at < used {
+            if at + HEADER > used {
+                break;
+            }
+            let record = self.record(at);
+            let discard = record.offset == DISCARD;
+            let sound = record.logical < logical_count
+                && (discard || (record.length > 0 && record.offset + record.length <= logical_bytes))
+                && (record.logical, record.offset) >= floor
+                && record.end() <= used;
+            if !sound {
+                break;
+            }
+            floor = (record.logical, record.offset + if discard { 1 } else { record.length + 1 });
+            at = record.end();
+        }
+        if at != used {
+            self.clear();
+            return false;
+        }
+        true
+    }
+
+    fn record(&self, at: usize) -> Record {
+        let b = &self.bytes[at..at + HEADER];
+        Record {
+            at,
+            logical: u32::from_le_bytes([b[0], b[1], b[2], 0]),
+            offset: u32::from(u16::from_le_bytes([b[3], b[4]])),
+            length: u32::from(u16::from_le_bytes([b[5], b[6]])),
+        }
+    }
+
+    fn records(&self) -> impl Iterator<Item = Record> + '_ {
+        let mut at = START;
+        core::iter::from_fn(move || {
+            if at >= self.used {
+                return None;
+            }
+            let record = self.record(at);
+            at = record.end();
+            Some(record)
+        })
+    }
+
+    fn write_header(&mut self, at: usize, logical: u32, offset: u32, length: u32) {
+        self.bytes[at..at + 3].copy_from_slice(&logical.to_le_bytes()[..3]);
+        self.bytes[at + 3..at + 5].copy_from_slice(&offset.to_le_bytes()[..2]);
+        self.bytes[at + 5..at + 7].copy_from_slice(&length.to_le_bytes()[..2]);
+    }
+
+    /// Adds a patch, joining what it overlaps or touches.
+    pub fn insert(&mut self, logical: u32, offset: u32, data: &[u8]) -> Result<(), Full> {
+        let end = offset + data.len() as u32;
+        // The records that the patch overlaps or touches are neighbours; `at` is where it goes.
+        let (mut at, mut first, mut last) = (self.used, None, None);
+        for record in self.records() {
+            let (start, stop) = (record.offset, record.offset + record.length);
+            let before = record.logical < logical || (record.logical == logical && stop < offset && start != DISCARD);
+            if before {
+                continue;
+            }
+            if record.logical == logical && start != DISCARD && start <= end {
+                first = first.or(Some(record));
+                last = Some(record);
+                continue;
+            }
+            at = at.min(record.at);
+            break;
+        }
+        let from = first.map_or(offset, |r| r.offset.min(offset));
+        let to = last.map_or(end, |r| (r.offset + r.length).max(end));
+        let place = first.map_or(at, |r| r.at);
+        // What follows the new bytes: the rest of the last joined record, then everything behind it.
+        let rest = last.map_or(place, |r| if r.offset + r.length > end { r.end() - (r.offset + r.length - end) as usize } else { r.end() });
+        let target = place + HEADER + (end - from) as usize;
+        let used = self.used - rest + target;
+        if used > self.bytes.len() {
+            return Err(Full);
+        }
+        self.bytes.copy_within(rest..self.used, target);
+        self.used = used;
+        self.write_header(place, logical, from, to - from);
+        let data_at = place + HEADER + (offset - from) as usize;
+        self.bytes[data_at..data_at + data.len()].copy_from_slice(data);
+        self.seal();
+        self.dirty = true;
+        Ok(())
+    }
+
+    /// Adds a discard of a logical page whose patches were removed.
+    pub fn insert_discard(&mut self, logical: u32) -> Result<(), Full> {
+        if self.is_discarded(logical) {
+            return Ok(());
+        }
+        if self.used + HEADER > self.bytes.len() {
+            return Err(Full);
+        }
+        let at = self.records().find(|r| r.logical > logical).map_or(self.used, |r| r.at);
+        self.bytes.copy_within(at..self.used, at + HEADER);
+        self.used += HEADER;
+        self.write_header(at, logical, DISCARD, 0);
+        self.seal();
+        self.dirty = true;
+        Ok(())
+    }
+
+    /// Whether the open transaction discards this logical page.
+    pub fn is_discarded(&self, logical: u32) -> bool {
+        self.records().any(|r| r.logical == logical && r.offset == DISCARD)
+    }
+
+    /// Number of logical pages that the open transaction discards.
+    pub fn discard_count(&self) -> u32 {
+        self.records().filter(|r| r.offset == DISCARD).count() as u32
+    }
+
+    /// The first discarded logical page from `from` on.
+    pub fn next_discard(&self, from: u32) -> Option<u32> {
+        self.records().find(|r| r.offset == DISCARD && r.logical >= from).map(|r| r.logical)
+    }
+
+    fn remove_where(&mut self, unwanted: impl Fn(&Record) -> bool) -> bool {
+        let (mut from, mut to) = (START, START);
+        while from < self.used {
+            let record = self.record(from);
+            let end = record.end();
+            if !unwanted(&record) {
+                self.bytes.copy_within(from..end, to);
+                to += end - from;
+            }
+            from = end;
+        }
+        let removed = to != self.used;
+        self.used = to;
+        self.seal();
+        removed
+    }
+
+    /// Removes what the buffer says of a logical page, because it is written or discarded as a whole.
+    pub fn remove(&mut self, logical: u32) {
+        if self.remove_where(|r| r.logical == logical) {
+            self.dirty = true;
+        }
+    }
+
+    /// Forgets discards that a commit has carried out.
+    pub fn remove_discards(&mut self) {
+        self.remove_where(|r| r.offset == DISCARD);
+    }
+
+    /// Lays the patches of a logical page over `data`, which starts at `offset`.
+    pub fn apply(&self, logical: u32, offset: u32, data: &mut [u8]) {
+        let end = offset + data.len() as u32;
+        for record in self.records() {
+            if record.logical != logical || record.offset == DISCARD {
+                continue;
+            }
+            let (from, to) = (record.offset.max(offset), (record.offset + record.length).min(end));
+            if from < to {
+                let source = record.at + HEADER + (from - record.offset) as usize;
+                let length = (to - from) as usize;
+                let target = (from - offset) as usize;
+                data[target..target + length].copy_from_slice(&self.bytes[source..source + length]);
+            }
+        }
+    }
+
+    /// The logical page whose patches take most room.
+    pub fn largest(&self) -> Option<u32> {
+        let (mut best, mut best_bytes) = (None, 0);
+        let (mut current, mut bytes) = (None, 0);
+        for record in self.records().filter(|r| r.offset != DISCARD) {
+            if current != Some(record.logical) {
+                (current, bytes) = (Some(record.logical), 0);
+            }
+            bytes += record.end() - record.at;
+            if bytes > best_bytes {
+                (best, best_bytes) = (current, bytes);
+            }
+        }
+        best
+    }
+
+    /// Whether the buffer patches this logical page.
+    pub fn patches(&self, logical: u32) -> bool {
+        self.records().any(|r| r.logical == logical && r.offset != DISCARD)
+    }
+
+    /// Largest patch that an empty buffer holds.
+    pub fn patch_bytes_max(&self) -> usize {
+        self.bytes.len() - START - HEADER
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec;
+    use std::vec::Vec;
+
+    fn view(journal: &Journal<'_>, logical: u32, size: usize) -> Vec<u8> {
+        let mut data = vec![0; size];
+        journal.apply(logical, 0, &mut data);
+        data
+    }
+
+    #[test]
+    fn appended_patches_become_one_record() {
+        let mut bytes = [0; 256];
+        let mut journal = Journal::new(&mut bytes);
+        for i in 0..10 {
+            assert!(journal.insert(5, i * 8, &[i as u8; 8]).is_ok());
+        }
+        assert_eq!(journal.page().len(), START + HEADER + 80);
+    }
+
+    #[test]
+    fn full_buffer_refuses_and_stays_as_it_was() {
+        let mut bytes = [0; 64];
+        let mut journal = Journal::new(&mut bytes);
+        assert!(journal.insert(1, 0, &[1; 40]).is_ok());
+        let before = journal.page().to_vec();
+        assert!(journal.insert(2, 0, &[2; 20]).is_err());
+        assert_eq!(journal.page(), before);
+    }
+
+    proptest! {
+        #[test]
+        fn any_patches_read_back_as_the_last_write(writes in prop::collection::vec((0u32..4, 0u32..200, 1usize..60, any::<u8>()), 1..60)) {
+            let mut bytes = [0; 1024];
+            let mut journal = Journal::new(&mut bytes);
+            let mut model = vec![vec![0u8; 300]; 4];
+            for (logical, offset, length, fill) in writes {
+                let data: Vec<u8> = (0..length).map(|i| fill.wrapping_add(i as u8)).collect();
+                if journal.insert(logical, offset, &data).is_ok() {
+                    model[logical as usize][offset as usize..offset as usize + length].copy_from_slice(&data);
+                }
+            }
+            for logical in 0..4 {
+                prop_assert_eq!(&view(&journal, logical, 300), &model[logical as usize]);
+            }
+            let page = journal.page().to_vec();
+            let mut copy = [0xFF; 1024];
+            copy[..page.len()].copy_from_slice(&page);
+            let mut again = Journal { bytes: &mut copy, used: 0, dirty: false };
+            prop_assert!(again.adopt(4, 300));
+            for logical in 0..4 {
+                prop_assert_eq!(&view(&again, logical, 300), &model[logical as usize]);
+            }
+        }
+
+        #[test]
+        fn adopt_never_panics_on_hostile_bytes(mut page in prop::collection::vec(any::<u8>(), 128)) {
+            page[1] = 0;
+            let mut journal = Journal { bytes: &mut page, used: 0, dirty: false };
+            if journal.adopt(1000, 512) {
+                let _ = view(&journal, 1, 512);
+                let _ = journal.largest();
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Logical page → frame.
+//!
+//! Leaves hold the map on the medium, the root (in RAM) says where they are, and the overlay (in RAM) holds what has changed
+//! since each leaf was written. When the overlay is full, the leaf with most changes is written anew ("folded").
+//!
+//! An entry of the overlay whose *settled* bit is not set still has a live mark at the frame that the leaf names: the old frame
+//! is looked up when the leaf is folded and needs no read before. Until then the frame cannot be used again, because
+//! its block is not empty.
+
+use super::program::{check_page, Source};
+use super::table::{read_word, write_word};
+use super::{Frame, Store, NONE};
+use crate::error::Error;
+use crate::media::{Flash, Kind, TAG_BYTES};
+
+impl<F: Flash> Store<'_, F> {
+    /// The bit of an overlay value that says that the leaf's frame is not marked as live any more.
+    pub(super) fn settled_bit(&self) -> u32 {
+        1 << (self.layout.entry_bytes * 8 - 1)
+    }
+
+    /// The frame that the overlay names for a logical page; 0 when it was discarded.
+    pub(super) fn overlay_frame(&self, logical: u32) -> Option<Frame> {
+        self.overlay.find(logical).map(|index| self.overlay.value(index) & !self.settled_bit())
+    }
+
+    /// The frame of a logical page as the open transaction sees it; 0 when it has none.
+    ///
+    /// # Cost
+    /// At most one read.
+    pub(super) fn frame_of(&mut self, logical: u32) -> Result<Frame, Error> {
+        if let Some(index) = self.pending.find(logical) {
+            return Ok(self.pending.value(index));
+        }
+        if self.journal.is_discarded(logical) {
+            return Ok(0);
+        }
+        match self.overlay_frame(logical) {
+            Some(frame) => Ok(frame),
+            None => self.leaf_entry(logical),
+        }
+    }
+
+    /// The frame that the leaf on the medium names.
+    pub(super) fn leaf_entry(&mut self, logical: u32) -> Result<Frame, Error> {
+        let (leaf, entry) = (logical / self.layout.leaf_entries, logical % self.layout.leaf_entries);
+        let width = self.layout.entry_bytes;
+        let (index, at) = (entry * width / self.layout.geometry.page_bytes, entry * width % self.layout.geometry.page_bytes);
+        if !self.load_leaf_page(leaf, index)? {
+            return Ok(0);
+        }
+        let frame = read_word(self.page, at as usize, width as usize);
+        if frame >= self.layout.frame_count() { Err(Error::Corrupt) } else { Ok(frame) }
+    }
+
+    /// Reads a page of a leaf into the page buffer; `false` when the leaf was never written.
+    pub(super) fn load_leaf_page(&mut self, leaf: u32, index: u32) -> Result<bool, Error> {
+        let frame = self.root.get(leaf);
+        if frame == 0 {
+            return Ok(false);
+        }
+        let page = self.frame_page(frame) + index;
+        self.load(page, |kind| kind == Kind::Leaf, leaf)?;
+        Ok(true)
+    }
+
+    /// Changes the committed map.
+    pub(super) fn map_set(&mut self, logical: u32, frame: Frame) -> Result<(), Error> {
+        let settled = self.settled_bit();
+        if let Some(index) = self.overlay.find(logical) {
+            let old = self.overlay.value(index);
+            self.overlay.set_value(index, frame | (old & settled));
+            if old & !settled != frame {
+                self.release(old & !settled);
+            }
+            return Ok(());
+        }
+        let mut value = frame;
+        if self.near_full() {
+            // Few frames are left: old frames are released at once, for the price of a read.
+            let old = self.leaf_entry(logical)?;
+            self.release(old);
+            value |= settled;
+        }
+        let inserted = self.overlay.insert(logical, value);
+        debug_assert!(inserted, "make_room was not called");
+        Ok(())
+    }
+
+    /// Changes the committed map because reclamation moved a frame.
+    pub(super) fn map_move(&mut self, logical: u32, from: Frame, to: Frame) {
+        let settled = self.settled_bit();
+        match self.overlay.find(logical) {
+            Some(index) => {
+                let old = self.overlay.value(index);
+                self.overlay.set_value(index, to | (old & settled));
+            }
+            None => {
+                let inserted = self.overlay.insert(logical, to | settled);
+                debug_assert!(inserted, "make_room was not called");
+            }
+        }
+        self.release(from);
+    }
+
+    /// Folds until the overlay takes `entries` more. Folds are paced so that this seldom has anything to do.
+    ///
+    /// Called before the program that commits: a leaf written between a commit and its entry in the overlay would be taken,
+    /// after a power cut, for one that holds the entry.
+    pub(super) fn make_room(&mut self, entries: u32) -> Result<(), Error> {
+        while self.overlay.len() + entries > self.overlay.capacity() && self.overlay.len() > 0 {
+            self.fold()?;
+        }
+        Ok(())
+    }
+
+    /// Whether live frames fill so much that stale marks would matter.
+    fn near_full(&self) -> bool {
+        let room = self.layout.data_blocks * self.layout.frames_per_block;
+        self.blocks.live_total() > room / 20 * 17
+    }
+
+    /// Writes the leaf with most overlay entries anew.
+    ///
+    /// # Cost
+    /// `unit_pages` reads and programs.
+    ///
+    /// # Power loss
+    /// The old leaf stays until the new one is complete.
+    pub(super) fn fold(&mut self) -> Result<(), Error> {
+        match self.fullest_leaf() {
+            Some(leaf) => self.fold_leaf(leaf),
+            None => Ok(()),
+        }
+    }
+
+    fn fullest_leaf(&self) -> Option<u32> {
+        let (mut best, mut best_count) = (None, 0);
+        let mut from = 0;
+        while from < self.overlay.len() {
+            let leaf = self.overlay.key(from) / self.layout.leaf_entries;
+            let to = self.overlay.lower_bound((leaf + 1) * self.layout.leaf_entries);
+            if to - from > best_count {
+                (best, best_count) = (Some(leaf), to - from);
+            }
+            from = to;
+        }
+        best
+    }
+
+    /// Writes one leaf with its overlay entries.
+    pub(super) fn fold_leaf(&mut self, leaf: u32) -> Result<(), Error> {
+        let frame = self.program_frame(Kind::Leaf, leaf, Source::Leaf)?;
+        self.adopt_leaf(leaf, frame);
+        Ok(())
+    }
+
+    /// Makes a written leaf the current one: its overlay entries are in it.
+    pub(super) fn adopt_leaf(&mut self, leaf: u32, frame: Frame) {
+        let old = self.root.get(leaf);
+        self.root.set(leaf, frame);
+        self.release(old);
+        let from = self.overlay.lower_bound(leaf * self.layout.leaf_entries);
+        let to = self.overlay.lower_bound((leaf + 1) * self.layout.leaf_entries);
+        self.overlay.remove(from, to - from);
+    }
+
+    /// Makes one page of a leaf in the page buffer, and releases the frames that its old entries name.
+    ///
+    /// Releasing before the leaf is durable is safe: the overlay's mapping is durable already, and no block is used again
+    /// before the next checkpoint.
+    pub(super) fn compose_leaf_page(&mut self, leaf: u32, index: u32) -> Result<(), Error> {
+        if !self.load_leaf_page(leaf, index)? {
+            self.page.fill(0);
+        }
+        self.cached = NONE;
+        let width = self.layout.entry_bytes;
+        let per_page = self.layout.geometry.page_bytes / width;
+        let base = leaf * self.layout.leaf_entries + index * per_page;
+        let settled = self.settled_bit();
+        let from = self.overlay.lower_bound(base);
+        let to = self.overlay.lower_bound(base + per_page);
+        for entry in from..to {
+            let (logical, value) = (self.overlay.key(entry), self.overlay.value(entry));
+            let at = ((logical - base) * width) as usize;
+            let old = read_word(self.page, at, width as usize);
+            if value & settled == 0 {
+                self.overlay.set_value(entry, value | settled);
+                if old < self.layout.frame_count() && old != value {
+                    self.release(old);
+                }
+            }
+            write_word(self.page, at, width as usize, value & !settled);
+        }
+        Ok(())
+    }
+
+    /// Checks every page of a frame and tells whether it is complete.
+    pub(super) fn frame_is_complete(&mut self, frame: Frame, kinds: impl Fn(Kind) -> bool + Copy, logical: u32) -> Result<bool, Error> {
+        self.cached = NONE;
+        for index in 0..u32::from(self.layout.config.unit_pages) {
+            let mut tag = [0; TAG_BYTES];
+            let page = self.frame_page(frame) + index;
+            match self.flash.read(page, self.page, &mut tag) {
+                Ok(()) if check_page(self.page, &tag, kinds, logical).is_ok() => {}
+                Err(crate::media::Failure::Device) => return Err(Error::Device),
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,249 @@
+//! Logical pages that can be rewritten in place, patched and discarded, with an atomic commit over any of them.
+//!
+//! A logical page lies in a *frame*: `unit_pages` consecutive program pages of one block. Frames are programmed in order by
+//! two heads, one for what the caller writes (and for leaves of the map), one for what reclamation moves. A third head
+//! programs journal pages. Every program carries the next sequence number, so that the order of all of them is known.
+//!
+//! | file | idea |
+//! |---|---|
+//! | [`table`] | tables in lent bytes |
+//! | [`blocks`] | state, wear and live frames of each block |
+//! | [`journal`] | small changes, committed by one page |
+//! | [`program`] | heads, frames, retries after a failed program |
+//! | [`map`] | logical page → frame: overlay, leaves, folds |
+//! | [`transaction`] | read, write, patch, discard, commit, rollback |
+//! | [`reclaim`] | the pace at which space is won back |
+//! | [`checkpoint`] | the state from which a mount starts |
+//! | [`recovery`] | mount: newest checkpoint, roll forward, settle |
+//! | [`bounds`] | the worst case of it all |
+
+mod blocks;
+mod bounds;
+mod checkpoint;
+mod journal;
+mod map;
+mod program;
+mod reclaim;
+mod recovery;
+mod table;
+mod transaction;
+
+pub use recovery::Access;
+
+use crate::config::{Layout, ANCHORS_MAX};
+use crate::error::{Error, MountError};
+use crate::media::{BlockIndex, Failure, Flash, PageIndex};
+use blocks::{Blocks, State};
+use journal::Journal;
+use table::{Pairs, Words};
+
+/// No block, page or frame.
+const NONE: u32 = u32::MAX;
+/// No transaction is open.
+const IDLE: u64 = u64::MAX;
+
+/// Index of a frame: `block * frames_per_block + place in block`. Frame 0 holds a superblock and stands for "not mapped".
+type Frame = u32;
+
+/// A place where the next program of its kind goes.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    block: BlockIndex,
+    /// Next frame (or page, for the journal) in the block.
+    next: u32,
+}
+
+/// Which head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HeadIndex {
+    User = 0,
+    Moved = 1,
+    Journal = 2,
+}
+
+/// The ring of checkpoint blocks.
+#[derive(Clone, Copy, Debug)]
+struct Anchors {
+    blocks: [u32; ANCHORS_MAX],
+    /// The anchor that holds the newest checkpoint.
+    current: u32,
+    /// Next page in it.
+    next: u32,
+    /// The anchor after it is erased.
+    ready: bool,
+}
+
+/// What the call in progress has done so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Call {
+    /// Frames programmed for the caller.
+    frames: u32,
+    /// Programs that failed.
+    failures: u32,
+    /// The open transaction was changed.
+    changed: bool,
+}
+
+/// The state of reclamation between calls.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    victim: BlockIndex,
+    /// A frame of the victim cannot be read: it goes bad when empty.
+    victim_spoiled: bool,
+    calls_since_erase: u32,
+    /// Frames saved for static wear levelling.
+    credit: u32,
+}
+
+/// The store. See the [module](self).
+pub struct Store<'m, F> {
+    flash: F,
+    layout: Layout,
+    blocks: Blocks<'m>,
+    root: Words<'m>,
+    overlay: Pairs<'m>,
+    pending: Pairs<'m>,
+    journal: Journal<'m>,
+    /// One program page: read cache, and what is being composed.
+    page: &'m mut [u8],
+    /// The program page that `page` holds.
+    cached: PageIndex,
+    heads: [Head; 3],
+    anchors: Anchors,
+    /// Sequence of the next program.
+    sequence: u64,
+    /// Sequence of the open transaction's first program.
+    transaction_start: u64,
+    /// The newest journal page.
+    journal_at: PageIndex,
+    programs_since_checkpoint: u32,
+    pace: Pace,
+    call: Call,
+    /// Nothing was programmed by a head since the mount: a journal page comes first (see `begin`).
+    unmarked: bool,
+    read_only: bool,
+}
+
+impl<'m, F: Flash> Store<'m, F> {
+    /// Divides `memory` and makes a store without content.
+    fn empty(flash: F, layout: Layout, memory: &'m mut [u8]) -> Result<Self, MountError> {
+        let needed = layout.memory_bytes();
+        if memory.len() < needed {
+            return Err(MountError::MemoryTooSmall { needed, given: memory.len() });
+        }
+        let mut rest = memory;
+        let mut take = |bytes: u32| {
+            let (part, tail) = core::mem::take(&mut rest).split_at_mut(bytes as usize);
+            rest = tail;
+            part
+        };
+        let (geometry, config) = (layout.geometry, layout.config);
+        let (count, entry) = (geometry.block_count, layout.entry_bytes);
+        let blocks = Blocks::new(take(count * layout.bitmap_bytes()), take(count), take(count.div_ceil(2)), &layout);
+        let mut root = Words::new(take(layout.leaf_count * entry), entry);
+        root.bytes_mut().fill(0);
+        let overlay = Pairs::new(take(u32::from(config.overlay_entries) * 2 * entry), entry);
+        let pending = Pairs::new(take(u32::from(config.transaction_pages) * 2 * entry), entry);
+        let journal = Journal::new(take(geometry.page_bytes));
+        let page = take(geometry.page_bytes);
+        Ok(Self {
+            flash,
+            layout,
+            blocks,
+            root,
+            overlay,
+            pending,
+            journal,
+            page,
+            cached: NONE,
+            heads: [Head { block: NONE, next: 0 }; 3],
+            anchors: Anchors { blocks: [NONE; ANCHORS_MAX], current: 0, next: 0, ready: false },
+            sequence: 1,
+            transaction_start: IDLE,
+            journal_at: NONE,
+            programs_since_checkpoint: 0,
+            pace: Pace { victim: NONE, victim_spoiled: false, calls_since_erase: u32::MAX / 2, credit: 0 },
+            call: Call::default(),
+            unmarked: true,
+            read_only: false,
+        })
+    }
+
+    /// The medium.
+    pub fn flash(&self) -> &F {
+        &self.flash
+    }
+
+    /// The medium, mutable.
+    pub fn flash_mut(&mut self) -> &mut F {
+        &mut self.flash
+    }
+
+    /// Gives the medium back.
+    pub fn into_flash(self) -> F {
+        self.flash
+    }
+
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// First program page of a frame.
+    fn frame_page(&self, frame: Frame) -> PageIndex {
+        let fpb = self.layout.frames_per_block;
+        frame / fpb * self.layout.geometry.pages_per_block + frame % fpb * u32::from(self.layout.config.unit_pages)
+    }
+
+    /// Block of a frame.
+    fn frame_block(&self, frame: Frame) -> BlockIndex {
+        frame / self.layout.frames_per_block
+    }
+
+    /// Whether a block holds the newest journal page.
+    fn holds_journal(&self, block: BlockIndex) -> bool {
+        self.journal_at != NONE && self.journal_at / self.layout.geometry.pages_per_block == block
+    }
+
+    /// Erases a block and counts it; a block that does not erase is bad from now on.
+    fn erase(&mut self, block: BlockIndex) -> Result<bool, Error> {
+        self.cached = NONE;
+        match self.flash.erase(block) {
+            Ok(()) => {
+                self.blocks.add_wear(block);
+                Ok(true)
+            }
+            Err(Failure::Device) => Err(Error::Device),
+            Err(_) => {
+                self.go_bad(block);
+                Ok(false)
+            }
+        }
+    }
+
+    fn go_bad(&mut self, block: BlockIndex) {
+        self.blocks.set_state(block, State::Bad);
+        // Only a note for other users of the chip; the checkpoint is what counts.
+        let _ = self.flash.mark_bad(block);
+    }
+
+    /// Moves a block that has just become empty on: to quarantine, or out of use.
+    fn settle_empty(&mut self, block: BlockIndex) {
+        if self.blocks.live(block) > 0 || self.holds_journal(block) {
+            return;
+        }
+        let spoiled = self.pace.victim == block && self.pace.victim_spoiled;
+        match self.blocks.state(block) {
+            State::Used if spoiled => self.blocks.set_state(block, State::Bad),
+            State::Used => self.blocks.set_state(block, State::Dead),
+            State::Retiring => self.go_bad(block),
+            _ => {}
+        }
+    }
+
+    /// Marks a frame as no longer live.
+    fn release(&mut self, frame: Frame) {
+        if frame != 0 && self.blocks.set_live(frame, false) {
+            self.settle_empty(self.frame_block(frame));
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Programming frames and journal pages: heads, allocation, and retries after a failed program.
+
+use super::blocks::State;
+use super::{Frame, HeadIndex, Store, IDLE, NONE};
+use crate::error::Error;
+use crate::media::{data_check, BlockIndex, Failure, Flash, Kind, PageIndex, Tag, TAG_BYTES};
+
+/// Where the content of a frame comes from. Every source can be read again when a program fails.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'s> {
+    /// The caller's bytes, a whole logical page.
+    Whole(&'s [u8]),
+    /// What `base` holds and the journal says, with the caller's bytes laid over it at an offset.
+    Merged { base: Frame, offset: u32, bytes: &'s [u8] },
+    /// What `base` holds and the journal says up to `keep` bytes, zeros behind.
+    Cut { base: Frame, keep: u32 },
+    /// Ascending numbers of `width` bytes, `count` of them from `first` on, zeros behind.
+    Count { first: u32, count: u32, width: u32 },
+    /// A copy of another frame, checksums carried along.
+    Copy(Frame),
+    /// The leaf with its overlay entries.
+    Leaf,
+}
+
+impl<F: Flash> Store<'_, F> {
+    /// Reads a page into the page buffer and checks it.
+    pub(super) fn load(&mut self, page: PageIndex, kinds: impl Fn(Kind) -> bool, logical: u32) -> Result<(), Error> {
+        if self.cached == page {
+            return Ok(());
+        }
+        self.cached = NONE;
+        let mut bytes = [0; TAG_BYTES];
+        self.flash.read(page, self.page, &mut bytes)?;
+        check_page(self.page, &bytes, kinds, logical)?;
+        self.cached = page;
+        Ok(())
+    }
+
+    /// Programs the next frame of the head that `kind` belongs to.
+    ///
+    /// # Power loss
+    /// The frame counts as written only when its last page is.
+    pub(super) fn program_frame(&mut self, kind: Kind, logical: u32, source: Source<'_>) -> Result<Frame, Error> {
+        let head = match kind {
+            Kind::Moved | Kind::MovedPending => HeadIndex::Moved,
+            _ => HeadIndex::User,
+        };
+        let unit = u32::from(self.layout.config.unit_pages);
+        loop {
+            let frame = self.allocate(head)?;
+            let sequence = self.sequence;
+            self.sequence += u64::from(unit);
+            self.programs_since_checkpoint += unit;
+            if kind == Kind::Data && self.transaction_start == IDLE {
+                self.transaction_start = sequence;
+            }
+            let aux = match source {
+                Source::Copy(from) => from,
+                _ if kind == Kind::Data => (sequence - self.transaction_start) as u32,
+                _ => 0,
+            };
+            let page = self.frame_page(frame);
+            let tag = Tag { sequence, logical, kind, aux };
+            match self.program_pages(page, tag, source) {
+                Ok(()) => {
+                    self.blocks.set_live(frame, true);
+                    return Ok(frame);
+                }
+                Err(Error::MediaFailing) => self.survive_failure(head)?,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Programs the pages of one frame.
+    pub(super) fn program_pages(&mut self, page: PageIndex, tag: Tag, source: Source<'_>) -> Result<(), Error> {
+        let page_bytes = self.layout.geometry.page_bytes;
+        for index in 0..u32::from(self.layout.config.unit_pages) {
+            let tag = Tag { sequence: tag.sequence + u64::from(index), ..tag };
+            let at = index * page_bytes;
+            match source {
+                Source::Whole(bytes) => {
+                    let data = &bytes[at as usize..(at + page_bytes) as usize];
+                    self.flash.program(page + index, data, &tag.emit(data_check(data, 0)))?;
+                }
+                Source::Copy(from) => self.copy_page(self.frame_page(from) + index, page + index, tag)?,
+                Source::Merged { base, offset, bytes } => {
+                    self.compose_page(tag.logical, base, index, offset, bytes)?;
+                    self.program_buffer(page + index, tag)?;
+                }
+                Source::Cut { base, keep } => {
+                    self.compose_page(tag.logical, base, index, 0, &[])?;
+                    let kept = keep.saturating_sub(at).min(page_bytes);
+                    self.page[kept as usize..].fill(0);
+                    self.program_buffer(page + index, tag)?;
+                }
+                Source::Count { first, count, width } => {
+                    self.page.fill(0);
+                    for (place, number) in self.page.chunks_exact_mut(width as usize).zip(at / width..count) {
+                        place.copy_from_slice(&(first + number).to_le_bytes()[..width as usize]);
+                    }
+                    self.program_buffer(page + index, tag)?;
+                }
+                Source::Leaf => {
+                    self.compose_leaf_page(tag.logical, index)?;
+                    self.program_buffer(page + index, tag)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Programs the page buffer.
+    pub(super) fn program_buffer(&mut self, page: PageIndex, tag: Tag) -> Result<(), Error> {
+        self.cached = NONE;
+        let tag = tag.emit(data_check(self.page, 0));
+        Ok(self.flash.program(page, self.page, &tag)?)
+    }
+
+    /// Copies one page under a new tag. Damage stays recognisable: the checksum of the data is carried over, not computed.
+    fn copy_page(&mut self, from: PageIndex, to: PageIndex, tag: Tag) -> Result<(), Error> {
+        let mut old = [0; TAG_BYTES];
+        if self.flash.can_copy() {
+            match self.flash.read_tag(from, &mut old) {
+                Ok(()) => return Ok(self.flash.program_loaded(to, &tag.emit(Tag::carried_check(&old)))?),
+                Err(Failure::Device) => return Err(Error::Device),
+                Err(_) => {}
+            }
+        }
+        self.cached = NONE;
+        match self.flash.read(from, self.page, &mut old) {
+            Ok(()) => Ok(self.flash.program(to, self.page, &tag.emit(Tag::carried_check(&old)))?),
+            Err(Failure::Device) => Err(Error::Device),
+            Err(_) => {
+                // The data is lost; the copy says so by a checksum that cannot match.
+                self.page.fill(0);
+                let check = !data_check(self.page, 0);
+                Ok(self.flash.program(to, self.page, &tag.emit(check))?)
+            }
+        }
+    }
+
+    /// Programs the journal buffer, which commits the open transaction.
+    ///
+    /// # Power loss
+    /// The transaction is committed only when the page is complete; the journal page before it stays where it is.
+    pub(super) fn program_journal(&mut self) -> Result<(), Error> {
+        loop {
+            let page = self.allocate(HeadIndex::Journal)?;
+            let sequence = self.sequence;
+            self.sequence += 1;
+            self.programs_since_checkpoint += 1;
+            let start = if self.transaction_start == IDLE { sequence } else { self.transaction_start };
+            let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };
+            let tag = Tag { sequence, logical: self.pending.len(), kind, aux: (sequence - start) as u32 };
+            match self.program_journal_page(page, tag) {
+                Ok(()) => {
+                    self.move_journal(page);
+                    return Ok(());
+                }
+                Err(Error::MediaFailing) => self.survive_failure(HeadIndex::Journal)?,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    pub(super) fn program_journal_page(&mut self, page: PageIndex, tag: Tag) -> Result<(), Error> {
+        let data = self.journal.page();
+        let missing = self.layout.geometry.page_bytes as usize - data.len();
+        Ok(self.flash.program(page, data, &tag.emit(data_check(data, missing)))?)
+    }
+
+    /// Notes the place of the newest journal page; the block of the one before may have become empty.
+    pub(super) fn move_journal(&mut self, page: PageIndex) {
+        let before = self.journal_at;
+        self.journal_at = page;
+        if before != NONE {
+            self.settle_empty(before / self.layout.geometry.pages_per_block);
+        }
+    }
+
+    /// After a failed program: gives the block up and lets the caller try elsewhere, as often as the settings say.
+    fn survive_failure(&mut self, head: HeadIndex) -> Result<(), Error> {
+        // A gap in the sequence tells recovery to look at the frame before it as a whole.
+        self.sequence += 1;
+        let block = self.heads[head as usize].block;
+        self.heads[head as usize].block = NONE;
+        self.blocks.set_state(block, State::Retiring);
+        self.settle_empty(block);
+        self.call.failures += 1;
+        if self.call.failures > u32::from(self.layout.config.failures) { Err(Error::MediaFailing) } else { Ok(()) }
+    }
+
+    /// Takes the next frame (or journal page) of a head.
+    fn allocate(&mut self, head: HeadIndex) -> Result<u32, Error> {
+        let capacity = self.head_capacity(head);
+        let current = self.heads[head as usize];
+        if current.block == NONE || current.next >= capacity {
+            self.close(head);
+            let block = self.take_block(head)?;
+            let head = &mut self.heads[head as usize];
+            (head.block, head.next) = (block, 0);
+        }
+        let head = &mut self.heads[head as usize];
+        let place = head.block * capacity + head.next;
+        head.next += 1;
+        Ok(place)
+    }
+
+    /// Frames (or journal pages) in a block.
+    pub(super) fn head_capacity(&self, head: HeadIndex) -> u32 {
+        match head {
+            HeadIndex::Journal => self.layout.geometry.pages_per_block,
+            _ => self.layout.frames_per_block,
+        }
+    }
+
+    /// Gives the block of a head up.
+    pub(super) fn close(&mut self, head: HeadIndex) {
+        let block = core::mem::replace(&mut self.heads[head as usize].block, NONE);
+        if block != NONE {
+            self.blocks.set_state(block, State::Used);
+            self.settle_empty(block);
+        }
+    }
+
+    /// Takes an erased block. Reclamation keeps a stock of them; should it be empty, this erases one.
+    fn take_block(&mut self, head: HeadIndex) -> Result<BlockIndex, Error> {
+        if self.blocks.count(State::Erased) == 0 {
+            if self.blocks.count(State::Listed) == 0 {
+                self.checkpoint()?;
+            }
+            self.erase_listed()?;
+        }
+        let wear = |block| u32::from(self.blocks.wear(block));
+        // Data that moves is data that rests: it goes to the blocks that have had most.
+        let block = match head {
+            HeadIndex::Moved => self.blocks.least_by(State::Erased, |block| u32::MAX - wear(block)),
+            _ => self.blocks.least_by(State::Erased, wear),
+        };
+        let block = block.ok_or(Error::NoSpace)?;
+        self.blocks.set_state(block, State::Active);
+        Ok(block)
+    }
+
+    /// Erases listed blocks until one is erased.
+    pub(super) fn erase_listed(&mut self) -> Result<(), Error> {
+        while let Some(block) = self.blocks.least_by(State::Listed, |block| u32::from(self.blocks.wear(block))) {
+            if self.erase(block)? {
+                self.blocks.set_state(block, State::Erased);
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks a page that was read: its checksum, what it is, and of which logical page.
+pub(super) fn check_page(data: &[u8], tag: &[u8; TAG_BYTES], kinds: impl Fn(Kind) -> bool, logical: u32) -> Result<(), Error> {
+    let parsed = Tag::parse(tag).ok_or(Error::Corrupt)?;
+    if !kinds(parsed.kind) || parsed.logical != logical || Tag::carried_check(tag) != data_check(data, 0) {
+        return Err(Error::Corrupt);
+    }
+    Ok(())
+}
+
+/// Kinds of pages that hold logical pages.
+pub(super) fn is_data(kind: Kind) -> bool {
+    matches!(kind, Kind::Data | Kind::DataCommit | Kind::Moved | Kind::MovedPending)
+}

@@ -1,0 +1,253 @@
+//! Reclamation, at a pace that every call can afford.
+//!
+//! At the end of each call that changed the volume a few live frames of the *victim* are moved, so that it is empty before the
+//! space of the reserve is needed. A call does one of: moves with at most one fold or checkpoint, or one erase.
+//!
+//! With `F` the frames that can still be programmed (quarantine included), `R` the reserve, `w` the live frames left in the
+//! victim, and `fold(n)` the leaves that `n` map changes will cost:
+//!
+//! ```text
+//! x = max { x ≥ 0 : F − R − credit − w − x − fold(w + x) ≥ 0 }     frames that the caller may still write
+//! ```
+//!
+//! A call that wrote `h` frames moves `⌈w·h / (x − h)⌉`: the victim is empty one call before `x` is used up, and one call in
+//! the cycle may erase instead of moving. `docs/design.md` has the argument.
+
+use super::blocks::State;
+use super::program::{is_data, Source};
+use super::{Frame, HeadIndex, Store, NONE};
+use crate::config::STOCK;
+use crate::error::Error;
+use crate::media::{Failure, Flash, Kind, Tag, TAG_BYTES};
+
+/// Calls between two erases where there is a choice.
+const ERASE_GAP: u32 = 12;
+
+impl<F: Flash> Store<'_, F> {
+    /// Ends a call that may have changed the volume: the share of reclamation that it owes.
+    ///
+    /// # Cost
+    /// See [`bounds`](super::bounds).
+    pub fn end(&mut self) -> Result<(), Error> {
+        let written = core::mem::take(&mut self.call.frames);
+        self.pace.calls_since_erase = self.pace.calls_since_erase.saturating_add(1);
+        self.choose_victim();
+        let live = self.victim_live();
+        let afford = self.affordable(live);
+        // An erase takes the place of moves, unless the moves cannot wait.
+        let hurry = live > 0 && afford < 3 * written;
+        let erased = self.erase_if_due(hurry)?;
+        let mut moves = 0;
+        if live > 0 && (!erased || hurry) {
+            moves = moves_due(live, written, afford).max(u32::from(self.victim_is_urgent())).min(live);
+            for _ in 0..moves {
+                match self.blocks.first_live(self.pace.victim) {
+                    Some(frame) => self.move_frame(frame)?,
+                    None => break,
+                }
+            }
+        }
+        let checkpointed = (!erased || hurry) && self.checkpoint_if_due()?;
+        self.fold_if_due(written + moves, erased || checkpointed)
+    }
+
+    /// Frames that can be programmed before anything else is won back, quarantine included.
+    fn pool(&self) -> u32 {
+        let blocks = self.blocks.count(State::Erased)
+            + self.blocks.count(State::Listed)
+            + self.blocks.count(State::Free)
+            + self.blocks.count(State::Dead);
+        self.head_rest(HeadIndex::User) + self.head_rest(HeadIndex::Moved) + blocks * self.layout.frames_per_block
+    }
+
+    /// Frames that the caller may write before the reserve is touched, when `live` frames must be moved meanwhile.
+    fn affordable(&self, live: u32) -> u32 {
+        let room = self.pool().saturating_sub(self.layout.reserve_frames + self.pace.credit + live);
+        let per_fold = self.layout.fold_frees;
+        let excess = (self.overlay.len() + self.pending.len() + live).saturating_sub(self.layout.overlay_soft);
+        room.saturating_sub(excess.div_ceil(per_fold)) * per_fold / (per_fold + 1)
+    }
+
+    fn victim_live(&self) -> u32 {
+        if self.pace.victim == NONE { 0 } else { self.blocks.live(self.pace.victim) }
+    }
+
+    /// A victim that is not chosen for its space: a failing block, or a checkpoint block that holds a rescued frame.
+    fn victim_is_urgent(&self) -> bool {
+        self.pace.victim != NONE && matches!(self.blocks.state(self.pace.victim), State::Retiring | State::Reserved)
+    }
+
+    fn choose_victim(&mut self) {
+        if self.victim_live() > 0 {
+            return;
+        }
+        self.pace.victim = NONE;
+        self.pace.victim_spoiled = false;
+        if let Some(block) = self.urgent_victim() {
+            self.pace.victim = block;
+            return;
+        }
+        let fpb = self.layout.frames_per_block;
+        if self.pool() > self.layout.reserve_frames + self.pace.credit + 3 * fpb {
+            return;
+        }
+        let key = |block| match self.blocks.live(block) {
+            0 => u32::MAX,
+            live => live << 8 | u32::from(self.blocks.wear(block)),
+        };
+        let Some(block) = self.blocks.least_by(State::Used, key).filter(|&block| self.blocks.live(block) > 0) else { return };
+        let live = self.blocks.live(block);
+        let afford = self.affordable(live);
+        if afford > live + 2 {
+            return;
+        }
+        self.pace.victim = block;
+        if self.pace.credit >= fpb {
+            if let Some(rested) = self.rested_block() {
+                self.pace.victim = rested;
+                self.pace.credit = 0;
+            }
+        } else if afford >= 2 {
+            self.pace.credit += 1;
+        }
+    }
+
+    fn urgent_victim(&self) -> Option<u32> {
+        let anchors = self.anchors.blocks.iter().copied().filter(|&block| block != NONE);
+        if self.blocks.count(State::Retiring) > 0 {
+            let failing = self.blocks.least_by(State::Retiring, |block| u32::from(self.blocks.live(block) == 0));
+            if let Some(block) = failing.filter(|&block| self.blocks.live(block) > 0) {
+                return Some(block);
+            }
+        }
+        anchors.into_iter().find(|&block| self.blocks.live(block) > 0)
+    }
+
+    /// The least worn block of data at rest, when it lags so far behind that its data must move.
+    fn rested_block(&self) -> Option<u32> {
+        let block = self.blocks.least_by(State::Used, |block| u32::from(self.blocks.wear(block)))?;
+        let lag = self.blocks.wear_max() - self.blocks.wear(block);
+        (lag > self.layout.config.wear_spread / 2 && self.blocks.live(block) > 0).then_some(block)
+    }
+
+    /// Moves a frame if it is really live.
+    ///
+    /// # Cost
+    /// A tag read; then as many reads and programs as a logical page has program pages.
+    fn move_frame(&mut self, frame: Frame) -> Result<(), Error> {
+        self.make_room(1)?;
+        let mut bytes = [0; TAG_BYTES];
+        let tag = match self.flash.read_tag(self.frame_page(frame), &mut bytes) {
+            Ok(()) => Tag::parse(&bytes),
+            Err(Failure::Device) => return Err(Error::Device),
+            Err(_) => None,
+        };
+        let tag = tag.filter(|tag| {
+            let limit = if tag.kind == Kind::Leaf { self.layout.leaf_count } else { self.layout.logical_count };
+            tag.logical < limit && (tag.kind == Kind::Leaf || is_data(tag.kind))
+        });
+        let Some(tag) = tag else {
+            // Nobody can tell any more whose frame this is. Its block is never used again, so that no other data takes its place.
+            self.pace.victim_spoiled = true;
+            self.release(frame);
+            return Ok(());
+        };
+        if tag.kind == Kind::Leaf {
+            if self.root.get(tag.logical) == frame {
+                return self.fold_leaf(tag.logical);
+            }
+            self.release(frame);
+            return Ok(());
+        }
+        if let Some(index) = self.pending.find(tag.logical)
+            && self.pending.value(index) == frame
+        {
+            let to = self.program_frame(Kind::MovedPending, tag.logical, Source::Copy(frame))?;
+            self.pending.set_value(index, to);
+            self.release(frame);
+            return Ok(());
+        }
+        if self.overlay_frame(tag.logical).is_some_and(|current| current != frame) {
+            self.release(frame);
+            return Ok(());
+        }
+        let to = self.program_frame(Kind::Moved, tag.logical, Source::Copy(frame))?;
+        self.map_move(tag.logical, frame, to);
+        Ok(())
+    }
+
+    /// Erases a block when the stock of erased blocks is low, or when it is time anyway.
+    fn erase_if_due(&mut self, hurry: bool) -> Result<bool, Error> {
+        let stock = self.blocks.count(State::Erased);
+        let since = self.pace.calls_since_erase;
+        let wanted = stock < STOCK && self.blocks.count(State::Listed) > 0;
+        if wanted && (stock == 0 || (!hurry && (stock <= STOCK / 2 || since >= ERASE_GAP))) {
+            self.erase_listed()?;
+        } else if !self.anchors.ready && !hurry && stock > STOCK / 2 && (since >= ERASE_GAP || self.anchor_is_nearly_full()) {
+            self.prepare_anchor()?;
+        } else {
+            return Ok(false);
+        }
+        self.pace.calls_since_erase = 0;
+        Ok(true)
+    }
+
+    fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
+        let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
+        let more = self.blocks.count(State::Free) + self.blocks.count(State::Dead);
+        let due = self.programs_since_checkpoint >= u32::from(self.layout.config.checkpoint_programs)
+            || (allocatable < STOCK + 1 && more > 0);
+        if due {
+            self.checkpoint()?;
+        }
+        Ok(due)
+    }
+
+    fn fold_if_due(&mut self, changes: u32, busy: bool) -> Result<(), Error> {
+        let entries = |store: &Self| store.overlay.len() + store.pending.len();
+        let hard = self.overlay.capacity() - (self.layout.frames_per_block + 2).min(self.overlay.capacity() / 8);
+        let most = changes.div_ceil(self.layout.fold_frees).max(1);
+        let mut folds = 0;
+        while entries(self) > self.layout.overlay_soft && self.overlay.len() > 0 {
+            if (busy || folds >= most) && entries(self) <= hard {
+                break;
+            }
+            self.fold()?;
+            folds += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Moves that a call owes which wrote `written` frames, with `live` frames left in the victim and `afford` frames to write.
+fn moves_due(live: u32, written: u32, afford: u32) -> u32 {
+    let calls = afford.saturating_sub(written);
+    if written == 0 {
+        0
+    } else if calls == 0 {
+        live
+    } else {
+        (live * written).div_ceil(calls)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::moves_due;
+
+    #[test]
+    fn victim_is_empty_before_the_last_affordable_frame() {
+        for (mut live, mut afford) in [(23, 8), (30, 2), (1, 40), (31, 31)] {
+            while afford > 1 {
+                live -= moves_due(live, 1, afford).min(live);
+                afford -= 1;
+            }
+            assert_eq!(live, 0);
+        }
+    }
+
+    #[test]
+    fn call_that_wrote_nothing_moves_nothing() {
+        assert_eq!(moves_due(20, 0, 5), 0);
+    }
+}

@@ -1,0 +1,545 @@
+//! Format and mount.
+//!
+//! A mount reads the superblock, finds the newest complete checkpoint, applies the records that were programmed after it in the
+//! order of their sequence ("roll forward"), derives the live frames from the map, and *settles*: it writes a checkpoint of
+//! its own into a freshly erased anchor before anything else is programmed. Between two checkpoints there is therefore at most
+//! one power cut, and only the last record can be metastable; its content is copied into the fresh anchor.
+
+use super::blocks::State;
+use super::program::is_data;
+use super::{Frame, Head, HeadIndex, Store, IDLE, NONE};
+use crate::config::{Config, Layout, ANCHORS_MAX, LISTED_MAX};
+use crate::error::{Error, MountError};
+use crate::format::superblock::Superblock;
+use crate::media::{data_check, is_blank, Failure, Flash, Kind, PageIndex, Tag, TAG_BYTES};
+
+/// What a mount may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing is programmed or erased, ever.
+    ReadOnly,
+    /// The mount settles what a power cut left, and the volume can be changed.
+    ReadWrite,
+}
+
+/// Distance by which the sequence jumps at a mount, so that no number is ever used twice.
+const JUMP: u64 = 64;
+/// Furthest that a record's sequence may be from its checkpoint's.
+const HORIZON: u64 = 1 << 22;
+
+/// A block in which roll-forward looks for records.
+#[derive(Clone, Copy)]
+struct Cursor {
+    head: HeadIndex,
+    block: u32,
+    next: u32,
+    tag: Tag,
+}
+
+/// A record found by roll-forward.
+#[derive(Clone, Copy)]
+struct Record {
+    tag: Tag,
+    /// Frame, or page for a journal record.
+    place: u32,
+}
+
+impl<'m, F: Flash> Store<'m, F> {
+    /// Makes an empty volume. Everything on the medium is lost.
+    ///
+    /// # Cost
+    /// One look at each block's mark; `anchors + 2` erases; `checkpoint_pages + 2` programs.
+    ///
+    /// # Power loss
+    /// The medium is not formatted until the last program.
+    pub fn format(flash: F, config: &Config, memory: &'m mut [u8]) -> Result<F, MountError> {
+        let layout = Layout::derive(&flash.geometry(), config).map_err(MountError::Config)?;
+        let mut store = Self::empty(flash, layout, memory)?;
+        let blocks = layout.geometry.block_count;
+        for block in 0..blocks {
+            let state = if store.flash.is_bad(block)? { State::Bad } else { State::Free };
+            store.blocks.set_state(block, state);
+        }
+        let mut copy = NONE;
+        let mut anchors = 0;
+        for block in 0..blocks {
+            if anchors == layout.anchor_count {
+                break;
+            }
+            if store.blocks.state(block) != State::Free || !store.erase(block)? {
+                continue;
+            }
+            store.blocks.set_state(block, State::Reserved);
+            if block > 0 && copy == NONE {
+                copy = block;
+            } else if block > 0 {
+                store.anchors.blocks[anchors as usize] = block;
+                anchors += 1;
+            }
+        }
+        let (found, allowed) = (store.blocks.count(State::Bad), u32::from(config.bad_blocks_max));
+        if found > allowed || anchors < layout.anchor_count || store.blocks.state(0) != State::Reserved {
+            return Err(MountError::TooManyBadBlocks { found, allowed });
+        }
+        store.checkpoint()?;
+        let superblock = Superblock {
+            geometry: layout.geometry,
+            config: *config,
+            anchor_count: anchors as u8,
+            copy,
+            anchors: store.anchors.blocks.map(|block| if block == NONE { 0 } else { block }),
+        };
+        for block in [copy, 0] {
+            superblock.emit(store.page);
+            let tag = Tag { sequence: store.sequence, logical: 0, kind: Kind::Super, aux: 0 };
+            store.program_buffer(block * layout.geometry.pages_per_block, tag)?;
+        }
+        Ok(store.flash)
+    }
+
+    /// Reads the superblock; `memory` is used as a page buffer.
+    fn read_superblock(flash: &mut F, memory: &mut [u8]) -> Result<Superblock, MountError> {
+        let device = flash.geometry();
+        let page_bytes = device.page_bytes as usize;
+        if memory.len() < page_bytes {
+            return Err(MountError::MemoryTooSmall { needed: page_bytes, given: memory.len() });
+        }
+        let page = &mut memory[..page_bytes];
+        let mut result = Err(MountError::NotFormatted);
+        // The second copy lies in the first good block after block 0.
+        for block in 0..device.block_count.min(32) {
+            let mut tag = [0; TAG_BYTES];
+            match flash.read(block * device.pages_per_block, page, &mut tag) {
+                Ok(()) => {}
+                Err(Failure::Device) => return Err(Error::Device.into()),
+                Err(_) => continue,
+            }
+            let is_super = Tag::parse(&tag).is_some_and(|tag| tag.kind == Kind::Super);
+            if is_super && Tag::carried_check(&tag) == data_check(page, 0) {
+                result = Superblock::parse(page);
+                break;
+            }
+        }
+        let superblock = result?;
+        if superblock.geometry != device {
+            return Err(MountError::GeometryMismatch { on_flash: superblock.geometry, device });
+        }
+        Ok(superblock)
+    }
+
+    /// Mounts a volume.
+    ///
+    /// # Cost
+    /// See [`bounds`](super::bounds).
+    pub fn mount(mut flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
+        let superblock = Self::read_superblock(&mut flash, memory)?;
+        let layout = Layout::derive(&superblock.geometry, &superblock.config).map_err(MountError::Config)?;
+        if u32::from(superblock.anchor_count) != layout.anchor_count {
+            return Err(MountError::NotFormatted);
+        }
+        let mut store = Self::empty(flash, layout, memory)?;
+        store.anchors.blocks = superblock.anchors;
+        for index in layout.anchor_count as usize..ANCHORS_MAX {
+            store.anchors.blocks[index] = NONE;
+        }
+        store.read_only = access == Access::ReadOnly;
+        store.find_checkpoint()?;
+        for block in 0..layout.geometry.block_count {
+            if store.blocks.state(block) == State::Erased {
+                // No checkpoint proves that the erase was complete.
+                store.blocks.set_state(block, State::Listed);
+            }
+        }
+        store.roll_forward()?;
+        Ok(store)
+    }
+
+    /// Finds the newest complete checkpoint and reads it.
+    fn find_checkpoint(&mut self) -> Result<(), MountError> {
+        let pages = self.layout.geometry.pages_per_block;
+        let mut first_sequences = [None; ANCHORS_MAX];
+        for index in 0..self.layout.anchor_count as usize {
+            first_sequences[index] = self.checked_sequence(self.anchors.blocks[index] * pages)?;
+        }
+        // A newer anchor may hold a checkpoint that was cut; the one before it is then complete.
+        while let Some(index) = (0..ANCHORS_MAX).filter(|&i| first_sequences[i].is_some()).max_by_key(|&i| first_sequences[i]) {
+            first_sequences[index] = None;
+            self.anchors.current = index as u32;
+            if self.find_in_anchor(self.current_anchor() * pages)? {
+                return Ok(());
+            }
+        }
+        Err(MountError::NoCheckpoint)
+    }
+
+    /// The sequence of a page whose checksum is right.
+    fn checked_sequence(&mut self, page: PageIndex) -> Result<Option<u64>, Error> {
+        let mut bytes = [0; TAG_BYTES];
+        self.cached = NONE;
+        match self.flash.read(page, self.page, &mut bytes) {
+            Ok(()) => {}
+            Err(Failure::Device) => return Err(Error::Device),
+            Err(_) => return Ok(None),
+        }
+        let sound = Tag::carried_check(&bytes) == data_check(self.page, 0);
+        Ok(Tag::parse(&bytes).filter(|_| sound).map(|tag| tag.sequence))
+    }
+
+    /// Reads the newest complete checkpoint of one anchor, if it holds one.
+    fn find_in_anchor(&mut self, first: PageIndex) -> Result<bool, Error> {
+        let pages = self.layout.geometry.pages_per_block;
+        let (mut low, mut high) = (1, pages);
+        while low < high {
+            let middle = (low + high) / 2;
+            if self.tag_at(first + middle)?.is_some_and(|tag| is_blank(&tag)) { high = middle } else { low = middle + 1 }
+        }
+        let size = self.layout.checkpoint_pages;
+        let mut end = low;
+        while end >= size {
+            let start = end - size;
+            let parsed = self.tag_at(first + start)?.and_then(|tag| Tag::parse(&tag));
+            let begins = parsed.is_some_and(|tag| tag.kind == Kind::Checkpoint && tag.logical == 0 && tag.aux == size);
+            if begins && self.read_checkpoint(first + start)? {
+                self.anchors.next = low;
+                return Ok(true);
+            }
+            end -= 1;
+        }
+        Ok(false)
+    }
+
+    /// A tag, or `None` when it cannot be read.
+    fn tag_at(&mut self, page: PageIndex) -> Result<Option<[u8; TAG_BYTES]>, Error> {
+        let mut tag = [0; TAG_BYTES];
+        match self.flash.read_tag(page, &mut tag) {
+            Ok(()) => Ok(Some(tag)),
+            Err(Failure::Device) => Err(Error::Device),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn roll_forward(&mut self) -> Result<(), MountError> {
+        let base = self.sequence;
+        let mut cursors: [Option<Cursor>; LISTED_MAX + 3] = [None; LISTED_MAX + 3];
+        let mut count = 0;
+        for (head, index) in [(HeadIndex::User, 0), (HeadIndex::Moved, 1), (HeadIndex::Journal, 2)] {
+            let Head { block, next } = self.heads[index];
+            if block != NONE {
+                cursors[count] = self.look(head, block, next, base)?;
+                count += 1;
+            }
+        }
+        for block in 0..self.blocks.block_count() {
+            if self.blocks.state(block) == State::Listed && count < cursors.len() {
+                cursors[count] = self.look_at_new_block(block, base)?;
+                count += usize::from(cursors[count].is_some());
+            }
+        }
+        let mut last: Option<Record> = None;
+        while let Some(record) = self.next_record(&mut cursors, base)? {
+            if let Some(before) = last {
+                let gap = record.tag.sequence != before.tag.sequence + self.record_programs(&before);
+                self.apply(before, gap)?;
+            }
+            last = Some(record);
+        }
+        self.finish_roll_forward(last)
+    }
+
+    /// Programs of a record.
+    fn record_programs(&self, record: &Record) -> u64 {
+        match record.tag.kind {
+            Kind::Journal | Kind::JournalDiscard => 1,
+            _ => self.layout.config.unit_pages.into(),
+        }
+    }
+
+    /// A cursor at a place of a head's block, if a new record is there.
+    fn look(&mut self, head: HeadIndex, block: u32, next: u32, base: u64) -> Result<Option<Cursor>, Error> {
+        if next >= self.head_capacity(head) {
+            return Ok(None);
+        }
+        let place = block * self.head_capacity(head) + next;
+        let page = if head == HeadIndex::Journal { place } else { self.frame_page(place) };
+        let tag = self.tag_at(page)?.and_then(|tag| Tag::parse(&tag));
+        let tag = tag.filter(|tag| self.is_record(tag, base) && head_of(tag.kind) == Some(head));
+        Ok(tag.map(|tag| Cursor { head, block, next, tag }))
+    }
+
+    /// A cursor at the start of a listed block, if it was allocated after the checkpoint.
+    fn look_at_new_block(&mut self, block: u32, base: u64) -> Result<Option<Cursor>, Error> {
+        let first = block * self.layout.geometry.pages_per_block;
+        let tag = self.tag_at(first)?.and_then(|tag| Tag::parse(&tag)).filter(|tag| self.is_record(tag, base));
+        Ok(tag.and_then(|tag| head_of(tag.kind).map(|head| Cursor { head, block, next: 0, tag })))
+    }
+
+    /// Whether a tag can be that of a record programmed after the checkpoint.
+    fn is_record(&self, tag: &Tag, base: u64) -> bool {
+        let limit = match tag.kind {
+            Kind::Leaf => self.layout.leaf_count,
+            _ => self.layout.logical_count,
+        };
+        (base..base + HORIZON).contains(&tag.sequence) && tag.logical < limit
+    }
+
+    /// Takes the record with the lowest sequence.
+    fn next_record(&mut self, cursors: &mut [Option<Cursor>], base: u64) -> Result<Option<Record>, Error> {
+        let next = cursors.iter_mut().filter(|cursor| cursor.is_some()).min_by_key(|cursor| cursor.map(|c| c.tag.sequence));
+        let Some(slot) = next else { return Ok(None) };
+        let Some(cursor) = *slot else { return Ok(None) };
+        let after = self.look(cursor.head, cursor.block, cursor.next + 1, base)?;
+        // Sequences grow within a block.
+        *slot = after.filter(|after| after.tag.sequence > cursor.tag.sequence);
+        let head = &mut self.heads[cursor.head as usize];
+        if head.block != cursor.block {
+            let old = core::mem::replace(&mut head.block, cursor.block);
+            if old != NONE {
+                self.blocks.set_state(old, State::Used);
+            }
+            self.blocks.set_state(cursor.block, State::Active);
+        }
+        self.heads[cursor.head as usize].next = cursor.next + 1;
+        self.sequence = cursor.tag.sequence;
+        let place = cursor.block * self.head_capacity(cursor.head) + cursor.next;
+        Ok(Some(Record { tag: cursor.tag, place }))
+    }
+
+    /// Applies a record. One before a gap may be half of a failed program and is looked at as a whole first.
+    fn apply(&mut self, record: Record, verify: bool) -> Result<(), Error> {
+        let Record { tag, place } = record;
+        match tag.kind {
+            Kind::Journal | Kind::JournalDiscard => {
+                if verify || tag.kind == Kind::JournalDiscard {
+                    match self.read_journal(place) {
+                        Err(Error::Corrupt) if verify => return Ok(()),
+                        result => result?,
+                    }
+                }
+                self.apply_journal(tag, place)
+            }
+            kind => {
+                if verify && !self.frame_is_complete(place, |k| k == kind, tag.logical)? {
+                    return Ok(());
+                }
+                self.apply_frame(tag, place)
+            }
+        }
+    }
+
+    /// Applies a record whose content lies in `frame`.
+    fn apply_frame(&mut self, tag: Tag, frame: Frame) -> Result<(), Error> {
+        let logical = tag.logical;
+        match tag.kind {
+            Kind::Data => {
+                let start = tag.sequence - u64::from(tag.aux).min(tag.sequence);
+                if start != self.transaction_start {
+                    self.pending.clear();
+                    self.transaction_start = start;
+                }
+                match self.pending.find(logical) {
+                    Some(index) => self.pending.set_value(index, frame),
+                    None if !self.pending.insert(logical, frame) => return Err(Error::Corrupt),
+                    None => {}
+                }
+            }
+            Kind::DataCommit => {
+                self.pending.clear();
+                self.transaction_start = IDLE;
+                self.replay_set(logical, frame)?;
+            }
+            Kind::Moved => {
+                // Compare and swap: the copy counts only if the mapping still names its source.
+                if self.overlay_frame(logical).is_none_or(|current| current == tag.aux) {
+                    self.replay_set(logical, frame)?;
+                }
+            }
+            Kind::MovedPending => {
+                if let Some(index) = self.pending.find(logical).filter(|&index| self.pending.value(index) == tag.aux) {
+                    self.pending.set_value(index, frame);
+                }
+            }
+            Kind::Leaf => self.adopt_leaf(logical, frame),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Applies a commit. The journal buffer holds the page when it discards anything.
+    fn apply_journal(&mut self, tag: Tag, page: PageIndex) -> Result<(), Error> {
+        let start = tag.sequence - u64::from(tag.aux).min(tag.sequence);
+        if self.transaction_start != IDLE && start != self.transaction_start {
+            self.pending.clear();
+        }
+        self.transaction_start = IDLE;
+        self.journal_at = page;
+        if tag.kind == Kind::JournalDiscard {
+            let mut from = 0;
+            while let Some(logical) = self.journal.next_discard(from) {
+                self.replay_set(logical, 0)?;
+                if let Some(index) = self.pending.find(logical) {
+                    self.pending.remove(index, 1);
+                }
+                from = logical + 1;
+            }
+        }
+        // The commit names how many pages it is of.
+        if self.pending.len() != tag.logical {
+            return Err(Error::Corrupt);
+        }
+        for index in 0..self.pending.len() {
+            self.replay_set(self.pending.key(index), self.pending.value(index))?;
+        }
+        self.pending.clear();
+        Ok(())
+    }
+
+    fn replay_set(&mut self, logical: u32, frame: Frame) -> Result<(), Error> {
+        match self.overlay.find(logical) {
+            Some(index) => self.overlay.set_value(index, frame),
+            None if !self.overlay.insert(logical, frame) => return Err(Error::Corrupt),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Applies the last record, which may be metastable, and settles.
+    fn finish_roll_forward(&mut self, last: Option<Record>) -> Result<(), MountError> {
+        if self.read_only {
+            if let Some(record) = last {
+                self.apply(record, true)?;
+            }
+            self.pending.clear();
+            self.load_journal()?;
+            return Ok(self.derive_live()?);
+        }
+        self.sequence += JUMP;
+        self.anchors.ready = false;
+        self.advance_anchor()?;
+        match last {
+            Some(Record { tag, place }) if matches!(tag.kind, Kind::DataCommit | Kind::Moved | Kind::Leaf) => {
+                let frame = loop {
+                    match self.rescue(tag, place) {
+                        Err(Error::MediaFailing) => self.lose_anchor()?,
+                        result => break result?,
+                    }
+                };
+                if let Some(frame) = frame {
+                    self.apply_frame(tag, frame)?;
+                }
+            }
+            Some(record) if head_of(record.tag.kind) == Some(HeadIndex::Journal) => self.apply(record, true)?,
+            _ => {}
+        }
+        self.pending.clear();
+        self.transaction_start = IDLE;
+        self.load_journal()?;
+        while self.journal_at != NONE {
+            let page = self.current_anchor() * self.layout.geometry.pages_per_block + self.anchors.next;
+            let tag = Tag { sequence: self.sequence, logical: 0, kind: Kind::Journal, aux: 0 };
+            self.sequence += 1;
+            self.anchors.next += 1;
+            match self.program_journal_page(page, tag) {
+                Ok(()) => {
+                    self.journal_at = page;
+                    break;
+                }
+                Err(Error::MediaFailing) => self.lose_anchor()?,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.skip_places(last.is_some());
+        self.derive_live()?;
+        Ok(self.checkpoint()?)
+    }
+
+    /// Gives up an anchor in which a program failed, and goes on to the next one.
+    fn lose_anchor(&mut self) -> Result<(), Error> {
+        self.go_bad(self.current_anchor());
+        self.advance_anchor()
+    }
+
+    /// Copies the frame of the last record into the fresh anchor, checking what is read. `None` when it is not complete.
+    fn rescue(&mut self, tag: Tag, frame: Frame) -> Result<Option<Frame>, Error> {
+        let anchor = self.current_anchor();
+        let unit = u32::from(self.layout.config.unit_pages);
+        let (from, to) = (self.frame_page(frame), anchor * self.layout.geometry.pages_per_block);
+        self.anchors.next = unit;
+        for index in 0..unit {
+            self.cached = NONE;
+            match self.load(from + index, |kind| kind == tag.kind, tag.logical) {
+                Ok(()) => {}
+                Err(Error::Device) => return Err(Error::Device),
+                Err(_) => return Ok(None),
+            }
+            let tag = Tag { sequence: self.sequence, ..tag };
+            self.sequence += 1;
+            self.program_buffer(to + index, tag)?;
+        }
+        Ok(Some(anchor * self.layout.frames_per_block))
+    }
+
+    /// Skips one place of each head that a cut program may have touched without a trace. The journal's comes first after a
+    /// mount; the others can have been in use only if there is a record.
+    fn skip_places(&mut self, used: bool) {
+        for (index, head) in self.heads.iter_mut().enumerate() {
+            if used || index == HeadIndex::Journal as usize {
+                head.next += 1;
+            }
+        }
+    }
+
+    /// Derives the live frames from the map.
+    ///
+    /// # Cost
+    /// Reads every leaf.
+    fn derive_live(&mut self) -> Result<(), Error> {
+        let settled = self.settled_bit();
+        let width = self.layout.entry_bytes;
+        let per_page = self.layout.geometry.page_bytes / width;
+        for leaf in 0..self.layout.leaf_count {
+            for index in 0..u32::from(self.layout.config.unit_pages) {
+                if !self.load_leaf_page(leaf, index)? {
+                    break;
+                }
+                for entry in 0..per_page {
+                    let logical = leaf * self.layout.leaf_entries + index * per_page + entry;
+                    let frame = super::table::read_word(self.page, (entry * width) as usize, width as usize);
+                    if frame != 0 && self.overlay.find(logical).is_none() {
+                        self.claim(frame)?;
+                    }
+                }
+            }
+            self.claim(self.root.get(leaf))?;
+        }
+        for index in 0..self.overlay.len() {
+            let frame = self.overlay.value(index) & !settled;
+            self.overlay.set_value(index, frame | settled);
+            self.claim(frame)?;
+        }
+        for block in 0..self.blocks.block_count() {
+            self.settle_empty(block);
+        }
+        Ok(())
+    }
+
+    /// Marks a frame as live; no frame can be live twice.
+    fn claim(&mut self, frame: Frame) -> Result<(), Error> {
+        if frame == 0 {
+            return Ok(());
+        }
+        if frame >= self.layout.frame_count() || !self.blocks.set_live(frame, true) {
+            return Err(Error::Corrupt);
+        }
+        Ok(())
+    }
+}
+
+/// The head that programs a kind of record.
+fn head_of(kind: Kind) -> Option<HeadIndex> {
+    match kind {
+        Kind::Moved | Kind::MovedPending => Some(HeadIndex::Moved),
+        Kind::Journal | Kind::JournalDiscard => Some(HeadIndex::Journal),
+        kind if is_data(kind) || kind == Kind::Leaf => Some(HeadIndex::User),
+        _ => None,
+    }
+}

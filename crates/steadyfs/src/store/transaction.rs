@@ -1,0 +1,289 @@
+//! Reading, and changing within a transaction.
+
+use super::journal::Full;
+use super::program::{check_page, is_data, Source};
+use super::{Call, HeadIndex, Store, IDLE, NONE};
+use crate::error::Error;
+use crate::media::{Flash, Kind, TAG_BYTES};
+
+impl<F: Flash> Store<'_, F> {
+    /// Starts a call that may change the volume.
+    ///
+    /// The first one after a mount writes the journal page: after a power cut it proves that the other heads may have been
+    /// in use, and its absence that they were not, so that restarts without a write cost no frames.
+    pub fn begin(&mut self) -> Result<(), Error> {
+        if self.read_only {
+            return Err(Error::ReadOnly);
+        }
+        self.call = Call::default();
+        if self.unmarked {
+            debug_assert!(self.pending.len() == 0 && !self.journal.dirty);
+            self.program_journal()?;
+            self.unmarked = false;
+        }
+        Ok(())
+    }
+
+    /// Reads bytes of a logical page as the open transaction sees it; what was never written reads as zero.
+    ///
+    /// # Cost
+    /// One read for the map, where the overlay does not know, and one per program page.
+    pub fn read(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> Result<(), Error> {
+        let frame = self.frame_of(logical)?;
+        if frame == 0 {
+            data.fill(0);
+        } else {
+            let page_bytes = self.layout.geometry.page_bytes as usize;
+            let first = self.frame_page(frame);
+            let mut done = 0;
+            while done < data.len() {
+                let at = offset as usize + done;
+                let (index, within) = (at / page_bytes, at % page_bytes);
+                let length = (page_bytes - within).min(data.len() - done);
+                let target = &mut data[done..done + length];
+                let page = first + index as u32;
+                if length == page_bytes && self.cached != page {
+                    let mut tag = [0; TAG_BYTES];
+                    self.flash.read(page, target, &mut tag)?;
+                    check_page(target, &tag, is_data, logical)?;
+                } else {
+                    self.load(page, is_data, logical)?;
+                    target.copy_from_slice(&self.page[within..within + length]);
+                }
+                done += length;
+            }
+        }
+        self.journal.apply(logical, offset, data);
+        Ok(())
+    }
+
+    /// Makes page `index` of a logical page in the page buffer: what `base` holds, the journal's patches, `bytes` at `offset`.
+    pub(super) fn compose_page(&mut self, logical: u32, base: u32, index: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+        let page_bytes = self.layout.geometry.page_bytes;
+        let start = index * page_bytes;
+        let (from, to) = (offset.max(start), (offset + bytes.len() as u32).min(start + page_bytes));
+        if from < to && to - from == page_bytes {
+            self.cached = NONE;
+        } else if base == 0 {
+            self.cached = NONE;
+            self.page.fill(0);
+        } else {
+            self.load(self.frame_page(base) + index, is_data, logical)?;
+            self.cached = NONE;
+        }
+        self.journal.apply(logical, start, self.page);
+        if from < to {
+            let source = &bytes[(from - offset) as usize..(to - offset) as usize];
+            self.page[(from - start) as usize..(to - start) as usize].copy_from_slice(source);
+        }
+        Ok(())
+    }
+
+    /// Writes bytes of a logical page, as a new frame. `bytes` lie within the page; the rest of it stays.
+    ///
+    /// With `commit`, a write that is the whole transaction is durable on return without a journal page; the caller still
+    /// calls [`commit`](Self::commit), which then has nothing to do.
+    ///
+    /// # Cost
+    /// `unit_pages` programs; as many reads, and one for the map, when the page is not written as a whole.
+    pub fn write(&mut self, logical: u32, offset: u32, bytes: &[u8], commit: bool) -> Result<(), Error> {
+        let source = if bytes.len() as u32 == self.layout.logical_bytes {
+            Source::Whole(bytes)
+        } else {
+            Source::Merged { base: self.frame_of(logical)?, offset, bytes }
+        };
+        self.write_source(logical, source, commit)
+    }
+
+    /// Cuts a logical page: bytes from `keep` on become zero. Costs what [`write`](Self::write) does.
+    pub fn cut(&mut self, logical: u32, keep: u32) -> Result<(), Error> {
+        let source = Source::Cut { base: self.frame_of(logical)?, keep };
+        self.write_source(logical, source, false)
+    }
+
+    /// Fills a logical page with ascending numbers of `width` bytes, `count` of them, zeros behind. Costs one frame.
+    pub fn write_count(&mut self, logical: u32, first: u32, count: u32, width: u32) -> Result<(), Error> {
+        self.write_source(logical, Source::Count { first, count, width }, false)
+    }
+
+    fn write_source(&mut self, logical: u32, source: Source<'_>, commit: bool) -> Result<(), Error> {
+        if self.pending.find(logical).is_none() && self.pending.len() == self.pending.capacity() {
+            return Err(Error::TransactionTooLarge);
+        }
+        self.call.changed = true;
+        let alone = self.pending.len() == 0 && !self.journal.dirty && !self.journal.patches(logical);
+        self.call.frames += 1;
+        if commit && alone {
+            self.make_room(1)?;
+            let frame = self.program_frame(Kind::DataCommit, logical, source)?;
+            self.transaction_start = IDLE;
+            return self.map_set(logical, frame);
+        }
+        let frame = self.program_frame(Kind::Data, logical, source)?;
+        // The new page supersedes patches and a discard of the old one.
+        self.journal.remove(logical);
+        self.set_pending(logical, frame)
+    }
+
+    fn set_pending(&mut self, logical: u32, frame: u32) -> Result<(), Error> {
+        if let Some(index) = self.pending.find(logical) {
+            let old = self.pending.value(index);
+            self.pending.set_value(index, frame);
+            self.release(old);
+        } else if !self.pending.insert(logical, frame) {
+            return Err(Error::TransactionTooLarge);
+        }
+        Ok(())
+    }
+
+    /// Changes a few bytes of a logical page. They share one journal page with all other patches of the transaction.
+    ///
+    /// # Cost
+    /// Nothing while the journal buffer has room. When it is full, the logical page with most patches in it is written
+    /// ([`write`](Self::write)).
+    pub fn patch(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+        debug_assert!(bytes.len() <= self.journal.patch_bytes_max());
+        self.call.changed = true;
+        while let Err(Full) = self.journal.insert(logical, offset, bytes) {
+            self.flush_largest()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the logical page that takes most room in the journal.
+    fn flush_largest(&mut self) -> Result<(), Error> {
+        let logical = self.journal.largest().ok_or(Error::TransactionTooLarge)?;
+        self.write(logical, 0, &[], false)
+    }
+
+    /// Forgets a logical page: it reads as zero and its frame is won back.
+    pub fn discard(&mut self, logical: u32) -> Result<(), Error> {
+        self.call.changed = true;
+        self.journal.remove(logical);
+        if let Some(index) = self.pending.find(logical) {
+            let frame = self.pending.value(index);
+            self.pending.remove(index, 1);
+            self.release(frame);
+        }
+        while let Err(Full) = self.journal.insert_discard(logical) {
+            self.flush_largest()?;
+        }
+        Ok(())
+    }
+
+    /// Makes everything since the last commit durable.
+    ///
+    /// # Cost
+    /// One program, or none when nothing has changed.
+    ///
+    /// # Power loss
+    /// All of the transaction or nothing of it is there.
+    pub fn commit(&mut self) -> Result<(), Error> {
+        if self.pending.len() == 0 && !self.journal.dirty {
+            self.transaction_start = IDLE;
+            return Ok(());
+        }
+        self.make_room(self.pending.len() + self.journal.discard_count())?;
+        self.program_journal()?;
+        self.finish_commit()
+    }
+
+    /// Carries a durable commit out in RAM.
+    pub(super) fn finish_commit(&mut self) -> Result<(), Error> {
+        self.transaction_start = IDLE;
+        let mut from = 0;
+        while let Some(logical) = self.journal.next_discard(from) {
+            self.map_set(logical, 0)?;
+            from = logical + 1;
+        }
+        while self.pending.len() > 0 {
+            let last = self.pending.len() - 1;
+            let (logical, frame) = (self.pending.key(last), self.pending.value(last));
+            self.map_set(logical, frame)?;
+            self.pending.remove(last, 1);
+        }
+        self.journal.remove_discards();
+        self.journal.dirty = false;
+        Ok(())
+    }
+
+    /// Undoes everything since the last commit.
+    ///
+    /// # Cost
+    /// One read.
+    pub fn rollback(&mut self) -> Result<(), Error> {
+        self.drop_pending();
+        if self.journal.dirty {
+            self.load_journal()?;
+        }
+        Ok(())
+    }
+
+    /// Forgets the pending pages.
+    pub(super) fn drop_pending(&mut self) {
+        while self.pending.len() > 0 {
+            let last = self.pending.len() - 1;
+            let frame = self.pending.value(last);
+            self.pending.remove(last, 1);
+            self.release(frame);
+        }
+        self.transaction_start = IDLE;
+    }
+
+    /// Reads the newest journal page into the journal buffer.
+    pub(super) fn load_journal(&mut self) -> Result<(), Error> {
+        if self.journal_at == NONE {
+            self.journal.clear();
+            return Ok(());
+        }
+        self.read_journal(self.journal_at)?;
+        self.journal.remove_discards();
+        Ok(())
+    }
+
+    /// Reads a journal page into the journal buffer, its discards included.
+    pub(super) fn read_journal(&mut self, page: u32) -> Result<(), Error> {
+        let mut bytes = [0; TAG_BYTES];
+        self.flash.read(page, self.journal.buffer(), &mut bytes)?;
+        let kind = |kind| matches!(kind, Kind::Journal | Kind::JournalDiscard);
+        let logical = crate::media::Tag::parse(&bytes).map_or(0, |tag| tag.logical);
+        check_page(self.journal.buffer(), &bytes, kind, logical)?;
+        if self.journal.adopt(self.layout.logical_count, self.layout.logical_bytes) { Ok(()) } else { Err(Error::Corrupt) }
+    }
+
+    /// Lets `look` see program page `index` of a logical page, as the open transaction has it.
+    ///
+    /// # Cost
+    /// One read, and one for the map where the overlay does not know.
+    pub fn with_page<R>(&mut self, logical: u32, index: u32, look: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
+        let frame = self.frame_of(logical)?;
+        self.compose_page(logical, frame, index, 0, &[])?;
+        Ok(look(self.page))
+    }
+
+    /// Logical pages that the open transaction may still write.
+    pub fn pending_room(&self) -> u32 {
+        self.pending.capacity() - self.pending.len()
+    }
+
+    /// Longest patch that is worth a place in the journal; longer changes write their logical page.
+    pub fn patch_bytes_max(&self) -> usize {
+        self.journal.patch_bytes_max() / 4
+    }
+
+    /// Whether the call in progress changed the open transaction.
+    pub fn call_changed(&self) -> bool {
+        self.call.changed
+    }
+
+    /// Whether anything waits for a commit.
+    pub fn is_open(&self) -> bool {
+        self.pending.len() > 0 || self.journal.dirty
+    }
+
+    /// Frames left in the block of a head.
+    pub(super) fn head_rest(&self, head: HeadIndex) -> u32 {
+        let current = self.heads[head as usize];
+        if current.block == NONE { 0 } else { self.head_capacity(head) - current.next }
+    }
+}
