@@ -44,7 +44,7 @@ impl Config {
             unit_pages: unit_pages as u16,
             overlay_entries: clamp(frames / 75, 64, 1024) as u16,
             transaction_pages: clamp(frames / 1024, 8, 16) as u16,
-            checkpoint_programs: clamp(pages / 32, 32, 256) as u16,
+            checkpoint_programs: clamp(pages / 32, 32, 224) as u16,
             wear_spread: 32,
             bad_blocks_max: clamp(geometry.block_count / 50, 2, 200) as u16,
             files_max: clamp(frames / 2, 64, 16_384),
@@ -188,7 +188,7 @@ impl Layout {
         let overlay = config.overlay_entries as u32 - config.transaction_pages as u32;
         let overlay_soft = overlay - if fpb + 8 < overlay / 2 { fpb + 8 } else { overlay / 2 };
         let fold_frees = ceil_div(overlay_soft, leaf_count);
-        let reserve_frames = (fpb - 1) + fpb * (3 + config.failures as u32);
+        let reserve_frames = (fpb - 1) + fpb * (4 + config.failures as u32);
         let listed_blocks = ceil_div(config.checkpoint_programs as u32, pages) + 4 + STOCK + config.failures as u32;
         if listed_blocks > LISTED_MAX as u32 {
             return Err("checkpoint_programs must not be more than 10 blocks of pages");

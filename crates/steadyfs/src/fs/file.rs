@@ -363,9 +363,6 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Gives a file a new page.
     fn add_page(&mut self, file: &mut File, file_page: u32) -> Result<u32, Error> {
         let (index, within) = (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
-        if self.space.used + 2 > self.capacity() {
-            return Err(Error::NoSpace);
-        }
         let region = self.read_region(file.inode, index)?;
         let logical = self.allocate_page()?;
         match region {

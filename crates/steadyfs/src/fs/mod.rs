@@ -21,7 +21,7 @@ use crate::config::Config;
 use crate::cost::{Bound, Cost, Envelope};
 use crate::error::{Error, MountError};
 use crate::media::{Flash, Timing};
-use crate::store::{Access, Store};
+use crate::store::{merge_reads, Access, Store};
 
 use space::{Plan, Space};
 
@@ -238,15 +238,16 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         let unit = u32::from(layout.config.unit_pages);
         // A look at a page of the file system: the map's leaf and the page.
         let looks = |count: u32| Cost { reads: 2 * count, ..Cost::default() };
+        let merges = |count: u32| Cost { reads: count * merge_reads(layout), ..Cost::default() };
         let map_pages = (self.plan.directory - self.plan.map) * unit;
         let probe_pages = 2 + directory::PROBE_BYTES_MAX.div_ceil(layout.geometry.page_bytes);
         let trim = looks(if self.trim_head == 0 { 0 } else { 24 });
         let trim_frames = if self.trim_head == 0 { 0 } else { 2 };
         match call {
             Call::Overwrite if self.trim_head == 0 => self.store.bound(1, 0, failures),
-            Call::Overwrite | Call::Write => self.store.bound(8 + trim_frames, 2, failures).plus(&looks(16 + map_pages)).plus(&trim),
-            Call::Create => self.store.bound(6 + trim_frames, 2, failures).plus(&looks(16 + map_pages + 10 * probe_pages)).plus(&trim),
-            Call::Remove => self.store.bound(6 + trim_frames, 2, failures).plus(&looks(24 + 10 * probe_pages)).plus(&trim),
+            Call::Overwrite | Call::Write => self.store.bound(8 + trim_frames, 2, failures).plus(&merges(8 + trim_frames)).plus(&looks(16 + map_pages)).plus(&trim),
+            Call::Create => self.store.bound(6 + trim_frames, 2, failures).plus(&merges(6 + trim_frames)).plus(&looks(16 + map_pages + 10 * probe_pages)).plus(&trim),
+            Call::Remove => self.store.bound(6 + trim_frames, 2, failures).plus(&merges(6 + trim_frames)).plus(&looks(24 + 10 * probe_pages)).plus(&trim),
             Call::Sync => self.store.bound(0, 1, failures),
             Call::Open => Bound::default().plus(&looks(16 + 10 * probe_pages)),
             Call::Read(bytes) => {

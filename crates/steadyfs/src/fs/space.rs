@@ -98,7 +98,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Logical pages that may hold file data.
     pub(super) fn capacity(&self) -> u32 {
         let inodes = self.store.layout().logical_bytes / INODE_BYTES;
-        let taken = (self.plan.table - 1) + 1 + self.space.inode_high.div_ceil(inodes) + 1;
+        let taken = (self.plan.table - 1) + 1 + self.space.inode_high.max(1).div_ceil(inodes) + 1;
         self.store.layout().usable.saturating_sub(taken).min(self.plan.data_count)
     }
 

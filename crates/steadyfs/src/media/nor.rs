@@ -44,7 +44,7 @@ pub trait NorFlash {
 }
 
 /// A [`Flash`] made of a [`NorFlash`] and a page size.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct NorPages<N> {
     chip: N,
     page_bytes: u32,

@@ -104,11 +104,6 @@ impl<'m> Blocks<'m> {
         }
     }
 
-    pub fn is_live(&self, frame: u32) -> bool {
-        let (byte, bit) = self.place(frame);
-        self.live[byte] & bit != 0
-    }
-
     /// Marks a frame as live or not; whether that changed anything.
     pub fn set_live(&mut self, frame: u32, live: bool) -> bool {
         let (byte, bit) = self.place(frame);
@@ -164,14 +159,6 @@ impl<'m> Blocks<'m> {
     /// The block in `state` with the smallest `key`; the first one of equals.
     pub fn least_by(&self, state: State, key: impl Fn(u32) -> u32) -> Option<u32> {
         (0..self.block_count()).filter(|&block| self.state(block) == state).min_by_key(|&block| key(block))
-    }
-
-    /// First block in a state.
-    pub fn first(&self, state: State) -> Option<u32> {
-        if self.count(state) == 0 {
-            return None;
-        }
-        (0..self.block_count()).find(|&block| self.state(block) == state)
     }
 
     /// Largest wear of a block that is not bad or reserved.

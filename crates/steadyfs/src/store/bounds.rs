@@ -5,7 +5,7 @@
 //! ```text
 //! m = ⌊U / C⌋                                        live frames of the worst victim (pigeonhole)
 //! n = max { n : m + n + ⌈(m + n)/φ⌉ + 1 ≤ P }        frames that the caller may write per victim
-//! c = ⌈m·h / (n − 2h)⌉, or m when n ≤ 3h             frames moved by a call that writes h frames
+//! c = ⌈m·h / (n − h)⌉, or P when n ≤ 3h              frames moved by a call that writes h frames
 //! f = max(1, ⌈(h + c)/φ⌉)                            folds of a call
 //! ```
 //!
@@ -46,17 +46,21 @@ impl Share {
         } else if tight {
             fpb
         } else {
-            (victim * written).div_ceil(gain - 2 * written).max(1 + written)
+            (victim * written).div_ceil(gain - written).max(1 + written)
         };
         let folds = (written + moves).div_ceil(per_fold).max(1);
         Self { victim, gain, moves, folds, tight }
     }
 }
 
-/// One frame written for the caller, its old content read first.
+/// Reads of a write that does not replace a whole logical page: the map, and the old content.
+pub(crate) fn merge_reads(layout: &Layout) -> u32 {
+    u32::from(layout.config.unit_pages) + 1
+}
+
+/// One frame written for the caller: one read for the map where few frames are left.
 fn write_cost(layout: &Layout) -> Cost {
-    let unit = u32::from(layout.config.unit_pages);
-    Cost { reads: unit + 2, programs: unit, ..Cost::default() }
+    Cost { reads: 1, programs: u32::from(layout.config.unit_pages), ..Cost::default() }
 }
 
 impl<F: Flash> Store<'_, F> {
@@ -90,7 +94,7 @@ impl<F: Flash> Store<'_, F> {
     fn move_cost(&self) -> Cost {
         let unit = u32::from(self.layout.config.unit_pages);
         if self.flash.can_copy() {
-            Cost { tag_reads: 1 + unit, copies: unit, ..Cost::default() }
+            Cost { tag_reads: unit, copies: unit, ..Cost::default() }
         } else {
             Cost { tag_reads: 1, reads: unit, programs: unit, ..Cost::default() }
         }

@@ -28,6 +28,7 @@ mod recovery;
 mod table;
 mod transaction;
 
+pub(crate) use bounds::merge_reads;
 pub use recovery::Access;
 
 use crate::config::{Layout, ANCHORS_MAX};

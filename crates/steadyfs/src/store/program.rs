@@ -16,8 +16,8 @@ pub(super) enum Source<'s> {
     Cut { base: Frame, keep: u32 },
     /// Ascending numbers of `width` bytes, `count` of them from `first` on, zeros behind.
     Count { first: u32, count: u32, width: u32 },
-    /// A copy of another frame, checksums carried along.
-    Copy(Frame),
+    /// A copy of another frame, checksums carried along. With the tag of its first page, if that was the last operation.
+    Copy { from: Frame, loaded: Option<[u8; TAG_BYTES]> },
     /// The leaf with its overlay entries.
     Leaf,
 }
@@ -40,7 +40,7 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// # Power loss
     /// The frame counts as written only when its last page is.
-    pub(super) fn program_frame(&mut self, kind: Kind, logical: u32, source: Source<'_>) -> Result<Frame, Error> {
+    pub(super) fn program_frame(&mut self, kind: Kind, logical: u32, mut source: Source<'_>) -> Result<Frame, Error> {
         let head = match kind {
             Kind::Moved | Kind::MovedPending => HeadIndex::Moved,
             _ => HeadIndex::User,
@@ -55,7 +55,7 @@ impl<F: Flash> Store<'_, F> {
                 self.transaction_start = sequence;
             }
             let aux = match source {
-                Source::Copy(from) => from,
+                Source::Copy { from, .. } => from,
                 _ if kind == Kind::Data => (sequence - self.transaction_start) as u32,
                 _ => 0,
             };
@@ -68,6 +68,9 @@ impl<F: Flash> Store<'_, F> {
                 }
                 Err(Error::MediaFailing) => self.survive_failure(head)?,
                 Err(error) => return Err(error),
+            }
+            if let Source::Copy { loaded, .. } = &mut source {
+                *loaded = None;
             }
         }
     }
@@ -83,7 +86,10 @@ impl<F: Flash> Store<'_, F> {
                     let data = &bytes[at as usize..(at + page_bytes) as usize];
                     self.flash.program(page + index, data, &tag.emit(data_check(data, 0)))?;
                 }
-                Source::Copy(from) => self.copy_page(self.frame_page(from) + index, page + index, tag)?,
+                Source::Copy { from, loaded } => {
+                    let loaded = loaded.filter(|_| index == 0);
+                    self.copy_page(self.frame_page(from) + index, loaded, page + index, tag)?;
+                }
                 Source::Merged { base, offset, bytes } => {
                     self.compose_page(tag.logical, base, index, offset, bytes)?;
                     self.program_buffer(page + index, tag)?;
@@ -118,10 +124,17 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Copies one page under a new tag. Damage stays recognisable: the checksum of the data is carried over, not computed.
-    fn copy_page(&mut self, from: PageIndex, to: PageIndex, tag: Tag) -> Result<(), Error> {
-        let mut old = [0; TAG_BYTES];
+    fn copy_page(
+        &mut self,
+        from: PageIndex,
+        loaded: Option<[u8; TAG_BYTES]>,
+        to: PageIndex,
+        tag: Tag,
+    ) -> Result<(), Error> {
+        let mut old = loaded.unwrap_or([0; TAG_BYTES]);
         if self.flash.can_copy() {
-            match self.flash.read_tag(from, &mut old) {
+            let read = if loaded.is_some() { Ok(()) } else { self.flash.read_tag(from, &mut old) };
+            match read {
                 Ok(()) => return Ok(self.flash.program_loaded(to, &tag.emit(Tag::carried_check(&old)))?),
                 Err(Failure::Device) => return Err(Error::Device),
                 Err(_) => {}
@@ -191,16 +204,20 @@ impl<F: Flash> Store<'_, F> {
         if self.call.failures > u32::from(self.layout.config.failures) { Err(Error::MediaFailing) } else { Ok(()) }
     }
 
-    /// Takes the next frame (or journal page) of a head.
-    fn allocate(&mut self, head: HeadIndex) -> Result<u32, Error> {
-        let capacity = self.head_capacity(head);
-        let current = self.heads[head as usize];
-        if current.block == NONE || current.next >= capacity {
+    /// Makes sure that a head has room, so that the next [`allocate`](Self::allocate) touches no flash.
+    pub(super) fn ready_head(&mut self, head: HeadIndex) -> Result<(), Error> {
+        if self.head_rest(head) == 0 {
             self.close(head);
             let block = self.take_block(head)?;
-            let head = &mut self.heads[head as usize];
-            (head.block, head.next) = (block, 0);
+            self.heads[head as usize] = super::Head { block, next: 0 };
         }
+        Ok(())
+    }
+
+    /// Takes the next frame (or journal page) of a head.
+    fn allocate(&mut self, head: HeadIndex) -> Result<u32, Error> {
+        self.ready_head(head)?;
+        let capacity = self.head_capacity(head);
         let head = &mut self.heads[head as usize];
         let place = head.block * capacity + head.next;
         head.next += 1;

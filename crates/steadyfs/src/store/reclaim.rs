@@ -10,10 +10,9 @@
 //! x = max { x ≥ 0 : F − R − credit − w − x − fold(w + x) ≥ 0 }     frames that the caller may still write
 //! ```
 //!
-//! A call that wrote `h` frames moves `⌈w·h / (x − h)⌉`: the victim is empty one call before `x` is used up, and one call in
-//! the cycle may erase instead of moving. `docs/design.md` has the argument.
 
 use super::blocks::State;
+use super::bounds::Share;
 use super::program::{is_data, Source};
 use super::{Frame, HeadIndex, Store, NONE};
 use crate::config::STOCK;
@@ -22,6 +21,8 @@ use crate::media::{Failure, Flash, Kind, Tag, TAG_BYTES};
 
 /// Calls between two erases where there is a choice.
 const ERASE_GAP: u32 = 12;
+/// Calls after an erase in which no leaf is folded where there is a choice.
+const FOLD_GAP: u32 = 2;
 
 impl<F: Flash> Store<'_, F> {
     /// Ends a call that may have changed the volume: the share of reclamation that it owes.
@@ -34,12 +35,18 @@ impl<F: Flash> Store<'_, F> {
         self.choose_victim();
         let live = self.victim_live();
         let afford = self.affordable(live);
-        // An erase takes the place of moves, unless the moves cannot wait.
-        let hurry = live > 0 && afford < 3 * written;
-        let erased = self.erase_if_due(hurry)?;
+        let share = Share::new(&self.layout, self.blocks.live_total(), written.max(1));
+        // Something else takes the place of moves where the moves that are left stay within what a call may cost.
+        let most = if share.tight { self.moves_per_erase() } else { share.moves };
+        let may_wait = live == 0 || moves_due(live, written, afford.saturating_sub(written)) <= most;
+        let erased = self.erase_if_due(may_wait)?;
         let mut moves = 0;
-        if live > 0 && (!erased || hurry) {
-            moves = moves_due(live, written, afford).max(u32::from(self.victim_is_urgent())).min(live);
+        if live > 0 && !(erased && may_wait) {
+            moves = moves_due(live, written, afford);
+            if self.side_work_is_due() && moves > 1 && moves_due(live - moves + 1, written, afford.saturating_sub(written)) <= most {
+                moves -= 1;
+            }
+            moves = moves.max(u32::from(self.victim_is_urgent())).min(live);
             for _ in 0..moves {
                 match self.blocks.first_live(self.pace.victim) {
                     Some(frame) => self.move_frame(frame)?,
@@ -47,8 +54,20 @@ impl<F: Flash> Store<'_, F> {
                 }
             }
         }
-        let checkpointed = (!erased || hurry) && self.checkpoint_if_due()?;
-        self.fold_if_due(written + moves, erased || checkpointed)
+        let checkpointed = !(erased && may_wait) && self.checkpoint_if_due()?;
+        self.fold_if_due(written + moves, erased || checkpointed || self.pace.calls_since_erase < FOLD_GAP)
+    }
+
+    /// Moves that take as long as one erase.
+    fn moves_per_erase(&self) -> u32 {
+        let timing = self.flash.timing();
+        let move_ns = timing.copy_ns * u64::from(self.layout.config.unit_pages);
+        (timing.erase_ns / move_ns.max(1)).clamp(1, u64::from(self.layout.frames_per_block)) as u32
+    }
+
+    /// Whether a fold or a checkpoint will want time in this call.
+    fn side_work_is_due(&self) -> bool {
+        self.overlay.len() + self.pending.len() > self.layout.overlay_soft || self.checkpoint_is_due()
     }
 
     /// Frames that can be programmed before anything else is won back, quarantine included.
@@ -136,6 +155,7 @@ impl<F: Flash> Store<'_, F> {
     /// A tag read; then as many reads and programs as a logical page has program pages.
     fn move_frame(&mut self, frame: Frame) -> Result<(), Error> {
         self.make_room(1)?;
+        self.ready_head(HeadIndex::Moved)?;
         let mut bytes = [0; TAG_BYTES];
         let tag = match self.flash.read_tag(self.frame_page(frame), &mut bytes) {
             Ok(()) => Tag::parse(&bytes),
@@ -162,28 +182,32 @@ impl<F: Flash> Store<'_, F> {
         if let Some(index) = self.pending.find(tag.logical)
             && self.pending.value(index) == frame
         {
-            let to = self.program_frame(Kind::MovedPending, tag.logical, Source::Copy(frame))?;
+            let to = self.program_frame(Kind::MovedPending, tag.logical, Source::Copy { from: frame, loaded: Some(bytes) })?;
             self.pending.set_value(index, to);
             self.release(frame);
             return Ok(());
         }
-        if self.overlay_frame(tag.logical).is_some_and(|current| current != frame) {
+        if let Some(index) = self.overlay.find(tag.logical)
+            && self.overlay.value(index) & !self.settled_bit() != frame
+        {
+            // The frame that the leaf still names. It is used again before the leaf is folded, so the fold must not release it.
+            self.overlay.set_value(index, self.overlay.value(index) | self.settled_bit());
             self.release(frame);
             return Ok(());
         }
-        let to = self.program_frame(Kind::Moved, tag.logical, Source::Copy(frame))?;
+        let to = self.program_frame(Kind::Moved, tag.logical, Source::Copy { from: frame, loaded: Some(bytes) })?;
         self.map_move(tag.logical, frame, to);
         Ok(())
     }
 
     /// Erases a block when the stock of erased blocks is low, or when it is time anyway.
-    fn erase_if_due(&mut self, hurry: bool) -> Result<bool, Error> {
+    fn erase_if_due(&mut self, may_wait: bool) -> Result<bool, Error> {
         let stock = self.blocks.count(State::Erased);
         let since = self.pace.calls_since_erase;
         let wanted = stock < STOCK && self.blocks.count(State::Listed) > 0;
-        if wanted && (stock == 0 || (!hurry && (stock <= STOCK / 2 || since >= ERASE_GAP))) {
+        if wanted && (stock <= 1 || (may_wait && (stock <= STOCK / 2 || since >= ERASE_GAP))) {
             self.erase_listed()?;
-        } else if !self.anchors.ready && !hurry && stock > STOCK / 2 && (since >= ERASE_GAP || self.anchor_is_nearly_full()) {
+        } else if !self.anchors.ready && may_wait && stock > STOCK / 2 && (since >= ERASE_GAP || self.anchor_is_nearly_full()) {
             self.prepare_anchor()?;
         } else {
             return Ok(false);
@@ -192,11 +216,14 @@ impl<F: Flash> Store<'_, F> {
         Ok(true)
     }
 
-    fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
+    fn checkpoint_is_due(&self) -> bool {
         let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
         let more = self.blocks.count(State::Free) + self.blocks.count(State::Dead);
-        let due = self.programs_since_checkpoint >= u32::from(self.layout.config.checkpoint_programs)
-            || (allocatable < STOCK + 1 && more > 0);
+        self.programs_since_checkpoint >= u32::from(self.layout.config.checkpoint_programs) || (allocatable < STOCK && more > 0)
+    }
+
+    fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
+        let due = self.checkpoint_is_due();
         if due {
             self.checkpoint()?;
         }

@@ -1,0 +1,129 @@
+//! The arguments of `steady evaluate`.
+
+use crate::output::Outputs;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use std::path::PathBuf;
+use steadyfs_lab::evaluate::{DEFAULT_RATES, Options, Timing, Workload};
+use steadyfs_lab::units::{parse_percent, parse_rate, parse_write_size};
+
+/// Arguments of `steady evaluate`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// Device profile: a name (see `steady devices`) or a file in TOML
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd")]
+    device: String,
+    /// Share of the usable space in use
+    #[arg(long, value_name = "SHARE", default_value = "80%", value_parser = parse_percent)]
+    fill: f64,
+    /// Number of accesses to measure
+    #[arg(long, value_name = "COUNT", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
+    accesses: u64,
+    /// Bytes of each write
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_write_size)]
+    write: u64,
+    /// Input rate to compute the buffer for; may be repeated [default: 100kB/s, 500kB/s, 1MB/s and 2MB/s]
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
+    rate: Vec<u64>,
+    /// Times of the simulated chip
+    #[arg(long, default_value = "typical", value_parser = timings())]
+    timing: Timing,
+    /// What is written
+    #[arg(long, default_value = "random", value_parser = workloads())]
+    workload: Workload,
+    /// Seed of the workload; the same seed gives the same run
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// Write the access times as CSV, which `steady replay` reads
+    #[arg(long, value_name = "FILE.csv")]
+    pub trace: Option<PathBuf>,
+    /// Tables, JSON, HTML and SVG.
+    #[command(flatten)]
+    pub outputs: Outputs,
+}
+
+const AFTER_HELP: &str = "\
+Workloads: random and hot (90 % of writes to a tenth) overwrite a file, append grows one, log drops its oldest data as
+it grows, adversary always overwrites where reclaiming space costs most.
+
+Example:
+  steady evaluate --fill 80% --rate 1MB/s --report run.html --json run.json";
+
+/// Reads the name of a timing; clap lists the names and suggests the nearest.
+fn timings() -> impl TypedValueParser<Value = Timing> {
+    PossibleValuesParser::new(Timing::NAMES.map(|(name, _)| name)).try_map(|name| name.parse::<Timing>())
+}
+
+/// Reads the name of a workload.
+fn workloads() -> impl TypedValueParser<Value = Workload> {
+    PossibleValuesParser::new(Workload::NAMES.map(|(name, _)| name)).try_map(|name| name.parse::<Workload>())
+}
+
+impl Arguments {
+    /// What to evaluate, as the lab takes it.
+    pub fn options(&self) -> Options {
+        Options {
+            device: self.device.clone(),
+            fill: self.fill,
+            accesses: self.accesses,
+            write_bytes: self.write,
+            rates: if self.rate.is_empty() { DEFAULT_RATES.to_vec() } else { self.rate.clone() },
+            timing: self.timing,
+            workload: self.workload,
+            seed: self.seed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn options(line: &[&str]) -> Result<Options, clap::Error> {
+        Line::try_parse_from(std::iter::once(&"evaluate").chain(line)).map(|line| line.arguments.options())
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_lab() {
+        assert_eq!(options(&[]).unwrap(), Options::default());
+    }
+
+    #[test]
+    fn every_argument_reaches_the_options() {
+        let line = "--device chip.toml --fill 0.5 --accesses 7 --write 512 --rate 1MB/s --rate 64kB/s --timing maximum \
+            --workload adversary --seed 9";
+        let expected = Options {
+            device: "chip.toml".into(),
+            fill: 0.5,
+            accesses: 7,
+            write_bytes: 512,
+            rates: vec![1_000_000, 64_000],
+            timing: Timing::Maximum,
+            workload: Workload::Adversary,
+            seed: 9,
+        };
+        assert_eq!(options(&line.split_whitespace().collect::<Vec<_>>()).unwrap(), expected);
+    }
+
+    #[test]
+    fn wrong_values_are_usage_errors_that_tell_what_is_right() {
+        for (line, part) in [
+            (["--fill", "120%"], "from 0% to 100%"),
+            (["--rate", "1MB"], "500kB/s"),
+            (["--workload", "randm"], "random"),
+            (["--accesses", "0"], "1.."),
+        ] {
+            let error = options(&line).unwrap_err();
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.to_string().contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Where results go: a table or JSON on standard output, JSON, HTML and SVG in files.
+
+use crate::Failure;
+use clap::Args;
+use serde::Serialize;
+use std::fmt::Display;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use steadyfs_lab::report::Report;
+
+/// The outputs that commands have in common.
+#[derive(Args, Debug)]
+pub struct Outputs {
+    /// Write the numbers as JSON; `-` writes them to standard output in place of the table
+    #[arg(long, value_name = "FILE|-")]
+    json: Option<PathBuf>,
+    /// Write a report as one HTML file that opens offline
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Write the figures of the report as SVG files into a directory
+    #[arg(long, value_name = "DIR")]
+    svg: Option<PathBuf>,
+}
+
+impl Outputs {
+    /// Writes everything that was asked for. `result` is the table and the JSON; `report` is made only when needed.
+    pub fn write<R: Serialize + Display>(&self, result: &R, report: impl FnOnce() -> Report) -> Result<(), Failure> {
+        let json = || serde_json::to_string_pretty(result).map_err(|error| Failure(format!("JSON: {error}")));
+        if self.report.is_some() || self.svg.is_some() {
+            let report = report();
+            if let Some(path) = &self.report {
+                write_file(path, &report.html())?;
+            }
+            if let Some(directory) = &self.svg {
+                report.write_svg(directory).map_err(|error| Failure::writing(directory.display(), &error))?;
+            }
+        }
+        match &self.json {
+            Some(path) if path.as_os_str() == "-" => print(&(json()? + "\n")),
+            Some(path) => {
+                write_file(path, &(json()? + "\n"))?;
+                print(&result.to_string())
+            }
+            None => print(&result.to_string()),
+        }
+    }
+}
+
+/// Writes text to standard output. A reader that has seen enough and left is no failure.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut output = io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::writing("standard output", &error)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file.
+pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|error| Failure::writing(path.display(), &error))
+}

@@ -1,0 +1,60 @@
+//! `steady replay`: what a trace of access times needs.
+
+use crate::Failure;
+use crate::output::Outputs;
+use clap::Args;
+use std::io;
+use std::path::PathBuf;
+use steadyfs_lab::evaluate::DEFAULT_RATES;
+use steadyfs_lab::replay::{TimeUnit, Trace, TraceError, read_trace, read_trace_file};
+use steadyfs_lab::report::Report;
+use steadyfs_lab::summary::Summary;
+use steadyfs_lab::units::{parse_rate, parse_size, parse_write_size};
+
+/// Arguments of `steady replay`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The trace; `-` reads standard input
+    #[arg(value_name = "TRACE.csv")]
+    trace: PathBuf,
+    /// Bytes of each write
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_write_size)]
+    write: u64,
+    /// Input rate, such as 500kB/s; may be repeated [default: 100kB/s, 500kB/s, 1MB/s and 2MB/s]
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
+    rate: Vec<u64>,
+    /// Unit of the times when the header names none: ns, us, ms or s
+    #[arg(long)]
+    unit: Option<TimeUnit>,
+    /// Tell the highest rate for a buffer of this size
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    buffer: Option<u64>,
+    #[command(flatten)]
+    outputs: Outputs,
+}
+
+const AFTER_HELP: &str = "\
+A trace has one access per line: a column of durations (`duration_us`, `time [ns]`, `latency (ms)`), or columns of
+starts and ends (`start_us,end_us`). Commas, semicolons or tabs separate columns; lines with # are comments.
+
+Example:
+  steady replay board.csv --write 4096 --rate 500kB/s --rate 1MB/s --buffer 10KiB --report board.html";
+
+/// Runs `steady replay`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let trace = read(arguments).map_err(|error| Failure(error.to_string()))?;
+    let rates = if arguments.rate.is_empty() { DEFAULT_RATES.to_vec() } else { arguments.rate.clone() };
+    let summary = Summary::of(&trace, arguments.write, &rates, arguments.buffer)
+        .ok_or_else(|| Failure(format!("{}: found no access", trace.name)))?;
+    arguments.outputs.write(&summary, || Report::of_trace(&trace, &summary))
+}
+
+/// Reads the trace from its file or from standard input.
+fn read(arguments: &Arguments) -> Result<Trace, TraceError> {
+    if arguments.trace.as_os_str() == "-" {
+        read_trace("standard input", io::stdin().lock(), arguments.unit)
+    } else {
+        read_trace_file(&arguments.trace, arguments.unit)
+    }
+}

@@ -1,0 +1,113 @@
+//! The `steady` command as its users run it: outputs, exit codes and sentences.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+/// A directory for one test, empty at its start.
+fn directory(name: &str) -> PathBuf {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+fn steady(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_steady")).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A stall of ten milliseconds among accesses of one.
+const TRACE: &str = "# board 7\nduration_us\n1000\n10000\n1000\n1000\n1000\n";
+
+#[test]
+fn replay_prints_table_highest_rate_and_envelope() {
+    let file = directory("table").join("board.csv");
+    fs::write(&file, TRACE).unwrap();
+    let file = file.to_str().unwrap();
+    let output = steady(&["replay", file, "--write", "4096", "--rate", "1MB/s", "--rate", "9MB/s", "--buffer", "10KiB"]);
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
+    let table = text(&output.stdout);
+    for part in ["5 accesses of 4 KiB", "10.000 ms", "5.8 KiB", "9.8 KiB", "—", "Highest rate", "burst"] {
+        assert!(table.contains(part), "{part} in {table}");
+    }
+}
+
+#[test]
+fn json_to_standard_output_stands_alone() {
+    let file = directory("json").join("board.csv");
+    fs::write(&file, TRACE).unwrap();
+    let output = steady(&["replay", file.to_str().unwrap(), "--rate", "1MB/s", "--json", "-"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["backlog"][0]["bytes"], 5904);
+    assert_eq!(json["max_us"], 10_000.0);
+}
+
+#[test]
+fn report_figures_and_json_are_written_beside_the_table() {
+    let directory = directory("files");
+    let path = |name: &str| directory.join(name).to_str().unwrap().to_string();
+    fs::write(path("board.csv"), TRACE).unwrap();
+    let (json, html, svg) = (path("board.json"), path("board.html"), path("figures"));
+    let output = steady(&["replay", &path("board.csv"), "--json", &json, "--report", &html, "--svg", &svg]);
+    assert!(output.status.success() && text(&output.stdout).contains("Input rate"));
+    assert!(fs::read_to_string(&json).unwrap().starts_with('{'));
+    assert!(fs::read_to_string(&html).unwrap().contains("board.csv"));
+    let figures = fs::read_dir(&svg).unwrap().count();
+    assert_eq!(figures, 3);
+}
+
+#[test]
+fn trace_is_read_from_standard_input() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_steady"))
+        .args(["replay", "-", "--unit", "ms"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"1\n2\n3\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && text(&output.stdout).contains("3 accesses"));
+}
+
+#[test]
+fn bad_trace_fails_with_one_sentence_and_code_1() {
+    let file = directory("bad").join("bad.csv");
+    fs::write(&file, "duration_us\n1\n-3\n").unwrap();
+    let output = steady(&["replay", file.to_str().unwrap()]);
+    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(1), ""));
+    let error = text(&output.stderr);
+    assert!(error.ends_with("bad.csv, line 3: found `-3`, expected a time that is not negative\n"), "{error}");
+    assert_eq!(error.lines().count(), 1);
+}
+
+#[test]
+fn place_that_cannot_be_written_fails_with_code_1() {
+    let directory = directory("unwritable");
+    let trace = directory.join("board.csv");
+    fs::write(&trace, TRACE).unwrap();
+    let place = directory.join("missing").join("board.html");
+    let output = steady(&["replay", trace.to_str().unwrap(), "--report", place.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("cannot be written"));
+}
+
+#[test]
+fn wrong_usage_has_code_2() {
+    for line in [
+        &["replay"][..],
+        &["replay", "x.csv", "--rate", "fast"],
+        &["replay", "x.csv", "--unit", "h"],
+        &["fly"],
+        &[],
+        &["replay", "x.csv", "--write", "0"],
+    ] {
+        let output = steady(line);
+        assert_eq!(output.status.code(), Some(2), "{line:?}");
+        assert!(!output.stderr.is_empty());
+    }
+}

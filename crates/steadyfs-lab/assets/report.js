@@ -1,0 +1,248 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const access = data.access_ns;
+  data.total_ns = access.reduce((sum, ns) => sum + ns, 0);
+  const POINTS = 50000;
+  const promised = data.bound_ns !== null;
+  const element = id => document.getElementById(id);
+
+  // Numbers as text: rates decimal, sizes binary, as everywhere in the project.
+  const trim = (value, decimals) => String(+value.toFixed(decimals));
+  const rateText = r => r < 999.5 ? trim(r, 0) + " B/s" : r < 999950 ? trim(r / 1e3, 1) + " kB/s" : trim(r / 1e6, 2) + " MB/s";
+  const sizeText = b => b === null ? "—" : b < 1024 ? trim(b, 0) + " B" : b < 1048525 ? trim(b / 1024, 1) + " KiB"
+    : b < 1073689396 ? trim(b / 1048576, 1) + " MiB" : trim(b / 1073741824, 2) + " GiB";
+  const timeText = ms => ms < 1 ? trim(ms * 1e3, 1) + " µs" : ms < 1000 ? trim(ms, 3) + " ms" : trim(ms / 1e3, 3) + " s";
+  const countText = n => n.toLocaleString("en-US");
+
+  const color = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  const font = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", Arial, sans-serif';
+  const BYTE_STEPS = Array.from({ length: 44 }, (_, i) => 2 ** i);
+
+  // An axis in the colours of the theme.
+  const axis = (more) => Object.assign({
+    stroke: color("soft"), font, grid: { stroke: color("faint"), width: 1 }, ticks: { show: false },
+  }, more);
+  const labelled = (text, more) => axis(Object.assign({ label: text, labelFont: font, labelSize: 20, labelGap: 0, size: 28 }, more));
+
+  /** Ticks at given values within the range of a scale, all of them labelled. */
+  const ticksAt = (values, more) => Object.assign({
+    splits: (u, index, low, high) => values.filter(v => v >= low * 0.999 && v <= high * 1.001), filter: (u, ticks) => ticks,
+  }, more);
+  const DECADES = Array.from({ length: 16 }, (_, i) => 10 ** i);
+
+  // Path builders: one small square per value, and one bar per bin.
+  const dots = size => (u, series, from, to) => {
+    const fill = new Path2D(), half = size * devicePixelRatio / 2, [xs, ys] = [u.data[0], u.data[series]];
+    for (let i = from; i <= to; i++) {
+      if (ys[i] === null) continue;
+      const x = u.valToPos(xs[i], "x", true), y = u.valToPos(ys[i], "y", true);
+      fill.rect(x - half, y - half, 2 * half, 2 * half);
+    }
+    return { stroke: null, fill };
+  };
+  const bars = width => (u, series, from, to) => {
+    const fill = new Path2D(), [xs, ys] = [u.data[0], u.data[series]];
+    const bottom = u.bbox.top + u.bbox.height;
+    for (let i = from; i <= to; i++) {
+      if (ys[i] === null) continue;
+      const left = u.valToPos(xs[i] - width / 2, "x", true), right = u.valToPos(xs[i] + width / 2, "x", true);
+      const top = u.valToPos(ys[i], "y", true);
+      fill.rect(left, top, Math.max(right - left - devicePixelRatio, 1.5 * devicePixelRatio), bottom - top);
+    }
+    return { stroke: null, fill };
+  };
+
+  // Draws a dashed line at a value, across or upright, with a text beside it.
+  const mark = (value, upright, tone, text) => u => {
+    const at = value();
+    if (at === null) return;
+    const { ctx, bbox } = u, pos = u.valToPos(at, upright ? "x" : "y", true), px = devicePixelRatio;
+    if (upright ? pos < bbox.left || pos > bbox.left + bbox.width : pos < bbox.top || pos > bbox.top + bbox.height) return;
+    ctx.save();
+    ctx.strokeStyle = ctx.fillStyle = color(tone);
+    ctx.lineWidth = 1.4 * px;
+    ctx.setLineDash([6 * px, 4 * px]);
+    ctx.beginPath();
+    if (upright) { ctx.moveTo(pos, bbox.top); ctx.lineTo(pos, bbox.top + bbox.height); }
+    else { ctx.moveTo(bbox.left, pos); ctx.lineTo(bbox.left + bbox.width, pos); }
+    ctx.stroke();
+    ctx.font = font.replace("12px", 12 * px + "px");
+    ctx.textBaseline = "alphabetic";
+    const crowded = upright && pos - bbox.left < ctx.measureText(text()).width + 12 * px;
+    ctx.textAlign = crowded ? "left" : "right";
+    if (upright) ctx.fillText(text(), pos + (crowded ? 6 : -6) * px, bbox.top + 14 * px);
+    else ctx.fillText(text(), bbox.left + bbox.width - 4 * px, pos - 6 * px);
+    ctx.restore();
+  };
+
+  const longestMs = Math.max(access.reduce((most, ns) => Math.max(most, ns), 0), data.bound_ns || 0, 1) / 1e6;
+  const charts = [];
+  const chart = (id, height, options, values) => {
+    const host = element(id);
+    const made = new uPlot(Object.assign({ width: host.clientWidth, height, cursor: { points: { size: 7 } } }, options), values, host);
+    charts.push([made, host, height]);
+    return made;
+  };
+
+  function accessChart() {
+    const picked = model.thin(access, POINTS);
+    chart("access", 300, {
+      scales: { x: { time: false }, y: { range: () => [0, longestMs * 1.1] } },
+      axes: [labelled("access", { values: (u, ticks) => ticks.map(countText) }),
+        axis({ size: 64, values: (u, ticks) => ticks.map(ms => trim(ms, 3) + " ms") })],
+      series: [{ label: "Access", value: (u, v) => v == null ? "–" : countText(v) },
+        { label: "took", stroke: color("blue"), fill: color("dot"), paths: dots(access.length > 5000 ? 2.2 : 3), points: { show: false },
+          value: (u, v) => v == null ? "–" : timeText(v) }],
+      hooks: { draw: [mark(() => promised ? data.bound_ns / 1e6 : null, false, "red",
+        () => "promised: at most " + timeText(data.bound_ns / 1e6))] },
+    }, [picked, picked.map(i => access[i] / 1e6)]);
+  }
+
+  function distributionChart() {
+    const bins = 60, width = longestMs * 1.02 / bins, counts = new Array(bins).fill(0);
+    for (const ns of access) counts[Math.min(bins - 1, Math.floor(ns / 1e6 / width))]++;
+    const most = counts.reduce((a, b) => Math.max(a, b), 1);
+    chart("distribution", 270, {
+      scales: { x: { time: false, range: () => [0, bins * width] }, y: { distr: 3, range: () => [0.7, most * 1.5] } },
+      axes: [labelled("access time", { values: (u, ticks) => ticks.map(ms => trim(ms, 3) + " ms") }),
+        axis(ticksAt(DECADES, { size: 56, values: (u, ticks) => ticks.map(countText) }))],
+      series: [{ label: "Around", value: (u, v) => v == null ? "–" : timeText(v) },
+        { label: "accesses", fill: color("blue"), paths: bars(width), points: { show: false },
+          value: (u, v) => v == null ? "–" : countText(v) }],
+      hooks: { draw: [mark(() => promised ? data.bound_ns / 1e6 : null, true, "red", () => "promised longest")] },
+    }, [counts.map((_, i) => (i + 0.5) * width), counts.map(n => n || null)]);
+  }
+
+  // The slider ends a little beyond what the accesses sustain.
+  const mean = data.total_ns > 0 ? access.length * data.write_bytes * 1e9 / data.total_ns : 1e9;
+  const highest = Math.max(mean * 1.3, ...data.rates), lowest = Math.min(mean / 50, highest / 10, ...data.rates);
+  const rateAt = place => +(lowest * (highest / lowest) ** (place / 1000)).toPrecision(3);
+  const placeOf = rate => 1000 * Math.log(rate / lowest) / Math.log(highest / lowest);
+  let rate = data.rates.filter(r => model.sustained(data, r)).pop() || rateAt(600);
+
+  const ends = new Float64Array(access.length);
+  access.reduce((sum, ns, k) => ends[k] = sum + ns / 1e9, 0);
+  const lefts = new Float64Array(access.length);
+  let overviewPlot, detailPlot, curvePlot;
+
+  /** The greatest level in each of at most about a thousand stretches, against the time when it is reached. */
+  function overviewValues() {
+    const stretches = Math.min(1000, access.length), times = [], levels = [];
+    for (let s = 0; s < stretches; s++) {
+      const from = Math.floor(access.length * s / stretches), to = Math.floor(access.length * (s + 1) / stretches);
+      let top = from;
+      for (let k = from + 1; k < to; k++) if (lefts[k] > lefts[top]) top = k;
+      times.push(ends[top]);
+      levels.push(lefts[top]);
+    }
+    return [times, levels];
+  }
+  /** The level around its greatest value, rising within every access and falling by one write at its end. */
+  function detailValues() {
+    let top = 0;
+    for (let k = 1; k < access.length; k++) if (lefts[k] > lefts[top]) top = k;
+    const from = Math.max(0, Math.min(top - 24, access.length - 48)), to = Math.min(access.length, from + 48);
+    const times = [], levels = [], after = [], origin = from > 0 ? ends[from - 1] : 0;
+    element("detail-origin").textContent = trim(origin, 3) + " s";
+    for (let k = from; k < to; k++) {
+      const before = k > 0 ? lefts[k - 1] : 0, start = k > 0 ? ends[k - 1] : 0;
+      times.push((start - origin) * 1e3, (ends[k] - origin) * 1e3);
+      levels.push(before, before + access[k] * rate / 1e9);
+      after.push(null, lefts[k]);
+    }
+    return [times, levels, after];
+  }
+  const levelAxis = () => axis({ size: 70, incrs: BYTE_STEPS, values: (u, ticks) => ticks.map(sizeText) });
+  const levelRange = (u, low, high) => [0, Math.max(high, 1024) * 1.08];
+  const level = (u, v) => v == null ? "–" : sizeText(model.whole(v));
+
+  function backlogCharts() {
+    overviewPlot = chart("backlog", 170, {
+      scales: { x: { time: false }, y: { range: levelRange } },
+      axes: [labelled("time spent in accesses", { values: (u, ticks) => ticks.map(s => trim(s, 4) + " s") }), levelAxis()],
+      series: [{ label: "After", value: (u, v) => v == null ? "–" : trim(v, 3) + " s" },
+        { label: "left in the buffer, at most", stroke: color("blue"), fill: color("blue-soft"), width: 1.4, points: { show: false }, value: level }],
+    }, overviewValues());
+    detailPlot = chart("detail", 230, {
+      scales: { x: { time: false }, y: { range: levelRange } },
+      axes: [labelled("time spent in accesses", { values: (u, ticks) => ticks.map(ms => trim(ms, 3) + " ms") }), levelAxis()],
+      series: [{ label: "After", value: (u, v) => v == null ? "–" : trim(v, 3) + " ms" },
+        { label: "in the buffer", stroke: color("blue"), fill: color("blue-soft"), width: 1.4, points: { show: false }, value: level },
+        { label: "left after the access", stroke: color("red"), fill: color("red"), paths: dots(5), points: { show: false }, value: level }],
+    }, detailValues());
+  }
+
+  function curveChart() {
+    const rates = [], left = [], guaranteed = [], points = access.length > 200000 ? 60 : 160;
+    // A logarithmic axis has no zero: no buffer is drawn as nothing.
+    const positive = bytes => bytes === null || bytes < 1 ? null : bytes;
+    for (let i = 0; i <= points; i++) {
+      const r = lowest * (highest / lowest) ** (i / points);
+      rates.push(r);
+      left.push(model.sustained(data, r) ? positive(model.backlog(data, r).left) : null);
+      guaranteed.push(positive(model.guaranteed(data, r)));
+    }
+    const most = Math.max(1024, ...left, ...guaranteed);
+    const series = [{ label: "At", value: (u, v) => v == null ? "–" : rateText(v) },
+      { label: "RAM needed", stroke: color("blue"), width: 2, points: { show: false }, value: (u, v) => v == null ? "–" : sizeText(model.whole(v)) }];
+    const values = [rates, left];
+    if (promised) {
+      series.push({ label: "guaranteed", stroke: color("red"), width: 2, dash: [6, 4], points: { show: false },
+        value: (u, v) => v == null ? "–" : sizeText(model.whole(v)) });
+      values.push(guaranteed);
+    }
+    const marks = highest / lowest > 200 ? DECADES : DECADES.flatMap(r => [r, 3 * r]);
+    curvePlot = chart("curve", 270, {
+      scales: { x: { time: false, distr: 3, range: () => [lowest, highest] },
+        y: { distr: 3, log: 2, range: () => [16, 2 ** Math.ceil(Math.log2(most * 1.2))] } },
+      axes: [labelled("input rate", ticksAt(marks, { values: (u, ticks) => ticks.map(rateText) })),
+        axis(ticksAt(BYTE_STEPS.filter((_, i) => i % 2 === 0), { size: 66, values: (u, ticks) => ticks.map(sizeText) }))],
+      series,
+      hooks: { draw: [mark(() => rate, true, "soft", () => rateText(rate))] },
+    }, values);
+  }
+
+  function answer() {
+    const worst = model.backlog(data, rate), sustained = model.sustained(data, rate), bound = model.guaranteed(data, rate);
+    const left = sustained ? model.whole(worst.left) : null, peak = sustained ? model.whole(worst.peak) : null;
+    const guaranteed = bound === null ? null : model.whole(bound);
+    element("rate-text").textContent = rateText(rate);
+    element("left").textContent = sizeText(left);
+    element("peak").textContent = sizeText(peak);
+    element("guaranteed").textContent = sizeText(guaranteed);
+    const unit = sizeText(data.write_bytes), meanText = timeText(data.total_ns / access.length / 1e6);
+    let verdict = sustained
+      ? left === 0 ? `At ${rateText(rate)} these accesses need no buffer beside the ${unit} that are being written.`
+        : `At ${rateText(rate)} these accesses need ${sizeText(left)} beside the ${unit} that are being written.`
+      : `At ${rateText(rate)} no finite buffer suffices: ${unit} arrive every ${timeText(data.write_bytes / rate * 1e3)}, and an access takes ${meanText} on average.`;
+    if (promised && sustained) verdict += guaranteed === null ? " Nothing finite is promised for this rate."
+      : guaranteed === 0 ? " This is promised for every run." : ` The promise for every run is ${sizeText(guaranteed)}.`;
+    element("verdict").textContent = verdict;
+    model.backlog(data, rate, (k, left) => { lefts[k] = left; });
+    overviewPlot.setData(overviewValues());
+    detailPlot.setData(detailValues());
+    curvePlot.redraw(false, true);
+  }
+
+  function draw() {
+    charts.splice(0).forEach(([made]) => made.destroy());
+    accessChart();
+    distributionChart();
+    backlogCharts();
+    curveChart();
+    answer();
+  }
+
+  const slider = element("rate");
+  const choose = (next, moved) => { rate = next; if (!moved) slider.value = placeOf(rate); answer(); };
+  slider.addEventListener("input", () => choose(rateAt(+slider.value), true));
+  document.querySelectorAll("button[data-rate]").forEach(button => button.addEventListener("click", () => {
+    choose(+button.dataset.rate, false);
+    slider.scrollIntoView({ block: "center", behavior: "smooth" });
+  }));
+  slider.value = placeOf(rate);
+  draw();
+  addEventListener("resize", () => charts.forEach(([made, host, height]) => made.setSize({ width: host.clientWidth, height })));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+})();

@@ -1,0 +1,381 @@
+//! The result of an evaluation: what a run measured, what was promised, and what the floor would need.
+//!
+//! [`Evaluation`] is the JSON that `steady evaluate --json` writes. Its keys are part of the project's interface: units
+//! stand at their ends, durations are microseconds, and `null` means that no finite buffer suffices.
+
+use crate::backlog::backlog;
+use crate::envelope::{Envelope, guaranteed_left_bytes};
+use crate::stats::Stats;
+use crate::table::{Align, facts, table};
+use crate::units::{format_count, format_duration, format_percent, format_rate, format_size};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What a run measured, before anything is computed from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Name of the device profile.
+    pub device: String,
+    /// Name of the timing: `typical` or `maximum`.
+    pub timing: String,
+    /// Share of the usable space that is used, from 0 to 1.
+    pub fill: f64,
+    /// Name of the workload.
+    pub workload: String,
+    /// Bytes of each write.
+    pub write_bytes: u64,
+    /// Seed of the workload.
+    pub seed: u64,
+    /// Access times in nanoseconds, in order; at least one.
+    pub access_ns: Vec<u64>,
+    /// The promised longest access, in nanoseconds.
+    pub bound_ns: u64,
+    /// The promised envelopes of consecutive accesses.
+    pub envelopes: Vec<Envelope>,
+    /// Pages of caller data written during the measured accesses.
+    pub data_pages: u64,
+    /// Page reads during the measured accesses.
+    pub reads: u64,
+    /// Page programs during the measured accesses, metadata included.
+    pub programs: u64,
+    /// Block erases during the measured accesses.
+    pub erases: u64,
+    /// Bytes that the volume offers to its user.
+    pub usable_bytes: u64,
+    /// RAM of the file system, everything included.
+    pub ram_bytes: u64,
+    /// Time of a mount, in nanoseconds.
+    pub mount_ns: u64,
+    /// Erase count of each good block at the end of the run.
+    pub erase_counts: Vec<u32>,
+    /// Access times of the floor for the same writes, in nanoseconds; at least one.
+    pub floor_ns: Vec<u64>,
+}
+
+/// The spread of the erase counts of all good blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EraseCount {
+    /// Erases of the least worn block.
+    pub min: u32,
+    /// Mean erases of a block.
+    pub mean: f64,
+    /// Erases of the most worn block.
+    pub max: u32,
+}
+
+/// The buffer that an input rate needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BacklogRow {
+    /// Input rate in bytes per second.
+    pub rate: u64,
+    /// Most bytes left in the buffer after an access of this run; `None` when no finite buffer suffices.
+    pub bytes: Option<u64>,
+    /// Most bytes in the buffer within an access of this run; `None` as above.
+    pub peak_bytes: Option<u64>,
+    /// Most bytes that can be left after any access of any run, by the promised envelopes; `None` when nothing finite
+    /// is promised for this rate.
+    pub guaranteed_bytes: Option<u64>,
+}
+
+/// What a log with the whole map in RAM and free metadata would reach on the same chip with the same writes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FloorResult {
+    /// Mean access time in microseconds.
+    pub mean_us: f64,
+    /// Longest access time in microseconds.
+    pub max_us: f64,
+    /// Mean throughput in bytes per second.
+    pub throughput_bytes_per_s: f64,
+}
+
+/// An evaluation of a file system on a device, as JSON and as a table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// Name of the device profile.
+    pub device: String,
+    /// Name of the timing: `typical` or `maximum`.
+    pub timing: String,
+    /// Share of the usable space that is used, from 0 to 1.
+    pub fill: f64,
+    /// Name of the workload.
+    pub workload: String,
+    /// Bytes of each write.
+    pub write_bytes: u64,
+    /// Number of measured accesses.
+    pub accesses: u64,
+    /// Seed of the workload.
+    pub seed: u64,
+    /// Mean access time in microseconds.
+    pub mean_us: f64,
+    /// Access time in microseconds that half of the accesses do not exceed.
+    pub p50_us: f64,
+    /// Access time in microseconds that 99 % of the accesses do not exceed.
+    pub p99_us: f64,
+    /// Access time in microseconds that 99.9 % of the accesses do not exceed.
+    pub p999_us: f64,
+    /// Longest access time seen, in microseconds.
+    pub max_us: f64,
+    /// Longest access time promised, in microseconds.
+    pub bound_us: f64,
+    /// Mean throughput in bytes per second.
+    pub throughput_bytes_per_s: f64,
+    /// Pages programmed for each page of data, metadata and moves included.
+    pub programs_per_data_page: f64,
+    /// Page reads during the measured accesses.
+    pub reads: u64,
+    /// Page programs during the measured accesses.
+    pub programs: u64,
+    /// Block erases during the measured accesses.
+    pub erases: u64,
+    /// Bytes that the volume offers to its user.
+    pub usable_bytes: u64,
+    /// RAM of the file system in bytes.
+    pub ram_bytes: u64,
+    /// Time of a mount in microseconds.
+    pub mount_us: f64,
+    /// The spread of erase counts at the end of the run.
+    pub erase_count: EraseCount,
+    /// The buffer that each input rate needs.
+    pub backlog: Vec<BacklogRow>,
+    /// The floor for the same writes.
+    pub floor: FloorResult,
+}
+
+/// Nanoseconds as microseconds.
+fn us(ns: u64) -> f64 {
+    ns as f64 / 1e3
+}
+
+impl EraseCount {
+    /// The spread of erase counts; zeros when there are no blocks.
+    pub fn of(erase_counts: &[u32]) -> EraseCount {
+        let total: u64 = erase_counts.iter().map(|&count| u64::from(count)).sum();
+        EraseCount {
+            min: erase_counts.iter().copied().min().unwrap_or(0),
+            mean: total as f64 / erase_counts.len().max(1) as f64,
+            max: erase_counts.iter().copied().max().unwrap_or(0),
+        }
+    }
+}
+
+impl Evaluation {
+    /// Computes an evaluation from what a run measured, with one row of backlog for each of `rates` (bytes per second).
+    ///
+    /// `None` when the run or its floor has no accesses.
+    pub fn of(run: &Measured, rates: &[u64]) -> Option<Evaluation> {
+        let stats = Stats::of(&run.access_ns)?;
+        let floor = Stats::of(&run.floor_ns)?;
+        let row = |&rate: &u64| {
+            let seen = backlog(&run.access_ns, run.write_bytes, rate);
+            BacklogRow {
+                rate,
+                bytes: seen.map(|worst| worst.left_bytes),
+                peak_bytes: seen.map(|worst| worst.peak_bytes),
+                guaranteed_bytes: guaranteed_left_bytes(&run.envelopes, run.bound_ns, run.write_bytes, rate),
+            }
+        };
+        Some(Evaluation {
+            device: run.device.clone(),
+            timing: run.timing.clone(),
+            fill: run.fill,
+            workload: run.workload.clone(),
+            write_bytes: run.write_bytes,
+            accesses: stats.count as u64,
+            seed: run.seed,
+            mean_us: stats.mean_ns / 1e3,
+            p50_us: us(stats.p50_ns),
+            p99_us: us(stats.p99_ns),
+            p999_us: us(stats.p999_ns),
+            max_us: us(stats.max_ns),
+            bound_us: us(run.bound_ns),
+            throughput_bytes_per_s: stats.throughput_bytes_per_s(run.write_bytes),
+            programs_per_data_page: run.programs as f64 / run.data_pages.max(1) as f64,
+            reads: run.reads,
+            programs: run.programs,
+            erases: run.erases,
+            usable_bytes: run.usable_bytes,
+            ram_bytes: run.ram_bytes,
+            mount_us: us(run.mount_ns),
+            erase_count: EraseCount::of(&run.erase_counts),
+            backlog: rates.iter().map(row).collect(),
+            floor: FloorResult {
+                mean_us: floor.mean_ns / 1e3,
+                max_us: us(floor.max_ns),
+                throughput_bytes_per_s: floor.throughput_bytes_per_s(run.write_bytes),
+            },
+        })
+    }
+
+    /// One line that says what was evaluated.
+    pub fn title(&self) -> String {
+        format!(
+            "{} {} writes of {}, {} full, {} timing, seed {}",
+            format_count(self.accesses),
+            self.workload,
+            format_size(self.write_bytes),
+            format_percent(self.fill),
+            self.timing,
+            self.seed
+        )
+    }
+
+    /// The share of the floor's throughput that was reached.
+    pub fn share_of_floor(&self) -> f64 {
+        self.throughput_bytes_per_s / self.floor.throughput_bytes_per_s
+    }
+}
+
+/// A number of bytes as a size, or a dash when there is none.
+pub(crate) fn size_or_dash(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| "—".to_string(), format_size)
+}
+
+/// Prints the evaluation for people, at most 80 columns wide.
+impl fmt::Display for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let duration = |us: f64| format_duration(us * 1e3);
+        let wear = self.erase_count;
+        writeln!(f, "{}\n{}\n", self.device, self.title())?;
+        let times = [
+            ("mean", self.mean_us),
+            ("p50", self.p50_us),
+            ("p99", self.p99_us),
+            ("p99.9", self.p999_us),
+            ("max", self.max_us),
+            ("bound", self.bound_us),
+        ];
+        let mut head = vec!["Access time".to_string()];
+        head.extend(times.map(|(name, _)| name.to_string()));
+        let mut row = vec!["measured".to_string()];
+        row.extend(times.map(|(_, us)| duration(us)));
+        let floor = vec![
+            "the floor".to_string(),
+            duration(self.floor.mean_us),
+            String::new(),
+            String::new(),
+            String::new(),
+            duration(self.floor.max_us),
+        ];
+        let mut align = vec![Align::Left];
+        align.resize(7, Align::Right);
+        writeln!(f, "{}", table(&[head, row, floor], &align))?;
+        let floor_rate = format_rate(self.floor.throughput_bytes_per_s);
+        let throughput = format!(
+            "{}, {} of the floor ({floor_rate})",
+            format_rate(self.throughput_bytes_per_s),
+            format_percent(self.share_of_floor())
+        );
+        let operations = format!(
+            "{} reads, {} programs, {} erases",
+            format_count(self.reads),
+            format_count(self.programs),
+            format_count(self.erases)
+        );
+        let lines = [
+            ("Throughput", throughput),
+            ("Programs", format!("{:.2} per data page", self.programs_per_data_page)),
+            ("Operations", operations),
+            ("Erase counts", format!("{} to {}, mean {:.1}", wear.min, wear.max, wear.mean)),
+            ("Usable", format_size(self.usable_bytes)),
+            ("RAM", format_size(self.ram_bytes)),
+            ("Mount", duration(self.mount_us)),
+        ];
+        writeln!(f, "{}", facts(lines))?;
+        let mut rows = vec![["Input rate", "buffer", "peak", "guaranteed buffer"].map(String::from).to_vec()];
+        rows.extend(self.backlog.iter().map(|row| {
+            let sizes = [row.bytes, row.peak_bytes, row.guaranteed_bytes].map(size_or_dash);
+            std::iter::once(format_rate(row.rate as f64)).chain(sizes).collect()
+        }));
+        write!(f, "{}", table(&rows, &[Align::Right; 4]))?;
+        writeln!(f, "Buffer: left after an access. Peak: with the write in progress. —: unbounded.")
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn measured() -> Measured {
+        let mut access_ns = vec![1_000_000; 999];
+        access_ns.push(9_000_000);
+        Measured {
+            device: "mt29f1g01abafd".into(),
+            timing: "typical".into(),
+            fill: 0.8,
+            workload: "random".into(),
+            write_bytes: 4096,
+            seed: 1,
+            access_ns,
+            bound_ns: 10_000_000,
+            envelopes: vec![Envelope { burst_ns: 9_000_000, rate_ns: 1_100_000 }],
+            data_pages: 2_000,
+            reads: 5_000,
+            programs: 4_120,
+            erases: 31,
+            usable_bytes: 120_795_955,
+            ram_bytes: 11_700,
+            mount_ns: 16_000_000,
+            erase_counts: vec![3, 4, 8],
+            floor_ns: vec![500_000, 1_500_000],
+        }
+    }
+
+    #[test]
+    fn json_has_exactly_the_promised_keys() {
+        let evaluation = Evaluation::of(&measured(), &[1_000_000]).unwrap();
+        let json = serde_json::to_value(&evaluation).unwrap();
+        let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
+        let sorted = |keys: &str| {
+            let mut keys: Vec<_> = keys.split(' ').map(String::from).collect();
+            keys.sort();
+            keys
+        };
+        let promised = "device timing fill workload write_bytes accesses seed mean_us p50_us p99_us p999_us max_us \
+            bound_us throughput_bytes_per_s programs_per_data_page reads programs erases usable_bytes ram_bytes mount_us \
+            erase_count backlog floor";
+        assert_eq!(sorted(&keys(&json)), sorted(promised));
+        assert_eq!(sorted(&keys(&json["erase_count"])), ["max", "mean", "min"]);
+        assert_eq!(sorted(&keys(&json["backlog"][0])), ["bytes", "guaranteed_bytes", "peak_bytes", "rate"]);
+        assert_eq!(sorted(&keys(&json["floor"])), ["max_us", "mean_us", "throughput_bytes_per_s"]);
+    }
+
+    #[test]
+    fn unbounded_is_null_and_json_is_read_back() {
+        let evaluation = Evaluation::of(&measured(), &[500_000, 4_000_000, 100_000_000]).unwrap();
+        let text = serde_json::to_string(&evaluation).unwrap();
+        assert!(text.contains(r#"{"rate":100000000,"bytes":null,"peak_bytes":null,"guaranteed_bytes":null}"#), "{text}");
+        assert_eq!(serde_json::from_str::<Evaluation>(&text).unwrap(), evaluation);
+    }
+
+    #[test]
+    fn numbers_follow_from_the_measurement() {
+        let evaluation = Evaluation::of(&measured(), &[1_000_000]).unwrap();
+        assert_eq!((evaluation.mean_us, evaluation.p50_us, evaluation.max_us), (1_008.0, 1_000.0, 9_000.0));
+        assert_eq!(evaluation.p999_us, 1_000.0);
+        assert_eq!(evaluation.programs_per_data_page, 2.06);
+        assert_eq!(evaluation.erase_count, EraseCount { min: 3, mean: 5.0, max: 8 });
+        let row = BacklogRow {
+            rate: 1_000_000,
+            bytes: Some(9_000 - 4_096),
+            peak_bytes: Some(9_000),
+            // Ten milliseconds are the longest access; two would be 20 ms, but the envelope allows 11.2.
+            guaranteed_bytes: Some(10_000 - 4_096),
+        };
+        assert_eq!(evaluation.backlog, [row]);
+        assert!((evaluation.share_of_floor() - 1_000.0 / 1_008.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn table_fits_into_80_columns_and_names_everything() {
+        let text = Evaluation::of(&measured(), &[500_000, 1_000_000, 100_000_000]).unwrap().to_string();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        for part in ["mt29f1g01abafd", "p99.9", "bound", "of the floor", "2.06 per data page", "11.4 KiB", "—", "16.000 ms"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+
+    #[test]
+    fn run_without_accesses_has_no_evaluation() {
+        assert_eq!(Evaluation::of(&Measured { access_ns: vec![], ..measured() }, &[]), None);
+    }
+}

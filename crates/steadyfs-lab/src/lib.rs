@@ -1,0 +1,25 @@
+//! The lab of SteadyFS: access times, the buffer an input rate needs, and reports.
+//!
+//! ```text
+//!   replay ── a trace measured on a board ──┐
+//!   evaluate ── a run on a simulated chip ──┤
+//!                                           ▼
+//!   stats · backlog · envelope · floor   what the access times mean
+//!                                           ▼
+//!   summary · evaluation · report        tables, JSON, HTML and SVG for people
+//! ```
+//!
+//! `units` reads and prints rates, sizes and durations everywhere. Durations are whole nanoseconds inside the lab and
+//! microseconds in JSON.
+
+pub mod backlog;
+pub mod envelope;
+pub mod evaluate;
+pub mod evaluation;
+pub mod floor;
+pub mod replay;
+pub mod report;
+pub mod stats;
+pub mod summary;
+pub mod table;
+pub mod units;

@@ -1,0 +1,199 @@
+//! What the first line of a trace tells: which columns hold times, and in which unit.
+
+use super::Problem;
+use std::fmt;
+use std::str::FromStr;
+
+/// A unit of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Nanoseconds: `ns`.
+    Nanoseconds,
+    /// Microseconds: `us` or `µs`.
+    Microseconds,
+    /// Milliseconds: `ms`.
+    Milliseconds,
+    /// Seconds: `s`.
+    Seconds,
+}
+
+impl TimeUnit {
+    /// The nanoseconds in one unit.
+    pub fn ns(self) -> u32 {
+        match self {
+            TimeUnit::Nanoseconds => 1,
+            TimeUnit::Microseconds => 1_000,
+            TimeUnit::Milliseconds => 1_000_000,
+            TimeUnit::Seconds => 1_000_000_000,
+        }
+    }
+}
+
+impl fmt::Display for TimeUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TimeUnit::Nanoseconds => "ns",
+            TimeUnit::Microseconds => "µs",
+            TimeUnit::Milliseconds => "ms",
+            TimeUnit::Seconds => "s",
+        })
+    }
+}
+
+/// The text is not the name of a unit of time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownTimeUnit(
+    /// The text as given.
+    pub String,
+);
+
+impl fmt::Display for UnknownTimeUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "found the unit `{}`, expected one of ns, us, ms or s", self.0)
+    }
+}
+
+impl std::error::Error for UnknownTimeUnit {}
+
+impl FromStr for TimeUnit {
+    type Err = UnknownTimeUnit;
+
+    fn from_str(text: &str) -> Result<TimeUnit, UnknownTimeUnit> {
+        Ok(match text.trim().to_lowercase().as_str() {
+            "ns" | "nsec" | "nanosecond" | "nanoseconds" => TimeUnit::Nanoseconds,
+            // Both Greek letters in use for micro, and the Latin one in its place.
+            "us" | "\u{b5}s" | "\u{3bc}s" | "usec" | "microsecond" | "microseconds" => TimeUnit::Microseconds,
+            "ms" | "msec" | "millisecond" | "milliseconds" => TimeUnit::Milliseconds,
+            "s" | "sec" | "second" | "seconds" => TimeUnit::Seconds,
+            _ => return Err(UnknownTimeUnit(text.trim().to_string())),
+        })
+    }
+}
+
+/// The columns that hold the times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Columns {
+    /// One column of durations.
+    Duration(usize),
+    /// A column of starts and a column of ends.
+    StartEnd(usize, usize),
+}
+
+/// Words for a column of durations; an earlier one is preferred, because `time` may also be a time of day.
+const DURATION_WORDS: [&str; 9] = ["duration", "latency", "elapsed", "access", "delta", "dt", "busy", "response", "time"];
+const START_WORDS: [&str; 3] = ["start", "begin", "from"];
+const END_WORDS: [&str; 5] = ["end", "stop", "finish", "finished", "to"];
+
+/// Finds the columns, their unit, and whether these fields are a header, from the fields of the first line.
+pub(super) fn columns_of(fields: &[&str], given: Option<TimeUnit>) -> Result<(Columns, TimeUnit, bool), Problem> {
+    let numbers = fields.iter().filter(|field| field.replace(',', ".").parse::<f64>().is_ok()).count();
+    let named: Vec<Vec<String>> = fields.iter().map(|field| words(field)).collect();
+    // One number and nothing else is a column of durations without a header; a trailing separator does not change it.
+    let filled = fields.iter().filter(|field| !field.is_empty()).count();
+    if numbers == 1 && filled == 1 && !fields[0].is_empty() {
+        let unit = given.ok_or(Problem::UnitMissing { column: String::new() })?;
+        return Ok((Columns::Duration(0), unit, false));
+    }
+    let columns = (numbers == 0).then(|| named_columns(&named)).flatten();
+    let columns = columns.ok_or_else(|| Problem::NoColumn {
+        found: fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", "),
+    })?;
+    let unit = match columns {
+        Columns::Duration(column) => unit_of(&named[column]),
+        Columns::StartEnd(start, end) => match (unit_of(&named[start]), unit_of(&named[end])) {
+            (Some(start), Some(end)) if start != end => return Err(Problem::UnitsDiffer { start, end }),
+            (start, end) => start.or(end),
+        },
+    };
+    let (Columns::Duration(first) | Columns::StartEnd(first, _)) = columns;
+    match (unit, given) {
+        (Some(header), Some(given)) if header != given => Err(Problem::UnitConflict { header, given }),
+        (None, None) => Err(Problem::UnitMissing { column: fields[first].to_string() }),
+        (header, given) => Ok((columns, header.or(given).unwrap_or(TimeUnit::Microseconds), true)),
+    }
+}
+
+/// Finds columns by the words in their names.
+fn named_columns(named: &[Vec<String>]) -> Option<Columns> {
+    let with = |wanted: &[&str]| named.iter().position(|words| words.iter().any(|word| wanted.contains(&word.as_str())));
+    // "time" may be a time of day, so starts and ends go before it.
+    let (last, certain) = DURATION_WORDS.split_last()?;
+    let duration = certain.iter().find_map(|word| with(&[word]));
+    let span = || Some(Columns::StartEnd(with(&START_WORDS)?, with(&END_WORDS)?));
+    let sole_with_unit = || {
+        let mut units = named.iter().enumerate().filter(|(_, words)| unit_of(words).is_some());
+        units.next().filter(|_| units.next().is_none()).map(|(column, _)| column)
+    };
+    let named_time = || with(&[last]).or_else(sole_with_unit).or((named.len() == 1).then_some(0));
+    duration.map(Columns::Duration).or_else(span).or_else(|| named_time().map(Columns::Duration))
+}
+
+/// The unit in a column's name: the last of its words that is one.
+fn unit_of(words: &[String]) -> Option<TimeUnit> {
+    words.iter().rev().find_map(|word| word.parse().ok())
+}
+
+/// The words of a name, in lower case: split at everything but letters, and before capitals (`durationUs`).
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for letter in name.chars() {
+        if !letter.is_alphabetic() || (was_lower && letter.is_uppercase()) {
+            words.push(String::new());
+        }
+        if letter.is_alphabetic() {
+            words.last_mut().expect("it starts with one word").extend(letter.to_lowercase());
+        }
+        was_lower = letter.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_read_in_all_their_spellings() {
+        for (text, unit) in [
+            ("ns", TimeUnit::Nanoseconds),
+            ("us", TimeUnit::Microseconds),
+            ("\u{b5}s", TimeUnit::Microseconds),
+            ("\u{3bc}s", TimeUnit::Microseconds),
+            (" Msec ", TimeUnit::Milliseconds),
+            ("s", TimeUnit::Seconds),
+        ] {
+            assert_eq!(text.parse(), Ok(unit));
+        }
+        let error = "minutes".parse::<TimeUnit>().unwrap_err().to_string();
+        assert_eq!(error, "found the unit `minutes`, expected one of ns, us, ms or s");
+    }
+
+    #[test]
+    fn names_fall_into_words() {
+        assert_eq!(words("access_time[us]"), ["access", "time", "us"]);
+        assert_eq!(words("durationUs"), ["duration", "us"]);
+        assert_eq!(words("Write latency (ms)"), ["write", "latency", "ms"]);
+    }
+
+    #[test]
+    fn timestamps_are_not_durations() {
+        let columns = columns_of(&["timestamp_us", "op", "duration_us"], None).unwrap();
+        assert_eq!(columns, (Columns::Duration(2), TimeUnit::Microseconds, true));
+        let columns = columns_of(&["time", "start_us", "end_us"], None).unwrap();
+        assert_eq!(columns, (Columns::StartEnd(1, 2), TimeUnit::Microseconds, true));
+    }
+
+    #[test]
+    fn a_sole_column_or_a_sole_unit_is_taken() {
+        assert_eq!(columns_of(&["write_us", "op"], None), Ok((Columns::Duration(0), TimeUnit::Microseconds, true)));
+        assert_eq!(columns_of(&["foo"], Some(TimeUnit::Seconds)), Ok((Columns::Duration(0), TimeUnit::Seconds, true)));
+    }
+
+    impl PartialEq for Problem {
+        fn eq(&self, other: &Problem) -> bool {
+            self.to_string() == other.to_string()
+        }
+    }
+}

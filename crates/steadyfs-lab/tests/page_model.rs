@@ -1,0 +1,64 @@
+//! The page of a report computes backlog in its own script. This runs that script and compares it with the library.
+
+use std::process::Command;
+use steadyfs_lab::backlog::backlog;
+use steadyfs_lab::envelope::{Envelope, guaranteed_left_bytes};
+
+const MODEL: &str = include_str!("../assets/model.js");
+
+/// Pseudo-random numbers below a limit (xorshift), so that a failure repeats.
+fn numbers(seed: u64, limit: u64) -> impl Iterator<Item = u64> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    std::iter::repeat_with(move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % limit
+    })
+}
+
+/// One line per case: `left peak guaranteed`, `null` where there is none.
+fn expected(access_ns: &[u64], rate: u64, bound_ns: u64, envelopes: &[Envelope]) -> String {
+    let text = |bytes: Option<u64>| bytes.map_or("null".to_string(), |bytes| bytes.to_string());
+    let worst = backlog(access_ns, 4096, rate);
+    let guaranteed = guaranteed_left_bytes(envelopes, bound_ns, 4096, rate);
+    [worst.map(|b| b.left_bytes), worst.map(|b| b.peak_bytes), guaranteed].map(text).join(" ")
+}
+
+#[test]
+fn page_computes_what_the_library_computes() {
+    if Command::new("node").arg("--version").output().is_err() {
+        eprintln!("skipped: it needs node to run the script of the page");
+        return;
+    }
+    let (mut script, mut lines) = (format!("{MODEL}\nconst text = b => b === null ? null : model.whole(b);\n"), Vec::new());
+    for seed in 1..=40 {
+        let mut access_ns: Vec<u64> = numbers(seed, 3_000_000).take(200).collect();
+        access_ns[seed as usize] = 20_000_000;
+        let mean_ns = access_ns.iter().sum::<u64>() / 200;
+        let envelopes = [mean_ns + 1, mean_ns * 2].map(|rate_ns| Envelope::tightest(&access_ns, rate_ns));
+        let pairs = envelopes.map(|envelope| [envelope.burst_ns, envelope.rate_ns]);
+        script += &format!(
+            "{{ const data = {{ access_ns: {access_ns:?}, write_bytes: 4096, bound_ns: 21000000, envelopes: {pairs:?} }};\n\
+             data.total_ns = data.access_ns.reduce((a, b) => a + b, 0);\n"
+        );
+        for rate in [100_000, 500_000, 1_000_000, 2_000_000, 2_345_678, 3_000_000, 9_000_000] {
+            script += &format!(
+                "{{ const w = model.sustained(data, {rate}) ? model.backlog(data, {rate}) : {{ left: null, peak: null }};\n\
+                 console.log(`${{text(w.left)}} ${{text(w.peak)}} ${{text(model.guaranteed(data, {rate}))}}`); }}\n"
+            );
+            lines.push(expected(&access_ns, rate, 21_000_000, &envelopes));
+        }
+        script += "}\n";
+    }
+    let place = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("page_model.js");
+    std::fs::write(&place, &script).unwrap();
+    let output = Command::new("node").arg(&place).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let printed: Vec<_> = printed.lines().collect();
+    assert_eq!(printed.len(), lines.len());
+    for (case, (page, library)) in printed.iter().zip(&lines).enumerate() {
+        assert_eq!(page, library, "case {case}");
+    }
+}

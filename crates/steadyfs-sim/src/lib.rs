@@ -1,0 +1,45 @@
+//! Simulated flash chips that keep the rules of real ones, and their time.
+//!
+//! ```text
+//!   Trace<F>   PowerCut<F>   FailOps<F>      wrappers: record, cut power, fail operations
+//!        \          |          /
+//!         Nand      NorPages<Nor>            chips: rules, virtual time, wear, torn pages
+//!              \   /
+//!             Profile                        figures of real chips, each with its source
+//! ```
+//!
+//! - [`profile`]: what a chip is and how fast it is, read from TOML; five chips are built in.
+//! - [`nand`], [`nor`]: the chips. Time is a number that every operation advances; nothing sleeps, and the same seed and
+//!   the same calls give the same bytes. **Illegal use of a chip panics**, with the block, the page and the rule.
+//! - [`fault`]: what goes wrong, as wrappers around any chip, so that the code under test has no hooks of its own.
+//! - [`meter`]: the counters that every chip keeps and every wrapper passes on.
+//!
+//! Everything is `Clone`; chips share their pages with their clones until one of them writes, so that a snapshot before
+//! each power cut is cheap.
+//!
+//! ```
+//! use steadyfs::media::Flash;
+//! use steadyfs_sim::{Metered, Nand, Profile, TimingChoice};
+//!
+//! let profile = Profile::named("mt29f1g01abafd").unwrap();
+//! let mut chip = Nand::new(&profile, TimingChoice::Typical, 1);
+//! chip.program(0, b"hello", &[0; 16]).unwrap();
+//!
+//! let (mut data, mut tag) = ([0; 2048], [0; 16]);
+//! chip.read(0, &mut data, &mut tag).unwrap();
+//! assert!(data.starts_with(b"hello\xFF"));
+//! assert_eq!(chip.counters().programs, 1);
+//! ```
+
+pub mod fault;
+mod garble;
+pub mod meter;
+pub mod nand;
+pub mod nor;
+pub mod profile;
+
+pub use fault::{FailOps, PowerCut, Tearable, Torn, Trace};
+pub use meter::{Counters, Metered};
+pub use nand::{Nand, NandTiming};
+pub use nor::{Nor, NorTiming};
+pub use profile::{Chip, NandProfile, NorProfile, Profile, ProfileError, TimingChoice};

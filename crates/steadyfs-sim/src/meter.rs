@@ -1,0 +1,116 @@
+//! Counters of what a chip has done, reachable through every wrapper.
+
+use steadyfs::media::nor::{NorFlash, NorPages};
+
+/// What a chip has done since it was made.
+///
+/// Operations that failed and operations torn by a power cut are counted too, with their full time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Reads of a page with its tag (NAND), or read commands of any length (NOR).
+    pub reads: u64,
+    /// Reads of a tag alone (NAND). On NOR they are among `reads`.
+    pub tag_reads: u64,
+    /// Programs of a page (NAND), or program commands, each within one program page of 256 bytes (NOR).
+    pub programs: u64,
+    /// On-chip copies: programs of the page register. They are not among `programs`.
+    pub copies: u64,
+    /// Erases of a block.
+    pub erases: u64,
+    /// Bytes that the chip sent over the bus, tags included.
+    pub bytes_read: u64,
+    /// Bytes that the chip was sent to be programmed, tags included. An on-chip copy sends its tag only.
+    pub bytes_programmed: u64,
+    /// Virtual time, in nanoseconds: the sum of all operations.
+    pub time_ns: u64,
+}
+
+impl Counters {
+    /// Subtracts an earlier state of the same counters.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            reads: self.reads - earlier.reads,
+            tag_reads: self.tag_reads - earlier.tag_reads,
+            programs: self.programs - earlier.programs,
+            copies: self.copies - earlier.copies,
+            erases: self.erases - earlier.erases,
+            bytes_read: self.bytes_read - earlier.bytes_read,
+            bytes_programmed: self.bytes_programmed - earlier.bytes_programmed,
+            time_ns: self.time_ns - earlier.time_ns,
+        }
+    }
+}
+
+/// A medium that tells its [`Counters`], or wraps one that does.
+pub trait Metered {
+    /// Tells what the chip has done since it was made.
+    fn counters(&self) -> Counters;
+
+    /// Tells the virtual time of the chip, in nanoseconds.
+    fn time_ns(&self) -> u64 {
+        self.counters().time_ns
+    }
+}
+
+impl<M: Metered + ?Sized> Metered for &mut M {
+    fn counters(&self) -> Counters {
+        (**self).counters()
+    }
+}
+
+impl<N: NorFlash + Metered> Metered for NorPages<N> {
+    fn counters(&self) -> Counters {
+        self.chip().counters()
+    }
+}
+
+/// Smallest, mean and largest erase count of some blocks; zeros when there are none.
+pub(crate) fn spread(counts: impl Iterator<Item = u32>) -> (u32, f64, u32) {
+    let (mut min, mut sum, mut max, mut blocks) = (u32::MAX, 0u64, 0, 0u32);
+    for count in counts {
+        min = min.min(count);
+        max = max.max(count);
+        sum += u64::from(count);
+        blocks += 1;
+    }
+    if blocks == 0 {
+        return (0, 0.0, 0);
+    }
+    (min, sum as f64 / f64::from(blocks), max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FailOps, Nand, NandTiming, Nor, NorTiming, PowerCut, Trace};
+    use steadyfs::media::{Flash, Geometry};
+
+    #[test]
+    fn since_subtracts_every_counter() {
+        let earlier = Counters { reads: 1, time_ns: 10, ..Counters::default() };
+        let later = Counters { reads: 3, erases: 2, time_ns: 25, ..Counters::default() };
+        assert_eq!(later.since(&earlier), Counters { reads: 2, erases: 2, time_ns: 15, ..Counters::default() });
+    }
+
+    #[test]
+    fn counters_are_reachable_through_every_wrapper() {
+        fn of<M: Metered>(metered: M) -> Counters {
+            metered.counters()
+        }
+        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4 };
+        let nand = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
+        let mut nested = PowerCut::new(FailOps::new(Trace::new(nand), 1), 1);
+        nested.erase(0).unwrap();
+        assert_eq!(of(&mut nested).erases, 1);
+        let mut nor = NorPages::new(Nor::with_geometry(4096, 4, NorTiming::ROUND, 1), 256);
+        nor.erase(0).unwrap();
+        assert_eq!((of(&mut nor).erases, nor.time_ns()), (1, 100_000_000));
+    }
+
+    #[test]
+    fn spread_of_nothing_is_zero() {
+        assert_eq!(spread([].into_iter()), (0, 0.0, 0));
+        assert_eq!(spread([1, 2, 6].into_iter()), (1, 3.0, 6));
+    }
+}

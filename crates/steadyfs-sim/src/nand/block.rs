@@ -1,0 +1,91 @@
+//! The cells of one erase block: what each page holds and how often it was programmed.
+
+use std::sync::Arc;
+
+/// Why a block is marked bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// By the maker: it must not be touched.
+    Factory,
+    /// By `mark_bad`: a note for other users of the chip.
+    User,
+}
+
+/// Pages that differ from erased ones. Shared with clones of the chip until one of them writes.
+#[derive(Clone, Debug)]
+struct Pages {
+    cells: Vec<u8>,
+    /// Programs of each page since the last erase.
+    programs: Vec<u8>,
+}
+
+/// One erase block. Memory is taken at its first program and given back by its erase.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Block {
+    pages: Option<Arc<Pages>>,
+    pub(super) erase_count: u32,
+    pub(super) mark: Option<Mark>,
+}
+
+impl Block {
+    /// The cells of a page; `None` when the whole block is erased.
+    pub(super) fn cells(&self, page: usize, stride: usize) -> Option<&[u8]> {
+        self.pages.as_ref().map(|pages| &pages.cells[page * stride..][..stride])
+    }
+
+    /// The cells of a page, to be changed.
+    pub(super) fn cells_mut(&mut self, page: usize, stride: usize, pages_per_block: usize) -> &mut [u8] {
+        let pages = self.pages.get_or_insert_with(|| {
+            Arc::new(Pages { cells: vec![0xFF; stride * pages_per_block], programs: vec![0; pages_per_block] })
+        });
+        &mut Arc::make_mut(pages).cells[page * stride..][..stride]
+    }
+
+    /// Programs of a page since the last erase.
+    pub(super) fn programs(&self, page: usize) -> u8 {
+        self.pages.as_ref().map_or(0, |pages| pages.programs[page])
+    }
+
+    /// Notes how often a page was programmed. The block has cells already.
+    pub(super) fn set_programs(&mut self, page: usize, count: u8) {
+        if let Some(pages) = &mut self.pages {
+            Arc::make_mut(pages).programs[page] = count;
+        }
+    }
+
+    /// The highest page programmed since the last erase.
+    pub(super) fn highest_programmed(&self) -> Option<usize> {
+        self.pages.as_ref().and_then(|pages| pages.programs.iter().rposition(|&count| count > 0))
+    }
+
+    /// Makes every page erased.
+    pub(super) fn erase(&mut self) {
+        self.pages = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_erased_block_takes_no_memory() {
+        let mut block = Block::default();
+        assert_eq!(block.cells(3, 8), None);
+        block.cells_mut(3, 8, 4)[0] = 1;
+        block.set_programs(3, 1);
+        assert_eq!(block.highest_programmed(), Some(3));
+        block.erase();
+        assert_eq!(block.cells(3, 8), None);
+        assert_eq!(block.highest_programmed(), None);
+    }
+
+    #[test]
+    fn a_clone_does_not_see_later_writes() {
+        let mut block = Block::default();
+        block.cells_mut(0, 8, 4)[0] = 1;
+        let snapshot = block.clone();
+        block.cells_mut(0, 8, 4)[0] = 0;
+        assert_eq!(snapshot.cells(0, 8).unwrap()[0], 1);
+    }
+}

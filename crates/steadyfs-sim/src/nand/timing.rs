@@ -1,0 +1,125 @@
+//! How long the operations of a NAND chip take, from their parts.
+
+use crate::profile::{NandProfile, TimingChoice};
+use steadyfs::media::{Geometry, TAG_BYTES, Timing};
+
+/// The parts of an operation's duration.
+///
+/// A read is command, array, transfer; a program is command, transfer, array; an erase is command, array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NandTiming {
+    /// Commands, addresses and status polls of a read, in nanoseconds.
+    pub read_command_ns: u64,
+    /// Commands, addresses and status polls of a program, in nanoseconds.
+    pub program_command_ns: u64,
+    /// Commands, addresses and status polls of an erase, in nanoseconds.
+    pub erase_command_ns: u64,
+    /// Transfer from the chip, in picoseconds a byte.
+    pub bus_read_ps_per_byte: u64,
+    /// Transfer to the chip, in picoseconds a byte.
+    pub bus_program_ps_per_byte: u64,
+    /// Array to page register, in nanoseconds.
+    pub array_read_ns: u64,
+    /// Page register to array, in nanoseconds.
+    pub array_program_ns: u64,
+    /// Erase inside the chip, in nanoseconds.
+    pub array_erase_ns: u64,
+}
+
+impl NandTiming {
+    /// Round figures of no chip, for tests: read 50 µs, program 250 µs, erase 2 ms, 10 ns a byte, no command time.
+    pub const ROUND: Self = Self {
+        read_command_ns: 0,
+        program_command_ns: 0,
+        erase_command_ns: 0,
+        bus_read_ps_per_byte: 10_000,
+        bus_program_ps_per_byte: 10_000,
+        array_read_ns: 50_000,
+        array_program_ns: 250_000,
+        array_erase_ns: 2_000_000,
+    };
+
+    /// Takes the figures of a profile.
+    pub fn of(profile: &NandProfile, choice: TimingChoice) -> Self {
+        Self {
+            read_command_ns: profile.read_command_ns.into(),
+            program_command_ns: profile.program_command_ns.into(),
+            erase_command_ns: profile.erase_command_ns.into(),
+            bus_read_ps_per_byte: profile.bus_read_ps_per_byte.into(),
+            bus_program_ps_per_byte: profile.bus_program_ps_per_byte.into(),
+            array_read_ns: u64::from(profile.array_read_us.pick(choice)) * 1000,
+            array_program_ns: u64::from(profile.program_us.pick(choice)) * 1000,
+            array_erase_ns: u64::from(profile.erase_us.pick(choice)) * 1000,
+        }
+    }
+
+    /// Duration of a read that moves `bytes`.
+    pub fn read_ns(&self, bytes: usize) -> u64 {
+        self.read_command_ns + self.array_read_ns + transfer_ns(bytes, self.bus_read_ps_per_byte)
+    }
+
+    /// Duration of a program that moves `bytes`.
+    pub fn program_ns(&self, bytes: usize) -> u64 {
+        self.program_command_ns + transfer_ns(bytes, self.bus_program_ps_per_byte) + self.array_program_ns
+    }
+
+    /// Duration of an erase.
+    pub fn erase_ns(&self) -> u64 {
+        self.erase_command_ns + self.array_erase_ns
+    }
+
+    /// Durations of whole operations on a chip of this shape.
+    pub(super) fn summary(&self, geometry: &Geometry, on_chip_copy: bool) -> Timing {
+        let whole = geometry.page_bytes as usize + TAG_BYTES;
+        let (read_ns, program_ns) = (self.read_ns(whole), self.program_ns(whole));
+        let read_tag_ns = self.read_ns(TAG_BYTES);
+        let copy_ns = if on_chip_copy { read_tag_ns + self.program_ns(TAG_BYTES) } else { read_ns + program_ns };
+        Timing { read_ns, read_tag_ns, program_ns, copy_ns, erase_ns: self.erase_ns() }
+    }
+}
+
+/// Time that `bytes` take on the bus, rounded up to whole nanoseconds.
+pub(crate) fn transfer_ns(bytes: usize, ps_per_byte: u64) -> u64 {
+    (bytes as u64 * ps_per_byte).div_ceil(1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Profile;
+
+    fn micron(choice: TimingChoice) -> Timing {
+        let profile = Profile::named("mt29f1g01abafd").unwrap();
+        let nand = profile.nand().unwrap();
+        NandTiming::of(nand, choice).summary(&nand.geometry(), true)
+    }
+
+    /// By hand, in nanoseconds: 88 clocks of 7.519 are 662; 2064 bytes of 15.038 are 31,039; 16 are 241.
+    #[test]
+    fn durations_of_mt29f1g01abafd_are_those_computed_by_hand() {
+        let typical = micron(TimingChoice::Typical);
+        assert_eq!(typical.read_ns, 662 + 46_000 + 31_039);
+        assert_eq!(typical.read_tag_ns, 662 + 46_000 + 241);
+        assert_eq!(typical.program_ns, 662 + 31_039 + 220_000);
+        assert_eq!(typical.copy_ns, 46_903 + 662 + 241 + 220_000);
+        assert_eq!(typical.erase_ns, 482 + 2_000_000);
+        let maximum = micron(TimingChoice::Maximum);
+        assert_eq!(maximum.read_ns, 662 + 70_000 + 31_039);
+        assert_eq!(maximum.program_ns, 662 + 31_039 + 600_000);
+        assert_eq!(maximum.erase_ns, 482 + 10_000_000);
+    }
+
+    #[test]
+    fn a_page_program_of_mt29f1g01abafd_takes_251_us_typically_and_631_us_at_most() {
+        let near = |ns: u64, us: u64| ns.abs_diff(us * 1000) <= 1000;
+        assert!(near(micron(TimingChoice::Typical).program_ns, 251));
+        assert!(near(micron(TimingChoice::Maximum).program_ns, 631));
+    }
+
+    #[test]
+    fn without_on_chip_copy_a_copy_is_a_read_and_a_program() {
+        let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 8 };
+        let timing = NandTiming::ROUND.summary(&geometry, false);
+        assert_eq!(timing.copy_ns, timing.read_ns + timing.program_ns);
+    }
+}

@@ -1,0 +1,120 @@
+//! How long the operations of a NOR chip take, from their parts.
+
+use crate::nand::transfer_ns;
+use crate::profile::{NorProfile, TimingChoice};
+
+/// The parts of an operation's duration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NorTiming {
+    /// Command, address and dummy clocks of a read, in nanoseconds.
+    pub read_command_ns: u64,
+    /// Commands, address and status polls of a program, in nanoseconds.
+    pub program_command_ns: u64,
+    /// Commands, address and status polls of an erase, in nanoseconds.
+    pub erase_command_ns: u64,
+    /// Transfer from the chip, in picoseconds a byte.
+    pub bus_read_ps_per_byte: u64,
+    /// Transfer to the chip, in picoseconds a byte.
+    pub bus_program_ps_per_byte: u64,
+    /// Program of the first byte of a command, in nanoseconds.
+    pub program_first_byte_ns: u64,
+    /// Program of each further byte, in nanoseconds.
+    pub program_byte_ns: u64,
+    /// Program of a full program page, in nanoseconds; no shorter program takes longer.
+    pub program_page_ns: u64,
+    /// Erase inside the chip, in nanoseconds.
+    pub array_erase_ns: u64,
+    /// Bytes that one program command can reach; a power of two.
+    pub program_page_bytes: u32,
+}
+
+impl NorTiming {
+    /// Round figures of no chip, for tests: 10 ns a byte on the bus, program 30 µs and 2 µs a byte in pages of 256 bytes,
+    /// erase 100 ms, no command time.
+    pub const ROUND: Self = Self {
+        read_command_ns: 0,
+        program_command_ns: 0,
+        erase_command_ns: 0,
+        bus_read_ps_per_byte: 10_000,
+        bus_program_ps_per_byte: 10_000,
+        program_first_byte_ns: 30_000,
+        program_byte_ns: 2_000,
+        program_page_ns: 500_000,
+        array_erase_ns: 100_000_000,
+        program_page_bytes: 256,
+    };
+
+    /// Takes the figures of a profile, for blocks of `erase_bytes`; `None` when the chip has no such erase.
+    pub fn of(profile: &NorProfile, erase_bytes: u32, choice: TimingChoice) -> Option<Self> {
+        let ns = |us: u32| u64::from(us) * 1000;
+        Some(Self {
+            read_command_ns: profile.read_command_ns.into(),
+            program_command_ns: profile.program_command_ns.into(),
+            erase_command_ns: profile.erase_command_ns.into(),
+            bus_read_ps_per_byte: profile.bus_read_ps_per_byte.into(),
+            bus_program_ps_per_byte: profile.bus_program_ps_per_byte.into(),
+            program_first_byte_ns: ns(profile.program_first_byte_us.pick(choice)),
+            program_byte_ns: ns(profile.program_byte_us.pick(choice)),
+            program_page_ns: ns(profile.program_page_us.pick(choice)),
+            array_erase_ns: ns(profile.erase_us(erase_bytes)?.pick(choice)),
+            program_page_bytes: profile.program_page_bytes,
+        })
+    }
+
+    /// Duration of a read of `bytes`.
+    pub fn read_ns(&self, bytes: usize) -> u64 {
+        self.read_command_ns + transfer_ns(bytes, self.bus_read_ps_per_byte)
+    }
+
+    /// Duration of one program command of `bytes`, at least one, within one program page.
+    pub fn command_ns(&self, bytes: usize) -> u64 {
+        let array_ns = self.program_first_byte_ns + (bytes as u64 - 1) * self.program_byte_ns;
+        self.program_command_ns + transfer_ns(bytes, self.bus_program_ps_per_byte) + array_ns.min(self.program_page_ns)
+    }
+
+    /// Duration of a program of `bytes` that starts at a program page or lies within one.
+    pub fn program_ns(&self, bytes: usize) -> u64 {
+        let page = self.program_page_bytes as usize;
+        let rest = match bytes % page {
+            0 => 0,
+            rest => self.command_ns(rest),
+        };
+        (bytes / page) as u64 * self.command_ns(page) + rest
+    }
+
+    /// Duration of an erase.
+    pub fn erase_ns(&self) -> u64 {
+        self.erase_command_ns + self.array_erase_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Profile;
+
+    fn winbond(erase_bytes: u32, choice: TimingChoice) -> Option<NorTiming> {
+        NorTiming::of(Profile::named("w25q128jv").unwrap().nor().unwrap(), erase_bytes, choice)
+    }
+
+    /// By hand, in nanoseconds: 16 bytes of 19.231 are 308, 256 are 4,924.
+    #[test]
+    fn durations_of_w25q128jv_are_those_computed_by_hand() {
+        let typical = winbond(65_536, TimingChoice::Typical).unwrap();
+        assert_eq!(typical.read_ns(16), 385 + 308);
+        assert_eq!(typical.program_ns(1), 615 + 20 + 32_000);
+        assert_eq!(typical.program_ns(16), 615 + 308 + 32_000 + 15 * 3_000);
+        assert_eq!(typical.program_ns(256), 615 + 4_924 + 700_000, "a full page is faster than its bytes");
+        assert_eq!(typical.program_ns(528), 2 * typical.program_ns(256) + typical.program_ns(16));
+        assert_eq!(typical.program_ns(0), 0);
+        assert_eq!(typical.erase_ns(), 615 + 150_000_000);
+        let maximum = winbond(4_096, TimingChoice::Maximum).unwrap();
+        assert_eq!(maximum.erase_ns(), 615 + 400_000_000);
+        assert_eq!(maximum.program_ns(256), 615 + 4_924 + 3_000_000);
+    }
+
+    #[test]
+    fn an_erase_size_that_the_chip_lacks_has_no_timing() {
+        assert_eq!(winbond(32_768, TimingChoice::Typical), None);
+    }
+}
