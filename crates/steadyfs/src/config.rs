@@ -47,7 +47,7 @@ impl Config {
             checkpoint_programs: clamp(pages / 32, 32, 224) as u16,
             wear_spread: 32,
             bad_blocks_max: clamp(geometry.block_count / 50, 2, 200) as u16,
-            files_max: clamp(frames / 2, 64, 16_384),
+            files_max: clamp(frames / 16, 64, 16_384),
             failures: 2,
         }
     }

@@ -6,7 +6,7 @@
 //! ```
 
 use super::{Fields, VERSION};
-use crate::config::{Config, ANCHORS_MAX};
+use crate::config::{ANCHORS_MAX, Config};
 use crate::error::MountError;
 use crate::media::Geometry;
 

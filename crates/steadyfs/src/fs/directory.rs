@@ -5,7 +5,7 @@
 //! | hash | inode + 1 |      0: never used; all ones: removed
 //! ```
 
-use super::inode::{Header, InodeKind, HEADER_BYTES, NAME_AT, NAME_BYTES_MAX};
+use super::inode::{HEADER_BYTES, Header, InodeKind, NAME_AT, NAME_BYTES_MAX};
 use super::{Entry, FileSystem, Stat};
 use crate::config::{INODE_BYTES, RECORD_BYTES};
 use crate::error::Error;

@@ -1,8 +1,8 @@
 //! Files: open, read, write, truncate, remove.
 
-use super::directory::Found;
-use super::inode::{InodeKind, Region, AREA_AT, AREA_BYTES, REGIONS, REGION_BYTES, SIZE_AT};
 use super::FileSystem;
+use super::directory::Found;
+use super::inode::{AREA_AT, AREA_BYTES, InodeKind, REGION_BYTES, REGIONS, Region, SIZE_AT};
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -211,9 +211,10 @@ impl<F: Flash> FileSystem<'_, F> {
     fn write_piece(&mut self, file: &mut File, offset: u64, data: &[u8]) -> Result<(), Error> {
         let end = offset + data.len() as u64;
         if file.inline && end <= AREA_BYTES as u64 {
+            // The larger patch last: if it fills the journal, the inode's page is written with both.
+            self.grow(file, end)?;
             let (page, at) = self.inode_place(file.inode);
-            self.store.patch(page, at + AREA_AT + offset as u32, data)?;
-            return self.grow(file, end);
+            return self.store.patch(page, at + AREA_AT + offset as u32, data);
         }
         if file.inline {
             self.leave_inode(file)?;
@@ -227,13 +228,13 @@ impl<F: Flash> FileSystem<'_, F> {
             Some(logical) => (logical, false),
             None => (self.add_page(file, file_page)?, true),
         };
+        let alone = file.durable && !is_new && end <= file.size;
+        self.grow(file, end)?;
         if data.len() <= self.store.patch_bytes_max() {
-            self.store.patch(logical, within, data)?;
+            self.store.patch(logical, within, data)
         } else {
-            let alone = file.durable && !is_new && end <= file.size;
-            self.store.write(logical, within, data, alone)?;
+            self.store.write(logical, within, data, alone)
         }
-        self.grow(file, end)
     }
 
     /// Notes a larger size.

@@ -21,7 +21,7 @@ use crate::config::Config;
 use crate::cost::{Bound, Cost, Envelope};
 use crate::error::{Error, MountError};
 use crate::media::{Flash, Timing};
-use crate::store::{merge_reads, Access, Store};
+use crate::store::{Access, Store, merge_reads};
 
 use space::{Plan, Space};
 
@@ -245,9 +245,24 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         let trim_frames = if self.trim_head == 0 { 0 } else { 2 };
         match call {
             Call::Overwrite if self.trim_head == 0 => self.store.bound(1, 0, failures),
-            Call::Overwrite | Call::Write => self.store.bound(8 + trim_frames, 2, failures).plus(&merges(8 + trim_frames)).plus(&looks(16 + map_pages)).plus(&trim),
-            Call::Create => self.store.bound(6 + trim_frames, 2, failures).plus(&merges(6 + trim_frames)).plus(&looks(16 + map_pages + 10 * probe_pages)).plus(&trim),
-            Call::Remove => self.store.bound(6 + trim_frames, 2, failures).plus(&merges(6 + trim_frames)).plus(&looks(24 + 10 * probe_pages)).plus(&trim),
+            Call::Overwrite | Call::Write => self
+                .store
+                .bound(8 + trim_frames, 2, failures)
+                .plus(&merges(8 + trim_frames))
+                .plus(&looks(16 + map_pages))
+                .plus(&trim),
+            Call::Create => self
+                .store
+                .bound(6 + trim_frames, 2, failures)
+                .plus(&merges(6 + trim_frames))
+                .plus(&looks(16 + map_pages + 10 * probe_pages))
+                .plus(&trim),
+            Call::Remove => self
+                .store
+                .bound(6 + trim_frames, 2, failures)
+                .plus(&merges(6 + trim_frames))
+                .plus(&looks(24 + 10 * probe_pages))
+                .plus(&trim),
             Call::Sync => self.store.bound(0, 1, failures),
             Call::Open => Bound::default().plus(&looks(16 + 10 * probe_pages)),
             Call::Read(bytes) => {

@@ -5,7 +5,7 @@
 //! ```
 
 use super::FileSystem;
-use crate::config::{directory_slots, Layout, INODE_BYTES, RECORD_BYTES};
+use crate::config::{INODE_BYTES, Layout, RECORD_BYTES, directory_slots};
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -237,4 +237,3 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(None)
     }
 }
-

@@ -4,9 +4,9 @@
 //! [`PAGES_PER_STEP`] pages of the first file of the list, in its own transaction, so that no call waits for a large file.
 //! The list starts in the root page and goes on through the inodes.
 
-use super::file::File;
-use super::inode::{InodeKind, Region, REGIONS, TRIM_AT};
 use super::FileSystem;
+use super::file::File;
+use super::inode::{InodeKind, REGIONS, Region, TRIM_AT};
 use crate::error::Error;
 use crate::media::Flash;
 

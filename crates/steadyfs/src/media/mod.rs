@@ -7,8 +7,8 @@
 pub mod nor;
 mod tag;
 
-pub use tag::{Tag, TAG_BYTES};
-pub(crate) use tag::{data_check, is_blank, Kind};
+pub(crate) use tag::{Kind, data_check, is_blank};
+pub use tag::{TAG_BYTES, Tag};
 
 /// Index of an erase block on the medium.
 pub type BlockIndex = u32;

@@ -8,7 +8,7 @@
 //! The head of each erase block holds one 16-byte tag per page, so that page data stays contiguous and all tags of a
 //! block are one read. Data is programmed first and its tag last: a page without a valid tag was never written.
 
-use super::{BlockIndex, Failure, Flash, Geometry, PageIndex, Timing, TAG_BYTES};
+use super::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
 /// Byte-programmable flash: bits go from 1 to 0 by programming, back to 1 only by erasing a whole block.
 pub trait NorFlash {

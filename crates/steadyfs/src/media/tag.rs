@@ -10,7 +10,7 @@
 //! reading its data: `new check = old check ⊕ CRC(old bytes 0..12) ⊕ CRC(new bytes 0..12)`. A page whose data was damaged
 //! stays recognisably damaged.
 
-use crc::{Crc, Table, CRC_32_ISO_HDLC};
+use crc::{CRC_32_ISO_HDLC, Crc, Table};
 
 /// Bytes of a tag.
 pub const TAG_BYTES: usize = 16;
@@ -51,8 +51,10 @@ pub(crate) enum Kind {
     Moved = 7,
     /// A pending logical page moved by reclamation; `aux` is the frame it came from.
     MovedPending = 8,
-    /// A leaf of the map; `logical` is the leaf.
+    /// A leaf of the map, written with its changes; `logical` is the leaf.
     Leaf = 9,
+    /// A leaf moved as it was; `logical` is the leaf, `aux` the frame it came from.
+    MovedLeaf = 10,
 }
 
 impl Kind {
@@ -67,6 +69,7 @@ impl Kind {
             7 => Self::Moved,
             8 => Self::MovedPending,
             9 => Self::Leaf,
+            10 => Self::MovedLeaf,
             _ => return None,
         })
     }

@@ -111,7 +111,11 @@ impl<'m> Blocks<'m> {
             return false;
         }
         self.live[byte] ^= bit;
-        if live { self.live_total += 1 } else { self.live_total -= 1 }
+        if live {
+            self.live_total += 1
+        } else {
+            self.live_total -= 1
+        }
         true
     }
 

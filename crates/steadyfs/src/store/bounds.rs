@@ -13,6 +13,7 @@
 //! place), or one erase. Where `n ≤ 3h` ("tight": nearly full) it may have to do all of that.
 
 use super::Store;
+use super::reclaim::CHECKPOINT_SLACK;
 use crate::config::{Layout, STOCK};
 use crate::cost::{Bound, Cost, Envelope};
 use crate::media::{Flash, Timing};
@@ -80,7 +81,12 @@ impl<F: Flash> Store<'_, F> {
         let most = Cost { programs: folds.programs.max(checkpoint.programs), ..folds };
         if share.tight {
             // Nearly full: everything may meet, and the heads may need more than one erased block.
-            let all = own.plus(&moves).plus(&folds).plus(&folds).plus(&checkpoint).plus(&erase.times(1 + self.tight_erases(&share, frames)));
+            let all = own
+                .plus(&moves)
+                .plus(&folds)
+                .plus(&folds)
+                .plus(&checkpoint)
+                .plus(&erase.times(1 + self.tight_erases(&share, frames)));
             return Bound { moving: all, erasing: all };
         }
         Bound { moving: own.plus(&moves).plus(&most), erasing: own.plus(&erase) }
@@ -120,13 +126,18 @@ impl<F: Flash> Store<'_, F> {
         let cycle = self
             .move_cost()
             .times(share.victim)
-            .plus(&Cost { reads: unit, programs: unit, ..Cost::default() }.times((share.victim + share.gain).div_ceil(layout.fold_frees)))
+            .plus(
+                &Cost { reads: unit, programs: unit, ..Cost::default() }
+                    .times((share.victim + share.gain).div_ceil(layout.fold_frees)),
+            )
             .plus(&Cost { programs: checkpoints * layout.checkpoint_pages, erases: 1, ..Cost::default() });
         let cycle_ns = cycle.time_ns(timing) + timing.erase_ns.div_ceil(8);
         let rest_ns = self.move_cost().times(layout.frames_per_block).time_ns(timing);
         let average = Envelope {
             burst_ns: 2 * cycle_ns + rest_ns + u64::from(STOCK) * timing.erase_ns,
-            rate_ns: own.time_ns(timing) + cycle_ns.div_ceil(calls) + rest_ns.div_ceil(calls * u64::from(layout.frames_per_block)),
+            rate_ns: own.time_ns(timing)
+                + cycle_ns.div_ceil(calls)
+                + rest_ns.div_ceil(calls * u64::from(layout.frames_per_block)),
         };
         [spread, average]
     }
@@ -140,7 +151,7 @@ impl<F: Flash> Store<'_, F> {
         let pages = layout.geometry.pages_per_block;
         let search = pages.ilog2() + 2 + unit + 2 * layout.checkpoint_pages;
         let share = Share::new(layout, layout.usable, 2);
-        let overshoot = 2 * (2 + share.moves + share.folds) * unit + 4;
+        let overshoot = CHECKPOINT_SLACK + 2 * (2 + share.moves + share.folds) * unit + 4;
         Cost {
             reads: 32 + layout.anchor_count + 2 * layout.checkpoint_pages + layout.leaf_count * unit + 4 + 2 * unit,
             tag_reads: 2 * search + layout.listed_blocks + 3 + u32::from(layout.config.checkpoint_programs) + overshoot,
@@ -149,5 +160,4 @@ impl<F: Flash> Store<'_, F> {
             erases: 1,
         }
     }
-
 }

@@ -4,9 +4,9 @@
 //! allocated until the next one. Recovery looks for new records in those blocks only.
 
 use super::blocks::State;
-use super::{Head, Store, IDLE, NONE};
+use super::{Head, IDLE, NONE, Store};
 use crate::error::Error;
-use crate::format::checkpoint::{Header, BYTES};
+use crate::format::checkpoint::{BYTES, Header};
 use crate::media::{Flash, Kind, PageIndex, Tag};
 
 /// Parts of a checkpoint: header, root, overlay, pending, wear, states.
@@ -152,9 +152,8 @@ impl<F: Flash> Store<'_, F> {
         self.blocks.recount();
         let sound = self.overlay.adopt(header.overlay_len)
             && self.pending.adopt(header.pending_len)
-            && (0..self.overlay.len()).all(|i| {
-                self.overlay.key(i) < self.layout.logical_count && self.overlay.value(i) & !settled < frames
-            })
+            && (0..self.overlay.len())
+                .all(|i| self.overlay.key(i) < self.layout.logical_count && self.overlay.value(i) & !settled < frames)
             && (0..self.pending.len()).all(|i| self.pending.key(i) < self.layout.logical_count && self.pending.value(i) < frames)
             && (0..self.root.len()).all(|leaf| self.root.get(leaf) < frames)
             && (header.journal_at == NONE || header.journal_at < pages)

@@ -159,7 +159,8 @@ impl<'m> Journal<'m> {
         let to = last.map_or(end, |r| (r.offset + r.length).max(end));
         let place = first.map_or(at, |r| r.at);
         // What follows the new bytes: the rest of the last joined record, then everything behind it.
-        let rest = last.map_or(place, |r| if r.offset + r.length > end { r.end() - (r.offset + r.length - end) as usize } else { r.end() });
+        let rest = last
+            .map_or(place, |r| if r.offset + r.length > end { r.end() - (r.offset + r.length - end) as usize } else { r.end() });
         let target = place + HEADER + (end - from) as usize;
         let used = self.used - rest + target;
         if used > self.bytes.len() {
@@ -253,8 +254,8 @@ impl<'m> Journal<'m> {
         }
     }
 
-    /// The logical page whose patches take most room.
-    pub fn largest(&self) -> Option<u32> {
+    /// The logical page whose patches take most room, and how many bytes.
+    pub fn largest(&self) -> Option<(u32, usize)> {
         let (mut best, mut best_bytes) = (None, 0);
         let (mut current, mut bytes) = (None, 0);
         for record in self.records().filter(|r| r.offset != DISCARD) {
@@ -266,7 +267,12 @@ impl<'m> Journal<'m> {
                 (best, best_bytes) = (current, bytes);
             }
         }
-        best
+        best.map(|logical| (logical, best_bytes))
+    }
+
+    /// The first logical page from `from` on that the buffer patches.
+    pub fn patched_from(&self, from: u32) -> Option<u32> {
+        self.records().find(|r| r.logical >= from && r.offset != DISCARD).map(|r| r.logical)
     }
 
     /// Whether the buffer patches this logical page.

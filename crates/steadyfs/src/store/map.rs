@@ -7,9 +7,9 @@
 //! is looked up when the leaf is folded and needs no read before. Until then the frame cannot be used again, because
 //! its block is not empty.
 
-use super::program::{check_page, Source};
+use super::program::{Source, check_page, is_leaf};
 use super::table::{read_word, write_word};
-use super::{Frame, Store, NONE};
+use super::{Frame, NONE, Store};
 use crate::error::Error;
 use crate::media::{Flash, Kind, TAG_BYTES};
 
@@ -60,7 +60,7 @@ impl<F: Flash> Store<'_, F> {
             return Ok(false);
         }
         let page = self.frame_page(frame) + index;
-        self.load(page, |kind| kind == Kind::Leaf, leaf)?;
+        self.load(page, is_leaf, leaf)?;
         Ok(true)
     }
 
@@ -196,7 +196,12 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Checks every page of a frame and tells whether it is complete.
-    pub(super) fn frame_is_complete(&mut self, frame: Frame, kinds: impl Fn(Kind) -> bool + Copy, logical: u32) -> Result<bool, Error> {
+    pub(super) fn frame_is_complete(
+        &mut self,
+        frame: Frame,
+        kinds: impl Fn(Kind) -> bool + Copy,
+        logical: u32,
+    ) -> Result<bool, Error> {
         self.cached = NONE;
         for index in 0..u32::from(self.layout.config.unit_pages) {
             let mut tag = [0; TAG_BYTES];

@@ -31,7 +31,7 @@ mod transaction;
 pub(crate) use bounds::merge_reads;
 pub use recovery::Access;
 
-use crate::config::{Layout, ANCHORS_MAX};
+use crate::config::{ANCHORS_MAX, Layout};
 use crate::error::{Error, MountError};
 use crate::media::{BlockIndex, Failure, Flash, PageIndex};
 use blocks::{Blocks, State};
@@ -91,7 +91,11 @@ struct Pace {
     victim: BlockIndex,
     /// A frame of the victim cannot be read: it goes bad when empty.
     victim_spoiled: bool,
+    /// Live frames of the victim before, when it was chosen.
+    last_live: u32,
     calls_since_erase: u32,
+    /// One call since the victim was chosen has erased instead of moving.
+    spared: bool,
     /// Frames saved for static wear levelling.
     credit: u32,
 }
@@ -117,6 +121,10 @@ pub struct Store<'m, F> {
     transaction_start: u64,
     /// The newest journal page.
     journal_at: PageIndex,
+    /// The logical page that was written last because little of it was left in the journal.
+    leftover: u32,
+    /// Flushes of the journal buffer so far.
+    flushes: u8,
     programs_since_checkpoint: u32,
     pace: Pace,
     call: Call,
@@ -162,8 +170,17 @@ impl<'m, F: Flash> Store<'m, F> {
             sequence: 1,
             transaction_start: IDLE,
             journal_at: NONE,
+            leftover: 0,
+            flushes: 0,
             programs_since_checkpoint: 0,
-            pace: Pace { victim: NONE, victim_spoiled: false, calls_since_erase: u32::MAX / 2, credit: 0 },
+            pace: Pace {
+                victim: NONE,
+                victim_spoiled: false,
+                last_live: 0,
+                calls_since_erase: u32::MAX / 2,
+                spared: false,
+                credit: 0,
+            },
             call: Call::default(),
             unmarked: true,
             read_only: false,

@@ -1,9 +1,9 @@
 //! Programming frames and journal pages: heads, allocation, and retries after a failed program.
 
 use super::blocks::State;
-use super::{Frame, HeadIndex, Store, IDLE, NONE};
+use super::{Frame, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
-use crate::media::{data_check, BlockIndex, Failure, Flash, Kind, PageIndex, Tag, TAG_BYTES};
+use crate::media::{BlockIndex, Failure, Flash, Kind, PageIndex, TAG_BYTES, Tag, data_check};
 
 /// Where the content of a frame comes from. Every source can be read again when a program fails.
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ impl<F: Flash> Store<'_, F> {
     /// The frame counts as written only when its last page is.
     pub(super) fn program_frame(&mut self, kind: Kind, logical: u32, mut source: Source<'_>) -> Result<Frame, Error> {
         let head = match kind {
-            Kind::Moved | Kind::MovedPending => HeadIndex::Moved,
+            Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => HeadIndex::Moved,
             _ => HeadIndex::User,
         };
         let unit = u32::from(self.layout.config.unit_pages);
@@ -124,13 +124,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Copies one page under a new tag. Damage stays recognisable: the checksum of the data is carried over, not computed.
-    fn copy_page(
-        &mut self,
-        from: PageIndex,
-        loaded: Option<[u8; TAG_BYTES]>,
-        to: PageIndex,
-        tag: Tag,
-    ) -> Result<(), Error> {
+    fn copy_page(&mut self, from: PageIndex, loaded: Option<[u8; TAG_BYTES]>, to: PageIndex, tag: Tag) -> Result<(), Error> {
         let mut old = loaded.unwrap_or([0; TAG_BYTES]);
         if self.flash.can_copy() {
             let read = if loaded.is_some() { Ok(()) } else { self.flash.read_tag(from, &mut old) };
@@ -284,4 +278,9 @@ pub(super) fn check_page(data: &[u8], tag: &[u8; TAG_BYTES], kinds: impl Fn(Kind
 /// Kinds of pages that hold logical pages.
 pub(super) fn is_data(kind: Kind) -> bool {
     matches!(kind, Kind::Data | Kind::DataCommit | Kind::Moved | Kind::MovedPending)
+}
+
+/// Kinds of pages that hold leaves of the map.
+pub(super) fn is_leaf(kind: Kind) -> bool {
+    matches!(kind, Kind::Leaf | Kind::MovedLeaf)
 }

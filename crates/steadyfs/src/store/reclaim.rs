@@ -10,19 +10,24 @@
 //! x = max { x ≥ 0 : F − R − credit − w − x − fold(w + x) ≥ 0 }     frames that the caller may still write
 //! ```
 //!
+//! A call that wrote `h` frames moves `⌈w·h / (x − h)⌉`, so that one call of the cycle may erase instead; when it has, `⌈w·h / x⌉`.
+//! Moves and folds cancel in `x`, so `x` falls by at most `h` a call and the victim is empty before it is 0. An erase, or
+//! part of the moves that a fold or checkpoint displaces, waits only where what is left stays within the bound.
 
 use super::blocks::State;
 use super::bounds::Share;
-use super::program::{is_data, Source};
-use super::{Frame, HeadIndex, Store, NONE};
+use super::program::{Source, is_data, is_leaf};
+use super::{Frame, HeadIndex, NONE, Store};
 use crate::config::STOCK;
 use crate::error::Error;
-use crate::media::{Failure, Flash, Kind, Tag, TAG_BYTES};
+use crate::media::{Failure, Flash, Kind, TAG_BYTES, Tag};
 
 /// Calls between two erases where there is a choice.
 const ERASE_GAP: u32 = 12;
-/// Calls after an erase in which no leaf is folded where there is a choice.
-const FOLD_GAP: u32 = 2;
+/// Calls after an erase in which no leaf is folded and no checkpoint written where there is a choice.
+const SIDE_GAP: u32 = 3;
+/// Programs by which a checkpoint may be late.
+pub(super) const CHECKPOINT_SLACK: u32 = 16;
 
 impl<F: Flash> Store<'_, F> {
     /// Ends a call that may have changed the volume: the share of reclamation that it owes.
@@ -37,13 +42,17 @@ impl<F: Flash> Store<'_, F> {
         let afford = self.affordable(live);
         let share = Share::new(&self.layout, self.blocks.live_total(), written.max(1));
         // Something else takes the place of moves where the moves that are left stay within what a call may cost.
-        let most = if share.tight { self.moves_per_erase() } else { share.moves };
-        let may_wait = live == 0 || moves_due(live, written, afford.saturating_sub(written)) <= most;
+        let most = if share.tight { self.moves_per_erase() + 1 } else { share.moves };
+        let spare = if self.pace.spared { 0 } else { written };
+        let due = |live: u32, afford: u32| moves_due(live, written, afford.saturating_sub(spare));
+        let slack = afford >= 2 * written || (afford >= written && share.gain >= 2 * written);
+        let may_wait = live == 0 || (slack && moves_due(live, written, afford.saturating_sub(written)) <= most);
         let erased = self.erase_if_due(may_wait)?;
         let mut moves = 0;
         if live > 0 && !(erased && may_wait) {
-            moves = moves_due(live, written, afford);
-            if self.side_work_is_due() && moves > 1 && moves_due(live - moves + 1, written, afford.saturating_sub(written)) <= most {
+            moves = due(live, afford).min(live);
+            if slack && moves > 0 && self.side_work_is_due(moves) && due(live - moves + 1, afford.saturating_sub(written)) <= most
+            {
                 moves -= 1;
             }
             moves = moves.max(u32::from(self.victim_is_urgent())).min(live);
@@ -55,7 +64,7 @@ impl<F: Flash> Store<'_, F> {
             }
         }
         let checkpointed = !(erased && may_wait) && self.checkpoint_if_due()?;
-        self.fold_if_due(written + moves, erased || checkpointed || self.pace.calls_since_erase < FOLD_GAP)
+        self.fold_if_due(written + moves, erased || checkpointed || self.pace.calls_since_erase < SIDE_GAP)
     }
 
     /// Moves that take as long as one erase.
@@ -65,9 +74,10 @@ impl<F: Flash> Store<'_, F> {
         (timing.erase_ns / move_ns.max(1)).clamp(1, u64::from(self.layout.frames_per_block)) as u32
     }
 
-    /// Whether a fold or a checkpoint will want time in this call.
-    fn side_work_is_due(&self) -> bool {
-        self.overlay.len() + self.pending.len() > self.layout.overlay_soft || self.checkpoint_is_due()
+    /// Whether a call with so many moves will fold or write a checkpoint.
+    fn side_work_is_due(&self, moves: u32) -> bool {
+        let full = self.overlay.len() + self.pending.len() + moves > self.layout.overlay_soft;
+        self.pace.calls_since_erase >= SIDE_GAP && (full || self.checkpoint_is_due())
     }
 
     /// Frames that can be programmed before anything else is won back, quarantine included.
@@ -102,6 +112,7 @@ impl<F: Flash> Store<'_, F> {
         }
         self.pace.victim = NONE;
         self.pace.victim_spoiled = false;
+        self.pace.spared = false;
         if let Some(block) = self.urgent_victim() {
             self.pace.victim = block;
             return;
@@ -117,9 +128,11 @@ impl<F: Flash> Store<'_, F> {
         let Some(block) = self.blocks.least_by(State::Used, key).filter(|&block| self.blocks.live(block) > 0) else { return };
         let live = self.blocks.live(block);
         let afford = self.affordable(live);
-        if afford > live + 2 {
+        // As late as possible, since frames die meanwhile; but a victim with next to nothing must not use up the time of the next.
+        if afford > live.max(self.pace.last_live) + 4 {
             return;
         }
+        self.pace.last_live = live;
         self.pace.victim = block;
         if self.pace.credit >= fpb {
             if let Some(rested) = self.rested_block() {
@@ -163,8 +176,8 @@ impl<F: Flash> Store<'_, F> {
             Err(_) => None,
         };
         let tag = tag.filter(|tag| {
-            let limit = if tag.kind == Kind::Leaf { self.layout.leaf_count } else { self.layout.logical_count };
-            tag.logical < limit && (tag.kind == Kind::Leaf || is_data(tag.kind))
+            let limit = if is_leaf(tag.kind) { self.layout.leaf_count } else { self.layout.logical_count };
+            tag.logical < limit && (is_leaf(tag.kind) || is_data(tag.kind))
         });
         let Some(tag) = tag else {
             // Nobody can tell any more whose frame this is. Its block is never used again, so that no other data takes its place.
@@ -172,9 +185,10 @@ impl<F: Flash> Store<'_, F> {
             self.release(frame);
             return Ok(());
         };
-        if tag.kind == Kind::Leaf {
+        if is_leaf(tag.kind) {
             if self.root.get(tag.logical) == frame {
-                return self.fold_leaf(tag.logical);
+                let to = self.program_frame(Kind::MovedLeaf, tag.logical, Source::Copy { from: frame, loaded: Some(bytes) })?;
+                self.root.set(tag.logical, to);
             }
             self.release(frame);
             return Ok(());
@@ -200,19 +214,21 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
-    /// Erases a block when the stock of erased blocks is low, or when it is time anyway.
+    /// Erases a block when the stock of erased blocks is low, or some calls after the last erase.
     fn erase_if_due(&mut self, may_wait: bool) -> Result<bool, Error> {
         let stock = self.blocks.count(State::Erased);
         let since = self.pace.calls_since_erase;
+        let spaced = since >= ERASE_GAP;
         let wanted = stock < STOCK && self.blocks.count(State::Listed) > 0;
-        if wanted && (stock <= 1 || (may_wait && (stock <= STOCK / 2 || since >= ERASE_GAP))) {
+        if wanted && (stock <= 1 || (may_wait && (stock <= STOCK / 2 || spaced))) {
             self.erase_listed()?;
-        } else if !self.anchors.ready && may_wait && stock > STOCK / 2 && (since >= ERASE_GAP || self.anchor_is_nearly_full()) {
+        } else if !self.anchors.ready && may_wait && stock > STOCK / 2 && (spaced || self.anchor_is_nearly_full()) {
             self.prepare_anchor()?;
         } else {
             return Ok(false);
         }
         self.pace.calls_since_erase = 0;
+        self.pace.spared = true;
         Ok(true)
     }
 
@@ -223,7 +239,10 @@ impl<F: Flash> Store<'_, F> {
     }
 
     fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
-        let due = self.checkpoint_is_due();
+        let late = u32::from(self.layout.config.checkpoint_programs) + CHECKPOINT_SLACK;
+        let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
+        let wait = self.pace.calls_since_erase < SIDE_GAP && self.programs_since_checkpoint < late && allocatable > 1;
+        let due = self.checkpoint_is_due() && !wait;
         if due {
             self.checkpoint()?;
         }
@@ -246,15 +265,13 @@ impl<F: Flash> Store<'_, F> {
     }
 }
 
-/// Moves that a call owes which wrote `written` frames, with `live` frames left in the victim and `afford` frames to write.
+/// Moves that a call owes which wrote `written` frames, with `live` frames left in the victim and `afford` frames that the
+/// caller may write until it must be empty.
 fn moves_due(live: u32, written: u32, afford: u32) -> u32 {
-    let calls = afford.saturating_sub(written);
-    if written == 0 {
-        0
-    } else if calls == 0 {
-        live
-    } else {
-        (live * written).div_ceil(calls)
+    match afford {
+        _ if written == 0 => 0,
+        0 => live,
+        _ => (live * written).div_ceil(afford),
     }
 }
 
@@ -265,7 +282,7 @@ mod tests {
     #[test]
     fn victim_is_empty_before_the_last_affordable_frame() {
         for (mut live, mut afford) in [(23, 8), (30, 2), (1, 40), (31, 31)] {
-            while afford > 1 {
+            while afford > 0 {
                 live -= moves_due(live, 1, afford).min(live);
                 afford -= 1;
             }

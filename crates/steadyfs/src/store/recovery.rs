@@ -6,12 +6,12 @@
 //! one power cut, and only the last record can be metastable; its content is copied into the fresh anchor.
 
 use super::blocks::State;
-use super::program::is_data;
-use super::{Frame, Head, HeadIndex, Store, IDLE, NONE};
-use crate::config::{Config, Layout, ANCHORS_MAX, LISTED_MAX};
+use super::program::{is_data, is_leaf};
+use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
+use crate::config::{ANCHORS_MAX, Config, LISTED_MAX, Layout};
 use crate::error::{Error, MountError};
 use crate::format::superblock::Superblock;
-use crate::media::{data_check, is_blank, Failure, Flash, Kind, PageIndex, Tag, TAG_BYTES};
+use crate::media::{Failure, Flash, Kind, PageIndex, TAG_BYTES, Tag, data_check, is_blank};
 
 /// What a mount may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -276,7 +276,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Whether a tag can be that of a record programmed after the checkpoint.
     fn is_record(&self, tag: &Tag, base: u64) -> bool {
         let limit = match tag.kind {
-            Kind::Leaf => self.layout.leaf_count,
+            kind if is_leaf(kind) => self.layout.leaf_count,
             _ => self.layout.logical_count,
         };
         (base..base + HORIZON).contains(&tag.sequence) && tag.logical < limit
@@ -359,6 +359,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 }
             }
             Kind::Leaf => self.adopt_leaf(logical, frame),
+            Kind::MovedLeaf if self.root.get(logical) == tag.aux => self.root.set(logical, frame),
             _ => {}
         }
         Ok(())
@@ -416,7 +417,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.anchors.ready = false;
         self.advance_anchor()?;
         match last {
-            Some(Record { tag, place }) if matches!(tag.kind, Kind::DataCommit | Kind::Moved | Kind::Leaf) => {
+            Some(Record { tag, place }) if matches!(tag.kind, Kind::DataCommit | Kind::Moved | Kind::Leaf | Kind::MovedLeaf) => {
                 let frame = loop {
                     match self.rescue(tag, place) {
                         Err(Error::MediaFailing) => self.lose_anchor()?,
@@ -537,7 +538,7 @@ impl<'m, F: Flash> Store<'m, F> {
 /// The head that programs a kind of record.
 fn head_of(kind: Kind) -> Option<HeadIndex> {
     match kind {
-        Kind::Moved | Kind::MovedPending => Some(HeadIndex::Moved),
+        Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => Some(HeadIndex::Moved),
         Kind::Journal | Kind::JournalDiscard => Some(HeadIndex::Journal),
         kind if is_data(kind) || kind == Kind::Leaf => Some(HeadIndex::User),
         _ => None,

@@ -1,8 +1,8 @@
 //! Reading, and changing within a transaction.
 
 use super::journal::Full;
-use super::program::{check_page, is_data, Source};
-use super::{Call, HeadIndex, Store, IDLE, NONE};
+use super::program::{Source, check_page, is_data};
+use super::{Call, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::media::{Flash, Kind, TAG_BYTES};
 
@@ -139,21 +139,41 @@ impl<F: Flash> Store<'_, F> {
     /// Changes a few bytes of a logical page. They share one journal page with all other patches of the transaction.
     ///
     /// # Cost
-    /// Nothing while the journal buffer has room. When it is full, the logical page with most patches in it is written
-    /// ([`write`](Self::write)).
+    /// Nothing while the journal buffer has room. When it is full, the logical page that takes most of it is written
+    /// ([`write`](Self::write)), seldom another one.
     pub fn patch(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         debug_assert!(bytes.len() <= self.journal.patch_bytes_max());
         self.call.changed = true;
         while let Err(Full) = self.journal.insert(logical, offset, bytes) {
-            self.flush_largest()?;
+            let (largest, _) = self.journal.largest().ok_or(Error::TransactionTooLarge)?;
+            if largest == logical {
+                // The bytes go with the page, so that appends of 64 bytes fill half of a 4 KiB page before it is written.
+                self.write(logical, offset, bytes, false)?;
+                return self.flush_leftover();
+            }
+            self.write(largest, 0, &[], false)?;
+            self.flush_leftover()?;
         }
         Ok(())
     }
 
-    /// Writes the logical page that takes most room in the journal.
-    fn flush_largest(&mut self) -> Result<(), Error> {
-        let logical = self.journal.largest().ok_or(Error::TransactionTooLarge)?;
-        self.write(logical, 0, &[], false)
+    /// After the page with most patches was written: writes one of the pages that have little in the journal, each in its turn.
+    ///
+    /// Little things that nobody changes again would take room for good. So one is written after every fourth flush if more
+    /// than a 36th of the buffer is left (56 bytes of 2 KiB: what appends to a file renew), after every flush if it is half.
+    fn flush_leftover(&mut self) -> Result<(), Error> {
+        let (used, capacity) = (self.journal.page().len(), self.journal.patch_bytes_max());
+        self.flushes = self.flushes.wrapping_add(1);
+        let due = used > capacity / 2 || (used > capacity / 36 && self.flushes % 4 == 0);
+        if !due || self.pending_room() < 2 {
+            return Ok(());
+        }
+        let next = self.journal.patched_from(self.leftover + 1).or_else(|| self.journal.patched_from(0));
+        if let Some(logical) = next {
+            self.leftover = logical;
+            self.write(logical, 0, &[], false)?;
+        }
+        Ok(())
     }
 
     /// Forgets a logical page: it reads as zero and its frame is won back.
@@ -166,7 +186,8 @@ impl<F: Flash> Store<'_, F> {
             self.release(frame);
         }
         while let Err(Full) = self.journal.insert_discard(logical) {
-            self.flush_largest()?;
+            let (largest, _) = self.journal.largest().ok_or(Error::TransactionTooLarge)?;
+            self.write(largest, 0, &[], false)?;
         }
         Ok(())
     }
