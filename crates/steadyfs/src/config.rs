@@ -92,6 +92,8 @@ const fn ceil_div(a: u32, b: u32) -> u32 {
 pub(crate) const LISTED_MAX: usize = 28;
 /// Bytes of an entry of the file table.
 pub(crate) const INODE_BYTES: u32 = 256;
+/// Inodes beyond `files_max`, for the ends that were cut off files.
+pub(crate) const SPARE_INODES: u32 = 16;
 /// Bytes of a directory record.
 pub(crate) const RECORD_BYTES: u32 = 8;
 /// Erased blocks that reclamation keeps in stock.
@@ -171,10 +173,10 @@ impl Layout {
         let entry_bytes = if frames <= 0x8000 { 2 } else { 4 };
         let leaf_entries = logical_bytes / entry_bytes;
         // Room for the data itself, the allocation map, the file table and the directory.
-        let table = ceil_div(config.files_max, logical_bytes / INODE_BYTES);
+        let table = ceil_div(config.files_max + SPARE_INODES, logical_bytes / INODE_BYTES);
         let directory = ceil_div(directory_slots(config.files_max) * RECORD_BYTES, logical_bytes);
         let room = frames / 10 * 9;
-        let maps = ceil_div(room + config.files_max + 7, logical_bytes * 8);
+        let maps = ceil_div(room + config.files_max + SPARE_INODES + 7, logical_bytes * 8);
         let logical_count = room + maps + table + directory + 1;
         if logical_count > 0xFF_FFFF || (entry_bytes == 2 && logical_count > 0xFFFF) {
             return Err("files_max asks for more logical pages than a map entry can name");

@@ -1,8 +1,8 @@
 //! The header of a checkpoint. The tables behind it follow without gaps: root, overlay, pending pages, wear, states.
 //!
 //! ```text
-//! 0        4         6             8             10       12         20                  28           32                      50       51
-//! | "SFSC" | version | overlay len | pending len | zero | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | zero …
+//! 0        4         6             8             10       12         20                  28           32                      50       51         52
+//! | "SFSC" | version | overlay len | pending len | zero | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | unmarked | zero …
 //! ```
 
 use super::{Fields, VERSION};
@@ -27,6 +27,8 @@ pub(crate) struct Header {
     /// Block (or all ones) and next place of each head.
     pub heads: [(u32, u32); 3],
     pub credit: u8,
+    /// Written by a mount or by format: a journal page comes before the first frame that a head programs.
+    pub unmarked: bool,
 }
 
 impl Header {
@@ -47,7 +49,8 @@ impl Header {
             *head = (fields.get32(), fields.get16().into());
         }
         let credit = fields.get(1) as u8;
-        Some(Self { overlay_len, pending_len, sequence, transaction_start, journal_at, heads, credit })
+        let unmarked = fields.get(1) != 0;
+        Some(Self { overlay_len, pending_len, sequence, transaction_start, journal_at, heads, credit, unmarked })
     }
 
     /// Writes a header.
@@ -67,6 +70,7 @@ impl Header {
             fields.put(2, next.into());
         }
         fields.put(1, self.credit.into());
+        fields.put(1, self.unmarked.into());
         bytes
     }
 }
@@ -85,6 +89,7 @@ mod tests {
             journal_at: u32::MAX,
             heads: [(1, 2), (3, 4), (u32::MAX, 0)],
             credit: 31,
+            unmarked: true,
         };
         assert_eq!(Header::parse(&header.emit()), Some(header));
         assert_eq!(Header::parse(&[0xFF; BYTES]), None);

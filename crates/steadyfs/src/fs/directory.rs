@@ -5,7 +5,7 @@
 //! | hash | inode + 1 |      0: never used; all ones: removed
 //! ```
 
-use super::inode::{HEADER_BYTES, Header, InodeKind, NAME_AT, NAME_BYTES_MAX};
+use super::inode::{GENERATION_AT, HEADER_BYTES, Header, InodeKind, NAME_AT, NAME_BYTES_MAX};
 use super::{Entry, FileSystem, Stat};
 use crate::config::{INODE_BYTES, RECORD_BYTES};
 use crate::error::Error;
@@ -91,7 +91,7 @@ impl<F: Flash> FileSystem<'_, F> {
                 Some((step, 0)) => return Ok(Found::Free(free.or(Some(slot + step)))),
                 Some((step, number)) => {
                     let inode = number - 1;
-                    if inode < self.plan.files_max && self.name_is(inode, name)? {
+                    if inode < self.plan.inode_count && self.name_is(inode, name)? {
                         return Ok(Found::At { slot: slot + step, inode });
                     }
                     equal += 1;
@@ -118,11 +118,9 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Adds a name for a new inode and returns the inode's number and generation.
     pub(super) fn add_name(&mut self, name: &str, slot: u32) -> Result<(u32, u32), Error> {
         let name = check_name(name)?;
-        let inode = self.allocate_inode()?;
+        let inode = self.allocate_inode(self.plan.files_max)?;
         let (page, at) = self.inode_place(inode);
-        let mut old = [0; HEADER_BYTES];
-        self.store.read(page, at, &mut old)?;
-        let generation = u32::from_le_bytes([old[12], old[13], old[14], old[15]]).wrapping_add(1);
+        let generation = self.next_generation(inode)?;
         let header = Header { kind: InodeKind::Inline, name_bytes: name.len() as u8, size: 0, generation, next_trim: 0 };
         let mut bytes = [0; HEADER_BYTES + NAME_BYTES_MAX];
         bytes[..HEADER_BYTES].copy_from_slice(&header.emit());
@@ -130,6 +128,14 @@ impl<F: Flash> FileSystem<'_, F> {
         self.store.patch(page, at, &bytes[..HEADER_BYTES + name.len()])?;
         self.write_slot(slot, hash(name), inode + 1)?;
         Ok((inode, generation))
+    }
+
+    /// The generation of the next file that has this inode.
+    pub(super) fn next_generation(&mut self, inode: u32) -> Result<u32, Error> {
+        let (page, at) = self.inode_place(inode);
+        let mut generation = [0; 4];
+        self.store.read(page, at + GENERATION_AT, &mut generation)?;
+        Ok(u32::from_le_bytes(generation).wrapping_add(1))
     }
 
     fn write_slot(&mut self, slot: u32, hash: u32, number: u32) -> Result<(), Error> {

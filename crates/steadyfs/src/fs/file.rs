@@ -211,6 +211,7 @@ impl<F: Flash> FileSystem<'_, F> {
     fn write_piece(&mut self, file: &mut File, offset: u64, data: &[u8]) -> Result<(), Error> {
         let end = offset + data.len() as u64;
         if file.inline && end <= AREA_BYTES as u64 {
+            self.fill_inline_gap(file, offset)?;
             // The larger patch last: if it fills the journal, the inode's page is written with both.
             self.grow(file, end)?;
             let (page, at) = self.inode_place(file.inode);
@@ -221,9 +222,6 @@ impl<F: Flash> FileSystem<'_, F> {
         }
         let logical_bytes = u64::from(self.store.layout().logical_bytes);
         let (file_page, within) = ((offset / logical_bytes) as u32, (offset % logical_bytes) as u32);
-        if end > file.size {
-            self.finish_trim(file)?;
-        }
         let (logical, is_new) = match self.page_of(file, file_page)? {
             Some(logical) => (logical, false),
             None => (self.add_page(file, file_page)?, true),
@@ -298,7 +296,7 @@ impl<F: Flash> FileSystem<'_, F> {
         self.store.read(page, at + AREA_AT, &mut area)?;
         match region(&area, region_index) {
             Region::Empty => Ok(None),
-            Region::Index { logical } => self.index_entry(logical, file_page % region_pages),
+            Region::Index { logical, .. } => self.index_entry(logical, file_page % region_pages),
             Region::Run { logical, count } => {
                 if file_page % region_pages >= count {
                     return Ok(None);
@@ -371,7 +369,7 @@ impl<F: Flash> FileSystem<'_, F> {
             Region::Run { logical: first, count } if within == count && logical == first + count => {
                 self.write_region(file.inode, index, Region::Run { logical: first, count: count + 1 })?;
             }
-            Region::Index { logical: index_page } => self.set_index_entry(index_page, within, Some(logical))?,
+            Region::Index { logical: index_page, .. } => self.set_index_entry(index_page, within, Some(logical))?,
             scattered => {
                 let index_page = self.allocate_page()?;
                 let (first, count) = match scattered {
@@ -380,7 +378,7 @@ impl<F: Flash> FileSystem<'_, F> {
                 };
                 self.store.write_count(index_page, first, count, self.plan.index_bytes)?;
                 self.set_index_entry(index_page, within, Some(logical))?;
-                self.write_region(file.inode, index, Region::Index { logical: index_page })?;
+                self.write_region(file.inode, index, Region::Index { logical: index_page, from: 0 })?;
             }
         }
         file.count = 0;
@@ -394,8 +392,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// The old size or the new one.
     ///
     /// # Cost
-    /// [`Call::Write`](super::Call::Write). The pages behind the new end are freed by later calls, a few each; a write that makes
-    /// the file larger again first frees what is left of them.
+    /// [`Call::Write`](super::Call::Write), whatever the sizes. The pages behind the new end are freed by later calls, a few each.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -423,10 +420,10 @@ impl<F: Flash> FileSystem<'_, F> {
                 let zeros = [0; AREA_BYTES];
                 self.store.patch(page, at + AREA_AT + size as u32, &zeros[..(file.size - size) as usize])?;
             }
+            self.fill_inline_gap(file, size)?;
             return self.set_size(file, size);
         }
         if size > file.size {
-            self.finish_trim(file)?;
             return self.set_size(file, size);
         }
         let logical_bytes = u64::from(self.store.layout().logical_bytes);
@@ -434,11 +431,21 @@ impl<F: Flash> FileSystem<'_, F> {
         if keep > 0
             && let Some(logical) = self.page_of(file, (size / logical_bytes) as u32)?
         {
-            self.store.cut(logical, keep)?;
+            self.store.write_cut(logical, logical, keep)?;
         }
         self.set_size(file, size)?;
         file.count = 0;
-        self.start_trim(file.inode)
+        self.cut_regions(file.inode, size.div_ceil(logical_bytes) as u32)
+    }
+
+    /// Zeroes the inline bytes between the end of a file and `offset`: an earlier file's bytes may be there.
+    fn fill_inline_gap(&mut self, file: &File, offset: u64) -> Result<(), Error> {
+        if offset <= file.size {
+            return Ok(());
+        }
+        let (page, at) = self.inode_place(file.inode);
+        let zeros = [0; AREA_BYTES];
+        self.store.patch(page, at + AREA_AT + file.size as u32, &zeros[..(offset - file.size) as usize])
     }
 
     /// Removes a file. Its pages are freed by later calls, a few each.
@@ -474,7 +481,7 @@ impl<F: Flash> FileSystem<'_, F> {
 }
 
 /// A region in the bytes of an inode's area.
-fn region(area: &[u8; AREA_BYTES], index: u32) -> Region {
+pub(super) fn region(area: &[u8; AREA_BYTES], index: u32) -> Region {
     let at = (index * REGION_BYTES) as usize;
     Region::parse(&area[at..at + REGION_BYTES as usize])
 }

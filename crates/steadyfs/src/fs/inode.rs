@@ -9,7 +9,8 @@
 //!
 //! ```text
 //! 0     1          4       6
-//! | kind | logical | count |     kind 0: no page; 1: `count` pages from `logical` on; 2: `logical` is an index page
+//! | kind | logical | count |     kind 0: no page; 1: `count` pages from `logical` on; 2: `logical` is an index page,
+//!                             of which the entries from `count` on belong to the file
 //! ```
 
 use crate::config::INODE_BYTES;
@@ -18,6 +19,7 @@ use crate::config::INODE_BYTES;
 pub const NAME_BYTES_MAX: usize = 64;
 
 pub(super) const SIZE_AT: u32 = 4;
+pub(super) const GENERATION_AT: u32 = 12;
 pub(super) const TRIM_AT: u32 = 16;
 pub(super) const NAME_AT: u32 = 32;
 pub(super) const AREA_AT: u32 = NAME_AT + NAME_BYTES_MAX as u32;
@@ -37,7 +39,7 @@ pub(super) enum InodeKind {
     Inline = 1,
     /// A file of regions.
     Regions = 2,
-    /// A removed file whose pages are still being freed.
+    /// A removed file, or the end that was cut off one, whose pages are still being freed.
     Removed = 3,
 }
 
@@ -85,8 +87,8 @@ pub(super) enum Region {
     Empty,
     /// One after the other: the first `count` pages of the region.
     Run { logical: u32, count: u32 },
-    /// In the entries of an index page.
-    Index { logical: u32 },
+    /// In the entries of an index page, from entry `from` on.
+    Index { logical: u32, from: u32 },
 }
 
 impl Region {
@@ -94,7 +96,7 @@ impl Region {
         let logical = u32::from_le_bytes([bytes[1], bytes[2], bytes[3], 0]);
         match bytes[0] {
             1 => Self::Run { logical, count: u32::from(u16::from_le_bytes([bytes[4], bytes[5]])) },
-            2 => Self::Index { logical },
+            2 => Self::Index { logical, from: u32::from(u16::from_le_bytes([bytes[4], bytes[5]])) },
             _ => Self::Empty,
         }
     }
@@ -103,7 +105,7 @@ impl Region {
         let (kind, logical, count) = match *self {
             Self::Empty => (0, 0, 0),
             Self::Run { logical, count } => (1, logical, count),
-            Self::Index { logical } => (2, logical, 0),
+            Self::Index { logical, from } => (2, logical, from),
         };
         let (l, c) = (logical.to_le_bytes(), count.to_le_bytes());
         [kind, l[0], l[1], l[2], c[0], c[1]]
@@ -118,7 +120,7 @@ mod tests {
     fn header_and_regions_survive_emit_and_parse() {
         let header = Header { kind: InodeKind::Regions, name_bytes: 9, size: 1 << 33, generation: 7, next_trim: 12 };
         assert_eq!(Header::parse(&header.emit()), Some(header));
-        for region in [Region::Empty, Region::Run { logical: 70_000, count: 2048 }, Region::Index { logical: 5 }] {
+        for region in [Region::Empty, Region::Run { logical: 70_000, count: 2048 }, Region::Index { logical: 5, from: 9 }] {
             assert_eq!(Region::parse(&region.emit()), region);
         }
     }

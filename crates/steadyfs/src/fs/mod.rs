@@ -135,7 +135,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         let mut head = [0; 4];
         self.store.read(0, 0, &mut head)?;
         self.trim_head = u32::from_le_bytes(head);
-        if self.trim_head > self.plan.files_max { Err(Error::Corrupt) } else { Ok(()) }
+        if self.trim_head > self.plan.inode_count { Err(Error::Corrupt) } else { Ok(()) }
     }
 
     /// Makes all changes durable.
@@ -176,14 +176,29 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.auto_commit = auto_commit;
     }
 
+    /// Whether changes wait for a commit.
+    ///
+    /// A call that returns an error leaves the open transaction as it was, or, if it had begun to change it, undone as a whole:
+    /// then this is `false`.
+    pub fn has_changes(&self) -> bool {
+        self.store.is_open()
+    }
+
     /// Starts a call that changes the volume.
     fn begin(&mut self) -> Result<(), Error> {
         self.store.begin()?;
         if self.auto_commit && self.store.pending_room() < PENDING_PER_CALL {
             self.store.commit()?;
         }
-        if self.trim_head != 0 {
-            self.trim_step()?;
+        if self.trim_head != 0 && !self.store.is_open() {
+            // Nothing but the step is in the transaction: when it fails, undoing it undoes nothing else.
+            let step = self.trim_step();
+            self.stamp = self.stamp.wrapping_add(1);
+            if let Err(error) = step {
+                self.undo(error)?;
+                return Err(error);
+            }
+            self.store.mark();
         }
         Ok(())
     }
@@ -202,14 +217,16 @@ impl<'m, F: Flash> FileSystem<'m, F> {
                 self.store.end()?;
                 Ok(value)
             }
-            Err(Error::Device) => Err(Error::Device),
             Err(error) => {
-                if self.store.call_changed() {
-                    self.rollback()?;
-                }
+                self.undo(error)?;
                 Err(error)
             }
         }
+    }
+
+    /// After a call that failed: undoes the open transaction if the call had begun to change it.
+    fn undo(&mut self, error: Error) -> Result<(), Error> {
+        if error != Error::Device && self.store.is_changed() { self.rollback() } else { Ok(()) }
     }
 
     /// Space, in bytes. Costs nothing.

@@ -5,12 +5,14 @@
 //! ```
 
 use super::FileSystem;
-use crate::config::{INODE_BYTES, Layout, RECORD_BYTES, directory_slots};
+use crate::config::{INODE_BYTES, Layout, RECORD_BYTES, SPARE_INODES, directory_slots};
 use crate::error::Error;
 use crate::media::Flash;
 
 /// Empty bytes of the allocation map that are remembered at once.
 const RUN_BYTES: u32 = 64;
+/// Pages kept so that a file can be cut when the volume is full.
+const SPARE_PAGES: u32 = 4;
 
 /// First logical pages of each part.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +24,7 @@ pub(super) struct Plan {
     pub data: u32,
     pub data_count: u32,
     pub files_max: u32,
+    pub inode_count: u32,
     /// Bit of the first data page in the allocation map: whole bytes after the inodes' bits.
     pub data_bit: u32,
     /// Bytes of an entry of an index page.
@@ -33,11 +36,12 @@ pub(super) struct Plan {
 impl Plan {
     pub fn new(layout: &Layout) -> Self {
         let (page, files_max) = (layout.logical_bytes, layout.config.files_max);
-        let table_pages = files_max.div_ceil(page / INODE_BYTES);
         let slots = directory_slots(files_max);
+        let inode_count = files_max + SPARE_INODES;
+        let table_pages = inode_count.div_ceil(page / INODE_BYTES);
         let directory_pages = (slots * RECORD_BYTES).div_ceil(page);
         let data_count = layout.frame_count() / 10 * 9;
-        let map_pages = (data_count + files_max + 7).div_ceil(page * 8);
+        let map_pages = (data_count + inode_count + 7).div_ceil(page * 8);
         let directory = 1 + map_pages;
         let table = directory + directory_pages;
         let index_bytes = if data_count < 0xFFFF { 2 } else { 4 };
@@ -49,7 +53,8 @@ impl Plan {
             data: table + table_pages,
             data_count,
             files_max,
-            data_bit: files_max.next_multiple_of(8),
+            inode_count,
+            data_bit: inode_count.next_multiple_of(8),
             index_bytes,
             region_pages: page / index_bytes,
         }
@@ -98,7 +103,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Logical pages that may hold file data.
     pub(super) fn capacity(&self) -> u32 {
         let inodes = self.store.layout().logical_bytes / INODE_BYTES;
-        let taken = (self.plan.table - 1) + 1 + self.space.inode_high.max(1).div_ceil(inodes) + 1;
+        let taken = self.plan.table + self.space.inode_high.max(1).div_ceil(inodes) + 1 + SPARE_PAGES;
         self.store.layout().usable.saturating_sub(taken).min(self.plan.data_count)
     }
 
@@ -112,9 +117,15 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Cost
     /// Reads of the allocation map when the free bits seen last are used up; one patch.
     pub(super) fn allocate_page(&mut self) -> Result<u32, Error> {
-        if self.space.used >= self.capacity() {
-            return Err(Error::NoSpace);
-        }
+        if self.space.used >= self.capacity() { Err(Error::NoSpace) } else { self.allocate_any_page() }
+    }
+
+    /// As [`allocate_page`](Self::allocate_page); also of the pages kept for cutting files on a full volume.
+    pub(super) fn allocate_spare_page(&mut self) -> Result<u32, Error> {
+        if self.space.used >= self.capacity() + SPARE_PAGES { Err(Error::NoSpace) } else { self.allocate_any_page() }
+    }
+
+    fn allocate_any_page(&mut self) -> Result<u32, Error> {
         if self.space.next == self.space.end {
             self.look_for_free()?;
         }
@@ -188,11 +199,11 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(())
     }
 
-    /// Takes the first free inode.
-    pub(super) fn allocate_inode(&mut self) -> Result<u32, Error> {
+    /// Takes the first free inode below `limit`.
+    pub(super) fn allocate_inode(&mut self, limit: u32) -> Result<u32, Error> {
         let page_bytes = self.store.layout().geometry.page_bytes;
         let unit = u32::from(self.store.layout().config.unit_pages);
-        let last = self.plan.files_max.div_ceil(8);
+        let last = limit.div_ceil(8);
         for page in 0..last.div_ceil(page_bytes) {
             let base = page * page_bytes;
             let found = self.store.with_page(self.plan.map + page / unit, page % unit, |bytes| {
@@ -201,7 +212,7 @@ impl<F: Flash> FileSystem<'_, F> {
             })?;
             let Some((byte, value)) = found else { continue };
             let inode = byte * 8 + value.trailing_ones();
-            if inode >= self.plan.files_max {
+            if inode >= limit {
                 break;
             }
             let (page, at) = self.bit_place(inode);

@@ -1,12 +1,13 @@
-//! Freeing pages behind the end of files, a few per call.
+//! Freeing the pages of removed files and of the ends that were cut off files, a few per call.
 //!
-//! Removing or cutting a file only puts its inode on the *trim list*. Every later call that changes the volume frees up to
-//! [`PAGES_PER_STEP`] pages of the first file of the list, in its own transaction, so that no call waits for a large file.
-//! The list starts in the root page and goes on through the inodes.
+//! Removing a file only puts its inode on the *trim list*; cutting one gives the pages behind the new end to an inode without a
+//! name, which goes on the list. Every later call that opens a transaction first frees up to [`PAGES_PER_STEP`] pages of the
+//! first inode of the list, so that no call waits for a large file. The list starts in the root page and goes on through the
+//! inodes.
 
 use super::FileSystem;
-use super::file::File;
-use super::inode::{InodeKind, REGIONS, Region, TRIM_AT};
+use super::file::region;
+use super::inode::{AREA_AT, AREA_BYTES, Header, InodeKind, REGION_BYTES, REGIONS, Region, TRIM_AT};
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -20,74 +21,96 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(())
     }
 
-    /// Puts a file on the trim list, unless it is there.
+    /// Puts an inode on the trim list.
     pub(super) fn start_trim(&mut self, inode: u32) -> Result<(), Error> {
-        let header = self.read_header(inode)?;
-        if header.next_trim != 0 || self.trim_head == inode + 1 {
-            return Ok(());
-        }
-        // The last file of the list names itself, so that no number stands for "not on the list" twice.
-        let next = if self.trim_head == 0 { inode + 1 } else { self.trim_head };
         let (page, at) = self.inode_place(inode);
-        self.store.patch(page, at + TRIM_AT, &next.to_le_bytes())?;
+        self.store.patch(page, at + TRIM_AT, &self.trim_head.to_le_bytes())?;
         self.set_trim_head(inode + 1)
     }
 
-    /// Frees the last few pages of the first file of the list.
-    pub(super) fn trim_step(&mut self) -> Result<(), Error> {
-        let Some(inode) = self.trim_head.checked_sub(1).filter(|&inode| inode < self.plan.files_max) else {
-            return Ok(());
-        };
-        let header = self.read_header(inode)?;
-        let page_bytes = u64::from(self.store.layout().logical_bytes);
-        let keep = if header.kind == InodeKind::Removed { 0 } else { header.size.div_ceil(page_bytes) as u32 };
-        self.stamp = self.stamp.wrapping_add(1);
-        if self.free_some(inode, keep)? {
-            return Ok(());
-        }
+    /// Takes the pages from page `keep` on off a file, and puts them on the trim list under an inode of their own.
+    pub(super) fn cut_regions(&mut self, inode: u32, keep: u32) -> Result<(), Error> {
         let (page, at) = self.inode_place(inode);
-        let next = if header.next_trim == inode + 1 { 0 } else { header.next_trim };
-        self.store.patch(page, at + TRIM_AT, &[0; 4])?;
-        self.set_trim_head(next)?;
-        if header.kind == InodeKind::Removed {
-            self.store.patch(page, at, &[0])?;
-            self.free_inode(inode)?;
+        let mut kept = [0; AREA_BYTES];
+        let mut tail = [0; AREA_BYTES];
+        self.store.read(page, at + AREA_AT, &mut kept)?;
+        let (first, within) = (keep / self.plan.region_pages, keep % self.plan.region_pages);
+        for index in first..REGIONS {
+            let keep = if index == first { within } else { 0 };
+            let (head, rest) = match region(&kept, index) {
+                Region::Run { logical, count } if keep == 0 => (Region::Empty, Region::Run { logical, count }),
+                Region::Run { logical, count } if count > keep => {
+                    (Region::Run { logical, count: keep }, Region::Run { logical: logical + keep, count: count - keep })
+                }
+                Region::Index { logical, .. } if keep == 0 => (Region::Empty, Region::Index { logical, from: 0 }),
+                Region::Index { logical, .. } => {
+                    let copy = self.allocate_spare_page()?;
+                    self.store.write_cut(copy, logical, keep * self.plan.index_bytes)?;
+                    (Region::Index { logical: copy, from: 0 }, Region::Index { logical, from: keep })
+                }
+                region => (region, Region::Empty),
+            };
+            let place = (index * REGION_BYTES) as usize..((index + 1) * REGION_BYTES) as usize;
+            kept[place.clone()].copy_from_slice(&head.emit());
+            tail[place].copy_from_slice(&rest.emit());
         }
-        Ok(())
+        if (0..REGIONS).all(|index| region(&tail, index) == Region::Empty) {
+            return Ok(());
+        }
+        let from = (first * REGION_BYTES) as usize;
+        self.store.patch(page, at + AREA_AT + from as u32, &kept[from..])?;
+        let tail_inode = self.allocate_inode(self.plan.inode_count)?;
+        let generation = self.next_generation(tail_inode)?;
+        let header = Header { kind: InodeKind::Removed, name_bytes: 0, size: 0, generation, next_trim: 0 };
+        let (page, at) = self.inode_place(tail_inode);
+        self.store.patch(page, at, &header.emit())?;
+        self.store.patch(page, at + AREA_AT, &tail)?;
+        self.start_trim(tail_inode)
     }
 
-    /// Frees pages of a file from page `keep` on; `false` when there are none.
-    fn free_some(&mut self, inode: u32, keep: u32) -> Result<bool, Error> {
-        let region_pages = self.plan.region_pages;
-        let first_region = keep / region_pages;
-        for index in (first_region..REGIONS).rev() {
-            let kept = if index == first_region { keep % region_pages } else { 0 };
-            match self.read_region(inode, index)? {
-                Region::Empty => {}
-                Region::Run { logical, count } if count > kept => {
-                    let freed = (count - kept).min(PAGES_PER_STEP);
-                    let left = count - freed;
-                    let region = if left == 0 { Region::Empty } else { Region::Run { logical, count: left } };
-                    self.check_data_pages(logical, count)?;
-                    self.free_pages(logical + left, freed)?;
-                    self.write_region(inode, index, region)?;
-                    return Ok(true);
-                }
-                Region::Run { .. } => {}
-                Region::Index { logical } => {
-                    if self.free_indexed(logical, kept)? {
-                        return Ok(true);
-                    }
-                    if kept == 0 {
-                        self.check_data_pages(logical, 1)?;
-                        self.write_region(inode, index, Region::Empty)?;
-                        self.free_pages(logical, 1)?;
-                        return Ok(true);
-                    }
+    /// Frees the last few pages of the first inode of the list; when it has none, frees the inode.
+    pub(super) fn trim_step(&mut self) -> Result<(), Error> {
+        let inode = self.trim_head - 1;
+        if self.free_some(inode)? {
+            return Ok(());
+        }
+        let header = self.read_header(inode)?;
+        if header.kind != InodeKind::Removed || header.next_trim > self.plan.inode_count {
+            return Err(Error::Corrupt);
+        }
+        let (page, at) = self.inode_place(inode);
+        self.set_trim_head(header.next_trim)?;
+        self.store.patch(page, at, &[0])?;
+        self.free_inode(inode)
+    }
+
+    /// Frees pages of an inode; `false` when there are none.
+    fn free_some(&mut self, inode: u32) -> Result<bool, Error> {
+        let (page, at) = self.inode_place(inode);
+        let mut area = [0; AREA_BYTES];
+        self.store.read(page, at + AREA_AT, &mut area)?;
+        let Some(index) = (0..REGIONS).rev().find(|&index| region(&area, index) != Region::Empty) else {
+            return Ok(false);
+        };
+        match region(&area, index) {
+            Region::Run { logical, count } => {
+                self.check_data_pages(logical, count)?;
+                let freed = count.min(PAGES_PER_STEP);
+                let left = count - freed;
+                let region = if left == 0 { Region::Empty } else { Region::Run { logical, count: left } };
+                self.write_region(inode, index, region)?;
+                self.free_pages(logical + left, freed)?;
+            }
+            Region::Index { logical, from } => {
+                if !self.free_indexed(logical, from)? {
+                    self.check_data_pages(logical, 1)?;
+                    self.write_region(inode, index, Region::Empty)?;
+                    self.free_pages(logical, 1)?;
                 }
             }
+            Region::Empty => {}
         }
-        Ok(false)
+        Ok(true)
     }
 
     /// Frees pages that an index page names from entry `kept` on; `false` when there are none.
@@ -119,21 +142,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Refuses pages that are none of a file, which only a damaged inode can name.
     fn check_data_pages(&self, logical: u32, count: u32) -> Result<(), Error> {
-        let sound = logical >= self.plan.data && logical + count <= self.plan.data + self.plan.data_count;
+        let sound = count > 0 && logical >= self.plan.data && logical + count <= self.plan.data + self.plan.data_count;
         if sound { Ok(()) } else { Err(Error::Corrupt) }
-    }
-
-    /// Frees what is left behind the end of a file that is about to grow: old pages must not reappear.
-    pub(super) fn finish_trim(&mut self, file: &mut File) -> Result<(), Error> {
-        let inode = file.inode();
-        if self.trim_head == 0 || self.read_header(inode)?.next_trim == 0 {
-            return Ok(());
-        }
-        let page_bytes = u64::from(self.store.layout().logical_bytes);
-        let keep = self.size(file)?.div_ceil(page_bytes) as u32;
-        while self.free_some(inode, keep)? {
-            self.store.commit()?;
-        }
-        Ok(())
     }
 }

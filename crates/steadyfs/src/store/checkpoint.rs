@@ -124,6 +124,7 @@ impl<F: Flash> Store<'_, F> {
             journal_at: self.journal_at,
             heads: self.heads.map(|head| (head.block, head.next)),
             credit: self.pace.credit as u8,
+            unmarked: self.unmarked,
         }
     }
 
@@ -165,6 +166,7 @@ impl<F: Flash> Store<'_, F> {
             self.transaction_start = header.transaction_start;
             self.journal_at = header.journal_at;
             self.heads = header.heads.map(|(block, next)| Head { block, next });
+            self.unmarked = header.unmarked;
             self.pace.credit = u32::from(header.credit).min(self.layout.frames_per_block);
         }
         sound

@@ -81,6 +81,8 @@ struct Call {
     frames: u32,
     /// Programs that failed.
     failures: u32,
+    /// Erases.
+    erases: u32,
     /// The open transaction was changed.
     changed: bool,
 }
@@ -225,6 +227,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Erases a block and counts it; a block that does not erase is bad from now on.
     fn erase(&mut self, block: BlockIndex) -> Result<bool, Error> {
         self.cached = NONE;
+        self.call.erases += 1;
         match self.flash.erase(block) {
             Ok(()) => {
                 self.blocks.add_wear(block);

@@ -12,8 +12,8 @@ pub(super) enum Source<'s> {
     Whole(&'s [u8]),
     /// What `base` holds and the journal says, with the caller's bytes laid over it at an offset.
     Merged { base: Frame, offset: u32, bytes: &'s [u8] },
-    /// What `base` holds and the journal says up to `keep` bytes, zeros behind.
-    Cut { base: Frame, keep: u32 },
+    /// The first `keep` bytes of logical page `of`, which `base` and the journal hold; zeros behind.
+    Cut { of: u32, base: Frame, keep: u32 },
     /// Ascending numbers of `width` bytes, `count` of them from `first` on, zeros behind.
     Count { first: u32, count: u32, width: u32 },
     /// A copy of another frame, checksums carried along. With the tag of its first page, if that was the last operation.
@@ -94,8 +94,8 @@ impl<F: Flash> Store<'_, F> {
                     self.compose_page(tag.logical, base, index, offset, bytes)?;
                     self.program_buffer(page + index, tag)?;
                 }
-                Source::Cut { base, keep } => {
-                    self.compose_page(tag.logical, base, index, 0, &[])?;
+                Source::Cut { of, base, keep } => {
+                    self.compose_page(of, base, index, 0, &[])?;
                     let kept = keep.saturating_sub(at).min(page_bytes);
                     self.page[kept as usize..].fill(0);
                     self.program_buffer(page + index, tag)?;

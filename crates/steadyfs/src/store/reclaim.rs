@@ -220,6 +220,9 @@ impl<F: Flash> Store<'_, F> {
         let since = self.pace.calls_since_erase;
         let spaced = since >= ERASE_GAP;
         let wanted = stock < STOCK && self.blocks.count(State::Listed) > 0;
+        if self.call.erases > 0 {
+            return Ok(false);
+        }
         if wanted && (stock <= 1 || (may_wait && (stock <= STOCK / 2 || spaced))) {
             self.erase_listed()?;
         } else if !self.anchors.ready && may_wait && stock > STOCK / 2 && (spaced || self.anchor_is_nearly_full()) {

@@ -378,7 +378,7 @@ impl<'m, F: Flash> Store<'m, F> {
             while let Some(logical) = self.journal.next_discard(from) {
                 self.replay_set(logical, 0)?;
                 if let Some(index) = self.pending.find(logical) {
-                    self.pending.remove(index, 1);
+                    self.pending.set_value(index, 0);
                 }
                 from = logical + 1;
             }
@@ -450,7 +450,19 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         self.skip_places(last.is_some());
         self.derive_live()?;
-        Ok(self.checkpoint()?)
+        self.unmarked = true;
+        self.checkpoint()?;
+        Ok(self.stock_heads()?)
+    }
+
+    /// Erases blocks for the heads that will soon need one, so that no call after the mount erases twice.
+    fn stock_heads(&mut self) -> Result<(), Error> {
+        let heads = [HeadIndex::User, HeadIndex::Moved, HeadIndex::Journal];
+        let needed = heads.iter().filter(|&&head| self.head_rest(head) <= self.head_capacity(head) / 4).count() as u32;
+        while self.blocks.count(State::Erased) < needed && self.blocks.count(State::Listed) > 0 {
+            self.erase_listed()?;
+        }
+        Ok(())
     }
 
     /// Gives up an anchor in which a program failed, and goes on to the next one.
@@ -482,6 +494,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Skips one place of each head that a cut program may have touched without a trace. The journal's comes first after a
     /// mount; the others can have been in use only if there is a record.
     fn skip_places(&mut self, used: bool) {
+        let used = used || !self.unmarked;
         for (index, head) in self.heads.iter_mut().enumerate() {
             if used || index == HeadIndex::Journal as usize {
                 head.next += 1;

@@ -95,9 +95,10 @@ impl<F: Flash> Store<'_, F> {
         self.write_source(logical, source, commit)
     }
 
-    /// Cuts a logical page: bytes from `keep` on become zero. Costs what [`write`](Self::write) does.
-    pub fn cut(&mut self, logical: u32, keep: u32) -> Result<(), Error> {
-        let source = Source::Cut { base: self.frame_of(logical)?, keep };
+    /// Writes the first `keep` bytes of logical page `of` as logical page `logical`, zeros behind; both may be the same. Costs
+    /// what [`write`](Self::write) does.
+    pub fn write_cut(&mut self, logical: u32, of: u32, keep: u32) -> Result<(), Error> {
+        let source = Source::Cut { of, base: self.frame_of(of)?, keep };
         self.write_source(logical, source, false)
     }
 
@@ -181,8 +182,9 @@ impl<F: Flash> Store<'_, F> {
         self.call.changed = true;
         self.journal.remove(logical);
         if let Some(index) = self.pending.find(logical) {
+            // The place in the table stays taken until the commit, as it does when the records are read again at a mount.
             let frame = self.pending.value(index);
-            self.pending.remove(index, 1);
+            self.pending.set_value(index, 0);
             self.release(frame);
         }
         while let Err(Full) = self.journal.insert_discard(logical) {
@@ -292,9 +294,14 @@ impl<F: Flash> Store<'_, F> {
         self.journal.patch_bytes_max() / 4
     }
 
-    /// Whether the call in progress changed the open transaction.
-    pub fn call_changed(&self) -> bool {
+    /// Whether the open transaction was changed since the call began, or since [`mark`](Self::mark).
+    pub fn is_changed(&self) -> bool {
         self.call.changed
+    }
+
+    /// Forgets that the open transaction was changed.
+    pub fn mark(&mut self) {
+        self.call.changed = false;
     }
 
     /// Whether anything waits for a commit.
