@@ -183,8 +183,10 @@ impl Layout {
         }
         let leaf_count = ceil_div(logical_count, leaf_entries);
         let checkpoint_pages = ceil_div(Self::checkpoint_bytes(blocks, leaf_count, entry_bytes, config), page);
-        if checkpoint_pages * 3 + unit + 1 > pages {
-            return Err("a checkpoint must fit three times into a block: fewer overlay_entries, or larger blocks");
+        if checkpoint_pages + 2 * unit + 1 > pages {
+            return Err(
+                "a block must hold a checkpoint, two logical pages and a journal page: fewer overlay_entries, or larger blocks",
+            );
         }
         let anchor_count = clamp(ceil_div(checkpoint_pages * blocks, config.checkpoint_programs as u32), 3, ANCHORS_MAX as u32);
         let overlay = config.overlay_entries as u32 - config.transaction_pages as u32;

@@ -145,7 +145,8 @@ impl<F: Flash> Store<'_, F> {
     /// Worst case of a mount after an unclean stop.
     ///
     /// Superblock, first pages of the anchors, two searches for the end of an anchor, the checkpoint, one tag for each program
-    /// since, the leaves, the journal page, and settling: one erase, the rescued frame, journal page and checkpoint.
+    /// since, the leaves, the journal page, and settling: one erase, two rescued frames, journal page and checkpoint, up to three
+    /// erases for heads that are nearly full, and, where two frames were rescued, their way back.
     pub fn mount_bound(layout: &Layout) -> Cost {
         let unit = u32::from(layout.config.unit_pages);
         let pages = layout.geometry.pages_per_block;
@@ -153,11 +154,17 @@ impl<F: Flash> Store<'_, F> {
         let share = Share::new(layout, layout.usable, 2);
         let overshoot = CHECKPOINT_SLACK + 2 * (2 + share.moves + share.folds) * unit + 4;
         Cost {
-            reads: 32 + layout.anchor_count + 2 * layout.checkpoint_pages + layout.leaf_count * unit + 4 + 2 * unit,
-            tag_reads: 2 * search + layout.listed_blocks + 3 + u32::from(layout.config.checkpoint_programs) + overshoot,
-            programs: unit + 1 + layout.checkpoint_pages,
-            copies: 0,
-            erases: 1,
+            reads: 32 + layout.anchor_count + 2 * layout.checkpoint_pages + layout.leaf_count * unit + 4 + 6 * unit,
+            tag_reads: 2 * search
+                + layout.listed_blocks
+                + 3
+                + 2
+                + 2 * unit
+                + u32::from(layout.config.checkpoint_programs)
+                + overshoot,
+            programs: 2 * unit + 2 + layout.checkpoint_pages + 2 * unit,
+            copies: 2 * unit,
+            erases: 4,
         }
     }
 }

@@ -166,7 +166,7 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// # Cost
     /// A tag read; then as many reads and programs as a logical page has program pages.
-    fn move_frame(&mut self, frame: Frame) -> Result<(), Error> {
+    pub(super) fn move_frame(&mut self, frame: Frame) -> Result<(), Error> {
         self.make_room(1)?;
         self.ready_head(HeadIndex::Moved)?;
         let mut bytes = [0; TAG_BYTES];

@@ -24,6 +24,8 @@ pub enum Access {
 
 /// Distance by which the sequence jumps at a mount, so that no number is ever used twice.
 const JUMP: u64 = 64;
+/// Frames that may lie in an anchor: one that a mount before rescued, and the one of the last record.
+const RESCUED_MAX: u32 = 2;
 /// Furthest that a record's sequence may be from its checkpoint's.
 const HORIZON: u64 = 1 << 22;
 
@@ -414,17 +416,12 @@ impl<'m, F: Flash> Store<'m, F> {
             return Ok(self.derive_live()?);
         }
         self.sequence += JUMP;
+        let before = self.current_anchor();
         self.anchors.ready = false;
         self.advance_anchor()?;
         match last {
             Some(Record { tag, place }) if matches!(tag.kind, Kind::DataCommit | Kind::Moved | Kind::Leaf | Kind::MovedLeaf) => {
-                let frame = loop {
-                    match self.rescue(tag, place) {
-                        Err(Error::MediaFailing) => self.lose_anchor()?,
-                        result => break result?,
-                    }
-                };
-                if let Some(frame) = frame {
+                if let Some(frame) = self.rescue(tag, place)? {
                     self.apply_frame(tag, frame)?;
                 }
             }
@@ -433,6 +430,7 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         self.pending.clear();
         self.transaction_start = IDLE;
+        self.collect(before)?;
         self.load_journal()?;
         while self.journal_at != NONE {
             let page = self.current_anchor() * self.layout.geometry.pages_per_block + self.anchors.next;
@@ -452,7 +450,51 @@ impl<'m, F: Flash> Store<'m, F> {
         self.derive_live()?;
         self.unmarked = true;
         self.checkpoint()?;
-        Ok(self.stock_heads()?)
+        self.stock_heads()?;
+        Ok(self.empty_anchor()?)
+    }
+
+    /// Copies the frames that an earlier mount rescued into anchor `before`, and that no call has moved since, into the fresh one.
+    fn collect(&mut self, before: u32) -> Result<(), Error> {
+        for place in 0..RESCUED_MAX {
+            let frame = before * self.layout.frames_per_block + place;
+            let Some(tag) = self.tag_at(self.frame_page(frame))?.and_then(|tag| Tag::parse(&tag)) else { continue };
+            let live = match tag.kind {
+                kind if is_leaf(kind) => tag.logical < self.layout.leaf_count && self.root.get(tag.logical) == frame,
+                kind if is_data(kind) && tag.logical < self.layout.logical_count => {
+                    let current = self.overlay_frame(tag.logical);
+                    current.map_or_else(|| self.leaf_entry(tag.logical), Ok)? == frame
+                }
+                _ => false,
+            };
+            if !live {
+                continue;
+            }
+            // It was whole when it was rescued. Were it damaged since, the block would be kept for what can still be read.
+            let to = self.rescue(tag, frame)?.ok_or(Error::Corrupt)?;
+            if is_leaf(tag.kind) {
+                self.root.set(tag.logical, to);
+            } else {
+                self.replay_set(tag.logical, to)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves rescued frames to where they belong, once there is more than one: an anchor must not fill up with them when one
+    /// power cut follows the other.
+    fn empty_anchor(&mut self) -> Result<(), Error> {
+        let anchor = self.current_anchor();
+        if self.blocks.live(anchor) < RESCUED_MAX {
+            return Ok(());
+        }
+        self.begin()?;
+        self.pace.victim = anchor;
+        while let Some(frame) = self.blocks.first_live(anchor) {
+            self.move_frame(frame)?;
+        }
+        self.pace.victim = NONE;
+        Ok(())
     }
 
     /// Erases blocks for the heads that will soon need one, so that no call after the mount erases twice.
@@ -471,24 +513,34 @@ impl<'m, F: Flash> Store<'m, F> {
         self.advance_anchor()
     }
 
-    /// Copies the frame of the last record into the fresh anchor, checking what is read. `None` when it is not complete.
+    /// Copies a frame into the fresh anchor, checking what is read. `None` when it is not complete.
     fn rescue(&mut self, tag: Tag, frame: Frame) -> Result<Option<Frame>, Error> {
-        let anchor = self.current_anchor();
+        loop {
+            match self.try_rescue(tag, frame) {
+                Err(Error::MediaFailing) => self.lose_anchor()?,
+                result => return result,
+            }
+        }
+    }
+
+    fn try_rescue(&mut self, tag: Tag, frame: Frame) -> Result<Option<Frame>, Error> {
         let unit = u32::from(self.layout.config.unit_pages);
-        let (from, to) = (self.frame_page(frame), anchor * self.layout.geometry.pages_per_block);
-        self.anchors.next = unit;
+        let place = self.anchors.next.div_ceil(unit);
+        let to = self.current_anchor() * self.layout.geometry.pages_per_block + place * unit;
         for index in 0..unit {
             self.cached = NONE;
-            match self.load(from + index, |kind| kind == tag.kind, tag.logical) {
+            match self.load(self.frame_page(frame) + index, |kind| kind == tag.kind, tag.logical) {
                 Ok(()) => {}
                 Err(Error::Device) => return Err(Error::Device),
                 Err(_) => return Ok(None),
             }
+            // Only from here on is anything in the block: its first page must not stay blank, or the block would not be found.
+            self.anchors.next = (place + 1) * unit;
             let tag = Tag { sequence: self.sequence, ..tag };
             self.sequence += 1;
             self.program_buffer(to + index, tag)?;
         }
-        Ok(Some(anchor * self.layout.frames_per_block))
+        Ok(Some(self.current_anchor() * self.layout.frames_per_block + place))
     }
 
     /// Skips one place of each head that a cut program may have touched without a trace. The journal's comes first after a
