@@ -1,147 +1,41 @@
-//! Runs an evaluation: a file system on a simulated chip under a workload, measured call by call.
+//! Runs an evaluation: a file system on a simulated chip under a workload, measured and judged call by call.
+//!
+//! ```text
+//!   options ──▶ device: a chip from its profile
+//!                  ▼
+//!   drive: format, mount, fill, steady state, measure, cut, mount again
+//!      │  overwrites · ring    where the next bytes go
+//!      │  judge                every call against its bound, every run of calls against the envelopes
+//!      │  shadow               where the chip holds each logical page, for the adversary
+//!      ▼
+//!   comparison: the floor for the same writes ──▶ Evaluation
+//! ```
+//!
+//! 1. The volume is filled to its share of the usable bytes.
+//! 2. Steady state: twice the usable bytes are written by the same workload. Where its writes are smaller than a logical
+//!    page, whole pages are written at its places instead, and then 2,000 writes of its own size.
+//! 3. The accesses are measured, each durable when it returns.
+//! 4. The volume is dropped without unmounting it, mounted again, what was written last is looked for, and the workload goes
+//!    on for a while.
+//!
+//! Time is that of the chip. A call that takes longer or does more than was promised before it, in any phase, ends the run
+//! with an error, and so does a run of calls beyond an envelope.
+
+mod comparison;
+mod device;
+mod drive;
+mod error;
+mod judge;
+mod options;
+mod overwrites;
+mod ring;
+mod shadow;
+
+pub use error::{EvaluateError, Phase};
+pub use options::{DEFAULT_RATES, Options, Timing, UnknownName, Workload};
 
 use crate::envelope::Envelope;
 use crate::evaluation::Evaluation;
-use std::fmt;
-use std::str::FromStr;
-
-/// Which times of the datasheet the simulated chip takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Timing {
-    /// Typical times.
-    #[default]
-    Typical,
-    /// The longest times that the datasheet allows.
-    Maximum,
-}
-
-/// What is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Workload {
-    /// Overwrites at uniformly random places of one file.
-    #[default]
-    Random,
-    /// Appends to a growing file.
-    Append,
-    /// A rolling log: appends, and the oldest data is dropped.
-    Log,
-    /// Overwrites of which 90 % go to a tenth of the places.
-    Hot,
-    /// Overwrites in the fullest block, the choice that costs reclaim most.
-    Adversary,
-}
-
-/// The name is none of those known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownName {
-    /// The name as given.
-    pub found: String,
-    /// The names known, separated by commas.
-    pub expected: String,
-}
-
-impl fmt::Display for UnknownName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "found `{}`, expected one of {}", self.found, self.expected)
-    }
-}
-
-impl std::error::Error for UnknownName {}
-
-impl Timing {
-    /// All timings with their names.
-    pub const NAMES: [(&'static str, Timing); 2] = [("typical", Timing::Typical), ("maximum", Timing::Maximum)];
-}
-
-impl Workload {
-    /// All workloads with their names.
-    pub const NAMES: [(&'static str, Workload); 5] = [
-        ("random", Workload::Random),
-        ("append", Workload::Append),
-        ("log", Workload::Log),
-        ("hot", Workload::Hot),
-        ("adversary", Workload::Adversary),
-    ];
-}
-
-/// Finds a value by its name.
-fn by_name<T: Copy>(names: &[(&str, T)], found: &str) -> Result<T, UnknownName> {
-    let known = || names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    let value = names.iter().find(|(name, _)| *name == found).map(|(_, value)| *value);
-    value.ok_or_else(|| UnknownName { found: found.to_string(), expected: known() })
-}
-
-/// Finds the name of a value.
-fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> &'static str {
-    names.iter().find(|(_, named)| named == value).map_or("", |(name, _)| name)
-}
-
-impl FromStr for Timing {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Timing, UnknownName> {
-        by_name(&Timing::NAMES, text)
-    }
-}
-
-impl FromStr for Workload {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Workload, UnknownName> {
-        by_name(&Workload::NAMES, text)
-    }
-}
-
-impl fmt::Display for Timing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(name_of(&Timing::NAMES, self))
-    }
-}
-
-impl fmt::Display for Workload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(name_of(&Workload::NAMES, self))
-    }
-}
-
-/// What to evaluate.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// Name of a device profile, or path of a profile in TOML. Default `mt29f1g01abafd`.
-    pub device: String,
-    /// Share of the usable space in use, from 0 to 1: more makes reclaim dearer. Default 0.8.
-    pub fill: f64,
-    /// Number of measured accesses: more finds rarer sequences and takes longer. Default 20,000.
-    pub accesses: u64,
-    /// Bytes of each write. Default 4,096.
-    pub write_bytes: u64,
-    /// Input rates in bytes per second for which the buffer is computed. Default 100 and 500 kB/s, 1 and 2 MB/s.
-    pub rates: Vec<u64>,
-    /// Times of the chip. Default typical.
-    pub timing: Timing,
-    /// What is written. Default random.
-    pub workload: Workload,
-    /// Seed of the workload: the same seed gives the same run. Default 1.
-    pub seed: u64,
-}
-
-/// The input rates looked at when none is given, in bytes per second.
-pub const DEFAULT_RATES: [u64; 4] = [100_000, 500_000, 1_000_000, 2_000_000];
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            device: "mt29f1g01abafd".to_string(),
-            fill: 0.8,
-            accesses: 20_000,
-            write_bytes: 4096,
-            rates: DEFAULT_RATES.to_vec(),
-            timing: Timing::default(),
-            workload: Workload::default(),
-            seed: 1,
-        }
-    }
-}
 
 /// What an evaluation gives.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,46 +48,11 @@ pub struct Outcome {
     pub envelopes: Vec<Envelope>,
 }
 
-/// Why an evaluation gave nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum EvaluateError {
-    /// This build has no file system and no simulated chip to run it on.
-    NotAvailable,
-}
-
-impl fmt::Display for EvaluateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            EvaluateError::NotAvailable => f.write_str("this build has no simulated chip to evaluate on"),
-        }
-    }
-}
-
-impl std::error::Error for EvaluateError {}
-
 /// Runs an evaluation. `progress` is called now and then with the share that is done, from 0 to 1, and the phase.
 ///
 /// # Errors
-/// [`EvaluateError`].
+/// [`EvaluateError`]: the device or the options are not possible, the volume refused a call, or a promise was broken.
 pub fn run(options: &Options, progress: &mut dyn FnMut(f64, &str)) -> Result<Outcome, EvaluateError> {
-    let _ = (options, progress);
-    Err(EvaluateError::NotAvailable)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_read_back() {
-        for (name, workload) in Workload::NAMES {
-            assert_eq!((name.parse(), workload.to_string().as_str()), (Ok(workload), name));
-        }
-        for (name, timing) in Timing::NAMES {
-            assert_eq!((name.parse(), timing.to_string().as_str()), (Ok(timing), name));
-        }
-        let error = "fast".parse::<Timing>().unwrap_err().to_string();
-        assert_eq!(error, "found `fast`, expected one of typical, maximum");
-    }
+    let profile = device::find_profile(&options.device)?;
+    device::run_on(&profile, options, progress)
 }

@@ -20,9 +20,9 @@ pub struct Arguments {
     /// Number of accesses to measure
     #[arg(long, value_name = "COUNT", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
     accesses: u64,
-    /// Bytes of each write
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_write_size)]
-    write: u64,
+    /// Bytes of each write [default: 4KiB, or 64 in a log]
+    #[arg(long, value_name = "SIZE", value_parser = parse_write_size)]
+    write: Option<u64>,
     /// Input rate to compute the buffer for; may be repeated [default: 100kB/s, 500kB/s, 1MB/s and 2MB/s]
     #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     rate: Vec<u64>,
@@ -67,7 +67,7 @@ impl Arguments {
             device: self.device.clone(),
             fill: self.fill,
             accesses: self.accesses,
-            write_bytes: self.write,
+            write_bytes: self.write.unwrap_or_else(|| self.workload.default_write_bytes()),
             rates: if self.rate.is_empty() { DEFAULT_RATES.to_vec() } else { self.rate.clone() },
             timing: self.timing,
             workload: self.workload,

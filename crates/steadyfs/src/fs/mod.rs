@@ -190,8 +190,10 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         if self.auto_commit && self.store.pending_room() < PENDING_PER_CALL {
             self.store.commit()?;
         }
-        if self.trim_head != 0 && !self.store.is_open() {
-            // Nothing but the step is in the transaction: when it fails, undoing it undoes nothing else.
+        // In a transaction of its own where possible, so that undoing a step that fails undoes nothing else; in the open one
+        // where its pages are needed.
+        let needed = self.space.used + 2 >= self.capacity() && self.store.pending_room() >= PENDING_PER_CALL;
+        if self.trim_head != 0 && (needed || !self.store.is_open()) {
             let step = self.trim_step();
             self.stamp = self.stamp.wrapping_add(1);
             if let Err(error) = step {

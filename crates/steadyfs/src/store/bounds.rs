@@ -72,8 +72,8 @@ impl<F: Flash> Store<'_, F> {
         let share = Share::new(layout, self.blocks.live_total() + frames, frames);
         let mut own = write_cost(layout).times(frames);
         own.programs += journal_pages + u32::from(self.unmarked);
-        // A failed frame is written, or moved, once more.
-        own = own.plus(&Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 0 }.times(failures));
+        // A failed frame is written, or moved, once more, in another block; a failed erase is tried on another block.
+        own = own.plus(&Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 1 }.times(failures));
         let moves = self.move_cost().times(share.moves);
         let folds = Cost { reads: unit, programs: unit, ..Cost::default() }.times(share.folds);
         let checkpoint = Cost { programs: layout.checkpoint_pages, ..Cost::default() };
