@@ -44,7 +44,7 @@ impl Config {
             unit_pages: unit_pages as u16,
             overlay_entries: clamp(frames / 75, 64, 1024) as u16,
             transaction_pages: clamp(frames / 1024, 8, 16) as u16,
-            checkpoint_programs: clamp(pages / 32, 32, 224) as u16,
+            checkpoint_programs: clamp(pages / 32, 32, 192) as u16,
             wear_spread: 32,
             bad_blocks_max: clamp(geometry.block_count / 50, 2, 200) as u16,
             files_max: clamp(frames / 16, 64, 16_384),
@@ -188,7 +188,10 @@ impl Layout {
                 "a block must hold a checkpoint, two logical pages and a journal page: fewer overlay_entries, or larger blocks",
             );
         }
-        let anchor_count = clamp(ceil_div(checkpoint_pages * blocks, config.checkpoint_programs as u32), 3, ANCHORS_MAX as u32);
+        // Enough for their wear to be the average, and for some of them to go bad.
+        let least = 3 + clamp(config.bad_blocks_max as u32, 0, 5);
+        let anchor_count =
+            clamp(ceil_div(checkpoint_pages * blocks, config.checkpoint_programs as u32), least, ANCHORS_MAX as u32);
         let overlay = config.overlay_entries as u32 - config.transaction_pages as u32;
         let overlay_soft = overlay - if fpb + 8 < overlay / 2 { fpb + 8 } else { overlay / 2 };
         let fold_frees = ceil_div(overlay_soft, leaf_count);

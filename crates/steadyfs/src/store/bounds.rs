@@ -94,7 +94,9 @@ impl<F: Flash> Store<'_, F> {
 
     /// Erases beyond the first that a call on a nearly full volume may need: what it programs may not fit the stock.
     fn tight_erases(&self, share: &Share, frames: u32) -> u32 {
-        ((frames + share.moves + 2 * share.folds) / self.layout.frames_per_block).saturating_sub(STOCK - 1)
+        let fpb = self.layout.frames_per_block;
+        let taken = (frames + 2 * share.folds).div_ceil(fpb) + share.moves.div_ceil(fpb) + 1;
+        taken.saturating_sub(STOCK / 2 + 1)
     }
 
     fn move_cost(&self) -> Cost {

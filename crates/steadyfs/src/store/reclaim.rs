@@ -47,7 +47,7 @@ impl<F: Flash> Store<'_, F> {
         let due = |live: u32, afford: u32| moves_due(live, written, afford.saturating_sub(spare));
         let slack = afford >= 2 * written || (afford >= written && share.gain >= 2 * written);
         let may_wait = live == 0 || (slack && moves_due(live, written, afford.saturating_sub(written)) <= most);
-        let erased = self.erase_if_due(may_wait)?;
+        let erased = self.erase_if_due(may_wait, if share.tight { STOCK / 2 } else { 1 })?;
         let mut moves = 0;
         if live > 0 && !(erased && may_wait) {
             moves = due(live, afford).min(live);
@@ -215,7 +215,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Erases a block when the stock of erased blocks is low, or some calls after the last erase.
-    fn erase_if_due(&mut self, may_wait: bool) -> Result<bool, Error> {
+    fn erase_if_due(&mut self, may_wait: bool, least: u32) -> Result<bool, Error> {
         let stock = self.blocks.count(State::Erased);
         let since = self.pace.calls_since_erase;
         let spaced = since >= ERASE_GAP;
@@ -223,7 +223,7 @@ impl<F: Flash> Store<'_, F> {
         if self.call.erases > 0 {
             return Ok(false);
         }
-        if wanted && (stock <= 1 || (may_wait && (stock <= STOCK / 2 || spaced))) {
+        if wanted && (stock <= least || (may_wait && (stock <= STOCK / 2 || spaced))) {
             self.erase_listed()?;
         } else if !self.anchors.ready && may_wait && stock > STOCK / 2 && (spaced || self.anchor_is_nearly_full()) {
             self.prepare_anchor()?;

@@ -24,6 +24,8 @@ pub enum Access {
 
 /// Distance by which the sequence jumps at a mount, so that no number is ever used twice.
 const JUMP: u64 = 64;
+/// Frames or journal pages left in a head's block that one call may use up.
+const SCARCE: u32 = 4;
 /// Frames that may lie in an anchor: one that a mount before rescued, and the one of the last record.
 const RESCUED_MAX: u32 = 2;
 /// Furthest that a record's sequence may be from its checkpoint's.
@@ -500,7 +502,9 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Erases blocks for the heads that will soon need one, so that no call after the mount erases twice.
     fn stock_heads(&mut self) -> Result<(), Error> {
         let heads = [HeadIndex::User, HeadIndex::Moved, HeadIndex::Journal];
-        let needed = heads.iter().filter(|&&head| self.head_rest(head) <= self.head_capacity(head) / 4).count() as u32;
+        let needed = heads.iter().filter(|&&head| self.head_rest(head) <= SCARCE).count() as u32;
+        // Where blocks are small, one call may need two.
+        let needed = needed.max(16 / self.layout.frames_per_block);
         while self.blocks.count(State::Erased) < needed && self.blocks.count(State::Listed) > 0 {
             self.erase_listed()?;
         }
