@@ -302,6 +302,7 @@ impl<F: Flash> FileSystem<'_, F> {
                     return Ok(None);
                 }
                 // Full regions whose pages follow each other are one run.
+                self.check_data_pages(logical, count)?;
                 (file.first, file.logical, file.count) = (region_index * region_pages, logical, count);
                 let mut next = region_index + 1;
                 while file.count == (next - region_index) * region_pages && next < REGIONS {

@@ -263,7 +263,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         let trim = looks(if self.trim_head == 0 { 0 } else { 24 });
         let trim_frames = if self.trim_head == 0 { 0 } else { 2 };
         match call {
-            Call::Overwrite if self.trim_head == 0 => self.store.bound(1, 0, failures),
+            Call::Overwrite if self.trim_head == 0 => self.store.bound(1, 0, failures).plus(&looks(2)),
             Call::Overwrite | Call::Write => self
                 .store
                 .bound(8 + trim_frames, 2, failures)

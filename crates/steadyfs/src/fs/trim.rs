@@ -141,7 +141,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Refuses pages that are none of a file, which only a damaged inode can name.
-    fn check_data_pages(&self, logical: u32, count: u32) -> Result<(), Error> {
+    pub(super) fn check_data_pages(&self, logical: u32, count: u32) -> Result<(), Error> {
         let sound = count > 0 && logical >= self.plan.data && logical + count <= self.plan.data + self.plan.data_count;
         if sound { Ok(()) } else { Err(Error::Corrupt) }
     }

@@ -152,7 +152,8 @@ impl<'m> Blocks<'m> {
     /// Counts an erase. Wear is relative: when it would overflow, the smallest is taken off all.
     pub fn add_wear(&mut self, block: u32) {
         if self.wear[block as usize] == u8::MAX {
-            let least = (0..self.block_count()).filter(|&b| self.state(b) != State::Bad).map(|b| self.wear(b)).min().unwrap_or(0);
+            let levelled = |&block: &u32| !matches!(self.state(block), State::Bad | State::Reserved);
+            let least = (0..self.block_count()).filter(levelled).map(|block| self.wear(block)).min().unwrap_or(0);
             for wear in self.wear.iter_mut() {
                 *wear = wear.saturating_sub(least);
             }

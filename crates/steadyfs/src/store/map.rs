@@ -29,6 +29,7 @@ impl<F: Flash> Store<'_, F> {
     /// # Cost
     /// At most one read.
     pub(super) fn frame_of(&mut self, logical: u32) -> Result<Frame, Error> {
+        self.check_logical(logical)?;
         if let Some(index) = self.pending.find(logical) {
             return Ok(self.pending.value(index));
         }
@@ -39,6 +40,11 @@ impl<F: Flash> Store<'_, F> {
             Some(frame) => Ok(frame),
             None => self.leaf_entry(logical),
         }
+    }
+
+    /// Refuses a logical page that there is not: only damaged data can name one.
+    pub(super) fn check_logical(&self, logical: u32) -> Result<(), Error> {
+        if logical < self.layout.logical_count { Ok(()) } else { Err(Error::Corrupt) }
     }
 
     /// The frame that the leaf on the medium names.

@@ -100,6 +100,14 @@ struct Pace {
     spared: bool,
     /// Frames saved for static wear levelling.
     credit: u32,
+    /// The victim is a block at rest.
+    levelling: bool,
+    /// Frames that the caller wrote since the victim was chosen.
+    written: u32,
+    /// A block was erased since wear was looked at.
+    erased: bool,
+    /// Every second victim.
+    odd: bool,
 }
 
 /// The store. See the [module](self).
@@ -182,6 +190,10 @@ impl<'m, F: Flash> Store<'m, F> {
                 calls_since_erase: u32::MAX / 2,
                 spared: false,
                 credit: 0,
+                levelling: false,
+                written: 0,
+                erased: true,
+                odd: false,
             },
             call: Call::default(),
             unmarked: true,
@@ -231,6 +243,7 @@ impl<'m, F: Flash> Store<'m, F> {
         match self.flash.erase(block) {
             Ok(()) => {
                 self.blocks.add_wear(block);
+                self.pace.erased = true;
                 Ok(true)
             }
             Err(Failure::Device) => Err(Error::Device),

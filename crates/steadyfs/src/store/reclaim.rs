@@ -37,7 +37,8 @@ impl<F: Flash> Store<'_, F> {
     pub fn end(&mut self) -> Result<(), Error> {
         let written = core::mem::take(&mut self.call.frames);
         self.pace.calls_since_erase = self.pace.calls_since_erase.saturating_add(1);
-        self.choose_victim();
+        self.choose_victim(written)?;
+        self.pace.written += written;
         let live = self.victim_live();
         let afford = self.affordable(live);
         let share = Share::new(&self.layout, self.blocks.live_total(), written.max(1));
@@ -91,7 +92,8 @@ impl<F: Flash> Store<'_, F> {
 
     /// Frames that the caller may write before the reserve is touched, when `live` frames must be moved meanwhile.
     fn affordable(&self, live: u32) -> u32 {
-        let room = self.pool().saturating_sub(self.layout.reserve_frames + self.pace.credit + live);
+        let credit = if self.pace.levelling { 0 } else { self.pace.credit };
+        let room = self.pool().saturating_sub(self.layout.reserve_frames + credit + live);
         let per_fold = self.layout.fold_frees;
         let excess = (self.overlay.len() + self.pending.len() + live).saturating_sub(self.layout.overlay_soft);
         room.saturating_sub(excess.div_ceil(per_fold)) * per_fold / (per_fold + 1)
@@ -106,17 +108,29 @@ impl<F: Flash> Store<'_, F> {
         self.pace.victim != NONE && matches!(self.blocks.state(self.pace.victim), State::Retiring | State::Reserved)
     }
 
-    fn choose_victim(&mut self) {
+    fn choose_victim(&mut self, written: u32) -> Result<(), Error> {
         if self.victim_live() > 0 {
-            return;
+            return Ok(());
         }
         self.pace.victim = NONE;
         self.pace.victim_spoiled = false;
         self.pace.spared = false;
+        if self.pace.levelling {
+            // The block at rest took as many frames as it gave; what the caller wrote meanwhile came out of the credit.
+            self.pace.levelling = false;
+            self.pace.credit = self.pace.credit.saturating_sub(self.pace.written);
+        }
+        self.pace.written = 0;
         if let Some(block) = self.urgent_victim() {
             self.pace.victim = block;
-            return;
+        } else if !self.level_wear(written)? {
+            self.choose_emptiest();
         }
+        Ok(())
+    }
+
+    /// Chooses the block with fewest live frames, as late as possible.
+    fn choose_emptiest(&mut self) {
         let fpb = self.layout.frames_per_block;
         if self.pool() > self.layout.reserve_frames + self.pace.credit + 3 * fpb {
             return;
@@ -128,20 +142,61 @@ impl<F: Flash> Store<'_, F> {
         let Some(block) = self.blocks.least_by(State::Used, key).filter(|&block| self.blocks.live(block) > 0) else { return };
         let live = self.blocks.live(block);
         let afford = self.affordable(live);
-        // As late as possible, since frames die meanwhile; but a victim with next to nothing must not use up the time of the next.
+        // Late, since frames die meanwhile; but a victim with next to nothing must not use up the time of the next.
         if afford > live.max(self.pace.last_live) + 4 {
             return;
         }
         self.pace.last_live = live;
         self.pace.victim = block;
-        if self.pace.credit >= fpb {
-            if let Some(rested) = self.rested_block() {
-                self.pace.victim = rested;
-                self.pace.credit = 0;
-            }
-        } else if afford >= 2 {
-            self.pace.credit += 1;
+        // Nearly full, half a frame per victim is left over: the layout makes sure of it.
+        self.pace.odd = !self.pace.odd;
+        let saved = match afford {
+            0 | 1 => u32::from(self.pace.odd),
+            2..8 => 1,
+            _ => 4,
+        };
+        self.pace.credit = (self.pace.credit + saved).min(fpb);
+    }
+
+    /// Makes the least worn block the victim when it lags so far behind the most worn one that its data must move.
+    ///
+    /// Moving a full block gives back as many frames as it takes, but later: the credit bridges that.
+    fn level_wear(&mut self, written: u32) -> Result<bool, Error> {
+        if !self.pace.erased {
+            return Ok(false);
         }
+        let fpb = self.layout.frames_per_block;
+        let share = Share::new(&self.layout, self.blocks.live_total(), written.max(1));
+        let saved = core::mem::take(&mut self.pace.credit);
+        let afford = self.affordable(fpb);
+        self.pace.credit = saved;
+        let calm = moves_due(fpb, written.max(1), afford.saturating_sub(written.max(1))) <= share.moves;
+        if if share.tight { saved < fpb } else { !calm } {
+            return Ok(false);
+        }
+        self.pace.erased = false;
+        let lags = |block: u32| u32::from(self.blocks.wear_max().saturating_sub(self.blocks.wear(block))) > self.spread_kept();
+        // A head that is hardly used keeps its block from wearing.
+        for head in [HeadIndex::Moved, HeadIndex::Journal] {
+            let block = self.heads[head as usize].block;
+            if block != NONE && lags(block) {
+                self.close(head);
+                self.pace.credit = 0;
+                return Ok(false);
+            }
+        }
+        let wear = |block: u32| if self.blocks.live(block) == 0 { u32::MAX } else { u32::from(self.blocks.wear(block)) };
+        let rested = self.blocks.least_by(State::Used, wear).filter(|&block| self.blocks.live(block) > 0 && lags(block));
+        if let Some(block) = rested {
+            self.pace.victim = block;
+            self.pace.levelling = true;
+        }
+        Ok(rested.is_some())
+    }
+
+    /// Difference of erase counts at which a block at rest is moved.
+    fn spread_kept(&self) -> u32 {
+        u32::from(self.layout.config.wear_spread) / 2
     }
 
     fn urgent_victim(&self) -> Option<u32> {
@@ -153,13 +208,6 @@ impl<F: Flash> Store<'_, F> {
             }
         }
         anchors.into_iter().find(|&block| self.blocks.live(block) > 0)
-    }
-
-    /// The least worn block of data at rest, when it lags so far behind that its data must move.
-    fn rested_block(&self) -> Option<u32> {
-        let block = self.blocks.least_by(State::Used, |block| u32::from(self.blocks.wear(block)))?;
-        let lag = self.blocks.wear_max() - self.blocks.wear(block);
-        (lag > self.layout.config.wear_spread / 2 && self.blocks.live(block) > 0).then_some(block)
     }
 
     /// Moves a frame if it is really live.

@@ -108,6 +108,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     fn write_source(&mut self, logical: u32, source: Source<'_>, commit: bool) -> Result<(), Error> {
+        self.check_logical(logical)?;
         if self.pending.find(logical).is_none() && self.pending.len() == self.pending.capacity() {
             return Err(Error::TransactionTooLarge);
         }
@@ -144,6 +145,7 @@ impl<F: Flash> Store<'_, F> {
     /// ([`write`](Self::write)), seldom another one.
     pub fn patch(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         debug_assert!(bytes.len() <= self.journal.patch_bytes_max());
+        self.check_logical(logical)?;
         self.call.changed = true;
         while let Err(Full) = self.journal.insert(logical, offset, bytes) {
             let (largest, _) = self.journal.largest().ok_or(Error::TransactionTooLarge)?;
@@ -179,6 +181,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Forgets a logical page: it reads as zero and its frame is won back.
     pub fn discard(&mut self, logical: u32) -> Result<(), Error> {
+        self.check_logical(logical)?;
         self.call.changed = true;
         self.journal.remove(logical);
         if let Some(index) = self.pending.find(logical) {
@@ -237,7 +240,8 @@ impl<F: Flash> Store<'_, F> {
     pub fn rollback(&mut self) -> Result<(), Error> {
         self.drop_pending();
         if self.journal.dirty {
-            self.load_journal()?;
+            // Without the committed patches nothing more may be programmed: the next journal page would drop them for good.
+            self.load_journal().inspect_err(|_| self.read_only = true)?;
         }
         Ok(())
     }
@@ -266,6 +270,14 @@ impl<F: Flash> Store<'_, F> {
 
     /// Reads a journal page into the journal buffer, its discards included.
     pub(super) fn read_journal(&mut self, page: u32) -> Result<(), Error> {
+        let result = self.try_read_journal(page);
+        if result.is_err() {
+            self.journal.clear();
+        }
+        result
+    }
+
+    fn try_read_journal(&mut self, page: u32) -> Result<(), Error> {
         let mut bytes = [0; TAG_BYTES];
         self.flash.read(page, self.journal.buffer(), &mut bytes)?;
         let kind = |kind| matches!(kind, Kind::Journal | Kind::JournalDiscard);

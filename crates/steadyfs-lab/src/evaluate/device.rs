@@ -1,0 +1,63 @@
+//! The chip: found by name or in a file, made with the times asked for.
+
+use super::drive::{Drive, drive};
+use super::{EvaluateError, Options, Outcome, Timing};
+use std::path::Path;
+use steadyfs::media::nor::NorPages;
+use steadyfs_sim::{Chip, Nand, Nor, Profile, TimingChoice};
+
+/// Bytes of a page made on NOR: small enough that a record costs little, large enough that tags do not.
+const NOR_PAGE_BYTES: u32 = 512;
+
+/// Finds a profile: a file when the name ends in `.toml` or names one, else one that is built in.
+pub fn find_profile(device: &str) -> Result<Profile, EvaluateError> {
+    let path = Path::new(device);
+    let refuse = |reason| EvaluateError::Device { device: device.to_string(), reason };
+    if path.extension().is_none_or(|extension| extension != "toml") && !path.is_file() {
+        return Profile::named(device).map_err(|reason| EvaluateError::Device { device: "device".to_string(), reason });
+    }
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| EvaluateError::Unreadable { path: device.to_string(), reason: error.to_string() })?;
+    Profile::from_toml(&text).map_err(refuse)
+}
+
+/// Makes the chip and runs the evaluation on it.
+pub fn run_on(profile: &Profile, options: &Options, progress: &mut dyn FnMut(f64, &str)) -> Result<Outcome, EvaluateError> {
+    let choice = match options.timing {
+        Timing::Typical => TimingChoice::Typical,
+        Timing::Maximum => TimingChoice::Maximum,
+    };
+    let run = Drive { device: &profile.name, options, promise: |bound| bound };
+    match &profile.chip {
+        Chip::Nand(_) => drive(Nand::new(profile, choice, options.seed), &run, progress),
+        Chip::Nor(nor) => {
+            let chip = Nor::new(profile, nor.size_bytes, nor.default_erase_bytes, choice, options.seed);
+            drive(NorPages::new(chip, NOR_PAGE_BYTES), &run, progress)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_are_found_by_name_and_in_files() {
+        assert_eq!(find_profile("w25q128jv").unwrap().name, "w25q128jv");
+        let path = std::env::temp_dir().join(format!("steadyfs-device-{}.toml", std::process::id()));
+        let text = include_str!("../../../steadyfs-sim/profiles/w25n01gv.toml").replace("\"w25n01gv\"", "\"mine\"");
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(find_profile(path.to_str().unwrap()).unwrap().name, "mine");
+        std::fs::write(&path, "name = 1").unwrap();
+        let error = find_profile(path.to_str().unwrap()).unwrap_err();
+        assert!(matches!(error, EvaluateError::Device { .. }), "{error}");
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn unknown_devices_are_answered_with_the_known_ones() {
+        let error = find_profile("mt29").unwrap_err().to_string();
+        assert!(error.contains("`mt29`") && error.contains("w25q128jv"), "{error}");
+        assert!(find_profile("missing.toml").unwrap_err().to_string().starts_with("missing.toml: "));
+    }
+}

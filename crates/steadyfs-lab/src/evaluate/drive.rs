@@ -1,0 +1,384 @@
+//! The phases of a run, on any chip.
+
+use super::comparison::Comparison;
+use super::judge::{Judge, Progress, Verdict, Volume, cost};
+use super::overwrites::Overwrites;
+use super::ring::Ring;
+use super::shadow::Shadow;
+use super::{EvaluateError, Options, Outcome, Phase, Workload};
+use crate::envelope::Envelope;
+use crate::evaluation::{Evaluation, Measured};
+use std::mem::size_of;
+use steadyfs::media::Flash;
+use steadyfs::{Access, Bound, Config, Cost, File, FileSystem, Usage};
+use steadyfs_sim::{Counters, Metered};
+
+/// Accesses of the workload's own size at the end of the warm-up, where whole pages were written before.
+const SMALL_WARM_UP: u64 = 2_000;
+/// Accesses judged, and not measured, after the mount.
+const RESUMED: u64 = 100;
+/// Calls for each file of a ring that are no appends: it is made, and one file is removed, or two when the file table grows.
+const FILE_CALLS: u64 = 3;
+
+/// What a run needs besides the chip.
+pub struct Drive<'o> {
+    /// Name of the device.
+    pub device: &'o str,
+    /// What to evaluate.
+    pub options: &'o Options,
+    /// What is made of a bound before a call or a mount is held against it: the bound itself, but in tests.
+    pub promise: fn(Bound) -> Bound,
+}
+
+/// Where the bytes go.
+enum Writer {
+    Overwrites(Overwrites),
+    Ring(Ring),
+}
+
+/// Runs all phases on an erased chip.
+pub fn drive<C: Flash + Metered>(chip: C, run: &Drive<'_>, report: &mut dyn FnMut(f64, &str)) -> Result<Outcome, EvaluateError> {
+    let options = run.options;
+    let mut progress = Progress { expected: 0, done: 0, report };
+    let mut shadow = Shadow::new(chip);
+    let geometry = shadow.geometry();
+    let config = Config::for_geometry(&geometry);
+    let mut memory = vec![0; config.memory_bytes(&geometry)];
+    let ram_bytes = memory.len() + size_of::<Volume<'_, '_, C>>() - size_of::<&mut Shadow<C>>() + size_of::<File>();
+
+    FileSystem::format(&mut shadow, &config, &mut memory)?;
+    let fs = FileSystem::mount(&mut shadow, Access::ReadWrite, &mut memory)?;
+    let mut ran = run_phases(fs, run, &mut progress)?;
+    let mount = mount_again(&mut shadow, &mut memory, &mut ran, run, &mut progress)?;
+
+    let measured = Measured {
+        device: run.device.to_string(),
+        timing: options.timing.to_string(),
+        fill: ran.writer.fill_reached(options.fill, &ran.usage),
+        workload: options.workload.to_string(),
+        write_bytes: options.write_bytes,
+        seed: options.seed,
+        envelopes: ran.writer.envelopes(&ran.verdict, options.write_bytes, &ran.usage),
+        bound_ns: ran.verdict.bound_ns,
+        access_ns: ran.verdict.access_ns,
+        data_pages: (options.accesses * options.write_bytes).div_ceil(geometry.page_bytes.into()),
+        reads: ran.spent.reads + ran.spent.tag_reads,
+        programs: ran.spent.programs + ran.spent.copies,
+        erases: ran.spent.erases,
+        usable_bytes: ran.usage.usable_bytes,
+        ram_bytes: ram_bytes as u64,
+        mount_ns: mount.time_ns,
+        erase_counts: shadow.good_erase_counts(),
+        floor_ns: ran.floor.access_ns()?,
+    };
+    let evaluation = Evaluation::of(&measured, &options.rates).ok_or(EvaluateError::NoAccess)?;
+    Ok(Outcome { evaluation, access_ns: measured.access_ns, envelopes: measured.envelopes })
+}
+
+/// What the phases gave.
+struct Ran {
+    writer: Writer,
+    floor: Comparison,
+    /// Of the empty volume.
+    usage: Usage,
+    verdict: Verdict,
+    /// Operations of the measured accesses.
+    spent: Counters,
+    mount_bound: Cost,
+}
+
+/// Fills the volume, brings it to its steady state, measures, and drops it without unmounting.
+fn run_phases<C: Flash + Metered>(
+    mut fs: Volume<'_, '_, C>,
+    run: &Drive<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<Ran, EvaluateError> {
+    let options = run.options;
+    let usage = fs.usage();
+    let sizes = Sizes::new(options, &usage)?;
+    progress.expected = sizes.accesses(options);
+    let (geometry, timing) = (fs.flash().geometry(), fs.flash().timing());
+    let mut floor = Comparison::new(&geometry, &timing, options.write_bytes, sizes.fill_bytes);
+
+    let mut judge = Judge::new(Phase::Fill, run.promise, progress);
+    let mut writer = Writer::fill(options, &sizes, &mut fs, &mut judge, &mut floor)?;
+    judge.finish()?;
+
+    let mut judge = Judge::new(Phase::WarmUp, run.promise, progress);
+    for bytes in sizes.warm_up_writes(options) {
+        let offset = writer.access(&mut fs, &mut judge, bytes)?;
+        floor.warm_up(offset..offset + bytes);
+    }
+    judge.finish()?;
+
+    let mut judge = Judge::new(Phase::Measure, run.promise, progress);
+    let before = fs.flash().counts();
+    for _ in 0..options.accesses {
+        floor.measure(writer.access(&mut fs, &mut judge, options.write_bytes)?);
+    }
+    let spent = fs.flash().counts().since(&before);
+    Ok(Ran { writer, floor, usage, verdict: judge.finish()?, spent, mount_bound: fs.mount_bound() })
+}
+
+/// Mounts what was dropped, reads back what was written last, and goes on; tells what the mount did.
+fn mount_again<C: Flash + Metered>(
+    shadow: &mut Shadow<C>,
+    memory: &mut [u8],
+    ran: &mut Ran,
+    run: &Drive<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<Counters, EvaluateError> {
+    let before = shadow.counts();
+    let mut fs = FileSystem::mount(shadow, Access::ReadWrite, memory)?;
+    let mount = fs.flash().counts().since(&before);
+    let bound = (run.promise)(Bound { moving: ran.mount_bound, erasing: ran.mount_bound }).moving;
+    check_mount(cost(&mount), bound, mount.time_ns, bound.time_ns(&fs.flash().timing()))?;
+    let mut judge = Judge::new(Phase::ReadBack, run.promise, progress);
+    ran.writer.read_back(&mut fs, &mut judge)?;
+    let mut judge = Judge::new(Phase::Resume, run.promise, progress);
+    for _ in 0..RESUMED {
+        ran.writer.access(&mut fs, &mut judge, run.options.write_bytes)?;
+    }
+    judge.finish()?;
+    Ok(mount)
+}
+
+/// Holds a mount against what was promised.
+fn check_mount(observed: Cost, bound: Cost, observed_ns: u64, bound_ns: u64) -> Result<(), EvaluateError> {
+    if observed.is_within(&bound) && observed_ns <= bound_ns {
+        return Ok(());
+    }
+    Err(EvaluateError::MountBroken { observed, bound, observed_ns, bound_ns })
+}
+
+/// How much is written in each phase.
+struct Sizes {
+    usable_bytes: u64,
+    /// Bytes to be used, in whole logical pages.
+    fill_bytes: u64,
+    /// Bytes of a write before the measurement: those of the workload, but at least a logical page.
+    write_bytes: u64,
+}
+
+impl Sizes {
+    fn new(options: &Options, usage: &Usage) -> Result<Sizes, EvaluateError> {
+        let (usable_bytes, logical_bytes) = (usage.usable_bytes, u64::from(usage.logical_bytes));
+        let pages = (usable_bytes as f64 * options.fill.clamp(0.0, 1.0)) as u64 / logical_bytes;
+        let sizes =
+            Sizes { usable_bytes, fill_bytes: pages * logical_bytes, write_bytes: options.write_bytes.max(logical_bytes) };
+        if sizes.fill_bytes < sizes.write_bytes {
+            return Err(EvaluateError::TooSmall { used_bytes: sizes.fill_bytes, needed_bytes: sizes.write_bytes });
+        }
+        Ok(sizes)
+    }
+
+    /// The sizes of the writes of the warm-up: twice the usable bytes.
+    fn warm_up_writes(&self, options: &Options) -> impl Iterator<Item = u64> {
+        let small = if options.write_bytes < self.write_bytes { SMALL_WARM_UP } else { 0 };
+        let (large_bytes, small_bytes) = (self.write_bytes, options.write_bytes);
+        let large = (2 * self.usable_bytes).div_ceil(large_bytes);
+        (0..large).map(move |_| large_bytes).chain((0..small).map(move |_| small_bytes))
+    }
+
+    /// Accesses of all phases, those that read back left out.
+    fn accesses(&self, options: &Options) -> u64 {
+        self.fill_bytes / self.write_bytes + self.warm_up_writes(options).count() as u64 + options.accesses
+    }
+}
+
+impl Writer {
+    /// Fills the volume.
+    fn fill<C: Flash + Metered>(
+        options: &Options,
+        sizes: &Sizes,
+        fs: &mut Volume<'_, '_, C>,
+        judge: &mut Judge<'_, '_>,
+        floor: &mut Comparison,
+    ) -> Result<Writer, EvaluateError> {
+        if !matches!(options.workload, Workload::Append | Workload::Log) {
+            let pages = sizes.fill_bytes / u64::from(fs.usage().logical_bytes);
+            let file = Overwrites::fill(options.workload, options.seed, pages, fs, judge)?;
+            floor.warm_up(0..file.file_bytes());
+            return Ok(Writer::Overwrites(file));
+        }
+        let mut ring = Ring::new(sizes.fill_bytes, sizes.write_bytes, fs, judge)?;
+        while !ring.is_full() {
+            let offset = ring.access(fs, judge, sizes.write_bytes)?;
+            floor.warm_up(offset..offset + sizes.write_bytes);
+        }
+        Ok(Writer::Ring(ring))
+    }
+
+    /// Writes `write_bytes` and tells where: in the file, or in all that was ever appended.
+    fn access<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        judge: &mut Judge<'_, '_>,
+        write_bytes: u64,
+    ) -> Result<u64, EvaluateError> {
+        match self {
+            Writer::Overwrites(file) => file.access(fs, judge, write_bytes),
+            Writer::Ring(ring) => ring.access(fs, judge, write_bytes),
+        }
+    }
+
+    fn read_back<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        judge: &mut Judge<'_, '_>,
+    ) -> Result<(), EvaluateError> {
+        match self {
+            Writer::Overwrites(file) => file.read_back(fs, judge),
+            Writer::Ring(ring) => ring.read_back(fs, judge),
+        }
+    }
+
+    /// The fill asked for, or the one reached where the last pages found no room.
+    fn fill_reached(&self, fill: f64, usage: &Usage) -> f64 {
+        let Writer::Overwrites(file) = self else { return fill };
+        let share = |bytes: u64| bytes as f64 / usage.usable_bytes as f64;
+        let reached = share(file.file_bytes());
+        if reached + share(usage.logical_bytes.into()) > fill { fill } else { reached }
+    }
+
+    /// The envelopes of accesses, from those of calls: `burst + calls · rate` for the most calls that *n* accesses can be.
+    fn envelopes(&self, verdict: &Verdict, write_bytes: u64, usage: &Usage) -> Vec<Envelope> {
+        let logical_bytes = u64::from(usage.logical_bytes);
+        let whole = write_bytes.is_multiple_of(logical_bytes);
+        let calls = write_bytes.div_ceil(logical_bytes) + u64::from(!whole && !logical_bytes.is_multiple_of(write_bytes));
+        let of_accesses = |call: Envelope| match self {
+            Writer::Overwrites(_) => Envelope { burst_ns: call.burst_ns, rate_ns: calls * call.rate_ns },
+            Writer::Ring(ring) => Envelope {
+                burst_ns: call.burst_ns + FILE_CALLS * call.rate_ns,
+                rate_ns: calls * call.rate_ns + (FILE_CALLS * call.rate_ns).div_ceil((ring.file_bytes() / write_bytes).max(1)),
+            },
+        };
+        verdict.envelopes.map(of_accesses).to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use steadyfs::Call;
+    use steadyfs::media::Geometry;
+    use steadyfs_sim::{Nand, NandTiming};
+
+    /// One MiB of NAND with logical pages of 1 KiB.
+    fn chip() -> Nand {
+        let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 64 };
+        Nand::with_geometry(geometry, NandTiming::ROUND, 1)
+    }
+
+    fn options(workload: Workload) -> Options {
+        let write_bytes = if workload == Workload::Log { 64 } else { 1024 };
+        Options { workload, write_bytes, accesses: 500, ..Options::default() }
+    }
+
+    fn run(options: &Options, promise: fn(Bound) -> Bound) -> Result<Outcome, EvaluateError> {
+        drive(chip(), &Drive { device: "small", options, promise }, &mut |_, _| {})
+    }
+
+    /// For tests of what is measured, not of what is promised.
+    fn generous(bound: Bound) -> Bound {
+        bound.plus(&bound.moving.times(9)).plus(&bound.erasing.times(9))
+    }
+
+    #[test]
+    fn every_workload_keeps_its_bounds_and_envelopes() {
+        for (name, workload) in Workload::NAMES {
+            for fill in [0.5, 0.8, 0.9] {
+                let options = Options { fill, ..options(workload) };
+                let outcome = run(&options, |bound| bound).unwrap_or_else(|error| panic!("{name}, {fill}: {error}"));
+                assert_eq!(outcome.access_ns.len(), 500);
+                assert!(outcome.evaluation.max_us <= outcome.evaluation.bound_us);
+            }
+        }
+    }
+
+    #[test]
+    fn broken_bound_is_an_error_that_names_the_access_and_both_costs() {
+        // Creating the file and filling it need programs only; the steady state moves or erases.
+        let no_moves = |bound| {
+            let Bound { moving, .. } = generous(bound);
+            Bound { moving: Cost { copies: 0, erases: 9, ..moving }, erasing: Cost { copies: 0, erases: 9, ..moving } }
+        };
+        let error = run(&options(Workload::Random), no_moves).unwrap_err();
+        let EvaluateError::BoundBroken { phase, access, call, observed, bound } = error.clone() else { panic!("{error}") };
+        assert!(matches!(phase, Phase::Fill | Phase::WarmUp) && access > 0, "{error}");
+        assert!(matches!(call, Call::Write | Call::Overwrite) && observed.copies > 0 && bound.moving.copies == 0, "{error}");
+        assert!(error.to_string().contains(&format!("access {access}, {call:?}: did Cost")), "{error}");
+    }
+
+    #[test]
+    fn broken_mount_is_an_error() {
+        let (one, two) = (Cost { reads: 1, ..Cost::default() }, Cost { reads: 2, ..Cost::default() });
+        assert_eq!(check_mount(one, two, 5, 5), Ok(()));
+        assert!(matches!(check_mount(two, one, 5, 5), Err(EvaluateError::MountBroken { .. })));
+        assert!(matches!(check_mount(one, two, 6, 5), Err(EvaluateError::MountBroken { observed_ns: 6, .. })));
+    }
+
+    #[test]
+    fn same_seed_gives_the_same_run_and_another_gives_another() {
+        let options = options(Workload::Random);
+        let first = run(&options, generous).unwrap();
+        assert_eq!(run(&options, generous).unwrap(), first);
+        assert_ne!(run(&Options { seed: 2, ..options }, generous).unwrap().access_ns, first.access_ns);
+    }
+
+    #[test]
+    fn json_of_a_run_has_exactly_the_promised_keys_in_order() {
+        let outcome = run(&options(Workload::Hot), generous).unwrap();
+        let json = serde_json::to_string(&outcome.evaluation).unwrap();
+        let keys: Vec<_> = json.split('"').skip(1).step_by(2).filter(|text| json.contains(&format!("\"{text}\":"))).collect();
+        let once = &keys[..keys.iter().rposition(|key| *key == "rate").unwrap() + 4];
+        let mut promised = "device timing fill workload write_bytes accesses seed mean_us p50_us p99_us p999_us max_us bound_us \
+            throughput_bytes_per_s programs_per_data_page reads programs erases usable_bytes ram_bytes mount_us erase_count min \
+            mean max backlog"
+            .split_whitespace()
+            .collect::<Vec<_>>();
+        promised.extend(["rate", "bytes", "peak_bytes", "guaranteed_bytes"].repeat(options(Workload::Hot).rates.len()));
+        assert_eq!(once, promised);
+        assert_eq!(keys[once.len()..], ["floor", "mean_us", "max_us", "throughput_bytes_per_s"]);
+    }
+
+    #[test]
+    fn writes_of_any_size_are_whole_accesses() {
+        for write_bytes in [1, 100, 512, 3000, 4096] {
+            for workload in [Workload::Random, Workload::Append] {
+                let options = Options { write_bytes, accesses: 100, ..options(workload) };
+                let outcome = run(&options, generous).unwrap_or_else(|error| panic!("{workload}, {write_bytes}: {error}"));
+                assert_eq!((outcome.evaluation.accesses, outcome.evaluation.write_bytes), (100, write_bytes));
+            }
+        }
+    }
+
+    #[test]
+    fn full_volume_is_filled_to_its_last_pages() {
+        let options = Options { fill: 1.0, accesses: 100, ..options(Workload::Random) };
+        let outcome = run(&options, generous).unwrap();
+        assert!(outcome.evaluation.fill > 0.95, "{}", outcome.evaluation.fill);
+    }
+
+    #[test]
+    fn impossible_fill_is_refused() {
+        for workload in [Workload::Random, Workload::Append] {
+            let error = run(&Options { fill: 0.001, ..options(workload) }, generous).unwrap_err();
+            assert!(matches!(error, EvaluateError::TooSmall { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn progress_rises_to_its_end_through_the_phases() {
+        let (mut shares, mut phases) = (Vec::new(), Vec::new());
+        let options = options(Workload::Random);
+        let mut report = |share: f64, phase: &str| {
+            shares.push(share);
+            phases.push(phase.to_string());
+        };
+        drive(chip(), &Drive { device: "small", options: &options, promise: generous }, &mut report).unwrap();
+        assert!(shares.is_sorted() && shares.len() > 4 && shares.iter().all(|share| (0.0..=1.0).contains(share)));
+        phases.dedup();
+        assert_eq!(phases, ["fill", "steady state", "measure", "read back", "resume"]);
+    }
+}

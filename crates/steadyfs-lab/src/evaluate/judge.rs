@@ -1,0 +1,172 @@
+//! Holds every call against what was promised before it, and every run of calls against the envelopes.
+
+use super::shadow::Shadow;
+use super::{EvaluateError, Phase};
+use crate::envelope::Envelope;
+use steadyfs::media::Flash;
+use steadyfs::{Bound, Call, Cost, Error, FileSystem};
+use steadyfs_sim::{Counters, Metered};
+
+/// The volume under test: the chip is lent, so that it outlives a volume that is dropped.
+pub type Volume<'m, 's, C> = FileSystem<'m, &'s mut Shadow<C>>;
+
+/// Accesses between two reports of progress.
+const REPORT_EVERY: u64 = 256;
+
+/// What the phases of a run have in common.
+pub struct Progress<'p> {
+    /// Accesses expected in all phases together.
+    pub expected: u64,
+    /// Accesses so far.
+    pub done: u64,
+    /// Told of the share and the phase.
+    pub report: &'p mut dyn FnMut(f64, &str),
+}
+
+/// The judge of one phase. An access is one call or a few, and takes their times together.
+pub struct Judge<'p, 'r> {
+    phase: Phase,
+    /// What is made of a bound before a call is held against it; the bound itself, but in tests.
+    promise: fn(Bound) -> Bound,
+    progress: &'r mut Progress<'p>,
+    calls_ns: Vec<u64>,
+    envelopes: [Envelope; 2],
+    access_ns: Vec<u64>,
+    /// Time and bound of the access in progress.
+    access: (u64, u64),
+    bound_ns: u64,
+}
+
+/// What a phase gave.
+pub struct Verdict {
+    /// Times of the accesses.
+    pub access_ns: Vec<u64>,
+    /// The largest bound of an access.
+    pub bound_ns: u64,
+    /// The loosest of the envelopes promised for the calls.
+    pub envelopes: [Envelope; 2],
+}
+
+impl<'p, 'r> Judge<'p, 'r> {
+    /// Begins a phase.
+    pub fn new(phase: Phase, promise: fn(Bound) -> Bound, progress: &'r mut Progress<'p>) -> Self {
+        let none = Envelope { burst_ns: 0, rate_ns: 0 };
+        let (calls_ns, access_ns) = (Vec::new(), Vec::new());
+        Judge { phase, promise, progress, calls_ns, envelopes: [none; 2], access_ns, access: (0, 0), bound_ns: 0 }
+    }
+
+    /// Number of accesses that have ended.
+    pub fn accesses(&self) -> u64 {
+        self.access_ns.len() as u64
+    }
+
+    /// Makes a call of the volume.
+    ///
+    /// # Errors
+    /// [`EvaluateError::Volume`]; [`EvaluateError::BoundBroken`] and [`EvaluateError::TimeBroken`].
+    pub fn call<'m, 's, C: Flash + Metered, T>(
+        &mut self,
+        fs: &mut Volume<'m, 's, C>,
+        call: Call,
+        act: impl FnOnce(&mut Volume<'m, 's, C>) -> Result<T, Error>,
+    ) -> Result<T, EvaluateError> {
+        let (phase, access) = (self.phase, self.accesses());
+        let timing = fs.flash().timing();
+        let bound = (self.promise)(fs.bound(call));
+        for (loosest, promised) in self.envelopes.iter_mut().zip(fs.envelopes(call, &timing)) {
+            loosest.burst_ns = loosest.burst_ns.max(promised.burst_ns);
+            loosest.rate_ns = loosest.rate_ns.max(promised.rate_ns);
+        }
+        let before = fs.flash().counts();
+        let value = act(fs).map_err(|error| EvaluateError::Volume { phase, access, call, error })?;
+        let spent = fs.flash().counts().since(&before);
+        let (observed, bound_ns) = (cost(&spent), bound.time_ns(&timing));
+        if !bound.holds(&observed) {
+            return Err(EvaluateError::BoundBroken { phase, access, call, observed, bound });
+        }
+        if spent.time_ns > bound_ns {
+            return Err(EvaluateError::TimeBroken { phase, access, call, observed_ns: spent.time_ns, bound_ns });
+        }
+        self.calls_ns.push(spent.time_ns);
+        self.access.0 += spent.time_ns;
+        self.access.1 += bound_ns;
+        Ok(value)
+    }
+
+    /// Ends an access.
+    pub fn end_access(&mut self) {
+        let (time_ns, bound_ns) = std::mem::take(&mut self.access);
+        self.access_ns.push(time_ns);
+        self.bound_ns = self.bound_ns.max(bound_ns);
+        self.progress.done += 1;
+        if self.accesses() % REPORT_EVERY == 1 {
+            let share = self.progress.done as f64 / self.progress.expected.max(1) as f64;
+            (self.progress.report)(share.min(1.0), &self.phase.to_string());
+        }
+    }
+
+    /// Ends the phase: every run of its calls lies within the envelopes.
+    ///
+    /// # Errors
+    /// [`EvaluateError::EnvelopeBroken`].
+    pub fn finish(self) -> Result<Verdict, EvaluateError> {
+        for envelope in self.envelopes {
+            check_envelope(self.phase, envelope, &self.calls_ns)?;
+        }
+        Ok(Verdict { access_ns: self.access_ns, bound_ns: self.bound_ns, envelopes: self.envelopes })
+    }
+}
+
+/// Finds the calls that together exceed an envelope most.
+fn check_envelope(phase: Phase, envelope: Envelope, calls_ns: &[u64]) -> Result<(), EvaluateError> {
+    let (mut first, mut excess_ns) = (0, 0_u64);
+    let mut worst = (0, 0..0);
+    for (last, &call_ns) in calls_ns.iter().enumerate() {
+        if excess_ns == 0 {
+            first = last;
+        }
+        excess_ns = (excess_ns + call_ns).saturating_sub(envelope.rate_ns);
+        if excess_ns > worst.0 {
+            worst = (excess_ns, first..last + 1);
+        }
+    }
+    if worst.0 <= envelope.burst_ns {
+        return Ok(());
+    }
+    let calls = &calls_ns[worst.1.clone()];
+    Err(EvaluateError::EnvelopeBroken {
+        phase,
+        last_call: worst.1.end as u64 - 1,
+        calls: calls.len() as u64,
+        observed_ns: calls.iter().sum(),
+        envelope,
+    })
+}
+
+/// Counted operations as a cost.
+pub fn cost(spent: &Counters) -> Cost {
+    let count = |operations: u64| u32::try_from(operations).unwrap_or(u32::MAX);
+    Cost {
+        reads: count(spent.reads),
+        tag_reads: count(spent.tag_reads),
+        programs: count(spent.programs),
+        copies: count(spent.copies),
+        erases: count(spent.erases),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn broken_envelope_names_the_worst_calls() {
+        let envelope = Envelope { burst_ns: 10, rate_ns: 3 };
+        let calls_ns = [3, 9, 1, 8, 6, 3, 1];
+        assert_eq!(check_envelope(Phase::Measure, Envelope { burst_ns: 12, ..envelope }, &calls_ns), Ok(()));
+        let error = check_envelope(Phase::Measure, envelope, &calls_ns).unwrap_err();
+        let expected = EvaluateError::EnvelopeBroken { phase: Phase::Measure, last_call: 4, calls: 4, observed_ns: 24, envelope };
+        assert_eq!(error, expected);
+        assert!(error.to_string().starts_with("measure, the 4 calls up to call 4: took 0.024 µs together"), "{error}");
+    }
+}

@@ -1,0 +1,164 @@
+//! What to evaluate: the device, its times, the workload and the sizes.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Which times of the datasheet the simulated chip takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Timing {
+    /// Typical times.
+    #[default]
+    Typical,
+    /// The longest times that the datasheet allows.
+    Maximum,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Workload {
+    /// Overwrites at uniformly random places of one file.
+    #[default]
+    Random,
+    /// Appends to a ring of files, of which the oldest is removed when the volume reaches its fill.
+    Append,
+    /// The same with small records.
+    Log,
+    /// Overwrites of which 90 % go to a tenth of the places.
+    Hot,
+    /// Overwrites in the fullest block, the choice that costs reclaim most.
+    Adversary,
+}
+
+/// The name is none of those known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownName {
+    /// The name as given.
+    pub found: String,
+    /// The names known, separated by commas.
+    pub expected: String,
+}
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "found `{}`, expected one of {}", self.found, self.expected)
+    }
+}
+
+impl std::error::Error for UnknownName {}
+
+impl Timing {
+    /// All timings with their names.
+    pub const NAMES: [(&'static str, Timing); 2] = [("typical", Timing::Typical), ("maximum", Timing::Maximum)];
+}
+
+impl Workload {
+    /// All workloads with their names.
+    pub const NAMES: [(&'static str, Workload); 5] = [
+        ("random", Workload::Random),
+        ("append", Workload::Append),
+        ("log", Workload::Log),
+        ("hot", Workload::Hot),
+        ("adversary", Workload::Adversary),
+    ];
+
+    /// Bytes of a write where nobody chooses: records of 64 bytes in a log, 4,096 elsewhere.
+    pub fn default_write_bytes(self) -> u64 {
+        if self == Workload::Log { 64 } else { 4096 }
+    }
+}
+
+/// Finds a value by its name.
+fn by_name<T: Copy>(names: &[(&str, T)], found: &str) -> Result<T, UnknownName> {
+    let known = || names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let value = names.iter().find(|(name, _)| *name == found).map(|(_, value)| *value);
+    value.ok_or_else(|| UnknownName { found: found.to_string(), expected: known() })
+}
+
+/// Finds the name of a value.
+fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> &'static str {
+    names.iter().find(|(_, named)| named == value).map_or("", |(name, _)| name)
+}
+
+impl FromStr for Timing {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Timing, UnknownName> {
+        by_name(&Timing::NAMES, text)
+    }
+}
+
+impl FromStr for Workload {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Workload, UnknownName> {
+        by_name(&Workload::NAMES, text)
+    }
+}
+
+impl fmt::Display for Timing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(name_of(&Timing::NAMES, self))
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(name_of(&Workload::NAMES, self))
+    }
+}
+
+/// What to evaluate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Name of a device profile, or path of a profile in TOML. Default `mt29f1g01abafd`.
+    pub device: String,
+    /// Share of the usable space in use, from 0 to 1: more makes reclaim dearer. Default 0.8.
+    pub fill: f64,
+    /// Number of measured accesses: more finds rarer sequences and takes longer. Default 20,000.
+    pub accesses: u64,
+    /// Bytes of each write. Default [`Workload::default_write_bytes`].
+    pub write_bytes: u64,
+    /// Input rates in bytes per second for which the buffer is computed. Default 100 and 500 kB/s, 1 and 2 MB/s.
+    pub rates: Vec<u64>,
+    /// Times of the chip. Default typical.
+    pub timing: Timing,
+    /// What is written. Default random.
+    pub workload: Workload,
+    /// Seed of the workload: the same seed gives the same run. Default 1.
+    pub seed: u64,
+}
+
+/// The input rates looked at when none is given, in bytes per second.
+pub const DEFAULT_RATES: [u64; 4] = [100_000, 500_000, 1_000_000, 2_000_000];
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            device: "mt29f1g01abafd".to_string(),
+            fill: 0.8,
+            accesses: 20_000,
+            write_bytes: Workload::default().default_write_bytes(),
+            rates: DEFAULT_RATES.to_vec(),
+            timing: Timing::default(),
+            workload: Workload::default(),
+            seed: 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for (name, workload) in Workload::NAMES {
+            assert_eq!((name.parse(), workload.to_string().as_str()), (Ok(workload), name));
+        }
+        for (name, timing) in Timing::NAMES {
+            assert_eq!((name.parse(), timing.to_string().as_str()), (Ok(timing), name));
+        }
+        let error = "fast".parse::<Timing>().unwrap_err().to_string();
+        assert_eq!(error, "found `fast`, expected one of typical, maximum");
+    }
+}

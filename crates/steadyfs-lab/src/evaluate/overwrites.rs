@@ -1,0 +1,136 @@
+//! Overwrites in one large file: at random, hot and cold, or where reclaiming costs most.
+
+use super::judge::{Judge, Volume};
+use super::shadow::PageMark;
+use super::{EvaluateError, Workload};
+use fastrand::Rng;
+use steadyfs::media::Flash;
+use steadyfs::{Call, Error, File, OpenOptions};
+use steadyfs_sim::Metered;
+
+const NAME: &str = "data";
+/// Pages that may be missing when the volume is filled to the last: what the file system takes for itself meanwhile.
+const SHORT_PAGES: u64 = 16;
+
+/// The file, and what was written last to each of its pages.
+pub struct Overwrites {
+    workload: Workload,
+    rng: Rng,
+    file: File,
+    page: Vec<u8>,
+    /// Number of the write that each page's mark is of.
+    stamps: Vec<u64>,
+    writes: u64,
+}
+
+impl Overwrites {
+    /// Writes the file from its begin to its end, a durable logical page at a time, as far as `pages`, or as there is room.
+    pub fn fill<C: Flash + Metered>(
+        workload: Workload,
+        seed: u64,
+        pages: u64,
+        fs: &mut Volume<'_, '_, C>,
+        judge: &mut Judge<'_, '_>,
+    ) -> Result<Overwrites, EvaluateError> {
+        let page_bytes = fs.usage().logical_bytes as usize;
+        let file = judge.call(fs, Call::Create, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
+        let rng = Rng::with_seed(seed);
+        let mut this = Overwrites { workload, rng, file, page: vec![0xA5; page_bytes], stamps: Vec::new(), writes: 0 };
+        for page in 0..pages {
+            this.stamps.push(0);
+            match this.write_piece(fs, judge, page * page_bytes as u64, page_bytes, Call::Write) {
+                Err(EvaluateError::Volume { error: Error::NoSpace, .. }) if page + SHORT_PAGES >= pages => {
+                    this.stamps.pop();
+                    break;
+                }
+                result => result?,
+            }
+            judge.end_access();
+        }
+        Ok(this)
+    }
+
+    /// Bytes of the file.
+    pub fn file_bytes(&self) -> u64 {
+        self.stamps.len() as u64 * self.page.len() as u64
+    }
+
+    /// Overwrites `write_bytes` at a multiple of them, and tells where.
+    pub fn access<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        judge: &mut Judge<'_, '_>,
+        write_bytes: u64,
+    ) -> Result<u64, EvaluateError> {
+        let offset = self.choose(fs, write_bytes);
+        self.writes += 1;
+        let page_bytes = self.page.len() as u64;
+        let (mut at, end) = (offset, offset + write_bytes);
+        while at < end {
+            let bytes = (page_bytes - at % page_bytes).min(end - at);
+            let call = if bytes == page_bytes { Call::Overwrite } else { Call::Write };
+            self.write_piece(fs, judge, at, bytes as usize, call)?;
+            at += bytes;
+        }
+        judge.end_access();
+        Ok(offset)
+    }
+
+    /// Where the next write goes.
+    fn choose<C: Flash + Metered>(&mut self, fs: &Volume<'_, '_, C>, write_bytes: u64) -> u64 {
+        let places = (self.file_bytes() / write_bytes).max(1);
+        let hot = (places / 10).max(1);
+        let place = match self.workload {
+            Workload::Hot if self.rng.u32(0..10) < 9 || hot == places => self.rng.u64(0..hot),
+            Workload::Hot => self.rng.u64(hot..places),
+            Workload::Adversary => {
+                let pages = fs.flash().fullest();
+                let page = self.rng.choice(pages).unwrap_or(0);
+                (u64::from(page) * self.page.len() as u64 / write_bytes).min(places - 1)
+            }
+            Workload::Random | Workload::Append | Workload::Log => self.rng.u64(0..places),
+        };
+        place * write_bytes
+    }
+
+    /// Writes within one page of the file; the page's mark stays whole.
+    fn write_piece<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        judge: &mut Judge<'_, '_>,
+        offset: u64,
+        bytes: usize,
+        call: Call,
+    ) -> Result<(), EvaluateError> {
+        let page_bytes = self.page.len() as u64;
+        let (index, within) = (offset / page_bytes, (offset % page_bytes) as usize);
+        if within == 0 && bytes >= PageMark::BYTES {
+            self.stamps[index as usize] = self.writes;
+        }
+        let mark = PageMark { page: index as u32, stamp: self.stamps[index as usize] };
+        self.page.fill(self.writes as u8);
+        self.page[..PageMark::BYTES].copy_from_slice(&mark.emit());
+        let (file, data) = (&mut self.file, &self.page[within..within + bytes]);
+        judge.call(fs, call, |fs| fs.write(file, offset, data))
+    }
+
+    /// Opens the file again after a mount and looks for the mark of the last write to every page.
+    pub fn read_back<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        judge: &mut Judge<'_, '_>,
+    ) -> Result<(), EvaluateError> {
+        self.file = judge.call(fs, Call::Open, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
+        let file = &mut self.file;
+        for (page, &stamp) in self.stamps.iter().enumerate() {
+            let offset = page as u64 * self.page.len() as u64;
+            let mut bytes = [0; PageMark::BYTES];
+            judge.call(fs, Call::Read(bytes.len() as u32), |fs| fs.read(file, offset, &mut bytes))?;
+            if PageMark::parse(&bytes) != Some(PageMark { page: page as u32, stamp }) {
+                return Err(EvaluateError::Lost { file: NAME.to_string(), offset });
+            }
+            judge.end_access();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! Appends to a ring of files: when the volume reaches its fill, the oldest file is removed.
+
+use super::EvaluateError;
+use super::judge::{Judge, Volume};
+use std::collections::VecDeque;
+use steadyfs::media::Flash;
+use steadyfs::{Call, File, OpenOptions};
+use steadyfs_sim::Metered;
+
+/// Bytes of a file of the ring, where the volume holds at least eight of them.
+const FILE_BYTES: u64 = 1 << 20;
+/// Fewest files of a ring.
+const FILES_MIN: u64 = 8;
+
+/// The ring. Files are named by their numbers; only the newest grows.
+pub struct Ring {
+    page: Vec<u8>,
+    file_bytes: u64,
+    fill_bytes: u64,
+    newest: File,
+    /// Bytes of each file, the oldest first.
+    files: VecDeque<u64>,
+    /// Number of the oldest file.
+    first: u64,
+    appended: u64,
+    is_full: bool,
+}
+
+impl Ring {
+    /// Makes the first file of a ring that may take `fill_bytes` of the volume, for appends of at most `write_bytes_max`.
+    pub fn new<C: Flash + Metered>(
+        fill_bytes: u64,
+        write_bytes_max: u64,
+        fs: &mut Volume<'_, '_, C>,
+        judge: &mut Judge<'_, '_>,
+    ) -> Result<Ring, EvaluateError> {
+        let page_bytes = u64::from(fs.usage().logical_bytes);
+        let file_bytes = FILE_BYTES.min(fill_bytes / FILES_MIN / page_bytes * page_bytes).max(page_bytes);
+        if write_bytes_max > file_bytes || fill_bytes < FILES_MIN * file_bytes {
+            let needed_bytes = FILES_MIN * write_bytes_max.max(page_bytes);
+            return Err(EvaluateError::TooSmall { used_bytes: fill_bytes, needed_bytes });
+        }
+        let newest = judge.call(fs, Call::Create, |fs| fs.open(&name(0), OpenOptions::DURABLE))?;
+        Ok(Ring {
+            page: vec![0xA5; page_bytes as usize],
+            file_bytes,
+            fill_bytes,
+            newest,
+            files: VecDeque::from([0]),
+            first: 0,
+            appended: 0,
+            is_full: false,
+        })
+    }
+
+    /// Bytes of each file.
+    pub fn file_bytes(&self) -> u64 {
+        self.file_bytes
+    }
+
+    /// Whether a file has had to be removed.
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// Appends `write_bytes` and tells at which byte of all that was ever appended. The access that finds the volume at its
+    /// fill removes the oldest file; the one that finds the newest file at its size makes a new one.
+    pub fn access<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        judge: &mut Judge<'_, '_>,
+        write_bytes: u64,
+    ) -> Result<u64, EvaluateError> {
+        let is_new = self.files.back().is_some_and(|bytes| bytes + write_bytes > self.file_bytes);
+        while self.taken_after(write_bytes, is_new) > self.room(fs) && self.files.len() > 1 {
+            self.remove_oldest(fs, judge)?;
+        }
+        if is_new {
+            let name = name(self.first + self.files.len() as u64);
+            self.newest = judge.call(fs, Call::Create, |fs| fs.open(&name, OpenOptions::DURABLE))?;
+            self.files.push_back(0);
+        }
+        let page_bytes = self.page.len() as u64;
+        let mut left = write_bytes;
+        while left > 0 {
+            let size = self.files.back_mut().expect("a ring has a newest file");
+            let bytes = (page_bytes - *size % page_bytes).min(left);
+            let (file, data) = (&mut self.newest, &self.page[..bytes as usize]);
+            judge.call(fs, Call::Write, |fs| fs.append(file, data))?;
+            *size += bytes;
+            left -= bytes;
+        }
+        judge.end_access();
+        self.appended += write_bytes;
+        Ok(self.appended - write_bytes)
+    }
+
+    /// Bytes of the volume that the ring may take: its fill, and no more than there is. The file table grows with the number of
+    /// files, at the cost of what is usable.
+    fn room<C: Flash + Metered>(&self, fs: &Volume<'_, '_, C>) -> u64 {
+        self.fill_bytes.min(fs.usage().usable_bytes - self.page.len() as u64)
+    }
+
+    /// Bytes taken after the next write: whole pages, and one that may be the index of a scattered file.
+    fn taken_after(&self, write_bytes: u64, is_new: bool) -> u64 {
+        let page_bytes = self.page.len() as u64;
+        let taken = |bytes: u64| (bytes.div_ceil(page_bytes) + 1) * page_bytes;
+        let (newest, older) = (self.files.back().unwrap_or(&0), self.files.len().saturating_sub(1));
+        let before: u64 = self.files.iter().take(older).map(|&bytes| taken(bytes)).sum();
+        before + if is_new { taken(*newest) + taken(write_bytes) } else { taken(newest + write_bytes) }
+    }
+
+    fn remove_oldest<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        judge: &mut Judge<'_, '_>,
+    ) -> Result<(), EvaluateError> {
+        let oldest = name(self.first);
+        judge.call(fs, Call::Remove, |fs| fs.remove(&oldest).and_then(|()| fs.sync()))?;
+        self.files.pop_front();
+        self.first += 1;
+        self.is_full = true;
+        Ok(())
+    }
+
+    /// Opens every file after a mount and looks at its size; the newest goes on growing.
+    pub fn read_back<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        judge: &mut Judge<'_, '_>,
+    ) -> Result<(), EvaluateError> {
+        for (number, &bytes) in (self.first..).zip(&self.files) {
+            self.newest = judge.call(fs, Call::Open, |fs| fs.open(&name(number), OpenOptions::DURABLE))?;
+            let newest = &mut self.newest;
+            let size = judge.call(fs, Call::Open, |fs| fs.size(newest))?;
+            if size != bytes {
+                return Err(EvaluateError::Lost { file: name(number), offset: size.min(bytes) });
+            }
+            judge.end_access();
+        }
+        Ok(())
+    }
+}
+
+fn name(number: u64) -> String {
+    format!("log-{number}")
+}

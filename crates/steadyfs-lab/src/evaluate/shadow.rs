@@ -1,0 +1,223 @@
+//! Where the chip holds each logical page, learnt from the tags of what is programmed.
+//!
+//! The adversary needs to know which block is fullest, and the file system has no hooks that would tell. Its format does:
+//! bytes 5 to 7 of a tag are the logical page, byte 8 is the kind of page (`docs/format.md`). Which page of the file a
+//! logical page is stands in the data itself: [`PageMark`].
+
+use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs_sim::{Counters, Metered, Trace};
+
+/// No block, or no page of the file.
+const NONE: u32 = u32::MAX;
+/// Kinds of pages that hold a logical page: written, written alone, moved, moved before its commit.
+const KINDS_WITH_LOGICAL: [u8; 4] = [3, 4, 7, 8];
+
+/// The first bytes of each page of the file: which page it is, and the write that made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageMark {
+    /// Page of the file, in logical pages.
+    pub page: u32,
+    /// Number of the write.
+    pub stamp: u64,
+}
+
+impl PageMark {
+    /// Bytes of a mark.
+    pub const BYTES: usize = 16;
+    const MAGIC: [u8; 4] = *b"mark";
+
+    /// Reads a mark, if there is one.
+    pub fn parse(bytes: &[u8]) -> Option<PageMark> {
+        let bytes = bytes.get(..PageMark::BYTES)?;
+        let page = u32::from_le_bytes(bytes[4..8].try_into().ok()?);
+        let stamp = u64::from_le_bytes(bytes[8..].try_into().ok()?);
+        (bytes[..4] == PageMark::MAGIC).then_some(PageMark { page, stamp })
+    }
+
+    /// Writes the mark.
+    pub fn emit(&self) -> [u8; PageMark::BYTES] {
+        let mut bytes = [0; PageMark::BYTES];
+        bytes[..4].copy_from_slice(&PageMark::MAGIC);
+        bytes[4..8].copy_from_slice(&self.page.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.stamp.to_le_bytes());
+        bytes
+    }
+}
+
+/// A chip whose operations are counted and whose logical pages are followed.
+pub struct Shadow<C> {
+    chip: Trace<C>,
+    pages_per_block: u32,
+    /// Block of the last program of each logical page.
+    block_of: Vec<u32>,
+    /// Page of the file that each logical page is.
+    file_page_of: Vec<u32>,
+    /// Logical pages whose last program lies in each block.
+    live: Vec<u32>,
+    /// Logical pages programmed in each block since its erase.
+    contents: Vec<Vec<u32>>,
+    erase_counts: Vec<u32>,
+}
+
+impl<C: Flash + Metered> Shadow<C> {
+    /// Wraps an erased chip.
+    pub fn new(chip: C) -> Shadow<C> {
+        let Geometry { pages_per_block, block_count, .. } = chip.geometry();
+        Shadow {
+            chip: Trace::with_cap(chip, 0),
+            pages_per_block,
+            block_of: Vec::new(),
+            file_page_of: Vec::new(),
+            live: vec![0; block_count as usize],
+            contents: vec![Vec::new(); block_count as usize],
+            erase_counts: vec![0; block_count as usize],
+        }
+    }
+
+    /// Operations of the [`Flash`] interface so far, and their time.
+    pub fn counts(&self) -> Counters {
+        self.chip.counts()
+    }
+
+    /// How often each block was erased, bad ones left out.
+    pub fn good_erase_counts(&mut self) -> Vec<u32> {
+        let blocks = 0..self.erase_counts.len();
+        blocks.filter(|&block| self.chip.is_bad(block as u32) != Ok(true)).map(|block| self.erase_counts[block]).collect()
+    }
+
+    /// The pages of the file in that block which holds the most live logical pages; empty when no block holds any.
+    pub fn fullest(&self) -> Vec<u32> {
+        let (mut fullest, mut most) = (0, 0);
+        for (block, &live) in self.live.iter().enumerate() {
+            if live > most && self.file_pages(block).next().is_some() {
+                (fullest, most) = (block, live);
+            }
+        }
+        self.file_pages(fullest).collect()
+    }
+
+    /// Pages of the file that lie in a block.
+    fn file_pages(&self, block: usize) -> impl Iterator<Item = u32> {
+        let here = move |logical: &&u32| self.block_of[**logical as usize] == block as u32;
+        let live = self.contents[block].iter().filter(here);
+        live.map(|&logical| self.file_page_of[logical as usize]).filter(|&page| page != NONE)
+    }
+
+    /// Notes a program.
+    fn follow(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) {
+        if !KINDS_WITH_LOGICAL.contains(&tag[8]) {
+            return;
+        }
+        let logical = u32::from_le_bytes([tag[5], tag[6], tag[7], 0]);
+        let (index, block) = (logical as usize, page / self.pages_per_block);
+        if index >= self.block_of.len() {
+            self.block_of.resize(index + 1, NONE);
+            self.file_page_of.resize(index + 1, NONE);
+        }
+        let old = std::mem::replace(&mut self.block_of[index], block);
+        if let Some(live) = self.live.get_mut(old as usize) {
+            *live -= 1;
+        }
+        self.live[block as usize] += 1;
+        let contents = &mut self.contents[block as usize];
+        if contents.last() != Some(&logical) {
+            contents.push(logical);
+        }
+        if let Some(mark) = PageMark::parse(data) {
+            self.file_page_of[index] = mark.page;
+        }
+    }
+}
+
+impl<C: Flash + Metered> Flash for Shadow<C> {
+    fn geometry(&self) -> Geometry {
+        self.chip.geometry()
+    }
+
+    fn timing(&self) -> Timing {
+        self.chip.timing()
+    }
+
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.chip.read(page, data, tag)
+    }
+
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.chip.read_tag(page, tag)
+    }
+
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.chip.program(page, data, tag)?;
+        self.follow(page, data, tag);
+        Ok(())
+    }
+
+    fn can_copy(&self) -> bool {
+        self.chip.can_copy()
+    }
+
+    fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.chip.program_loaded(page, tag)?;
+        self.follow(page, &[], tag);
+        Ok(())
+    }
+
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.contents[block as usize].clear();
+        self.erase_counts[block as usize] += 1;
+        self.chip.erase(block)
+    }
+
+    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
+        self.chip.is_bad(block)
+    }
+
+    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.chip.mark_bad(block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use steadyfs_sim::{Nand, NandTiming};
+
+    fn tag(logical: u32, kind: u8) -> [u8; TAG_BYTES] {
+        let mut tag = [0; TAG_BYTES];
+        tag[5..8].copy_from_slice(&logical.to_le_bytes()[..3]);
+        tag[8] = kind;
+        tag
+    }
+
+    fn program(shadow: &mut Shadow<Nand>, at: PageIndex, logical: u32, page: u32) {
+        shadow.program(at, &PageMark { page, stamp: 0 }.emit(), &tag(logical, 4)).unwrap();
+    }
+
+    #[test]
+    fn fullest_block_follows_programs_and_copies() {
+        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4 };
+        let mut shadow = Shadow::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1));
+        assert!(shadow.fullest().is_empty());
+        program(&mut shadow, 0, 70, 0);
+        program(&mut shadow, 1, 71, 1);
+        program(&mut shadow, 8, 72, 2);
+        assert_eq!(shadow.fullest(), [0, 1]);
+        shadow.read_tag(0, &mut [0; TAG_BYTES]).unwrap();
+        shadow.program_loaded(9, &tag(70, 7)).unwrap();
+        assert_eq!(shadow.fullest(), [2, 0]);
+        // A journal page holds no logical page.
+        shadow.program(10, &[], &tag(72, 5)).unwrap();
+        assert_eq!(shadow.fullest(), [2, 0]);
+        program(&mut shadow, 16, 72, 2);
+        assert_eq!(shadow.fullest(), [1], "one each: the first block");
+        shadow.erase(0).unwrap();
+        assert_eq!((shadow.counts().erases, shadow.good_erase_counts()), (1, vec![1, 0, 0, 0]));
+    }
+
+    #[test]
+    fn mark_is_read_back_and_other_bytes_are_none() {
+        let mark = PageMark { page: 7, stamp: 1 << 40 };
+        assert_eq!(PageMark::parse(&mark.emit()), Some(mark));
+        assert_eq!((PageMark::parse(&[0; 64]), PageMark::parse(&[])), (None, None));
+    }
+}

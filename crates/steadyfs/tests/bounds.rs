@@ -1,0 +1,82 @@
+//! Writes in a row stay within the envelopes that the volume tells, at any fill; the bound of each call is asserted by the
+//! other tests as well, at each call, as is that of each mount.
+
+mod common;
+
+use common::oracle::{Model, fill};
+use common::{Rng, SHAPES, bounded, for_seeds};
+use steadyfs::media::Flash;
+use steadyfs::{Access, Call, Envelope, OpenOptions};
+use steadyfs_sim::Metered;
+
+/// The largest excess of any row of writes over the envelope's rate: the backlog of a server that takes `rate_ns` for each.
+struct Backlog {
+    envelope: Envelope,
+    now_ns: u64,
+}
+
+impl Backlog {
+    fn add(&mut self, write_ns: u64) {
+        self.now_ns = (self.now_ns + write_ns).saturating_sub(self.envelope.rate_ns);
+        assert!(self.now_ns <= self.envelope.burst_ns, "{} ns over the rate of {:?}", self.now_ns, self.envelope);
+    }
+}
+
+#[test]
+fn any_row_of_overwrites_stays_within_both_envelopes() {
+    for_seeds("bounds", "any_row_of_overwrites_stays_within_both_envelopes", 4 * SHAPES.len() as u64, |seed| {
+        let shape = &SHAPES[seed as usize % SHAPES.len()];
+        let percent = [50, 80, 90, 95][seed as usize / SHAPES.len() % 4];
+        let mut device = shape.device(seed);
+        let mut model = Model::new(false);
+        fill(&mut device, &mut model, percent);
+        let names: Vec<(String, usize)> = model.current.iter().map(|(name, data)| (name.clone(), data.len())).collect();
+        let page = shape.logical_bytes() as usize;
+        let mut fs = device.mount(Access::ReadWrite).expect("mount");
+        let timing = fs.flash().timing();
+        let mut files: Vec<_> = names.iter().map(|(name, _)| fs.open(name, OpenOptions::DURABLE).expect("open")).collect();
+        let mut rng = Rng(seed);
+        let data = vec![0xC3; page];
+        let mut backlogs = fs.envelopes(Call::Overwrite, &timing).map(|envelope| Backlog { envelope, now_ns: 0 });
+        for _ in 0..6 * fs.usage().usable_bytes / page as u64 {
+            let file = rng.below(files.len() as u64) as usize;
+            let at = rng.below((names[file].1 / page) as u64) * page as u64;
+            let before_ns = fs.flash().time_ns();
+            bounded(&mut fs, Call::Overwrite, 1, |fs| fs.write(&mut files[file], at, &data)).expect("overwrite");
+            let write_ns = fs.flash().time_ns() - before_ns;
+            backlogs.iter_mut().for_each(|backlog| backlog.add(write_ns));
+        }
+    });
+}
+
+#[test]
+fn restart_without_a_write_costs_no_room_and_stays_within_its_bound() {
+    for shape in &SHAPES {
+        let mut device = shape.device(1);
+        fill(&mut device, &mut Model::new(false), 90);
+        let used = device.mount(Access::ReadWrite).expect("mount").usage().used_bytes;
+        for _ in 0..300 {
+            device.power_cycle();
+            let fs = device.mount(Access::ReadWrite).unwrap_or_else(|error| panic!("{}: {error}", shape.name));
+            assert_eq!(fs.usage().used_bytes, used);
+        }
+        let mut fs = device.mount(Access::ReadWrite).expect("mount");
+        let mut file = fs.open("after", OpenOptions::DURABLE).expect("open");
+        fs.write(&mut file, 0, b"still there is room").expect("write");
+    }
+}
+
+#[test]
+fn many_restarts_with_a_write_each_brick_nothing() {
+    for shape in &SHAPES {
+        let mut device = shape.device(1);
+        fill(&mut device, &mut Model::new(false), 90);
+        for round in 0..400 {
+            let mut fs = device.mount(Access::ReadWrite).unwrap_or_else(|error| panic!("{}: round {round}: {error}", shape.name));
+            let mut file = fs.open("rest0", OpenOptions::DURABLE).expect("open");
+            let data = vec![round as u8; shape.logical_bytes() as usize];
+            fs.write(&mut file, 0, &data).unwrap_or_else(|error| panic!("{}: round {round}: {error}", shape.name));
+            device.power_cycle();
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! What the integration tests share: chips of several shapes with every fault wrapped around them, mounts and calls that are
+//! held to their bounds, seeds that can be replayed. The oracle is in [`oracle`].
+
+// Each test file is a crate of its own and uses a part of this.
+#![allow(dead_code)]
+
+pub mod medium;
+pub mod oracle;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use medium::Medium;
+use oracle::Limits;
+use steadyfs::media::{Failure, Flash, Geometry};
+use steadyfs::{Access, Bound, Call, Config, Cost, Error, FileSystem, MountError};
+use steadyfs_sim::fault::Operation;
+use steadyfs_sim::{Counters, FailOps, PowerCut, Trace};
+
+/// A chip on which power can be cut and operations can fail, and whose operations are counted.
+pub type Chip = Trace<PowerCut<FailOps<Medium>>>;
+/// A volume on a chip that stays with the test when the volume is dropped.
+pub type Fs<'a> = FileSystem<'a, &'a mut Chip>;
+
+/// Failing operations of one call up to which its bound is checked.
+const FAILURES_CHECKED: u32 = 6;
+
+/// Small chips, so that every block is used many times within a second.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub name: &'static str,
+    pub nor: bool,
+    /// The chip copies pages by itself.
+    pub copy: bool,
+    pub unit_pages: u16,
+    pub page_bytes: u32,
+    /// On NOR: bytes of a block divided by `page_bytes`.
+    pub pages_per_block: u32,
+    pub block_count: u32,
+}
+
+/// NAND of single and double pages with and without on-chip copy, and NOR.
+pub const SHAPES: [Shape; 6] = [
+    Shape { name: "nand-16x512", nor: false, copy: true, unit_pages: 1, page_bytes: 512, pages_per_block: 16, block_count: 64 },
+    Shape {
+        name: "nand-32x512-double",
+        nor: false,
+        copy: false,
+        unit_pages: 2,
+        page_bytes: 512,
+        pages_per_block: 32,
+        block_count: 48,
+    },
+    Shape { name: "nand-64x256", nor: false, copy: false, unit_pages: 1, page_bytes: 256, pages_per_block: 64, block_count: 64 },
+    Shape {
+        name: "nand-32x512-copy",
+        nor: false,
+        copy: true,
+        unit_pages: 2,
+        page_bytes: 512,
+        pages_per_block: 32,
+        block_count: 64,
+    },
+    Shape { name: "nor-512", nor: true, copy: false, unit_pages: 1, page_bytes: 512, pages_per_block: 8, block_count: 64 },
+    Shape { name: "nor-256", nor: true, copy: false, unit_pages: 1, page_bytes: 256, pages_per_block: 16, block_count: 64 },
+];
+
+impl Shape {
+    /// The settings of the volume: the recommended ones, with the shape's unit.
+    pub fn config(&self) -> Config {
+        let geometry = self.medium(0).geometry();
+        let config = Config { unit_pages: self.unit_pages, ..Config::for_geometry(&geometry) };
+        config.check(&geometry).unwrap_or_else(|rule| panic!("{}: {rule}: {config:?}", self.name));
+        config
+    }
+
+    /// Bytes of a logical page.
+    pub fn logical_bytes(&self) -> u64 {
+        u64::from(self.page_bytes) * u64::from(self.unit_pages)
+    }
+
+    fn medium(&self, seed: u64) -> Medium {
+        if self.nor {
+            Medium::nor(self.page_bytes * self.pages_per_block, self.block_count, self.page_bytes, seed)
+        } else {
+            let geometry =
+                Geometry { page_bytes: self.page_bytes, pages_per_block: self.pages_per_block, block_count: self.block_count };
+            Medium::nand(geometry, self.copy, seed)
+        }
+    }
+
+    /// Sizes for random steps on six files of up to `pages` logical pages.
+    pub fn limits(&self, pages: u64) -> Limits {
+        Limits { files: 6, span: pages * self.logical_bytes(), logical_bytes: self.logical_bytes() }
+    }
+
+    /// An empty volume.
+    pub fn device(&self, seed: u64) -> Device {
+        self.device_with(self.config(), self.medium(seed), seed)
+    }
+
+    /// An empty volume on a chip on which `count` blocks are bad from the factory.
+    pub fn device_with_bad_blocks(&self, count: u32, seed: u64) -> Device {
+        self.device_with(self.config(), self.medium(seed).with_bad_blocks(count), seed)
+    }
+
+    /// An empty volume with other settings.
+    pub fn device_with_config(&self, config: Config, seed: u64) -> Device {
+        self.device_with(config, self.medium(seed), seed)
+    }
+
+    fn device_with(&self, config: Config, medium: Medium, seed: u64) -> Device {
+        let chip = Trace::new(PowerCut::new(FailOps::new(medium, seed), seed));
+        let memory = vec![0; config.memory_bytes(&chip.geometry())];
+        let mut device = Device { chip, memory, config };
+        FileSystem::format(&mut device.chip, &config, &mut device.memory).expect("format");
+        device
+    }
+}
+
+/// A formatted chip, and the memory that its volume is mounted with. A clone is a snapshot.
+#[derive(Clone)]
+pub struct Device {
+    pub chip: Chip,
+    memory: Vec<u8>,
+    pub config: Config,
+}
+
+impl Device {
+    /// Mounts, and holds the mount to its bound.
+    pub fn mount(&mut self, access: Access) -> Result<Fs<'_>, MountError> {
+        // What an earlier volume left in the memory must not matter.
+        self.memory.fill(0xA5);
+        let before = self.chip.counts();
+        self.chip.take_records();
+        let mut fs = FileSystem::mount(&mut self.chip, access, &mut self.memory)?;
+        let cost = cost_since(&fs, &before);
+        let limit = fs.mount_bound();
+        if failures(&mut fs) == 0 && bounds_count() {
+            assert!(cost.is_within(&limit), "a mount took {cost:?}, its bound is {limit:?}");
+        }
+        if access == Access::ReadOnly {
+            assert_eq!((cost.programs, cost.copies, cost.erases), (0, 0, 0), "a mount for reading only changed the chip");
+        }
+        Ok(fs)
+    }
+
+    /// Cuts power between two operations, and gives it back.
+    pub fn power_cycle(&mut self) {
+        self.cut().cancel();
+        self.cut().power_on();
+    }
+
+    /// The power supply.
+    pub fn cut(&mut self) -> &mut PowerCut<FailOps<Medium>> {
+        self.chip.inner_mut()
+    }
+
+    /// What lets operations fail.
+    pub fn fail(&mut self) -> &mut FailOps<Medium> {
+        self.chip.inner_mut().inner_mut()
+    }
+
+    /// The chip itself.
+    pub fn medium(&mut self) -> &mut Medium {
+        self.fail().inner_mut()
+    }
+}
+
+/// Operations of the volume's chip since `before`.
+pub fn cost_since(fs: &Fs<'_>, before: &Counters) -> Cost {
+    let counts = fs.flash().counts().since(before);
+    Cost {
+        reads: counts.reads as u32,
+        tag_reads: counts.tag_reads as u32,
+        programs: counts.programs as u32,
+        copies: counts.copies as u32,
+        erases: counts.erases as u32,
+    }
+}
+
+/// Programs, copies and erases that failed since the last look.
+fn failures(fs: &mut Fs<'_>) -> u32 {
+    let records = fs.flash_mut().take_records();
+    let failed = |operation| !matches!(operation, Operation::Read | Operation::ReadTag);
+    records.iter().filter(|r| failed(r.operation) && r.failure == Some(Failure::BadBlock)).count() as u32
+}
+
+/// Makes a call and asserts that it costs no more than `pieces` calls of its kind may.
+pub fn bounded<T>(
+    fs: &mut Fs<'_>,
+    call: Call,
+    pieces: u32,
+    act: impl FnOnce(&mut Fs<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let limits: Vec<Bound> = (0..=FAILURES_CHECKED).map(|failures| fs.bound_with_failures(call, failures)).collect();
+    let before = fs.flash().counts();
+    fs.flash_mut().take_records();
+    let result = act(fs);
+    let cost = cost_since(fs, &before);
+    if let Some(limit) = limits.get(failures(fs) as usize) {
+        let holds = |erasing: u32| cost.is_within(&limit.erasing.times(erasing).plus(&limit.moving.times(pieces - erasing)));
+        let skip = !bounds_count();
+        assert!(skip || (0..=pieces).any(holds), "{call:?} ({pieces} pieces) took {cost:?}, its bound is {limit:?}");
+    }
+    result
+}
+
+/// Numbers for tests: SplitMix64, so that a seed gives the same run on every machine and with every version.
+#[derive(Clone, Debug)]
+pub struct Rng(pub u64);
+
+impl Rng {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `limit`.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// Runs `test` with seeds `0..count`, or with the one in `STEADYFS_SEED`. A failure says how to replay it.
+///
+/// `STEADYFS_TIMES` multiplies the number of seeds. `STEADYFS_KEEP_GOING=1` goes on after a failure, to see all of them.
+pub fn for_seeds(file: &str, test_name: &str, count: u64, test: impl Fn(u64)) {
+    let seeds = match setting("STEADYFS_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..count * setting("STEADYFS_TIMES").unwrap_or(1),
+    };
+    let mut failed = 0;
+    for seed in seeds {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| test(seed))) {
+            eprintln!("replay: STEADYFS_SEED={seed} cargo test -p steadyfs --test {file} {test_name}");
+            if setting("STEADYFS_KEEP_GOING").is_none() {
+                resume_unwind(panic);
+            }
+            failed += 1;
+        }
+    }
+    assert_eq!(failed, 0, "seeds that failed");
+}
+
+/// A number from the environment.
+pub fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
+}
+
+/// Whether an exceeded bound is a failure. `STEADYFS_SKIP_BOUNDS=1` shows what else fails.
+fn bounds_count() -> bool {
+    setting("STEADYFS_SKIP_BOUNDS").is_none()
+}

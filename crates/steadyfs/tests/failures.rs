@@ -1,0 +1,145 @@
+//! Programs and erases that fail, one at a time and several, and blocks that are bad from the factory: nothing is lost, and
+//! the volume goes on without the blocks that went bad.
+
+mod common;
+
+use common::oracle::{Limits, Model, Op, Session, contents, fill, random_steps, work};
+use common::{Device, Rng, SHAPES, Shape, for_seeds};
+use steadyfs::{Access, Error, MountError, OpenOptions};
+
+const STEPS: usize = 60;
+/// Chips of which blocks go bad. NOR blocks do, too.
+const CHIPS: [usize; 3] = [0, 1, 4];
+
+/// A volume on which reclamation is at work, and the number of programs and erases that a workload makes on it.
+fn stage(shape: &Shape) -> (Device, Model, Limits, u64, u64) {
+    let limits = shape.limits(6);
+    let (mut device, mut model) = (shape.device(1), Model::new(false));
+    fill(&mut device, &mut model, 60);
+    work(&mut device, &mut model, random_steps(u64::MAX, 800, limits)).expect("churn");
+    let (mut copy, mut copy_model) = (device.clone(), model.clone());
+    let before = (copy.fail().programs(), copy.fail().erases());
+    work(&mut copy, &mut copy_model, random_steps(0, STEPS, limits)).expect("workload without a failure");
+    let (programs, erases) = (copy.fail().programs() - before.0, copy.fail().erases() - before.1);
+    (device, model, limits, programs, erases)
+}
+
+/// Runs the workload to its end on a chip on which failures are planned, and looks at everything after a power cut.
+fn survives(mut device: Device, mut model: Model, limits: Limits, seed: u64) {
+    work(&mut device, &mut model, random_steps(0, STEPS, limits)).expect("workload with failures");
+    device.power_cycle();
+    work(&mut device, &mut model, random_steps(seed, STEPS / 3, limits)).expect("work after the failures");
+    let bad: Vec<u32> = device.fail().grown_bad().collect();
+    let erases = device.medium().erase_counts();
+    work(&mut device, &mut model, random_steps(seed + 1, STEPS / 3, limits)).expect("more work");
+    for block in bad {
+        assert_eq!(
+            device.medium().erase_counts()[block as usize],
+            erases[block as usize],
+            "block {block} went bad and is in use"
+        );
+    }
+}
+
+#[test]
+fn any_one_failure_loses_nothing() {
+    for index in CHIPS {
+        let (device, model, limits, programs, erases) = stage(&SHAPES[index]);
+        for_seeds("failures", "any_one_failure_loses_nothing", programs + erases, |seed| {
+            if seed >= programs + erases {
+                return;
+            }
+            let mut device = device.clone();
+            if seed < programs {
+                device.fail().fail_program(seed + 1);
+            } else {
+                device.fail().fail_erase(seed - programs + 1);
+            }
+            survives(device, model.clone(), limits, seed);
+        });
+    }
+}
+
+#[test]
+fn as_many_failures_as_bad_blocks_are_allowed_lose_nothing() {
+    for index in CHIPS {
+        let (device, model, limits, programs, erases) = stage(&SHAPES[index]);
+        for_seeds("failures", "as_many_failures_as_bad_blocks_are_allowed_lose_nothing", 60, |seed| {
+            let (mut device, mut rng) = (device.clone(), Rng(seed));
+            for _ in 0..device.config.bad_blocks_max {
+                if rng.one_in(3) {
+                    device.fail().fail_erase(1 + rng.below(erases));
+                } else {
+                    device.fail().fail_program(1 + rng.below(programs));
+                }
+            }
+            survives(device, model.clone(), limits, seed);
+        });
+    }
+}
+
+#[test]
+fn power_cuts_among_failures_lose_nothing() {
+    for index in CHIPS {
+        let (device, model, limits, programs, _) = stage(&SHAPES[index]);
+        for_seeds("failures", "power_cuts_among_failures_lose_nothing", 150, |seed| {
+            let (mut device, mut model, mut rng) = (device.clone(), model.clone(), Rng(seed));
+            device.fail().fail_program(1 + rng.below(programs));
+            for _ in 0..3 {
+                device.cut().cut_at(1 + rng.below(programs));
+                match work(&mut device, &mut model, random_steps(rng.next(), STEPS, limits)) {
+                    Ok(()) | Err(MountError::Volume(Error::Device)) => {}
+                    Err(error) => panic!("{error}"),
+                }
+                device.power_cycle();
+            }
+            survives(device, model, limits, seed);
+        });
+    }
+}
+
+#[test]
+fn factory_bad_blocks_are_never_used() {
+    for_seeds("failures", "factory_bad_blocks_are_never_used", 20, |seed| {
+        let shape = &SHAPES[seed as usize % 4];
+        let count = u32::from(shape.config().bad_blocks_max);
+        let mut device = shape.device_with_bad_blocks(count, seed);
+        work(&mut device, &mut Model::new(false), random_steps(seed, 400, shape.limits(24))).expect("work");
+    });
+}
+
+#[test]
+fn one_failure_too_many_in_a_call_is_an_error_and_keeps_what_was_committed() {
+    for_seeds("failures", "one_failure_too_many_in_a_call_is_an_error_and_keeps_what_was_committed", 60, |seed| {
+        let shape = &SHAPES[seed as usize % SHAPES.len()];
+        let (mut device, mut model) = (shape.device(seed), Model::new(false));
+        fill(&mut device, &mut model, 30);
+        let failures = u64::from(device.config.failures);
+        let mut session = Session::mount(&mut device, &mut model).expect("mount");
+        session.write("before", 0, 3000, true).expect("write");
+        let programs = session.fs.flash_mut().inner_mut().inner_mut();
+        let first = seed / SHAPES.len() as u64 % 4 + 1;
+        (first..=first + failures).for_each(|n| programs.fail_program(n));
+        let page = vec![7; shape.logical_bytes() as usize];
+        let created = session.fs.open("victim", OpenOptions::CREATE);
+        let written = created.and_then(|mut file| session.fs.write(&mut file, 0, &page));
+        let result = written.and_then(|()| session.fs.sync());
+        let refused = result == Err(Error::MediaFailing);
+        assert!(refused || result.is_ok(), "{result:?}");
+        // Most of the time all failures meet one call; whatever they met, nothing else is lost.
+        let planned = device.fail().grown_bad().count() as u64;
+        assert!(refused || planned <= failures + 1);
+        device.power_cycle();
+        let mut fs = device.mount(Access::ReadWrite).expect("mount after the failures");
+        let mut found = contents(&mut fs).expect("contents");
+        found.remove("victim");
+        let expected = &model.current;
+        assert!(found == *expected, "{} files instead of {}", found.len(), expected.len());
+    });
+}
+
+#[test]
+fn steps_are_the_same_for_the_same_seed() {
+    let draw = || random_steps(7, 50, SHAPES[0].limits(6)).map(|op: Op| format!("{op:?}")).collect::<Vec<_>>();
+    assert_eq!(draw(), draw());
+}

@@ -1,0 +1,48 @@
+//! Random steps against an oracle: every read, list and stat, the whole content at each mount, every call's bound.
+
+mod common;
+
+use common::oracle::{Model, Op, Raw, work};
+use common::{SHAPES, Shape, for_seeds};
+use proptest::collection::vec;
+use proptest::prelude::any;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+
+/// Runs random steps on an empty volume, and shrinks those that fail.
+fn agrees_with_the_oracle(seed: u64, shape: &Shape, auto_commit: bool) {
+    let limits = shape.limits(24);
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let config = Config { cases: 1, max_shrink_iters: 400, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
+    let outcome = runner.run(&vec(any::<Raw>(), 1..400), |raws| {
+        let ops = raws.into_iter().map(|raw| Op::decode(raw, &limits));
+        let mut device = shape.device(seed);
+        let mut model = Model::new(auto_commit);
+        work(&mut device, &mut model, ops).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        let steps = match &failure {
+            proptest::test_runner::TestError::Fail(_, raws) => {
+                raws.iter().map(|raw| format!("\n  {:?}", Op::decode(*raw, &limits))).collect()
+            }
+            _ => String::new(),
+        };
+        panic!("{}: {failure}{steps}", shape.name);
+    }
+}
+
+#[test]
+fn volume_agrees_with_the_oracle() {
+    for_seeds("model", "volume_agrees_with_the_oracle", 480, |seed| {
+        agrees_with_the_oracle(seed, &SHAPES[seed as usize % SHAPES.len()], false);
+    });
+}
+
+#[test]
+fn volume_that_commits_by_itself_agrees_with_the_oracle() {
+    for_seeds("model", "volume_that_commits_by_itself_agrees_with_the_oracle", 480, |seed| {
+        agrees_with_the_oracle(seed, &SHAPES[seed as usize % SHAPES.len()], true);
+    });
+}

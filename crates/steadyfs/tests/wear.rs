@@ -1,0 +1,106 @@
+//! After forty times its capacity of writes, no block of a volume was erased much more often than another.
+
+mod common;
+
+use common::oracle::{Model, fill};
+use common::{Device, Rng, SHAPES, Shape};
+use steadyfs::{Access, OpenOptions};
+
+/// How often the workload writes the volume's capacity.
+const TIMES: u64 = 40;
+
+/// Logical pages that the workload may write.
+struct Area {
+    pages: u64,
+    capacity: u64,
+}
+
+/// Which page a workload writes next.
+type Pick = fn(&mut Rng, &Area, u64) -> u64;
+
+/// One page in ten gets nine writes in ten.
+fn hot_and_cold(rng: &mut Rng, area: &Area, _: u64) -> u64 {
+    let hot = (area.pages / 10).max(1);
+    if rng.one_in(10) { rng.below(area.pages) } else { rng.below(hot) }
+}
+
+fn uniform(rng: &mut Rng, area: &Area, _: u64) -> u64 {
+    rng.below(area.pages)
+}
+
+fn sequential(_: &mut Rng, area: &Area, count: u64) -> u64 {
+    count % area.pages
+}
+
+fn one_page(_: &mut Rng, _: &Area, _: u64) -> u64 {
+    0
+}
+
+/// Largest difference between the erase counts of blocks that hold data.
+fn spread(device: &mut Device, anchors: usize) -> u32 {
+    // The first good blocks hold superblocks and checkpoints.
+    let counts = &device.medium().erase_counts()[anchors + 2..];
+    counts.iter().max().unwrap() - counts.iter().min().unwrap()
+}
+
+/// Blocks that hold checkpoints: those that were erased once more than never when nothing was written.
+fn anchor_count(shape: &Shape) -> usize {
+    let mut device = shape.device(1);
+    device.medium().erase_counts().iter().filter(|&&count| count > 0).count() - 2
+}
+
+/// Writes forty times the capacity, and returns the spread.
+fn wear_of(shape: &Shape, rest_percent: u64, busy_percent: u64, pick: Pick) -> (u32, u8) {
+    let mut device = shape.device(1);
+    fill(&mut device, &mut Model::new(false), rest_percent);
+    let mut rng = Rng(1);
+    let page = vec![0x5A; shape.logical_bytes() as usize];
+    let mut fs = device.mount(Access::ReadWrite).expect("mount");
+    let capacity = fs.usage().usable_bytes / shape.logical_bytes();
+    let area = Area { pages: (capacity * busy_percent / 100).max(1), capacity };
+    let mut file = fs.open("busy", OpenOptions::DURABLE).expect("open");
+    for count in 0..TIMES * area.capacity + area.pages {
+        let at = if count < area.pages { count } else { pick(&mut rng, &area, count) };
+        fs.write(&mut file, at * shape.logical_bytes(), &page).unwrap_or_else(|error| panic!("write {count}: {error}"));
+    }
+    (spread(&mut device, anchor_count(shape)), device.config.wear_spread)
+}
+
+/// Checks all shapes.
+fn wears_evenly(rest_percent: u64, busy_percent: u64, pick: Pick) {
+    for shape in &SHAPES {
+        let (spread, allowed) = wear_of(shape, rest_percent, busy_percent, pick);
+        println!("{}: spread {spread}, allowed {allowed}", shape.name);
+        assert!(spread <= u32::from(allowed), "{}: spread {spread}, allowed {allowed}", shape.name);
+    }
+}
+
+#[test]
+fn half_at_rest_and_half_random_wear_evenly() {
+    wears_evenly(50, 40, uniform);
+}
+
+#[test]
+fn hot_pages_beside_data_at_rest_wear_evenly() {
+    wears_evenly(50, 40, hot_and_cold);
+}
+
+#[test]
+fn sequential_writes_beside_data_at_rest_wear_evenly() {
+    wears_evenly(50, 40, sequential);
+}
+
+#[test]
+fn rewriting_one_page_beside_data_at_rest_wears_evenly() {
+    wears_evenly(50, 0, one_page);
+}
+
+#[test]
+fn rewriting_one_page_of_a_nearly_full_volume_wears_evenly() {
+    wears_evenly(94, 0, one_page);
+}
+
+#[test]
+fn hot_pages_of_a_nearly_full_volume_wear_evenly() {
+    wears_evenly(80, 14, hot_and_cold);
+}
