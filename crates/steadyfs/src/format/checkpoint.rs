@@ -1,7 +1,7 @@
 //! The header of a checkpoint. The tables behind it follow without gaps: root, overlay, pending pages, wear, states.
 //!
 //! ```text
-//! 0        4         6             8             10       12         20                  28           32                      50       51         52
+//! 0        4         6             8             10       12         20                  28           32                      50       52         53
 //! | "SFSC" | version | overlay len | pending len | zero | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | unmarked | zero …
 //! ```
 
@@ -26,7 +26,7 @@ pub(crate) struct Header {
     pub journal_at: u32,
     /// Block (or all ones) and next place of each head.
     pub heads: [(u32, u32); 3],
-    pub credit: u8,
+    pub credit: u16,
     /// Written by a mount or by format: a journal page comes before the first frame that a head programs.
     pub unmarked: bool,
 }
@@ -48,7 +48,7 @@ impl Header {
         for head in &mut heads {
             *head = (fields.get32(), fields.get16().into());
         }
-        let credit = fields.get(1) as u8;
+        let credit = fields.get16();
         let unmarked = fields.get(1) != 0;
         Some(Self { overlay_len, pending_len, sequence, transaction_start, journal_at, heads, credit, unmarked })
     }
@@ -69,7 +69,7 @@ impl Header {
             fields.put(4, block.into());
             fields.put(2, next.into());
         }
-        fields.put(1, self.credit.into());
+        fields.put(2, self.credit.into());
         fields.put(1, self.unmarked.into());
         bytes
     }
@@ -88,7 +88,7 @@ mod tests {
             transaction_start: u64::MAX,
             journal_at: u32::MAX,
             heads: [(1, 2), (3, 4), (u32::MAX, 0)],
-            credit: 31,
+            credit: 310,
             unmarked: true,
         };
         assert_eq!(Header::parse(&header.emit()), Some(header));

@@ -262,23 +262,24 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         let probe_pages = 2 + directory::PROBE_BYTES_MAX.div_ceil(layout.geometry.page_bytes);
         let trim = looks(if self.trim_head == 0 { 0 } else { 24 });
         let trim_frames = if self.trim_head == 0 { 0 } else { 2 };
+        let pages = 2 + u32::from(self.auto_commit);
         match call {
             Call::Overwrite if self.trim_head == 0 => self.store.bound(1, 0, failures).plus(&looks(2)),
             Call::Overwrite | Call::Write => self
                 .store
-                .bound(8 + trim_frames, 2, failures)
+                .bound(8 + trim_frames, pages, failures)
                 .plus(&merges(8 + trim_frames))
                 .plus(&looks(16 + map_pages))
                 .plus(&trim),
             Call::Create => self
                 .store
-                .bound(6 + trim_frames, 2, failures)
+                .bound(6 + trim_frames, pages, failures)
                 .plus(&merges(6 + trim_frames))
                 .plus(&looks(16 + map_pages + 10 * probe_pages))
                 .plus(&trim),
             Call::Remove => self
                 .store
-                .bound(6 + trim_frames, 2, failures)
+                .bound(6 + trim_frames, pages, failures)
                 .plus(&merges(6 + trim_frames))
                 .plus(&looks(24 + 10 * probe_pages))
                 .plus(&trim),

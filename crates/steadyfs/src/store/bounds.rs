@@ -164,7 +164,7 @@ impl<F: Flash> Store<'_, F> {
                 + 2 * unit
                 + u32::from(layout.config.checkpoint_programs)
                 + overshoot,
-            programs: 2 * unit + 2 + layout.checkpoint_pages + 2 * unit,
+            programs: 5 * unit + 2 + 2 * layout.checkpoint_pages,
             copies: 2 * unit,
             erases: 4,
         }

@@ -123,7 +123,7 @@ impl<F: Flash> Store<'_, F> {
             transaction_start: self.transaction_start,
             journal_at: self.journal_at,
             heads: self.heads.map(|head| (head.block, head.next)),
-            credit: self.pace.credit as u8,
+            credit: self.pace.credit as u16,
             unmarked: self.unmarked,
         }
     }
@@ -167,7 +167,7 @@ impl<F: Flash> Store<'_, F> {
             self.journal_at = header.journal_at;
             self.heads = header.heads.map(|(block, next)| Head { block, next });
             self.unmarked = header.unmarked;
-            self.pace.credit = u32::from(header.credit).min(self.layout.frames_per_block);
+            self.pace.credit = u32::from(header.credit).min(2 * self.layout.frames_per_block);
         }
         sound
     }

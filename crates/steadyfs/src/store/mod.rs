@@ -98,7 +98,7 @@ struct Pace {
     calls_since_erase: u32,
     /// One call since the victim was chosen has erased instead of moving.
     spared: bool,
-    /// Frames saved for static wear levelling.
+    /// Frames of the reserve that are there: one block is owed after restarts at most, one is saved for wear levelling.
     credit: u32,
     /// The victim is a block at rest.
     levelling: bool,
@@ -189,7 +189,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 last_live: 0,
                 calls_since_erase: u32::MAX / 2,
                 spared: false,
-                credit: 0,
+                credit: 2 * layout.frames_per_block,
                 levelling: false,
                 written: 0,
                 erased: true,

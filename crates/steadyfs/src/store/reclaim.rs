@@ -29,6 +29,17 @@ const SIDE_GAP: u32 = 3;
 /// Programs by which a checkpoint may be late.
 pub(super) const CHECKPOINT_SLACK: u32 = 16;
 
+/// What there is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chosen {
+    /// Nothing yet.
+    None,
+    /// Frames of a victim are to be moved.
+    Victim,
+    /// The journal page was moved, which is enough for a call.
+    JournalMoved,
+}
+
 impl<F: Flash> Store<'_, F> {
     /// Ends a call that may have changed the volume: the share of reclamation that it owes.
     ///
@@ -37,7 +48,9 @@ impl<F: Flash> Store<'_, F> {
     pub fn end(&mut self) -> Result<(), Error> {
         let written = core::mem::take(&mut self.call.frames);
         self.pace.calls_since_erase = self.pace.calls_since_erase.saturating_add(1);
-        self.choose_victim(written)?;
+        if self.choose_victim(written)? == Chosen::JournalMoved {
+            return Ok(());
+        }
         self.pace.written += written;
         let live = self.victim_live();
         let afford = self.affordable(live);
@@ -92,11 +105,21 @@ impl<F: Flash> Store<'_, F> {
 
     /// Frames that the caller may write before the reserve is touched, when `live` frames must be moved meanwhile.
     fn affordable(&self, live: u32) -> u32 {
-        let credit = if self.pace.levelling { 0 } else { self.pace.credit };
-        let room = self.pool().saturating_sub(self.layout.reserve_frames + credit + live);
+        let lent = if self.pace.levelling { self.saved() } else { 0 };
+        let room = (self.pool() + lent).saturating_sub(self.reserve() + live);
         let per_fold = self.layout.fold_frees;
         let excess = (self.overlay.len() + self.pending.len() + live).saturating_sub(self.layout.overlay_soft);
         room.saturating_sub(excess.div_ceil(per_fold)) * per_fold / (per_fold + 1)
+    }
+
+    /// Frames that are kept: the layout's reserve, less what restarts have cost, more what is saved for wear levelling.
+    fn reserve(&self) -> u32 {
+        self.layout.reserve_frames - self.layout.frames_per_block + self.pace.credit
+    }
+
+    /// Frames saved for wear levelling, at most a block.
+    fn saved(&self) -> u32 {
+        self.pace.credit.saturating_sub(self.layout.frames_per_block)
     }
 
     fn victim_live(&self) -> u32 {
@@ -108,9 +131,9 @@ impl<F: Flash> Store<'_, F> {
         self.pace.victim != NONE && matches!(self.blocks.state(self.pace.victim), State::Retiring | State::Reserved)
     }
 
-    fn choose_victim(&mut self, written: u32) -> Result<(), Error> {
+    fn choose_victim(&mut self, written: u32) -> Result<Chosen, Error> {
         if self.victim_live() > 0 {
-            return Ok(());
+            return Ok(Chosen::Victim);
         }
         self.pace.victim = NONE;
         self.pace.victim_spoiled = false;
@@ -123,16 +146,19 @@ impl<F: Flash> Store<'_, F> {
         self.pace.written = 0;
         if let Some(block) = self.urgent_victim() {
             self.pace.victim = block;
-        } else if !self.level_wear(written)? {
+            return Ok(Chosen::Victim);
+        }
+        let chosen = self.level_wear(written)?;
+        if chosen == Chosen::None {
             self.choose_emptiest();
         }
-        Ok(())
+        Ok(chosen)
     }
 
     /// Chooses the block with fewest live frames, as late as possible.
     fn choose_emptiest(&mut self) {
         let fpb = self.layout.frames_per_block;
-        if self.pool() > self.layout.reserve_frames + self.pace.credit + 3 * fpb {
+        if self.pool() > self.reserve() + 3 * fpb {
             return;
         }
         let key = |block| match self.blocks.live(block) {
@@ -155,35 +181,43 @@ impl<F: Flash> Store<'_, F> {
             2..8 => 1,
             _ => 4,
         };
-        self.pace.credit = (self.pace.credit + saved).min(fpb);
+        self.pace.credit = (self.pace.credit + saved).min(2 * fpb);
     }
 
     /// Makes the least worn block the victim when it lags so far behind the most worn one that its data must move.
     ///
     /// Moving a full block gives back as many frames as it takes, but later: the credit bridges that.
-    fn level_wear(&mut self, written: u32) -> Result<bool, Error> {
+    fn level_wear(&mut self, written: u32) -> Result<Chosen, Error> {
         if !self.pace.erased {
-            return Ok(false);
+            return Ok(Chosen::None);
         }
         let fpb = self.layout.frames_per_block;
         let share = Share::new(&self.layout, self.blocks.live_total(), written.max(1));
-        let saved = core::mem::take(&mut self.pace.credit);
+        self.pace.levelling = true;
         let afford = self.affordable(fpb);
-        self.pace.credit = saved;
+        self.pace.levelling = false;
         let calm = moves_due(fpb, written.max(1), afford.saturating_sub(written.max(1))) <= share.moves;
-        if if share.tight { saved < fpb } else { !calm } {
-            return Ok(false);
+        if if share.tight { self.saved() < fpb } else { !calm } {
+            // Where blocks empty themselves and no victim is needed, this is what fills the credit.
+            if self.affordable(0) > fpb / 2 {
+                self.pace.credit = (self.pace.credit + 1).min(2 * fpb);
+            }
+            self.pace.erased = self.pace.credit == 2 * fpb;
+            return Ok(Chosen::None);
         }
         self.pace.erased = false;
         let lags = |block: u32| u32::from(self.blocks.wear_max().saturating_sub(self.blocks.wear(block))) > self.spread_kept();
-        // A head that is hardly used keeps its block from wearing.
-        for head in [HeadIndex::Moved, HeadIndex::Journal] {
-            let block = self.heads[head as usize].block;
-            if block != NONE && lags(block) {
-                self.close(head);
-                self.pace.credit = 0;
-                return Ok(false);
-            }
+        // A head that is hardly used keeps its block from wearing, and so does the journal page in it.
+        let [_, moved, journal] = self.heads.map(|head| head.block != NONE && lags(head.block));
+        if moved {
+            self.close(HeadIndex::Moved);
+            self.pace.credit = self.pace.credit.saturating_sub(fpb);
+            return Ok(Chosen::None);
+        }
+        if journal && !self.is_open() {
+            self.close(HeadIndex::Journal);
+            self.program_journal()?;
+            return Ok(Chosen::JournalMoved);
         }
         let wear = |block: u32| if self.blocks.live(block) == 0 { u32::MAX } else { u32::from(self.blocks.wear(block)) };
         let rested = self.blocks.least_by(State::Used, wear).filter(|&block| self.blocks.live(block) > 0 && lags(block));
@@ -191,12 +225,12 @@ impl<F: Flash> Store<'_, F> {
             self.pace.victim = block;
             self.pace.levelling = true;
         }
-        Ok(rested.is_some())
+        Ok(if rested.is_some() { Chosen::Victim } else { Chosen::None })
     }
 
     /// Difference of erase counts at which a block at rest is moved.
     fn spread_kept(&self) -> u32 {
-        u32::from(self.layout.config.wear_spread) / 2
+        u32::from(self.layout.config.wear_spread) / 4
     }
 
     fn urgent_victim(&self) -> Option<u32> {

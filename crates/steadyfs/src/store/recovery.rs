@@ -22,6 +22,9 @@ pub enum Access {
     ReadWrite,
 }
 
+/// Frames that a restart after a write costs: one skipped in each head, one rescued and its move, one of pacing. They are taken from
+/// the reserve and given back a few per victim.
+const RESTART_FRAMES: u32 = 5;
 /// Distance by which the sequence jumps at a mount, so that no number is ever used twice.
 const JUMP: u64 = 64;
 /// Frames or journal pages left in a head's block that one call may use up.
@@ -449,6 +452,9 @@ impl<'m, F: Flash> Store<'m, F> {
             }
         }
         self.skip_places(last.is_some());
+        if last.is_some() {
+            self.pace.credit = self.pace.credit.saturating_sub(RESTART_FRAMES);
+        }
         self.derive_live()?;
         self.unmarked = true;
         self.checkpoint()?;
