@@ -99,7 +99,6 @@ fn lookup(criterion: &mut Criterion, chip: &Nand) {
     let reads_of_data = u64::from(PAGE as u32 / chip.geometry().page_bytes);
     let sample: Vec<u64> = (0..SAMPLE).map(|_| volume.random.below(volume.pages)).collect();
     let (warm, cold): (Vec<u64>, Vec<u64>) = sample.into_iter().partition(|&page| volume.reads_of(page) == reads_of_data);
-    eprintln!("warm {} cold {}", warm.len(), cold.len());
     for (name, pages) in [("read/4KiB, place in overlay", &warm), ("read/4KiB, place in leaf", &cold)] {
         let mut turns = pages.iter().cycle();
         criterion.bench_function(name, |bencher| {

@@ -82,6 +82,11 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
+    /// Checkpoints that the current anchor still takes.
+    pub(super) fn checkpoints_left(&self) -> u32 {
+        self.layout.geometry.pages_per_block.saturating_sub(self.anchors.next) / self.layout.checkpoint_pages
+    }
+
     /// Whether fewer than a quarter of the checkpoints of the current anchor are left.
     pub(super) fn anchor_is_nearly_full(&self) -> bool {
         self.anchors.next + self.layout.geometry.pages_per_block / 4 > self.layout.geometry.pages_per_block

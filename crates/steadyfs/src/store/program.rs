@@ -202,9 +202,16 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn ready_head(&mut self, head: HeadIndex) -> Result<(), Error> {
         if self.head_rest(head) == 0 {
             self.close(head);
-            let block = self.take_block(head)?;
-            self.heads[head as usize] = super::Head { block, next: 0 };
+            // Data that moves is data that rests: it goes to the blocks that have had most.
+            self.open_head(head, head == HeadIndex::Moved)?;
         }
+        Ok(())
+    }
+
+    /// Gives a head a block: the least worn that is erased, or the most worn.
+    pub(super) fn open_head(&mut self, head: HeadIndex, worn: bool) -> Result<(), Error> {
+        let block = self.take_block(worn)?;
+        self.heads[head as usize] = super::Head { block, next: 0 };
         Ok(())
     }
 
@@ -236,19 +243,15 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Takes an erased block. Reclamation keeps a stock of them; should it be empty, this erases one.
-    fn take_block(&mut self, head: HeadIndex) -> Result<BlockIndex, Error> {
+    fn take_block(&mut self, worn: bool) -> Result<BlockIndex, Error> {
         if self.blocks.count(State::Erased) == 0 {
             if self.blocks.count(State::Listed) == 0 {
                 self.checkpoint()?;
             }
             self.erase_listed()?;
         }
-        let wear = |block| u32::from(self.blocks.wear(block));
-        // Data that moves is data that rests: it goes to the blocks that have had most.
-        let block = match head {
-            HeadIndex::Moved => self.blocks.least_by(State::Erased, |block| u32::MAX - wear(block)),
-            _ => self.blocks.least_by(State::Erased, wear),
-        };
+        let flip = if worn { u32::MAX } else { 0 };
+        let block = self.blocks.least_by(State::Erased, |block| flip ^ u32::from(self.blocks.wear(block)));
         let block = block.ok_or(Error::NoSpace)?;
         self.blocks.set_state(block, State::Active);
         Ok(block)

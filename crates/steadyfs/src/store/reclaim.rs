@@ -62,14 +62,21 @@ impl<F: Flash> Store<'_, F> {
         let slack = afford >= 2 * written || (afford >= written && share.gain >= 2 * written);
         let may_wait = live == 0 || (slack && moves_due(live, written, afford.saturating_sub(written)) <= most);
         let erased = self.erase_if_due(may_wait, if share.tight { STOCK / 2 } else { 1 })?;
+        let erased = erased || self.call.erases > 0;
+        // Only nearly full may an erase and moves meet.
+        let free = !erased || (share.tight && !may_wait);
         let mut moves = 0;
-        if live > 0 && !(erased && may_wait) {
+        if live > 0 && free {
             moves = due(live, afford).min(live);
             if slack && moves > 0 && self.side_work_is_due(moves) && due(live - moves + 1, afford.saturating_sub(written)) <= most
             {
                 moves -= 1;
             }
             moves = moves.max(u32::from(self.victim_is_urgent())).min(live);
+            if !share.tight && self.pool() > self.layout.reserve_frames / 2 {
+                // The promise comes first. A shortfall comes out of the reserve, and the promised rate makes it up.
+                moves = moves.min(share.moves);
+            }
             for _ in 0..moves {
                 match self.blocks.first_live(self.pace.victim) {
                     Some(frame) => self.move_frame(frame)?,
@@ -77,7 +84,7 @@ impl<F: Flash> Store<'_, F> {
                 }
             }
         }
-        let checkpointed = !(erased && may_wait) && self.checkpoint_if_due()?;
+        let checkpointed = free && self.checkpoint_if_due()?;
         self.fold_if_due(written + moves, erased || checkpointed || self.pace.calls_since_erase < SIDE_GAP)
     }
 
@@ -178,8 +185,7 @@ impl<F: Flash> Store<'_, F> {
         self.pace.odd = !self.pace.odd;
         let saved = match afford {
             0 | 1 => u32::from(self.pace.odd),
-            2..8 => 1,
-            _ => 4,
+            _ => (afford / 8).clamp(1, 4),
         };
         self.pace.credit = (self.pace.credit + saved).min(2 * fpb);
     }
@@ -214,8 +220,10 @@ impl<F: Flash> Store<'_, F> {
             self.pace.credit = self.pace.credit.saturating_sub(fpb);
             return Ok(Chosen::None);
         }
-        if journal && !self.is_open() {
+        if journal && !self.is_open() && self.blocks.count(State::Erased) > 1 {
+            // It may rest there as well: into the most worn block.
             self.close(HeadIndex::Journal);
+            self.open_head(HeadIndex::Journal, true)?;
             self.program_journal()?;
             return Ok(Chosen::JournalMoved);
         }
@@ -230,7 +238,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Difference of erase counts at which a block at rest is moved.
     fn spread_kept(&self) -> u32 {
-        u32::from(self.layout.config.wear_spread) / 4
+        u32::from(self.layout.config.wear_spread) * 5 / 8
     }
 
     fn urgent_victim(&self) -> Option<u32> {
@@ -305,9 +313,13 @@ impl<F: Flash> Store<'_, F> {
         if self.call.erases > 0 {
             return Ok(false);
         }
-        if wanted && (stock <= least || (may_wait && (stock <= STOCK / 2 || spaced))) {
+        // A checkpoint must not find its next anchor unprepared, or its call would erase twice.
+        let anchor_urgent = !self.anchors.ready && self.anchor_is_nearly_full();
+        if anchor_urgent && stock > 0 && (may_wait || self.checkpoints_left() < 2) {
+            self.prepare_anchor()?;
+        } else if wanted && (stock <= least || (may_wait && (stock <= STOCK / 2 || spaced))) {
             self.erase_listed()?;
-        } else if !self.anchors.ready && may_wait && stock > STOCK / 2 && (spaced || self.anchor_is_nearly_full()) {
+        } else if !self.anchors.ready && may_wait && stock > STOCK / 2 && spaced {
             self.prepare_anchor()?;
         } else {
             return Ok(false);
@@ -327,7 +339,8 @@ impl<F: Flash> Store<'_, F> {
         let late = u32::from(self.layout.config.checkpoint_programs) + CHECKPOINT_SLACK;
         let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
         let wait = self.pace.calls_since_erase < SIDE_GAP && self.programs_since_checkpoint < late && allocatable > 1;
-        let due = self.checkpoint_is_due() && !wait;
+        let second_erase = self.call.erases > 0 && self.checkpoints_left() == 0 && !self.anchors.ready;
+        let due = self.checkpoint_is_due() && !wait && !second_erase;
         if due {
             self.checkpoint()?;
         }

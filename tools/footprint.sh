@@ -1,0 +1,72 @@
+#!/bin/bash
+# Measures the code, RAM and stack of the core on a Cortex-M3 and writes docs/footprint.md.
+#
+#   tools/footprint.sh           measure and write docs/footprint.md
+#   tools/footprint.sh --check   measure and fail when docs/footprint.md is off by more than 2 % or a limit is exceeded
+#   tools/footprint.sh --top     measure and list the largest functions
+#
+# Uses Debian's rustc-web where it is installed, else a rustup toolchain that has `rustup component add rust-src` (the core
+# library is built for size as well), else installs the former. Numbers are compared only when the compiler is the document's.
+set -euo pipefail
+
+mode=${1:---write}
+case $mode in --write | --check | --top) ;; *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+package=$root/tools/footprint
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$package/target}
+target=thumbv7m-none-eabi
+
+# Whether a toolchain can build the core library from source.
+has_source() { [ -f "$("$1" --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library/core/Cargo.toml" ]; }
+
+debian_ready() { [ -x /usr/bin/cargo ] && has_source /usr/bin/rustc && command -v arm-none-eabi-ld >/dev/null; }
+
+install_debian() {
+    command -v apt-get >/dev/null || return 1
+    local as_root=()
+    [ "$(id -u)" = 0 ] || as_root=(sudo -n)
+    echo "installing rustc-web, cargo-web, rust-web-src, gcc-arm-none-eabi" >&2
+    { "${as_root[@]}" apt-get update -qq &&
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+            rustc-web cargo-web rust-web-src gcc-arm-none-eabi; } >&2
+}
+
+rustup_ready() { has_source rustc && command -v arm-none-eabi-ld >/dev/null; }
+
+debian_ready || rustup_ready || install_debian || true
+if debian_ready; then
+    export PATH=/usr/bin:/bin RUSTC=/usr/bin/rustc
+elif rustup_ready; then
+    RUSTC=$(command -v rustc)
+else
+    echo "error: needs a Rust compiler with its library's source (rustup component add rust-src) and arm-none-eabi-ld" >&2
+    exit 1
+fi
+
+# `immediate-abort` and `build-std` are not stable yet; the file system itself needs neither.
+export RUSTC_BOOTSTRAP=1
+export RUSTFLAGS="-Clinker=arm-none-eabi-ld -Clink-arg=-T$package/link.x -Clink-arg=--gc-sections \
+-Zunstable-options -Cpanic=immediate-abort -Zemit-stack-sizes"
+
+images=$CARGO_TARGET_DIR/footprint
+mkdir -p "$images"
+
+# Builds one image: features, opt-level.
+build() {
+    CARGO_PROFILE_RELEASE_OPT_LEVEL=$2 cargo build --quiet --locked --release --manifest-path "$package/Cargo.toml" \
+        --target $target -Zbuild-std=core --features "$1" >&2
+    cp "$CARGO_TARGET_DIR/$target/release/footprint" "$images/${1:-none}-$2"
+}
+
+# The level that gave less code when the document was written; both are tried when it is written again.
+levels="z s"
+if [ "$mode" = --check ]; then
+    levels=$(sed -n 's/.*`opt-level = "\([zs]\)"`.*/\1/p' "$root/docs/footprint.md" | head -n 1)
+    [ -n "$levels" ] || { echo "error: docs/footprint.md does not say its opt-level" >&2; exit 1; }
+fi
+for level in $levels; do
+    for features in "" nand nor; do build "$features" "$level"; done
+done
+
+python3 "$package/report.py" "$mode" "$root/docs/footprint.md" "$images" "$($RUSTC --version)" $levels

@@ -1,0 +1,269 @@
+"""Reads the images that tools/footprint.sh builds, and writes or checks docs/footprint.md."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+# Limits in bytes, by the label of the row.
+LIMITS = {
+    "Code, NAND": 16 * 1024,
+    "Code, NOR": 16 * 1024,
+    "Static RAM": 0,
+    "RAM, 128 MiB NAND": 12 * 1024,
+    "RAM, 16 MiB NOR": 4 * 1024,
+    "RAM, 1 MiB NOR": 2 * 1024,
+}
+TOLERANCE = 0.02
+CALLS = ["format", "mount", "open", "write", "append", "read", "truncate", "sync", "remove", "list", "stat"]
+
+
+def tool(name, *arguments):
+    return subprocess.run([f"arm-none-eabi-{name}", *arguments], check=True, capture_output=True, text=True).stdout
+
+
+class Image:
+    """A linked firmware."""
+
+    def __init__(self, path):
+        self.path = str(path)
+        # Functions for which the compiler tells no frame: those in assembler.
+        self.without_frame = set()
+        self.sections = {}
+        for line in tool("size", "-A", self.path).splitlines():
+            fields = line.split()
+            if len(fields) == 3 and fields[0].startswith("."):
+                self.sections[fields[0]] = int(fields[1])
+        # Name → (address, bytes, is code).
+        self.symbols = {}
+        for line in tool("nm", "-S", "-C", self.path).splitlines():
+            match = re.match(r"([0-9a-f]{8}) ([0-9a-f]{8}) (\w) (.*)", line)
+            if match:
+                address, size, kind, name = match.groups()
+                self.symbols[name, int(address, 16)] = (int(size, 16), kind in "tTwW")
+
+    def section(self, *names):
+        return sum(self.sections.get(name, 0) for name in names)
+
+    def bytes_of(self, wanted):
+        return sum(size for (name, _), (size, _) in self.symbols.items() if wanted(name))
+
+    def sample(self, name):
+        return self.bytes_of(lambda symbol: symbol == f"sample_{name}")
+
+    def largest(self, count):
+        code = [(size, name) for (name, address), (size, _) in self.symbols.items() if address < 0x2000_0000]
+        return sorted(code, reverse=True)[:count]
+
+    def forbidden(self):
+        """Symbols of panic machinery and formatting."""
+        names = [line.split()[-1] for line in tool("nm", self.path).splitlines()]
+        return [name for name in names if re.search(r"4core3fmt|4core9panicking|rust_begin_unwind", name)]
+
+    def frames(self):
+        """Bytes of stack by function address, from `.stack_sizes`: pairs of an address and a LEB128 number."""
+        raw = Path(self.path + ".stack_sizes")
+        tool("objcopy", "-O", "binary", "--only-section=.stack_sizes", "--set-section-flags", ".stack_sizes=alloc",
+             self.path, str(raw))
+        data, frames, at = raw.read_bytes(), {}, 0
+        while at < len(data):
+            address = int.from_bytes(data[at:at + 4], "little") & ~1
+            at, size, shift = at + 4, 0, 0
+            while True:
+                byte = data[at]
+                at, size, shift = at + 1, size | (byte & 0x7F) << shift, shift + 7
+                if byte < 0x80:
+                    break
+            frames[address] = size
+        return frames
+
+    def call_graph(self):
+        """Callees by function address: branches to other functions, and functions whose address is loaded."""
+        code = {address for (_, address), (_, is_code) in self.symbols.items() if is_code}
+        graph, function, halves = {}, None, {}
+        through_pointer, loaded = set(), {}
+
+        for line in tool("objdump", "-d", self.path).splitlines():
+            if match := re.match(r"([0-9a-f]{8}) <.*>:$", line):
+                function, halves = int(match[1], 16), {}
+                graph.setdefault(function, set())
+                continue
+            fields = line.split("\t")
+            if function is None or len(fields) < 4:
+                continue
+            operation, operands = fields[2].strip(), fields[3]
+            if operation.startswith("b") and (match := re.match(r"([0-9a-f]+) <", operands)):
+                callee = int(match[1], 16)
+                if operation.startswith("bl") or callee != function:  # A branch to its own start is a loop.
+                    graph[function].add(callee)
+            elif operation == "blx":
+                through_pointer.add(function)
+            elif operation == ".word":
+                loaded.setdefault(function, set()).add(int(operands.split()[0], 16))
+            elif (match := re.match(r"(\w+), #(\d+)", operands)) and operation in ("movw", "movt"):
+                if operation == "movw":
+                    halves[match[1]] = int(match[2])
+                else:
+                    loaded.setdefault(function, set()).add(int(match[2]) << 16 | halves.get(match[1], 0))
+        for function in graph:
+            # Addresses of functions are odd in this instruction set.
+            callees = {word - 1 for word in loaded.get(function, ())} & code
+            if function in through_pointer and not callees:
+                sys.exit(f"error: the function at {function:#x} calls through a pointer that it does not load itself")
+            graph[function] = graph[function] & code | callees
+        return graph
+
+    def deepest(self):
+        """Deepest stack below each function, by name; recursion is an error."""
+        frames, graph, depths, names = self.frames(), self.call_graph(), {}, {}
+        for (name, address), (_, is_code) in self.symbols.items():
+            if is_code:
+                names[address] = name
+
+        def depth(function, path):
+            if function in path:
+                sys.exit(f"error: recursion: {[names.get(one) for one in path]}")
+            if function not in depths:
+                below = max((depth(callee, path + [function]) for callee in graph.get(function, ())), default=0)
+                depths[function] = frames.get(function, 0) + below
+                if function not in frames:
+                    self.without_frame.add(names.get(function, hex(function)))
+            return depths[function]
+
+        return {name: depth(function, []) for function, name in names.items()}
+
+
+def measure(images, level):
+    """Rows of the table, and the NAND image."""
+    none, nand, nor = (Image(images / f"{name}-{level}") for name in ("none", "nand", "nor"))
+    code = (".text", ".rodata")
+    rows = {
+        "Code, NAND": nand.section(*code) - none.section(*code),
+        "Code, NOR": nor.section(*code) - none.section(*code),
+        "of the code, compiler's runtime": nand.bytes_of(lambda name: re.match(r"compiler_builtins|__|mem", name)),
+        "Static RAM": nand.section(".data", ".bss") - none.section(".data", ".bss"),
+    }
+    for label, sample, state in [
+        ("128 MiB NAND", "nand_128_mib", "nand"),
+        ("16 MiB NOR", "nor_16_mib", "nor"),
+        ("1 MiB NOR", "nor_1_mib", "nor"),
+    ]:
+        rows[f"RAM, {label}"] = nand.sample(f"tables_{sample}") + nand.sample(f"state_{state}")
+    rows["RAM, each open file"] = nand.sample("handle")
+    deepest = nand.deepest()
+    for call in CALLS:
+        found = [depth for name, depth in deepest.items() if name.endswith(f"calls::call_{call}")]
+        if not found:
+            sys.exit(f"error: call_{call} was inlined")
+        rows[f"Stack, `{call}`"] = found[0]
+    for image in (nand, nor):
+        if names := image.forbidden():
+            sys.exit(f"error: panic machinery or formatting is linked: {', '.join(names)}")
+    return rows, nand
+
+
+NOTES = {
+    "Code, NAND": "all calls, on-chip page copy",
+    "Code, NOR": "all calls, with the layer that makes NOR look like NAND",
+    "of the code, compiler's runtime": "memory copies and 64-bit division, which most firmware has anyway",
+    "Static RAM": "",
+    "RAM, 128 MiB NAND": "2,048-byte pages, 64 a block, 1,024 blocks",
+    "RAM, 16 MiB NOR": "64 KiB blocks, 512-byte pages",
+    "RAM, 1 MiB NOR": "4 KiB blocks, 512-byte pages",
+    "RAM, each open file": "`File`, kept by the caller",
+}
+
+DOCUMENT = """\
+# Footprint
+
+The core on a Cortex-M3 (`thumbv7m-none-eabi`), with default settings. `tools/footprint.sh` measures it and writes this page;
+`tools/footprint.sh --check` fails when a number here is off by more than 2 % or exceeds its limit.
+
+| | bytes | limit | |
+|---|---:|---:|---|
+{rows}
+
+No panic machinery and no formatting is linked: a failed assertion is one trapping instruction.
+
+## Method
+- Compiler: {compiler}; `opt-level = "{level}"`, `lto = "fat"`, `codegen-units = 1`, `-Cpanic=immediate-abort`,
+  and the core library built with the same settings (`-Zbuild-std=core`). {comparison}
+- Code: `.text` and `.rodata` of the firmware in `tools/footprint`, less those of the same firmware without the calls. It makes
+  `format`, `mount`, `open`, `write`, `append`, `read`, `truncate`, `sync`, `remove`, `list` and `stat`, with arguments, geometry
+  and driver hidden from the optimiser. The calls' entries are counted; what the drivers do is not.
+- RAM: `Config::memory_bytes` and the size of `FileSystem` for the 32-bit target, both computed by the compiler and read from
+  the symbol table. Static RAM: the same difference as for code, of `.data` and `.bss`.
+- Stack: the deepest chain of frames below the call, from the compiler's `.stack_sizes` and the disassembled calls. There is no
+  recursion. What the driver needs comes on top{assembler}.
+"""
+
+
+def write(path, rows, compiler, level, comparison, without_frame):
+    lines = []
+    for label, value in rows.items():
+        limit = f"{LIMITS[label]:,}" if label in LIMITS else ""
+        lines.append(f"| {label} | {value:,} | {limit} | {NOTES.get(label, '')} |")
+    assembler = "".join(f", and a few bytes in `{name}`, which is assembler" for name in sorted(without_frame))
+    text = DOCUMENT.format(
+        rows="\n".join(lines), compiler=compiler, level=level, comparison=comparison, assembler=assembler
+    )
+    path.write_text(text)
+
+
+def read(path):
+    """Numbers of the document by label, and its compiler."""
+    text = path.read_text()
+    rows = re.findall(r"^\| ([^|]+?) \| ([\d,]+) \|", text, re.M)
+    compiler = re.search(r"^- Compiler: (.*?);", text, re.M)
+    return {label: int(number.replace(",", "")) for label, number in rows}, compiler[1] if compiler else ""
+
+
+def above_limits(rows):
+    return [
+        f"ABOVE LIMIT: {label}: {rows[label]:,} bytes, {rows[label] - limit:,} more than {limit:,}"
+        for label, limit in LIMITS.items()
+        if rows[label] > limit
+    ]
+
+
+def check(path, rows, compiler):
+    written, written_compiler = read(path)
+    differences = [
+        f"{label}: {value:,} bytes, docs/footprint.md says {written.get(label, 'nothing')}"
+        for label, value in rows.items()
+        if label not in written or abs(value - written[label]) > TOLERANCE * written[label]
+    ]
+    differences += [f"{label}: in docs/footprint.md and not measured" for label in written if label not in rows]
+    problems = above_limits(rows)
+    if compiler == written_compiler:
+        problems += differences
+    elif differences:
+        print(f"note: not compared, docs/footprint.md was measured with {written_compiler}, this is {compiler}:")
+        print("\n".join(differences))
+    return problems
+
+
+def main():
+    mode, path, images, compiler, *levels = sys.argv[1:]
+    path, images = Path(path), Path(images)
+    measured = {level: measure(images, level) for level in levels}
+    level = min(levels, key=lambda level: measured[level][0]["Code, NAND"])
+    rows, nand = measured[level]
+    if mode == "--top":
+        print("\n".join(f"{size:6} {name}" for size, name in nand.largest(20)))
+        return
+    for label, value in rows.items():
+        print(f"{label:34} {value:7,}")
+    if mode == "--check":
+        if problems := check(path, rows, compiler):
+            sys.exit("\n".join(problems))
+        return
+    other = "".join(
+        f'`opt-level = "{one}"` gives {measured[one][0]["Code, NAND"]:,} bytes of code on NAND.' for one in levels if one != level
+    )
+    write(path, rows, compiler, level, other, nand.without_frame)
+    for line in above_limits(rows):
+        print(line)
+
+
+main()

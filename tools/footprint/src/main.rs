@@ -1,0 +1,117 @@
+//! A firmware that makes every call of SteadyFS once, through a driver that the optimiser cannot see into.
+//!
+//! It is built to be measured, not to run: `tools/footprint.sh` builds it with and without the calls and takes the
+//! difference. Every call has an entry of its own, so that the deepest stack of each can be told.
+
+#![no_std]
+#![no_main]
+
+mod driver;
+mod samples;
+
+use core::hint::black_box;
+use core::panic::PanicInfo;
+
+#[panic_handler]
+fn panic(_: &PanicInfo) -> ! {
+    loop {}
+}
+
+/// Where the chip starts.
+#[unsafe(no_mangle)]
+pub extern "C" fn reset() -> ! {
+    #[cfg(any(feature = "nand", feature = "nor"))]
+    calls::every_one();
+    #[cfg(not(any(feature = "nand", feature = "nor")))]
+    driver::every_one();
+    loop {
+        black_box(());
+    }
+}
+
+/// The calls of the file system.
+#[cfg(any(feature = "nand", feature = "nor"))]
+mod calls {
+    use super::black_box;
+    #[cfg(feature = "nand")]
+    use crate::driver::{Nand as Chip, nand as chip};
+    #[cfg(feature = "nor")]
+    use crate::driver::{NorChip as Chip, nor as chip};
+    use steadyfs::media::Flash;
+    use steadyfs::{Access, Config, File, FileSystem, OpenOptions};
+
+    /// Makes every call once. Names, offsets and options are opaque, so that no path is optimised away.
+    pub fn every_one() {
+        let memory: &mut [u8] = black_box(&mut []);
+        call_format(memory);
+        let Some(mut fs) = call_mount(memory) else { return };
+        let Some(mut file) = call_open(&mut fs) else { return };
+        call_write(&mut fs, &mut file);
+        call_append(&mut fs, &mut file);
+        call_read(&mut fs, &mut file);
+        call_truncate(&mut fs, &mut file);
+        call_sync(&mut fs);
+        call_remove(&mut fs);
+        call_list(&mut fs);
+        call_stat(&mut fs);
+    }
+
+    #[inline(never)]
+    fn call_format(memory: &mut [u8]) {
+        let config = black_box(Config::for_geometry(&chip().geometry()));
+        black_box(FileSystem::format(chip(), &config, memory).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_mount(memory: &mut [u8]) -> Option<FileSystem<'_, Chip>> {
+        FileSystem::mount(chip(), black_box(Access::ReadWrite), memory).ok()
+    }
+
+    #[inline(never)]
+    fn call_open(fs: &mut FileSystem<'_, Chip>) -> Option<File> {
+        fs.open(black_box("a"), black_box(OpenOptions::DURABLE)).ok()
+    }
+
+    #[inline(never)]
+    fn call_write(fs: &mut FileSystem<'_, Chip>, file: &mut File) {
+        black_box(fs.write(file, black_box(0), black_box(&[])).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_append(fs: &mut FileSystem<'_, Chip>, file: &mut File) {
+        black_box(fs.append(file, black_box(&[])).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_read(fs: &mut FileSystem<'_, Chip>, file: &mut File) {
+        black_box(fs.read(file, black_box(0), black_box(&mut [])).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_truncate(fs: &mut FileSystem<'_, Chip>, file: &mut File) {
+        black_box(fs.truncate(file, black_box(0)).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_sync(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.sync().is_ok());
+    }
+
+    #[inline(never)]
+    fn call_remove(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.remove(black_box("a")).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_list(fs: &mut FileSystem<'_, Chip>) {
+        let mut cursor = black_box(0);
+        if let Ok(Some(entry)) = fs.list(&mut cursor) {
+            black_box(entry.stat);
+        }
+    }
+
+    #[inline(never)]
+    fn call_stat(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.stat(black_box("a")).is_ok());
+    }
+}

@@ -1,0 +1,43 @@
+//! RAM of sample volumes, as arrays whose sizes the symbol table tells. They are reserved in a section of their own and
+//! not counted as the firmware's.
+
+use crate::driver::{Nand, Nor, NorChip};
+use core::mem::{MaybeUninit, size_of};
+use steadyfs::media::Geometry;
+use steadyfs::media::nor::NorPages;
+use steadyfs::{Config, File, FileSystem};
+
+/// 128 MiB of NAND.
+pub const NAND_128_MIB: Geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 };
+/// 16 MiB of NOR in blocks of 64 KiB.
+pub const NOR_16_MIB: Geometry = nor_geometry(64 << 10, 256);
+/// 1 MiB of NOR in blocks of 4 KiB.
+pub const NOR_1_MIB: Geometry = nor_geometry(4 << 10, 256);
+
+const fn nor_geometry(block_bytes: u32, block_count: u32) -> Geometry {
+    Geometry { page_bytes: 512, pages_per_block: NorPages::<Nor>::pages_per_block(block_bytes, 512), block_count }
+}
+
+/// Bytes of tables and buffers with the default settings.
+const fn memory_bytes(geometry: &Geometry) -> usize {
+    let config = Config::for_geometry(geometry);
+    assert!(config.check(geometry).is_ok());
+    config.memory_bytes(geometry)
+}
+
+/// Reserves bytes under a name.
+macro_rules! sample {
+    ($name:ident, $bytes:expr) => {
+        #[used]
+        #[unsafe(no_mangle)]
+        #[unsafe(link_section = ".samples")]
+        static $name: MaybeUninit<[u8; $bytes]> = MaybeUninit::uninit();
+    };
+}
+
+sample!(sample_tables_nand_128_mib, memory_bytes(&NAND_128_MIB));
+sample!(sample_tables_nor_16_mib, memory_bytes(&NOR_16_MIB));
+sample!(sample_tables_nor_1_mib, memory_bytes(&NOR_1_MIB));
+sample!(sample_state_nand, size_of::<FileSystem<'static, Nand>>());
+sample!(sample_state_nor, size_of::<FileSystem<'static, NorChip>>());
+sample!(sample_handle, size_of::<File>());
