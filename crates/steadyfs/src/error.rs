@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::media::{Failure, Geometry};
 
-/// Why an operation on a mounted volume failed.
+/// Why an operation on a mounted volume failed. One byte, so that results travel in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -30,11 +30,8 @@ pub enum Error {
     InvalidName,
     /// Too many names share one hash value; choose another name.
     NameCollision,
-    /// The file would grow beyond `size_max`.
-    FileTooLarge {
-        /// Largest size of a file on this volume, in bytes.
-        size_max: u64,
-    },
+    /// The file would grow beyond [`FileSystem::size_max`](crate::FileSystem::size_max).
+    FileTooLarge,
     /// The file that this handle names was removed.
     Stale,
 }
@@ -53,7 +50,7 @@ impl fmt::Display for Error {
             Error::Exists => "a file of this name exists already",
             Error::InvalidName => "a name is 1 to 64 bytes without '/' and NUL",
             Error::NameCollision => "too many names share one hash value; choose another name",
-            Error::FileTooLarge { size_max } => return write!(f, "a file of this volume holds at most {size_max} bytes"),
+            Error::FileTooLarge => "the file would grow beyond the volume's size_max",
             Error::Stale => "the file that this handle names was removed",
         };
         f.write_str(text)

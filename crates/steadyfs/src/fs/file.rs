@@ -179,9 +179,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::Corrupt`], [`Error::Device`], [`Error::MediaFailing`].
     pub fn write(&mut self, file: &mut File, offset: u64, data: &[u8]) -> Result<(), Error> {
         self.refresh(file)?;
-        let size_max = self.size_max();
-        if offset.checked_add(data.len() as u64).is_none_or(|end| end > size_max) {
-            return Err(Error::FileTooLarge { size_max });
+        if offset.checked_add(data.len() as u64).is_none_or(|end| end > self.size_max()) {
+            return Err(Error::FileTooLarge);
         }
         let logical_bytes = u64::from(self.store.layout().logical_bytes);
         let mut done = 0;
@@ -399,9 +398,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// As [`write`](Self::write).
     pub fn truncate(&mut self, file: &mut File, size: u64) -> Result<(), Error> {
         self.refresh(file)?;
-        let size_max = self.size_max();
-        if size > size_max {
-            return Err(Error::FileTooLarge { size_max });
+        if size > self.size_max() {
+            return Err(Error::FileTooLarge);
         }
         if size == file.size {
             return Ok(());

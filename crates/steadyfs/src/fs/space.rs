@@ -135,7 +135,7 @@ impl<F: Flash> FileSystem<'_, F> {
         self.store.patch(page, at, &[byte])?;
         self.space.next += 1;
         // The bytes behind the first one of a run were seen empty.
-        self.space.byte = if self.space.next % 8 == 0 { 0 } else { byte };
+        self.space.byte = if self.space.next.is_multiple_of(8) { 0 } else { byte };
         self.space.used += 1;
         Ok(self.plan.data + bit - self.plan.data_bit)
     }

@@ -165,8 +165,9 @@ impl<'m, F: Flash> Store<'m, F> {
     fn find_checkpoint(&mut self) -> Result<(), MountError> {
         let pages = self.layout.geometry.pages_per_block;
         let mut first_sequences = [None; ANCHORS_MAX];
-        for index in 0..self.layout.anchor_count as usize {
-            first_sequences[index] = self.checked_sequence(self.anchors.blocks[index] * pages)?;
+        let blocks = self.anchors.blocks;
+        for (sequence, block) in first_sequences.iter_mut().zip(blocks).take(self.layout.anchor_count as usize) {
+            *sequence = self.checked_sequence(block * pages)?;
         }
         // A newer anchor may hold a checkpoint that was cut; the one before it is then complete.
         while let Some(index) = (0..ANCHORS_MAX).filter(|&i| first_sequences[i].is_some()).max_by_key(|&i| first_sequences[i]) {
@@ -356,9 +357,8 @@ impl<'m, F: Flash> Store<'m, F> {
             }
             Kind::Moved => {
                 // Compare and swap: the copy counts only if the mapping still names its source.
-                if self.overlay_frame(logical).is_none_or(|current| current == tag.aux) {
-                    self.replay_set(logical, frame)?;
-                }
+                let current = self.overlay_frame(logical);
+                return if current.is_none_or(|current| current == tag.aux) { self.replay_set(logical, frame) } else { Ok(()) };
             }
             Kind::MovedPending => {
                 if let Some(index) = self.pending.find(logical).filter(|&index| self.pending.value(index) == tag.aux) {

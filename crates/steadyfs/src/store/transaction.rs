@@ -167,7 +167,7 @@ impl<F: Flash> Store<'_, F> {
     fn flush_leftover(&mut self) -> Result<(), Error> {
         let (used, capacity) = (self.journal.page().len(), self.journal.patch_bytes_max());
         self.flushes = self.flushes.wrapping_add(1);
-        let due = used > capacity / 2 || (used > capacity / 36 && self.flushes % 4 == 0);
+        let due = used > capacity / 2 || (used > capacity / 36 && self.flushes.is_multiple_of(4));
         if !due || self.pending_room() < 2 {
             return Ok(());
         }

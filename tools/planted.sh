@@ -1,0 +1,84 @@
+#!/bin/bash
+# Removes each rule of crash consistency from a copy of the core, one at a time, and expects the tests to notice.
+#
+#   tools/planted.sh                all of tools/planted/*.patch, after a run that nothing was removed from
+#   tools/planted.sh --only NAME    one of them, e.g. 1-quarantine
+#
+# Prints what found each defect. Fails when a patch no longer applies, when the core does not build with it, or when no test
+# finds it. STEADYFS_CUTS (400) is the number of power-cut runs. Bounds are not checked: only lost or mixed data counts.
+set -euo pipefail
+
+only=
+case ${1:-} in
+"") ;;
+--only) only=${2:?--only needs a name} ;;
+*) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+esac
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+patches=$root/tools/planted
+[ -z "$only" ] || [ -f "$patches/$only.patch" ] || { echo "error: no $patches/$only.patch" >&2; exit 2; }
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}
+export STEADYFS_SKIP_BOUNDS=1 STEADYFS_CUTS=${STEADYFS_CUTS:-400} RUST_BACKTRACE=0
+unset STEADYFS_SEED STEADYFS_TIMES STEADYFS_KEEP_GOING
+
+# The path is always the same, so that only the core and a test are built again; the lock keeps two runs apart.
+copy=${TMPDIR:-/tmp}/steadyfs-planted-$(id -u)
+exec 9>"$copy.lock"
+flock -n 9 || { echo "error: another run uses $copy" >&2; exit 2; }
+log=$copy.log
+trap 'rm -rf "$copy" "$log"' EXIT
+rm -rf "$copy"
+mkdir "$copy"
+# Files get the time of now: a build of an earlier run, defect included, must look old.
+(cd "$root" && git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
+    [ ! -f "$file" ] || printf '%s\0' "$file"
+done | tar --null -T - -cf -) | tar -xmf - -C "$copy"
+cd "$copy"
+
+# Runs one test file: 0 when it passes, 1 when it fails, 3 when it does not build.
+run() {
+    cargo test --quiet -p steadyfs --test "$1" --no-run >"$log" 2>&1 || return 3
+    timeout 300 cargo test --quiet -p steadyfs --test "$1" >"$log" 2>&1 || return 1
+}
+
+# What the log says about a failure: test, seed, message.
+describe() {
+    local replay test seed
+    replay=$(grep -m 1 '^replay: ' "$log" || true)
+    seed=$(sed -n 's/.*STEADYFS_SEED=\([0-9]*\).*/\1/p' <<<"$replay")
+    test=${replay##* }
+    [ -n "$test" ] || test=$(sed -n "s/^thread '\([^']*\)'.*panicked.*/\1/p" "$log" | head -n 1)
+    printf 'found by %s %s, seed %s (%s)\n' "$1" "${test:-which did not end}" "${seed:--}" \
+        "$(grep -m 1 -A 1 'panicked at' "$log" | tail -n 1 | cut -c 1-70)"
+}
+
+if [ -z "$only" ]; then
+    for test in power_cut failures; do
+        run "$test" || { cat "$log"; echo "error: $test fails with nothing planted" >&2; exit 2; }
+    done
+    echo "nothing planted: passes"
+fi
+
+failed=0
+for patch in "$patches"/${only:-*}.patch; do
+    name=$(basename "$patch" .patch)
+    git apply "$patch" || { echo "error: $patch does not apply any more: renew it" >&2; exit 2; }
+    found=
+    for test in $(sed -n 's/^tests: //p' "$patch"); do
+        status=0
+        run "$test" || status=$?
+        if [ $status = 3 ]; then
+            cat "$log"
+            echo "error: the core does not build with $patch" >&2
+            exit 2
+        elif [ $status = 1 ]; then
+            found=$(describe "$test")
+            break
+        fi
+    done
+    echo "$name: ${found:-NOT FOUND}"
+    [ -n "$found" ] || failed=1
+    git apply -R "$patch"
+done
+exit $failed
