@@ -31,7 +31,7 @@ trap 'rm -rf "$copy" "$log"' EXIT
 rm -rf "$copy"
 mkdir "$copy"
 # Files get the time of now: a build of an earlier run, defect included, must look old.
-(cd "$root" && git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
+(cd "$root" && git ls-files -z | while IFS= read -r -d '' file; do
     [ ! -f "$file" ] || printf '%s\0' "$file"
 done | tar --null -T - -cf -) | tar -xmf - -C "$copy"
 cd "$copy"

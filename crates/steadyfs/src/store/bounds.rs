@@ -147,8 +147,8 @@ impl<F: Flash> Store<'_, F> {
     /// Worst case of a mount after an unclean stop.
     ///
     /// Superblock, first pages of the anchors, two searches for the end of an anchor, the checkpoint, one tag for each program
-    /// since, the leaves, the journal page, and settling: one erase, two rescued frames, journal page and checkpoint, up to three
-    /// erases for heads that are nearly full, and, where two frames were rescued, their way back.
+    /// since, the leaves, the journal page, and settling: one erase, two rescued frames, journal page and checkpoint, an erase
+    /// for heads that are nearly full (two where blocks are small), and, where two frames were rescued, their way back.
     pub fn mount_bound(layout: &Layout) -> Cost {
         let unit = u32::from(layout.config.unit_pages);
         let pages = layout.geometry.pages_per_block;
@@ -166,7 +166,7 @@ impl<F: Flash> Store<'_, F> {
                 + overshoot,
             programs: 5 * unit + 2 + 2 * layout.checkpoint_pages,
             copies: 2 * unit,
-            erases: 4,
+            erases: 1 + (16 / layout.frames_per_block).max(1),
         }
     }
 }

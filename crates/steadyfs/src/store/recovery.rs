@@ -505,12 +505,12 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// Erases blocks for the heads that will soon need one, so that no call after the mount erases twice.
+    /// Erases blocks for the heads that will soon need one, so that no call after the mount erases twice: a call may erase one
+    /// itself and then moves nothing. Where blocks are small, one call may need two.
     fn stock_heads(&mut self) -> Result<(), Error> {
-        let heads = [HeadIndex::User, HeadIndex::Moved, HeadIndex::Journal];
-        let needed = heads.iter().filter(|&&head| self.head_rest(head) <= SCARCE).count() as u32;
-        // Where blocks are small, one call may need two.
-        let needed = needed.max(16 / self.layout.frames_per_block);
+        let heads = [HeadIndex::User, HeadIndex::Journal];
+        let scarce = heads.iter().filter(|&&head| self.head_rest(head) <= SCARCE).count() as u32;
+        let needed = scarce.saturating_sub(1).max(16 / self.layout.frames_per_block);
         while self.blocks.count(State::Erased) < needed && self.blocks.count(State::Listed) > 0 {
             self.erase_listed()?;
         }
