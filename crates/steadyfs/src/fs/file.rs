@@ -188,8 +188,6 @@ impl<F: Flash> FileSystem<'_, F> {
             let at = offset + done as u64;
             let step = ((logical_bytes - at % logical_bytes) as usize).min(data.len() - done);
             self.begin()?;
-            // Freeing the pages of a cut file may have changed this one.
-            self.refresh(file)?;
             let result = self.write_piece(file, at, &data[done..done + step]);
             self.finish(result, file.durable)?;
             done += step;
@@ -287,7 +285,9 @@ impl<F: Flash> FileSystem<'_, F> {
         }
         let region_pages = self.plan.region_pages;
         let region_index = file_page / region_pages;
-        if region_index >= REGIONS {
+        let logical_bytes = u64::from(self.store.layout().logical_bytes);
+        if region_index >= REGIONS || u64::from(file_page) * logical_bytes >= file.size {
+            // No file has pages behind its end.
             return Ok(None);
         }
         let mut area = [0; AREA_BYTES];

@@ -195,7 +195,6 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         let needed = self.space.used + 2 >= self.capacity() && self.store.pending_room() >= PENDING_PER_CALL;
         if self.trim_head != 0 && (needed || !self.store.is_open()) {
             let step = self.trim_step();
-            self.stamp = self.stamp.wrapping_add(1);
             if let Err(error) = step {
                 self.undo(error)?;
                 return Err(error);
