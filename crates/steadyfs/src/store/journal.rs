@@ -270,6 +270,17 @@ impl<'m> Journal<'m> {
         best.map(|logical| (logical, best_bytes))
     }
 
+    /// Number of logical pages that the buffer patches.
+    pub fn patched_pages(&self) -> usize {
+        let mut last = None;
+        self.records().filter(|r| r.offset != DISCARD && last.replace(r.logical) != Some(r.logical)).count()
+    }
+
+    /// Bytes that a patch takes in the buffer.
+    pub fn patch_room(&self, bytes: usize) -> usize {
+        HEADER + bytes
+    }
+
     /// The first logical page from `from` on that the buffer patches.
     pub fn patched_from(&self, from: u32) -> Option<u32> {
         self.records().find(|r| r.logical >= from && r.offset != DISCARD).map(|r| r.logical)

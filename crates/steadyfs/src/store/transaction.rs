@@ -6,6 +6,10 @@ use super::{Call, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::media::{Flash, Kind, TAG_BYTES};
 
+/// Logical pages with patches in the journal at most. With more, writing one of them would make little room, and a call might
+/// have to write many.
+const PATCHED_PAGES_MAX: usize = 16;
+
 impl<F: Flash> Store<'_, F> {
     /// Starts a call that may change the volume.
     ///
@@ -141,26 +145,32 @@ impl<F: Flash> Store<'_, F> {
     /// Changes a few bytes of a logical page. They share one journal page with all other patches of the transaction.
     ///
     /// # Cost
-    /// Nothing while the journal buffer has room. When it is full, the logical page that takes most of it is written
-    /// ([`write`](Self::write)), seldom another one.
+    /// Nothing while the journal buffer has room; at most two frames otherwise. The logical page that takes most of the buffer is
+    /// written if that makes enough room, or else the patched one.
     pub fn patch(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         debug_assert!(bytes.len() <= self.journal.patch_bytes_max());
         self.check_logical(logical)?;
         self.call.changed = true;
+        if !self.journal.patches(logical) && self.journal.patched_pages() >= PATCHED_PAGES_MAX {
+            self.flush_next()?;
+        }
         while let Err(Full) = self.journal.insert(logical, offset, bytes) {
-            let (largest, _) = self.journal.largest().ok_or(Error::TransactionTooLarge)?;
-            if largest == logical {
-                // The bytes go with the page, so that appends of 64 bytes fill half of a 4 KiB page before it is written.
-                self.write(logical, offset, bytes, false)?;
-                return self.flush_leftover();
+            match self.journal.largest() {
+                Some((largest, room)) if largest != logical && room >= self.journal.patch_room(bytes.len()) => {
+                    self.write(largest, 0, &[], false)?;
+                    self.flush_leftover()?;
+                }
+                _ => {
+                    // The bytes go with the page, so that appends of 64 bytes fill half of a 4 KiB page before it is written.
+                    self.write(logical, offset, bytes, false)?;
+                    return self.flush_leftover();
+                }
             }
-            self.write(largest, 0, &[], false)?;
-            self.flush_leftover()?;
         }
         Ok(())
     }
 
-    /// After the page with most patches was written: writes one of the pages that have little in the journal, each in its turn.
+    /// After the page with most patches was written: writes one of the pages that have little in the journal.
     ///
     /// Little things that nobody changes again would take room for good. So one is written after every fourth flush if more
     /// than a 36th of the buffer is left (56 bytes of 2 KiB: what appends to a file renew), after every flush if it is half.
@@ -168,11 +178,12 @@ impl<F: Flash> Store<'_, F> {
         let (used, capacity) = (self.journal.page().len(), self.journal.patch_bytes_max());
         self.flushes = self.flushes.wrapping_add(1);
         let due = used > capacity / 2 || (used > capacity / 36 && self.flushes.is_multiple_of(4));
-        if !due || self.pending_room() < 2 {
-            return Ok(());
-        }
-        let next = self.journal.patched_from(self.leftover + 1).or_else(|| self.journal.patched_from(0));
-        if let Some(logical) = next {
+        if due && self.pending_room() > 1 { self.flush_next() } else { Ok(()) }
+    }
+
+    /// Writes one of the pages that have patches in the journal, each in its turn.
+    fn flush_next(&mut self) -> Result<(), Error> {
+        if let Some(logical) = self.journal.patched_from(self.leftover + 1).or_else(|| self.journal.patched_from(0)) {
             self.leftover = logical;
             self.write(logical, 0, &[], false)?;
         }
