@@ -417,7 +417,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.apply(record, true)?;
             }
             self.pending.clear();
-            self.load_journal()?;
+            self.keep_journal(last)?;
             return Ok(self.derive_live()?);
         }
         self.sequence += JUMP;
@@ -436,7 +436,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.pending.clear();
         self.transaction_start = IDLE;
         self.collect(before)?;
-        self.load_journal()?;
+        self.keep_journal(last)?;
         while self.journal_at != NONE {
             let page = self.current_anchor() * self.layout.geometry.pages_per_block + self.anchors.next;
             let tag = Tag { sequence: self.sequence, logical: 0, kind: Kind::Journal, aux: 0 };
@@ -460,6 +460,17 @@ impl<'m, F: Flash> Store<'m, F> {
         self.checkpoint()?;
         self.stock_heads()?;
         Ok(self.empty_anchor()?)
+    }
+
+    /// Makes the journal buffer hold the newest journal page. The one of the last record was read when it was applied, and is not
+    /// read again: it may be metastable.
+    fn keep_journal(&mut self, last: Option<Record>) -> Result<(), Error> {
+        let is_last = |record: Record| head_of(record.tag.kind) == Some(HeadIndex::Journal) && record.place == self.journal_at;
+        if last.is_some_and(is_last) {
+            self.journal.remove_discards();
+            return Ok(());
+        }
+        self.load_journal()
     }
 
     /// Copies the frames that an earlier mount rescued into anchor `before`, and that no call has moved since, into the fresh one.
