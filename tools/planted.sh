@@ -6,13 +6,20 @@
 #
 # Prints what found each defect. Fails when a patch no longer applies, when the core does not build with it, or when no test
 # finds it. STEADYFS_CUTS (400) is the number of power-cut runs. Bounds are not checked: only lost or mixed data counts.
+#
+# Not planted, because nothing is lost without them as things are:
+#   compare-and-swap of Moved and MovedLeaf: records are replayed in the order of one sequence, and a copy is programmed only while
+#     the map names its source; 3,000 runs find nothing
+#   the check that an anchor is not in use: a rescued frame or journal page is moved long before the ring comes round
+#   retiring the block of a failed program: its next erase fails in the simulator, and that takes it out of use as well
+#   folding before the commit: end() keeps so much room in the overlay that the commit has nothing to fold
 set -euo pipefail
 
 only=
 case ${1:-} in
 "") ;;
 --only) only=${2:?--only needs a name} ;;
-*) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+*) sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -39,7 +46,7 @@ cd "$copy"
 # Runs one test file: 0 when it passes, 1 when it fails, 3 when it does not build.
 run() {
     cargo test --quiet -p steadyfs --test "$1" --no-run >"$log" 2>&1 || return 3
-    timeout 300 cargo test --quiet -p steadyfs --test "$1" >"$log" 2>&1 || return 1
+    STEADYFS_CUTS=${2:-$STEADYFS_CUTS} timeout 300 cargo test --quiet -p steadyfs --test "$1" >"$log" 2>&1 || return 1
 }
 
 # What the log says about a failure: test, seed, message.
@@ -67,7 +74,7 @@ for patch in "$patches"/${only:-*}.patch; do
     found=
     for test in $(sed -n 's/^tests: //p' "$patch"); do
         status=0
-        run "$test" || status=$?
+        run "$test" "$(sed -n 's/^cuts: //p' "$patch")" || status=$?
         if [ $status = 3 ]; then
             cat "$log"
             echo "error: the core does not build with $patch" >&2

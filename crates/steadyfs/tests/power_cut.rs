@@ -7,12 +7,12 @@ mod common;
 
 use std::cell::OnceCell;
 
-use common::oracle::{Limits, Model, fill, random_steps, work};
+use common::oracle::{Limits, Model, Op, fill, long_transactions, overwrites, random_steps, work};
 use common::{Device, Rng, SHAPES, Shape, for_seeds, setting};
 use steadyfs::{Error, MountError};
 
-/// Percent of the volume that the files at rest take.
-const FILL: u64 = 70;
+/// Percent of the volume that the files at rest take: with free blocks to spare, and so few that frames move all the time.
+const FILLS: [u64; 2] = [70, 92];
 /// Steps of the workload that is cut at each of its operations.
 const STEPS: usize = 80;
 
@@ -26,15 +26,16 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(shape: &Shape) -> Self {
+    fn new(shape: &Shape, percent: u64) -> Self {
         let limits = shape.limits(6);
         let (mut device, mut model) = (shape.device(1), Model::new(false));
-        fill(&mut device, &mut model, FILL);
+        fill(&mut device, &mut model, percent);
         work(&mut device, &mut model, random_steps(u64::MAX, 1500, limits)).expect("churn");
+        work(&mut device, &mut model, overwrites(0, 1000, limits)).expect("overwrites");
         let mut stage = Self { limits, device, model, operations: 0 };
         let (mut device, mut model) = (stage.device.clone(), stage.model.clone());
         let before = device.cut().operations();
-        work(&mut device, &mut model, random_steps(0, STEPS, limits)).expect("workload without a cut");
+        work(&mut device, &mut model, steps(0, STEPS, limits)).expect("workload without a cut");
         stage.operations = device.cut().operations() - before;
         stage
     }
@@ -45,7 +46,7 @@ impl Stage {
         let mut rng = Rng(seed);
         let (workload, operation) = (seed / self.operations, seed % self.operations + 1);
         device.cut().cut_at(operation);
-        let mut steps = random_steps(workload, STEPS, self.limits);
+        let mut steps = self::steps(workload, STEPS, self.limits);
         for _ in 0..3 + rng.below(4) {
             match work(&mut device, &mut model, steps.by_ref()) {
                 Ok(()) => {}
@@ -56,22 +57,33 @@ impl Stage {
             // Half of the cuts meet the recovery.
             let operation = if rng.one_in(2) { 1 + rng.below(10) } else { 1 + rng.below(150) };
             device.cut().cut_at(operation);
-            steps = random_steps(rng.next(), STEPS / 2, self.limits);
+            steps = self::steps(rng.next(), STEPS / 2, self.limits);
         }
         device.power_cycle();
         work(&mut device, &mut model, steps).unwrap_or_else(|error| panic!("at last: {error}"));
     }
 }
 
+/// Random steps; overwrites all over the volume, which keep frames moving; transactions whose own frames are moved.
+fn steps(seed: u64, count: usize, limits: Limits) -> Box<dyn Iterator<Item = Op>> {
+    match seed % 4 {
+        1 => Box::new(overwrites(seed, count, limits)),
+        3 => Box::new(long_transactions(seed, count, limits)),
+        _ => Box::new(random_steps(seed, count, limits)),
+    }
+}
+
 /// Runs chains of cuts on some shapes, one after the other.
 fn torture(test_name: &str, shapes: &[Shape], runs: u64) {
-    let stages: Vec<OnceCell<Stage>> = shapes.iter().map(|_| OnceCell::new()).collect();
+    let kinds: Vec<(&Shape, u64)> = FILLS.iter().flat_map(|&fill| shapes.iter().map(move |shape| (shape, fill))).collect();
+    let stages: Vec<OnceCell<Stage>> = kinds.iter().map(|_| OnceCell::new()).collect();
     for_seeds("power_cut", test_name, setting("STEADYFS_CUTS").unwrap_or(runs), |seed| {
-        let index = seed as usize % shapes.len();
-        let stage = stages[index].get_or_init(|| Stage::new(&shapes[index]));
-        let run = std::panic::AssertUnwindSafe(|| stage.run(seed / shapes.len() as u64));
+        let index = seed as usize % kinds.len();
+        let (shape, fill) = kinds[index];
+        let stage = stages[index].get_or_init(|| Stage::new(shape, fill));
+        let run = std::panic::AssertUnwindSafe(|| stage.run(seed / kinds.len() as u64));
         if let Err(panic) = std::panic::catch_unwind(run) {
-            eprintln!("on {}", shapes[index].name);
+            eprintln!("on {}, {fill} % full", shape.name);
             std::panic::resume_unwind(panic);
         }
     });

@@ -12,8 +12,9 @@
 //! A call that writes `h` frames costs `h` frames of programs and then either `c` moves and `f` folds (or a checkpoint in their
 //! place), or one erase. Where `n ≤ 3h` ("tight": nearly full) it may have to do all of that.
 
-use super::Store;
+use super::blocks::State;
 use super::reclaim::CHECKPOINT_SLACK;
+use super::{HeadIndex, Store};
 use crate::config::{Layout, STOCK};
 use crate::cost::{Bound, Cost, Envelope};
 use crate::media::{Flash, Timing};
@@ -72,31 +73,33 @@ impl<F: Flash> Store<'_, F> {
         let share = Share::new(layout, self.blocks.live_total() + frames, frames);
         let mut own = write_cost(layout).times(frames);
         own.programs += journal_pages + u32::from(self.unmarked);
+        // A commit looks the old frames of its pages up where few frames are left.
+        own.reads += self.pending.len() + self.journal.discard_count();
         // A failed frame is written, or moved, once more, in another block; a failed erase is tried on another block.
         own = own.plus(&Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 1 }.times(failures));
         let moves = self.move_cost().times(share.moves);
         let folds = Cost { reads: unit, programs: unit, ..Cost::default() }.times(share.folds);
         let checkpoint = Cost { programs: layout.checkpoint_pages, ..Cost::default() };
-        let erase = Cost { erases: 1, ..Cost::default() };
+        let erase = Cost { erases: self.erases(&share, frames, journal_pages), ..Cost::default() };
         let most = Cost { programs: folds.programs.max(checkpoint.programs), ..folds };
         if share.tight {
             // Nearly full: everything may meet, and the heads may need more than one erased block.
-            let all = own
-                .plus(&moves)
-                .plus(&folds)
-                .plus(&folds)
-                .plus(&checkpoint)
-                .plus(&erase.times(1 + self.tight_erases(&share, frames)));
+            let all = own.plus(&moves).plus(&folds).plus(&folds).plus(&checkpoint).plus(&erase);
             return Bound { moving: all, erasing: all };
         }
         Bound { moving: own.plus(&moves).plus(&most), erasing: own.plus(&erase) }
     }
 
-    /// Erases beyond the first that a call on a nearly full volume may need: what it programs may not fit the stock.
-    fn tight_erases(&self, share: &Share, frames: u32) -> u32 {
-        let fpb = self.layout.frames_per_block;
-        let taken = (frames + 2 * share.folds).div_ceil(fpb) + share.moves.div_ceil(fpb) + 1;
-        taken.saturating_sub(STOCK / 2 + 1)
+    /// Erases of a call: one that restocks, or what it programs beyond the blocks that are erased now, if that is more. It is
+    /// more only just after a mount, and where a call fills a whole block.
+    fn erases(&self, share: &Share, frames: u32, journal_pages: u32) -> u32 {
+        let blocks =
+            |head: HeadIndex, places: u32| places.saturating_sub(self.head_rest(head)).div_ceil(self.head_capacity(head));
+        let (folds, moves) = if share.tight { (2 * share.folds, share.moves) } else { (0, 0) };
+        let taken = blocks(HeadIndex::User, frames + folds)
+            + blocks(HeadIndex::Moved, moves)
+            + blocks(HeadIndex::Journal, journal_pages + u32::from(self.unmarked));
+        taken.saturating_sub(self.blocks.count(State::Erased)).max(1)
     }
 
     fn move_cost(&self) -> Cost {
@@ -148,7 +151,8 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// Superblock, first pages of the anchors, two searches for the end of an anchor, the checkpoint, one tag for each program
     /// since, the leaves, the journal page, and settling: one erase, two rescued frames, journal page and checkpoint, an erase
-    /// for heads that are nearly full (two where blocks are small), and, where two frames were rescued, their way back.
+    /// for heads that are nearly full (two where blocks are small), and, where two frames were rescued, their way back into
+    /// blocks that may have to be erased first.
     pub fn mount_bound(layout: &Layout) -> Cost {
         let unit = u32::from(layout.config.unit_pages);
         let pages = layout.geometry.pages_per_block;
@@ -166,7 +170,7 @@ impl<F: Flash> Store<'_, F> {
                 + overshoot,
             programs: 5 * unit + 2 + 2 * layout.checkpoint_pages,
             copies: 2 * unit,
-            erases: 1 + (16 / layout.frames_per_block).max(1),
+            erases: 3 + (16 / layout.frames_per_block).max(1),
         }
     }
 }

@@ -121,8 +121,44 @@ pub fn random_steps(seed: u64, count: usize, limits: Limits) -> impl Iterator<It
     (0..count).map(move |_| Op::random(&mut rng, &limits))
 }
 
+/// Transactions that write one page first and then others again and again, so that the first one's block is soon the emptiest:
+/// pages that wait for a commit are moved.
+pub fn long_transactions(seed: u64, count: usize, limits: Limits) -> impl Iterator<Item = Op> {
+    let mut rng = Rng(seed ^ 0x10_4E);
+    let bytes = limits.logical_bytes as usize;
+    (0..count).map(move |step| match step % 40 {
+        0 => Op::Write { file: 0, offset: 0, bytes: 4 * bytes, durable: true },
+        39 if rng.one_in(2) => Op::Rollback,
+        39 => Op::Sync,
+        // Every frame but one of a block dies at once.
+        n => Op::Write {
+            file: 0,
+            offset: if n % 13 == 1 { n as u64 / 13 } else { 3 } * limits.logical_bytes,
+            bytes,
+            durable: false,
+        },
+    })
+}
+
+/// Pages anywhere in the files at rest, each a commit of its own, now and then with a small change among them: blocks never
+/// become empty by themselves.
+pub fn overwrites(seed: u64, count: usize, limits: Limits) -> impl Iterator<Item = Op> {
+    let mut rng = Rng(seed ^ 0x0E_44);
+    (0..count).map(move |_| {
+        let (file, offset) = (AT_REST + rng.below(4) as u8, rng.below(50) * limits.logical_bytes);
+        let bytes = if rng.one_in(8) { 30 } else { limits.logical_bytes as usize };
+        Op::Write { file, offset, bytes, durable: true }
+    })
+}
+
+/// Numbers from here on mean the files that [`fill`] makes.
+const AT_REST: u8 = 200;
+
 /// The name of a file of a workload. Some are as long as they may be.
 pub fn name(file: u8) -> String {
+    if file >= AT_REST {
+        return format!("rest{}", file - AT_REST);
+    }
     if file.is_multiple_of(4) { format!("{file:064}") } else { format!("f{file}") }
 }
 
