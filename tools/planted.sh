@@ -5,7 +5,7 @@
 #   tools/planted.sh --only NAME    one of them, e.g. 1-quarantine
 #
 # Prints what found each defect. Fails when a patch no longer applies, when the core does not build with it, or when no test
-# finds it. STEADYFS_CUTS (400) is the number of power-cut runs. Bounds are not checked: only lost or mixed data counts.
+# finds it. STEADYFS_CUTS (400) is the number of power-cut runs; a patch that is found late names its own. Bounds are not checked: only lost or mixed data counts.
 #
 # Not planted, because nothing is lost without them as things are:
 #   compare-and-swap of Moved and MovedLeaf: records are replayed in the order of one sequence, and a copy is programmed only while
