@@ -100,7 +100,6 @@ fn make() -> Nand {
     // Never committed.
     let mut file = fs.open("regions", OpenOptions::EXISTING).unwrap();
     fs.write(&mut file, 0, &content(8, 1024)).unwrap();
-    drop(fs);
     chip
 }
 
@@ -202,7 +201,6 @@ fn image_of_version_1_mounts_for_reading_only() {
     let mut chip = chip();
     let mut fs = FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
     assert_eq!(contents(&mut fs), expected());
-    drop(fs);
     assert_eq!(dump(&mut chip), image(), "the medium is unchanged");
 }
 
