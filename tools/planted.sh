@@ -26,7 +26,9 @@ esac
 root=$(cd "$(dirname "$0")/.." && pwd)
 patches=$root/tools/planted
 [ -z "$only" ] || [ -f "$patches/$only.patch" ] || { echo "error: no $patches/$only.patch" >&2; exit 2; }
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}
+# A target directory of its own: cargo takes builds of equal packages in different places for the same, and would run a planted
+# defect in the repository's own tests.
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}/planted
 export STEADYFS_SKIP_BOUNDS=1 STEADYFS_CUTS=${STEADYFS_CUTS:-400} RUST_BACKTRACE=0
 unset STEADYFS_SEED STEADYFS_TIMES STEADYFS_KEEP_GOING
 
