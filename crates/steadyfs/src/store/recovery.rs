@@ -314,13 +314,14 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Applies a record. One before a gap may be half of a failed program and is looked at as a whole first.
     fn apply(&mut self, record: Record, verify: bool) -> Result<(), Error> {
-        let Record { tag, place } = record;
+        let Record { mut tag, place } = record;
         match tag.kind {
             Kind::Journal | Kind::JournalDiscard => {
                 if verify || tag.kind == Kind::JournalDiscard {
                     match self.read_journal(place) {
                         Err(Error::Corrupt) if verify => return Ok(()),
-                        result => result?,
+                        // A metastable tag may have read differently before; this one has the right checksum.
+                        result => tag = result?,
                     }
                 }
                 self.apply_journal(tag, place)

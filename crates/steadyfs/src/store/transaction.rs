@@ -4,7 +4,7 @@ use super::journal::Full;
 use super::program::{Source, check_page, is_data};
 use super::{Call, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
-use crate::media::{Flash, Kind, TAG_BYTES};
+use crate::media::{Flash, Kind, TAG_BYTES, Tag};
 
 /// Logical pages with patches in the journal at most. With more, writing one of them would make little room, and a call might
 /// have to write many.
@@ -280,7 +280,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Reads a journal page into the journal buffer, its discards included.
-    pub(super) fn read_journal(&mut self, page: u32) -> Result<(), Error> {
+    pub(super) fn read_journal(&mut self, page: u32) -> Result<Tag, Error> {
         let result = self.try_read_journal(page);
         if result.is_err() {
             self.journal.clear();
@@ -288,13 +288,13 @@ impl<F: Flash> Store<'_, F> {
         result
     }
 
-    fn try_read_journal(&mut self, page: u32) -> Result<(), Error> {
+    fn try_read_journal(&mut self, page: u32) -> Result<Tag, Error> {
         let mut bytes = [0; TAG_BYTES];
         self.flash.read(page, self.journal.buffer(), &mut bytes)?;
         let kind = |kind| matches!(kind, Kind::Journal | Kind::JournalDiscard);
-        let logical = crate::media::Tag::parse(&bytes).map_or(0, |tag| tag.logical);
-        check_page(self.journal.buffer(), &bytes, kind, logical)?;
-        if self.journal.adopt(self.layout.logical_count, self.layout.logical_bytes) { Ok(()) } else { Err(Error::Corrupt) }
+        let tag = Tag::parse(&bytes).ok_or(Error::Corrupt)?;
+        check_page(self.journal.buffer(), &bytes, kind, tag.logical)?;
+        if self.journal.adopt(self.layout.logical_count, self.layout.logical_bytes) { Ok(tag) } else { Err(Error::Corrupt) }
     }
 
     /// Lets `look` see program page `index` of a logical page, as the open transaction has it.
