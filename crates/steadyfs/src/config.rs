@@ -25,10 +25,13 @@ pub struct Config {
     pub wear_spread: u8,
     /// Blocks that may be bad, factory and grown together, before the volume is used up.
     pub bad_blocks_max: u16,
-    /// Files that the volume can hold, at most 1,048,576. An entry of the file table takes room only once used.
+    /// Files and directories that the volume can hold, at most 1,048,576; a name of more than 64 bytes, and attributes, count
+    /// as one each. An entry of the file table takes room only once used.
     pub files_max: u32,
     /// Program failures that one call survives by writing elsewhere.
     pub failures: u8,
+    /// Bytes of a name at most, 1 to 255. A limit for users; it changes no table.
+    pub name_bytes_max: u8,
 }
 
 impl Config {
@@ -43,21 +46,23 @@ impl Config {
         Self {
             unit_pages: unit_pages as u16,
             overlay_entries: clamp(frames / 75, 64, 1024) as u16,
-            transaction_pages: clamp(frames / 1024, 8, 16) as u16,
+            transaction_pages: 16,
             checkpoint_programs: clamp(pages / 32, 32, 192) as u16,
             wear_spread: 32,
             bad_blocks_max: clamp(geometry.block_count / 50, 2, 200) as u16,
-            files_max: clamp(frames / 16, 64, 16_384),
+            files_max: clamp(frames / 2, 64, 65_536),
             failures: 2,
+            name_bytes_max: 255,
         }
     }
 
     /// Bytes of RAM that a volume needs for its tables and buffers.
     ///
-    /// A `const fn`: the buffer can be a `static` array.
+    /// A `const fn`: the buffer can be a `static` array. It has room for eight files that are open at once; eight bytes more for each
+    /// further one.
     pub const fn memory_bytes(&self, geometry: &Geometry) -> usize {
         match Layout::derive(geometry, self) {
-            Ok(layout) => layout.memory_bytes(),
+            Ok(layout) => layout.memory_bytes() + OPEN_FILES * crate::fs::OPEN_BYTES,
             Err(_) => 0,
         }
     }
@@ -94,8 +99,8 @@ pub(crate) const LISTED_MAX: usize = 28;
 pub(crate) const INODE_BYTES: u32 = 256;
 /// Inodes beyond `files_max`, for the ends that were cut off files.
 pub(crate) const SPARE_INODES: u32 = 16;
-/// Bytes of a directory record.
-pub(crate) const RECORD_BYTES: u32 = 8;
+/// Files that may be open at once in a buffer of [`Config::memory_bytes`].
+const OPEN_FILES: usize = 8;
 /// Erased blocks that reclamation keeps in stock.
 pub(crate) const STOCK: u32 = 4;
 
@@ -161,6 +166,9 @@ impl Layout {
         if config.wear_spread < 8 || config.wear_spread > 200 {
             return Err("wear_spread must be 8 to 200");
         }
+        if config.name_bytes_max == 0 {
+            return Err("name_bytes_max must be 1 to 255");
+        }
         if config.files_max < 1 || config.files_max > 0x10_0000 || config.failures > 8 {
             return Err("files_max must be 1 to 1,048,576 and failures at most 8");
         }
@@ -172,12 +180,11 @@ impl Layout {
         let frames = fpb * blocks;
         let entry_bytes = if frames <= 0x8000 { 2 } else { 4 };
         let leaf_entries = logical_bytes / entry_bytes;
-        // Room for the data itself, the allocation map, the file table and the directory.
+        // Room for the data itself, the allocation map and the file table.
         let table = ceil_div(config.files_max + SPARE_INODES, logical_bytes / INODE_BYTES);
-        let directory = ceil_div(directory_slots(config.files_max) * RECORD_BYTES, logical_bytes);
         let room = frames / 10 * 9;
         let maps = ceil_div(room + config.files_max + SPARE_INODES + 7, logical_bytes * 8);
-        let logical_count = room + maps + table + directory + 1;
+        let logical_count = room + maps + table + 1;
         if logical_count > 0xFF_FFFF || (entry_bytes == 2 && logical_count > 0xFFFF) {
             return Err("files_max asks for more logical pages than a map entry can name");
         }
@@ -267,9 +274,3 @@ impl Layout {
 
 /// Bytes before the tables of a checkpoint.
 pub(crate) const CHECKPOINT_HEADER_BYTES: u32 = 64;
-
-/// Slots of the hashed directory: a power of two, at least a third more than there are files.
-pub(crate) const fn directory_slots(files_max: u32) -> u32 {
-    let slots = (files_max + files_max / 3).next_power_of_two();
-    if slots < 64 { 64 } else { slots }
-}

@@ -22,18 +22,36 @@ pub enum Error {
     TooManyFiles,
     /// The open transaction would write more logical pages than `transaction_pages`. Commit more often.
     TransactionTooLarge,
-    /// No file has this name.
+    /// No file or directory has this name or number; or the file has no such attribute.
     NotFound,
-    /// A file of this name exists already.
+    /// A file or directory of this name exists already.
     Exists,
-    /// The name is empty, longer than 64 bytes, or holds `/` or a NUL.
+    /// A name is empty, `.` or `..`, or holds `/` or a NUL.
     InvalidName,
+    /// A name is longer than 255 bytes, or than the volume's `name_bytes_max`.
+    NameTooLong,
     /// Too many names share one hash value; choose another name.
     NameCollision,
     /// The file would grow beyond [`FileSystem::size_max`](crate::FileSystem::size_max).
     FileTooLarge,
-    /// The file that this handle names was removed.
+    /// The file that this handle names is not there any more: its creation was rolled back.
     Stale,
+    /// A directory is where a file is needed.
+    IsADirectory,
+    /// A file is where a directory is needed.
+    NotADirectory,
+    /// The directory has entries.
+    NotEmpty,
+    /// A directory would move into itself.
+    IntoItself,
+    /// The handle was not opened for reading.
+    NotReadable,
+    /// The handle was not opened for writing, or options that write need `write`.
+    NotWritable,
+    /// The table of open files is full. Close some, or lend the volume more memory.
+    TooManyOpenFiles,
+    /// The attributes of one file take more than 248 bytes.
+    AttributesTooLarge,
 }
 
 impl fmt::Display for Error {
@@ -46,12 +64,21 @@ impl fmt::Display for Error {
             Error::NoSpace => "no room left on the volume",
             Error::TooManyFiles => "the volume holds as many files as its settings allow",
             Error::TransactionTooLarge => "the open transaction is larger than transaction_pages; sync more often",
-            Error::NotFound => "no file has this name",
-            Error::Exists => "a file of this name exists already",
-            Error::InvalidName => "a name is 1 to 64 bytes without '/' and NUL",
+            Error::NotFound => "no such file, directory or attribute",
+            Error::Exists => "a file or directory of this name exists already",
+            Error::InvalidName => "a name is not empty, '.' or '..', and holds no '/' and NUL",
+            Error::NameTooLong => "the name is longer than the volume allows",
             Error::NameCollision => "too many names share one hash value; choose another name",
             Error::FileTooLarge => "the file would grow beyond the volume's size_max",
-            Error::Stale => "the file that this handle names was removed",
+            Error::Stale => "the file that this handle names is not there any more: its creation was rolled back",
+            Error::IsADirectory => "a directory is where a file is needed",
+            Error::NotADirectory => "a file is where a directory is needed",
+            Error::NotEmpty => "the directory is not empty",
+            Error::IntoItself => "a directory cannot move into itself",
+            Error::NotReadable => "the file was not opened for reading",
+            Error::NotWritable => "the file was not opened for writing, or an option needs write",
+            Error::TooManyOpenFiles => "the table of open files is full",
+            Error::AttributesTooLarge => "the attributes of one file take more than 248 bytes",
         };
         f.write_str(text)
     }

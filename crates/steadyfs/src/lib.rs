@@ -11,7 +11,7 @@
 //!
 //! # Layers
 //! ```text
-//!      fs       names, files                     one directory; small files inline
+//!      fs       files, directories, transactions small files inline, attributes
 //!       │
 //!     store     logical pages                    rewrite in place, patch, discard, commit
 //!       │       map, journal, reclaim, checkpoint, recovery
@@ -35,7 +35,7 @@
 //! let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory)?;
 //!
 //! let mut log = fs.open("log", OpenOptions::DURABLE)?;
-//! println!("an append costs at most {:?}", fs.bound(Call::Write));
+//! println!("an append costs at most {:?}", fs.bound(Call::Write(64)));
 //! fs.append(&mut log, b"21.5 degrees\n")?; // on the medium when it returns
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -57,5 +57,8 @@ mod store;
 pub use config::Config;
 pub use cost::{Bound, Cost, Envelope};
 pub use error::{Error, MountError};
-pub use fs::{Call, Entry, File, FileSystem, NAME_BYTES_MAX, OpenOptions, Stat, Usage};
+pub use fs::{
+    Call, Change, CommitOn, Cursor, Entry, File, FileSystem, InodeNumber, Kind, NAME_BYTES_MAX, OpenOptions, Place, ROOT, Stat,
+    Usage,
+};
 pub use store::Access;

@@ -47,8 +47,9 @@ impl Superblock {
             files_max: fields.get32(),
             wear_spread: fields.get(1) as u8,
             failures: fields.get(1) as u8,
+            name_bytes_max: fields.get(1) as u8,
         };
-        fields.get16();
+        fields.get(1);
         let anchor_count = fields.get(1) as u8;
         let copy = fields.get32();
         let mut anchors = [0; ANCHORS_MAX];
@@ -84,7 +85,8 @@ impl Superblock {
         fields.put(4, config.files_max.into());
         fields.put(1, config.wear_spread.into());
         fields.put(1, config.failures.into());
-        fields.put(2, 0);
+        fields.put(1, config.name_bytes_max.into());
+        fields.put(1, 0);
         fields.put(1, self.anchor_count.into());
         fields.put(4, self.copy.into());
         for anchor in self.anchors {

@@ -1,22 +1,40 @@
-//! Names: a hash table of 8-byte records, with linear probing, in logical pages of its own.
+//! Names: each directory is a hash table that grows by a logical page at a time (linear hashing).
+//!
+//! A *bucket* is a logical page of the directory, full of 8-byte records in no order. With `b` buckets and `2^l ≤ b < 2^(l+1)`, a
+//! name is in the bucket that the low `l + 1` bits of its hash name, or `l` bits where that is none yet. When the directory has
+//! too many entries for its buckets, one bucket is split: the records whose bit `l` is set go to a new page. So a look-up reads one
+//! page however many names there are, and growth costs two frames at a time.
 //!
 //! ```text
 //! 0      4           8
-//! | hash | inode + 1 |      0: never used; all ones: removed
+//! | hash | inode + 1 |      0: free; all ones: removed from a full program page
 //! ```
+//!
+//! A record goes into the program page of its bucket that another bit of the hash names, or, when that is full, into the next.
+//! Names lie in the inodes. Listing goes by reversed bits of the hash, an order that splits do not change.
 
-use super::inode::{GENERATION_AT, HEADER_BYTES, Header, InodeKind, NAME_AT, NAME_BYTES_MAX};
-use super::{Entry, FileSystem, Stat};
-use crate::config::{INODE_BYTES, RECORD_BYTES};
+use super::inode::{
+    AREA_AT, AREA_BYTES, EXTENSION_AT, EXTENSION_BYTES, EXTRA_AT, HEADER_BYTES, Header, InodeKind, NAME_AT, NAME_BYTES_MAX,
+    NAME_INLINE, ROOT, SIZE_AT,
+};
+use super::regions::Node;
+use super::{Entry, FileSystem};
+use crate::config::{INODE_BYTES, Layout};
 use crate::error::Error;
 use crate::media::Flash;
 
-/// Records looked at for one name at most.
-const PROBES_MAX: u32 = 128;
-pub(super) const PROBE_BYTES_MAX: u32 = PROBES_MAX * RECORD_BYTES;
+/// Bytes of a record.
+const RECORD_BYTES: u32 = 8;
 /// Names of equal hash that are looked at.
 const EQUAL_HASHES_MAX: u32 = 8;
 const REMOVED: u32 = u32::MAX;
+
+/// The directory that was used last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Directory {
+    pub node: Node,
+    pub header: Header,
+}
 
 /// Where a name is, or would go.
 pub(super) enum Found {
@@ -26,16 +44,75 @@ pub(super) enum Found {
     Free(Option<u32>),
 }
 
-/// FNV-1a.
+/// Place in a directory, for [`FileSystem::list`]. Stays valid whatever happens to the directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cursor {
+    /// Bits of the hash, reversed.
+    reversed: u32,
+    /// The first inode of that hash that is not listed yet, plus one.
+    number: u32,
+}
+
+impl Cursor {
+    /// The place as a number; 0 is the beginning.
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.reversed) << 32 | u64::from(self.number)
+    }
+
+    /// The place that [`to_bits`](Self::to_bits) gave.
+    pub fn from_bits(bits: u64) -> Self {
+        Self { reversed: (bits >> 32) as u32, number: bits as u32 }
+    }
+}
+
+/// FNV-1a, and a finish that lets every bit of it depend on every byte.
 fn hash(name: &[u8]) -> u32 {
-    name.iter().fold(0x811C_9DC5, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    let mut h = name.iter().fold(0x811C_9DC5, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    h = (h ^ h >> 16).wrapping_mul(0x85EB_CA6B);
+    h = (h ^ h >> 13).wrapping_mul(0xC2B2_AE35);
+    h ^ h >> 16
 }
 
 /// Refuses names that no file can have.
 fn check_name(name: &str) -> Result<&[u8], Error> {
     let bytes = name.as_bytes();
-    let bad = bytes.is_empty() || bytes.len() > NAME_BYTES_MAX || bytes.iter().any(|&byte| byte == b'/' || byte == 0);
-    if bad || name == "." || name == ".." { Err(Error::InvalidName) } else { Ok(bytes) }
+    match name {
+        "" | "." | ".." => Err(Error::InvalidName),
+        _ if bytes.len() > NAME_BYTES_MAX => Err(Error::NameTooLong),
+        _ if bytes.iter().any(|&byte| byte == b'/' || byte == 0) => Err(Error::InvalidName),
+        _ => Ok(bytes),
+    }
+}
+
+/// The bucket of a hash in a directory of `buckets`, and how many bits of the hash name it.
+fn bucket_of(hash: u32, buckets: u32) -> (u32, u32) {
+    let bits = buckets.ilog2();
+    let bucket = hash & ((2 << bits) - 1);
+    if bucket < buckets {
+        // A bucket that is not split yet is named by one bit less.
+        let whole = bucket < 1 << bits && bucket + (1 << bits) >= buckets;
+        (bucket, if whole { bits } else { bits + 1 })
+    } else {
+        (hash & ((1 << bits) - 1), bits)
+    }
+}
+
+/// Records of a bucket.
+fn slots(layout: &Layout) -> u32 {
+    layout.logical_bytes / RECORD_BYTES
+}
+
+/// Entries above which a directory of `buckets` grows. A bucket that is not split yet holds up to twice the average; small ones
+/// need more room, because chance fills them less evenly.
+fn entries_max(layout: &Layout, buckets: u32) -> u32 {
+    let slots = slots(layout);
+    let average = if slots >= 256 { slots * 2 / 5 } else { slots / 5 };
+    // The first bucket has nobody to share with.
+    if buckets == 1 { average * 3 / 2 } else { average * buckets }
+}
+
+fn word(record: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
 }
 
 impl<F: Flash> FileSystem<'_, F> {
@@ -45,151 +122,396 @@ impl<F: Flash> FileSystem<'_, F> {
         (self.plan.table + inode / per_page, inode % per_page * INODE_BYTES)
     }
 
-    fn slot_place(&self, slot: u32) -> (u32, u32) {
-        let per_page = self.store.layout().logical_bytes / RECORD_BYTES;
-        (self.plan.directory + slot / per_page, slot % per_page * RECORD_BYTES)
-    }
-
     /// Reads the header of an inode.
     pub(super) fn read_header(&mut self, inode: u32) -> Result<Header, Error> {
+        if inode >= self.plan.inode_count {
+            return Err(Error::Corrupt);
+        }
         let (page, at) = self.inode_place(inode);
         let mut bytes = [0; HEADER_BYTES];
         self.store.read(page, at, &mut bytes)?;
-        Header::parse(&bytes).ok_or(Error::Corrupt)
+        Header::parse(&bytes, inode).ok_or(Error::Corrupt)
     }
 
-    /// Looks a name up.
+    /// Makes a directory the one that the functions below work on.
     ///
     /// # Cost
-    /// One look per program page that the probes touch (one, seldom two), two for each name of equal hash.
-    pub(super) fn find(&mut self, name: &str) -> Result<Found, Error> {
+    /// Nothing when it was used last, else a look at its inode.
+    pub(super) fn enter(&mut self, inode: u32) -> Result<(), Error> {
+        if self.dir.is_some_and(|dir| dir.node.inode == inode) {
+            return Ok(());
+        }
+        let header = self.read_header(inode)?;
+        if header.kind != InodeKind::Directory {
+            return Err(Error::NotADirectory);
+        }
+        self.dir = Some(Directory { node: Node::new(inode), header });
+        Ok(())
+    }
+
+    pub(super) fn directory(&self) -> Directory {
+        self.dir.unwrap_or(Directory { node: Node::new(ROOT), header: Header::new(InodeKind::Directory, 0) })
+    }
+
+    /// The logical page of a bucket of the directory.
+    fn bucket_page(&mut self, bucket: u32) -> Result<u32, Error> {
+        let Some(mut dir) = self.dir else { return Err(Error::Corrupt) };
+        let page = self.page_of(&mut dir.node, bucket)?;
+        self.dir = Some(dir);
+        page.ok_or(Error::Corrupt)
+    }
+
+    /// Buckets of the directory.
+    fn buckets(&self) -> Result<u32, Error> {
+        let buckets = self.directory().header.extra;
+        if buckets <= self.plan.data_count { Ok(buckets) } else { Err(Error::Corrupt) }
+    }
+
+    fn slot_place(&mut self, slot: u32) -> Result<(u32, u32), Error> {
+        let slots = slots(self.store.layout());
+        Ok((self.bucket_page(slot / slots)?, slot % slots * RECORD_BYTES))
+    }
+
+    /// Looks a name up in a directory.
+    ///
+    /// # Cost
+    /// A look at the directory's inode if it was not used last, one at a program page of the bucket (seldom two), one at the inode of
+    /// each name of equal hash.
+    pub(super) fn find(&mut self, directory: u32, name: &str) -> Result<Found, Error> {
         let name = check_name(name)?;
-        let hash = hash(name);
-        let page_bytes = self.store.layout().geometry.page_bytes;
-        let mask = self.plan.slots - 1;
-        let (mut free, mut equal, mut probe) = (None, 0, 0);
-        while probe < PROBES_MAX {
-            let slot = hash.wrapping_add(probe) & mask;
-            let (page, at) = self.slot_place(slot);
-            let (index, within) = (at / page_bytes, at % page_bytes);
-            let most = ((page_bytes - within) / RECORD_BYTES).min(PROBES_MAX - probe).min(self.plan.slots - slot);
-            // Looks at records of this program page up to the first one that matters.
-            let stop = self.store.with_page(page, index, |bytes| {
-                for (step, record) in (0..most).zip(bytes[within as usize..].chunks_exact(RECORD_BYTES as usize)) {
-                    let word = |at: usize| u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]]);
-                    match word(4) {
-                        0 => return Some((step, 0)),
-                        REMOVED => free = free.or(Some(slot + step)),
-                        inode if word(0) == hash => return Some((step, inode)),
-                        _ => {}
-                    }
-                }
-                None
-            })?;
-            match stop {
-                None => probe += most,
-                Some((step, 0)) => return Ok(Found::Free(free.or(Some(slot + step)))),
-                Some((step, number)) => {
-                    let inode = number - 1;
-                    if inode < self.plan.inode_count && self.name_is(inode, name)? {
-                        return Ok(Found::At { slot: slot + step, inode });
+        self.enter(directory)?;
+        let (hash, buckets) = (hash(name), self.buckets()?);
+        if buckets == 0 {
+            return Ok(Found::Free(None));
+        }
+        let bucket = bucket_of(hash, buckets).0;
+        let page = self.bucket_page(bucket)?;
+        let (mut free, mut equal) = (None, 0);
+        let mut after = None;
+        loop {
+            match self.next_record(page, hash, after, &mut free)? {
+                None => return Ok(Found::Free(free.map(|slot| bucket * slots(self.store.layout()) + slot))),
+                Some((slot, inode)) => {
+                    if self.name_is(inode, name)? {
+                        return Ok(Found::At { slot: bucket * slots(self.store.layout()) + slot, inode });
                     }
                     equal += 1;
                     if equal == EQUAL_HASHES_MAX {
-                        return Ok(Found::Free(None));
+                        return Err(Error::NameCollision);
                     }
-                    probe += step + 1;
+                    after = Some(slot);
                 }
             }
         }
-        Ok(Found::Free(free))
+    }
+
+    /// The next record of a hash in a bucket, behind slot `after`; notes the first free slot.
+    fn next_record(
+        &mut self,
+        page: u32,
+        hash: u32,
+        after: Option<u32>,
+        free: &mut Option<u32>,
+    ) -> Result<Option<(u32, u32)>, Error> {
+        let unit = u32::from(self.store.layout().config.unit_pages);
+        let per_page = slots(self.store.layout()) / unit;
+        let home = hash >> 16 & (unit - 1);
+        let done = after.map_or(0, |slot| (slot / per_page).wrapping_sub(home) & (unit - 1));
+        for step in done..unit {
+            let index = (home + step) & (unit - 1);
+            let from = after.filter(|slot| slot / per_page == index).map_or(0, |slot| slot % per_page + 1);
+            let (found, is_full) = self.store.with_page(page, index, |bytes| {
+                let mut is_full = true;
+                let mut found = None;
+                for (slot, record) in bytes.chunks_exact(RECORD_BYTES as usize).enumerate() {
+                    let (slot, number) = (slot as u32, word(record, 4));
+                    if number == 0 || number == REMOVED {
+                        is_full &= number != 0;
+                        *free = free.or(Some(index * per_page + slot));
+                    } else if found.is_none() && slot >= from && word(record, 0) == hash {
+                        found = Some((index * per_page + slot, number - 1));
+                    }
+                }
+                (found, is_full)
+            })?;
+            if found.is_some() || !is_full {
+                return Ok(found);
+            }
+        }
+        Ok(None)
     }
 
     fn name_is(&mut self, inode: u32, name: &[u8]) -> Result<bool, Error> {
-        if usize::from(self.read_header(inode)?.name_bytes) != name.len() {
+        let header = self.read_header(inode)?;
+        if usize::from(header.name_bytes) != name.len() {
             return Ok(false);
         }
-        let (page, at) = self.inode_place(inode);
         let mut bytes = [0; NAME_BYTES_MAX];
-        self.store.read(page, at + NAME_AT, &mut bytes[..name.len()])?;
+        self.read_name(inode, &header, &mut bytes)?;
         Ok(&bytes[..name.len()] == name)
     }
 
-    /// Adds a name for a new inode and returns the inode's number and generation.
-    pub(super) fn add_name(&mut self, name: &str, slot: u32) -> Result<(u32, u32), Error> {
-        let name = check_name(name)?;
+    /// Reads the name of an inode, of `header.name_bytes` bytes.
+    pub(super) fn read_name(&mut self, inode: u32, header: &Header, name: &mut [u8; NAME_BYTES_MAX]) -> Result<(), Error> {
+        let (page, at) = self.inode_place(inode);
+        let length = usize::from(header.name_bytes);
+        self.store.read(page, at + NAME_AT, &mut name[..length.min(NAME_INLINE)])?;
+        if length > NAME_INLINE {
+            let (page, at) = self.extension_place(header.name_more)?;
+            self.store.read(page, at, &mut name[NAME_INLINE..length])?;
+        }
+        Ok(())
+    }
+
+    /// The logical page and offset of an extension's content. `number` is its inode plus one.
+    pub(super) fn extension_place(&mut self, number: u32) -> Result<(u32, u32), Error> {
+        let inode = number.checked_sub(1).ok_or(Error::Corrupt)?;
+        if self.read_header(inode)?.kind != InodeKind::Extension {
+            return Err(Error::Corrupt);
+        }
+        let (page, at) = self.inode_place(inode);
+        Ok((page, at + EXTENSION_AT))
+    }
+
+    /// Takes an inode as extension of another one; returns its number plus one.
+    pub(super) fn add_extension(&mut self, owner: u32) -> Result<u32, Error> {
         let inode = self.allocate_inode(self.plan.files_max)?;
         let (page, at) = self.inode_place(inode);
-        let generation = self.next_generation(inode)?;
-        let header = Header { kind: InodeKind::Inline, name_bytes: name.len() as u8, size: 0, generation, next_trim: 0 };
-        let mut bytes = [0; HEADER_BYTES + NAME_BYTES_MAX];
+        let mut bytes = [0; EXTENSION_AT as usize];
+        bytes[0] = InodeKind::Extension as u8;
+        bytes[4..].copy_from_slice(&owner.to_le_bytes());
+        self.store.patch(page, at, &bytes)?;
+        Ok(inode + 1)
+    }
+
+    /// Gives an extension back, if there is one.
+    pub(super) fn remove_extension(&mut self, number: u32) -> Result<(), Error> {
+        match number.checked_sub(1) {
+            Some(inode) if inode < self.plan.inode_count => self.free_inode(inode),
+            Some(_) => Err(Error::Corrupt),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes bytes of an extension, in pieces that the journal takes.
+    pub(super) fn write_extension(&mut self, number: u32, bytes: &[u8]) -> Result<(), Error> {
+        debug_assert!(bytes.len() <= EXTENSION_BYTES);
+        let (page, at) = self.inode_place(number - 1);
+        for (index, piece) in bytes.chunks(EXTENSION_BYTES / 2).enumerate() {
+            self.store.patch(page, at + EXTENSION_AT + (index * (EXTENSION_BYTES / 2)) as u32, piece)?;
+        }
+        Ok(())
+    }
+
+    /// Writes header and name of an inode; a long name takes an extension, which `header` then names.
+    pub(super) fn write_inode(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
+        header.name_bytes = name.len() as u8;
+        let here = name.len().min(NAME_INLINE);
+        if name.len() > NAME_INLINE {
+            if header.name_more == 0 {
+                header.name_more = self.add_extension(inode)?;
+            }
+            self.write_extension(header.name_more, &name[NAME_INLINE..])?;
+        } else {
+            self.remove_extension(core::mem::take(&mut header.name_more))?;
+        }
+        let mut bytes = [0; HEADER_BYTES + NAME_INLINE];
         bytes[..HEADER_BYTES].copy_from_slice(&header.emit());
-        bytes[HEADER_BYTES..HEADER_BYTES + name.len()].copy_from_slice(name);
-        self.store.patch(page, at, &bytes[..HEADER_BYTES + name.len()])?;
-        self.write_slot(slot, hash(name), inode + 1)?;
-        Ok((inode, generation))
-    }
-
-    /// The generation of the next file that has this inode.
-    pub(super) fn next_generation(&mut self, inode: u32) -> Result<u32, Error> {
+        bytes[HEADER_BYTES..HEADER_BYTES + here].copy_from_slice(&name[..here]);
         let (page, at) = self.inode_place(inode);
-        let mut generation = [0; 4];
-        self.store.read(page, at + GENERATION_AT, &mut generation)?;
-        Ok(u32::from_le_bytes(generation).wrapping_add(1))
+        self.store.patch(page, at, &bytes[..HEADER_BYTES + here])
     }
 
-    fn write_slot(&mut self, slot: u32, hash: u32, number: u32) -> Result<(), Error> {
-        let (page, at) = self.slot_place(slot);
+    /// Adds a record to the directory. `slot` is free for it, unless the directory grows.
+    ///
+    /// # Cost
+    /// Nothing but patches; two frames when the directory grows.
+    pub(super) fn insert_record(&mut self, name: &str, inode: u32, slot: Option<u32>, is_directory: bool) -> Result<(), Error> {
+        let hash = hash(check_name(name)?);
+        let dir = self.directory();
+        let (entries, buckets) = (dir.header.entries(), self.buckets()?);
+        let mut slot = slot;
+        if buckets == 0 || entries >= entries_max(self.store.layout(), buckets) {
+            self.grow_directory(buckets)?;
+            let bucket = bucket_of(hash, buckets + 1).0;
+            let page = self.bucket_page(bucket)?;
+            let (mut free, mut after) = (None, None);
+            while let Some((slot, _)) = self.next_record(page, hash, after, &mut free)? {
+                after = Some(slot);
+            }
+            slot = free.map(|slot| bucket * slots(self.store.layout()) + slot);
+        }
+        let (page, at) = self.slot_place(slot.ok_or(Error::NameCollision)?)?;
+        self.write_record(page, at, hash, inode + 1)?;
+        self.count_entry(true, is_directory)
+    }
+
+    fn write_record(&mut self, page: u32, at: u32, hash: u32, number: u32) -> Result<(), Error> {
         let mut record = [0; RECORD_BYTES as usize];
         record[..4].copy_from_slice(&hash.to_le_bytes());
         record[4..].copy_from_slice(&number.to_le_bytes());
         self.store.patch(page, at, &record)
     }
 
-    /// Removes a name. Where the slot behind it was never used, the slot is as good as new.
-    pub(super) fn remove_name(&mut self, slot: u32) -> Result<(), Error> {
-        let (page, at) = self.slot_place((slot + 1) & (self.plan.slots - 1));
-        let mut next = [0; 4];
-        self.store.read(page, at + 4, &mut next)?;
-        let number = if next == [0; 4] { 0 } else { REMOVED };
-        self.write_slot(slot, 0, number)
+    /// Lets a record name another inode.
+    pub(super) fn replace_record(&mut self, slot: u32, inode: u32) -> Result<(), Error> {
+        let (page, at) = self.slot_place(slot)?;
+        self.store.patch(page, at + 4, &(inode + 1).to_le_bytes())
     }
 
-    /// Tells what a file is.
-    ///
-    /// # Cost
-    /// [`Call::Open`](super::Call::Open).
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], [`Error::InvalidName`], [`Error::Corrupt`], [`Error::Device`].
-    pub fn stat(&mut self, name: &str) -> Result<Stat, Error> {
-        match self.find(name)? {
-            Found::At { inode, .. } => Ok(Stat { size: self.read_header(inode)?.size, inode }),
-            Found::Free(_) => Err(Error::NotFound),
+    /// Removes a record of the directory.
+    pub(super) fn remove_record(&mut self, slot: u32, is_directory: bool) -> Result<(), Error> {
+        let (page, at) = self.slot_place(slot)?;
+        let page_bytes = self.store.layout().geometry.page_bytes;
+        // A full program page may have sent records on to the next one.
+        let number = self.store.with_page(page, at / page_bytes, |bytes| if is_full(bytes) { REMOVED } else { 0 })?;
+        self.write_record(page, at, 0, number)?;
+        self.count_entry(false, is_directory)
+    }
+
+    /// Notes one entry more or less in the directory, and the time.
+    fn count_entry(&mut self, more: bool, is_directory: bool) -> Result<(), Error> {
+        let Some(mut dir) = self.dir else { return Err(Error::Corrupt) };
+        let step = 1 | u64::from(is_directory) << 32;
+        let size = dir.header.size;
+        dir.header.size = if more { size.wrapping_add(step) } else { size.wrapping_sub(step) };
+        dir.header.modified_ns = self.now_ns.max(dir.header.modified_ns);
+        let (page, at) = self.inode_place(dir.node.inode);
+        self.store.patch(page, at + SIZE_AT, &dir.header.emit()[SIZE_AT as usize..SIZE_AT as usize + 16])?;
+        self.dir = Some(dir);
+        Ok(())
+    }
+
+    /// Gives the directory one bucket more.
+    fn grow_directory(&mut self, buckets: u32) -> Result<(), Error> {
+        let Some(mut dir) = self.dir else { return Err(Error::Corrupt) };
+        if buckets == 0 {
+            // What an earlier file with this inode left there.
+            let (page, at) = self.inode_place(dir.node.inode);
+            self.store.patch(page, at + AREA_AT, &[0; AREA_BYTES])?;
         }
+        let new = self.add_page(&mut dir.node, buckets)?;
+        dir.header.extra = buckets + 1;
+        self.dir = Some(dir);
+        if buckets > 0 {
+            let bit = 1 << buckets.ilog2();
+            let old = self.bucket_page(buckets - bit)?;
+            self.store.write_edited(new, old, &|_, bytes| keep_records(bytes, bit, bit))?;
+            self.store.write_edited(old, old, &|_, bytes| keep_records(bytes, bit, 0))?;
+        }
+        let (page, at) = self.inode_place(dir.node.inode);
+        self.store.patch(page, at + EXTRA_AT, &dir.header.extra.to_le_bytes())
     }
 
-    /// The next file from `cursor` on, in the order of their numbers; moves `cursor` behind it. Start with 0.
-    ///
-    /// Files that are there from the first call to the last are listed once, whatever is created and removed meanwhile.
+    /// The inode and name of the first entry of a directory from `cursor` on; moves `cursor` behind it.
     ///
     /// # Cost
-    /// Two looks, and one for each 16,384 numbers that no file has.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`], [`Error::Device`].
-    pub fn list(&mut self, cursor: &mut u32) -> Result<Option<Entry>, Error> {
-        while let Some(inode) = self.next_inode(*cursor)? {
-            *cursor = inode + 1;
-            let header = self.read_header(inode)?;
-            if header.kind == InodeKind::Removed {
-                continue;
+    /// A look at the directory's inode, one at each page of the bucket, one for each bucket without entries, and one at the inode.
+    pub(super) fn next_entry(&mut self, directory: u32, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
+        self.enter(directory)?;
+        let buckets = self.buckets()?;
+        while buckets > 0 && *cursor != END {
+            let (bucket, bits) = bucket_of(cursor.reversed.reverse_bits(), buckets);
+            let page = self.bucket_page(bucket)?;
+            if let Some(found) = self.first_in_bucket(page, *cursor)? {
+                let inode = found.number - 1;
+                *cursor = Cursor { number: found.number + 1, ..found };
+                let header = self.read_header(inode)?;
+                let mut name = [0; NAME_BYTES_MAX];
+                self.read_name(inode, &header, &mut name)?;
+                return Ok(Some(Entry { name, name_bytes: header.name_bytes, stat: self.stat_of(inode, &header) }));
             }
-            let (page, at) = self.inode_place(inode);
-            let mut name = [0; NAME_BYTES_MAX];
-            self.store.read(page, at + NAME_AT, &mut name[..usize::from(header.name_bytes)])?;
-            return Ok(Some(Entry { name, name_bytes: header.name_bytes, stat: Stat { size: header.size, inode } }));
+            // All hashes that share the bits that name the bucket are done.
+            let next = ((u64::from(cursor.reversed) >> (32 - bits)) + 1) << (32 - bits);
+            *cursor = if next >> 32 == 0 { Cursor { reversed: next as u32, number: 0 } } else { END };
         }
         Ok(None)
+    }
+
+    /// The first record of a bucket from `cursor` on, as a cursor.
+    fn first_in_bucket(&mut self, page: u32, cursor: Cursor) -> Result<Option<Cursor>, Error> {
+        let mut best = None;
+        for index in 0..u32::from(self.store.layout().config.unit_pages) {
+            let here = self.store.with_page(page, index, |bytes| {
+                let records = bytes.chunks_exact(RECORD_BYTES as usize);
+                let taken = records.filter(|record| !matches!(word(record, 4), 0 | REMOVED));
+                taken
+                    .map(|record| Cursor { reversed: word(record, 0).reverse_bits(), number: word(record, 4) })
+                    .filter(|place| *place >= cursor)
+                    .min()
+            })?;
+            best = here.into_iter().chain(best).min();
+        }
+        Ok(best)
+    }
+
+    /// Whether `inode` is `directory`, or holds it.
+    ///
+    /// # Cost
+    /// A look at the inode of each directory up to the root.
+    pub(super) fn holds(&mut self, inode: u32, directory: u32) -> Result<bool, Error> {
+        let mut at = directory;
+        for _ in 0..self.plan.inode_count {
+            if at == inode || at == ROOT {
+                return Ok(at == inode);
+            }
+            let header = self.read_header(at)?;
+            if header.kind != InodeKind::Directory {
+                break;
+            }
+            at = header.parent;
+        }
+        Err(Error::Corrupt)
+    }
+}
+
+/// The place behind all entries.
+const END: Cursor = Cursor { reversed: u32::MAX, number: u32::MAX };
+
+fn is_full(bytes: &[u8]) -> bool {
+    bytes.chunks_exact(RECORD_BYTES as usize).all(|record| word(record, 4) != 0)
+}
+
+/// Keeps the records whose hash has `value` under `mask`.
+fn keep_records(bytes: &mut [u8], mask: u32, value: u32) {
+    let gone = if is_full(bytes) { REMOVED } else { 0 };
+    for record in bytes.chunks_exact_mut(RECORD_BYTES as usize) {
+        let number = word(record, 4);
+        if number != 0 && (number == REMOVED || word(record, 0) & mask != value) {
+            record[..4].fill(0);
+            record[4..].copy_from_slice(&gone.to_le_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_hash_is_in_one_bucket_and_splits_move_only_to_the_new_one() {
+        for buckets in 1..40 {
+            for seed in 0..2_000u32 {
+                let hash = super::hash(&seed.to_le_bytes());
+                let (before, bits) = bucket_of(hash, buckets);
+                let (after, _) = bucket_of(hash, buckets + 1);
+                assert!(before < buckets && (after == before || after == buckets));
+                assert_eq!(hash & ((1 << bits) - 1), before, "the bits name the bucket");
+            }
+        }
+    }
+
+    #[test]
+    fn listing_order_visits_each_bucket_once() {
+        for buckets in 1..40u32 {
+            let (mut reversed, mut seen) = (0u64, std::vec::Vec::new());
+            while reversed >> 32 == 0 {
+                let (bucket, bits) = bucket_of((reversed as u32).reverse_bits(), buckets);
+                seen.push(bucket);
+                reversed = ((reversed >> (32 - bits)) + 1) << (32 - bits);
+            }
+            seen.sort_unstable();
+            assert_eq!(seen, (0..buckets).collect::<std::vec::Vec<_>>());
+        }
     }
 }

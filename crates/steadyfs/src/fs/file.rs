@@ -1,130 +1,20 @@
-//! Files: open, read, write, truncate, remove.
+//! Reading, writing, cutting and reserving within a file.
 
-use super::FileSystem;
-use super::directory::Found;
-use super::inode::{AREA_AT, AREA_BYTES, InodeKind, REGION_BYTES, REGIONS, Region, SIZE_AT};
+use super::inode::{AREA_AT, AREA_BYTES, MODIFIED_AT, Region, SIZE_AT};
+use super::open::File;
+use super::transaction::CommitOn;
+use super::{Change, FileSystem};
 use crate::error::Error;
 use crate::media::Flash;
 
-/// How a file is opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OpenOptions {
-    /// Create the file when it does not exist.
-    pub create: bool,
-    /// Fail with [`Error::Exists`] when it does; only with `create`.
-    pub new: bool,
-    /// Cut the file to nothing.
-    pub truncate: bool,
-    /// Every change through this handle is durable when the call returns.
-    pub durable: bool,
-}
-
-impl OpenOptions {
-    /// Open an existing file.
-    pub const EXISTING: Self = Self { create: false, new: false, truncate: false, durable: false };
-    /// Open the file, create it when it does not exist.
-    pub const CREATE: Self = Self { create: true, ..Self::EXISTING };
-    /// The same, and every change is durable when its call returns.
-    pub const DURABLE: Self = Self { durable: true, ..Self::CREATE };
-}
-
-/// An open file. It lives with the caller and holds no place in the volume.
-///
-/// Several handles of one file see each other's changes. After [`FileSystem::remove`] calls with it return
-/// [`Error::Stale`].
-#[derive(Clone, Copy, Debug)]
-pub struct File {
-    inode: u32,
-    generation: u32,
-    durable: bool,
-    /// The volume's stamp when the fields below were read.
-    stamp: u32,
-    size: u64,
-    inline: bool,
-    /// The run of pages that was used last: file pages `first..first + count` from `logical` on.
-    first: u32,
-    count: u32,
-    logical: u32,
-}
-
-impl File {
-    /// Number of the file, for its life.
-    pub fn inode(&self) -> u32 {
-        self.inode
-    }
-}
-
 impl<F: Flash> FileSystem<'_, F> {
-    /// Opens a file.
-    ///
-    /// # Power loss
-    /// A file that is created is there after the next commit.
-    ///
-    /// # Cost
-    /// [`Call::Open`](super::Call::Open), or [`Call::Create`](super::Call::Create).
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], [`Error::Exists`], [`Error::InvalidName`], [`Error::TooManyFiles`], [`Error::NoSpace`],
-    /// [`Error::NameCollision`], [`Error::ReadOnly`], [`Error::Corrupt`], [`Error::Device`], [`Error::MediaFailing`].
-    pub fn open(&mut self, name: &str, options: OpenOptions) -> Result<File, Error> {
-        let (inode, generation) = match self.find(name)? {
-            Found::At { .. } if options.create && options.new => return Err(Error::Exists),
-            Found::At { inode, .. } => (inode, self.read_header(inode)?.generation),
-            Found::Free(_) if !options.create => return Err(Error::NotFound),
-            Found::Free(None) => return Err(Error::NameCollision),
-            Found::Free(Some(slot)) => {
-                self.begin()?;
-                let result = self.create(name, slot);
-                self.stamp = self.stamp.wrapping_add(1);
-                self.finish(result, options.durable)?
-            }
-        };
-        let mut file = File {
-            inode,
-            generation,
-            durable: options.durable,
-            stamp: self.stamp.wrapping_sub(1),
-            size: 0,
-            inline: false,
-            first: 0,
-            count: 0,
-            logical: 0,
-        };
-        self.refresh(&mut file)?;
-        if options.truncate && file.size > 0 {
-            self.truncate(&mut file, 0)?;
-        }
-        Ok(file)
-    }
-
-    fn create(&mut self, name: &str, slot: u32) -> Result<(u32, u32), Error> {
-        if self.space.used >= self.capacity() {
-            return Err(Error::NoSpace);
-        }
-        self.add_name(name, slot)
-    }
-
-    /// Reads again what the handle knows, if an inode was changed since.
-    fn refresh(&mut self, file: &mut File) -> Result<(), Error> {
-        if file.stamp == self.stamp {
-            return Ok(());
-        }
-        let header = self.read_header(file.inode).map_err(|error| if error == Error::Corrupt { Error::Stale } else { error })?;
-        if header.generation != file.generation || header.kind == InodeKind::Removed {
-            return Err(Error::Stale);
-        }
-        (file.size, file.inline, file.count) = (header.size, header.kind == InodeKind::Inline, 0);
-        file.stamp = self.stamp;
-        Ok(())
-    }
-
     /// Size of a file in bytes.
     ///
     /// # Cost
     /// Nothing, or one look at the inode after a change through another handle.
     ///
     /// # Errors
-    /// [`Error::Stale`], [`Error::Corrupt`], [`Error::Device`].
+    /// [`Error::Stale`].
     pub fn size(&mut self, file: &mut File) -> Result<u64, Error> {
         self.refresh(file)?;
         Ok(file.size)
@@ -136,14 +26,17 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Call::Read`](super::Call::Read).
     ///
     /// # Errors
-    /// [`Error::Stale`], [`Error::Corrupt`], [`Error::Device`].
+    /// [`Error::NotReadable`], [`Error::Stale`].
     pub fn read(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
+        if !file.options.read {
+            return Err(Error::NotReadable);
+        }
         self.refresh(file)?;
         let length = (file.size.saturating_sub(offset)).min(data.len() as u64) as usize;
         let data = &mut data[..length];
         if file.inline {
             if length > 0 {
-                let (page, at) = self.inode_place(file.inode);
+                let (page, at) = self.inode_place(file.inode());
                 self.store.read(page, at + AREA_AT + offset as u32, data)?;
             }
             return Ok(length);
@@ -155,7 +48,7 @@ impl<F: Flash> FileSystem<'_, F> {
             let within = (at % logical_bytes) as u32;
             let step = ((logical_bytes - u64::from(within)) as usize).min(length - done);
             let target = &mut data[done..done + step];
-            match self.page_of(file, (at / logical_bytes) as u32)? {
+            match self.page_of(&mut file.node, (at / logical_bytes) as u32)? {
                 Some(logical) => self.store.read(logical, within, target)?,
                 None => target.fill(0),
             }
@@ -164,7 +57,8 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(length)
     }
 
-    /// Writes at `offset`; the file grows where needed, and a gap reads as zeros.
+    /// Writes at `offset` (a handle that [appends](super::OpenOptions::append): at the end); the file grows where needed, and a gap
+    /// reads as zeros.
     ///
     /// A long write is the sum of writes of one logical page each.
     ///
@@ -175,10 +69,13 @@ impl<F: Flash> FileSystem<'_, F> {
     /// For each logical page: [`Call::Overwrite`](super::Call::Overwrite) or [`Call::Write`](super::Call::Write).
     ///
     /// # Errors
-    /// [`Error::NoSpace`], [`Error::FileTooLarge`], [`Error::TransactionTooLarge`], [`Error::Stale`], [`Error::ReadOnly`],
-    /// [`Error::Corrupt`], [`Error::Device`], [`Error::MediaFailing`].
+    /// [`Error::NotWritable`], [`Error::NoSpace`], [`Error::FileTooLarge`], [`Error::TransactionTooLarge`], [`Error::Stale`].
     pub fn write(&mut self, file: &mut File, offset: u64, data: &[u8]) -> Result<(), Error> {
+        if !file.options.write && !file.options.append {
+            return Err(Error::NotWritable);
+        }
         self.refresh(file)?;
+        let offset = if file.options.append { file.size } else { offset };
         if offset.checked_add(data.len() as u64).is_none_or(|end| end > self.size_max()) {
             return Err(Error::FileTooLarge);
         }
@@ -189,9 +86,10 @@ impl<F: Flash> FileSystem<'_, F> {
             let step = ((logical_bytes - at % logical_bytes) as usize).min(data.len() - done);
             self.begin()?;
             let result = self.write_piece(file, at, &data[done..done + step]);
-            self.finish(result, file.durable)?;
+            self.finish(result, CommitOn::WRITE, file.options.durable)?;
             done += step;
         }
+        self.notify(Change::Updated(file.inode()));
         Ok(())
     }
 
@@ -210,8 +108,8 @@ impl<F: Flash> FileSystem<'_, F> {
         if file.inline && end <= AREA_BYTES as u64 {
             self.fill_inline_gap(file, offset)?;
             // The larger patch last: if it fills the journal, the inode's page is written with both.
-            self.grow(file, end)?;
-            let (page, at) = self.inode_place(file.inode);
+            self.note_change(file, end)?;
+            let (page, at) = self.inode_place(file.inode());
             return self.store.patch(page, at + AREA_AT + offset as u32, data);
         }
         if file.inline {
@@ -219,12 +117,12 @@ impl<F: Flash> FileSystem<'_, F> {
         }
         let logical_bytes = u64::from(self.store.layout().logical_bytes);
         let (file_page, within) = ((offset / logical_bytes) as u32, (offset % logical_bytes) as u32);
-        let (logical, is_new) = match self.page_of(file, file_page)? {
+        let (logical, is_new) = match self.page_of(&mut file.node, file_page)? {
             Some(logical) => (logical, false),
-            None => (self.add_page(file, file_page)?, true),
+            None => (self.add_file_page(file, file_page)?, true),
         };
-        let alone = file.durable && !is_new && end <= file.size;
-        self.grow(file, end)?;
+        let noted = self.note_change(file, end)?;
+        let alone = file.options.durable && !is_new && !noted;
         if data.len() <= self.store.patch_bytes_max() {
             self.store.patch(logical, within, data)
         } else {
@@ -232,19 +130,40 @@ impl<F: Flash> FileSystem<'_, F> {
         }
     }
 
-    /// Notes a larger size.
-    fn grow(&mut self, file: &mut File, end: u64) -> Result<(), Error> {
+    fn add_file_page(&mut self, file: &mut File, file_page: u32) -> Result<u32, Error> {
+        let logical = self.add_page(&mut file.node, file_page)?;
+        self.touch(file);
+        Ok(logical)
+    }
+
+    /// Notes a larger size and the time, where they differ; tells whether they did.
+    fn note_change(&mut self, file: &mut File, end: u64) -> Result<bool, Error> {
+        let (page, at) = self.inode_place(file.inode());
         if end > file.size {
             self.set_size(file, end)?;
+        } else if self.now_ns > file.modified_ns {
+            self.store.patch(page, at + MODIFIED_AT, &self.now_ns.to_le_bytes())?;
+            file.modified_ns = self.now_ns;
+            self.touch(file);
+        } else {
+            return Ok(false);
         }
-        Ok(())
+        Ok(true)
     }
 
     fn set_size(&mut self, file: &mut File, size: u64) -> Result<(), Error> {
-        let (page, at) = self.inode_place(file.inode);
-        self.store.patch(page, at + SIZE_AT, &size.to_le_bytes())?;
-        self.touch(file);
+        let (page, at) = self.inode_place(file.inode());
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&size.to_le_bytes());
+        if self.now_ns > file.modified_ns {
+            file.modified_ns = self.now_ns;
+            bytes[8..].copy_from_slice(&self.now_ns.to_le_bytes());
+            self.store.patch(page, at + SIZE_AT, &bytes)?;
+        } else {
+            self.store.patch(page, at + SIZE_AT, &bytes[..8])?;
+        }
         file.size = size;
+        self.touch(file);
         Ok(())
     }
 
@@ -256,158 +175,51 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Moves inline data into a page of its own.
     fn leave_inode(&mut self, file: &mut File) -> Result<(), Error> {
-        let (page, at) = self.inode_place(file.inode);
+        let (page, at) = self.inode_place(file.inode());
         let mut data = [0; AREA_BYTES];
         let size = file.size as usize;
-        let mut first = Region::Empty;
+        let mut first = Region::EMPTY;
         if size > 0 {
             let logical = self.allocate_page()?;
             self.store.read(page, at + AREA_AT, &mut data[..size])?;
             self.store.patch(logical, 0, &data[..size])?;
-            first = Region::Run { logical, count: 1 };
+            first = Region { logical, count: 1, index: 0 };
         }
         data.fill(0);
-        data[..REGION_BYTES as usize].copy_from_slice(&first.emit());
+        data[..8].copy_from_slice(&first.emit());
         self.store.patch(page, at + AREA_AT, &data)?;
-        self.store.patch(page, at, &[InodeKind::Regions as u8])?;
-        (file.inline, file.count) = (false, 0);
+        self.store.patch(page, at + 1, &[0])?;
+        file.inline = false;
+        file.node.forget();
         self.touch(file);
         Ok(())
     }
 
-    /// The logical page of a page of the file.
-    ///
-    /// # Cost
-    /// Nothing within the run used last; else one look at the inode and, in a scattered region, one at its index page.
-    fn page_of(&mut self, file: &mut File, file_page: u32) -> Result<Option<u32>, Error> {
-        if file_page.wrapping_sub(file.first) < file.count {
-            return Ok(Some(file.logical + file_page - file.first));
-        }
-        let region_pages = self.plan.region_pages;
-        let region_index = file_page / region_pages;
-        let logical_bytes = u64::from(self.store.layout().logical_bytes);
-        if region_index >= REGIONS || u64::from(file_page) * logical_bytes >= file.size {
-            // No file has pages behind its end.
-            return Ok(None);
-        }
-        let mut area = [0; AREA_BYTES];
-        let (page, at) = self.inode_place(file.inode);
-        self.store.read(page, at + AREA_AT, &mut area)?;
-        match region(&area, region_index) {
-            Region::Empty => Ok(None),
-            Region::Index { logical, .. } => self.index_entry(logical, file_page % region_pages),
-            Region::Run { logical, count } => {
-                if file_page % region_pages >= count {
-                    return Ok(None);
-                }
-                // Full regions whose pages follow each other are one run.
-                self.check_data_pages(logical, count)?;
-                (file.first, file.logical, file.count) = (region_index * region_pages, logical, count);
-                let mut next = region_index + 1;
-                while file.count == (next - region_index) * region_pages && next < REGIONS {
-                    match region(&area, next) {
-                        Region::Run { logical, count } if logical == file.logical + file.count => file.count += count,
-                        _ => break,
-                    }
-                    next += 1;
-                }
-                let mut before = region_index;
-                while before > 0 {
-                    match region(&area, before - 1) {
-                        Region::Run { logical, count } if count == region_pages && logical + count == file.logical => {
-                            (file.first, file.logical, file.count) = (file.first - count, logical, file.count + count);
-                        }
-                        _ => break,
-                    }
-                    before -= 1;
-                }
-                Ok(Some(file.logical + file_page - file.first))
-            }
-        }
-    }
-
-    /// Reads an entry of an index page.
-    pub(super) fn index_entry(&mut self, logical: u32, index: u32) -> Result<Option<u32>, Error> {
-        let width = self.plan.index_bytes;
-        let mut bytes = [0; 4];
-        self.store.read(logical, index * width, &mut bytes[..width as usize])?;
-        let number = u32::from_le_bytes(bytes);
-        if number > self.plan.data_count {
-            return Err(Error::Corrupt);
-        }
-        Ok(number.checked_sub(1).map(|number| self.plan.data + number))
-    }
-
-    /// Writes an entry of an index page.
-    pub(super) fn set_index_entry(&mut self, logical: u32, index: u32, page: Option<u32>) -> Result<(), Error> {
-        let width = self.plan.index_bytes;
-        let number = page.map_or(0, |page| page - self.plan.data + 1);
-        self.store.patch(logical, index * width, &number.to_le_bytes()[..width as usize])
-    }
-
-    /// Reads a region of an inode.
-    pub(super) fn read_region(&mut self, inode: u32, index: u32) -> Result<Region, Error> {
-        let (page, at) = self.inode_place(inode);
-        let mut bytes = [0; REGION_BYTES as usize];
-        self.store.read(page, at + AREA_AT + index * REGION_BYTES, &mut bytes)?;
-        Ok(Region::parse(&bytes))
-    }
-
-    /// Writes a region of an inode.
-    pub(super) fn write_region(&mut self, inode: u32, index: u32, region: Region) -> Result<(), Error> {
-        let (page, at) = self.inode_place(inode);
-        self.store.patch(page, at + AREA_AT + index * REGION_BYTES, &region.emit())
-    }
-
-    /// Gives a file a new page.
-    fn add_page(&mut self, file: &mut File, file_page: u32) -> Result<u32, Error> {
-        let (index, within) = (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
-        let region = self.read_region(file.inode, index)?;
-        let logical = self.allocate_page()?;
-        match region {
-            Region::Empty if within == 0 => self.write_region(file.inode, index, Region::Run { logical, count: 1 })?,
-            Region::Run { logical: first, count } if within == count && logical == first + count => {
-                self.write_region(file.inode, index, Region::Run { logical: first, count: count + 1 })?;
-            }
-            Region::Index { logical: index_page, .. } => self.set_index_entry(index_page, within, Some(logical))?,
-            scattered => {
-                let index_page = self.allocate_page()?;
-                let (first, count) = match scattered {
-                    Region::Run { logical, count } => (logical - self.plan.data + 1, count),
-                    _ => (0, 0),
-                };
-                self.store.write_count(index_page, first, count, self.plan.index_bytes)?;
-                self.set_index_entry(index_page, within, Some(logical))?;
-                self.write_region(file.inode, index, Region::Index { logical: index_page, from: 0 })?;
-            }
-        }
-        file.count = 0;
-        self.touch(file);
-        Ok(logical)
-    }
-
-    /// Cuts a file, or makes it larger with zeros.
+    /// Cuts a file, or makes it larger with zeros. Room that was [reserved](Self::reserve) behind the new end is given back.
     ///
     /// # Power loss
     /// The old size or the new one.
     ///
     /// # Cost
-    /// [`Call::Write`](super::Call::Write), whatever the sizes. The pages behind the new end are freed by later calls, a few each.
+    /// [`Call::Truncate`](super::Call::Truncate), whatever the sizes. The pages behind the new end are freed by later calls, a few
+    /// each.
     ///
     /// # Errors
     /// As [`write`](Self::write).
     pub fn truncate(&mut self, file: &mut File, size: u64) -> Result<(), Error> {
+        if !file.options.write {
+            return Err(Error::NotWritable);
+        }
         self.refresh(file)?;
         if size > self.size_max() {
             return Err(Error::FileTooLarge);
         }
-        if size == file.size {
-            return Ok(());
-        }
         self.begin()?;
         self.refresh(file)?;
         let result = self.cut_or_extend(file, size);
-        self.finish(result, file.durable)
+        self.finish(result, CommitOn::TRUNCATE, file.options.durable)?;
+        self.notify(Change::Updated(file.inode()));
+        Ok(())
     }
 
     fn cut_or_extend(&mut self, file: &mut File, size: u64) -> Result<(), Error> {
@@ -415,7 +227,7 @@ impl<F: Flash> FileSystem<'_, F> {
             self.leave_inode(file)?;
         } else if file.inline {
             if size < file.size {
-                let (page, at) = self.inode_place(file.inode);
+                let (page, at) = self.inode_place(file.inode());
                 let zeros = [0; AREA_BYTES];
                 self.store.patch(page, at + AREA_AT + size as u32, &zeros[..(file.size - size) as usize])?;
             }
@@ -428,13 +240,17 @@ impl<F: Flash> FileSystem<'_, F> {
         let logical_bytes = u64::from(self.store.layout().logical_bytes);
         let keep = (size % logical_bytes) as u32;
         if keep > 0
-            && let Some(logical) = self.page_of(file, (size / logical_bytes) as u32)?
+            && size < file.size
+            && let Some(logical) = self.page_of(&mut file.node, (size / logical_bytes) as u32)?
         {
-            self.store.write_cut(logical, logical, keep)?;
+            self.copy_cut(logical, logical, keep)?;
         }
-        self.set_size(file, size)?;
-        file.count = 0;
-        self.cut_regions(file.inode, size.div_ceil(logical_bytes) as u32)
+        if size != file.size {
+            self.set_size(file, size)?;
+        }
+        file.node.forget();
+        self.touch(file);
+        self.cut_regions(file.inode(), size.div_ceil(logical_bytes) as u32)
     }
 
     /// Zeroes the inline bytes between the end of a file and `offset`: an earlier file's bytes may be there.
@@ -442,45 +258,70 @@ impl<F: Flash> FileSystem<'_, F> {
         if offset <= file.size {
             return Ok(());
         }
-        let (page, at) = self.inode_place(file.inode);
+        let (page, at) = self.inode_place(file.inode());
         let zeros = [0; AREA_BYTES];
         self.store.patch(page, at + AREA_AT + file.size as u32, &zeros[..(offset - file.size) as usize])
     }
 
-    /// Removes a file. Its pages are freed by later calls, a few each.
+    /// Keeps room for a file from its end up to `size` bytes, so that writes there cannot fail for want of it. The size of the
+    /// file stays.
+    ///
+    /// A call takes pages that follow each other, up to 512; call it again until it returns `size` or more. It returns up to where
+    /// there is room now.
     ///
     /// # Power loss
-    /// The file is there until the next commit.
+    /// The room is kept after the next commit.
     ///
     /// # Cost
-    /// [`Call::Remove`](super::Call::Remove), whatever the file's size.
+    /// [`Call::Write`](super::Call::Write) of one byte.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::InvalidName`], [`Error::ReadOnly`], [`Error::Corrupt`], [`Error::Device`],
-    /// [`Error::MediaFailing`].
-    pub fn remove(&mut self, name: &str) -> Result<(), Error> {
-        let Found::At { slot, inode } = self.find(name)? else { return Err(Error::NotFound) };
-        self.begin()?;
-        let result = self.remove_at(slot, inode);
-        self.stamp = self.stamp.wrapping_add(1);
-        self.finish(result, false)
-    }
-
-    fn remove_at(&mut self, slot: u32, inode: u32) -> Result<(), Error> {
-        self.remove_name(slot)?;
-        let header = self.read_header(inode)?;
-        let (page, at) = self.inode_place(inode);
-        if header.kind == InodeKind::Inline {
-            self.store.patch(page, at, &[0])?;
-            return self.free_inode(inode);
+    /// [`Error::NoSpace`], [`Error::FileTooLarge`], [`Error::NotWritable`], [`Error::Stale`].
+    pub fn reserve(&mut self, file: &mut File, size: u64) -> Result<u64, Error> {
+        if !file.options.write && !file.options.append {
+            return Err(Error::NotWritable);
         }
-        self.store.patch(page, at, &[InodeKind::Removed as u8])?;
-        self.start_trim(inode)
+        self.refresh(file)?;
+        if size > self.size_max() {
+            return Err(Error::FileTooLarge);
+        }
+        if file.inline && size <= AREA_BYTES as u64 {
+            return Ok(size);
+        }
+        self.begin()?;
+        let result = self.reserve_pages(file, size);
+        self.finish(result, CommitOn::NONE, file.options.durable)
+    }
+
+    fn reserve_pages(&mut self, file: &mut File, size: u64) -> Result<u64, Error> {
+        if file.inline {
+            self.leave_inode(file)?;
+        }
+        let logical_bytes = u64::from(self.store.layout().logical_bytes);
+        let end = size.div_ceil(logical_bytes) as u32;
+        let mut at = (file.size / logical_bytes) as u32;
+        // Pages that are there already; a run counts as one.
+        for _ in 0..RESERVE_LOOKS {
+            if at >= end {
+                break;
+            }
+            match self.page_of(&mut file.node, at)? {
+                Some(_) => at = file.node.run_end(at).max(at + 1),
+                None => {
+                    let mut taken = self.extend_run(&mut file.node, at, end - at)?;
+                    if taken == 0 {
+                        self.add_page(&mut file.node, at)?;
+                        taken = 1;
+                    }
+                    self.touch(file);
+                    at += taken;
+                    break;
+                }
+            }
+        }
+        Ok(u64::from(at) * logical_bytes)
     }
 }
 
-/// A region in the bytes of an inode's area.
-pub(super) fn region(area: &[u8; AREA_BYTES], index: u32) -> Region {
-    let at = (index * REGION_BYTES) as usize;
-    Region::parse(&area[at..at + REGION_BYTES as usize])
-}
+/// Runs and single pages that one call of [`FileSystem::reserve`] passes by.
+const RESERVE_LOOKS: u32 = 16;

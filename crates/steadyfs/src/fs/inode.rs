@@ -1,114 +1,190 @@
-//! The inode: 256 bytes in the file table that say everything of a file.
+//! The inode: 256 bytes in the file table that say everything of a file or directory.
 //!
 //! ```text
-//! 0    1          2    4     12          16         20      32    96          256
-//! | kind | name len | 0  | size | generation | next trim | zero | name | inline data, or 26 regions of 6 bytes |
+//! 0    1       2          3   4            8        12     16          20           24     32         40      44    48     112        256
+//! | kind | inline | name len | 0 | generation | parent | next | name ext. | attributes | size | modified | extra | 0 | name | inline data, or 18 regions of 8 bytes |
 //! ```
 //!
-//! A *region* maps as many pages of the file as an index page has entries:
+//! - `parent`: the directory that names the inode; of an orphan, the inode before it in the list of orphans plus one.
+//! - `next`: the next inode of the trim list, or of the list of orphans, plus one.
+//! - `name ext.`, `attributes`: inode of kind *extension* plus one that holds the rest of a long name, or the attributes.
+//! - `size`: bytes; of a directory, its entries (32 bits) and how many of them are directories (32 bits).
+//! - `extra`: of a directory, its buckets; of a removed file, the first entry of its first index that belongs to it.
+//!
+//! A *region* maps [`Plan::region_pages`](super::space::Plan) pages: the first `count` of them lie from `logical` on, all others
+//! are where an index says.
 //!
 //! ```text
-//! 0     1          4       6
-//! | kind | logical | count |     kind 0: no page; 1: `count` pages from `logical` on; 2: `logical` is an index page,
-//!                             of which the entries from `count` on belong to the file
+//! 0         3       5       8
+//! | logical | count | index |
 //! ```
 
 use crate::config::INODE_BYTES;
 
 /// Bytes of a name at most.
-pub const NAME_BYTES_MAX: usize = 64;
+pub const NAME_BYTES_MAX: usize = 255;
 
-pub(super) const SIZE_AT: u32 = 4;
-pub(super) const GENERATION_AT: u32 = 12;
-pub(super) const TRIM_AT: u32 = 16;
-pub(super) const NAME_AT: u32 = 32;
-pub(super) const AREA_AT: u32 = NAME_AT + NAME_BYTES_MAX as u32;
+/// The directory that every path starts from.
+pub const ROOT: u32 = 0;
+
+pub(super) const NEXT_AT: u32 = 12;
+pub(super) const PARENT_AT: u32 = 8;
+pub(super) const ATTRIBUTES_AT: u32 = 20;
+pub(super) const SIZE_AT: u32 = 24;
+pub(super) const MODIFIED_AT: u32 = 32;
+pub(super) const EXTRA_AT: u32 = 40;
+pub(super) const NAME_AT: u32 = 48;
+/// Bytes of a name in the inode itself.
+pub(super) const NAME_INLINE: usize = 64;
+pub(super) const AREA_AT: u32 = NAME_AT + NAME_INLINE as u32;
 /// Bytes for inline data or regions.
 pub(super) const AREA_BYTES: usize = (INODE_BYTES - AREA_AT) as usize;
-pub(super) const REGION_BYTES: u32 = 6;
+pub(super) const REGION_BYTES: u32 = 8;
 /// Regions of a file.
 pub(super) const REGIONS: u32 = AREA_BYTES as u32 / REGION_BYTES;
 /// Bytes before the name.
 pub(super) const HEADER_BYTES: usize = NAME_AT as usize;
+/// Bytes of an extension before its content.
+pub(super) const EXTENSION_AT: u32 = 8;
+/// Bytes that an extension holds.
+pub(super) const EXTENSION_BYTES: usize = (INODE_BYTES - EXTENSION_AT) as usize;
 
 /// What an inode is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum InodeKind {
-    /// A file whose data lies in the inode.
-    Inline = 1,
-    /// A file of regions.
-    Regions = 2,
-    /// A removed file, or the end that was cut off one, whose pages are still being freed.
+    File = 1,
+    Directory = 2,
+    /// A removed file or directory, or the end that was cut off a file, whose pages are still being freed.
     Removed = 3,
+    /// A removed file that is open.
+    Orphan = 4,
+    /// The rest of a name, or attributes.
+    Extension = 5,
 }
 
 /// The header of an inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub kind: InodeKind,
+    /// The data lies in the inode.
+    pub inline: bool,
     pub name_bytes: u8,
-    pub size: u64,
-    /// Counts how often the inode was given to a file, so that a handle of an earlier one is recognised.
+    /// Tells files apart that had the same inode.
     pub generation: u32,
-    /// Next inode of the trim list plus one, or 0.
-    pub next_trim: u32,
+    pub parent: u32,
+    pub next: u32,
+    pub name_more: u32,
+    pub attributes: u32,
+    pub size: u64,
+    pub modified_ns: u64,
+    pub extra: u32,
 }
 
 impl Header {
-    pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
+    /// An inode without content.
+    pub fn new(kind: InodeKind, generation: u32) -> Self {
+        Self {
+            kind,
+            inline: kind == InodeKind::File,
+            name_bytes: 0,
+            generation,
+            parent: 0,
+            next: 0,
+            name_more: 0,
+            attributes: 0,
+            size: 0,
+            modified_ns: 0,
+            extra: 0,
+        }
+    }
+
+    /// The header in `bytes`; `None` when no inode can have it. The root is a directory from the start.
+    pub fn parse(bytes: &[u8; HEADER_BYTES], inode: u32) -> Option<Self> {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
         let kind = match bytes[0] {
-            1 => InodeKind::Inline,
-            2 => InodeKind::Regions,
+            0 if inode == ROOT => InodeKind::Directory,
+            1 => InodeKind::File,
+            2 => InodeKind::Directory,
             3 => InodeKind::Removed,
+            4 => InodeKind::Orphan,
+            5 => InodeKind::Extension,
             _ => return None,
         };
-        let size = u64::from(word(4)) | u64::from(word(8)) << 32;
-        let sound = usize::from(bytes[1]) <= NAME_BYTES_MAX && (kind != InodeKind::Inline || size <= AREA_BYTES as u64);
-        sound.then_some(Self { kind, name_bytes: bytes[1], size, generation: word(12), next_trim: word(16) })
+        let header = Self {
+            kind,
+            inline: bytes[1] != 0,
+            name_bytes: bytes[2],
+            generation: word(4),
+            parent: word(PARENT_AT as usize),
+            next: word(NEXT_AT as usize),
+            name_more: word(16),
+            attributes: word(ATTRIBUTES_AT as usize),
+            size: long(SIZE_AT as usize),
+            modified_ns: long(MODIFIED_AT as usize),
+            extra: word(EXTRA_AT as usize),
+        };
+        (!header.inline || header.size <= AREA_BYTES as u64).then_some(header)
     }
 
     pub fn emit(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[0] = self.kind as u8;
-        bytes[1] = self.name_bytes;
-        bytes[4..12].copy_from_slice(&self.size.to_le_bytes());
-        bytes[12..16].copy_from_slice(&self.generation.to_le_bytes());
-        bytes[16..20].copy_from_slice(&self.next_trim.to_le_bytes());
+        bytes[1] = u8::from(self.inline);
+        bytes[2] = self.name_bytes;
+        let words = [self.generation, self.parent, self.next, self.name_more, self.attributes];
+        for (place, word) in bytes[4..24].chunks_exact_mut(4).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes[24..32].copy_from_slice(&self.size.to_le_bytes());
+        bytes[32..40].copy_from_slice(&self.modified_ns.to_le_bytes());
+        bytes[40..44].copy_from_slice(&self.extra.to_le_bytes());
         bytes
+    }
+
+    /// Entries of a directory.
+    pub fn entries(&self) -> u32 {
+        self.size as u32
+    }
+
+    /// Directories among the entries of a directory.
+    pub fn subdirectories(&self) -> u32 {
+        (self.size >> 32) as u32
     }
 }
 
 /// Where the pages of a region are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Region {
-    /// Nowhere: the region reads as zeros.
-    Empty,
-    /// One after the other: the first `count` pages of the region.
-    Run { logical: u32, count: u32 },
-    /// In the entries of an index page, from entry `from` on.
-    Index { logical: u32, from: u32 },
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Region {
+    /// The first page of the run.
+    pub logical: u32,
+    /// Pages of the run, which starts the region.
+    pub count: u32,
+    /// The index of the other pages, or 0.
+    pub index: u32,
 }
 
 impl Region {
+    pub const EMPTY: Self = Self { logical: 0, count: 0, index: 0 };
+
     pub fn parse(bytes: &[u8]) -> Self {
-        let logical = u32::from_le_bytes([bytes[1], bytes[2], bytes[3], 0]);
-        match bytes[0] {
-            1 => Self::Run { logical, count: u32::from(u16::from_le_bytes([bytes[4], bytes[5]])) },
-            2 => Self::Index { logical, from: u32::from(u16::from_le_bytes([bytes[4], bytes[5]])) },
-            _ => Self::Empty,
+        Self {
+            logical: u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]),
+            count: u32::from(u16::from_le_bytes([bytes[3], bytes[4]])),
+            index: u32::from_le_bytes([bytes[5], bytes[6], bytes[7], 0]),
         }
     }
 
     pub fn emit(&self) -> [u8; REGION_BYTES as usize] {
-        let (kind, logical, count) = match *self {
-            Self::Empty => (0, 0, 0),
-            Self::Run { logical, count } => (1, logical, count),
-            Self::Index { logical, from } => (2, logical, from),
-        };
-        let (l, c) = (logical.to_le_bytes(), count.to_le_bytes());
-        [kind, l[0], l[1], l[2], c[0], c[1]]
+        let (l, c, i) = (self.logical.to_le_bytes(), self.count.to_le_bytes(), self.index.to_le_bytes());
+        [l[0], l[1], l[2], c[0], c[1], i[0], i[1], i[2]]
+    }
+
+    /// Region `index` in the bytes of an inode's area.
+    pub fn of(area: &[u8; AREA_BYTES], index: u32) -> Self {
+        let at = (index * REGION_BYTES) as usize;
+        Self::parse(&area[at..at + REGION_BYTES as usize])
     }
 }
 
@@ -118,18 +194,31 @@ mod tests {
 
     #[test]
     fn header_and_regions_survive_emit_and_parse() {
-        let header = Header { kind: InodeKind::Regions, name_bytes: 9, size: 1 << 33, generation: 7, next_trim: 12 };
-        assert_eq!(Header::parse(&header.emit()), Some(header));
-        for region in [Region::Empty, Region::Run { logical: 70_000, count: 2048 }, Region::Index { logical: 5, from: 9 }] {
+        let header = Header {
+            name_bytes: 9,
+            parent: 5,
+            next: 12,
+            name_more: 3,
+            attributes: 4,
+            size: 1 << 33 | 7,
+            modified_ns: 1 << 60,
+            extra: 6,
+            ..Header::new(InodeKind::Directory, 7)
+        };
+        assert_eq!(Header::parse(&header.emit(), 1), Some(header));
+        assert_eq!((header.entries(), header.subdirectories()), (7, 2));
+        for region in [Region::EMPTY, Region { logical: 70_000, count: 2048, index: 9 }] {
             assert_eq!(Region::parse(&region.emit()), region);
         }
     }
 
     #[test]
     fn impossible_headers_are_refused() {
-        assert_eq!(Header::parse(&[0xFF; HEADER_BYTES]), None);
+        assert_eq!(Header::parse(&[0xFF; HEADER_BYTES], 1), None);
+        assert_eq!(Header::parse(&[0; HEADER_BYTES], 1), None, "a free inode");
+        assert!(Header::parse(&[0; HEADER_BYTES], ROOT).is_some(), "the root was never written");
         let mut bytes = [0; HEADER_BYTES];
-        (bytes[0], bytes[5]) = (1, 1);
-        assert_eq!(Header::parse(&bytes), None, "inline data larger than the inode");
+        (bytes[0], bytes[1], bytes[25]) = (1, 1, 1);
+        assert_eq!(Header::parse(&bytes, 1), None, "inline data larger than the inode");
     }
 }

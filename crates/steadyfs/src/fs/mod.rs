@@ -1,90 +1,96 @@
-//! Files on the store: one directory of names, small files inline, larger ones in regions.
+//! Files and directories on the store.
 //!
 //! | file | idea |
 //! |---|---|
 //! | [`space`] | the logical address space, free pages and inodes |
 //! | [`inode`] | the inode's bytes |
-//! | [`directory`] | name → inode, by hash |
+//! | [`regions`] | page of a file → logical page |
+//! | [`directory`] | name → inode: a hash table that grows |
+//! | [`path`] | names joined by `/` |
+//! | [`names`] | create, remove, rename, list |
+//! | [`open`] | handles, and files that are removed while they are open |
 //! | [`file`] | reading and writing at an offset |
+//! | [`attributes`] | key–value pairs of a file |
 //! | [`trim`] | freeing the pages of removed and truncated files, a few per call |
+//! | [`transaction`] | events that commit, rollback |
+//! | [`bounds`] | the worst case of each call |
 
+mod attributes;
+mod bounds;
 mod directory;
 mod file;
 mod inode;
+mod names;
+mod open;
+mod path;
+mod regions;
 mod space;
+mod transaction;
 mod trim;
 
-pub use file::{File, OpenOptions};
-pub use inode::NAME_BYTES_MAX;
+pub use bounds::Call;
+pub use directory::Cursor;
+pub use inode::{NAME_BYTES_MAX, ROOT};
+pub use names::{Entry, Kind, Stat};
+pub(crate) use open::OPEN_BYTES;
+pub use open::{File, OpenOptions};
+pub use path::Place;
+pub use transaction::CommitOn;
 
 use crate::config::Config;
-use crate::cost::{Bound, Cost, Envelope};
 use crate::error::{Error, MountError};
-use crate::media::{Flash, Timing};
-use crate::store::{Access, Store, merge_reads};
-
+use crate::media::Flash;
+use crate::store::{Access, Store};
+use directory::Directory;
+use open::OpenTable;
 use space::{Plan, Space};
+use trim::Lists;
 
-/// A call whose worst case [`FileSystem::bound`] tells.
+/// Number of a file or directory, for its life.
+pub type InodeNumber = u32;
+
+/// What an observer is told of. It is part of the open transaction: a power cut or a rollback may undo it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Call {
-    /// A write of one whole logical page that the file has already, through a durable handle.
-    Overwrite,
-    /// A write or append of at most one logical page's bytes anywhere, through a durable handle or followed by `sync`.
-    Write,
-    /// A read of at most this many bytes.
-    Read(u32),
-    /// `open` of a file that exists, `stat`.
-    Open,
-    /// `open` that creates a file, followed by `sync`.
-    Create,
-    /// `remove`, followed by `sync`.
-    Remove,
-    /// `sync`.
-    Sync,
+pub enum Change {
+    /// A file or directory was created.
+    Created(InodeNumber),
+    /// A file's bytes or size, or attributes, were changed.
+    Updated(InodeNumber),
+    /// A file or directory has another name.
+    Renamed(InodeNumber),
+    /// A file or directory was removed.
+    Removed(InodeNumber),
+    /// Everything since the last commit was undone.
+    RolledBack,
 }
 
-/// What a file is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stat {
-    /// Size in bytes.
-    pub size: u64,
-    /// Number of the file, for its life.
-    pub inode: u32,
-}
-
-/// One file of [`FileSystem::list`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
-    name: [u8; NAME_BYTES_MAX],
-    name_bytes: u8,
-    /// What the file is.
-    pub stat: Stat,
-}
-
-impl Entry {
-    /// Name of the file.
-    pub fn name(&self) -> &str {
-        core::str::from_utf8(&self.name[..usize::from(self.name_bytes)]).unwrap_or("?")
-    }
-}
-
-/// Space of a volume, in bytes.
+/// Space of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Room for file data, taken and free.
+    /// Room for file data, taken and free, in bytes.
     pub usable_bytes: u64,
-    /// Taken by file data.
+    /// Taken by file data, in bytes; files of up to 144 bytes take none.
     pub used_bytes: u64,
     /// Unit in which room is taken.
     pub logical_bytes: u32,
+    /// Files and directories that there may be.
+    pub files_max: u32,
+    /// Files, directories, long names and sets of attributes that there are.
+    pub files: u32,
 }
 
 /// A mounted volume.
 ///
-/// Changes become durable with [`sync`](Self::sync), or at once through a [durable](OpenOptions::durable) handle. Everything
-/// between two commits is there after a power cut, or nothing of it.
+/// Changes become durable with [`commit`](Self::commit), with the [events](CommitOn) that were chosen, or at once through a
+/// [durable](OpenOptions::durable) handle. Everything between two commits is there after a power cut, or nothing of it.
+///
+/// It has one owner: every call takes `&mut self`, so that the compiler keeps two from running at once. Firmware with several tasks
+/// puts it behind the mutex of its kernel, a program on a host behind a `std::sync::Mutex`.
+///
+/// # Errors of every call
+/// [`Error::Device`], [`Error::Corrupt`]; of calls that change something also [`Error::ReadOnly`], [`Error::MediaFailing`] and
+/// [`Error::TransactionTooLarge`].
 ///
 /// # Example
 /// See the [crate](crate).
@@ -92,11 +98,20 @@ pub struct FileSystem<'m, F> {
     store: Store<'m, F>,
     plan: Plan,
     space: Space,
+    open: OpenTable<'m>,
+    /// The directory that was used last.
+    dir: Option<Directory>,
+    lists: Lists,
+    /// The list of orphans is from before the mount.
+    orphans_are_stale: bool,
     /// Grows with every change of an inode; a handle that knows an older one looks its inode up again.
     stamp: u32,
-    /// First inode of the trim list plus one, or 0.
-    trim_head: u32,
-    auto_commit: bool,
+    commit_on: CommitOn,
+    commit_interval_ns: u64,
+    now_ns: u64,
+    /// When the first change of the open transaction was made.
+    changed_at_ns: u64,
+    observer: Option<&'m mut dyn FnMut(Change)>,
 }
 
 impl<'m, F: Flash> FileSystem<'m, F> {
@@ -111,7 +126,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         Store::format(flash, config, memory)
     }
 
-    /// Mounts a volume. `memory` is all the RAM that it uses: [`Config::memory_bytes`].
+    /// Mounts a volume. `memory` is all the RAM that it uses: [`Config::memory_bytes`]. What is more than that takes open files,
+    /// eight bytes each.
     ///
     /// # Power loss
     /// A mount may be cut as often as it likes.
@@ -122,189 +138,55 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// # Errors
     /// [`MountError`] says what is wrong with the medium or the buffer.
     pub fn mount(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
-        let store = Store::mount(flash, access, memory)?;
+        let (store, rest) = Store::mount(flash, access, memory)?;
         let plan = Plan::new(store.layout());
-        let mut fs = Self { store, plan, space: Space::default(), stamp: 1, trim_head: 0, auto_commit: true };
+        let mut fs = Self {
+            store,
+            plan,
+            space: Space::default(),
+            open: OpenTable::new(rest),
+            dir: None,
+            lists: Lists::default(),
+            orphans_are_stale: false,
+            stamp: 1,
+            commit_on: CommitOn::ON_FLUSH,
+            commit_interval_ns: 1_000_000_000,
+            now_ns: 0,
+            changed_at_ns: 0,
+            observer: None,
+        };
         fs.load_space()?;
+        fs.orphans_are_stale = fs.lists.orphan_first != 0;
         Ok(fs)
     }
 
     /// Reads what RAM keeps of the file system's own pages.
     fn load_space(&mut self) -> Result<(), Error> {
         self.count_space()?;
-        let mut head = [0; 4];
-        self.store.read(0, 0, &mut head)?;
-        self.trim_head = u32::from_le_bytes(head);
-        if self.trim_head > self.plan.inode_count { Err(Error::Corrupt) } else { Ok(()) }
+        self.load_lists()
     }
 
-    /// Makes all changes durable.
-    ///
-    /// # Power loss
-    /// All changes since the last commit are there, or none.
-    ///
-    /// # Cost
-    /// One program, or none when nothing has changed; then the share of reclamation.
-    ///
-    /// # Errors
-    /// [`Error::Device`], [`Error::MediaFailing`].
-    pub fn sync(&mut self) -> Result<(), Error> {
-        if !self.store.is_open() {
-            return Ok(());
-        }
-        self.store.begin()?;
-        self.store.commit()?;
-        self.store.end()
+    /// Lets `observer` be told of every change, in the call that makes it.
+    pub fn set_observer(&mut self, observer: &'m mut dyn FnMut(Change)) {
+        self.observer = Some(observer);
     }
 
-    /// Undoes all changes since the last commit.
-    ///
-    /// # Cost
-    /// One read of the journal page, and those of [`count_space`](Self::mount).
-    ///
-    /// # Errors
-    /// [`Error::Device`], [`Error::Corrupt`].
-    pub fn rollback(&mut self) -> Result<(), Error> {
-        self.store.rollback()?;
-        self.stamp = self.stamp.wrapping_add(1);
-        self.load_space()
-    }
-
-    /// Whether a write set that is full is committed by itself, between two calls (the default), or refused with
-    /// [`Error::TransactionTooLarge`] so that everything up to `sync` stays one transaction.
-    pub fn set_auto_commit(&mut self, auto_commit: bool) {
-        self.auto_commit = auto_commit;
-    }
-
-    /// Whether changes wait for a commit.
-    ///
-    /// A call that returns an error leaves the open transaction as it was, or, if it had begun to change it, undone as a whole:
-    /// then this is `false`.
-    pub fn has_changes(&self) -> bool {
-        self.store.is_open()
-    }
-
-    /// Starts a call that changes the volume.
-    fn begin(&mut self) -> Result<(), Error> {
-        self.store.begin()?;
-        if self.auto_commit && self.store.pending_room() < PENDING_PER_CALL {
-            self.store.commit()?;
-        }
-        // In a transaction of its own where possible, so that undoing a step that fails undoes nothing else; in the open one
-        // where its pages are needed.
-        let needed = self.space.used + 2 >= self.capacity() && self.store.pending_room() >= PENDING_PER_CALL;
-        if self.trim_head != 0 && (needed || !self.store.is_open()) {
-            let step = self.trim_step();
-            if let Err(error) = step {
-                self.undo(error)?;
-                return Err(error);
-            }
-            self.store.mark();
-        }
-        Ok(())
-    }
-
-    /// Ends a call that changes the volume, durably if asked to. A call that fails undoes the open transaction: half of a
-    /// change must not become part of it.
-    fn finish<T>(&mut self, result: Result<T, Error>, durable: bool) -> Result<T, Error> {
-        let result = result.and_then(|value| {
-            if durable {
-                self.store.commit()?;
-            }
-            Ok(value)
-        });
-        match result {
-            Ok(value) => {
-                self.store.end()?;
-                Ok(value)
-            }
-            Err(error) => {
-                self.undo(error)?;
-                Err(error)
-            }
+    fn notify(&mut self, change: Change) {
+        if let Some(observer) = &mut self.observer {
+            observer(change);
         }
     }
 
-    /// After a call that failed: undoes the open transaction if the call had begun to change it.
-    fn undo(&mut self, error: Error) -> Result<(), Error> {
-        if error != Error::Device && self.store.is_changed() { self.rollback() } else { Ok(()) }
-    }
-
-    /// Space, in bytes. Costs nothing.
+    /// Space of the volume. Costs nothing.
     pub fn usage(&self) -> Usage {
         let logical_bytes = self.store.layout().logical_bytes;
         Usage {
             usable_bytes: u64::from(self.capacity()) * u64::from(logical_bytes),
             used_bytes: u64::from(self.space.used) * u64::from(logical_bytes),
             logical_bytes,
+            files_max: self.plan.files_max,
+            files: self.space.inodes,
         }
-    }
-
-    /// Largest size of a file, in bytes.
-    pub fn size_max(&self) -> u64 {
-        u64::from(inode::REGIONS) * u64::from(self.plan.region_pages) * u64::from(self.store.layout().logical_bytes)
-    }
-
-    /// Worst case of a call at the present fill, when no program fails. See `docs/design.md` for the formulas.
-    pub fn bound(&self, call: Call) -> Bound {
-        self.bound_with_failures(call, 0)
-    }
-
-    /// Worst case of a call at the present fill in which `failures` programs fail.
-    pub fn bound_with_failures(&self, call: Call, failures: u32) -> Bound {
-        let layout = self.store.layout();
-        let unit = u32::from(layout.config.unit_pages);
-        // A look at a page of the file system: the map's leaf and the page.
-        let looks = |count: u32| Cost { reads: 2 * count, ..Cost::default() };
-        let merges = |count: u32| Cost { reads: count * merge_reads(layout), ..Cost::default() };
-        let map_pages = (self.plan.directory - self.plan.map) * unit;
-        let probe_pages = 2 + directory::PROBE_BYTES_MAX.div_ceil(layout.geometry.page_bytes);
-        let trim = looks(if self.trim_head == 0 { 0 } else { 24 });
-        let trim_frames = if self.trim_head == 0 { 0 } else { 2 };
-        let pages = 2 + u32::from(self.auto_commit);
-        match call {
-            Call::Overwrite if self.trim_head == 0 => self.store.bound(1, 0, failures).plus(&looks(2)),
-            Call::Overwrite | Call::Write => self
-                .store
-                .bound(8 + trim_frames, pages, failures)
-                .plus(&merges(8 + trim_frames))
-                .plus(&looks(16 + map_pages))
-                .plus(&trim),
-            Call::Create => self
-                .store
-                .bound(6 + trim_frames, pages, failures)
-                .plus(&merges(6 + trim_frames))
-                .plus(&looks(16 + map_pages + 10 * probe_pages))
-                .plus(&trim),
-            Call::Remove => self
-                .store
-                .bound(6 + trim_frames, pages, failures)
-                .plus(&merges(6 + trim_frames))
-                .plus(&looks(24 + 10 * probe_pages))
-                .plus(&trim),
-            Call::Sync => self.store.bound(0, 1, failures),
-            Call::Open => Bound::default().plus(&looks(16 + 10 * probe_pages)),
-            Call::Read(bytes) => {
-                let pages = bytes / layout.geometry.page_bytes + 2;
-                let logical = bytes / layout.logical_bytes + 2;
-                Bound::default().plus(&looks(4 * logical)).plus(&Cost { reads: pages, ..Cost::default() })
-            }
-        }
-    }
-
-    /// Envelopes of durable whole-page overwrites at the present fill: any `n` in a row take at most
-    /// `burst_ns + n · rate_ns`, for each of them.
-    pub fn envelopes(&self, call: Call, timing: &Timing) -> [Envelope; 2] {
-        match call {
-            Call::Overwrite => self.store.envelopes(1, 0, timing),
-            _ => self.store.envelopes(8, 2, timing),
-        }
-    }
-
-    /// Worst case of a mount after an unclean stop, at any fill.
-    pub fn mount_bound(&self) -> Cost {
-        let map_reads = 2 * (self.plan.directory - self.plan.map) * u32::from(self.store.layout().config.unit_pages);
-        Store::<F>::mount_bound(self.store.layout()).plus(&Cost { reads: map_reads + 2, ..Cost::default() })
     }
 
     /// Settings of the volume.
@@ -322,15 +204,14 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.store.flash_mut()
     }
 
-    /// Commits and gives the medium back.
+    /// Ends the use of a volume and gives the medium back; commits where [`CommitOn::UNMOUNT`] is chosen, as it is by default.
     ///
     /// # Errors
-    /// As [`sync`](Self::sync).
+    /// As [`commit`](Self::commit).
     pub fn unmount(mut self) -> Result<F, Error> {
-        self.sync()?;
+        if self.commit_on.contains(CommitOn::UNMOUNT) {
+            self.commit()?;
+        }
         Ok(self.store.into_flash())
     }
 }
-
-/// Pending pages that one call may need.
-const PENDING_PER_CALL: u32 = 7;

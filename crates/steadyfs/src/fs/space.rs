@@ -1,11 +1,12 @@
 //! The logical address space of the file system, and which of its pages and inodes are taken.
 //!
 //! ```text
-//! | root page | allocation map: inodes, then data pages | directory | file table | data pages … |
+//! | root page | allocation map: inodes, then data pages | file table | data pages … |
 //! ```
 
 use super::FileSystem;
-use crate::config::{INODE_BYTES, Layout, RECORD_BYTES, SPARE_INODES, directory_slots};
+use super::inode::{REGIONS, ROOT};
+use crate::config::{INODE_BYTES, Layout, SPARE_INODES};
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -14,12 +15,10 @@ const RUN_BYTES: u32 = 64;
 /// Pages kept so that a file can be cut when the volume is full.
 const SPARE_PAGES: u32 = 4;
 
-/// First logical pages of each part.
+/// First logical pages of each part, and how files are mapped.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub map: u32,
-    pub directory: u32,
-    pub slots: u32,
     pub table: u32,
     pub data: u32,
     pub data_count: u32,
@@ -29,6 +28,10 @@ pub(super) struct Plan {
     pub data_bit: u32,
     /// Bytes of an entry of an index page.
     pub index_bytes: u32,
+    /// Entries of an index page.
+    pub index_entries: u32,
+    /// An index is a page of pages of entries, not a page of entries.
+    pub index_is_deep: bool,
     /// File pages of a region.
     pub region_pages: u32,
 }
@@ -36,27 +39,26 @@ pub(super) struct Plan {
 impl Plan {
     pub fn new(layout: &Layout) -> Self {
         let (page, files_max) = (layout.logical_bytes, layout.config.files_max);
-        let slots = directory_slots(files_max);
         let inode_count = files_max + SPARE_INODES;
-        let table_pages = inode_count.div_ceil(page / INODE_BYTES);
-        let directory_pages = (slots * RECORD_BYTES).div_ceil(page);
         let data_count = layout.frame_count() / 10 * 9;
         let map_pages = (data_count + inode_count + 7).div_ceil(page * 8);
-        let directory = 1 + map_pages;
-        let table = directory + directory_pages;
+        let table = 1 + map_pages;
         let index_bytes = if data_count < 0xFFFF { 2 } else { 4 };
+        let index_entries = page / index_bytes;
+        let index_is_deep = index_entries * REGIONS < data_count;
+        let deep_pages = (index_entries * index_entries).min(0xFFFF / index_entries * index_entries);
         Self {
             map: 1,
-            directory,
-            slots,
             table,
-            data: table + table_pages,
+            data: table + inode_count.div_ceil(page / INODE_BYTES),
             data_count,
             files_max,
             inode_count,
             data_bit: inode_count.next_multiple_of(8),
             index_bytes,
-            region_pages: page / index_bytes,
+            index_entries,
+            index_is_deep,
+            region_pages: if index_is_deep { deep_pages } else { index_entries },
         }
     }
 }
@@ -68,6 +70,8 @@ pub(super) struct Space {
     pub used: u32,
     /// Inodes taken are below this one.
     pub inode_high: u32,
+    /// Inodes taken.
+    pub inodes: u32,
     /// Free bits that were seen: `next..end`, and the byte of the map in which `next` lies.
     next: u32,
     end: u32,
@@ -80,7 +84,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let page_bits = self.store.layout().geometry.page_bytes * 8;
         let unit = u32::from(self.store.layout().config.unit_pages);
         let (files, bits) = (self.plan.data_bit, self.plan.data_bit + self.plan.data_count);
-        let (mut used, mut high) = (0, 0);
+        let (mut used, mut high, mut inodes) = (0, 0, 0);
         for page in 0..bits.div_ceil(page_bits) {
             let base = page * page_bits;
             self.store.with_page(self.plan.map + page / unit, page % unit, |bytes| {
@@ -89,6 +93,7 @@ impl<F: Flash> FileSystem<'_, F> {
                         let number = base + index as u32 * 8 + bit;
                         if number < files {
                             high = high.max(number + 1);
+                            inodes += 1;
                         } else {
                             used += u32::from(number < bits);
                         }
@@ -96,7 +101,7 @@ impl<F: Flash> FileSystem<'_, F> {
                 }
             })?;
         }
-        self.space = Space { used, inode_high: high, ..Space::default() };
+        self.space = Space { used, inode_high: high, inodes, ..Space::default() };
         Ok(())
     }
 
@@ -129,15 +134,47 @@ impl<F: Flash> FileSystem<'_, F> {
         if self.space.next == self.space.end {
             self.look_for_free()?;
         }
-        let bit = self.space.next;
-        let byte = self.space.byte | 1 << (bit % 8);
-        let (page, at) = self.bit_place(bit);
-        self.store.patch(page, at, &[byte])?;
-        self.space.next += 1;
+        self.take(1)
+    }
+
+    /// Takes up to `most` free pages that follow each other, the first one at `at` if that is given; returns the first and
+    /// how many.
+    ///
+    /// # Cost
+    /// As [`allocate_page`](Self::allocate_page), for all of them.
+    pub(super) fn allocate_run(&mut self, at: Option<u32>, most: u32) -> Result<(u32, u32), Error> {
+        let room = self.capacity().saturating_sub(self.space.used);
+        if room == 0 {
+            return Err(Error::NoSpace);
+        }
+        if self.space.next == self.space.end {
+            self.look_for_free()?;
+        }
+        let first = self.plan.data + self.space.next - self.plan.data_bit;
+        if at.is_some_and(|at| at != first) {
+            return Ok((first, 0));
+        }
+        let count = (self.space.end - self.space.next).min(most).min(room);
+        Ok((self.take(count)?, count))
+    }
+
+    /// Takes the next `count` pages of the free ones that were seen.
+    fn take(&mut self, count: u32) -> Result<u32, Error> {
+        let (first, end) = (self.space.next, self.space.next + count);
+        let mut bytes = [0u8; RUN_BYTES as usize + 1];
+        bytes[0] = self.space.byte;
+        for bit in first..end {
+            bytes[(bit / 8 - first / 8) as usize] |= 1 << (bit % 8);
+        }
+        let length = ((end - 1) / 8 - first / 8 + 1) as usize;
+        let (page, at) = self.bit_place(first);
+        // A run does not cross a program page of the map.
+        self.store.patch(page, at, &bytes[..length])?;
+        self.space.next = end;
         // The bytes behind the first one of a run were seen empty.
-        self.space.byte = if self.space.next.is_multiple_of(8) { 0 } else { byte };
-        self.space.used += 1;
-        Ok(self.plan.data + bit - self.plan.data_bit)
+        self.space.byte = if end.is_multiple_of(8) { 0 } else { bytes[length - 1] };
+        self.space.used += count;
+        Ok(self.plan.data + first - self.plan.data_bit)
     }
 
     /// Finds free bits of data pages: a run of empty bytes from the last run on, or else the free bits of one byte.
@@ -199,6 +236,14 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(())
     }
 
+    /// Whether an inode is in use.
+    pub(super) fn inode_is_taken(&mut self, inode: u32) -> Result<bool, Error> {
+        let (page, at) = self.bit_place(inode);
+        let mut byte = [0];
+        self.store.read(page, at, &mut byte)?;
+        Ok(inode == ROOT || byte[0] >> (inode % 8) & 1 != 0)
+    }
+
     /// Takes the first free inode below `limit`.
     pub(super) fn allocate_inode(&mut self, limit: u32) -> Result<u32, Error> {
         let page_bytes = self.store.layout().geometry.page_bytes;
@@ -208,7 +253,9 @@ impl<F: Flash> FileSystem<'_, F> {
             let base = page * page_bytes;
             let found = self.store.with_page(self.plan.map + page / unit, page % unit, |bytes| {
                 let limit = (last.min(base + page_bytes) - base) as usize;
-                bytes[..limit].iter().position(|&byte| byte != 0xFF).map(|index| (base + index as u32, bytes[index]))
+                // The root's bit is never set.
+                let taken = |index: usize| bytes[index] | u8::from(base == 0 && index == 0);
+                (0..limit).find(|&index| taken(index) != 0xFF).map(|index| (base + index as u32, taken(index)))
             })?;
             let Some((byte, value)) = found else { continue };
             let inode = byte * 8 + value.trailing_ones();
@@ -218,6 +265,7 @@ impl<F: Flash> FileSystem<'_, F> {
             let (page, at) = self.bit_place(inode);
             self.store.patch(page, at, &[value | 1 << (inode % 8)])?;
             self.space.inode_high = self.space.inode_high.max(inode + 1);
+            self.space.inodes += 1;
             return Ok(inode);
         }
         Err(Error::TooManyFiles)
@@ -228,23 +276,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let (page, at) = self.bit_place(inode);
         let mut byte = [0];
         self.store.read(page, at, &mut byte)?;
+        self.space.inodes = self.space.inodes.saturating_sub(1);
         self.store.patch(page, at, &[byte[0] & !(1 << (inode % 8))])
-    }
-
-    /// The first inode in use from `from` on.
-    pub(super) fn next_inode(&mut self, from: u32) -> Result<Option<u32>, Error> {
-        let page_bytes = self.store.layout().geometry.page_bytes;
-        let unit = u32::from(self.store.layout().config.unit_pages);
-        for page in from / 8 / page_bytes..self.space.inode_high.div_ceil(8 * page_bytes) {
-            let base = page * page_bytes * 8;
-            let high = self.space.inode_high.min(base + page_bytes * 8);
-            let found = self.store.with_page(self.plan.map + page / unit, page % unit, |bytes| {
-                (from.max(base)..high).find(|&inode| bytes[((inode - base) / 8) as usize] >> (inode % 8) & 1 != 0)
-            })?;
-            if found.is_some() {
-                return Ok(found);
-            }
-        }
-        Ok(None)
     }
 }

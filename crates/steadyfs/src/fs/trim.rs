@@ -3,146 +3,227 @@
 //! Removing a file only puts its inode on the *trim list*; cutting one gives the pages behind the new end to an inode without a
 //! name, which goes on the list. Every later call that opens a transaction first frees up to [`PAGES_PER_STEP`] pages of the
 //! first inode of the list, so that no call waits for a large file. The list starts in the root page and goes on through the
-//! inodes.
+//! inodes, as does that of the orphans:
+//!
+//! ```text
+//! 0      4              8             12
+//! | trim | first orphan | last orphan |      each an inode plus one, or 0
+//! ```
 
 use super::FileSystem;
-use super::file::region;
-use super::inode::{AREA_AT, AREA_BYTES, Header, InodeKind, REGION_BYTES, REGIONS, Region, TRIM_AT};
+use super::inode::{AREA_AT, AREA_BYTES, Header, InodeKind, NEXT_AT, REGION_BYTES, REGIONS, Region};
 use crate::error::Error;
 use crate::media::Flash;
 
 /// Pages freed by one call.
 pub(super) const PAGES_PER_STEP: u32 = 8;
+const LISTS_BYTES: usize = 12;
+
+/// Where the lists of the root page start and end: inodes plus one, or 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Lists {
+    pub trim: u32,
+    pub orphan_first: u32,
+    pub orphan_last: u32,
+}
 
 impl<F: Flash> FileSystem<'_, F> {
-    fn set_trim_head(&mut self, number: u32) -> Result<(), Error> {
-        self.store.patch(0, 0, &number.to_le_bytes())?;
-        self.trim_head = number;
+    /// Reads the lists of the root page.
+    pub(super) fn load_lists(&mut self) -> Result<(), Error> {
+        let mut bytes = [0; LISTS_BYTES];
+        self.store.read(0, 0, &mut bytes)?;
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        self.lists = Lists { trim: word(0), orphan_first: word(4), orphan_last: word(8) };
+        let count = self.plan.inode_count;
+        let sound = self.lists.trim <= count && self.lists.orphan_first <= count && self.lists.orphan_last <= count;
+        if sound { Ok(()) } else { Err(Error::Corrupt) }
+    }
+
+    /// Writes the lists of the root page.
+    pub(super) fn write_lists(&mut self, lists: Lists) -> Result<(), Error> {
+        let mut bytes = [0; LISTS_BYTES];
+        for (place, word) in bytes.chunks_exact_mut(4).zip([lists.trim, lists.orphan_first, lists.orphan_last]) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        self.store.patch(0, 0, &bytes)?;
+        self.lists = lists;
         Ok(())
     }
 
     /// Puts an inode on the trim list.
     pub(super) fn start_trim(&mut self, inode: u32) -> Result<(), Error> {
         let (page, at) = self.inode_place(inode);
-        self.store.patch(page, at + TRIM_AT, &self.trim_head.to_le_bytes())?;
-        self.set_trim_head(inode + 1)
+        self.store.patch(page, at, &[InodeKind::Removed as u8])?;
+        self.store.patch(page, at + NEXT_AT, &self.lists.trim.to_le_bytes())?;
+        self.write_lists(Lists { trim: inode + 1, ..self.lists })
     }
 
     /// Takes the pages from page `keep` on off a file, and puts them on the trim list under an inode of their own.
     pub(super) fn cut_regions(&mut self, inode: u32, keep: u32) -> Result<(), Error> {
-        let (page, at) = self.inode_place(inode);
-        let mut kept = [0; AREA_BYTES];
+        let mut kept = self.read_area(inode)?;
         let mut tail = [0; AREA_BYTES];
-        self.store.read(page, at + AREA_AT, &mut kept)?;
         let (first, within) = (keep / self.plan.region_pages, keep % self.plan.region_pages);
-        for index in first..REGIONS {
-            let keep = if index == first { within } else { 0 };
-            let (head, rest) = match region(&kept, index) {
-                Region::Run { logical, count } if keep == 0 => (Region::Empty, Region::Run { logical, count }),
-                Region::Run { logical, count } if count > keep => {
-                    (Region::Run { logical, count: keep }, Region::Run { logical: logical + keep, count: count - keep })
-                }
-                Region::Index { logical, .. } if keep == 0 => (Region::Empty, Region::Index { logical, from: 0 }),
-                Region::Index { logical, .. } => {
-                    let copy = self.allocate_spare_page()?;
-                    self.store.write_cut(copy, logical, keep * self.plan.index_bytes)?;
-                    (Region::Index { logical: copy, from: 0 }, Region::Index { logical, from: keep })
-                }
-                region => (region, Region::Empty),
-            };
-            let place = (index * REGION_BYTES) as usize..((index + 1) * REGION_BYTES) as usize;
+        for number in first..REGIONS {
+            let region = Region::of(&kept, number);
+            if region == Region::EMPTY {
+                continue;
+            }
+            let keep = if number == first { within } else { 0 };
+            let here = region.count.min(keep);
+            let mut head = Region { count: here, logical: if here > 0 { region.logical } else { 0 }, index: 0 };
+            let rest = Region { logical: region.logical + here, count: region.count - here, index: region.index };
+            if region.index != 0 && keep > 0 {
+                head.index = self.copy_index(region.index, keep)?;
+            }
+            let place = (number * REGION_BYTES) as usize..((number + 1) * REGION_BYTES) as usize;
             kept[place.clone()].copy_from_slice(&head.emit());
             tail[place].copy_from_slice(&rest.emit());
         }
-        if (0..REGIONS).all(|index| region(&tail, index) == Region::Empty) {
+        if tail == [0; AREA_BYTES] {
             return Ok(());
         }
+        let (page, at) = self.inode_place(inode);
         let from = (first * REGION_BYTES) as usize;
         self.store.patch(page, at + AREA_AT + from as u32, &kept[from..])?;
         let tail_inode = self.allocate_inode(self.plan.inode_count)?;
-        let generation = self.next_generation(tail_inode)?;
-        let header = Header { kind: InodeKind::Removed, name_bytes: 0, size: 0, generation, next_trim: 0 };
+        let shared = if Region::of(&tail, first).index != 0 { within } else { 0 };
+        let header = Header { inline: false, extra: shared, ..Header::new(InodeKind::Removed, 0) };
         let (page, at) = self.inode_place(tail_inode);
         self.store.patch(page, at, &header.emit())?;
         self.store.patch(page, at + AREA_AT, &tail)?;
         self.start_trim(tail_inode)
     }
 
+    /// Copies the entries of an index before `keep`, for a file that was cut there.
+    ///
+    /// # Cost
+    /// A frame for each level of the index.
+    fn copy_index(&mut self, index: u32, keep: u32) -> Result<u32, Error> {
+        self.check_data_pages(index, 1)?;
+        let (entries, width) = (self.plan.index_entries, self.plan.index_bytes);
+        let copy = self.allocate_spare_page()?;
+        if !self.plan.index_is_deep {
+            self.copy_cut(copy, index, keep * width)?;
+            return Ok(copy);
+        }
+        self.copy_cut(copy, index, keep / entries * width)?;
+        if keep % entries > 0
+            && let Some(page) = self.index_entry(index, keep / entries)?
+        {
+            let copy_of_page = self.allocate_spare_page()?;
+            self.copy_cut(copy_of_page, page, keep % entries * width)?;
+            self.set_index_entry(copy, keep / entries, Some(copy_of_page))?;
+        }
+        Ok(copy)
+    }
+
+    /// Writes the first `keep` bytes of logical page `of` as `logical`, zeros behind; both may be the same page.
+    pub(super) fn copy_cut(&mut self, logical: u32, of: u32, keep: u32) -> Result<(), Error> {
+        let page_bytes = self.store.layout().geometry.page_bytes;
+        self.store.write_edited(logical, of, &|index, bytes| {
+            let here = keep.saturating_sub(index * page_bytes).min(page_bytes);
+            bytes[here as usize..].fill(0);
+        })
+    }
+
     /// Frees the last few pages of the first inode of the list; when it has none, frees the inode.
     pub(super) fn trim_step(&mut self) -> Result<(), Error> {
-        let inode = self.trim_head - 1;
-        if self.free_some(inode)? {
-            return Ok(());
-        }
+        let inode = self.lists.trim - 1;
         let header = self.read_header(inode)?;
-        if header.kind != InodeKind::Removed || header.next_trim > self.plan.inode_count {
+        if !matches!(header.kind, InodeKind::Removed | InodeKind::Orphan) || header.next > self.plan.inode_count {
             return Err(Error::Corrupt);
         }
-        let (page, at) = self.inode_place(inode);
-        self.set_trim_head(header.next_trim)?;
-        self.store.patch(page, at, &[0])?;
+        if !header.inline && self.free_some(inode, header.extra)? {
+            return Ok(());
+        }
+        self.write_lists(Lists { trim: header.next, ..self.lists })?;
+        self.free_extensions(&header)?;
         self.free_inode(inode)
     }
 
-    /// Frees pages of an inode; `false` when there are none.
-    fn free_some(&mut self, inode: u32) -> Result<bool, Error> {
-        let (page, at) = self.inode_place(inode);
-        let mut area = [0; AREA_BYTES];
-        self.store.read(page, at + AREA_AT, &mut area)?;
-        let Some(index) = (0..REGIONS).rev().find(|&index| region(&area, index) != Region::Empty) else {
-            return Ok(false);
-        };
-        match region(&area, index) {
-            Region::Run { logical, count } => {
-                self.check_data_pages(logical, count)?;
-                let freed = count.min(PAGES_PER_STEP);
-                let left = count - freed;
-                let region = if left == 0 { Region::Empty } else { Region::Run { logical, count: left } };
-                self.write_region(inode, index, region)?;
-                self.free_pages(logical + left, freed)?;
+    /// Frees the inodes that hold the rest of a name, and attributes.
+    pub(super) fn free_extensions(&mut self, header: &Header) -> Result<(), Error> {
+        self.remove_extension(header.name_more)?;
+        self.remove_extension(header.attributes)
+    }
+
+    /// Frees pages of the last region of an inode that has some; `false` when there are none. Entries of the first index before
+    /// `kept` belong to somebody else.
+    fn free_some(&mut self, inode: u32, kept: u32) -> Result<bool, Error> {
+        let area = self.read_area(inode)?;
+        let taken = |number: &u32| Region::of(&area, *number) != Region::EMPTY;
+        let Some(number) = (0..REGIONS).rev().find(taken) else { return Ok(false) };
+        let mut region = Region::of(&area, number);
+        if region.index != 0 {
+            self.check_data_pages(region.index, 1)?;
+            let kept = if (0..REGIONS).find(taken) == Some(number) { kept } else { 0 };
+            if self.free_index_step(region.index, kept)? {
+                return Ok(true);
             }
-            Region::Index { logical, from } => {
-                if !self.free_indexed(logical, from)? {
-                    self.check_data_pages(logical, 1)?;
-                    self.write_region(inode, index, Region::Empty)?;
-                    self.free_pages(logical, 1)?;
-                }
-            }
-            Region::Empty => {}
+            let index = core::mem::take(&mut region.index);
+            self.write_region(inode, number, region)?;
+            self.free_pages(index, 1)?;
+            return Ok(true);
+        }
+        self.check_data_pages(region.logical, region.count)?;
+        let freed = region.count.min(PAGES_PER_STEP);
+        let end = region.logical + region.count;
+        region.count -= freed;
+        if region.count == 0 {
+            region.logical = 0;
+        }
+        self.write_region(inode, number, region)?;
+        self.free_pages(end - freed, freed)?;
+        Ok(true)
+    }
+
+    /// Frees pages that an index names from entry `kept` on; `false` when there are none.
+    fn free_index_step(&mut self, index: u32, kept: u32) -> Result<bool, Error> {
+        if !self.plan.index_is_deep {
+            return self.free_indexed(index, kept);
+        }
+        let entries = self.plan.index_entries;
+        let Some((entry, page)) = self.last_entry(index, kept / entries)? else { return Ok(false) };
+        let kept = if entry == kept / entries { kept % entries } else { 0 };
+        if !self.free_indexed(page, kept)? {
+            // The page of entries itself; one of which some entries belong to the file that was cut is here only for the rest.
+            self.set_index_entry(index, entry, None)?;
+            self.free_pages(page, 1)?;
         }
         Ok(true)
     }
 
-    /// Frees pages that an index page names from entry `kept` on; `false` when there are none.
-    fn free_indexed(&mut self, index_page: u32, kept: u32) -> Result<bool, Error> {
+    /// The last entry of an index page that names a page, from entry `kept` on.
+    fn last_entry(&mut self, page: u32, kept: u32) -> Result<Option<(u32, u32)>, Error> {
         let width = self.plan.index_bytes;
         let per_page = self.store.layout().geometry.page_bytes / width;
         let unit = u32::from(self.store.layout().config.unit_pages);
         for part in (kept / per_page..unit).rev() {
             let base = part * per_page;
-            let last = self.store.with_page(index_page, part, |bytes| {
+            let last = self.store.with_page(page, part, |bytes| {
                 let taken = |entry: &u32| {
                     let at = ((entry - base) * width) as usize;
                     bytes[at..at + width as usize].iter().any(|&byte| byte != 0)
                 };
                 (kept.max(base)..base + per_page).rev().find(taken)
             })?;
-            let Some(last) = last else { continue };
-            let from = (last + 1).saturating_sub(PAGES_PER_STEP / 2).max(kept).max(base);
-            for entry in from..=last {
-                if let Some(page) = self.index_entry(index_page, entry)? {
-                    self.free_pages(page, 1)?;
-                    self.set_index_entry(index_page, entry, None)?;
-                }
+            if let Some(last) = last {
+                let target = self.index_entry(page, last)?.ok_or(Error::Corrupt)?;
+                return Ok(Some((last, target)));
             }
-            return Ok(true);
         }
-        Ok(false)
+        Ok(None)
     }
 
-    /// Refuses pages that are none of a file, which only a damaged inode can name.
-    pub(super) fn check_data_pages(&self, logical: u32, count: u32) -> Result<(), Error> {
-        let sound = count > 0 && logical >= self.plan.data && logical + count <= self.plan.data + self.plan.data_count;
-        if sound { Ok(()) } else { Err(Error::Corrupt) }
+    /// Frees some of the pages that an index page names from entry `kept` on; `false` when there are none.
+    fn free_indexed(&mut self, page: u32, kept: u32) -> Result<bool, Error> {
+        self.check_data_pages(page, 1)?;
+        for step in 0..PAGES_PER_STEP / 2 {
+            let Some((entry, target)) = self.last_entry(page, kept)? else { return Ok(step > 0) };
+            self.check_data_pages(target, 1)?;
+            self.set_index_entry(page, entry, None)?;
+            self.free_pages(target, 1)?;
+        }
+        Ok(true)
     }
 }

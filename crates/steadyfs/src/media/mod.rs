@@ -111,6 +111,14 @@ pub trait Flash {
     /// [`Failure::BadBlock`] when the chip reports that the erase failed; [`Failure::Device`].
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure>;
 
+    /// Empties the device's own write cache. Called at the end of each commit; devices that program before they answer have none.
+    ///
+    /// # Errors
+    /// [`Failure::Device`].
+    fn sync(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// Tells whether the manufacturer, or [`mark_bad`](Flash::mark_bad), marked this block bad. Used by `format` only.
     ///
     /// # Errors
@@ -148,6 +156,9 @@ impl<F: Flash + ?Sized> Flash for &mut F {
     }
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         (**self).erase(block)
+    }
+    fn sync(&mut self) -> Result<(), Failure> {
+        (**self).sync()
     }
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
         (**self).is_bad(block)

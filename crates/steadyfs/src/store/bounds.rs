@@ -14,6 +14,7 @@
 
 use super::blocks::State;
 use super::reclaim::CHECKPOINT_SLACK;
+use super::transaction::patched_pages_max;
 use super::{HeadIndex, Store};
 use crate::config::{Layout, STOCK};
 use crate::cost::{Bound, Cost, Envelope};
@@ -55,8 +56,45 @@ impl Share {
     }
 }
 
+/// Which content of the journal buffer a bound is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Buffer {
+    /// The present one.
+    AsItIs,
+    /// Whatever it may be.
+    Any,
+}
+
+/// What a call changes at most, beside what reclamation owes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Work {
+    /// Logical pages that it writes itself.
+    pub frames: u32,
+    /// Patches and discards.
+    pub patches: u32,
+    /// Bytes of the journal that they take.
+    pub patch_bytes: u32,
+    /// Logical pages that they are of.
+    pub pages: u32,
+    /// Journal pages that it commits with.
+    pub commits: u32,
+}
+
+impl Work {
+    /// Both one after the other.
+    pub(crate) const fn plus(&self, other: &Self) -> Self {
+        Self {
+            frames: self.frames + other.frames,
+            patches: self.patches + other.patches,
+            patch_bytes: self.patch_bytes + other.patch_bytes,
+            pages: self.pages + other.pages,
+            commits: self.commits + other.commits,
+        }
+    }
+}
+
 /// Reads of a write that does not replace a whole logical page: the map, and the old content.
-pub(crate) fn merge_reads(layout: &Layout) -> u32 {
+fn merge_reads(layout: &Layout) -> u32 {
     u32::from(layout.config.unit_pages) + 1
 }
 
@@ -66,12 +104,36 @@ fn write_cost(layout: &Layout) -> Cost {
 }
 
 impl<F: Flash> Store<'_, F> {
-    /// Worst case of a call that writes `frames` frames and `journal_pages` journal pages, with `failures` failing programs.
-    pub fn bound(&self, frames: u32, journal_pages: u32, failures: u32) -> Bound {
+    /// Frames of pages that leave the journal buffer to make room for a call's patches.
+    ///
+    /// A patch of a page that the buffer does not know writes one in its turn where there are as many as there may be. Patches for which
+    /// the buffer has no room write the page with most bytes; a large one (there are two at most in a call) its own page where that is less.
+    /// One page with little in the buffer is written as well.
+    fn flushes(&self, work: &Work) -> u32 {
+        let most = patched_pages_max(self.layout.geometry.page_bytes);
+        let turns = (self.journal.patched_pages() as u32 + work.pages).saturating_sub(most);
+        if work.patch_bytes <= self.journal.room() {
+            return turns;
+        }
+        let full = self.journal.flushes_for(work.patch_bytes).map_or(work.patches, |flushes| flushes + 2);
+        turns + full.min(work.patches) + 1
+    }
+
+    /// Worst case of a call with `failures` failing programs: as the journal buffer is now, or whatever is in it.
+    pub fn bound(&self, work: &Work, buffer: Buffer, failures: u32) -> Bound {
         let layout = &self.layout;
+        let flushes = match buffer {
+            Buffer::AsItIs => self.flushes(work),
+            Buffer::Any if work.patches == 0 => 0,
+            Buffer::Any => work.pages + work.patches + 1,
+        };
+        let (frames, journal_pages) = (work.frames + flushes, work.commits);
         let unit = u32::from(layout.config.unit_pages);
         let share = Share::new(layout, self.blocks.live_total() + frames, frames);
         let mut own = write_cost(layout).times(frames);
+        if work.patches > 0 {
+            own.reads += frames * merge_reads(layout);
+        }
         own.programs += journal_pages + u32::from(self.unmarked);
         // A commit looks the old frames of its pages up where few frames are left.
         own.reads += self.pending.len() + self.journal.discard_count();
@@ -111,14 +173,16 @@ impl<F: Flash> Store<'_, F> {
         }
     }
 
-    /// Envelopes of writes of `frames` frames and `journal_pages` journal pages each; all of them hold.
+    /// Envelopes of calls that do the same work each; all of them hold.
     ///
     /// The first lets every call move as much as it may and spreads erases; the second spreads all of a victim's cost over the
     /// writes that its space pays for, two victims ahead.
-    pub fn envelopes(&self, frames: u32, journal_pages: u32, timing: &Timing) -> [Envelope; 2] {
+    pub fn envelopes(&self, work: &Work, timing: &Timing) -> [Envelope; 2] {
         let layout = &self.layout;
         let unit = u32::from(layout.config.unit_pages);
-        let bound = self.bound(frames, journal_pages, 0);
+        let bound = self.bound(work, Buffer::Any, 0);
+        let flushes = if work.patches == 0 { 0 } else { work.pages + work.patches + 1 };
+        let (frames, journal_pages) = (work.frames + flushes, work.commits);
         let (moving, erasing) = (bound.moving.time_ns(timing), bound.erasing.time_ns(timing));
         let share = Share::new(layout, self.blocks.live_total() + frames, frames);
         let calls = u64::from((share.gain / frames.max(1)).max(1));

@@ -256,24 +256,50 @@ impl<'m> Journal<'m> {
 
     /// The logical page whose patches take most room, and how many bytes.
     pub fn largest(&self) -> Option<(u32, usize)> {
-        let (mut best, mut best_bytes) = (None, 0);
-        let (mut current, mut bytes) = (None, 0);
-        for record in self.records().filter(|r| r.offset != DISCARD) {
-            if current != Some(record.logical) {
-                (current, bytes) = (Some(record.logical), 0);
-            }
-            bytes += record.end() - record.at;
-            if bytes > best_bytes {
-                (best, best_bytes) = (current, bytes);
+        let mut best = None;
+        for page in self.page_sizes() {
+            if best.is_none_or(|(_, bytes)| page.1 > bytes) {
+                best = Some(page);
             }
         }
-        best.map(|logical| (logical, best_bytes))
+        best
+    }
+
+    /// Bytes that are free.
+    pub fn room(&self) -> u32 {
+        (self.bytes.len() - self.used) as u32
+    }
+
+    /// How many of the logical pages with most patches must be written before `bytes` more fit; `None` when all of them do not do.
+    pub fn flushes_for(&self, bytes: u32) -> Option<u32> {
+        let mut room = self.room();
+        let (mut flushes, mut limit) = (0, (usize::MAX, u32::MAX));
+        while room < bytes {
+            // The next smaller page: fewer bytes, or as many and a smaller number.
+            let next = self.page_sizes().map(|(logical, size)| (size, logical)).filter(|&page| page < limit).max()?;
+            room += next.0 as u32;
+            limit = next;
+            flushes += 1;
+        }
+        Some(flushes)
+    }
+
+    /// The logical pages that the buffer patches, each with the bytes that it takes.
+    fn page_sizes(&self) -> impl Iterator<Item = (u32, usize)> + '_ {
+        let mut records = self.records().filter(|r| r.offset != DISCARD).peekable();
+        core::iter::from_fn(move || {
+            let first = records.next()?;
+            let mut bytes = first.end() - first.at;
+            while let Some(record) = records.next_if(|record| record.logical == first.logical) {
+                bytes += record.end() - record.at;
+            }
+            Some((first.logical, bytes))
+        })
     }
 
     /// Number of logical pages that the buffer patches.
     pub fn patched_pages(&self) -> usize {
-        let mut last = None;
-        self.records().filter(|r| r.offset != DISCARD && last.replace(r.logical) != Some(r.logical)).count()
+        self.page_sizes().count()
     }
 
     /// Bytes that a patch takes in the buffer.

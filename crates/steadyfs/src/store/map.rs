@@ -13,6 +13,37 @@ use super::{Frame, NONE, Store};
 use crate::error::Error;
 use crate::media::{Flash, Kind, TAG_BYTES};
 
+/// The last few look-ups in leaves: a program that looks at the same pages again saves the reads of the map.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Recent {
+    entries: [(u32, Frame); 4],
+    next: u8,
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self { entries: [(NONE, 0); 4], next: 0 }
+    }
+}
+
+impl Recent {
+    fn find(&self, logical: u32) -> Option<Frame> {
+        self.entries.iter().find(|entry| entry.0 == logical).map(|entry| entry.1)
+    }
+
+    fn insert(&mut self, logical: u32, frame: Frame) {
+        self.entries[usize::from(self.next)] = (logical, frame);
+        self.next = (self.next + 1) % 4;
+    }
+
+    /// Forgets a page whose frame changes.
+    fn remove(&mut self, logical: u32) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.0 == logical) {
+            entry.0 = NONE;
+        }
+    }
+}
+
 impl<F: Flash> Store<'_, F> {
     /// The bit of an overlay value that says that the leaf's frame is not marked as live any more.
     pub(super) fn settled_bit(&self) -> u32 {
@@ -36,10 +67,12 @@ impl<F: Flash> Store<'_, F> {
         if self.journal.is_discarded(logical) {
             return Ok(0);
         }
-        match self.overlay_frame(logical) {
-            Some(frame) => Ok(frame),
-            None => self.leaf_entry(logical),
+        if let Some(frame) = self.overlay_frame(logical).or_else(|| self.recent.find(logical)) {
+            return Ok(frame);
         }
+        let frame = self.leaf_entry(logical)?;
+        self.recent.insert(logical, frame);
+        Ok(frame)
     }
 
     /// Refuses a logical page that there is not: only damaged data can name one.
@@ -72,6 +105,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Changes the committed map.
     pub(super) fn map_set(&mut self, logical: u32, frame: Frame) -> Result<(), Error> {
+        self.recent.remove(logical);
         let settled = self.settled_bit();
         if let Some(index) = self.overlay.find(logical) {
             let old = self.overlay.value(index);
@@ -95,6 +129,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Changes the committed map because reclamation moved a frame.
     pub(super) fn map_move(&mut self, logical: u32, from: Frame, to: Frame) {
+        self.recent.remove(logical);
         let settled = self.settled_bit();
         match self.overlay.find(logical) {
             Some(index) => {

@@ -28,7 +28,7 @@ mod recovery;
 mod table;
 mod transaction;
 
-pub(crate) use bounds::merge_reads;
+pub(crate) use bounds::{Buffer, Work};
 pub use recovery::Access;
 
 use crate::config::{ANCHORS_MAX, Layout};
@@ -36,6 +36,7 @@ use crate::error::{Error, MountError};
 use crate::media::{BlockIndex, Failure, Flash, PageIndex};
 use blocks::{Blocks, State};
 use journal::Journal;
+use map::Recent;
 use table::{Pairs, Words};
 
 /// No block, page or frame.
@@ -85,6 +86,8 @@ struct Call {
     erases: u32,
     /// The open transaction was changed.
     changed: bool,
+    /// A page that had little in the journal was written.
+    tidied: bool,
 }
 
 /// The state of reclamation between calls.
@@ -135,6 +138,7 @@ pub struct Store<'m, F> {
     leftover: u32,
     /// Flushes of the journal buffer so far.
     flushes: u8,
+    recent: Recent,
     programs_since_checkpoint: u32,
     pace: Pace,
     call: Call,
@@ -144,8 +148,8 @@ pub struct Store<'m, F> {
 }
 
 impl<'m, F: Flash> Store<'m, F> {
-    /// Divides `memory` and makes a store without content.
-    fn empty(flash: F, layout: Layout, memory: &'m mut [u8]) -> Result<Self, MountError> {
+    /// Divides `memory` and makes a store without content; returns what it does not need as well.
+    fn empty(flash: F, layout: Layout, memory: &'m mut [u8]) -> Result<(Self, &'m mut [u8]), MountError> {
         let needed = layout.memory_bytes();
         if memory.len() < needed {
             return Err(MountError::MemoryTooSmall { needed, given: memory.len() });
@@ -165,7 +169,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let pending = Pairs::new(take(u32::from(config.transaction_pages) * 2 * entry), entry);
         let journal = Journal::new(take(geometry.page_bytes));
         let page = take(geometry.page_bytes);
-        Ok(Self {
+        let store = Self {
             flash,
             layout,
             blocks,
@@ -182,6 +186,7 @@ impl<'m, F: Flash> Store<'m, F> {
             journal_at: NONE,
             leftover: 0,
             flushes: 0,
+            recent: Recent::default(),
             programs_since_checkpoint: 0,
             pace: Pace {
                 victim: NONE,
@@ -198,7 +203,8 @@ impl<'m, F: Flash> Store<'m, F> {
             call: Call::default(),
             unmarked: true,
             read_only: false,
-        })
+        };
+        Ok((store, rest))
     }
 
     /// The medium.
@@ -214,6 +220,16 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Gives the medium back.
     pub fn into_flash(self) -> F {
         self.flash
+    }
+
+    /// Whether nothing may be changed.
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// The low bits of the sequence: a number that later transactions do not have again.
+    pub fn sequence(&self) -> u32 {
+        self.sequence as u32
     }
 
     pub fn layout(&self) -> &Layout {

@@ -5,6 +5,9 @@ use super::{Frame, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::media::{BlockIndex, Failure, Flash, Kind, PageIndex, TAG_BYTES, Tag, data_check};
 
+/// Changes program page `index` of a logical page, in place. It may run more than once for a page.
+pub(super) type Edit<'s> = dyn Fn(u32, &mut [u8]) + 's;
+
 /// Where the content of a frame comes from. Every source can be read again when a program fails.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'s> {
@@ -12,10 +15,8 @@ pub(super) enum Source<'s> {
     Whole(&'s [u8]),
     /// What `base` holds and the journal says, with the caller's bytes laid over it at an offset.
     Merged { base: Frame, offset: u32, bytes: &'s [u8] },
-    /// The first `keep` bytes of logical page `of`, which `base` and the journal hold; zeros behind.
-    Cut { of: u32, base: Frame, keep: u32 },
-    /// Ascending numbers of `width` bytes, `count` of them from `first` on, zeros behind.
-    Count { first: u32, count: u32, width: u32 },
+    /// Each program page of logical page `of`, which `base` and the journal hold, as `edit` changes it.
+    Edited { of: u32, base: Frame, edit: &'s Edit<'s> },
     /// A copy of another frame, checksums carried along. With the tag of its first page, if that was the last operation.
     Copy { from: Frame, loaded: Option<[u8; TAG_BYTES]> },
     /// The leaf with its overlay entries.
@@ -94,17 +95,9 @@ impl<F: Flash> Store<'_, F> {
                     self.compose_page(tag.logical, base, index, offset, bytes)?;
                     self.program_buffer(page + index, tag)?;
                 }
-                Source::Cut { of, base, keep } => {
+                Source::Edited { of, base, edit } => {
                     self.compose_page(of, base, index, 0, &[])?;
-                    let kept = keep.saturating_sub(at).min(page_bytes);
-                    self.page[kept as usize..].fill(0);
-                    self.program_buffer(page + index, tag)?;
-                }
-                Source::Count { first, count, width } => {
-                    self.page.fill(0);
-                    for (place, number) in self.page.chunks_exact_mut(width as usize).zip(at / width..count) {
-                        place.copy_from_slice(&(first + number).to_le_bytes()[..width as usize]);
-                    }
+                    edit(index, self.page);
                     self.program_buffer(page + index, tag)?;
                 }
                 Source::Leaf => {

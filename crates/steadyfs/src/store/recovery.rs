@@ -61,7 +61,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// The medium is not formatted until the last program.
     pub fn format(flash: F, config: &Config, memory: &'m mut [u8]) -> Result<F, MountError> {
         let layout = Layout::derive(&flash.geometry(), config).map_err(MountError::Config)?;
-        let mut store = Self::empty(flash, layout, memory)?;
+        let (mut store, _) = Self::empty(flash, layout, memory)?;
         let blocks = layout.geometry.block_count;
         for block in 0..blocks {
             let state = if store.flash.is_bad(block)? { State::Bad } else { State::Free };
@@ -138,13 +138,13 @@ impl<'m, F: Flash> Store<'m, F> {
     ///
     /// # Cost
     /// See [`bounds`](super::bounds).
-    pub fn mount(mut flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
+    pub fn mount(mut flash: F, access: Access, memory: &'m mut [u8]) -> Result<(Self, &'m mut [u8]), MountError> {
         let superblock = Self::read_superblock(&mut flash, memory)?;
         let layout = Layout::derive(&superblock.geometry, &superblock.config).map_err(MountError::Config)?;
         if u32::from(superblock.anchor_count) != layout.anchor_count {
             return Err(MountError::NotFormatted);
         }
-        let mut store = Self::empty(flash, layout, memory)?;
+        let (mut store, rest) = Self::empty(flash, layout, memory)?;
         store.anchors.blocks = superblock.anchors;
         for index in layout.anchor_count as usize..ANCHORS_MAX {
             store.anchors.blocks[index] = NONE;
@@ -158,7 +158,7 @@ impl<'m, F: Flash> Store<'m, F> {
             }
         }
         store.roll_forward()?;
-        Ok(store)
+        Ok((store, rest))
     }
 
     /// Finds the newest complete checkpoint and reads it.

@@ -1,14 +1,16 @@
 //! Reading, and changing within a transaction.
 
 use super::journal::Full;
-use super::program::{Source, check_page, is_data};
+use super::program::{Edit, Source, check_page, is_data};
 use super::{Call, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::media::{Flash, Kind, TAG_BYTES, Tag};
 
-/// Logical pages with patches in the journal at most. With more, writing one of them would make little room, and a call might
-/// have to write many.
-const PATCHED_PAGES_MAX: usize = 16;
+/// Logical pages with patches in a journal of `bytes` at most. With more, writing one of them would make little room, and a call
+/// might have to write many.
+pub(super) fn patched_pages_max(bytes: u32) -> u32 {
+    (bytes / 64).max(8)
+}
 
 impl<F: Flash> Store<'_, F> {
     /// Starts a call that may change the volume.
@@ -99,16 +101,11 @@ impl<F: Flash> Store<'_, F> {
         self.write_source(logical, source, commit)
     }
 
-    /// Writes the first `keep` bytes of logical page `of` as logical page `logical`, zeros behind; both may be the same. Costs
+    /// Writes logical page `of`, as `edit` changes each program page of it, as logical page `logical`; both may be the same. Costs
     /// what [`write`](Self::write) does.
-    pub fn write_cut(&mut self, logical: u32, of: u32, keep: u32) -> Result<(), Error> {
-        let source = Source::Cut { of, base: self.frame_of(of)?, keep };
+    pub fn write_edited(&mut self, logical: u32, of: u32, edit: &Edit<'_>) -> Result<(), Error> {
+        let source = Source::Edited { of, base: self.frame_of(of)?, edit };
         self.write_source(logical, source, false)
-    }
-
-    /// Fills a logical page with ascending numbers of `width` bytes, `count` of them, zeros behind. Costs one frame.
-    pub fn write_count(&mut self, logical: u32, first: u32, count: u32, width: u32) -> Result<(), Error> {
-        self.write_source(logical, Source::Count { first, count, width }, false)
     }
 
     fn write_source(&mut self, logical: u32, source: Source<'_>, commit: bool) -> Result<(), Error> {
@@ -122,6 +119,7 @@ impl<F: Flash> Store<'_, F> {
         if commit && alone {
             self.make_room(1)?;
             let frame = self.program_frame(Kind::DataCommit, logical, source)?;
+            self.flash.sync()?;
             self.transaction_start = IDLE;
             return self.map_set(logical, frame);
         }
@@ -151,7 +149,8 @@ impl<F: Flash> Store<'_, F> {
         debug_assert!(bytes.len() <= self.journal.patch_bytes_max());
         self.check_logical(logical)?;
         self.call.changed = true;
-        if !self.journal.patches(logical) && self.journal.patched_pages() >= PATCHED_PAGES_MAX {
+        let most = patched_pages_max(self.layout.geometry.page_bytes);
+        if !self.journal.patches(logical) && self.journal.patched_pages() as u32 >= most {
             self.flush_next()?;
         }
         while let Err(Full) = self.journal.insert(logical, offset, bytes) {
@@ -170,7 +169,7 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
-    /// After the page with most patches was written: writes one of the pages that have little in the journal.
+    /// After the page with most patches was written: writes one of the pages that have little in the journal, once in a call.
     ///
     /// Little things that nobody changes again would take room for good. So one is written after every fourth flush if more
     /// than a 36th of the buffer is left (56 bytes of 2 KiB: what appends to a file renew), after every flush if it is half.
@@ -178,7 +177,11 @@ impl<F: Flash> Store<'_, F> {
         let (used, capacity) = (self.journal.page().len(), self.journal.patch_bytes_max());
         self.flushes = self.flushes.wrapping_add(1);
         let due = used > capacity / 2 || (used > capacity / 36 && self.flushes.is_multiple_of(4));
-        if due && self.pending_room() > 1 { self.flush_next() } else { Ok(()) }
+        if !due || self.call.tidied || self.pending_room() < 2 {
+            return Ok(());
+        }
+        self.call.tidied = true;
+        self.flush_next()
     }
 
     /// Writes one of the pages that have patches in the journal, each in its turn.
@@ -222,6 +225,7 @@ impl<F: Flash> Store<'_, F> {
         }
         self.make_room(self.pending.len() + self.journal.discard_count())?;
         self.program_journal()?;
+        self.flash.sync()?;
         self.finish_commit()
     }
 
@@ -303,7 +307,11 @@ impl<F: Flash> Store<'_, F> {
     /// One read, and one for the map where the overlay does not know.
     pub fn with_page<R>(&mut self, logical: u32, index: u32, look: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
         let frame = self.frame_of(logical)?;
-        self.compose_page(logical, frame, index, 0, &[])?;
+        if frame == 0 || self.journal.patches(logical) {
+            self.compose_page(logical, frame, index, 0, &[])?;
+        } else {
+            self.load(self.frame_page(frame) + index, is_data, logical)?;
+        }
         Ok(look(self.page))
     }
 

@@ -1,0 +1,132 @@
+//! User attributes: small key–value pairs of a file or directory, in an extension of its inode.
+//!
+//! ```text
+//! | key length | value length | key | value | …      key length 0, or the end of the extension: no more
+//! ```
+
+use super::inode::{ATTRIBUTES_AT, EXTENSION_BYTES, Header, InodeKind};
+use super::transaction::CommitOn;
+use super::{Change, FileSystem, InodeNumber};
+use crate::error::Error;
+use crate::media::Flash;
+
+type Pairs = [u8; EXTENSION_BYTES];
+
+/// The pairs in an extension: where each starts, its key and its value.
+fn pairs(bytes: &Pairs) -> impl Iterator<Item = (usize, &[u8], &[u8])> {
+    let mut at = 0;
+    core::iter::from_fn(move || {
+        let (key, value) = (usize::from(*bytes.get(at)?), usize::from(*bytes.get(at + 1)?));
+        if key == 0 {
+            return None;
+        }
+        let start = at;
+        at += 2 + key + value;
+        Some((start, bytes.get(start + 2..start + 2 + key)?, bytes.get(start + 2 + key..at)?))
+    })
+}
+
+impl<F: Flash> FileSystem<'_, F> {
+    /// Reads an attribute into `value`; returns its length, of which as much is there as fits.
+    ///
+    /// # Cost
+    /// [`Call::Open`](super::Call::Open), for an inode that is known.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such file or attribute.
+    pub fn attribute(&mut self, inode: InodeNumber, key: &str, value: &mut [u8]) -> Result<usize, Error> {
+        let header = self.header_of(inode)?;
+        let bytes = self.read_attributes(&header)?;
+        let (_, _, found) = pairs(&bytes).find(|(_, k, _)| *k == key.as_bytes()).ok_or(Error::NotFound)?;
+        let length = found.len().min(value.len());
+        value[..length].copy_from_slice(&found[..length]);
+        Ok(found.len())
+    }
+
+    /// Lets `see` see each attribute, key and value.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such file.
+    pub fn attributes(&mut self, inode: InodeNumber, mut see: impl FnMut(&str, &[u8])) -> Result<(), Error> {
+        let header = self.header_of(inode)?;
+        let bytes = self.read_attributes(&header)?;
+        for (_, key, value) in pairs(&bytes) {
+            see(core::str::from_utf8(key).unwrap_or("?"), value);
+        }
+        Ok(())
+    }
+
+    /// Sets an attribute of a file or directory, or removes it with `None`.
+    ///
+    /// All attributes of one file together take up to 248 bytes, two for each beside key and value.
+    ///
+    /// # Power loss
+    /// Part of the open transaction, as data is.
+    ///
+    /// # Cost
+    /// [`Call::SetAttribute`](super::Call::SetAttribute).
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::InvalidName`] for an empty key, [`Error::AttributesTooLarge`], [`Error::TooManyFiles`].
+    pub fn set_attribute(&mut self, inode: InodeNumber, key: &str, value: Option<&[u8]>) -> Result<(), Error> {
+        if key.is_empty() {
+            return Err(Error::InvalidName);
+        }
+        if 2 + key.len() + value.map_or(0, <[u8]>::len) > EXTENSION_BYTES {
+            return Err(Error::AttributesTooLarge);
+        }
+        let header = self.header_of(inode)?;
+        let mut bytes = self.read_attributes(&header)?;
+        let end = |bytes: &Pairs| pairs(bytes).last().map_or(0, |(at, k, v)| at + 2 + k.len() + v.len());
+        let mut used = end(&bytes);
+        let old = pairs(&bytes).find(|(_, k, _)| *k == key.as_bytes()).map(|(at, k, v)| (at, at + 2 + k.len() + v.len()));
+        if let Some((from, to)) = old {
+            bytes.copy_within(to..used, from);
+            used -= to - from;
+        } else if value.is_none() {
+            return Err(Error::NotFound);
+        }
+        if let Some(value) = value {
+            let more = 2 + key.len() + value.len();
+            let place = bytes.get_mut(used..used + more).ok_or(Error::AttributesTooLarge)?;
+            (place[0], place[1]) = (key.len() as u8, value.len() as u8);
+            place[2..2 + key.len()].copy_from_slice(key.as_bytes());
+            place[2 + key.len()..].copy_from_slice(value);
+            used += more;
+        }
+        bytes[used..].fill(0);
+        self.begin()?;
+        let result = self.write_attributes(inode, &header, &bytes, used);
+        self.finish(result, CommitOn::WRITE, false)?;
+        self.notify(Change::Updated(inode));
+        Ok(())
+    }
+
+    fn read_attributes(&mut self, header: &Header) -> Result<Pairs, Error> {
+        let mut bytes = [0; EXTENSION_BYTES];
+        if header.attributes != 0 {
+            let (page, at) = self.extension_place(header.attributes)?;
+            self.store.read(page, at, &mut bytes)?;
+        }
+        Ok(bytes)
+    }
+
+    fn write_attributes(&mut self, inode: u32, header: &Header, bytes: &Pairs, used: usize) -> Result<(), Error> {
+        let number = match header.attributes {
+            _ if used == 0 => {
+                self.remove_extension(header.attributes)?;
+                0
+            }
+            0 => self.add_extension(inode)?,
+            number => number,
+        };
+        if number != header.attributes {
+            let (page, at) = self.inode_place(inode);
+            self.store.patch(page, at + ATTRIBUTES_AT, &number.to_le_bytes())?;
+            if header.kind == InodeKind::Directory {
+                self.dir = None;
+            }
+        }
+        if used > 0 { self.write_extension(number, &bytes[..(used + 1).min(EXTENSION_BYTES)]) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,189 @@
+//! The worst case of each call: what it changes itself, as [`Work`], and what it looks up.
+//!
+//! The bytes below are those of the patches with their headers, the pages those that they touch; `docs/design.md` adds them up.
+
+use super::FileSystem;
+use super::inode::REGIONS;
+use super::transaction::CommitOn;
+use crate::cost::{Bound, Cost, Envelope};
+use crate::media::{Flash, Timing};
+use crate::store::{Buffer, Store, Work};
+
+/// A call whose worst case [`FileSystem::bound`] tells. Each of those that change something is durable when it returns, or includes
+/// the commit that follows it.
+///
+/// `depth` is the number of names in the path; of both paths together in a rename, and at least that of a directory which moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Call {
+    /// A write of one whole logical page that the file has already, through a durable handle, without a clock.
+    Overwrite,
+    /// A write or append of at most this many bytes within one logical page, or a reservation.
+    Write(u32),
+    /// A truncate.
+    Truncate,
+    /// A read of at most this many bytes.
+    Read(u32),
+    /// Opening a file that exists, `stat`, `attribute`.
+    Open {
+        /// Names in the path; 0 for an inode that is known.
+        depth: u32,
+    },
+    /// `open` that creates a file; `create_dir`.
+    Create {
+        /// Names in the path.
+        depth: u32,
+    },
+    /// `remove`, `remove_dir`, `close` of a file that was removed.
+    Remove {
+        /// Names in the path.
+        depth: u32,
+    },
+    /// `rename`.
+    Rename {
+        /// Names in both paths.
+        depth: u32,
+    },
+    /// `set_attribute`.
+    SetAttribute,
+    /// `list` of one entry.
+    List,
+    /// `commit`, `sync`, `flush`, `poll`.
+    Sync,
+}
+
+/// Patches of a step of the trim list: a region, eight bits and discards, the list, two extensions.
+const TRIM: Work = Work { frames: 0, patches: 18, patch_bytes: 150, pages: 9, commits: 0 };
+/// A page more for a file: three bits, a region, two index entries; the inode left: its data, regions and kind.
+const ADD_PAGE: Work = Work { frames: 0, patches: 6, patch_bytes: 61, pages: 6, commits: 0 };
+const LEAVE_INODE: Work = Work { frames: 0, patches: 4, patch_bytes: 318, pages: 3, commits: 0 };
+/// Size and time.
+const NOTE: Work = Work { frames: 0, patches: 1, patch_bytes: 23, pages: 1, commits: 0 };
+/// An inode with a long name: its bit, header and name, the extension's bit, header and two pieces.
+const INODE: Work = Work { frames: 0, patches: 6, patch_bytes: 355, pages: 4, commits: 0 };
+/// A record, the directory's count, and growth: regions, a page, the number of buckets, two buckets written.
+const INSERT: Work = Work { frames: 2, patches: 10, patch_bytes: 261, pages: 8, commits: 0 };
+/// A record less, the directory's count, the inode, its extensions, the list of orphans or of trims.
+const REMOVE: Work = Work { frames: 0, patches: 11, patch_bytes: 175, pages: 8, commits: 0 };
+/// The last page cut, two index pages copied; size, regions, an inode for the end, its regions, the list.
+const TRUNCATE: Work = Work { frames: 3, patches: 12, patch_bytes: 480, pages: 9, commits: 0 };
+
+impl<F: Flash> FileSystem<'_, F> {
+    /// Worst case of a call, made now, in which no program fails. See `docs/design.md` for the formulas.
+    pub fn bound(&self, call: Call) -> Bound {
+        self.bound_with_failures(call, 0)
+    }
+
+    /// Worst case of a call, made now, in which `failures` programs fail.
+    pub fn bound_with_failures(&self, call: Call, failures: u32) -> Bound {
+        self.bound_of(call, Buffer::AsItIs, failures)
+    }
+
+    /// Worst case of a call at the present fill, whatever small changes earlier calls left to do: a function of geometry, settings, fill
+    /// and `failures` alone. The further pieces of a write of more than one logical page cost this at most.
+    pub fn bound_at_fill(&self, call: Call, failures: u32) -> Bound {
+        self.bound_of(call, Buffer::Any, failures)
+    }
+
+    fn bound_of(&self, call: Call, buffer: Buffer, failures: u32) -> Bound {
+        let reads = Cost { reads: self.reads_of(call), ..Cost::default() };
+        match self.work_of(call) {
+            Some(work) => {
+                let (work, first) = self.with_first_steps(work, buffer);
+                self.store.bound(&work, buffer, failures).plus(&reads).plus(&first)
+            }
+            None => Bound::default().plus(&reads),
+        }
+    }
+
+    /// What a call changes; `None` when it changes nothing.
+    fn work_of(&self, call: Call) -> Option<Work> {
+        let commit = Work { commits: 1, ..Work::default() };
+        let work = match call {
+            Call::Read(_) | Call::Open { .. } | Call::List => return None,
+            Call::Overwrite => Work { frames: 1, ..Work::default() },
+            Call::Write(bytes) => {
+                let fits = bytes as usize <= self.store.patch_bytes_max();
+                let data = if fits {
+                    Work { patches: 1, patch_bytes: bytes + 7, pages: 1, ..commit }
+                } else {
+                    Work { frames: 1, ..commit }
+                };
+                data.plus(&ADD_PAGE).plus(&LEAVE_INODE).plus(&NOTE)
+            }
+            Call::Truncate => commit.plus(&TRUNCATE).plus(&LEAVE_INODE),
+            Call::Create { .. } => commit.plus(&INODE).plus(&INSERT),
+            Call::Remove { .. } => commit.plus(&REMOVE),
+            Call::Rename { .. } => commit.plus(&INODE).plus(&INSERT).plus(&REMOVE),
+            Call::SetAttribute => commit.plus(&INODE),
+            Call::Sync => commit,
+        };
+        Some(work)
+    }
+
+    /// Adds what a call begins with: a commit, the orphans of the time before the mount, a step of the trim list.
+    fn with_first_steps(&self, mut work: Work, buffer: Buffer) -> (Work, Cost) {
+        let mut reads = 0;
+        if work == (Work { commits: 1, ..Work::default() }) {
+            return (work, Cost::default());
+        }
+        if self.commits_first() || (buffer == Buffer::Any && self.commit_on().contains(CommitOn::FULL)) {
+            work.commits += 1;
+        }
+        if self.orphans_are_stale {
+            work = work.plus(&Work { patches: 2, patch_bytes: 30, pages: 2, commits: 1, frames: 0 });
+        }
+        if self.lists.trim != 0 || self.orphans_are_stale {
+            work = work.plus(&TRIM);
+            work.commits = work.commits.max(1);
+            reads = self.looks(26);
+        }
+        (work, Cost { reads, ..Cost::default() })
+    }
+
+    /// Reads of `count` looks at pages of the file system: a leaf of the map, and the page.
+    fn looks(&self, count: u32) -> u32 {
+        2 * count
+    }
+
+    /// Reads of a call, beside those of the frames that it writes.
+    fn reads_of(&self, call: Call) -> u32 {
+        let layout = self.store.layout();
+        let unit = u32::from(layout.config.unit_pages);
+        // The inode's header and regions, and an index.
+        let page = 4;
+        // The directory, its bucket, and four names of equal hash with their extensions.
+        let find = 1 + page + unit + 4 + 4 * 4;
+        // Free bits, looked for in the whole allocation map.
+        let scan = (self.plan.table - self.plan.map) * unit;
+        let looks = match call {
+            Call::Overwrite => page,
+            Call::Write(_) => 3 * page + 2 + scan,
+            Call::Truncate => 2 * page + 6 + REGIONS / 8 + 3 * scan,
+            Call::Read(bytes) => {
+                let pages = bytes / layout.geometry.page_bytes + 2;
+                return self.looks(page * (bytes / layout.logical_bytes + 2)) + pages;
+            }
+            Call::Open { depth } => depth * find + 4,
+            Call::Create { depth } => depth * find + 2 * find + 2 * unit + 4 + 3 * scan,
+            Call::Remove { depth } => depth * find + find + 12,
+            Call::Rename { depth } => depth * (find + 1) + 3 * find + 2 * unit + 16 + 3 * scan,
+            Call::SetAttribute => 8 + scan,
+            Call::List => 1 + page + 3 * unit + 4,
+            Call::Sync => 0,
+        };
+        self.looks(looks)
+    }
+
+    /// Envelopes of calls in a row at the present fill: any `n` of them take at most `burst_ns + n · rate_ns`, for each envelope.
+    /// Reads of the file system's own pages are not included, save those of whole-page overwrites.
+    pub fn envelopes(&self, call: Call, timing: &Timing) -> [Envelope; 2] {
+        self.store.envelopes(&self.work_of(call).unwrap_or_default(), timing)
+    }
+
+    /// Worst case of a mount after an unclean stop, at any fill.
+    pub fn mount_bound(&self) -> Cost {
+        let map_pages = (self.plan.table - self.plan.map) * u32::from(self.store.layout().config.unit_pages);
+        Store::<F>::mount_bound(self.store.layout()).plus(&Cost { reads: self.looks(map_pages) + 2, ..Cost::default() })
+    }
+}

@@ -1,0 +1,339 @@
+//! Open files: how they are opened, and the table of those that are.
+//!
+//! The table counts the handles of each inode, so that a file that is removed while it is open stays until its last handle is
+//! closed: it becomes an *orphan*, in a list on the medium that a mount after a power cut frees.
+//!
+//! ```text
+//! 0           4      6       8
+//! | inode + 1 | open | flags |      flags 1: orphan, 2: gone with a rollback
+//! ```
+
+use super::directory::Found;
+use super::inode::{Header, InodeKind, NEXT_AT, PARENT_AT};
+use super::path::{Place, Target};
+use super::regions::Node;
+use super::transaction::CommitOn;
+use super::trim::Lists;
+use super::{Change, FileSystem, InodeNumber};
+use crate::error::Error;
+use crate::media::Flash;
+
+/// Bytes of an entry of the table.
+pub(crate) const OPEN_BYTES: usize = 8;
+const ORPHAN: u16 = 1;
+const GONE: u16 = 2;
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// Allow reading.
+    pub read: bool,
+    /// Allow writing at any offset.
+    pub write: bool,
+    /// Allow writing, at the end of the file only, whatever the offset says.
+    pub append: bool,
+    /// Cut the file to nothing; needs `write`.
+    pub truncate: bool,
+    /// Create the file when it does not exist; needs `write` or `append`.
+    pub create: bool,
+    /// Create the file, and fail with [`Error::Exists`] when it does exist.
+    pub create_new: bool,
+    /// Every change through this handle is durable when the call returns, and so is the file's creation.
+    pub durable: bool,
+}
+
+impl OpenOptions {
+    /// Read an existing file.
+    pub const READ: Self =
+        Self { read: true, write: false, append: false, truncate: false, create: false, create_new: false, durable: false };
+    /// Read and write an existing file.
+    pub const WRITE: Self = Self { write: true, ..Self::READ };
+    /// Read and write a file; create it when it does not exist.
+    pub const CREATE: Self = Self { create: true, ..Self::WRITE };
+    /// As [`CREATE`](Self::CREATE), and every change is durable when its call returns.
+    pub const DURABLE: Self = Self { durable: true, ..Self::CREATE };
+
+    fn changes(&self) -> bool {
+        self.write || self.append
+    }
+}
+
+/// An open file. Close it with [`FileSystem::close`]: a handle that is dropped keeps its place in the table until the unmount.
+///
+/// Several handles of one file see each other's changes. A file that is renamed or removed stays what it is for its handles.
+#[derive(Debug)]
+#[must_use = "close it, or it keeps a place in the table of open files"]
+pub struct File {
+    pub(super) slot: u16,
+    pub(super) options: OpenOptions,
+    /// The volume's stamp when the fields below were read.
+    pub(super) stamp: u32,
+    generation: u32,
+    pub(super) size: u64,
+    pub(super) modified_ns: u64,
+    pub(super) inline: bool,
+    pub(super) node: Node,
+}
+
+impl File {
+    /// Number of the file, for its life.
+    pub fn inode(&self) -> InodeNumber {
+        self.node.inode
+    }
+}
+
+/// The table of open files.
+pub(super) struct OpenTable<'m> {
+    bytes: &'m mut [u8],
+}
+
+impl<'m> OpenTable<'m> {
+    pub fn new(bytes: &'m mut [u8]) -> Self {
+        bytes.fill(0);
+        Self { bytes }
+    }
+
+    fn len(&self) -> usize {
+        self.bytes.len() / OPEN_BYTES
+    }
+
+    fn get(&self, slot: usize) -> (u32, u16, u16) {
+        let b = &self.bytes[slot * OPEN_BYTES..(slot + 1) * OPEN_BYTES];
+        (u32::from_le_bytes([b[0], b[1], b[2], b[3]]), u16::from_le_bytes([b[4], b[5]]), u16::from_le_bytes([b[6], b[7]]))
+    }
+
+    fn set(&mut self, slot: usize, (number, open, flags): (u32, u16, u16)) {
+        let b = &mut self.bytes[slot * OPEN_BYTES..(slot + 1) * OPEN_BYTES];
+        b[..4].copy_from_slice(&number.to_le_bytes());
+        b[4..6].copy_from_slice(&open.to_le_bytes());
+        b[6..].copy_from_slice(&flags.to_le_bytes());
+    }
+
+    /// The entry of an inode that is open.
+    fn find(&self, inode: u32) -> Option<usize> {
+        (0..self.len()).find(|&slot| matches!(self.get(slot), (number, _, flags) if number == inode + 1 && flags & GONE == 0))
+    }
+
+    fn room(&self, inode: u32) -> Result<usize, Error> {
+        let free = || (0..self.len()).find(|&slot| self.get(slot).1 == 0);
+        self.find(inode).or_else(free).ok_or(Error::TooManyOpenFiles)
+    }
+
+    fn has_room(&self) -> bool {
+        (0..self.len()).any(|slot| self.get(slot).1 == 0)
+    }
+}
+
+impl<F: Flash> FileSystem<'_, F> {
+    /// Opens a file.
+    ///
+    /// # Power loss
+    /// A file that is created is there after the next commit, one that is cut is cut.
+    ///
+    /// # Cost
+    /// [`Call::Open`](super::Call::Open), or [`Call::Create`](super::Call::Create); with `truncate` and
+    /// [`Call::Truncate`](super::Call::Truncate).
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Exists`], [`Error::IsADirectory`], [`Error::NotADirectory`], [`Error::InvalidName`],
+    /// [`Error::NameTooLong`], [`Error::NotWritable`] when the options contradict each other, [`Error::TooManyOpenFiles`],
+    /// [`Error::TooManyFiles`], [`Error::NoSpace`], [`Error::NameCollision`], and those of every call.
+    pub fn open<'p>(&mut self, place: impl Into<Place<'p>>, options: OpenOptions) -> Result<File, Error> {
+        let creates = options.create || options.create_new;
+        if (creates && !options.changes()) || (options.truncate && !options.write) {
+            return Err(Error::NotWritable);
+        }
+        let (directory, name) = match self.resolve(place.into())? {
+            Target::Name { directory, name } => (directory, name),
+            Target::Directory(_) => return Err(Error::IsADirectory),
+        };
+        match self.find(directory, name)? {
+            Found::At { .. } if options.create_new => Err(Error::Exists),
+            Found::At { inode, .. } => self.open_inode(inode, options),
+            Found::Free(_) if !creates => Err(Error::NotFound),
+            Found::Free(slot) => {
+                if !self.open.has_room() {
+                    return Err(Error::TooManyOpenFiles);
+                }
+                self.begin()?;
+                let result = self.create(directory, name, slot, InodeKind::File);
+                let (inode, header) = self.finish(result, CommitOn::CREATE, options.durable)?;
+                self.notify(Change::Created(inode));
+                self.handle(inode, &header, options)
+            }
+        }
+    }
+
+    /// Opens a file that is known by its inode, whatever its name is now.
+    ///
+    /// # Cost
+    /// Two looks.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such file, [`Error::IsADirectory`], and those of [`open`](Self::open).
+    pub fn open_inode(&mut self, inode: InodeNumber, options: OpenOptions) -> Result<File, Error> {
+        let header = self.header_of(inode)?;
+        if header.kind == InodeKind::Directory {
+            return Err(Error::IsADirectory);
+        }
+        let mut file = self.handle(inode, &header, OpenOptions { create: false, create_new: false, ..options })?;
+        if options.truncate
+            && file.size > 0
+            && let Err(error) = self.truncate(&mut file, 0)
+        {
+            let _ = self.release_handle(&file);
+            return Err(error);
+        }
+        Ok(file)
+    }
+
+    /// The header of a file or directory that exists.
+    pub(super) fn header_of(&mut self, inode: u32) -> Result<Header, Error> {
+        if inode >= self.plan.inode_count || !self.inode_is_taken(inode)? {
+            return Err(Error::NotFound);
+        }
+        let header = self.read_header(inode)?;
+        match header.kind {
+            InodeKind::File | InodeKind::Directory => Ok(header),
+            InodeKind::Orphan if self.open.find(inode).is_some() => Ok(header),
+            _ => Err(Error::NotFound),
+        }
+    }
+
+    /// Makes a handle and counts it.
+    fn handle(&mut self, inode: u32, header: &Header, options: OpenOptions) -> Result<File, Error> {
+        let slot = self.open.room(inode)?;
+        let (number, open, flags) = match self.open.get(slot) {
+            (_, 0, _) => (inode + 1, 0, 0),
+            entry => entry,
+        };
+        self.open.set(slot, (number, open.checked_add(1).ok_or(Error::TooManyOpenFiles)?, flags));
+        Ok(File {
+            slot: slot as u16,
+            options,
+            stamp: self.stamp,
+            generation: header.generation,
+            size: header.size,
+            modified_ns: header.modified_ns,
+            inline: header.inline,
+            node: Node::new(inode),
+        })
+    }
+
+    /// Closes a file. The last handle of a file that was removed gives its room back.
+    ///
+    /// # Cost
+    /// Nothing, or one commit where the volume commits on close; [`Call::Remove`](super::Call::Remove) for the last handle of
+    /// a file that was removed.
+    ///
+    /// # Errors
+    /// Those of every call. The handle is closed all the same.
+    pub fn close(&mut self, file: File) -> Result<(), Error> {
+        self.release_handle(&file)?;
+        let commits = self.commit_on.contains(CommitOn::CLOSE) && file.options.changes();
+        if commits { self.commit() } else { Ok(()) }
+    }
+
+    fn release_handle(&mut self, file: &File) -> Result<(), Error> {
+        let slot = usize::from(file.slot);
+        let (number, open, flags) = self.open.get(slot);
+        let open = open.saturating_sub(1);
+        self.open.set(slot, if open == 0 { (0, 0, 0) } else { (number, open, flags) });
+        if open > 0 || flags & ORPHAN == 0 || flags & GONE != 0 || self.store.is_read_only() {
+            return Ok(());
+        }
+        self.begin()?;
+        let result = self.free_orphan(file.inode());
+        self.finish(result, CommitOn::NONE, false)
+    }
+
+    /// Reads again what a handle knows, if an inode was changed since.
+    pub(super) fn refresh(&mut self, file: &mut File) -> Result<(), Error> {
+        if self.open.get(usize::from(file.slot)).2 & GONE != 0 {
+            return Err(Error::Stale);
+        }
+        if file.stamp == self.stamp {
+            return Ok(());
+        }
+        let header = self.read_header(file.inode())?;
+        if header.generation != file.generation || !matches!(header.kind, InodeKind::File | InodeKind::Orphan) {
+            return Err(Error::Stale);
+        }
+        (file.size, file.modified_ns, file.inline) = (header.size, header.modified_ns, header.inline);
+        file.node.forget();
+        file.stamp = self.stamp;
+        Ok(())
+    }
+
+    /// After a rollback: marks the files that are not there any more, and those that are again.
+    pub(super) fn check_open_files(&mut self) -> Result<(), Error> {
+        for slot in 0..self.open.len() {
+            let (number, open, flags) = self.open.get(slot);
+            if open == 0 || flags & GONE != 0 {
+                continue;
+            }
+            let inode = number - 1;
+            let is_there = self.inode_is_taken(inode)?;
+            let kind = if is_there { self.read_header(inode).ok().map(|header| header.kind) } else { None };
+            let flags = match kind {
+                Some(InodeKind::File) => 0,
+                Some(InodeKind::Orphan) => ORPHAN,
+                _ => GONE,
+            };
+            self.open.set(slot, (number, open, flags));
+        }
+        Ok(())
+    }
+
+    /// What removing a file that is open does to it: it leaves its directory and joins the list of orphans.
+    ///
+    /// Returns whether the file is open.
+    pub(super) fn orphan_if_open(&mut self, inode: u32) -> Result<bool, Error> {
+        let Some(slot) = self.open.find(inode) else { return Ok(false) };
+        let next = self.lists.orphan_first;
+        let (page, at) = self.inode_place(inode);
+        self.store.patch(page, at, &[InodeKind::Orphan as u8])?;
+        let mut links = [0; 8];
+        links[4..].copy_from_slice(&next.to_le_bytes());
+        self.store.patch(page, at + PARENT_AT, &links)?;
+        self.link_orphan(next, PARENT_AT, inode + 1)?;
+        let last = if next == 0 { inode + 1 } else { self.lists.orphan_last };
+        self.write_lists(Lists { orphan_first: inode + 1, orphan_last: last, ..self.lists })?;
+        let (number, open, flags) = self.open.get(slot);
+        self.open.set(slot, (number, open, flags | ORPHAN));
+        Ok(true)
+    }
+
+    /// Writes one link of an orphan, if `number` names one.
+    fn link_orphan(&mut self, number: u32, at: u32, target: u32) -> Result<(), Error> {
+        match number.checked_sub(1) {
+            None => Ok(()),
+            Some(inode) if inode >= self.plan.inode_count => Err(Error::Corrupt),
+            Some(inode) => {
+                let (page, place) = self.inode_place(inode);
+                self.store.patch(page, place + at, &target.to_le_bytes())
+            }
+        }
+    }
+
+    /// Takes an orphan out of the list and frees it.
+    fn free_orphan(&mut self, inode: u32) -> Result<(), Error> {
+        let header = self.read_header(inode)?;
+        if header.kind != InodeKind::Orphan {
+            return Err(Error::Corrupt);
+        }
+        self.link_orphan(header.next, PARENT_AT, header.parent)?;
+        self.link_orphan(header.parent, NEXT_AT, header.next)?;
+        let head = if header.parent == 0 { header.next } else { self.lists.orphan_first };
+        let tail = if header.next == 0 { header.parent } else { self.lists.orphan_last };
+        self.write_lists(Lists { orphan_first: head, orphan_last: tail, ..self.lists })?;
+        self.free_file(inode, &header)
+    }
+
+    /// Gives the orphans that a power cut left to the trim list.
+    pub(super) fn collect_orphans(&mut self) -> Result<(), Error> {
+        let Lists { trim, orphan_first, orphan_last } = self.lists;
+        self.link_orphan(orphan_last, NEXT_AT, trim)?;
+        self.write_lists(Lists { trim: orphan_first, ..Lists::default() })
+    }
+}

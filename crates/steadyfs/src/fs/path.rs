@@ -1,0 +1,81 @@
+//! Paths: names joined by `/`, from the root or from a directory that is known by its inode.
+
+use super::directory::Found;
+use super::inode::ROOT;
+use super::{FileSystem, InodeNumber};
+use crate::error::Error;
+use crate::media::Flash;
+
+/// Where a file or directory is: a path, and the directory that it starts from.
+///
+/// A `&str` is a path from the root, with or without a `/` in front; `(directory, path)` starts from a directory that is known by its
+/// inode. Empty names and `.` are skipped, `..` is the directory above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place<'p> {
+    /// Inode of the directory that the path starts from.
+    pub from: InodeNumber,
+    /// Names joined by `/`.
+    pub path: &'p str,
+}
+
+impl<'p> From<&'p str> for Place<'p> {
+    fn from(path: &'p str) -> Self {
+        Self { from: ROOT, path }
+    }
+}
+
+impl<'p> From<(InodeNumber, &'p str)> for Place<'p> {
+    fn from((from, path): (InodeNumber, &'p str)) -> Self {
+        Self { from, path }
+    }
+}
+
+/// A path whose directories were found.
+pub(super) enum Target<'p> {
+    /// A name in a directory, which may or may not exist.
+    Name { directory: u32, name: &'p str },
+    /// A directory that the path names by `.`, `..` or not at all.
+    Directory(u32),
+}
+
+impl<F: Flash> FileSystem<'_, F> {
+    /// Finds the directory that the last name of a path is in.
+    pub(super) fn resolve<'p>(&mut self, place: Place<'p>) -> Result<Target<'p>, Error> {
+        let mut at = place.from;
+        let mut names = place.path.split('/').filter(|name| !name.is_empty() && *name != ".").peekable();
+        while let Some(name) = names.next() {
+            let is_last = names.peek().is_none();
+            if name == ".." {
+                let header = self.read_header(at)?;
+                at = if at == ROOT { ROOT } else { header.parent };
+            } else if is_last {
+                return Ok(Target::Name { directory: at, name });
+            } else {
+                at = match self.find(at, name)? {
+                    Found::At { inode, .. } => inode,
+                    Found::Free(_) => return Err(Error::NotFound),
+                };
+            }
+        }
+        Ok(Target::Directory(at))
+    }
+
+    /// The inode that a path names.
+    pub(super) fn locate(&mut self, place: Place<'_>) -> Result<u32, Error> {
+        match self.resolve(place)? {
+            Target::Directory(inode) => Ok(inode),
+            Target::Name { directory, name } => match self.find(directory, name)? {
+                Found::At { inode, .. } => Ok(inode),
+                Found::Free(_) => Err(Error::NotFound),
+            },
+        }
+    }
+
+    /// The directory and name of a path that names something that can be created, renamed or removed.
+    pub(super) fn resolve_name<'p>(&mut self, place: Place<'p>) -> Result<(u32, &'p str), Error> {
+        match self.resolve(place)? {
+            Target::Name { directory, name } => Ok((directory, name)),
+            Target::Directory(_) => Err(Error::InvalidName),
+        }
+    }
+}

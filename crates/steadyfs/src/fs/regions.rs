@@ -1,0 +1,196 @@
+//! Page of a file → logical page: runs and indexes in the regions of its inode.
+//!
+//! A file that was written in order is one run, however long, and costs a look-up once. A page that does not lie in the run of its
+//! region has an entry in the region's index: a page of entries or, on volumes with more pages than that maps, a page of pages of
+//! entries. An entry is a data page plus one, or 0. An index page that was never written reads as zeros and need not be written.
+
+use super::FileSystem;
+use super::inode::{AREA_AT, AREA_BYTES, REGION_BYTES, REGIONS, Region};
+use crate::error::Error;
+use crate::media::Flash;
+
+/// An inode whose pages are looked up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    pub inode: u32,
+    /// The run that was used last: pages `first..first + count` lie from `logical` on.
+    first: u32,
+    count: u32,
+    logical: u32,
+}
+
+impl Node {
+    pub const fn new(inode: u32) -> Self {
+        Self { inode, first: 0, count: 0, logical: 0 }
+    }
+
+    /// The page behind the run that holds `page`, or `page` when the run used last does not.
+    pub fn run_end(&self, page: u32) -> u32 {
+        if page.wrapping_sub(self.first) < self.count { self.first + self.count } else { page }
+    }
+
+    /// Forgets where pages are.
+    pub fn forget(&mut self) {
+        self.count = 0;
+    }
+}
+
+impl<F: Flash> FileSystem<'_, F> {
+    /// Largest size of a file, in bytes.
+    pub fn size_max(&self) -> u64 {
+        u64::from(REGIONS) * u64::from(self.plan.region_pages) * u64::from(self.store.layout().logical_bytes)
+    }
+
+    /// Reads the regions of an inode.
+    pub(super) fn read_area(&mut self, inode: u32) -> Result<[u8; AREA_BYTES], Error> {
+        let (page, at) = self.inode_place(inode);
+        let mut area = [0; AREA_BYTES];
+        self.store.read(page, at + AREA_AT, &mut area)?;
+        Ok(area)
+    }
+
+    /// Writes a region of an inode.
+    pub(super) fn write_region(&mut self, inode: u32, index: u32, region: Region) -> Result<(), Error> {
+        let (page, at) = self.inode_place(inode);
+        self.store.patch(page, at + AREA_AT + index * REGION_BYTES, &region.emit())
+    }
+
+    /// The logical page of a page of a file; `None` where there is none.
+    ///
+    /// # Cost
+    /// Nothing within the run used last; else a look at the inode and, beside the run, one at each level of the index.
+    pub(super) fn page_of(&mut self, node: &mut Node, file_page: u32) -> Result<Option<u32>, Error> {
+        if file_page.wrapping_sub(node.first) < node.count {
+            return Ok(Some(node.logical + file_page - node.first));
+        }
+        let region_pages = self.plan.region_pages;
+        let (number, within) = (file_page / region_pages, file_page % region_pages);
+        if number >= REGIONS {
+            return Ok(None);
+        }
+        let area = self.read_area(node.inode)?;
+        let region = Region::of(&area, number);
+        if within >= region.count {
+            return self.indexed_page(region.index, within);
+        }
+        self.check_data_pages(region.logical, region.count)?;
+        (node.first, node.logical, node.count) = (number * region_pages, region.logical, region.count);
+        // Full regions whose pages follow each other are one run.
+        for next in number + 1..REGIONS {
+            let region = Region::of(&area, next);
+            if node.count != (next - number) * region_pages || region.count == 0 || region.logical != node.logical + node.count {
+                break;
+            }
+            self.check_data_pages(region.logical, region.count)?;
+            node.count += region.count;
+        }
+        for before in (0..number).rev() {
+            let region = Region::of(&area, before);
+            if region.count != region_pages || region.logical + region.count != node.logical {
+                break;
+            }
+            self.check_data_pages(region.logical, region.count)?;
+            (node.first, node.logical, node.count) = (node.first - region.count, region.logical, node.count + region.count);
+        }
+        Ok(Some(node.logical + file_page - node.first))
+    }
+
+    /// The page that an index names for page `within` of its region.
+    fn indexed_page(&mut self, index: u32, within: u32) -> Result<Option<u32>, Error> {
+        if index == 0 {
+            return Ok(None);
+        }
+        self.check_data_pages(index, 1)?;
+        let entries = self.plan.index_entries;
+        if !self.plan.index_is_deep {
+            return self.index_entry(index, within);
+        }
+        match self.index_entry(index, within / entries)? {
+            Some(page) => self.index_entry(page, within % entries),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads an entry of an index page.
+    pub(super) fn index_entry(&mut self, page: u32, entry: u32) -> Result<Option<u32>, Error> {
+        let width = self.plan.index_bytes;
+        let mut bytes = [0; 4];
+        self.store.read(page, entry * width, &mut bytes[..width as usize])?;
+        let number = u32::from_le_bytes(bytes);
+        if number > self.plan.data_count {
+            return Err(Error::Corrupt);
+        }
+        Ok(number.checked_sub(1).map(|number| self.plan.data + number))
+    }
+
+    /// Writes an entry of an index page.
+    pub(super) fn set_index_entry(&mut self, page: u32, entry: u32, target: Option<u32>) -> Result<(), Error> {
+        let width = self.plan.index_bytes;
+        let number = target.map_or(0, |target| target - self.plan.data + 1);
+        self.store.patch(page, entry * width, &number.to_le_bytes()[..width as usize])
+    }
+
+    /// Gives a file a new page where it has none.
+    ///
+    /// # Cost
+    /// A look at the inode and at the allocation map; up to three pages are taken, none of them is written.
+    pub(super) fn add_page(&mut self, node: &mut Node, file_page: u32) -> Result<u32, Error> {
+        let (number, within) = (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
+        let area = self.read_area(node.inode)?;
+        let mut region = Region::of(&area, number);
+        let logical = self.allocate_page()?;
+        let follows = if region.count == 0 { within == 0 } else { within == region.count && logical == region.logical + within };
+        node.forget();
+        if follows {
+            region = Region { logical: logical - within, count: within + 1, ..region };
+            self.write_region(node.inode, number, region)?;
+            return Ok(logical);
+        }
+        if region.index == 0 {
+            region.index = self.allocate_page()?;
+            self.write_region(node.inode, number, region)?;
+        }
+        self.check_data_pages(region.index, 1)?;
+        let (mut page, mut entry) = (region.index, within);
+        if self.plan.index_is_deep {
+            let (top, upper) = (page, within / self.plan.index_entries);
+            entry = within % self.plan.index_entries;
+            page = match self.index_entry(top, upper)? {
+                Some(page) => page,
+                None => {
+                    let page = self.allocate_page()?;
+                    self.set_index_entry(top, upper, Some(page))?;
+                    page
+                }
+            };
+        }
+        self.set_index_entry(page, entry, Some(logical))?;
+        Ok(logical)
+    }
+
+    /// Takes free pages for a file behind the run of a region, as many as follow each other, and returns how many; 0 where that
+    /// is not possible.
+    pub(super) fn extend_run(&mut self, node: &mut Node, file_page: u32, most: u32) -> Result<u32, Error> {
+        let (number, within) = (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
+        let area = self.read_area(node.inode)?;
+        let region = Region::of(&area, number);
+        if within != region.count || region.index != 0 {
+            return Ok(0);
+        }
+        let behind = (region.count > 0).then(|| region.logical + region.count);
+        let (first, count) = self.allocate_run(behind, most.min(self.plan.region_pages - within))?;
+        if count == 0 {
+            return Ok(0);
+        }
+        node.forget();
+        let region = Region { logical: first - within, count: within + count, ..region };
+        self.write_region(node.inode, number, region)?;
+        Ok(count)
+    }
+
+    /// Refuses pages that are none of a file, which only a damaged inode can name.
+    pub(super) fn check_data_pages(&self, logical: u32, count: u32) -> Result<(), Error> {
+        let (first, end) = (self.plan.data, self.plan.data + self.plan.data_count);
+        if count > 0 && logical >= first && logical + count <= end { Ok(()) } else { Err(Error::Corrupt) }
+    }
+}

@@ -1,0 +1,251 @@
+//! When changes become durable: events that commit, explicit commits, rollback.
+
+use super::open::File;
+use super::{Change, FileSystem};
+use crate::error::Error;
+use crate::media::Flash;
+
+/// Events after which a volume commits by itself: any of the constants, joined by [`with`](Self::with).
+///
+/// ```
+/// use steadyfs::CommitOn;
+/// let events = CommitOn::ON_FLUSH.with(CommitOn::CREATE).without(CommitOn::SYNC);
+/// assert!(events.contains(CommitOn::CREATE) && !events.contains(CommitOn::SYNC));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitOn(u16);
+
+impl CommitOn {
+    /// Never.
+    pub const NONE: Self = Self(0);
+    /// The volume is unmounted. Without it, an unmount drops what was not committed.
+    pub const UNMOUNT: Self = Self(1);
+    /// A file was created.
+    pub const CREATE: Self = Self(1 << 1);
+    /// A file or directory was removed.
+    pub const REMOVE: Self = Self(1 << 2);
+    /// A directory was made.
+    pub const MKDIR: Self = Self(1 << 3);
+    /// A file or directory was renamed.
+    pub const RENAME: Self = Self(1 << 4);
+    /// A handle that may write was closed.
+    pub const CLOSE: Self = Self(1 << 5);
+    /// Bytes of a file (one logical page of a long write), or attributes, were written.
+    pub const WRITE: Self = Self(1 << 6);
+    /// [`FileSystem::flush`] was called for a file.
+    pub const FSYNC: Self = Self(1 << 7);
+    /// A file was cut or made larger.
+    pub const TRUNCATE: Self = Self(1 << 8);
+    /// The next call may not find room in the transaction, or on the volume, without a commit.
+    pub const FULL: Self = Self(1 << 9);
+    /// [`FileSystem::sync`] was called.
+    pub const SYNC: Self = Self(1 << 10);
+    /// The [interval](FileSystem::set_commit_interval) has passed since the first change of the transaction.
+    pub const TIMED: Self = Self(1 << 11);
+
+    /// Preset: every change is durable when its call returns.
+    pub const EVERY_WRITE: Self = Self(0x7FF);
+    /// Preset: when a file is closed, and with names.
+    pub const ON_CLOSE: Self = Self(0x7FF & !Self::WRITE.0 & !Self::TRUNCATE.0);
+    /// Preset, the default: with [`flush`](FileSystem::flush) and [`sync`](FileSystem::sync), and where room runs out.
+    pub const ON_FLUSH: Self = Self(Self::UNMOUNT.0 | Self::FSYNC.0 | Self::FULL.0 | Self::SYNC.0);
+    /// Preset: after an interval, and as [`ON_FLUSH`](Self::ON_FLUSH).
+    pub const TIMED_AND_ON_FLUSH: Self = Self(Self::ON_FLUSH.0 | Self::TIMED.0);
+    /// Preset: [`commit`](FileSystem::commit) only. A transaction that outgrows its limit is refused.
+    pub const MANUAL: Self = Self(0);
+
+    /// These events and others.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// These events without others.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Whether an event is one of them; never for [`NONE`](Self::NONE).
+    pub const fn contains(self, event: Self) -> bool {
+        self.0 & event.0 != 0
+    }
+}
+
+/// Pending pages that one call may need.
+pub(super) const PENDING_PER_CALL: u32 = 8;
+
+impl<F: Flash> FileSystem<'_, F> {
+    /// Chooses the events after which the volume commits. [`CommitOn::ON_FLUSH`] is the default; it may change at any time.
+    pub fn set_commit_on(&mut self, events: CommitOn) {
+        self.commit_on = events;
+    }
+
+    /// The events after which the volume commits.
+    pub fn commit_on(&self) -> CommitOn {
+        self.commit_on
+    }
+
+    /// Sets the longest time that a change waits for a commit, in the unit of the caller's clock, where
+    /// [`CommitOn::TIMED`] is chosen. One second (in nanoseconds) is the default.
+    pub fn set_commit_interval(&mut self, interval_ns: u64) {
+        self.commit_interval_ns = interval_ns;
+    }
+
+    /// Tells the volume the time: nanoseconds since 1970, or of any clock that does not go back. Changes are stamped with it. Without
+    /// it they are not stamped, and an overwrite through a durable handle costs one program less.
+    pub fn set_time(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
+    }
+
+    /// Tells the time, makes the timed commit if it is due, and returns when to call next, if anything waits.
+    ///
+    /// # Cost
+    /// Nothing, or [`Call::Sync`](super::Call::Sync).
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub fn poll(&mut self, now_ns: u64) -> Result<Option<u64>, Error> {
+        self.set_time(now_ns);
+        if !self.commit_on.contains(CommitOn::TIMED) || !self.store.is_open() {
+            return Ok(None);
+        }
+        let due = self.changed_at_ns.saturating_add(self.commit_interval_ns);
+        if now_ns < due {
+            return Ok(Some(due));
+        }
+        self.commit()?;
+        Ok(None)
+    }
+
+    /// Makes all changes durable, whatever events were chosen.
+    ///
+    /// # Power loss
+    /// All changes since the last commit are there, or none.
+    ///
+    /// # Cost
+    /// [`Call::Sync`](super::Call::Sync): one program, or none when nothing has changed; then the share of reclamation.
+    ///
+    /// # Errors
+    /// Those of every call.
+    pub fn commit(&mut self) -> Result<(), Error> {
+        if !self.store.is_open() {
+            return Ok(());
+        }
+        self.store.begin()?;
+        self.store.commit()?;
+        self.store.end()
+    }
+
+    /// Makes all changes durable, where [`CommitOn::SYNC`] is chosen, as it is by default.
+    ///
+    /// # Errors, cost, power loss
+    /// As [`commit`](Self::commit).
+    pub fn sync(&mut self) -> Result<(), Error> {
+        if self.commit_on.contains(CommitOn::SYNC) { self.commit() } else { Ok(()) }
+    }
+
+    /// Makes the changes of a file durable, and all others with them, where [`CommitOn::FSYNC`] is chosen, as it is by default.
+    ///
+    /// # Errors, cost, power loss
+    /// As [`commit`](Self::commit).
+    pub fn flush(&mut self, file: &File) -> Result<(), Error> {
+        let _ = file;
+        if self.commit_on.contains(CommitOn::FSYNC) { self.commit() } else { Ok(()) }
+    }
+
+    /// Undoes all changes since the last commit. Handles of files that were created since become [stale](Error::Stale).
+    ///
+    /// # Cost
+    /// One read of the journal page, those of the allocation map, and two looks for each open file.
+    ///
+    /// # Errors
+    /// [`Error::Device`], [`Error::Corrupt`].
+    pub fn rollback(&mut self) -> Result<(), Error> {
+        self.store.rollback()?;
+        self.stamp = self.stamp.wrapping_add(1);
+        self.dir = None;
+        self.load_space()?;
+        self.check_open_files()?;
+        self.notify(Change::RolledBack);
+        Ok(())
+    }
+
+    /// Whether changes wait for a commit.
+    ///
+    /// A call that returns an error leaves the open transaction as it was, or, if it had begun to change it, undone as a whole:
+    /// then this is `false`.
+    pub fn has_changes(&self) -> bool {
+        self.store.is_open()
+    }
+
+    /// Starts a call that changes the volume.
+    pub(super) fn begin(&mut self) -> Result<(), Error> {
+        self.store.begin()?;
+        if self.commits_first() {
+            self.store.commit()?;
+        }
+        if !self.store.is_open() {
+            self.changed_at_ns = self.now_ns;
+        }
+        if self.orphans_are_stale {
+            self.steps(Self::collect_orphans)?;
+            self.store.commit()?;
+            self.orphans_are_stale = false;
+        }
+        // In a transaction of its own where possible, so that undoing a step that fails undoes nothing else; in the open one
+        // where its pages are needed.
+        if self.trims_first() {
+            self.steps(Self::trim_step)?;
+            self.store.mark();
+        }
+        Ok(())
+    }
+
+    /// Whether the next call begins with a commit.
+    pub(super) fn commits_first(&self) -> bool {
+        self.commit_on.contains(CommitOn::FULL) && self.store.is_open() && self.store.pending_room() < PENDING_PER_CALL
+    }
+
+    /// Whether the next call begins with freeing pages of removed files.
+    pub(super) fn trims_first(&self) -> bool {
+        let needed = self.space.used + 2 >= self.capacity() && self.store.pending_room() >= PENDING_PER_CALL;
+        self.lists.trim != 0 && (needed || !self.store.is_open())
+    }
+
+    fn steps(&mut self, step: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
+        match step(self) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                self.undo(error)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends a call that changes the volume, durably if asked to or if `event` commits. A call that fails undoes the open transaction:
+    /// half of a change must not become part of it.
+    pub(super) fn finish<T>(&mut self, result: Result<T, Error>, event: CommitOn, durable: bool) -> Result<T, Error> {
+        let result = result.and_then(|value| {
+            if durable || self.commit_on.contains(event) {
+                self.store.commit()?;
+            }
+            Ok(value)
+        });
+        match result {
+            Ok(value) => {
+                self.store.end()?;
+                Ok(value)
+            }
+            Err(error) => {
+                self.undo(error)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// After a call that failed: undoes the open transaction if the call had begun to change it.
+    fn undo(&mut self, error: Error) -> Result<(), Error> {
+        if error != Error::Device && self.store.is_changed() { self.rollback() } else { Ok(()) }
+    }
+}
