@@ -150,8 +150,8 @@ impl<F: Flash> FileSystem<'_, F> {
     fn reads_of(&self, call: Call) -> u32 {
         let layout = self.store.layout();
         let unit = u32::from(layout.config.unit_pages);
-        // The inode's header and regions, and an index.
-        let page = 4;
+        // The inode, whose header and regions lie in one program page, and an index.
+        let page = 2 + u32::from(self.plan.index_is_deep);
         // The directory, its bucket, and four names of equal hash with their extensions.
         let find = 1 + page + unit + 4 + 4 * 4;
         // Free bits, looked for in the whole allocation map.
