@@ -45,7 +45,7 @@ impl Config {
         let pages = geometry.pages_per_block * geometry.block_count;
         Self {
             unit_pages: unit_pages as u16,
-            overlay_entries: clamp(frames / 75, 64, 1024) as u16,
+            overlay_entries: clamp(frames / 85, 64, 1024) as u16,
             transaction_pages: 16,
             checkpoint_programs: clamp(pages / 32, 32, 192) as u16,
             wear_spread: 32,

@@ -1,7 +1,7 @@
 //! Creating, removing, renaming and listing.
 
 use super::directory::{Cursor, Found};
-use super::inode::{Header, InodeKind, NAME_BYTES_MAX, ROOT};
+use super::inode::{Header, InodeKind, NAME_BYTES_MAX, PARENT_AT, ROOT};
 use super::path::{Place, Target};
 use super::transaction::CommitOn;
 use super::{Change, FileSystem, InodeNumber};
@@ -221,12 +221,14 @@ impl<F: Flash> FileSystem<'_, F> {
             }
             None => self.insert_record(name, inode, free, is_directory)?,
         }
-        // Only its name and place are read again: what handles know of the file stays right.
-        header.parent = target;
         if self.dir.is_some_and(|dir| dir.node.inode == inode) {
             self.dir = None;
         }
-        self.write_inode(inode, header, name.as_bytes())
+        if header.parent != target {
+            let (page, at) = self.inode_place(inode);
+            self.store.patch(page, at + PARENT_AT, &target.to_le_bytes())?;
+        }
+        self.write_name(inode, header, name.as_bytes())
     }
 
     fn free_directory(&mut self, inode: u32, header: &Header) -> Result<(), Error> {

@@ -84,6 +84,8 @@ struct Call {
     failures: u32,
     /// Erases.
     erases: u32,
+    /// Changes of the map.
+    changes: u32,
     /// The open transaction was changed.
     changed: bool,
     /// A page that had little in the journal was written.
