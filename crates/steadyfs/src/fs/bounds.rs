@@ -162,7 +162,7 @@ impl<F: Flash> FileSystem<'_, F> {
         // The inode, whose header and regions lie in one program page, and an index.
         let page = 2 + u32::from(self.plan.index_is_deep);
         // The directory, its bucket, and four names of equal hash with their extensions.
-        let find = 1 + page + unit + 4 + 4 * 4;
+        let find = 2 + page + unit + 4 + 4 * 4;
         // Free bits, looked for in the whole allocation map.
         let scan = (self.plan.table - self.plan.map) * unit;
         let looks = match call {
@@ -178,7 +178,7 @@ impl<F: Flash> FileSystem<'_, F> {
             Call::Remove { depth } => depth * find + find + 12,
             Call::Rename { depth } => depth * (find + 1) + 3 * find + 2 * unit + 16 + 3 * scan,
             Call::SetAttribute => 8 + scan,
-            Call::List => 1 + page + 3 * unit + 4,
+            Call::List => 2 + page + 3 * unit + 4,
             Call::Sync => 0,
         };
         self.looks(looks)

@@ -136,12 +136,12 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Makes a directory the one that the functions below work on.
     ///
     /// # Cost
-    /// Nothing when it was used last, else a look at its inode.
+    /// Nothing when it was used last, else two looks.
     pub(super) fn enter(&mut self, inode: u32) -> Result<(), Error> {
         if self.dir.is_some_and(|dir| dir.node.inode == inode) {
             return Ok(());
         }
-        let header = self.read_header(inode)?;
+        let header = self.header_of(inode)?;
         if header.kind != InodeKind::Directory {
             return Err(Error::NotADirectory);
         }

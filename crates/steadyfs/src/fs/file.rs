@@ -141,7 +141,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let (page, at) = self.inode_place(file.inode());
         if end > file.size {
             self.set_size(file, end)?;
-        } else if self.now_ns > file.modified_ns {
+        } else if self.now_ns != file.modified_ns && self.now_ns != 0 {
             self.store.patch(page, at + MODIFIED_AT, &self.now_ns.to_le_bytes())?;
             file.modified_ns = self.now_ns;
             self.touch(file);
@@ -155,7 +155,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let (page, at) = self.inode_place(file.inode());
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&size.to_le_bytes());
-        if self.now_ns > file.modified_ns {
+        if self.now_ns != file.modified_ns && self.now_ns != 0 {
             file.modified_ns = self.now_ns;
             bytes[8..].copy_from_slice(&self.now_ns.to_le_bytes());
             self.store.patch(page, at + SIZE_AT, &bytes)?;

@@ -111,7 +111,7 @@ pub struct FileSystem<'m, F> {
     now_ns: u64,
     /// When the first change of the open transaction was made.
     changed_at_ns: u64,
-    observer: Option<&'m mut dyn FnMut(Change)>,
+    observer: Option<&'m mut (dyn FnMut(Change) + Send)>,
 }
 
 impl<'m, F: Flash> FileSystem<'m, F> {
@@ -167,7 +167,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Lets `observer` be told of every change, in the call that makes it.
-    pub fn set_observer(&mut self, observer: &'m mut dyn FnMut(Change)) {
+    pub fn set_observer(&mut self, observer: &'m mut (dyn FnMut(Change) + Send)) {
         self.observer = Some(observer);
     }
 

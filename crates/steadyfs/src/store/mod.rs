@@ -229,7 +229,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.read_only
     }
 
-    /// The low bits of the sequence: a number that later transactions do not have again.
+    /// The low bits of the sequence of the next program.
     pub fn sequence(&self) -> u32 {
         self.sequence as u32
     }
