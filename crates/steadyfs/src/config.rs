@@ -25,7 +25,7 @@ pub struct Config {
     pub wear_spread: u8,
     /// Blocks that may be bad, factory and grown together, before the volume is used up.
     pub bad_blocks_max: u16,
-    /// Files and directories that the volume can hold, at most 1,048,576; a name of more than 64 bytes, and attributes, count
+    /// Files and directories that the volume can hold, the root among them, at most 1,048,576; a name of more than 64 bytes, and attributes, count
     /// as one each. An entry of the file table takes room only once used.
     pub files_max: u32,
     /// Program failures that one call survives by writing elsewhere.
