@@ -13,6 +13,7 @@
 //! | [`attributes`] | key–value pairs of a file |
 //! | [`trim`] | freeing the pages of removed and truncated files, a few per call |
 //! | [`transaction`] | events that commit, rollback |
+//! | [`maintain`] | the same in idle time |
 //! | [`bounds`] | the worst case of each call |
 
 mod attributes;
@@ -20,6 +21,7 @@ mod bounds;
 mod directory;
 mod file;
 mod inode;
+mod maintain;
 mod names;
 mod open;
 mod path;
@@ -31,6 +33,7 @@ mod trim;
 pub use bounds::Call;
 pub use directory::Cursor;
 pub use inode::{NAME_BYTES_MAX, ROOT};
+pub use maintain::Budget;
 pub use names::{Entry, Kind, Stat};
 pub(crate) use open::OPEN_BYTES;
 pub use open::{File, OpenOptions};

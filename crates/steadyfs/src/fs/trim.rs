@@ -108,7 +108,7 @@ impl<F: Flash> FileSystem<'_, F> {
             return Ok(copy);
         }
         self.copy_cut(copy, index, keep / entries * width)?;
-        if keep % entries > 0
+        if !keep.is_multiple_of(entries)
             && let Some(page) = self.index_entry(index, keep / entries)?
         {
             let copy_of_page = self.allocate_spare_page()?;

@@ -186,7 +186,7 @@ impl<F: Flash> Store<'_, F> {
         taken.saturating_sub(self.blocks.count(State::Erased)).max(1)
     }
 
-    fn move_cost(&self) -> Cost {
+    pub(super) fn move_cost(&self) -> Cost {
         let unit = u32::from(self.layout.config.unit_pages);
         if self.flash.can_copy() {
             Cost { tag_reads: unit, copies: unit, ..Cost::default() }

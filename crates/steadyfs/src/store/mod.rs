@@ -15,11 +15,13 @@
 //! | [`reclaim`] | the pace at which space is won back |
 //! | [`checkpoint`] | the state from which a mount starts |
 //! | [`recovery`] | mount: newest checkpoint, roll forward, settle |
+//! | [`idle`] | the same ahead of time |
 //! | [`bounds`] | the worst case of it all |
 
 mod blocks;
 mod bounds;
 mod checkpoint;
+mod idle;
 mod journal;
 mod map;
 mod program;

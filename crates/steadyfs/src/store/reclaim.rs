@@ -20,7 +20,7 @@ use super::program::{Source, is_data, is_leaf};
 use super::{Frame, HeadIndex, NONE, Store};
 use crate::config::STOCK;
 use crate::error::Error;
-use crate::media::{Failure, Flash, Kind, TAG_BYTES, Tag};
+use crate::media::{BlockIndex, Failure, Flash, Kind, TAG_BYTES, Tag};
 
 /// Calls between two erases where there is a choice.
 const ERASE_GAP: u32 = 12;
@@ -104,7 +104,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Frames that can be programmed before anything else is won back, quarantine included.
-    fn pool(&self) -> u32 {
+    pub(super) fn pool(&self) -> u32 {
         let blocks = self.blocks.count(State::Erased)
             + self.blocks.count(State::Listed)
             + self.blocks.count(State::Free)
@@ -122,7 +122,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Frames that are kept: the layout's reserve, less what restarts have cost, more what is saved for wear levelling.
-    fn reserve(&self) -> u32 {
+    pub(super) fn reserve(&self) -> u32 {
         self.layout.reserve_frames - self.layout.frames_per_block + self.pace.credit
     }
 
@@ -131,7 +131,7 @@ impl<F: Flash> Store<'_, F> {
         self.pace.credit.saturating_sub(self.layout.frames_per_block)
     }
 
-    fn victim_live(&self) -> u32 {
+    pub(super) fn victim_live(&self) -> u32 {
         if self.pace.victim == NONE { 0 } else { self.blocks.live(self.pace.victim) }
     }
 
@@ -144,15 +144,7 @@ impl<F: Flash> Store<'_, F> {
         if self.victim_live() > 0 {
             return Ok(Chosen::Victim);
         }
-        self.pace.victim = NONE;
-        self.pace.victim_spoiled = false;
-        self.pace.spared = false;
-        if self.pace.levelling {
-            // The block at rest took as many frames as it gave; what the caller wrote meanwhile came out of the credit.
-            self.pace.levelling = false;
-            self.pace.credit = self.pace.credit.saturating_sub(self.pace.written);
-        }
-        self.pace.written = 0;
+        self.choose(None);
         if let Some(block) = self.urgent_victim() {
             self.pace.victim = block;
             return Ok(Chosen::Victim);
@@ -162,6 +154,19 @@ impl<F: Flash> Store<'_, F> {
             self.choose_emptiest();
         }
         Ok(chosen)
+    }
+
+    /// Ends the work on an empty victim and begins that on another one.
+    pub(super) fn choose(&mut self, victim: Option<BlockIndex>) {
+        self.pace.victim = victim.unwrap_or(NONE);
+        self.pace.victim_spoiled = false;
+        self.pace.spared = false;
+        if self.pace.levelling {
+            // The block at rest took as many frames as it gave; what the caller wrote meanwhile came out of the credit.
+            self.pace.levelling = false;
+            self.pace.credit = self.pace.credit.saturating_sub(self.pace.written);
+        }
+        self.pace.written = 0;
     }
 
     /// Chooses the block with fewest live frames, as late as possible.
@@ -352,7 +357,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Entries that the overlay has, and will have when the open transaction commits.
-    fn overlay_entries(&self) -> u32 {
+    pub(super) fn overlay_entries(&self) -> u32 {
         self.overlay.len() + self.pending.len()
     }
 
