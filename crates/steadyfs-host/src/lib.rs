@@ -28,5 +28,5 @@
 //! ```
 
 pub mod image;
-#[cfg(any())]
+#[cfg(target_os = "linux")]
 pub mod mtd;

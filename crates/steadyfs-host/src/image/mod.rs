@@ -5,11 +5,11 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | [`shape`] | sizes, and how they follow from a file |
-//! | [`superblock`] | what tells a volume from other bytes |
-//! | [`content`] | bytes at an offset of the file |
-//! | [`nand`], [`nor`] | the two kinds of chips |
-//! | [`error`] | what can go wrong |
+//! | `shape` | sizes, and how they follow from a file |
+//! | `superblock` | what tells a volume from other bytes |
+//! | `content` | bytes at an offset of the file |
+//! | `nand`, `nor` | the two kinds of chips |
+//! | `error` | what can go wrong |
 
 mod content;
 mod error;
@@ -31,6 +31,16 @@ use steadyfs::media::nor::NorPages;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::{Chip, Counters, Metered, NandTiming, NorTiming, Profile, TimingChoice};
 use superblock::Recognised;
+
+/// Bytes at the start of a chip from which [`shape_of`] tells its shape.
+#[cfg(target_os = "linux")]
+pub(crate) const HEAD_BYTES: u64 = superblock::SEARCH_BYTES;
+
+/// Tells the shape of the volume that begins with these bytes, on a chip of `length` bytes.
+#[cfg(target_os = "linux")]
+pub(crate) fn shape_of(head: &[u8], length: u64) -> Result<Shape, ImageError> {
+    superblock::recognise(head, length).map(|recognised| recognised.shape)
+}
 
 /// A chip whose content is a file.
 ///
