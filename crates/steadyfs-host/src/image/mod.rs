@@ -64,9 +64,14 @@ impl Image {
     /// [`ImageError::Shape`] when no chip is so; [`ImageError::Io`], also when there is a file of this name already.
     pub fn create(path: impl AsRef<Path>, shape: &Shape) -> Result<Self, ImageError> {
         shape.check()?;
+        let path = path.as_ref();
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(ImageError::Io)?;
         let mut content = Content::new(file, Access::ReadWrite);
-        content.fill(shape.file_bytes()).map_err(ImageError::Io)?;
+        if let Err(error) = content.fill(shape.file_bytes()) {
+            // A part of an erased chip is of no use to anyone.
+            let _ = std::fs::remove_file(path);
+            return Err(ImageError::Io(error));
+        }
         Ok(Self::of(content, *shape))
     }
 

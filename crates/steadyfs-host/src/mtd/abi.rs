@@ -14,7 +14,6 @@ const GROUP: u8 = b'M';
 const MTD_RAM: u8 = 1;
 const MTD_NOR: u8 = 3;
 const MTD_NAND: u8 = 4;
-const MTD_MLC_NAND: u8 = 8;
 /// Spare bytes go where neither ECC nor bad-block mark are.
 const AUTO_PLACEMENT: u8 = 1;
 
@@ -35,8 +34,10 @@ pub(super) struct Info {
 }
 
 impl Info {
+    /// Whether this is NAND of one bit a cell. With several, type 8, a power cut in the program of a page damages an earlier
+    /// page, and the file system relies on those.
     pub fn is_nand(&self) -> bool {
-        matches!(self.kind, MTD_NAND | MTD_MLC_NAND)
+        self.kind == MTD_NAND
     }
 
     /// Whether bytes are programmed; RAM takes that too.

@@ -18,7 +18,7 @@ pub enum MtdError {
         /// What the kernel reports.
         source: io::Error,
     },
-    /// The device is neither NAND nor NOR.
+    /// The device is neither NAND of one bit a cell nor NOR.
     #[error("the device is of MTD type {found}; expected {expected}")]
     Kind {
         /// Its type, as in `mtd-abi.h`.

@@ -1,6 +1,7 @@
 //! MTD devices of Linux, `/dev/mtdN`: NAND whose driver places data, tag and ECC of a page in one program, and NOR.
 //!
-//! Needs Linux 6.1 or newer, whose `MEMREAD` reads data and tag at once.
+//! Needs Linux 6.1 or newer, whose `MEMREAD` reads data and tag at once. NOR that is locked after power-on must be unlocked
+//! first (`flash_unlock`): the kernel refuses erases of it as it refuses those of worn-out blocks.
 //!
 //! # Where the tag lies, and what protects it
 //! In the first free bytes of the spare area (`MTD_OPS_AUTO_OOB`), so that the driver's ECC and bad-block mark stay where
@@ -84,7 +85,7 @@ impl Mtd {
         let mut file = opened.map_err(|source| MtdError::Open { source })?;
         let info = abi::info(&file).map_err(|source| MtdError::NotMtd { source })?;
         if !info.is_nand() && !info.is_nor() {
-            return Err(MtdError::Kind { found: info.kind, expected: "NAND (4, 8), NOR (3) or RAM (1)" });
+            return Err(MtdError::Kind { found: info.kind, expected: "SLC NAND (4), NOR (3) or RAM (1)" });
         }
         // The size that MEMGETINFO tells has 32 bits.
         let size = file.seek(SeekFrom::End(0)).map_err(|source| MtdError::Open { source })?;

@@ -33,7 +33,7 @@ impl NandDevice {
     /// # Errors
     /// [`MtdError::Sizes`], [`MtdError::SpareArea`], [`MtdError::OldKernel`], [`MtdError::Operation`].
     pub fn new(file: File, info: &abi::Info, size: u64) -> Result<Self, MtdError> {
-        let geometry = geometry(info, size)?;
+        let geometry = geometry(info.write_bytes, info.erase_bytes, size)?;
         let free = abi::free_spare_bytes(&file);
         let free = free.map_err(|source| MtdError::Operation { verb: "ECCGETLAYOUT", offset: 0, source })?;
         let spare_bytes = match free as usize {
@@ -109,8 +109,7 @@ impl NandDevice {
 }
 
 /// Pages and blocks of a device.
-fn geometry(info: &abi::Info, size: u64) -> Result<Geometry, MtdError> {
-    let (page_bytes, erase_bytes) = (info.write_bytes, info.erase_bytes);
+fn geometry(page_bytes: u32, erase_bytes: u32, size: u64) -> Result<Geometry, MtdError> {
     let refuse = |expected| MtdError::Sizes { size, erase_bytes, write_bytes: page_bytes, expected };
     if page_bytes == 0 || erase_bytes == 0 || !erase_bytes.is_multiple_of(page_bytes) || !size.is_multiple_of(erase_bytes.into())
     {
@@ -185,6 +184,18 @@ impl Metered for NandDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_that_do_not_divide_each_other_are_refused() {
+        let found = geometry(2048, 131_072, 1 << 27).unwrap();
+        assert_eq!(found, Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 });
+        for (page_bytes, erase_bytes, size) in
+            [(0, 131_072, 1 << 27), (2048, 0, 1 << 27), (2048, 3000, 1 << 27), (2048, 131_072, (1 << 27) + 2048), (1, 1, 1 << 32)]
+        {
+            let error = geometry(page_bytes, erase_bytes, size).unwrap_err();
+            assert!(matches!(error, MtdError::Sizes { .. }), "{error}");
+        }
+    }
 
     #[test]
     fn errors_of_the_kernel_are_told_as_what_they_mean_for_the_page() {
