@@ -156,6 +156,21 @@ fn mark_bad_writes_the_mark_where_factories_do() {
     assert_eq!(scratch.bytes()[spare(5 * 16)..][..3], [0, 0, 0xFF]);
 }
 
+/// A dump whose newest mark is younger than its newest checkpoint looks so: the volume still counts on the block.
+#[test]
+fn a_block_marked_behind_the_volumes_back_is_given_up_by_it() {
+    let scratch = volume(&NAND);
+    let mut image = Image::open(&scratch, Access::ReadWrite).expect("open");
+    image.mark_bad(30).unwrap();
+    let erases = image.counters().erases;
+    while image.refusal().is_none() {
+        image = fill(image);
+        assert!(image.counters().erases < erases + 10_000, "block 30 is never used");
+    }
+    assert_eq!(image.refusal(), Some(&Refusal::BadBlock { block: 30 }));
+    verify(image, Access::ReadWrite);
+}
+
 #[test]
 fn illegal_use_is_refused_and_explained() {
     let (_scratch, mut image) = nand();
