@@ -1,8 +1,8 @@
 //! `stat`, `setattr`, `statfs`, extended attributes.
 
+use super::Volume;
 use super::changes::now_ns;
 use super::nodes::{Node, inode_of, mode_of};
-use super::Volume;
 use crate::errno::errno;
 use fuser::{Errno, FileHandle, INodeNo, TimeOrNow};
 use rustix::fs::XattrFlags;

@@ -1,8 +1,8 @@
 //! Reading, writing, cutting, keeping room.
 
+use super::Volume;
 use super::handles::Handle;
 use super::nodes::inode_of;
-use super::Volume;
 use crate::errno::errno;
 use fuser::{Errno, FileHandle, INodeNo};
 use rustix::fs::{FallocateFlags, OFlags};
@@ -87,60 +87,24 @@ impl<F: Flash> Volume<'_, '_, F> {
         })
     }
 
-    /// Keeps room for a part of a file. What is kept behind its end stays until the file is cut.
+    /// Keeps room for a part of a file, holes in it included. What is kept behind its end stays until the file is cut.
     pub fn allocate(&mut self, handle: FileHandle, offset: u64, length: u64, mode: i32) -> Result<(), Errno> {
         let mode = FallocateFlags::from_bits_retain(mode.cast_unsigned());
         if !FallocateFlags::KEEP_SIZE.contains(mode) {
             return Err(Errno::EOPNOTSUPP);
         }
         let end = offset.checked_add(length).ok_or(Errno::EFBIG)?;
-        let (size, size_max) = {
-            let handle = self.handles.get(handle)?;
-            let fs = self.changes.fs();
-            (fs.size(&mut handle.file).map_err(errno)?, fs.size_max())
-        };
-        if end > size_max {
-            return Err(Errno::EFBIG);
-        }
-        self.fill_holes(handle, offset, end.min(size))?;
-        if end > size {
-            self.reserve(handle, size, end)?;
-        }
-        if end > size && !mode.contains(FallocateFlags::KEEP_SIZE) {
-            let handle = self.handles.get(handle)?;
-            self.changes.make(|fs| fs.truncate(&mut handle.file, end))?;
-        }
-        Ok(())
-    }
-
-    /// Keeps room behind the end of a file, all of it or none.
-    fn reserve(&mut self, handle: FileHandle, size: u64, end: u64) -> Result<(), Errno> {
         let handle = self.handles.get(handle)?;
-        let mut kept = size;
+        let size = self.changes.fs().size(&mut handle.file).map_err(errno)?;
+        let mut kept = offset;
         while kept < end {
-            let result = match self.changes.make(|fs| fs.reserve(&mut handle.file, end)) {
-                // Too many pieces for the volume to pass by.
-                Ok(more) if more <= kept => Err(Errno::ENOSPC),
-                result => result,
-            };
-            kept = result.inspect_err(|_| {
-                // Cutting at the end gives all room behind it back.
+            kept = self.changes.make(|fs| fs.reserve(&mut handle.file, kept, end)).inspect_err(|_| {
+                // Cutting a file at its end gives all room behind it back.
                 let _ = self.changes.make(|fs| fs.truncate(&mut handle.file, size));
             })?;
         }
-        Ok(())
-    }
-
-    /// Writes one byte of each page from `offset` to `end` as it is: a hole becomes a page, a page a little patch.
-    fn fill_holes(&mut self, handle: FileHandle, offset: u64, end: u64) -> Result<(), Errno> {
-        let logical_bytes = u64::from(self.changes.fs().usage().logical_bytes);
-        let handle = self.handles.get(handle)?;
-        let mut at = offset;
-        while at < end {
-            let mut byte = [0];
-            self.changes.fs().read(&mut handle.file, at, &mut byte).map_err(errno)?;
-            self.changes.make(|fs| fs.write(&mut handle.file, at, &byte))?;
-            at = (at / logical_bytes + 1) * logical_bytes;
+        if end > size && !mode.contains(FallocateFlags::KEEP_SIZE) {
+            self.changes.make(|fs| fs.truncate(&mut handle.file, end))?;
         }
         Ok(())
     }

@@ -19,10 +19,8 @@ mod handles;
 mod listing;
 mod names;
 mod nodes;
-#[cfg(test)]
-mod tests;
 
-pub(crate) use attributes::{Set, Space};
+pub(crate) use attributes::Set;
 pub(crate) use listing::Listed;
 pub(crate) use nodes::Node;
 
@@ -46,13 +44,7 @@ pub(crate) struct Volume<'v, 'm, F> {
 
 impl<'v, 'm, F: Flash> Volume<'v, 'm, F> {
     pub fn new(fs: &'v mut FileSystem<'m, F>, commit_interval: Duration) -> Self {
-        Self {
-            changes: Changes::new(fs),
-            handles: Handles::default(),
-            nodes: Nodes::new(),
-            waits_since: None,
-            commit_interval,
-        }
+        Self { changes: Changes::new(fs), handles: Handles::default(), nodes: Nodes::new(), waits_since: None, commit_interval }
     }
 
     /// Makes the timed commit if it is due; returns how long it may wait, if anything does.

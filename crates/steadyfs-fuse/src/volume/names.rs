@@ -1,7 +1,7 @@
 //! Look-up, creation, removal, renaming.
 
-use super::nodes::{Node, inode_of};
 use super::Volume;
+use super::nodes::{Node, inode_of};
 use crate::errno::errno;
 use fuser::{Errno, FileHandle, INodeNo, RenameFlags};
 use steadyfs::media::Flash;
@@ -42,11 +42,8 @@ impl<F: Flash> Volume<'_, '_, F> {
         let flags = super::files::open_flags(flags);
         let is_new = flags.contains(rustix::fs::OFlags::EXCL);
         // The kernel checks what a handle may do; a file can be created through one that only reads.
-        let options = OpenOptions {
-            create_new: is_new,
-            truncate: flags.contains(rustix::fs::OFlags::TRUNC),
-            ..OpenOptions::CREATE
-        };
+        let options =
+            OpenOptions { create_new: is_new, truncate: flags.contains(rustix::fs::OFlags::TRUNC), ..OpenOptions::CREATE };
         let file = self.changes.make(|fs| fs.open((parent, name), options))?;
         let stat = self.changes.fs().stat_inode(file.inode());
         let handle = self.keep(file, true);

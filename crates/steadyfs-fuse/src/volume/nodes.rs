@@ -51,15 +51,13 @@ struct Open {
 #[derive(Debug)]
 pub(super) struct Nodes {
     open: HashMap<InodeNumber, Open>,
-    /// How often a number became free since the mount. The volume's own generation may stay the same until its next program.
-    reuses: HashMap<InodeNumber, u32>,
     pub owner: (u32, u32),
 }
 
 impl Nodes {
     /// Everything belongs to the user who mounts.
     pub fn new() -> Self {
-        Self { open: HashMap::new(), reuses: HashMap::new(), owner: (getuid().as_raw(), getgid().as_raw()) }
+        Self { open: HashMap::new(), owner: (getuid().as_raw(), getgid().as_raw()) }
     }
 
     /// Notes one handle more.
@@ -72,29 +70,20 @@ impl Nodes {
         let Some(open) = self.open.get_mut(&inode) else { return };
         open.handles -= 1;
         if open.handles == 0 {
-            let was_orphan = open.is_orphan;
             self.open.remove(&inode);
-            if was_orphan {
-                self.removed(inode);
-            }
         }
     }
 
     /// Notes that the name of a file or directory is gone.
     pub fn removed(&mut self, inode: InodeNumber) {
-        match self.open.get_mut(&inode) {
-            Some(open) => open.is_orphan = true,
-            None => *self.reuses.entry(inode).or_default() += 1,
+        if let Some(open) = self.open.get_mut(&inode) {
+            open.is_orphan = true;
         }
     }
 
     /// What the kernel is told of a file or directory.
     pub fn node(&self, stat: &Stat, logical_bytes: u32) -> Node {
-        let reuses = self.reuses.get(&stat.inode).copied().unwrap_or(0);
-        Node {
-            attr: self.attr(stat, logical_bytes),
-            generation: Generation(u64::from(reuses) << 32 | u64::from(stat.generation)),
-        }
+        Node { attr: self.attr(stat, logical_bytes), generation: Generation(u64::from(stat.generation)) }
     }
 
     fn attr(&self, stat: &Stat, logical_bytes: u32) -> FileAttr {

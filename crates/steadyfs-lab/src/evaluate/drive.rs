@@ -306,7 +306,7 @@ mod tests {
         let error = run(&options(Workload::Random), no_moves).unwrap_err();
         let EvaluateError::BoundBroken { phase, access, call, observed, bound } = error.clone() else { panic!("{error}") };
         assert!(matches!(phase, Phase::Fill | Phase::WarmUp) && access > 0, "{error}");
-        assert!(matches!(call, Call::Write | Call::Overwrite) && observed.copies > 0 && bound.moving.copies == 0, "{error}");
+        assert!(matches!(call, Call::Write(_) | Call::Overwrite) && observed.copies > 0 && bound.moving.copies == 0, "{error}");
         assert!(error.to_string().contains(&format!("access {access}, {call:?}: did Cost")), "{error}");
     }
 

@@ -33,12 +33,12 @@ impl Overwrites {
         judge: &mut Judge<'_, '_>,
     ) -> Result<Overwrites, EvaluateError> {
         let page_bytes = fs.usage().logical_bytes as usize;
-        let file = judge.call(fs, Call::Create, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
+        let file = judge.call(fs, Call::Create { depth: 1 }, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
         let rng = Rng::with_seed(seed);
         let mut this = Overwrites { workload, rng, file, page: vec![0xA5; page_bytes], stamps: Vec::new(), writes: 0 };
         for page in 0..pages {
             this.stamps.push(0);
-            match this.write_piece(fs, judge, page * page_bytes as u64, page_bytes, Call::Write) {
+            match this.write_piece(fs, judge, page * page_bytes as u64, page_bytes, Call::Write(page_bytes as u32)) {
                 Err(EvaluateError::Volume { error: Error::NoSpace, .. }) if page + SHORT_PAGES >= pages => {
                     this.stamps.pop();
                     break;
@@ -68,7 +68,7 @@ impl Overwrites {
         let (mut at, end) = (offset, offset + write_bytes);
         while at < end {
             let bytes = (page_bytes - at % page_bytes).min(end - at);
-            let call = if bytes == page_bytes { Call::Overwrite } else { Call::Write };
+            let call = if bytes == page_bytes { Call::Overwrite } else { Call::Write(bytes as u32) };
             self.write_piece(fs, judge, at, bytes as usize, call)?;
             at += bytes;
         }
@@ -120,7 +120,7 @@ impl Overwrites {
         fs: &mut Volume<'_, '_, C>,
         judge: &mut Judge<'_, '_>,
     ) -> Result<(), EvaluateError> {
-        self.file = judge.call(fs, Call::Open, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
+        self.file = judge.call(fs, Call::Open { depth: 1 }, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
         let file = &mut self.file;
         for (page, &stamp) in self.stamps.iter().enumerate() {
             let offset = page as u64 * self.page.len() as u64;

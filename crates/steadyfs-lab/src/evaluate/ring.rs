@@ -40,7 +40,7 @@ impl Ring {
             let needed_bytes = FILES_MIN * write_bytes_max.max(page_bytes);
             return Err(EvaluateError::TooSmall { used_bytes: fill_bytes, needed_bytes });
         }
-        let newest = judge.call(fs, Call::Create, |fs| fs.open(&name(0), OpenOptions::DURABLE))?;
+        let newest = judge.call(fs, Call::Create { depth: 1 }, |fs| fs.open(&name(0), OpenOptions::DURABLE))?;
         Ok(Ring {
             page: vec![0xA5; page_bytes as usize],
             file_bytes,
@@ -77,7 +77,9 @@ impl Ring {
         }
         if is_new {
             let name = name(self.first + self.files.len() as u64);
-            self.newest = judge.call(fs, Call::Create, |fs| fs.open(&name, OpenOptions::DURABLE))?;
+            let newest = judge.call(fs, Call::Create { depth: 1 }, |fs| fs.open(&name, OpenOptions::DURABLE))?;
+            let before = std::mem::replace(&mut self.newest, newest);
+            judge.call(fs, Call::Sync, |fs| fs.close(before))?;
             self.files.push_back(0);
         }
         let page_bytes = self.page.len() as u64;
@@ -86,7 +88,7 @@ impl Ring {
             let size = self.files.back_mut().expect("a ring has a newest file");
             let bytes = (page_bytes - *size % page_bytes).min(left);
             let (file, data) = (&mut self.newest, &self.page[..bytes as usize]);
-            judge.call(fs, Call::Write, |fs| fs.append(file, data))?;
+            judge.call(fs, Call::Write(data.len() as u32), |fs| fs.append(file, data))?;
             *size += bytes;
             left -= bytes;
         }
@@ -116,7 +118,7 @@ impl Ring {
         judge: &mut Judge<'_, '_>,
     ) -> Result<(), EvaluateError> {
         let oldest = name(self.first);
-        judge.call(fs, Call::Remove, |fs| fs.remove(&oldest).and_then(|()| fs.sync()))?;
+        judge.call(fs, Call::Remove { depth: 1 }, |fs| fs.remove(&oldest).and_then(|()| fs.sync()))?;
         self.files.pop_front();
         self.first += 1;
         self.is_full = true;
@@ -130,9 +132,13 @@ impl Ring {
         judge: &mut Judge<'_, '_>,
     ) -> Result<(), EvaluateError> {
         for (number, &bytes) in (self.first..).zip(&self.files) {
-            self.newest = judge.call(fs, Call::Open, |fs| fs.open(&name(number), OpenOptions::DURABLE))?;
-            let newest = &mut self.newest;
-            let size = judge.call(fs, Call::Open, |fs| fs.size(newest))?;
+            let mut file = judge.call(fs, Call::Open { depth: 1 }, |fs| fs.open(&name(number), OpenOptions::DURABLE))?;
+            let size = judge.call(fs, Call::Open { depth: 0 }, |fs| fs.size(&mut file))?;
+            // The handle before is of an earlier mount, or of an older file.
+            let before = std::mem::replace(&mut self.newest, file);
+            if number > self.first {
+                judge.call(fs, Call::Sync, |fs| fs.close(before))?;
+            }
             if size != bytes {
                 return Err(EvaluateError::Lost { file: name(number), offset: size.min(bytes) });
             }

@@ -13,6 +13,7 @@
 //! | [`attributes`] | key–value pairs of a file |
 //! | [`trim`] | freeing the pages of removed and truncated files, a few per call |
 //! | [`transaction`] | events that commit, rollback |
+//! | [`maintain`] | the same in idle time |
 //! | [`bounds`] | the worst case of each call |
 
 mod attributes;
@@ -20,6 +21,7 @@ mod bounds;
 mod directory;
 mod file;
 mod inode;
+mod maintain;
 mod names;
 mod open;
 mod path;
@@ -31,6 +33,7 @@ mod trim;
 pub use bounds::Call;
 pub use directory::Cursor;
 pub use inode::{NAME_BYTES_MAX, ROOT};
+pub use maintain::Budget;
 pub use names::{Entry, Kind, Stat};
 pub(crate) use open::OPEN_BYTES;
 pub use open::{File, OpenOptions};
@@ -111,7 +114,7 @@ pub struct FileSystem<'m, F> {
     now_ns: u64,
     /// When the first change of the open transaction was made.
     changed_at_ns: u64,
-    observer: Option<&'m mut dyn FnMut(Change)>,
+    observer: Option<&'m mut (dyn FnMut(Change) + Send)>,
 }
 
 impl<'m, F: Flash> FileSystem<'m, F> {
@@ -167,7 +170,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Lets `observer` be told of every change, in the call that makes it.
-    pub fn set_observer(&mut self, observer: &'m mut dyn FnMut(Change)) {
+    pub fn set_observer(&mut self, observer: &'m mut (dyn FnMut(Change) + Send)) {
         self.observer = Some(observer);
     }
 

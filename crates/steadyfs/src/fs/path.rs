@@ -18,9 +18,9 @@ pub struct Place<'p> {
     pub path: &'p str,
 }
 
-impl<'p> From<&'p str> for Place<'p> {
-    fn from(path: &'p str) -> Self {
-        Self { from: ROOT, path }
+impl<'p, S: AsRef<str> + ?Sized> From<&'p S> for Place<'p> {
+    fn from(path: &'p S) -> Self {
+        Self { from: ROOT, path: path.as_ref() }
     }
 }
 

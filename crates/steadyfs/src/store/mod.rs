@@ -15,11 +15,13 @@
 //! | [`reclaim`] | the pace at which space is won back |
 //! | [`checkpoint`] | the state from which a mount starts |
 //! | [`recovery`] | mount: newest checkpoint, roll forward, settle |
+//! | [`idle`] | the same ahead of time |
 //! | [`bounds`] | the worst case of it all |
 
 mod blocks;
 mod bounds;
 mod checkpoint;
+mod idle;
 mod journal;
 mod map;
 mod program;
@@ -84,6 +86,8 @@ struct Call {
     failures: u32,
     /// Erases.
     erases: u32,
+    /// Changes of the map.
+    changes: u32,
     /// The open transaction was changed.
     changed: bool,
     /// A page that had little in the journal was written.
@@ -227,7 +231,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.read_only
     }
 
-    /// The low bits of the sequence: a number that later transactions do not have again.
+    /// The low bits of the sequence of the next program.
     pub fn sequence(&self) -> u32 {
         self.sequence as u32
     }
