@@ -391,10 +391,11 @@ fn statfs_follows_what_is_written() {
     let Some(m) = small() else { return };
     let before = statvfs(&m.path("")).unwrap();
     assert_eq!((before.f_bsize, before.f_namemax), (4096, 255));
-    assert!(before.f_blocks * before.f_frsize > 10 << 20, "of 16 MiB: {before:?}");
+    assert!(before.f_blocks * before.f_frsize > 10 << 20, "of 16 MiB: {} pages", before.f_blocks);
     fs::write(m.path("file"), vec![1; 1 << 20]).unwrap();
     let after = statvfs(&m.path("")).unwrap();
-    assert_eq!(before.f_bfree - after.f_bfree, 256);
+    // One more where the file table grew.
+    assert!((256..=257).contains(&(before.f_bfree - after.f_bfree)));
     assert_eq!(before.f_ffree - after.f_ffree, 1);
     assert_eq!(fs::metadata(m.path("file")).unwrap().blocks(), 2048);
 }
