@@ -13,7 +13,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use steadyfs_fuse::Options;
 
 const E: fn(Errno) -> i32 = Errno::raw_os_error;
@@ -398,6 +398,13 @@ fn statfs_follows_what_is_written() {
     assert!((256..=257).contains(&(before.f_bfree - after.f_bfree)));
     assert_eq!(before.f_ffree - after.f_ffree, 1);
     assert_eq!(fs::metadata(m.path("file")).unwrap().blocks(), 2048);
+    // Pages of removed files are freed in idle time.
+    fs::remove_file(m.path("file")).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while statvfs(&m.path("")).unwrap().f_bfree < before.f_bfree - 1 {
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(300));
+    }
 }
 
 #[test]

@@ -68,10 +68,10 @@ fn serve<F: Flash + 'static>(
     session.join().unwrap_or_else(|_| Err(io::Error::other("the session's thread panicked")))
 }
 
-/// Does what the kernel asks for, and timed commits, until the file system is unmounted; `false` when told to stop before that.
+/// Does what the kernel asks for, timed commits and idle work, until the file system is unmounted; `false` when told to stop before that.
 fn work<F: Flash>(volume: &mut Volume<'_, '_, F>, messages: &Receiver<Message<F>>) -> bool {
     loop {
-        let message = match volume.tick() {
+        let message = match volume.wait() {
             Some(wait) => messages.recv_timeout(wait),
             None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
@@ -79,7 +79,7 @@ fn work<F: Flash>(volume: &mut Volume<'_, '_, F>, messages: &Receiver<Message<F>
             Ok(Message::Job(job)) => job(volume),
             Ok(Message::Unmounted) | Err(RecvTimeoutError::Disconnected) => return true,
             Ok(Message::Stop) => return false,
-            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Timeout) => volume.rest(),
         }
     }
 }

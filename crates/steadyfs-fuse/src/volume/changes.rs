@@ -19,6 +19,7 @@ const SHORT: u32 = 16;
 pub(super) struct Changes<'v, 'm, F> {
     fs: &'v mut FileSystem<'m, F>,
     losses: u64,
+    has_changed: bool,
 }
 
 /// The time of the host, in nanoseconds since 1970; 0 if its clock is before that.
@@ -28,7 +29,7 @@ pub(super) fn now_ns() -> u64 {
 
 impl<'v, 'm, F: Flash> Changes<'v, 'm, F> {
     pub fn new(fs: &'v mut FileSystem<'m, F>) -> Self {
-        Self { fs, losses: 0 }
+        Self { fs, losses: 0, has_changed: false }
     }
 
     /// The volume, for calls that change nothing.
@@ -39,6 +40,11 @@ impl<'v, 'm, F: Flash> Changes<'v, 'm, F> {
     /// How often changes were lost that programs had been told of as done.
     pub fn losses(&self) -> u64 {
         self.losses
+    }
+
+    /// Whether anything was changed or committed since this was asked last.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
     }
 
     /// Whether a change of `bytes` more bytes may find no room.
@@ -63,6 +69,7 @@ impl<'v, 'm, F: Flash> Changes<'v, 'm, F> {
     }
 
     fn counting_losses<T>(&mut self, call: impl FnOnce(&mut FileSystem<'m, F>) -> Result<T, Error>) -> Result<T, Errno> {
+        self.has_changed = true;
         let had_changes = self.fs.has_changes();
         let result = call(self.fs);
         if result.is_err() && had_changes && !self.fs.has_changes() {

@@ -9,6 +9,7 @@
 //! | [`files`] | reading, writing, cutting, keeping room |
 //! | [`listing`] | directories, read from any offset |
 //! | [`attributes`] | `stat`, `setattr`, `statfs`, extended attributes |
+//! | [`timer`] | what happens without a request |
 //!
 //! Nothing here knows of replies: each function returns what the kernel is to be told.
 
@@ -19,6 +20,7 @@ mod handles;
 mod listing;
 mod names;
 mod nodes;
+mod timer;
 
 pub(crate) use attributes::Set;
 pub(crate) use listing::Listed;
@@ -27,41 +29,22 @@ pub(crate) use nodes::Node;
 use changes::Changes;
 use handles::Handles;
 use nodes::Nodes;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use steadyfs::FileSystem;
 use steadyfs::media::Flash;
-use steadyfs::{CommitOn, FileSystem};
+use timer::Timer;
 
 /// A volume that serves the kernel.
 pub(crate) struct Volume<'v, 'm, F> {
     changes: Changes<'v, 'm, F>,
     handles: Handles,
     nodes: Nodes,
-    /// When the oldest change was made that waits for a timed commit. The time of the system's clock is no measure: someone may set it
-    /// back.
-    waits_since: Option<Instant>,
-    commit_interval: Duration,
+    timer: Timer,
 }
 
 impl<'v, 'm, F: Flash> Volume<'v, 'm, F> {
     pub fn new(fs: &'v mut FileSystem<'m, F>, commit_interval: Duration) -> Self {
-        Self { changes: Changes::new(fs), handles: Handles::default(), nodes: Nodes::new(), waits_since: None, commit_interval }
-    }
-
-    /// Makes the timed commit if it is due; returns how long it may wait, if anything does.
-    pub fn tick(&mut self) -> Option<Duration> {
-        let fs = self.changes.fs();
-        if !fs.commit_on().contains(CommitOn::TIMED) || !fs.has_changes() {
-            self.waits_since = None;
-            return None;
-        }
-        let left = self.commit_interval.saturating_sub(self.waits_since.get_or_insert_with(Instant::now).elapsed());
-        if !left.is_zero() {
-            return Some(left);
-        }
-        // What cannot be committed now is tried again; the next fsync tells of it.
-        let _ = self.changes.commit();
-        self.waits_since = None;
-        self.changes.fs().has_changes().then_some(self.commit_interval)
+        Self { changes: Changes::new(fs), handles: Handles::default(), nodes: Nodes::new(), timer: Timer::new(commit_interval) }
     }
 
     /// Closes what the kernel did not: it gives up open files when it is told to unmount at once.

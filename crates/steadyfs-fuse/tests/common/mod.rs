@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use steadyfs::media::{BlockIndex, Failure as ChipFailure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs::{Access, Config, FileSystem};
 use steadyfs_fuse::{Background, Failure, Options, spawn};
-use steadyfs_sim::{Nand, NandTiming, PowerCut, Profile, TimingChoice};
+use steadyfs_sim::{Metered, Nand, NandTiming, PowerCut, Profile, TimingChoice};
 use tempfile::TempDir;
 
 /// Files that may be open at once beside the eight that the memory has room for anyway.
@@ -52,6 +52,11 @@ impl Chip {
     /// The chip as it is now; what happens to one of them does not happen to the other.
     pub fn snapshot(&self) -> Self {
         Self(Arc::new(Mutex::new(self.lock().clone())))
+    }
+
+    /// Pages that were programmed since the chip was made.
+    pub fn programs(&self) -> u64 {
+        self.lock().counters().programs
     }
 
     /// Memory for a volume on the chip.
