@@ -463,6 +463,47 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(best)
     }
 
+    /// Reads a record: hash, and inode plus one.
+    pub(super) fn read_record(&mut self, page: u32, slot: u32) -> Result<(u32, u32), Error> {
+        let mut record = [0; RECORD_BYTES as usize];
+        self.store.read(page, slot * RECORD_BYTES, &mut record)?;
+        Ok((word(&record, 0), word(&record, 4)))
+    }
+
+    /// Clears a record that names nothing.
+    pub(super) fn clear_record(&mut self, page: u32, slot: u32) -> Result<(), Error> {
+        // As removed: whether records were sent on to the next program page is not known here.
+        self.store.patch(page, slot * RECORD_BYTES + 4, &REMOVED.to_le_bytes())
+    }
+
+    /// Whether a record with this hash, in this bucket, is that of an inode's name.
+    pub(super) fn record_is_right(
+        &mut self,
+        inode: u32,
+        header: &Header,
+        hash: u32,
+        bucket: u32,
+        buckets: u32,
+    ) -> Result<bool, Error> {
+        let mut name = [0; NAME_BYTES_MAX];
+        match self.read_name(inode, header, &mut name) {
+            Err(error @ Error::Device) => Err(error),
+            Err(_) => Ok(false),
+            Ok(()) => {
+                let right = self::hash(&name[..usize::from(header.name_bytes)]);
+                Ok(hash == right && bucket_of(hash, buckets).0 == bucket)
+            }
+        }
+    }
+
+    /// Writes the number of entries of a directory.
+    pub(super) fn write_count(&mut self, directory: u32, entries: u32, subdirectories: u32) -> Result<(), Error> {
+        self.dir = None;
+        let size = u64::from(entries) | u64::from(subdirectories) << 32;
+        let (page, at) = self.inode_place(directory);
+        self.store.patch(page, at + SIZE_AT, &size.to_le_bytes())
+    }
+
     /// Whether `inode` is `directory`, or holds it.
     ///
     /// # Cost

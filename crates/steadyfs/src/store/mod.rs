@@ -16,12 +16,14 @@
 //! | [`checkpoint`] | the state from which a mount starts |
 //! | [`recovery`] | mount: newest checkpoint, roll forward, settle |
 //! | [`idle`] | the same ahead of time |
+//! | [`inspect`] | what is where, for tools |
 //! | [`bounds`] | the worst case of it all |
 
 mod blocks;
 mod bounds;
 mod checkpoint;
 mod idle;
+mod inspect;
 mod journal;
 mod map;
 mod program;
@@ -31,6 +33,7 @@ mod table;
 mod transaction;
 
 pub(crate) use bounds::{Buffer, Work};
+pub use inspect::{BlockInfo, BlockState, Description};
 pub use recovery::Access;
 
 use crate::config::{ANCHORS_MAX, Layout};
