@@ -9,7 +9,7 @@ pub mod nor;
 mod tag;
 
 pub(crate) use crc::crc32 as data_check;
-pub(crate) use tag::{Kind, is_blank};
+pub(crate) use tag::{Kind, Kinds, is_blank};
 pub use tag::{TAG_BYTES, Tag};
 
 /// Index of an erase block on the medium.

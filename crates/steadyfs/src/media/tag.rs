@@ -62,6 +62,36 @@ impl Kind {
     }
 }
 
+/// A set of kinds.
+#[derive(Clone, Copy)]
+pub(crate) struct Kinds(u16);
+
+impl Kinds {
+    /// Pages that hold logical pages.
+    pub const DATA: Self = Self::of(&[Kind::Data, Kind::DataCommit, Kind::Moved, Kind::MovedPending]);
+    /// Pages that hold leaves of the map.
+    pub const LEAF: Self = Self::of(&[Kind::Leaf, Kind::MovedLeaf]);
+    /// Journal pages.
+    pub const JOURNAL: Self = Self::of(&[Kind::Journal, Kind::JournalDiscard]);
+    /// What the moved head programs.
+    pub const MOVED: Self = Self::of(&[Kind::Moved, Kind::MovedPending, Kind::MovedLeaf]);
+
+    /// These kinds.
+    pub const fn of(kinds: &[Kind]) -> Self {
+        let (mut bits, mut index) = (0, 0);
+        while index < kinds.len() {
+            bits |= 1 << kinds[index] as u8;
+            index += 1;
+        }
+        Self(bits)
+    }
+
+    /// Whether a kind is one of them.
+    pub const fn has(self, kind: Kind) -> bool {
+        self.0 >> kind as u8 & 1 != 0
+    }
+}
+
 /// A parsed tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
@@ -86,6 +116,11 @@ impl Tag {
             kind,
             aux: u32::from_le_bytes([bytes[9], bytes[10], bytes[11], 0]),
         })
+    }
+
+    /// The tag of a page that was read; `None` also when its checksum is not that of the data.
+    pub(crate) fn checked(bytes: &[u8; TAG_BYTES], data: &[u8]) -> Option<Self> {
+        Self::parse(bytes).filter(|_| Self::carried_check(bytes) == crc32(data, 0))
     }
 
     /// Writes the tag for data whose checksum is `data_check`.

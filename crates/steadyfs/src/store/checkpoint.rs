@@ -3,11 +3,11 @@
 //! A checkpoint ends the quarantine of every block that is empty when it is written, and lists the blocks that may be
 //! allocated until the next one. Recovery looks for new records in those blocks only.
 
-use super::blocks::State;
+use super::blocks::{Choice, State};
 use super::{Head, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::format::checkpoint::{BYTES, Header};
-use crate::media::{Flash, Kind, PageIndex, Tag};
+use crate::media::{Flash, Kind, Kinds, PageIndex, Tag};
 
 /// Parts of a checkpoint: header, root, overlay, pending, wear, states.
 const PARTS: usize = 6;
@@ -53,8 +53,8 @@ impl<F: Flash> Store<'_, F> {
     fn list_blocks(&mut self) {
         let allocatable = |store: &Self| store.blocks.count(State::Erased) + store.blocks.count(State::Listed);
         while allocatable(self) < self.layout.listed_blocks && self.blocks.count(State::Free) > 0 {
-            let flip = if allocatable(self) % 4 == 3 { u32::MAX } else { 0 };
-            if let Some(block) = self.blocks.least_by(State::Free, |block| flip ^ u32::from(self.blocks.wear(block))) {
+            let choice = if allocatable(self) % 4 == 3 { Choice::MostWorn } else { Choice::LeastWorn };
+            if let Some(block) = self.blocks.choose(State::Free, choice) {
                 self.blocks.set_state(block, State::Listed);
             }
         }
@@ -138,10 +138,8 @@ impl<F: Flash> Store<'_, F> {
         let page_bytes = self.layout.geometry.page_bytes as usize;
         let mut header = [0; BYTES];
         for index in 0..self.layout.checkpoint_pages {
-            match self.load(first + index, |kind| kind == Kind::Checkpoint, index) {
-                Ok(()) => {}
-                Err(Error::Device) => return Err(Error::Device),
-                Err(_) => return Ok(false),
+            if !self.read_sound(first + index, Kinds::of(&[Kind::Checkpoint]), index)? {
+                return Ok(false);
             }
             let [wear, state] = self.blocks.tables_mut();
             let parts = [&mut header[..], self.root.bytes_mut(), self.overlay.bytes_mut(), self.pending.bytes_mut(), wear, state];

@@ -31,7 +31,7 @@ mod transaction;
 pub(crate) use bounds::merge_reads;
 pub use recovery::Access;
 
-use crate::config::{ANCHORS_MAX, Layout};
+use crate::config::{ANCHORS_MAX, Config, Layout};
 use crate::error::{Error, MountError};
 use crate::media::{BlockIndex, Failure, Flash, PageIndex};
 use blocks::{Blocks, State};
@@ -145,7 +145,8 @@ pub struct Store<'m, F> {
 
 impl<'m, F: Flash> Store<'m, F> {
     /// Divides `memory` and makes a store without content.
-    fn empty(flash: F, layout: Layout, memory: &'m mut [u8]) -> Result<Self, MountError> {
+    fn empty(flash: F, config: &Config, memory: &'m mut [u8]) -> Result<Self, MountError> {
+        let layout = Layout::derive(&flash.geometry(), config).map_err(MountError::Config)?;
         let needed = layout.memory_bytes();
         if memory.len() < needed {
             return Err(MountError::MemoryTooSmall { needed, given: memory.len() });
