@@ -34,9 +34,7 @@ impl<'m> Words<'m> {
 
 /// Reads a little-endian number of 2 or 4 bytes.
 pub(super) fn read_word(bytes: &[u8], at: usize, width: usize) -> u32 {
-    let mut word = [0; 4];
-    word[..width].copy_from_slice(&bytes[at..at + width]);
-    u32::from_le_bytes(word)
+    bytes[at..at + width].iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte))
 }
 
 /// Writes a little-endian number of 2 or 4 bytes.

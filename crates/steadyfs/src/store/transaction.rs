@@ -8,7 +8,7 @@ use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
 
 /// Logical pages with patches in the journal at most. With more, writing one of them would make little room, and a call might
 /// have to write many.
-const PATCHED_PAGES_MAX: usize = 16;
+const PATCHED_PAGES_MAX: u32 = 16;
 
 impl<F: Flash> Store<'_, F> {
     /// Starts a call that may change the volume.
