@@ -92,7 +92,12 @@ impl<F: Flash> Store<'_, F> {
     fn moves_per_erase(&self) -> u32 {
         let timing = self.flash.timing();
         let move_ns = timing.copy_ns * u64::from(self.layout.config.unit_pages);
-        (timing.erase_ns / move_ns.max(1)).clamp(1, u64::from(self.layout.frames_per_block)) as u32
+        // Counted up, which is no 64-bit division.
+        let (mut moves, mut moves_ns) = (1, 2 * move_ns);
+        while moves < self.layout.frames_per_block && moves_ns <= timing.erase_ns {
+            (moves, moves_ns) = (moves + 1, moves_ns + move_ns);
+        }
+        moves
     }
 
     /// Whether a call with so many moves will fold or write a checkpoint.
