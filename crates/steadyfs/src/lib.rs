@@ -56,6 +56,6 @@ mod store;
 
 pub use config::Config;
 pub use cost::{Bound, Cost, Envelope};
-pub use error::{Error, MountError};
+pub use error::{ConfigError, Error, MountError};
 pub use fs::{Call, Entry, File, FileSystem, NAME_BYTES_MAX, OpenOptions, Stat, Usage};
 pub use store::Access;

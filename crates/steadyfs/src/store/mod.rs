@@ -146,7 +146,7 @@ pub struct Store<'m, F> {
 impl<'m, F: Flash> Store<'m, F> {
     /// Divides `memory` and makes a store without content.
     fn empty(flash: F, config: &Config, memory: &'m mut [u8]) -> Result<Self, MountError> {
-        let layout = Layout::derive(&flash.geometry(), config).map_err(MountError::Config)?;
+        let layout = Layout::derive(&flash.geometry(), config)?;
         let needed = layout.memory_bytes();
         if memory.len() < needed {
             return Err(MountError::MemoryTooSmall { needed, given: memory.len() });
