@@ -85,6 +85,8 @@ const fn clamp(value: u32, low: u32, high: u32) -> u32 {
     }
 }
 
+/// Not inlined: it is called often, and a call is shorter.
+#[inline(never)]
 const fn ceil_div(a: u32, b: u32) -> u32 {
     a.div_ceil(b)
 }

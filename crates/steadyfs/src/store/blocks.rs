@@ -69,6 +69,7 @@ pub(super) struct Blocks<'m> {
 }
 
 impl<'m> Blocks<'m> {
+    /// The tables are zero: every block is bad, no frame is live.
     pub fn new(live: &'m mut [u8], wear: &'m mut [u8], state: &'m mut [u8], layout: &Layout) -> Self {
         let mut blocks = Self {
             live,
@@ -79,9 +80,6 @@ impl<'m> Blocks<'m> {
             count: [0; STATES],
             live_total: 0,
         };
-        blocks.live.fill(0);
-        blocks.wear.fill(0);
-        blocks.state.fill(0);
         blocks.recount();
         blocks
     }

@@ -60,6 +60,8 @@ impl<F: Flash> Store<'_, F> {
         }
     }
 
+    /// Not inlined: with the check of the index it is longer than a call.
+    #[inline(never)]
     pub(super) fn current_anchor(&self) -> u32 {
         self.anchors.blocks[self.anchors.current as usize]
     }
@@ -115,7 +117,7 @@ impl<F: Flash> Store<'_, F> {
             let parts = [&header, self.root.bytes(), self.overlay.bytes(), self.pending.bytes(), wear, state];
             gather(self.page, index as usize * page_bytes, &parts);
             let tag = Tag { sequence: sequence + u64::from(index), logical: index, kind: Kind::Checkpoint, aux: pages };
-            self.program_buffer(first + index, tag)?;
+            self.program_buffer(first + index, &tag)?;
         }
         Ok(())
     }

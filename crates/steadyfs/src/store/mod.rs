@@ -151,7 +151,8 @@ impl<'m, F: Flash> Store<'m, F> {
         if memory.len() < needed {
             return Err(MountError::MemoryTooSmall { needed, given: memory.len() });
         }
-        let mut rest = memory;
+        let mut rest = &mut memory[..needed];
+        rest.fill(0);
         let mut take = |bytes: u32| {
             let (part, tail) = core::mem::take(&mut rest).split_at_mut(bytes as usize);
             rest = tail;
@@ -160,8 +161,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let (geometry, config) = (layout.geometry, layout.config);
         let (count, entry) = (geometry.block_count, layout.entry_bytes);
         let blocks = Blocks::new(take(count * layout.bitmap_bytes()), take(count), take(count.div_ceil(2)), &layout);
-        let mut root = Words::new(take(layout.leaf_count * entry), entry);
-        root.bytes_mut().fill(0);
+        let root = Words::new(take(layout.leaf_count * entry), entry);
         let overlay = Pairs::new(take(u32::from(config.overlay_entries) * 2 * entry), entry);
         let pending = Pairs::new(take(u32::from(config.transaction_pages) * 2 * entry), entry);
         let journal = Journal::new(take(geometry.page_bytes));

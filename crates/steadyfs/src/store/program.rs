@@ -95,32 +95,32 @@ impl<F: Flash> Store<'_, F> {
             match *source {
                 Source::Whole(bytes) => {
                     let data = &bytes[at as usize..(at + page_bytes) as usize];
-                    self.flash.program(page, data, &tag.emit(data_check(data, 0)))?;
+                    program(&mut self.flash, page, data, data_check(data, 0), &tag)?;
                 }
                 Source::Copy { from, loaded } => {
                     let loaded = if again || index > 0 { None } else { Some(loaded) };
-                    self.copy_page(self.frame_page(from) + index, loaded, page, tag)?;
+                    self.copy_page(self.frame_page(from) + index, loaded, page, &tag)?;
                 }
                 Source::Merged { base, offset, bytes } => {
                     self.compose_page(tag.logical, base, index, offset, bytes)?;
-                    self.program_buffer(page, tag)?;
+                    self.program_buffer(page, &tag)?;
                 }
                 Source::Cut { of, base, keep } => {
                     self.compose_page(of, base, index, 0, &[])?;
                     let kept = keep.saturating_sub(at).min(page_bytes);
                     self.page[kept as usize..].fill(0);
-                    self.program_buffer(page, tag)?;
+                    self.program_buffer(page, &tag)?;
                 }
                 Source::Count { first, count, width } => {
                     self.page.fill(0);
                     for (place, number) in self.page.chunks_exact_mut(width as usize).zip(at / width..count) {
                         place.copy_from_slice(&(first + number).to_le_bytes()[..width as usize]);
                     }
-                    self.program_buffer(page, tag)?;
+                    self.program_buffer(page, &tag)?;
                 }
                 Source::Leaf => {
                     self.compose_leaf_page(tag.logical, index)?;
-                    self.program_buffer(page, tag)?;
+                    self.program_buffer(page, &tag)?;
                 }
             }
             tag.sequence += 1;
@@ -129,14 +129,13 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Programs the page buffer.
-    pub(super) fn program_buffer(&mut self, page: PageIndex, tag: Tag) -> Result<(), Error> {
+    pub(super) fn program_buffer(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
         self.cached = NONE;
-        let tag = tag.emit(data_check(self.page, 0));
-        Ok(self.flash.program(page, self.page, &tag)?)
+        program(&mut self.flash, page, self.page, data_check(self.page, 0), tag)
     }
 
     /// Copies one page under a new tag. Damage stays recognisable: the checksum of the data is carried over, not computed.
-    fn copy_page(&mut self, from: PageIndex, loaded: Option<&[u8; TAG_BYTES]>, to: PageIndex, tag: Tag) -> Result<(), Error> {
+    fn copy_page(&mut self, from: PageIndex, loaded: Option<&[u8; TAG_BYTES]>, to: PageIndex, tag: &Tag) -> Result<(), Error> {
         let mut old = *loaded.unwrap_or(&[0; TAG_BYTES]);
         if self.flash.can_copy() && (loaded.is_some() || self.read_tag(from, &mut old)?) {
             return Ok(self.flash.program_loaded(to, &tag.emit(Tag::carried_check(&old)))?);
@@ -148,7 +147,7 @@ impl<F: Flash> Store<'_, F> {
             self.page.fill(0);
             !data_check(self.page, 0)
         };
-        Ok(self.flash.program(to, self.page, &tag.emit(check))?)
+        program(&mut self.flash, to, self.page, check, tag)
     }
 
     /// Programs the journal buffer, which commits the open transaction.
@@ -164,7 +163,7 @@ impl<F: Flash> Store<'_, F> {
             let start = if self.transaction_start == IDLE { sequence } else { self.transaction_start };
             let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };
             let tag = Tag { sequence, logical: self.pending.len(), kind, aux: (sequence - start) as u32 };
-            match self.program_journal_page(page, tag) {
+            match self.program_journal_page(page, &tag) {
                 Ok(()) => {
                     self.move_journal(page);
                     return Ok(());
@@ -175,10 +174,10 @@ impl<F: Flash> Store<'_, F> {
         }
     }
 
-    pub(super) fn program_journal_page(&mut self, page: PageIndex, tag: Tag) -> Result<(), Error> {
+    pub(super) fn program_journal_page(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
         let data = self.journal.page();
         let missing = self.layout.geometry.page_bytes as usize - data.len();
-        Ok(self.flash.program(page, data, &tag.emit(data_check(data, missing)))?)
+        program(&mut self.flash, page, data, data_check(data, missing), tag)
     }
 
     /// Notes the place of the newest journal page; the block of the one before may have become empty.
@@ -270,6 +269,11 @@ impl<F: Flash> Store<'_, F> {
         }
         Ok(())
     }
+}
+
+/// Programs a page under a tag that carries a checksum.
+fn program<F: Flash>(flash: &mut F, page: PageIndex, data: &[u8], check: u32, tag: &Tag) -> Result<(), Error> {
+    Ok(flash.program(page, data, &tag.emit(check))?)
 }
 
 /// Whether a read brought anything. Only a device that does not answer is an error.

@@ -101,7 +101,7 @@ impl<'m, F: Flash> Store<'m, F> {
         for block in [copy, 0] {
             superblock.emit(store.page);
             let tag = Tag { sequence: store.sequence, logical: 0, kind: Kind::Super, aux: 0 };
-            store.program_buffer(block * geometry.pages_per_block, tag)?;
+            store.program_buffer(block * geometry.pages_per_block, &tag)?;
         }
         Ok(store.flash)
     }
@@ -294,16 +294,20 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Takes the record with the lowest sequence.
     fn next_record(&mut self, cursors: &mut [Option<Cursor>], base: u64) -> Result<Option<Record>, Error> {
-        let Some(slot) = cursors.iter_mut().filter(|slot| slot.is_some()).min_by_key(|slot| slot.map(|cursor| cursor.distance))
-        else {
-            return Ok(None);
-        };
-        let Some(Cursor { place, distance, logical, kind, aux }) = *slot else { return Ok(None) };
+        let (mut slot, mut lowest) = (0, u32::MAX);
+        for (index, cursor) in cursors.iter().enumerate() {
+            if let Some(cursor) = cursor
+                && cursor.distance < lowest
+            {
+                (slot, lowest) = (index, cursor.distance);
+            }
+        }
+        let Some(Cursor { place, distance, logical, kind, aux }) = cursors[slot] else { return Ok(None) };
         let Some(head) = head_of(kind) else { return Ok(None) };
         let (block, next) = (place / self.head_capacity(head), place % self.head_capacity(head) + 1);
         let after = self.look(Some(head), block, next, base)?;
         // Sequences grow within a block.
-        *slot = after.filter(|after| after.distance > distance);
+        cursors[slot] = after.filter(|after| after.distance > distance);
         let old = core::mem::replace(&mut self.heads[head as usize], Head { block, next }).block;
         if old != block {
             if old != NONE {
@@ -326,16 +330,16 @@ impl<'m, F: Flash> Store<'m, F> {
                     result => tag = result?,
                 }
             }
-            self.apply_journal(tag, place)
+            self.apply_journal(&tag, place)
         } else if verify && !self.frame_is_complete(place, Kinds::of(&[tag.kind]), tag.logical)? {
             Ok(())
         } else {
-            self.apply_frame(tag, place)
+            self.apply_frame(&tag, place)
         }
     }
 
     /// Applies a record whose content lies in `frame`.
-    fn apply_frame(&mut self, tag: Tag, frame: Frame) -> Result<(), Error> {
+    fn apply_frame(&mut self, tag: &Tag, frame: Frame) -> Result<(), Error> {
         let logical = tag.logical;
         match tag.kind {
             Kind::Data => {
@@ -373,7 +377,7 @@ impl<'m, F: Flash> Store<'m, F> {
     }
 
     /// Applies a commit. The journal buffer holds the page when it discards anything.
-    fn apply_journal(&mut self, tag: Tag, page: PageIndex) -> Result<(), Error> {
+    fn apply_journal(&mut self, tag: &Tag, page: PageIndex) -> Result<(), Error> {
         let start = tag.sequence - u64::from(tag.aux).min(tag.sequence);
         if self.transaction_start != IDLE && start != self.transaction_start {
             self.pending.clear();
@@ -426,8 +430,8 @@ impl<'m, F: Flash> Store<'m, F> {
         self.advance_anchor()?;
         match last {
             Some(Record { tag, place }) if matches!(tag.kind, Kind::DataCommit | Kind::Moved | Kind::Leaf | Kind::MovedLeaf) => {
-                if let Some(frame) = self.rescue(tag, place)? {
-                    self.apply_frame(tag, frame)?;
+                if let Some(frame) = self.rescue(&tag, place)? {
+                    self.apply_frame(&tag, frame)?;
                 }
             }
             Some(record) if head_of(record.tag.kind) == Some(HeadIndex::Journal) => self.apply(record, true)?,
@@ -442,7 +446,7 @@ impl<'m, F: Flash> Store<'m, F> {
             let tag = Tag { sequence: self.sequence, logical: 0, kind: Kind::Journal, aux: 0 };
             self.sequence += 1;
             self.anchors.next += 1;
-            match self.program_journal_page(page, tag) {
+            match self.program_journal_page(page, &tag) {
                 Ok(()) => {
                     self.journal_at = page;
                     break;
@@ -490,7 +494,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 continue;
             }
             // It was whole when it was rescued. Were it damaged since, the block would be kept for what can still be read.
-            let to = self.rescue(tag, frame)?.ok_or(Error::Corrupt)?;
+            let to = self.rescue(&tag, frame)?.ok_or(Error::Corrupt)?;
             if Kinds::LEAF.has(tag.kind) {
                 self.root.set(tag.logical, to);
             } else {
@@ -535,7 +539,7 @@ impl<'m, F: Flash> Store<'m, F> {
     }
 
     /// Copies a frame into the fresh anchor, checking what is read. `None` when it is not complete.
-    fn rescue(&mut self, tag: Tag, frame: Frame) -> Result<Option<Frame>, Error> {
+    fn rescue(&mut self, tag: &Tag, frame: Frame) -> Result<Option<Frame>, Error> {
         loop {
             match self.try_rescue(tag, frame) {
                 Err(Error::MediaFailing) => self.lose_anchor()?,
@@ -544,7 +548,7 @@ impl<'m, F: Flash> Store<'m, F> {
         }
     }
 
-    fn try_rescue(&mut self, tag: Tag, frame: Frame) -> Result<Option<Frame>, Error> {
+    fn try_rescue(&mut self, tag: &Tag, frame: Frame) -> Result<Option<Frame>, Error> {
         let unit = u32::from(self.layout.config.unit_pages);
         let place = self.anchors.next.div_ceil(unit);
         let to = self.current_anchor() * self.layout.geometry.pages_per_block + place * unit;
@@ -554,9 +558,9 @@ impl<'m, F: Flash> Store<'m, F> {
             }
             // Only from here on is anything in the block: its first page must not stay blank, or the block would not be found.
             self.anchors.next = (place + 1) * unit;
-            let tag = Tag { sequence: self.sequence, ..tag };
+            let tag = Tag { sequence: self.sequence, ..*tag };
             self.sequence += 1;
-            self.program_buffer(to + index, tag)?;
+            self.program_buffer(to + index, &tag)?;
         }
         Ok(Some(self.current_anchor() * self.layout.frames_per_block + place))
     }
