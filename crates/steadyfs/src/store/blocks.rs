@@ -203,10 +203,6 @@ impl<'m> Blocks<'m> {
             .unwrap_or(0)
     }
 
-    pub fn tables(&self) -> [&[u8]; 2] {
-        [self.wear, self.state]
-    }
-
     pub fn tables_mut(&mut self) -> [&mut [u8]; 2] {
         [self.wear, self.state]
     }

@@ -1,6 +1,7 @@
 //! Programming frames and journal pages: heads, allocation, and retries after a failed program.
 
 use super::blocks::{Choice, State};
+use super::table::write_word;
 use super::{Frame, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, data_check};
@@ -101,29 +102,36 @@ impl<F: Flash> Store<'_, F> {
                     let loaded = if again || index > 0 { None } else { Some(loaded) };
                     self.copy_page(self.frame_page(from) + index, loaded, page, &tag)?;
                 }
-                Source::Merged { base, offset, bytes } => {
-                    self.compose_page(tag.logical, base, index, offset, bytes)?;
-                    self.program_buffer(page, &tag)?;
-                }
-                Source::Cut { of, base, keep } => {
-                    self.compose_page(of, base, index, 0, &[])?;
-                    let kept = keep.saturating_sub(at).min(page_bytes);
-                    self.page[kept as usize..].fill(0);
-                    self.program_buffer(page, &tag)?;
-                }
-                Source::Count { first, count, width } => {
-                    self.page.fill(0);
-                    for (place, number) in self.page.chunks_exact_mut(width as usize).zip(at / width..count) {
-                        place.copy_from_slice(&(first + number).to_le_bytes()[..width as usize]);
-                    }
-                    self.program_buffer(page, &tag)?;
-                }
-                Source::Leaf => {
-                    self.compose_leaf_page(tag.logical, index)?;
+                _ => {
+                    self.compose(source, tag.logical, index)?;
                     self.program_buffer(page, &tag)?;
                 }
             }
             tag.sequence += 1;
+        }
+        Ok(())
+    }
+
+    /// Makes page `index` of a frame in the page buffer.
+    fn compose(&mut self, source: &Source<'_>, logical: u32, index: u32) -> Result<(), Error> {
+        let page_bytes = self.layout.geometry.page_bytes;
+        let at = index * page_bytes;
+        match *source {
+            Source::Merged { base, offset, bytes } => self.compose_page(logical, base, index, offset, bytes)?,
+            Source::Cut { of, base, keep } => {
+                self.compose_page(of, base, index, 0, &[])?;
+                let kept = keep.saturating_sub(at).min(page_bytes);
+                self.page[kept as usize..].fill(0);
+            }
+            Source::Count { first, count, width } => {
+                self.page.fill(0);
+                for place in at / width..count.min((at + page_bytes) / width) {
+                    write_word(self.page, (place * width - at) as usize, width as usize, first + place);
+                }
+            }
+            Source::Leaf => self.compose_leaf_page(logical, index)?,
+            // Programmed from where they are.
+            Source::Whole(_) | Source::Copy { .. } => {}
         }
         Ok(())
     }

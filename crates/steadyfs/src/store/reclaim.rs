@@ -215,13 +215,16 @@ impl<F: Flash> Store<'_, F> {
         self.pace.erased = false;
         let lags = |block: u32| u32::from(self.blocks.wear_max().saturating_sub(self.blocks.wear(block))) > self.spread_kept();
         // A head that is hardly used keeps its block from wearing, and so does the journal page in it.
-        let [_, moved, journal] = self.heads.map(|head| head.block != NONE && lags(head.block));
-        if moved {
+        let head_lags = |head: HeadIndex| {
+            let block = self.heads[head as usize].block;
+            block != NONE && lags(block)
+        };
+        if head_lags(HeadIndex::Moved) {
             self.close(HeadIndex::Moved);
             self.pace.credit = self.pace.credit.saturating_sub(fpb);
             return Ok(Chosen::None);
         }
-        if journal && !self.is_open() && self.blocks.count(State::Erased) > 1 {
+        if head_lags(HeadIndex::Journal) && !self.is_open() && self.blocks.count(State::Erased) > 1 {
             // It may rest there as well: into the most worn block.
             self.close(HeadIndex::Journal);
             self.open_head(HeadIndex::Journal, true)?;

@@ -23,10 +23,6 @@ impl<'m> Words<'m> {
         (self.bytes.len() / self.width) as u32
     }
 
-    pub fn bytes(&self) -> &[u8] {
-        self.bytes
-    }
-
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.bytes
     }
@@ -114,10 +110,6 @@ impl<'m> Pairs<'m> {
         let (at, after) = (index as usize * pair, (index + count) as usize * pair);
         self.words.bytes.copy_within(after..self.len as usize * pair, at);
         self.len -= count;
-    }
-
-    pub fn bytes(&self) -> &[u8] {
-        self.words.bytes
     }
 
     pub fn bytes_mut(&mut self) -> &mut [u8] {
