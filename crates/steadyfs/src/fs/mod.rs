@@ -122,14 +122,18 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// # Errors
     /// [`MountError`] says what is wrong with the medium or the buffer.
     pub fn mount(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
-        let store = Store::open(flash, access, memory)?;
-        let plan = Plan::new(store.layout());
-        let mut fs = Self { store, plan, space: Space::default(), stamp: 1, trim_head: 0, auto_commit: true };
-        if !fs.store.recover()? {
-            return Err(MountError::NoCheckpoint);
+        let mut result = Store::open(flash, access, memory).map(|store| {
+            let plan = Plan::new(store.layout());
+            Self { store, plan, space: Space::default(), stamp: 1, trim_head: 0, auto_commit: true }
+        });
+        // Changed in place: a copy of the whole costs code and stack.
+        if let Ok(fs) = &mut result {
+            if !fs.store.recover()? {
+                return Err(MountError::NoCheckpoint);
+            }
+            fs.load_space()?;
         }
-        fs.load_space()?;
-        Ok(fs)
+        result
     }
 
     /// Reads what RAM keeps of the file system's own pages.

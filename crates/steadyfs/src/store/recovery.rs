@@ -142,14 +142,17 @@ impl<'m, F: Flash> Store<'m, F> {
     #[inline(never)]
     pub fn open(mut flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
         let superblock = Self::read_superblock(&mut flash, memory)?;
-        let mut store = Self::empty(flash, &superblock.config, memory)?;
-        let anchor_count = store.layout.anchor_count;
-        if u32::from(superblock.anchor_count) != anchor_count {
-            return Err(MountError::NotFormatted);
+        // Changed in place: a copy of a store costs code and stack.
+        let mut result = Self::empty(flash, &superblock.config, memory);
+        if let Ok(store) = &mut result {
+            let anchor_count = store.layout.anchor_count;
+            if u32::from(superblock.anchor_count) != anchor_count {
+                return Err(MountError::NotFormatted);
+            }
+            store.anchors.blocks[..anchor_count as usize].copy_from_slice(&superblock.anchors[..anchor_count as usize]);
+            store.read_only = access == Access::ReadOnly;
         }
-        store.anchors.blocks[..anchor_count as usize].copy_from_slice(&superblock.anchors[..anchor_count as usize]);
-        store.read_only = access == Access::ReadOnly;
-        Ok(store)
+        result
     }
 
     /// Brings the store to the state that was committed last; `false` when there is no readable checkpoint.
