@@ -176,6 +176,9 @@ impl<'m, F: Flash> Store<'m, F> {
     }
 
     /// Finds the newest complete checkpoint and reads it.
+    ///
+    /// Not inlined, so that what it needs is off the stack when records are applied.
+    #[inline(never)]
     fn find_checkpoint(&mut self) -> Result<bool, Error> {
         let pages = self.layout.geometry.pages_per_block;
         // The sequence of each anchor's first page; 0 where there is nothing to look at.
@@ -250,13 +253,13 @@ impl<'m, F: Flash> Store<'m, F> {
         for head in [HeadIndex::User, HeadIndex::Moved, HeadIndex::Journal] {
             let Head { block, next } = self.heads[head as usize];
             if block != NONE {
-                cursors[count] = self.look(Some(head), block, next, base)?;
+                self.look(&mut cursors[count], Some(head), block, next, base)?;
                 count += 1;
             }
         }
         for block in 0..self.blocks.block_count() {
             if self.blocks.state(block) == State::Listed && count < cursors.len() {
-                cursors[count] = self.look(None, block, 0, base)?;
+                self.look(&mut cursors[count], None, block, 0, base)?;
                 count += usize::from(cursors[count].is_some());
             }
         }
@@ -276,23 +279,32 @@ impl<'m, F: Flash> Store<'m, F> {
         if Kinds::JOURNAL.has(record.tag.kind) { 1 } else { self.layout.config.unit_pages.into() }
     }
 
-    /// A cursor at a place of a head's block, or at the start of a listed one that any head may have taken since the checkpoint,
-    /// if a new record is there.
-    fn look(&mut self, head: Option<HeadIndex>, block: u32, next: u32, base: u64) -> Result<Option<Cursor>, Error> {
+    /// Makes a cursor at a place of a head's block, or at the start of a listed one that any head may have taken since the
+    /// checkpoint, if a new record is there.
+    fn look(
+        &mut self,
+        cursor: &mut Option<Cursor>,
+        head: Option<HeadIndex>,
+        block: u32,
+        next: u32,
+        base: u64,
+    ) -> Result<(), Error> {
+        *cursor = None;
         let capacity = self.head_capacity(head.unwrap_or(HeadIndex::User));
         if next >= capacity {
-            return Ok(None);
+            return Ok(());
         }
         let place = block * capacity + next;
         let page = if head == Some(HeadIndex::Journal) { place } else { self.frame_page(place) };
-        let Some(tag) = self.tag_at(page)? else { return Ok(None) };
+        let Some(tag) = self.tag_at(page)? else { return Ok(()) };
         let of_head = head_of(tag.kind).is_some_and(|found| head.is_none_or(|head| head == found));
         if !of_head || !(base..base + HORIZON).contains(&tag.sequence) || !self.names_something(&tag) {
-            return Ok(None);
+            return Ok(());
         }
         let place = if Kinds::JOURNAL.has(tag.kind) { page } else { place };
         let distance = (tag.sequence - base) as u32;
-        Ok(Some(Cursor { place, distance, logical: tag.logical, kind: tag.kind, aux: tag.aux }))
+        *cursor = Some(Cursor { place, distance, logical: tag.logical, kind: tag.kind, aux: tag.aux });
+        Ok(())
     }
 
     /// Takes the record with the lowest sequence.
@@ -308,9 +320,12 @@ impl<'m, F: Flash> Store<'m, F> {
         let Some(Cursor { place, distance, logical, kind, aux }) = cursors[slot] else { return Ok(None) };
         let Some(head) = head_of(kind) else { return Ok(None) };
         let (block, next) = (place / self.head_capacity(head), place % self.head_capacity(head) + 1);
-        let after = self.look(Some(head), block, next, base)?;
+        let cursor = &mut cursors[slot];
+        self.look(cursor, Some(head), block, next, base)?;
         // Sequences grow within a block.
-        cursors[slot] = after.filter(|after| after.distance > distance);
+        if cursor.is_some_and(|after| after.distance <= distance) {
+            *cursor = None;
+        }
         let old = core::mem::replace(&mut self.heads[head as usize], Head { block, next }).block;
         if old != block {
             if old != NONE {
