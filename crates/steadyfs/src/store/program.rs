@@ -285,7 +285,7 @@ fn program<F: Flash>(flash: &mut F, page: PageIndex, data: &[u8], check: u32, ta
 }
 
 /// Whether a read brought anything. Only a device that does not answer is an error.
-fn was_read(result: Result<(), Failure>) -> Result<bool, Error> {
+pub(super) fn was_read(result: Result<(), Failure>) -> Result<bool, Error> {
     match result {
         Ok(()) => Ok(true),
         Err(Failure::Device) => Err(Error::Device),

@@ -6,11 +6,12 @@
 //! one power cut, and only the last record can be metastable; its content is copied into the fresh anchor.
 
 use super::blocks::State;
+use super::program::was_read;
 use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
 use crate::config::{ANCHORS_MAX, Config, LISTED_MAX, Layout};
 use crate::error::{Error, MountError};
 use crate::format::superblock::Superblock;
-use crate::media::{Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
+use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
 
 /// What a mount may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,12 +63,21 @@ impl<'m, F: Flash> Store<'m, F> {
     /// # Power loss
     /// The medium is not formatted until the last program.
     pub fn format(flash: F, config: &Config, memory: &'m mut [u8]) -> Result<F, MountError> {
-        let mut store = Self::empty(flash, config, memory)?;
-        let Layout { geometry, anchor_count, .. } = store.layout;
+        // Changed in place: a copy of a store costs code and stack.
+        let mut result = Self::empty(flash, config, memory);
+        if let Ok(store) = &mut result {
+            store.write_empty()?;
+        }
+        result.map(|store| store.flash)
+    }
+
+    /// Writes the superblock and the checkpoint of an empty volume.
+    fn write_empty(&mut self) -> Result<(), MountError> {
+        let Layout { geometry, config, anchor_count, .. } = self.layout;
         let blocks = geometry.block_count;
         for block in 0..blocks {
-            let state = if store.flash.is_bad(block)? { State::Bad } else { State::Free };
-            store.blocks.set_state(block, state);
+            let state = if self.flash.is_bad(block)? { State::Bad } else { State::Free };
+            self.blocks.set_state(block, state);
         }
         let mut copy = NONE;
         let mut anchors = 0;
@@ -75,35 +85,35 @@ impl<'m, F: Flash> Store<'m, F> {
             if anchors == anchor_count {
                 break;
             }
-            if store.blocks.state(block) != State::Free || !store.erase(block)? {
+            if self.blocks.state(block) != State::Free || !self.erase(block)? {
                 continue;
             }
-            store.blocks.set_state(block, State::Reserved);
+            self.blocks.set_state(block, State::Reserved);
             if block > 0 && copy == NONE {
                 copy = block;
             } else if block > 0 {
-                store.anchors.blocks[anchors as usize] = block;
+                self.anchors.blocks[anchors as usize] = block;
                 anchors += 1;
             }
         }
-        let (found, allowed) = (store.blocks.count(State::Bad), u32::from(config.bad_blocks_max));
-        if found > allowed || anchors < anchor_count || store.blocks.state(0) != State::Reserved {
+        let (found, allowed) = (self.blocks.count(State::Bad), u32::from(config.bad_blocks_max));
+        if found > allowed || anchors < anchor_count || self.blocks.state(0) != State::Reserved {
             return Err(MountError::TooManyBadBlocks { found, allowed });
         }
-        store.checkpoint()?;
+        self.checkpoint()?;
         let superblock = Superblock {
             geometry,
-            config: *config,
+            config,
             anchor_count: anchors as u8,
             copy,
-            anchors: store.anchors.blocks.map(|block| if block == NONE { 0 } else { block }),
+            anchors: self.anchors.blocks.map(|block| if block == NONE { 0 } else { block }),
         };
+        superblock.emit(self.page);
+        let tag = Tag { sequence: self.sequence, logical: 0, kind: Kind::Super, aux: 0 };
         for block in [copy, 0] {
-            superblock.emit(store.page);
-            let tag = Tag { sequence: store.sequence, logical: 0, kind: Kind::Super, aux: 0 };
-            store.program_buffer(block * geometry.pages_per_block, &tag)?;
+            self.program_buffer(block * geometry.pages_per_block, &tag)?;
         }
-        Ok(store.flash)
+        Ok(())
     }
 
     /// Reads the superblock; `memory` is used as a page buffer.
@@ -114,25 +124,19 @@ impl<'m, F: Flash> Store<'m, F> {
             return Err(MountError::MemoryTooSmall { needed: page_bytes, given: memory.len() });
         }
         let page = &mut memory[..page_bytes];
-        let mut result = Err(MountError::NotFormatted);
         // The second copy lies in the first good block after block 0.
         for block in 0..device.block_count.min(32) {
             let mut tag = [0; TAG_BYTES];
-            match flash.read(block * device.pages_per_block, page, &mut tag) {
-                Ok(()) => {}
-                Err(Failure::Device) => return Err(Error::Device.into()),
-                Err(_) => continue,
-            }
-            if Tag::checked(&tag, page).is_some_and(|tag| tag.kind == Kind::Super) {
-                result = Superblock::parse(page);
-                break;
+            let is_read = was_read(flash.read(block * device.pages_per_block, page, &mut tag))?;
+            if is_read && Tag::checked(&tag, page).is_some_and(|tag| tag.kind == Kind::Super) {
+                let superblock = Superblock::parse(page)?;
+                if superblock.geometry != device {
+                    return Err(MountError::GeometryMismatch { on_flash: superblock.geometry, device });
+                }
+                return Ok(superblock);
             }
         }
-        let superblock = result?;
-        if superblock.geometry != device {
-            return Err(MountError::GeometryMismatch { on_flash: superblock.geometry, device });
-        }
-        Ok(superblock)
+        Err(MountError::NotFormatted)
     }
 
     /// Reads what a volume is. The store has its content after [`recover`](Self::recover).
