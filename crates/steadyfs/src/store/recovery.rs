@@ -110,10 +110,8 @@ impl<'m, F: Flash> Store<'m, F> {
         };
         superblock.emit(self.page);
         let tag = Tag { sequence: self.sequence, logical: 0, kind: Kind::Super, aux: 0 };
-        for block in [copy, 0] {
-            self.program_buffer(block * geometry.pages_per_block, &tag)?;
-        }
-        Ok(())
+        self.program_buffer(copy * geometry.pages_per_block, &tag)?;
+        Ok(self.program_buffer(0, &tag)?)
     }
 
     /// Reads the superblock; `memory` is used as a page buffer.
@@ -254,7 +252,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let base = self.sequence;
         let mut cursors: [Option<Cursor>; LISTED_MAX + 3] = [None; LISTED_MAX + 3];
         let mut count = 0;
-        for head in [HeadIndex::User, HeadIndex::Moved, HeadIndex::Journal] {
+        for &head in &[HeadIndex::User, HeadIndex::Moved, HeadIndex::Journal] {
             let Head { block, next } = self.heads[head as usize];
             if block != NONE {
                 self.look(&mut cursors[count], Some(head), block, next, base)?;
