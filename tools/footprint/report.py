@@ -167,7 +167,7 @@ def measure(images, level):
 NOTES = {
     "Code, NAND": "all calls, on-chip page copy",
     "Code, NOR": "all calls, with the layer that makes NOR look like NAND",
-    "of the code, compiler's runtime": "memory copies and 64-bit division, which most firmware has anyway",
+    "of the code, compiler's runtime": "memory copies, which most firmware has anyway",
     "Static RAM": "",
     "RAM, 128 MiB NAND": "2,048-byte pages, 64 a block, 1,024 blocks",
     "RAM, 16 MiB NOR": "64 KiB blocks, 512-byte pages",
