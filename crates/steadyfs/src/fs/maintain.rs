@@ -45,7 +45,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// Those of every call that changes something.
     pub fn maintain(&mut self, budget: Budget, burst_bytes: u64) -> Result<bool, Error> {
-        let frames = self.split(burst_bytes).0.saturating_add(1);
+        let frames = self.split(burst_bytes).0.min(self.store.layout().frame_count()) + 1;
         let mut left = budget;
         while self.trims_first() {
             let cost = self.trim_cost();
