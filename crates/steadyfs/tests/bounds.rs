@@ -34,7 +34,7 @@ fn any_row_of_overwrites_stays_within_both_envelopes() {
         let page = shape.logical_bytes() as usize;
         let mut fs = device.mount(Access::ReadWrite).expect("mount");
         let timing = fs.flash().timing();
-        let mut files: Vec<_> = names.iter().map(|(name, _)| fs.open(name, OpenOptions::DURABLE).expect("open")).collect();
+        let mut files: Vec<_> = names.iter().map(|(name, _)| fs.open(name.as_str(), OpenOptions::DURABLE).expect("open")).collect();
         let mut rng = Rng(seed);
         let data = vec![0xC3; page];
         let mut backlogs = fs.envelopes(Call::Overwrite, &timing).map(|envelope| Backlog { envelope, now_ns: 0 });
@@ -42,7 +42,7 @@ fn any_row_of_overwrites_stays_within_both_envelopes() {
             let file = rng.below(files.len() as u64) as usize;
             let at = rng.below((names[file].1 / page) as u64) * page as u64;
             let before_ns = fs.flash().time_ns();
-            bounded(&mut fs, Call::Overwrite, 1, |fs| fs.write(&mut files[file], at, &data)).expect("overwrite");
+            bounded(&mut fs, Call::Overwrite, |fs| fs.write(&mut files[file], at, &data)).expect("overwrite");
             let write_ns = fs.flash().time_ns() - before_ns;
             backlogs.iter_mut().for_each(|backlog| backlog.add(write_ns));
         }

@@ -76,7 +76,7 @@ fn overwrite_when_full(shape: &Shape, seed: u64) {
         let at = rng.below(pages) as usize * page;
         let data = vec![rng.next() as u8; page];
         expected[at..at + page].copy_from_slice(&data);
-        bounded(&mut fs, Call::Overwrite, 1, |fs| fs.write(&mut file, at as u64, &data)).expect("overwrite");
+        bounded(&mut fs, Call::Overwrite, |fs| fs.write(&mut file, at as u64, &data)).expect("overwrite");
     }
     let found = contents(&mut fs).expect("contents");
     assert!(*found["a"] == expected, "content differs");
@@ -150,12 +150,14 @@ fn one_file_too_many_is_refused() {
         let files_max = device.config.files_max;
         let mut fs = device.mount(Access::ReadWrite).expect("mount");
         for file in 0..files_max {
-            let result = bounded(&mut fs, Call::Create, 1, |fs| fs.open(&format!("file {file}"), OpenOptions::DURABLE));
+            let result = bounded(&mut fs, Call::Create { depth: 1 }, |fs| fs.open(&*format!("file {file}"), OpenOptions::DURABLE))
+                .and_then(|file| fs.close(file));
             assert!(result.is_ok(), "{}: file {file} of {files_max}: {result:?}", shape.name);
         }
         assert_eq!(fs.open("one more", OpenOptions::DURABLE).err(), Some(Error::TooManyFiles));
         fs.remove("file 3").expect("remove");
-        fs.open("one more", OpenOptions::DURABLE).expect("room again");
+        let file = fs.open("one more", OpenOptions::DURABLE).expect("room again");
+        fs.close(file).expect("close");
         assert_eq!(contents(&mut fs).expect("contents").len() as u32, files_max);
     }
 }

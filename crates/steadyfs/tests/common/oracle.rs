@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use steadyfs::{Access, Call, Error, File, MountError, OpenOptions};
+use steadyfs::{Access, Call, CommitOn, Cursor, Error, File, MountError, OpenOptions, ROOT};
 
-use super::{Device, Fs, Rng, bounded};
+use super::{Device, Fs, Rng, bounded, bounded_pieces};
 
 /// Contents of all files.
 pub type Files = BTreeMap<String, Rc<Vec<u8>>>;
@@ -191,14 +191,14 @@ impl Model {
 pub struct Session<'a> {
     pub fs: Fs<'a>,
     pub model: &'a mut Model,
-    handles: BTreeMap<String, File>,
+    handles: BTreeMap<(String, bool), File>,
 }
 
 impl<'a> Session<'a> {
     /// Mounts, and compares everything with what may be there.
     pub fn mount(device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
         let mut fs = device.mount(Access::ReadWrite)?;
-        fs.set_auto_commit(model.auto_commit);
+        fs.set_commit_on(if model.auto_commit { CommitOn::ON_FLUSH } else { CommitOn::ON_FLUSH.without(CommitOn::FULL) });
         let found = contents(&mut fs)?;
         let Some(state) = model.durable.iter().position(|state| *state == found) else {
             panic!("after a mount: {}", differences(&model.durable, &found));
@@ -217,8 +217,8 @@ impl<'a> Session<'a> {
 
     /// Compares names and sizes.
     fn list(&mut self) -> Result<(), Error> {
-        let (mut found, mut cursor) = (BTreeMap::new(), 0);
-        while let Some(entry) = self.fs.list(&mut cursor)? {
+        let (mut found, mut cursor) = (BTreeMap::new(), Cursor::default());
+        while let Some(entry) = self.fs.list(ROOT, &mut cursor)? {
             let twice = found.insert(entry.name().to_string(), entry.stat.size);
             assert!(twice.is_none(), "{} is listed twice", entry.name());
         }
@@ -233,10 +233,14 @@ impl<'a> Session<'a> {
             Op::Create { file, durable } => {
                 let mut after = self.model.current.clone();
                 after.entry(name(file)).or_default();
-                self.handles.remove(&name(file));
+                self.close(&name(file))?;
                 // Opening a file that exists commits nothing.
                 let commits = durable && after != self.model.current;
-                self.change(vec![after], commits, |s| s.open_as(&name(file), durable).map(|_| ()))
+                self.change(vec![after], commits, |s| {
+                    let handle = s.open(&name(file), durable)?;
+                    s.keep(&name(file), handle, durable);
+                    Ok(())
+                })
             }
             Op::Write { file, offset, bytes, durable } => self.write(&name(file), offset, bytes, durable),
             Op::Append { file, bytes, durable } => {
@@ -249,11 +253,11 @@ impl<'a> Session<'a> {
             Op::Remove { file } => self.remove(&name(file)),
             Op::Stat { file } => {
                 let expected = self.model.current.get(&name(file)).map(|data| data.len() as u64).ok_or(Error::NotFound);
-                let found = bounded(&mut self.fs, Call::Open, 1, |fs| fs.stat(&name(file))).map(|stat| stat.size);
+                let found = bounded(&mut self.fs, Call::Open { depth: 1 }, |fs| fs.stat(&name(file))).map(|stat| stat.size);
                 hard(found).inspect(|found| assert_eq!(*found, expected, "stat {}", name(file))).map(|_| ())
             }
             Op::Sync => {
-                self.change(vec![self.model.current.clone()], true, |s| bounded(&mut s.fs, Call::Sync, 1, |fs| fs.sync()))
+                self.change(vec![self.model.current.clone()], true, |s| bounded(&mut s.fs, Call::Sync, |fs| fs.sync()))
             }
             Op::Rollback => self.rollback(),
             Op::List => self.list(),
@@ -261,31 +265,19 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// A handle of a file, kept from earlier or new.
+    /// A handle of a file, kept from earlier or new, taken out of those that are kept.
     fn open(&mut self, name: &str, durable: bool) -> Result<File, Error> {
-        if let Some(handle) = self.handles.get(name) {
-            return Ok(*handle);
+        if let Some(handle) = self.handles.remove(&(name.into(), durable)) {
+            return Ok(handle);
         }
-        let call = if self.model.current.contains_key(name) { Call::Open } else { Call::Create };
+        let exists = self.model.current.contains_key(name);
+        let call = if exists { Call::Open { depth: 1 } } else { Call::Create { depth: 1 } };
         let options = OpenOptions { durable, ..OpenOptions::CREATE };
-        let handle = bounded(&mut self.fs, call, 1, |fs| fs.open(name, options))?;
-        if call == Call::Create && !durable {
+        let handle = bounded(&mut self.fs, call, |fs| fs.open(name, options))?;
+        if !exists && !durable {
             self.model.born.insert(name.into());
         }
-        self.handles.insert(name.into(), handle);
         Ok(handle)
-    }
-
-    /// A handle of a file that exists, durable or not whatever handle was used before.
-    fn open_as(&mut self, name: &str, durable: bool) -> Result<File, Error> {
-        if durable {
-            self.handles.remove(name);
-        }
-        let handle = self.open(name, durable);
-        if durable {
-            self.handles.remove(name);
-        }
-        handle
     }
 
     pub fn write(&mut self, name: &str, offset: u64, bytes: usize, durable: bool) -> Result<(), Error> {
@@ -310,18 +302,26 @@ impl<'a> Session<'a> {
             pieces += 1;
         }
         self.change(states, durable, |s| {
-            let mut file = s.open_as(name, durable)?;
-            let result = bounded(&mut s.fs, Call::Write, pieces, |fs| fs.write(&mut file, offset, &data));
+            let mut file = s.open(name, durable)?;
+            let result = bounded_pieces(&mut s.fs, Call::Write(logical_bytes as u32), pieces, |fs| fs.write(&mut file, offset, &data));
             s.keep(name, file, durable);
             result
         })
     }
 
-    /// Keeps what a handle has learned.
+    /// Keeps a handle for later calls.
     fn keep(&mut self, name: &str, file: File, durable: bool) {
-        if !durable {
-            self.handles.insert(name.into(), file);
+        self.handles.insert((name.into(), durable), file);
+    }
+
+    /// Closes the handles of a file.
+    fn close(&mut self, name: &str) -> Result<(), Error> {
+        for durable in [false, true] {
+            if let Some(file) = self.handles.remove(&(name.into(), durable)) {
+                self.fs.close(file)?;
+            }
         }
+        Ok(())
     }
 
     pub fn truncate(&mut self, name: &str, size: u64, durable: bool) -> Result<(), Error> {
@@ -332,8 +332,8 @@ impl<'a> Session<'a> {
         let mut after = self.model.current.clone();
         Rc::make_mut(after.get_mut(name).unwrap()).resize(size as usize, 0);
         self.change(vec![after], durable, |s| {
-            let mut file = s.open_as(name, durable)?;
-            let result = bounded(&mut s.fs, Call::Write, 1, |fs| fs.truncate(&mut file, size));
+            let mut file = s.open(name, durable)?;
+            let result = bounded(&mut s.fs, Call::Truncate, |fs| fs.truncate(&mut file, size));
             s.keep(name, file, durable);
             result
         })
@@ -343,7 +343,7 @@ impl<'a> Session<'a> {
         let Some(expected) = self.model.current.get(name).cloned() else { return Ok(()) };
         let mut file = self.open(name, false)?;
         let mut data = vec![0xEE; bytes];
-        let count = bounded(&mut self.fs, Call::Read(bytes as u32), 1, |fs| fs.read(&mut file, offset, &mut data))?;
+        let count = bounded(&mut self.fs, Call::Read(bytes as u32), |fs| fs.read(&mut file, offset, &mut data))?;
         self.keep(name, file, false);
         let from = expected.len().min(offset as usize);
         let expected = &expected[from..expected.len().min(from + bytes)];
@@ -352,24 +352,23 @@ impl<'a> Session<'a> {
     }
 
     pub fn remove(&mut self, name: &str) -> Result<(), Error> {
-        let handle = self.handles.remove(name);
+        self.close(name)?;
         let mut after = self.model.current.clone();
         if after.remove(name).is_none() {
             let result = hard(self.fs.remove(name))?;
             assert_eq!(result, Err(Error::NotFound));
             return Ok(());
         }
-        self.change(vec![after], false, |s| bounded(&mut s.fs, Call::Remove, 1, |fs| fs.remove(name)))?;
-        if let Some(mut handle) = handle.filter(|_| !self.model.current.contains_key(name)) {
-            assert_eq!(hard(self.fs.size(&mut handle))?, Err(Error::Stale), "handle of {name}, which was removed");
-        }
-        Ok(())
+        self.change(vec![after], false, |s| bounded(&mut s.fs, Call::Remove { depth: 1 }, |fs| fs.remove(name)))
     }
 
     fn rollback(&mut self) -> Result<(), Error> {
         self.fs.rollback()?;
         let born = std::mem::take(&mut self.model.born);
-        self.handles.retain(|name, _| !born.contains(name));
+        let gone: Vec<_> = self.handles.keys().filter(|(name, _)| born.contains(name)).cloned().collect();
+        for (name, _) in gone {
+            self.close(&name)?;
+        }
         let found = contents(&mut self.fs)?;
         assert!(self.model.durable.contains(&found), "after a rollback: {}", differences(&self.model.durable, &found));
         self.model.settle(found);
@@ -401,7 +400,9 @@ impl<'a> Session<'a> {
                 Ok(())
             }
             Err(Error::NoSpace | Error::TransactionTooLarge | Error::TooManyFiles) => {
-                self.handles.clear();
+                for handle in std::mem::take(&mut self.handles).into_values() {
+                    self.fs.close(handle)?;
+                }
                 let found = contents(&mut self.fs)?;
                 let known = states.iter().chain([&before]).chain(&self.model.durable).find(|state| **state == found);
                 self.model.current =
@@ -424,11 +425,12 @@ fn hard<T>(result: Result<T, Error>) -> Result<Result<T, Error>, Error> {
 /// Reads every file.
 pub fn contents(fs: &mut Fs<'_>) -> Result<Files, Error> {
     let mut files = Files::new();
-    let mut cursor = 0;
-    while let Some(entry) = fs.list(&mut cursor)? {
-        let mut file = fs.open(entry.name(), OpenOptions::EXISTING)?;
+    let mut cursor = Cursor::default();
+    while let Some(entry) = fs.list(ROOT, &mut cursor)? {
+        let mut file = fs.open(entry.name(), OpenOptions::READ)?;
         let mut data = vec![0xEE; entry.stat.size as usize];
         let count = fs.read(&mut file, 0, &mut data)?;
+        fs.close(file)?;
         assert_eq!(count, data.len(), "{} is shorter than the list says", entry.name());
         let twice = files.insert(entry.name().into(), Rc::new(data));
         assert!(twice.is_none(), "{} is listed twice", entry.name());
