@@ -6,7 +6,7 @@ use common::oracle::{Model, Op, Raw, work};
 use common::{SHAPES, Shape, for_seeds};
 use proptest::collection::vec;
 use proptest::prelude::any;
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 /// Runs random steps on an empty volume, and shrinks those that fail.
 fn agrees_with_the_oracle(seed: u64, shape: &Shape, auto_commit: bool) {
@@ -22,14 +22,13 @@ fn agrees_with_the_oracle(seed: u64, shape: &Shape, auto_commit: bool) {
         work(&mut device, &mut model, ops).map_err(|error| TestCaseError::fail(error.to_string()))?;
         Ok(())
     });
-    if let Err(failure) = outcome {
-        let steps = match &failure {
-            proptest::test_runner::TestError::Fail(_, raws) => {
-                raws.iter().map(|raw| format!("\n  {:?}", Op::decode(*raw, &limits))).collect()
-            }
-            _ => String::new(),
-        };
-        panic!("{}: {failure}{steps}", shape.name);
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, raws)) => {
+            let steps: String = raws.iter().map(|raw| format!("\n  {:?}", Op::decode(*raw, &limits))).collect();
+            panic!("{}: {reason}{steps}", shape.name);
+        }
+        Err(abort) => panic!("{}: {abort}", shape.name),
     }
 }
 
