@@ -1,20 +1,23 @@
 //! What the integration tests share: chips of several shapes with every fault wrapped around them, mounts and calls that are
-//! held to their bounds, seeds that can be replayed. The oracle is in [`oracle`].
+//! held to their bounds, seeds that can be replayed. The oracle is in [`oracle`], [`calls`], [`tree`] and [`steps`].
 
 // Each test file is a crate of its own and uses a part of this.
 #![allow(dead_code)]
 
+pub mod calls;
 pub mod medium;
 pub mod oracle;
+pub mod steps;
+pub mod tree;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use medium::Medium;
-use oracle::Limits;
 use steadyfs::media::{Failure, Flash, Geometry};
 use steadyfs::{Access, Bound, Call, Config, Cost, Error, FileSystem, MountError};
 use steadyfs_sim::fault::Operation;
 use steadyfs_sim::{Counters, FailOps, PowerCut, Trace};
+use steps::Limits;
 
 /// A chip on which power can be cut and operations can fail, and whose operations are counted.
 pub type Chip = Trace<PowerCut<FailOps<Medium>>>;
