@@ -25,7 +25,7 @@ pub struct Config {
     pub wear_spread: u8,
     /// Blocks that may be bad, factory and grown together, before the volume is used up.
     pub bad_blocks_max: u16,
-    /// Files and directories that the volume can hold, at most 1,048,576; a name of more than 64 bytes, and attributes, count
+    /// Files and directories that the volume can hold, the root among them, at most 1,048,576; a name of more than 64 bytes, and attributes, count
     /// as one each. An entry of the file table takes room only once used.
     pub files_max: u32,
     /// Program failures that one call survives by writing elsewhere.
@@ -45,7 +45,7 @@ impl Config {
         let pages = geometry.pages_per_block * geometry.block_count;
         Self {
             unit_pages: unit_pages as u16,
-            overlay_entries: clamp(frames / 75, 64, 1024) as u16,
+            overlay_entries: clamp(frames / 85, 64, 1024) as u16,
             transaction_pages: 16,
             checkpoint_programs: clamp(pages / 32, 32, 192) as u16,
             wear_spread: 32,

@@ -52,6 +52,8 @@ pub enum Error {
     TooManyOpenFiles,
     /// The attributes of one file take more than 248 bytes.
     AttributesTooLarge,
+    /// The memory lent for a check is smaller than [`Config::check_bytes`](crate::Config::check_bytes).
+    ScratchTooSmall,
 }
 
 impl fmt::Display for Error {
@@ -78,6 +80,7 @@ impl fmt::Display for Error {
             Error::NotReadable => "the file was not opened for reading",
             Error::NotWritable => "the file was not opened for writing, or an option needs write",
             Error::TooManyOpenFiles => "the table of open files is full",
+            Error::ScratchTooSmall => "the memory lent for the check is smaller than Config::check_bytes",
             Error::AttributesTooLarge => "the attributes of one file take more than 248 bytes",
         };
         f.write_str(text)

@@ -69,7 +69,7 @@ impl NandTiming {
     }
 
     /// Durations of whole operations on a chip of this shape.
-    pub(super) fn summary(&self, geometry: &Geometry, on_chip_copy: bool) -> Timing {
+    pub fn summary(&self, geometry: &Geometry, on_chip_copy: bool) -> Timing {
         let whole = geometry.page_bytes as usize + TAG_BYTES;
         let (read_ns, program_ns) = (self.read_ns(whole), self.program_ns(whole));
         let read_tag_ns = self.read_ns(TAG_BYTES);

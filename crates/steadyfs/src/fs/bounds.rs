@@ -52,21 +52,33 @@ pub enum Call {
     Sync,
 }
 
-/// Patches of a step of the trim list: a region, eight bits and discards, the list, two extensions.
-const TRIM: Work = Work { frames: 0, patches: 18, patch_bytes: 150, pages: 9, commits: 0 };
-/// A page more for a file: three bits, a region, two index entries; the inode left: its data, regions and kind.
-const ADD_PAGE: Work = Work { frames: 0, patches: 6, patch_bytes: 61, pages: 6, commits: 0 };
-const LEAVE_INODE: Work = Work { frames: 0, patches: 4, patch_bytes: 318, pages: 3, commits: 0 };
+/// Patches of `bytes` together, the largest of `largest`, on so many pages.
+const fn patches(patches: u32, patch_bytes: u32, patch_bytes_max: u32, large_patches: u32, pages: u32) -> Work {
+    Work { frames: 0, patches, patch_bytes, patch_bytes_max, large_patches, pages, discards: 0, commits: 0 }
+}
+
+/// A step of the trim list: a region, eight bits and discards, the list, two extensions.
+const TRIM: Work = Work { discards: 8, ..patches(18, 150, 19, 0, 9) };
+/// The list of orphans becomes part of the trim list.
+const COLLECT: Work = patches(2, 30, 19, 0, 2);
+/// A page more for a file: three bits, a region, two index entries.
+const ADD_PAGE: Work = patches(6, 61, 15, 0, 6);
+/// The inode left by its data: the data, the regions, the flag, a bit.
+const LEAVE_INODE: Work = patches(4, 318, 151, 2, 3);
 /// Size and time.
-const NOTE: Work = Work { frames: 0, patches: 1, patch_bytes: 23, pages: 1, commits: 0 };
+const NOTE: Work = patches(1, 23, 23, 0, 1);
 /// An inode with a long name: its bit, header and name, the extension's bit, header and two pieces.
-const INODE: Work = Work { frames: 0, patches: 6, patch_bytes: 355, pages: 4, commits: 0 };
-/// A record, the directory's count, and growth: regions, a page, the number of buckets, two buckets written.
-const INSERT: Work = Work { frames: 2, patches: 10, patch_bytes: 261, pages: 8, commits: 0 };
+const INODE: Work = patches(6, 355, 131, 3, 4);
+/// A record, the directory's count, and growth: regions, a page, the number of buckets; two buckets are written.
+const INSERT: Work = Work { frames: 2, ..patches(10, 261, 151, 1, 8) };
 /// A record less, the directory's count, the inode, its extensions, the list of orphans or of trims.
-const REMOVE: Work = Work { frames: 0, patches: 11, patch_bytes: 175, pages: 8, commits: 0 };
+const REMOVE: Work = patches(11, 175, 55, 0, 8);
+/// Another name and place: name, lengths, extension, parent.
+const RENAME: Work = patches(9, 360, 131, 3, 4);
+/// Attributes: an extension's bit, header and two pieces, the inode's link.
+const ATTRIBUTES: Work = patches(5, 296, 131, 2, 4);
 /// The last page cut, two index pages copied; size, regions, an inode for the end, its regions, the list.
-const TRUNCATE: Work = Work { frames: 3, patches: 12, patch_bytes: 480, pages: 9, commits: 0 };
+const TRUNCATE: Work = Work { frames: 3, ..patches(12, 480, 151, 2, 9) };
 
 impl<F: Flash> FileSystem<'_, F> {
     /// Worst case of a call, made now, in which no program fails. See `docs/design.md` for the formulas.
@@ -104,18 +116,14 @@ impl<F: Flash> FileSystem<'_, F> {
             Call::Overwrite => Work { frames: 1, ..Work::default() },
             Call::Write(bytes) => {
                 let fits = bytes as usize <= self.store.patch_bytes_max();
-                let data = if fits {
-                    Work { patches: 1, patch_bytes: bytes + 7, pages: 1, ..commit }
-                } else {
-                    Work { frames: 1, ..commit }
-                };
+                let data = if fits { commit.plus(&patches(1, bytes + 7, bytes + 7, 1, 1)) } else { Work { frames: 1, ..commit } };
                 data.plus(&ADD_PAGE).plus(&LEAVE_INODE).plus(&NOTE)
             }
             Call::Truncate => commit.plus(&TRUNCATE).plus(&LEAVE_INODE),
             Call::Create { .. } => commit.plus(&INODE).plus(&INSERT),
             Call::Remove { .. } => commit.plus(&REMOVE),
-            Call::Rename { .. } => commit.plus(&INODE).plus(&INSERT).plus(&REMOVE),
-            Call::SetAttribute => commit.plus(&INODE),
+            Call::Rename { .. } => commit.plus(&RENAME).plus(&INSERT).plus(&REMOVE),
+            Call::SetAttribute => commit.plus(&ATTRIBUTES),
             Call::Sync => commit,
         };
         Some(work)
@@ -131,7 +139,8 @@ impl<F: Flash> FileSystem<'_, F> {
             work.commits += 1;
         }
         if self.orphans_are_stale {
-            work = work.plus(&Work { patches: 2, patch_bytes: 30, pages: 2, commits: 1, frames: 0 });
+            work = work.plus(&COLLECT);
+            work.commits += 1;
         }
         if self.lists.trim != 0 || self.orphans_are_stale {
             work = work.plus(&TRIM);
@@ -153,7 +162,7 @@ impl<F: Flash> FileSystem<'_, F> {
         // The inode, whose header and regions lie in one program page, and an index.
         let page = 2 + u32::from(self.plan.index_is_deep);
         // The directory, its bucket, and four names of equal hash with their extensions.
-        let find = 1 + page + unit + 4 + 4 * 4;
+        let find = 2 + page + unit + 4 + 4 * 4;
         // Free bits, looked for in the whole allocation map.
         let scan = (self.plan.table - self.plan.map) * unit;
         let looks = match call {
@@ -169,7 +178,7 @@ impl<F: Flash> FileSystem<'_, F> {
             Call::Remove { depth } => depth * find + find + 12,
             Call::Rename { depth } => depth * (find + 1) + 3 * find + 2 * unit + 16 + 3 * scan,
             Call::SetAttribute => 8 + scan,
-            Call::List => 1 + page + 3 * unit + 4,
+            Call::List => 2 + page + 3 * unit + 4,
             Call::Sync => 0,
         };
         self.looks(looks)

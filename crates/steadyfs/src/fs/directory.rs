@@ -14,8 +14,8 @@
 //! Names lie in the inodes. Listing goes by reversed bits of the hash, an order that splits do not change.
 
 use super::inode::{
-    AREA_AT, AREA_BYTES, EXTENSION_AT, EXTENSION_BYTES, EXTRA_AT, HEADER_BYTES, Header, InodeKind, NAME_AT, NAME_BYTES_MAX,
-    NAME_INLINE, ROOT, SIZE_AT,
+    AREA_AT, AREA_BYTES, EXTENSION_AT, EXTENSION_BYTES, EXTRA_AT, HEADER_BYTES, Header, InodeKind, NAME_AT, NAME_BYTES_AT,
+    NAME_BYTES_MAX, NAME_INLINE, NAME_MORE_AT, ROOT, SIZE_AT,
 };
 use super::regions::Node;
 use super::{Entry, FileSystem};
@@ -136,12 +136,12 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Makes a directory the one that the functions below work on.
     ///
     /// # Cost
-    /// Nothing when it was used last, else a look at its inode.
+    /// Nothing when it was used last, else two looks.
     pub(super) fn enter(&mut self, inode: u32) -> Result<(), Error> {
         if self.dir.is_some_and(|dir| dir.node.inode == inode) {
             return Ok(());
         }
-        let header = self.read_header(inode)?;
+        let header = self.header_of(inode)?;
         if header.kind != InodeKind::Directory {
             return Err(Error::NotADirectory);
         }
@@ -303,23 +303,41 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(())
     }
 
-    /// Writes header and name of an inode; a long name takes an extension, which `header` then names.
-    pub(super) fn write_inode(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
+    /// Puts what the inode itself does not hold of a name into an extension, and notes that and the length in `header`.
+    fn write_long_name(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
         header.name_bytes = name.len() as u8;
-        let here = name.len().min(NAME_INLINE);
-        if name.len() > NAME_INLINE {
-            if header.name_more == 0 {
-                header.name_more = self.add_extension(inode)?;
-            }
-            self.write_extension(header.name_more, &name[NAME_INLINE..])?;
-        } else {
-            self.remove_extension(core::mem::take(&mut header.name_more))?;
+        if name.len() <= NAME_INLINE {
+            return self.remove_extension(core::mem::take(&mut header.name_more));
         }
+        if header.name_more == 0 {
+            header.name_more = self.add_extension(inode)?;
+        }
+        self.write_extension(header.name_more, &name[NAME_INLINE..])
+    }
+
+    /// Writes header and name of a new inode.
+    pub(super) fn write_inode(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
+        self.write_long_name(inode, header, name)?;
+        let here = name.len().min(NAME_INLINE);
         let mut bytes = [0; HEADER_BYTES + NAME_INLINE];
         bytes[..HEADER_BYTES].copy_from_slice(&header.emit());
         bytes[HEADER_BYTES..HEADER_BYTES + here].copy_from_slice(&name[..here]);
         let (page, at) = self.inode_place(inode);
         self.store.patch(page, at, &bytes[..HEADER_BYTES + here])
+    }
+
+    /// Writes another name of an inode.
+    pub(super) fn write_name(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
+        let (length, more) = (header.name_bytes, header.name_more);
+        self.write_long_name(inode, header, name)?;
+        let (page, at) = self.inode_place(inode);
+        if header.name_bytes != length {
+            self.store.patch(page, at + NAME_BYTES_AT, &[header.name_bytes])?;
+        }
+        if header.name_more != more {
+            self.store.patch(page, at + NAME_MORE_AT, &header.name_more.to_le_bytes())?;
+        }
+        self.store.patch(page, at + NAME_AT, &name[..name.len().min(NAME_INLINE)])
     }
 
     /// Adds a record to the directory. `slot` is free for it, unless the directory grows.
@@ -365,7 +383,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let page_bytes = self.store.layout().geometry.page_bytes;
         // A full program page may have sent records on to the next one.
         let number = self.store.with_page(page, at / page_bytes, |bytes| if is_full(bytes) { REMOVED } else { 0 })?;
-        self.write_record(page, at, 0, number)?;
+        self.store.patch(page, at + 4, &number.to_le_bytes())?;
         self.count_entry(false, is_directory)
     }
 
@@ -443,6 +461,47 @@ impl<F: Flash> FileSystem<'_, F> {
             best = here.into_iter().chain(best).min();
         }
         Ok(best)
+    }
+
+    /// Reads a record: hash, and inode plus one.
+    pub(super) fn read_record(&mut self, page: u32, slot: u32) -> Result<(u32, u32), Error> {
+        let mut record = [0; RECORD_BYTES as usize];
+        self.store.read(page, slot * RECORD_BYTES, &mut record)?;
+        Ok((word(&record, 0), word(&record, 4)))
+    }
+
+    /// Clears a record that names nothing.
+    pub(super) fn clear_record(&mut self, page: u32, slot: u32) -> Result<(), Error> {
+        // As removed: whether records were sent on to the next program page is not known here.
+        self.store.patch(page, slot * RECORD_BYTES + 4, &REMOVED.to_le_bytes())
+    }
+
+    /// Whether a record with this hash, in this bucket, is that of an inode's name.
+    pub(super) fn record_is_right(
+        &mut self,
+        inode: u32,
+        header: &Header,
+        hash: u32,
+        bucket: u32,
+        buckets: u32,
+    ) -> Result<bool, Error> {
+        let mut name = [0; NAME_BYTES_MAX];
+        match self.read_name(inode, header, &mut name) {
+            Err(error @ Error::Device) => Err(error),
+            Err(_) => Ok(false),
+            Ok(()) => {
+                let right = self::hash(&name[..usize::from(header.name_bytes)]);
+                Ok(hash == right && bucket_of(hash, buckets).0 == bucket)
+            }
+        }
+    }
+
+    /// Writes the number of entries of a directory.
+    pub(super) fn write_count(&mut self, directory: u32, entries: u32, subdirectories: u32) -> Result<(), Error> {
+        self.dir = None;
+        let size = u64::from(entries) | u64::from(subdirectories) << 32;
+        let (page, at) = self.inode_place(directory);
+        self.store.patch(page, at + SIZE_AT, &size.to_le_bytes())
     }
 
     /// Whether `inode` is `directory`, or holds it.

@@ -141,7 +141,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let (page, at) = self.inode_place(file.inode());
         if end > file.size {
             self.set_size(file, end)?;
-        } else if self.now_ns > file.modified_ns {
+        } else if self.now_ns != file.modified_ns && self.now_ns != 0 {
             self.store.patch(page, at + MODIFIED_AT, &self.now_ns.to_le_bytes())?;
             file.modified_ns = self.now_ns;
             self.touch(file);
@@ -155,7 +155,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let (page, at) = self.inode_place(file.inode());
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&size.to_le_bytes());
-        if self.now_ns > file.modified_ns {
+        if self.now_ns != file.modified_ns && self.now_ns != 0 {
             file.modified_ns = self.now_ns;
             bytes[8..].copy_from_slice(&self.now_ns.to_le_bytes());
             self.store.patch(page, at + SIZE_AT, &bytes)?;
@@ -263,11 +263,11 @@ impl<F: Flash> FileSystem<'_, F> {
         self.store.patch(page, at + AREA_AT + file.size as u32, &zeros[..(offset - file.size) as usize])
     }
 
-    /// Keeps room for a file from its end up to `size` bytes, so that writes there cannot fail for want of it. The size of the
-    /// file stays.
+    /// Keeps room for the bytes `from..to` of a file, within its size or behind, so that writes there cannot fail for want of it.
+    /// The size of the file stays.
     ///
-    /// A call takes pages that follow each other, up to 512; call it again until it returns `size` or more. It returns up to where
-    /// there is room now.
+    /// A call takes pages that follow each other, up to 512, and returns up to where there is room now: call it again from there
+    /// until it returns `to` or more.
     ///
     /// # Power loss
     /// The room is kept after the next commit.
@@ -277,29 +277,29 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Errors
     /// [`Error::NoSpace`], [`Error::FileTooLarge`], [`Error::NotWritable`], [`Error::Stale`].
-    pub fn reserve(&mut self, file: &mut File, size: u64) -> Result<u64, Error> {
+    pub fn reserve(&mut self, file: &mut File, from: u64, to: u64) -> Result<u64, Error> {
         if !file.options.write && !file.options.append {
             return Err(Error::NotWritable);
         }
         self.refresh(file)?;
-        if size > self.size_max() {
+        if to > self.size_max() {
             return Err(Error::FileTooLarge);
         }
-        if file.inline && size <= AREA_BYTES as u64 {
-            return Ok(size);
+        if from >= to || (file.inline && to <= AREA_BYTES as u64) {
+            return Ok(to);
         }
         self.begin()?;
-        let result = self.reserve_pages(file, size);
+        let result = self.reserve_pages(file, from, to);
         self.finish(result, CommitOn::NONE, file.options.durable)
     }
 
-    fn reserve_pages(&mut self, file: &mut File, size: u64) -> Result<u64, Error> {
+    fn reserve_pages(&mut self, file: &mut File, from: u64, to: u64) -> Result<u64, Error> {
         if file.inline {
             self.leave_inode(file)?;
         }
         let logical_bytes = u64::from(self.store.layout().logical_bytes);
-        let end = size.div_ceil(logical_bytes) as u32;
-        let mut at = (file.size / logical_bytes) as u32;
+        let end = to.div_ceil(logical_bytes) as u32;
+        let mut at = (from / logical_bytes) as u32;
         // Pages that are there already; a run counts as one.
         for _ in 0..RESERVE_LOOKS {
             if at >= end {

@@ -27,7 +27,9 @@ pub const NAME_BYTES_MAX: usize = 255;
 /// The directory that every path starts from.
 pub const ROOT: u32 = 0;
 
+pub(super) const NAME_BYTES_AT: u32 = 2;
 pub(super) const NEXT_AT: u32 = 12;
+pub(super) const NAME_MORE_AT: u32 = 16;
 pub(super) const PARENT_AT: u32 = 8;
 pub(super) const ATTRIBUTES_AT: u32 = 20;
 pub(super) const SIZE_AT: u32 = 24;
@@ -115,11 +117,11 @@ impl Header {
         let header = Self {
             kind,
             inline: bytes[1] != 0,
-            name_bytes: bytes[2],
+            name_bytes: bytes[NAME_BYTES_AT as usize],
             generation: word(4),
             parent: word(PARENT_AT as usize),
             next: word(NEXT_AT as usize),
-            name_more: word(16),
+            name_more: word(NAME_MORE_AT as usize),
             attributes: word(ATTRIBUTES_AT as usize),
             size: long(SIZE_AT as usize),
             modified_ns: long(MODIFIED_AT as usize),

@@ -13,13 +13,17 @@
 //! | [`attributes`] | key–value pairs of a file |
 //! | [`trim`] | freeing the pages of removed and truncated files, a few per call |
 //! | [`transaction`] | events that commit, rollback |
+//! | [`check`] | verifying and mending a whole volume |
+//! | [`maintain`] | the same in idle time |
 //! | [`bounds`] | the worst case of each call |
 
 mod attributes;
 mod bounds;
+mod check;
 mod directory;
 mod file;
 mod inode;
+mod maintain;
 mod names;
 mod open;
 mod path;
@@ -29,8 +33,10 @@ mod transaction;
 mod trim;
 
 pub use bounds::Call;
+pub use check::{Checked, Finding};
 pub use directory::Cursor;
 pub use inode::{NAME_BYTES_MAX, ROOT};
+pub use maintain::Budget;
 pub use names::{Entry, Kind, Stat};
 pub(crate) use open::OPEN_BYTES;
 pub use open::{File, OpenOptions};
@@ -39,8 +45,8 @@ pub use transaction::CommitOn;
 
 use crate::config::Config;
 use crate::error::{Error, MountError};
-use crate::media::Flash;
-use crate::store::{Access, Store};
+use crate::media::{BlockIndex, Flash};
+use crate::store::{Access, BlockInfo, Description, Store};
 use directory::Directory;
 use open::OpenTable;
 use space::{Plan, Space};
@@ -111,7 +117,7 @@ pub struct FileSystem<'m, F> {
     now_ns: u64,
     /// When the first change of the open transaction was made.
     changed_at_ns: u64,
-    observer: Option<&'m mut dyn FnMut(Change)>,
+    observer: Option<&'m mut (dyn FnMut(Change) + Send)>,
 }
 
 impl<'m, F: Flash> FileSystem<'m, F> {
@@ -167,7 +173,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Lets `observer` be told of every change, in the call that makes it.
-    pub fn set_observer(&mut self, observer: &'m mut dyn FnMut(Change)) {
+    pub fn set_observer(&mut self, observer: &'m mut (dyn FnMut(Change) + Send)) {
         self.observer = Some(observer);
     }
 
@@ -192,6 +198,16 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Settings of the volume.
     pub fn config(&self) -> &Config {
         &self.store.layout().config
+    }
+
+    /// Where things are on the medium, for tools. Costs nothing.
+    pub fn describe(&self) -> Description {
+        self.store.describe()
+    }
+
+    /// What is known of a block; `None` behind the last one. Costs nothing.
+    pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
+        self.store.block(block)
     }
 
     /// The medium.

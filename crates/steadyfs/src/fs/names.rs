@@ -1,7 +1,7 @@
 //! Creating, removing, renaming and listing.
 
 use super::directory::{Cursor, Found};
-use super::inode::{Header, InodeKind, NAME_BYTES_MAX, ROOT};
+use super::inode::{Header, InodeKind, MODIFIED_AT, NAME_BYTES_MAX, PARENT_AT, ROOT};
 use super::path::{Place, Target};
 use super::transaction::CommitOn;
 use super::{Change, FileSystem, InodeNumber};
@@ -69,7 +69,9 @@ impl<F: Flash> FileSystem<'_, F> {
             return Err(Error::NameTooLong);
         }
         let inode = self.allocate_inode(self.plan.files_max)?;
-        let mut header = Header::new(kind, self.store.sequence());
+        // The sequence goes on from mount to mount, the stamp within a transaction.
+        self.stamp = self.stamp.wrapping_add(1);
+        let mut header = Header::new(kind, self.store.sequence() << 8 | self.stamp & 0xFF);
         (header.parent, header.modified_ns) = (directory, self.now_ns);
         self.write_inode(inode, &mut header, name.as_bytes())?;
         self.enter(directory)?;
@@ -221,12 +223,14 @@ impl<F: Flash> FileSystem<'_, F> {
             }
             None => self.insert_record(name, inode, free, is_directory)?,
         }
-        // Only its name and place are read again: what handles know of the file stays right.
-        header.parent = target;
         if self.dir.is_some_and(|dir| dir.node.inode == inode) {
             self.dir = None;
         }
-        self.write_inode(inode, header, name.as_bytes())
+        if header.parent != target {
+            let (page, at) = self.inode_place(inode);
+            self.store.patch(page, at + PARENT_AT, &target.to_le_bytes())?;
+        }
+        self.write_name(inode, header, name.as_bytes())
     }
 
     fn free_directory(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
@@ -274,6 +278,29 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(self.stat_of(inode, &header))
     }
 
+    /// Sets when a file or directory was changed last, in the unit of the caller's clock.
+    ///
+    /// # Power loss
+    /// Part of the open transaction, as data is.
+    ///
+    /// # Cost
+    /// [`Call::SetAttribute`](super::Call::SetAttribute).
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub fn set_modified(&mut self, inode: InodeNumber, modified_ns: u64) -> Result<(), Error> {
+        self.header_of(inode)?;
+        self.begin()?;
+        let (page, at) = self.inode_place(inode);
+        let result = self.store.patch(page, at + MODIFIED_AT, &modified_ns.to_le_bytes());
+        // Handles and the directory that was used last look again.
+        self.stamp = self.stamp.wrapping_add(1);
+        self.dir = None;
+        self.finish(result, CommitOn::WRITE, false)?;
+        self.notify(Change::Updated(inode));
+        Ok(())
+    }
+
     pub(super) fn stat_of(&self, inode: u32, header: &Header) -> Stat {
         let is_directory = header.kind == InodeKind::Directory;
         Stat {
@@ -297,9 +324,6 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// [`Error::NotADirectory`], [`Error::NotFound`].
     pub fn list(&mut self, directory: InodeNumber, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
-        if directory >= self.plan.inode_count {
-            return Err(Error::NotFound);
-        }
         self.next_entry(directory, cursor)
     }
 }

@@ -149,7 +149,10 @@ impl<F: Flash> FileSystem<'_, F> {
         };
         match self.find(directory, name)? {
             Found::At { .. } if options.create_new => Err(Error::Exists),
-            Found::At { inode, .. } => self.open_inode(inode, options),
+            Found::At { inode, .. } => {
+                let header = self.read_header(inode)?;
+                self.open_header(inode, &header, options)
+            }
             Found::Free(_) if !creates => Err(Error::NotFound),
             Found::Free(slot) => {
                 if !self.open.has_room() {
@@ -173,10 +176,14 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotFound`] when there is no such file, [`Error::IsADirectory`], and those of [`open`](Self::open).
     pub fn open_inode(&mut self, inode: InodeNumber, options: OpenOptions) -> Result<File, Error> {
         let header = self.header_of(inode)?;
+        self.open_header(inode, &header, options)
+    }
+
+    fn open_header(&mut self, inode: u32, header: &Header, options: OpenOptions) -> Result<File, Error> {
         if header.kind == InodeKind::Directory {
             return Err(Error::IsADirectory);
         }
-        let mut file = self.handle(inode, &header, OpenOptions { create: false, create_new: false, ..options })?;
+        let mut file = self.handle(inode, header, options)?;
         if options.truncate
             && file.size > 0
             && let Err(error) = self.truncate(&mut file, 0)

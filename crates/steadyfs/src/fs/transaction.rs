@@ -72,6 +72,9 @@ impl CommitOn {
     }
 }
 
+/// Data pages and inodes that one call may take. With fewer left it may fail, and undo the open transaction.
+const PAGES_PER_CALL: u32 = 5;
+const INODES_PER_CALL: u32 = 3;
 /// Pending pages that one call may need.
 pub(super) const PENDING_PER_CALL: u32 = 8;
 
@@ -204,7 +207,11 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Whether the next call begins with a commit.
     pub(super) fn commits_first(&self) -> bool {
-        self.commit_on.contains(CommitOn::FULL) && self.store.is_open() && self.store.pending_room() < PENDING_PER_CALL
+        let last_pages = self.space.used + PAGES_PER_CALL >= self.capacity();
+        let last_inodes = self.space.inodes + INODES_PER_CALL >= self.plan.files_max;
+        self.commit_on.contains(CommitOn::FULL)
+            && self.store.is_open()
+            && (self.store.pending_room() < PENDING_PER_CALL || last_pages || last_inodes)
     }
 
     /// Whether the next call begins with freeing pages of removed files.

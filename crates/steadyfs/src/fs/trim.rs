@@ -71,7 +71,8 @@ impl<F: Flash> FileSystem<'_, F> {
             let keep = if number == first { within } else { 0 };
             let here = region.count.min(keep);
             let mut head = Region { count: here, logical: if here > 0 { region.logical } else { 0 }, index: 0 };
-            let rest = Region { logical: region.logical + here, count: region.count - here, index: region.index };
+            let count = region.count - here;
+            let rest = Region { logical: if count > 0 { region.logical + here } else { 0 }, count, index: region.index };
             if region.index != 0 && keep > 0 {
                 head.index = self.copy_index(region.index, keep)?;
             }
@@ -107,7 +108,7 @@ impl<F: Flash> FileSystem<'_, F> {
             return Ok(copy);
         }
         self.copy_cut(copy, index, keep / entries * width)?;
-        if keep % entries > 0
+        if !keep.is_multiple_of(entries)
             && let Some(page) = self.index_entry(index, keep / entries)?
         {
             let copy_of_page = self.allocate_spare_page()?;

@@ -65,6 +65,9 @@ pub(crate) enum Buffer {
     Any,
 }
 
+/// Bytes of a patch that is not small.
+const LARGE_PATCH: u32 = 64;
+
 /// What a call changes at most, beside what reclamation owes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Work {
@@ -74,8 +77,14 @@ pub(crate) struct Work {
     pub patches: u32,
     /// Bytes of the journal that they take.
     pub patch_bytes: u32,
+    /// Bytes of the journal that one of them takes.
+    pub patch_bytes_max: u32,
+    /// How many of them take more than [`LARGE_PATCH`].
+    pub large_patches: u32,
     /// Logical pages that they are of.
     pub pages: u32,
+    /// Logical pages that it discards; each of them is a patch as well.
+    pub discards: u32,
     /// Journal pages that it commits with.
     pub commits: u32,
 }
@@ -87,7 +96,14 @@ impl Work {
             frames: self.frames + other.frames,
             patches: self.patches + other.patches,
             patch_bytes: self.patch_bytes + other.patch_bytes,
+            patch_bytes_max: if self.patch_bytes_max > other.patch_bytes_max {
+                self.patch_bytes_max
+            } else {
+                other.patch_bytes_max
+            },
+            large_patches: self.large_patches + other.large_patches,
             pages: self.pages + other.pages,
+            discards: self.discards + other.discards,
             commits: self.commits + other.commits,
         }
     }
@@ -107,7 +123,7 @@ impl<F: Flash> Store<'_, F> {
     /// Frames of pages that leave the journal buffer to make room for a call's patches.
     ///
     /// A patch of a page that the buffer does not know writes one in its turn where there are as many as there may be. Patches for which
-    /// the buffer has no room write the page with most bytes; a large one (there are two at most in a call) its own page where that is less.
+    /// the buffer has no room write the page with most bytes, or their own where they are larger than that.
     /// One page with little in the buffer is written as well.
     fn flushes(&self, work: &Work) -> u32 {
         let most = patched_pages_max(self.layout.geometry.page_bytes);
@@ -115,7 +131,12 @@ impl<F: Flash> Store<'_, F> {
         if work.patch_bytes <= self.journal.room() {
             return turns;
         }
-        let full = self.journal.flushes_for(work.patch_bytes).map_or(work.patches, |flushes| flushes + 2);
+        let full = match self.journal.flushes_for(work.patch_bytes) {
+            Some((flushes, least)) if least >= work.patch_bytes_max => flushes,
+            Some((flushes, least)) if least >= LARGE_PATCH => flushes + work.large_patches,
+            Some(_) => work.patches,
+            None => work.patches,
+        };
         turns + full.min(work.patches) + 1
     }
 
@@ -140,7 +161,8 @@ impl<F: Flash> Store<'_, F> {
         // A failed frame is written, or moved, once more, in another block; a failed erase is tried on another block.
         own = own.plus(&Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 1 }.times(failures));
         let moves = self.move_cost().times(share.moves);
-        let folds = Cost { reads: unit, programs: unit, ..Cost::default() }.times(share.folds);
+        let folds = (frames + share.moves + work.discards).div_ceil(layout.fold_frees).max(1);
+        let folds = Cost { reads: unit, programs: unit, ..Cost::default() }.times(folds);
         let checkpoint = Cost { programs: layout.checkpoint_pages, ..Cost::default() };
         let erase = Cost { erases: self.erases(&share, frames, journal_pages), ..Cost::default() };
         let most = Cost { programs: folds.programs.max(checkpoint.programs), ..folds };
@@ -164,7 +186,7 @@ impl<F: Flash> Store<'_, F> {
         taken.saturating_sub(self.blocks.count(State::Erased)).max(1)
     }
 
-    fn move_cost(&self) -> Cost {
+    pub(super) fn move_cost(&self) -> Cost {
         let unit = u32::from(self.layout.config.unit_pages);
         if self.flash.can_copy() {
             Cost { tag_reads: unit, copies: unit, ..Cost::default() }

@@ -270,8 +270,9 @@ impl<'m> Journal<'m> {
         (self.bytes.len() - self.used) as u32
     }
 
-    /// How many of the logical pages with most patches must be written before `bytes` more fit; `None` when all of them do not do.
-    pub fn flushes_for(&self, bytes: u32) -> Option<u32> {
+    /// How many of the logical pages with most patches must be written before `bytes` more fit, and the bytes of the least of them;
+    /// `None` when all of them do not do.
+    pub fn flushes_for(&self, bytes: u32) -> Option<(u32, u32)> {
         let mut room = self.room();
         let (mut flushes, mut limit) = (0, (usize::MAX, u32::MAX));
         while room < bytes {
@@ -281,7 +282,7 @@ impl<'m> Journal<'m> {
             limit = next;
             flushes += 1;
         }
-        Some(flushes)
+        Some((flushes, limit.0 as u32))
     }
 
     /// The logical pages that the buffer patches, each with the bytes that it takes.

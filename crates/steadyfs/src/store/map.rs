@@ -106,6 +106,7 @@ impl<F: Flash> Store<'_, F> {
     /// Changes the committed map.
     pub(super) fn map_set(&mut self, logical: u32, frame: Frame) -> Result<(), Error> {
         self.recent.remove(logical);
+        self.call.changes += 1;
         let settled = self.settled_bit();
         if let Some(index) = self.overlay.find(logical) {
             let old = self.overlay.value(index);
@@ -130,6 +131,7 @@ impl<F: Flash> Store<'_, F> {
     /// Changes the committed map because reclamation moved a frame.
     pub(super) fn map_move(&mut self, logical: u32, from: Frame, to: Frame) {
         self.recent.remove(logical);
+        self.call.changes += 1;
         let settled = self.settled_bit();
         match self.overlay.find(logical) {
             Some(index) => {

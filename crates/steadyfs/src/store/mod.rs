@@ -15,11 +15,15 @@
 //! | [`reclaim`] | the pace at which space is won back |
 //! | [`checkpoint`] | the state from which a mount starts |
 //! | [`recovery`] | mount: newest checkpoint, roll forward, settle |
+//! | [`idle`] | the same ahead of time |
+//! | [`inspect`] | what is where, for tools |
 //! | [`bounds`] | the worst case of it all |
 
 mod blocks;
 mod bounds;
 mod checkpoint;
+mod idle;
+mod inspect;
 mod journal;
 mod map;
 mod program;
@@ -29,6 +33,7 @@ mod table;
 mod transaction;
 
 pub(crate) use bounds::{Buffer, Work};
+pub use inspect::{BlockInfo, BlockState, Description};
 pub use recovery::Access;
 
 use crate::config::{ANCHORS_MAX, Layout};
@@ -84,6 +89,8 @@ struct Call {
     failures: u32,
     /// Erases.
     erases: u32,
+    /// Changes of the map.
+    changes: u32,
     /// The open transaction was changed.
     changed: bool,
     /// A page that had little in the journal was written.
@@ -227,7 +234,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.read_only
     }
 
-    /// The low bits of the sequence: a number that later transactions do not have again.
+    /// The low bits of the sequence of the next program.
     pub fn sequence(&self) -> u32 {
         self.sequence as u32
     }

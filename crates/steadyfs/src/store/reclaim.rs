@@ -20,7 +20,7 @@ use super::program::{Source, is_data, is_leaf};
 use super::{Frame, HeadIndex, NONE, Store};
 use crate::config::STOCK;
 use crate::error::Error;
-use crate::media::{Failure, Flash, Kind, TAG_BYTES, Tag};
+use crate::media::{BlockIndex, Failure, Flash, Kind, TAG_BYTES, Tag};
 
 /// Calls between two erases where there is a choice.
 const ERASE_GAP: u32 = 12;
@@ -65,9 +65,8 @@ impl<F: Flash> Store<'_, F> {
         let erased = erased || self.call.erases > 0;
         // Only nearly full may an erase and moves meet.
         let free = !erased || (share.tight && !may_wait);
-        let mut moves = 0;
         if live > 0 && free {
-            moves = due(live, afford).min(live);
+            let mut moves = due(live, afford).min(live);
             if slack && moves > 0 && self.side_work_is_due(moves) && due(live - moves + 1, afford.saturating_sub(written)) <= most
             {
                 moves -= 1;
@@ -84,8 +83,11 @@ impl<F: Flash> Store<'_, F> {
                 }
             }
         }
-        let checkpointed = free && self.checkpoint_if_due()?;
-        self.fold_if_due(written + moves, erased || checkpointed || self.pace.calls_since_erase < SIDE_GAP)
+        let changes = core::mem::take(&mut self.call.changes);
+        let fold_comes_first = self.overlay_entries() + changes > self.overlay_hard();
+        let checkpointed = free && self.checkpoint_if_due(fold_comes_first)?;
+        let resting = self.pace.calls_since_erase < SIDE_GAP && !fold_comes_first;
+        self.fold_if_due(changes, erased || checkpointed || resting)
     }
 
     /// Moves that take as long as one erase.
@@ -102,7 +104,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Frames that can be programmed before anything else is won back, quarantine included.
-    fn pool(&self) -> u32 {
+    pub(super) fn pool(&self) -> u32 {
         let blocks = self.blocks.count(State::Erased)
             + self.blocks.count(State::Listed)
             + self.blocks.count(State::Free)
@@ -120,7 +122,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Frames that are kept: the layout's reserve, less what restarts have cost, more what is saved for wear levelling.
-    fn reserve(&self) -> u32 {
+    pub(super) fn reserve(&self) -> u32 {
         self.layout.reserve_frames - self.layout.frames_per_block + self.pace.credit
     }
 
@@ -129,7 +131,7 @@ impl<F: Flash> Store<'_, F> {
         self.pace.credit.saturating_sub(self.layout.frames_per_block)
     }
 
-    fn victim_live(&self) -> u32 {
+    pub(super) fn victim_live(&self) -> u32 {
         if self.pace.victim == NONE { 0 } else { self.blocks.live(self.pace.victim) }
     }
 
@@ -142,15 +144,7 @@ impl<F: Flash> Store<'_, F> {
         if self.victim_live() > 0 {
             return Ok(Chosen::Victim);
         }
-        self.pace.victim = NONE;
-        self.pace.victim_spoiled = false;
-        self.pace.spared = false;
-        if self.pace.levelling {
-            // The block at rest took as many frames as it gave; what the caller wrote meanwhile came out of the credit.
-            self.pace.levelling = false;
-            self.pace.credit = self.pace.credit.saturating_sub(self.pace.written);
-        }
-        self.pace.written = 0;
+        self.choose(None);
         if let Some(block) = self.urgent_victim() {
             self.pace.victim = block;
             return Ok(Chosen::Victim);
@@ -160,6 +154,19 @@ impl<F: Flash> Store<'_, F> {
             self.choose_emptiest();
         }
         Ok(chosen)
+    }
+
+    /// Ends the work on an empty victim and begins that on another one.
+    pub(super) fn choose(&mut self, victim: Option<BlockIndex>) {
+        self.pace.victim = victim.unwrap_or(NONE);
+        self.pace.victim_spoiled = false;
+        self.pace.spared = false;
+        if self.pace.levelling {
+            // The block at rest took as many frames as it gave; what the caller wrote meanwhile came out of the credit.
+            self.pace.levelling = false;
+            self.pace.credit = self.pace.credit.saturating_sub(self.pace.written);
+        }
+        self.pace.written = 0;
     }
 
     /// Chooses the block with fewest live frames, as late as possible.
@@ -335,10 +342,12 @@ impl<F: Flash> Store<'_, F> {
         self.programs_since_checkpoint >= u32::from(self.layout.config.checkpoint_programs) || (allocatable < STOCK && more > 0)
     }
 
-    fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
+    /// Writes a checkpoint if it is due and neither an erase nor an urgent fold was or will be in this call.
+    fn checkpoint_if_due(&mut self, fold_comes_first: bool) -> Result<bool, Error> {
         let late = u32::from(self.layout.config.checkpoint_programs) + CHECKPOINT_SLACK;
         let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
-        let wait = self.pace.calls_since_erase < SIDE_GAP && self.programs_since_checkpoint < late && allocatable > 1;
+        let gap = self.pace.calls_since_erase < SIDE_GAP || fold_comes_first;
+        let wait = gap && self.programs_since_checkpoint < late && allocatable > 1;
         let second_erase = self.call.erases > 0 && self.checkpoints_left() == 0 && !self.anchors.ready;
         let due = self.checkpoint_is_due() && !wait && !second_erase;
         if due {
@@ -347,13 +356,21 @@ impl<F: Flash> Store<'_, F> {
         Ok(due)
     }
 
+    /// Entries that the overlay has, and will have when the open transaction commits.
+    pub(super) fn overlay_entries(&self) -> u32 {
+        self.overlay.len() + self.pending.len()
+    }
+
+    /// Entries above which folds wait for nothing.
+    fn overlay_hard(&self) -> u32 {
+        self.overlay.capacity() - (self.layout.frames_per_block + 2).min(self.overlay.capacity() / 8)
+    }
+
     fn fold_if_due(&mut self, changes: u32, busy: bool) -> Result<(), Error> {
-        let entries = |store: &Self| store.overlay.len() + store.pending.len();
-        let hard = self.overlay.capacity() - (self.layout.frames_per_block + 2).min(self.overlay.capacity() / 8);
         let most = changes.div_ceil(self.layout.fold_frees).max(1);
         let mut folds = 0;
-        while entries(self) > self.layout.overlay_soft && self.overlay.len() > 0 {
-            if (busy || folds >= most) && entries(self) <= hard {
+        while self.overlay_entries() > self.layout.overlay_soft && self.overlay.len() > 0 {
+            if (busy || folds >= most) && self.overlay_entries() <= self.overlay_hard() {
                 break;
             }
             self.fold()?;

@@ -9,7 +9,7 @@ use crate::media::{Flash, Kind, TAG_BYTES, Tag};
 /// Logical pages with patches in a journal of `bytes` at most. With more, writing one of them would make little room, and a call
 /// might have to write many.
 pub(super) fn patched_pages_max(bytes: u32) -> u32 {
-    (bytes / 64).max(8)
+    (bytes / 32).max(8)
 }
 
 impl<F: Flash> Store<'_, F> {

@@ -1,0 +1,185 @@
+//! What can go wrong: with the file of an image, and in the use of the chip that it holds.
+
+use std::io;
+use steadyfs::media::{BlockIndex, Failure, PageIndex};
+
+/// Why an image cannot be made or opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImageError {
+    /// The file has no bytes.
+    #[error("the file is empty; expected the bytes of a whole chip")]
+    Empty,
+    /// The file ends before the chip does.
+    #[error("the file is truncated: it has {found} bytes; expected {expected}, {what}")]
+    Truncated {
+        /// Bytes of the file.
+        found: u64,
+        /// Bytes of the smallest file that would do.
+        expected: u64,
+        /// What the expectation follows from.
+        what: String,
+    },
+    /// The file is longer than the chip, or no whole number of its pages or blocks.
+    #[error("the file has the wrong length of {found} bytes; expected {expected}")]
+    Length {
+        /// Bytes of the file.
+        found: u64,
+        /// The lengths that would do, and what that follows from.
+        expected: String,
+    },
+    /// The second superblock is not where the length of the file lets it be. Lengths that happen to be whole numbers of pages
+    /// with smaller spare areas are found out so. [`Image::open_as`](super::Image::open_as) opens an image whose second
+    /// superblock is damaged.
+    #[error(
+        "no second superblock at byte {offset}, where block {block} begins if each page has the {spare_bytes} spare bytes that \
+         the length of the file suggests: the file is truncated, or the block is damaged"
+    )]
+    SecondSuperblock {
+        /// Byte of the file looked at.
+        offset: u64,
+        /// Block of the second superblock.
+        block: u32,
+        /// Spare bytes of a page that follow from the file's length.
+        spare_bytes: u32,
+    },
+    /// Neither place of a superblock holds one.
+    #[error(
+        "no SteadyFS superblock at byte 0, where NAND has it, nor behind a tag table in the first 16 KiB, where NOR has it: \
+         the chip was never formatted, or the file is not a raw image with its spare areas"
+    )]
+    NoSuperblock,
+    /// The superblock was written by another version of the format.
+    #[error("the superblock at byte {offset} has format version {found}; expected 1")]
+    Version {
+        /// Byte of the file at which the superblock lies.
+        offset: u64,
+        /// Version found.
+        found: u16,
+    },
+    /// The superblock is damaged: it names sizes that no chip has.
+    #[error("the superblock at byte {offset} is damaged: {found}; expected {expected}")]
+    Superblock {
+        /// Byte of the file at which the superblock lies.
+        offset: u64,
+        /// The field and its value.
+        found: String,
+        /// Values that would do.
+        expected: &'static str,
+    },
+    /// The sizes asked for are those of no chip.
+    #[error("no chip is so: {found}; expected {expected}")]
+    Shape {
+        /// The size and its value.
+        found: String,
+        /// Values that would do.
+        expected: &'static str,
+    },
+    /// The profile does not fit the image.
+    #[error("the profile {profile} {reason}")]
+    Profile {
+        /// Name of the profile.
+        profile: String,
+        /// What does not fit.
+        reason: &'static str,
+    },
+    /// The host cannot open, read or write the file.
+    #[error("the file cannot be used: {0}")]
+    Io(#[source] io::Error),
+}
+
+/// Why an operation on an image was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The image was opened for reading only.
+    #[error("the image was opened for reading only")]
+    ReadOnly,
+    /// The chip has no such page, block or byte.
+    #[error("{what} {index} does not exist: the chip has {count}")]
+    OutOfRange {
+        /// Page, block or byte.
+        what: &'static str,
+        /// The index asked for.
+        index: u64,
+        /// How many there are.
+        count: u64,
+    },
+    /// The buffer does not fit the page.
+    #[error("a buffer of {given} bytes for page {page}; expected {expected}")]
+    BufferSize {
+        /// The page.
+        page: PageIndex,
+        /// Bytes of the buffer.
+        given: usize,
+        /// Bytes of the page.
+        expected: u32,
+    },
+    /// A page was to be programmed that is programmed already.
+    #[error("page {page} (block {block}) is programmed already; expected an erase of the block first")]
+    ProgrammedTwice {
+        /// The page.
+        page: PageIndex,
+        /// Its block.
+        block: BlockIndex,
+    },
+    /// A page was to be programmed after a later page of its block.
+    #[error("page {page} comes before page {highest} of block {block}, which is programmed; expected pages in ascending order")]
+    OutOfOrder {
+        /// The page.
+        page: PageIndex,
+        /// The highest page of the block that is programmed.
+        highest: PageIndex,
+        /// The block.
+        block: BlockIndex,
+    },
+    /// The block is marked bad.
+    #[error("block {block} is marked bad; expected that it is neither programmed nor erased")]
+    BadBlock {
+        /// The block.
+        block: BlockIndex,
+    },
+    /// A copy did not directly follow the `read_tag` that fills the page register.
+    #[error("the page register is empty in a copy to page {page}; expected a read_tag directly before")]
+    NothingLoaded {
+        /// The page that was to be programmed.
+        page: PageIndex,
+    },
+    /// The chip of the profile does not copy pages by itself.
+    #[error("copy to page {page}: the chip of the profile cannot copy pages by itself")]
+    NoCopy {
+        /// The page that was to be programmed.
+        page: PageIndex,
+    },
+    /// A program of NOR was to set a bit.
+    #[error("byte {address:#x} holds {old:#04x}; {new:#04x} cannot be programmed over it without an erase")]
+    SetsBit {
+        /// Address of the byte.
+        address: u64,
+        /// What it holds.
+        old: u8,
+        /// What was to be programmed.
+        new: u8,
+    },
+    /// The host failed to read or write the file.
+    #[error("{verb} at byte {offset} of the file: {reason}")]
+    Io {
+        /// What was tried.
+        verb: &'static str,
+        /// Byte of the file.
+        offset: u64,
+        /// What the host reports.
+        reason: String,
+    },
+}
+
+impl Refusal {
+    /// What the file system is told. A bad block fails as one that has worn out: dumps exist whose newest mark is younger
+    /// than their newest checkpoint, and they must stay mountable.
+    pub(super) fn failure(&self) -> Failure {
+        match self {
+            Refusal::BadBlock { .. } => Failure::BadBlock,
+            _ => Failure::Device,
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Raw chip images: a file that holds the bytes of a chip and nothing else. `docs/images.md` has the layout.
+//!
+//! Every program and erase goes into the file at once, and the chip's rules are kept: what a chip would not take is
+//! refused, and [`Image::refusal`] says why. The same calls give the same bytes.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `shape` | sizes, and how they follow from a file |
+//! | `superblock` | what tells a volume from other bytes |
+//! | `content` | bytes at an offset of the file |
+//! | `nand`, `nor` | the two kinds of chips |
+//! | `error` | what can go wrong |
+
+mod content;
+mod error;
+mod nand;
+mod nor;
+mod shape;
+mod superblock;
+
+pub use error::{ImageError, Refusal};
+pub use shape::{SPARE_BYTES_MIN, Shape, TAG_OFFSET};
+
+use content::Content;
+use nand::NandImage;
+use nor::NorImage;
+use std::fs::OpenOptions;
+use std::path::Path;
+use steadyfs::Access;
+use steadyfs::media::nor::NorPages;
+use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs_sim::{Chip, Counters, Metered, NandTiming, NorTiming, Profile, TimingChoice};
+use superblock::Recognised;
+
+/// Bytes at the start of a chip from which [`shape_of`] tells its shape.
+#[cfg(target_os = "linux")]
+pub(crate) const HEAD_BYTES: u64 = superblock::SEARCH_BYTES;
+
+/// Tells the shape of the volume that begins with these bytes, on a chip of `length` bytes.
+#[cfg(target_os = "linux")]
+pub(crate) fn shape_of(head: &[u8], length: u64) -> Result<Shape, ImageError> {
+    superblock::recognise(head, length).map(|recognised| recognised.shape)
+}
+
+/// A chip whose content is a file.
+///
+/// Simulated time passes as on a chip of round figures, until [`with_profile`](Image::with_profile) names a real one.
+#[derive(Debug)]
+pub struct Image {
+    shape: Shape,
+    chip: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Nand(NandImage),
+    Nor(NorPages<NorImage>),
+}
+
+impl Image {
+    /// Makes an erased image in a new file.
+    ///
+    /// # Errors
+    /// [`ImageError::Shape`] when no chip is so; [`ImageError::Io`], also when there is a file of this name already.
+    pub fn create(path: impl AsRef<Path>, shape: &Shape) -> Result<Self, ImageError> {
+        shape.check()?;
+        let path = path.as_ref();
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(ImageError::Io)?;
+        let mut content = Content::new(file, Access::ReadWrite);
+        if let Err(error) = content.fill(shape.file_bytes()) {
+            // A part of an erased chip is of no use to anyone.
+            let _ = std::fs::remove_file(path);
+            return Err(ImageError::Io(error));
+        }
+        Ok(Self::of(content, *shape))
+    }
+
+    /// Opens the image of a formatted chip: kind and sizes are those that its superblock names.
+    ///
+    /// With [`Access::ReadOnly`] the file is never written, and need not be writable.
+    ///
+    /// # Errors
+    /// [`ImageError`] says what is wrong with the file.
+    pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self, ImageError> {
+        let mut content = Self::open_content(path.as_ref(), access)?;
+        let length = content.length().map_err(ImageError::Io)?;
+        let head = content.head(superblock::SEARCH_BYTES.min(length)).map_err(ImageError::Io)?;
+        let recognised = superblock::recognise(&head, length)?;
+        Self::check_second_superblock(&mut content, recognised)?;
+        Ok(Self::of(content, recognised.shape))
+    }
+
+    /// Refuses NAND whose second superblock is not where the spare bytes that follow from the file's length would have it.
+    fn check_second_superblock(content: &mut Content, recognised: Recognised) -> Result<(), ImageError> {
+        let Recognised { shape: Shape::Nand { geometry, spare_bytes }, copy: block } = recognised else { return Ok(()) };
+        let stride = u64::from(geometry.page_bytes + spare_bytes);
+        let offset = u64::from(block) * u64::from(geometry.pages_per_block) * stride;
+        let mut found = [0; superblock::MAGIC.len()];
+        let is_there = content.read(offset, &mut found).is_ok() && &found == superblock::MAGIC;
+        if is_there { Ok(()) } else { Err(ImageError::SecondSuperblock { offset, block, spare_bytes }) }
+    }
+
+    /// Opens an image of which the kind and the sizes are known, formatted or not.
+    ///
+    /// # Errors
+    /// [`ImageError::Empty`], [`ImageError::Truncated`], [`ImageError::Length`]; [`ImageError::Shape`] when no chip is so;
+    /// [`ImageError::Io`].
+    pub fn open_as(path: impl AsRef<Path>, access: Access, shape: &Shape) -> Result<Self, ImageError> {
+        shape.check()?;
+        let content = Self::open_content(path.as_ref(), access)?;
+        shape.check_length(content.length().map_err(ImageError::Io)?)?;
+        Ok(Self::of(content, *shape))
+    }
+
+    fn open_content(path: &Path, access: Access) -> Result<Content, ImageError> {
+        let writable = access == Access::ReadWrite;
+        let file = OpenOptions::new().read(true).write(writable).open(path).map_err(ImageError::Io)?;
+        Ok(Content::new(file, access))
+    }
+
+    fn of(content: Content, shape: Shape) -> Self {
+        let chip = match shape {
+            Shape::Nand { geometry, spare_bytes } => {
+                Kind::Nand(NandImage::new(content, geometry, spare_bytes, NandTiming::ROUND))
+            }
+            Shape::Nor { page_bytes, block_bytes, block_count } => {
+                Kind::Nor(NorPages::new(NorImage::new(content, block_bytes, block_count, NorTiming::ROUND), page_bytes))
+            }
+        };
+        Self { shape, chip }
+    }
+
+    /// Lets time pass as on the chip of a profile. The sizes remain those of the image.
+    ///
+    /// # Errors
+    /// [`ImageError::Profile`] when the profile is that of the other kind, or has no erase of the image's block size.
+    pub fn with_profile(mut self, profile: &Profile, choice: TimingChoice) -> Result<Self, ImageError> {
+        let refuse = |reason| ImageError::Profile { profile: profile.name.clone(), reason };
+        match (&mut self.chip, &profile.chip) {
+            (Kind::Nand(image), Chip::Nand(nand)) => image.set_timing(NandTiming::of(nand, choice), nand.on_chip_copy),
+            (Kind::Nor(pages), Chip::Nor(nor)) => {
+                let image = pages.chip_mut();
+                let timing = NorTiming::of(nor, steadyfs::media::nor::NorFlash::block_bytes(image), choice);
+                image.set_timing(timing.ok_or_else(|| refuse("has no erase of the image's block size"))?);
+            }
+            (Kind::Nand(_), Chip::Nor(_)) => return Err(refuse("is that of a NOR chip, the image that of a NAND chip")),
+            (Kind::Nor(_), Chip::Nand(_)) => return Err(refuse("is that of a NAND chip, the image that of a NOR chip")),
+        }
+        Ok(self)
+    }
+
+    /// Tells kind and sizes.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Tells why the last operation that returned [`Failure::Device`] or [`Failure::BadBlock`] was refused.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match &self.chip {
+            Kind::Nand(image) => image.refusal(),
+            Kind::Nor(pages) => pages.chip().refusal(),
+        }
+    }
+
+    /// Waits until the file is on the host's disk. Programs and erases are handed to the host's kernel at once, so this
+    /// matters only when the host itself may lose power.
+    ///
+    /// # Errors
+    /// [`ImageError::Io`].
+    pub fn sync(&self) -> Result<(), ImageError> {
+        let content = match &self.chip {
+            Kind::Nand(image) => image.content(),
+            Kind::Nor(pages) => pages.chip().content(),
+        };
+        content.sync().map_err(ImageError::Io)
+    }
+
+    fn flash(&self) -> &dyn Flash {
+        match &self.chip {
+            Kind::Nand(image) => image,
+            Kind::Nor(pages) => pages,
+        }
+    }
+
+    fn flash_mut(&mut self) -> &mut dyn Flash {
+        match &mut self.chip {
+            Kind::Nand(image) => image,
+            Kind::Nor(pages) => pages,
+        }
+    }
+}
+
+impl Flash for Image {
+    fn geometry(&self) -> Geometry {
+        self.flash().geometry()
+    }
+
+    fn timing(&self) -> Timing {
+        self.flash().timing()
+    }
+
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.flash_mut().read(page, data, tag)
+    }
+
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.flash_mut().read_tag(page, tag)
+    }
+
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.flash_mut().program(page, data, tag)
+    }
+
+    fn can_copy(&self) -> bool {
+        self.flash().can_copy()
+    }
+
+    fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.flash_mut().program_loaded(page, tag)
+    }
+
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.flash_mut().erase(block)
+    }
+
+    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
+        self.flash_mut().is_bad(block)
+    }
+
+    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.flash_mut().mark_bad(block)
+    }
+}
+
+impl Metered for Image {
+    fn counters(&self) -> Counters {
+        match &self.chip {
+            Kind::Nand(image) => image.counters(),
+            Kind::Nor(pages) => pages.counters(),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Flash media of hosts: what a computer needs to read and write SteadyFS volumes.
+//!
+//! - [`image`]: the content of a chip in a file, byte for byte, for production programmers and for looking at dumps.
+//! - [`mtd`]: the chips of a Linux machine, `/dev/mtdN`.
+//!
+//! Both implement [`Flash`](steadyfs::media::Flash), and count what they do as the simulated chips do
+//! ([`Metered`](steadyfs_sim::Metered)).
+//!
+//! # Example
+//! ```
+//! use steadyfs::media::{Flash, Geometry};
+//! use steadyfs::{Access, Config, FileSystem, OpenOptions};
+//! use steadyfs_host::image::{Image, Shape};
+//!
+//! # let path = std::env::temp_dir().join(format!("steadyfs-host-{}.img", std::process::id()));
+//! let shape = Shape::nand(Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 64 });
+//! let image = Image::create(&path, &shape)?;
+//! let config = Config::for_geometry(&image.geometry());
+//! let mut memory = vec![0; config.memory_bytes(&image.geometry())];
+//!
+//! let image = FileSystem::format(image, &config, &mut memory)?;
+//! let mut fs = FileSystem::mount(image, Access::ReadWrite, &mut memory)?;
+//! let mut file = fs.open("hello", OpenOptions::DURABLE)?;
+//! fs.write(&mut file, 0, b"to be read on the device")?;
+//! fs.unmount()?.sync()?;
+//! # std::fs::remove_file(&path)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod image;
+#[cfg(target_os = "linux")]
+pub mod mtd;

@@ -1,0 +1,232 @@
+//! The ioctls of MTD devices, as in the kernel's `include/uapi/mtd/mtd-abi.h`, behind safe functions.
+//!
+//! All unsafe code of this crate is here. Each function builds the structure that its request is documented to take, and
+//! the structures that point to buffers are made from slices that outlive the call.
+
+#![allow(unsafe_code)]
+
+use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, ioctl, opcode};
+use std::ffi::c_void;
+use std::fs::File;
+use std::io;
+
+const GROUP: u8 = b'M';
+const MTD_RAM: u8 = 1;
+const MTD_NOR: u8 = 3;
+const MTD_NAND: u8 = 4;
+/// Spare bytes go where neither ECC nor bad-block mark are.
+const AUTO_PLACEMENT: u8 = 1;
+
+/// What `MEMGETINFO` tells (`struct mtd_info_user`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Info {
+    /// Type of the device.
+    pub kind: u8,
+    flags: u32,
+    size: u32,
+    /// Bytes of an erase block.
+    pub erase_bytes: u32,
+    /// Bytes of a write unit: of a page, on NAND.
+    pub write_bytes: u32,
+    spare_bytes: u32,
+    padding: u64,
+}
+
+impl Info {
+    /// Whether this is NAND of one bit a cell. With several, type 8, a power cut in the program of a page damages an earlier
+    /// page, and the file system relies on those.
+    pub fn is_nand(&self) -> bool {
+        self.kind == MTD_NAND
+    }
+
+    /// Whether bytes are programmed; RAM takes that too.
+    pub fn is_nor(&self) -> bool {
+        matches!(self.kind, MTD_NOR | MTD_RAM)
+    }
+}
+
+/// What `ECCGETLAYOUT` tells (`struct nand_ecclayout_user`).
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Layout {
+    ecc_bytes: u32,
+    ecc_places: [u32; 64],
+    free_bytes: u32,
+    free_ranges: [[u32; 2]; 8],
+}
+
+/// What `MEMERASE64` takes (`struct erase_info_user64`).
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Range {
+    start: u64,
+    bytes: u64,
+}
+
+/// What `MEMWRITE` takes (`struct mtd_write_req`). The pointers are numbers of 64 bits on every machine.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Transfer {
+    start: u64,
+    data_bytes: u64,
+    spare_bytes: u64,
+    data: u64,
+    spare: u64,
+    placement: u8,
+    padding: [u8; 7],
+}
+
+/// What `MEMREAD` takes (`struct mtd_read_req`); the kernel fills the statistics in.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Fetch {
+    transfer: Transfer,
+    uncorrectable: u32,
+    corrected: u32,
+    corrected_most: u32,
+}
+
+const MEMGETINFO: Opcode = opcode::read::<Info>(GROUP, 1);
+const MEMGETBADBLOCK: Opcode = opcode::write::<i64>(GROUP, 11);
+const MEMSETBADBLOCK: Opcode = opcode::write::<i64>(GROUP, 12);
+const ECCGETLAYOUT: Opcode = opcode::read::<Layout>(GROUP, 17);
+const MEMERASE64: Opcode = opcode::write::<Range>(GROUP, 20);
+const MEMWRITE: Opcode = opcode::read_write::<Transfer>(GROUP, 24);
+const MEMREAD: Opcode = opcode::read_write::<Fetch>(GROUP, 26);
+
+/// A request whose argument is a pointer to a `T`. Its output is the number that the kernel returns.
+struct Request<'a, T> {
+    opcode: Opcode,
+    argument: &'a mut T,
+}
+
+// SAFETY: `as_ptr` points to a `T` that is borrowed for the life of the request. `Request` is private, and made only by
+// `request`, whose callers pair each opcode with the structure that the kernel reads and writes for it.
+unsafe impl<T> Ioctl for Request<'_, T> {
+    type Output = IoctlOutput;
+
+    // The kernel may write the structure, or what it points to.
+    const IS_MUTATING: bool = true;
+
+    fn opcode(&self) -> Opcode {
+        self.opcode
+    }
+
+    fn as_ptr(&mut self) -> *mut c_void {
+        std::ptr::from_mut(self.argument).cast()
+    }
+
+    unsafe fn output_from_ptr(output: IoctlOutput, _: *mut c_void) -> rustix::io::Result<Self::Output> {
+        Ok(output)
+    }
+}
+
+/// Makes a request.
+///
+/// # Safety
+/// The kernel takes a `T` for this opcode, and what the `T` points to is valid for the bytes that it names.
+unsafe fn request<T>(file: &File, opcode: Opcode, argument: &mut T) -> io::Result<IoctlOutput> {
+    // SAFETY: as the caller promises.
+    Ok(unsafe { ioctl(file, Request { opcode, argument }) }?)
+}
+
+/// Tells type and sizes of a device.
+pub(super) fn info(file: &File) -> io::Result<Info> {
+    let mut info = Info::default();
+    // SAFETY: `MEMGETINFO` fills an `Info`, which has no pointers.
+    unsafe { request(file, MEMGETINFO, &mut info) }?;
+    Ok(info)
+}
+
+/// Tells the free bytes of the spare area of a page.
+pub(super) fn free_spare_bytes(file: &File) -> io::Result<u32> {
+    let mut layout = Layout { ecc_bytes: 0, ecc_places: [0; 64], free_bytes: 0, free_ranges: [[0; 2]; 8] };
+    // SAFETY: `ECCGETLAYOUT` fills a `Layout`, which has no pointers.
+    unsafe { request(file, ECCGETLAYOUT, &mut layout) }?;
+    Ok(layout.free_bytes)
+}
+
+/// Erases a range.
+pub(super) fn erase(file: &File, start: u64, bytes: u64) -> io::Result<()> {
+    // SAFETY: `MEMERASE64` takes a `Range`, which has no pointers.
+    unsafe { request(file, MEMERASE64, &mut Range { start, bytes }) }.map(drop)
+}
+
+/// Tells whether the block at an offset is bad.
+pub(super) fn is_bad(file: &File, start: u64) -> io::Result<bool> {
+    // SAFETY: `MEMGETBADBLOCK` takes an offset of 64 bits.
+    let output = unsafe { request(file, MEMGETBADBLOCK, &mut start.cast_signed()) }?;
+    Ok(output != 0)
+}
+
+/// Marks the block at an offset bad.
+pub(super) fn mark_bad(file: &File, start: u64) -> io::Result<()> {
+    // SAFETY: `MEMSETBADBLOCK` takes an offset of 64 bits.
+    unsafe { request(file, MEMSETBADBLOCK, &mut start.cast_signed()) }.map(drop)
+}
+
+/// Programs a page: data, and the first free bytes of its spare area.
+pub(super) fn write(file: &File, start: u64, data: &[u8], spare: &[u8]) -> io::Result<()> {
+    let mut transfer = Transfer {
+        start,
+        data_bytes: data.len() as u64,
+        spare_bytes: spare.len() as u64,
+        data: data.as_ptr().expose_provenance() as u64,
+        spare: spare.as_ptr().expose_provenance() as u64,
+        placement: AUTO_PLACEMENT,
+        padding: [0; 7],
+    };
+    // SAFETY: `MEMWRITE` takes a `Transfer`, and reads as many bytes as the two slices have.
+    unsafe { request(file, MEMWRITE, &mut transfer) }.map(drop)
+}
+
+/// Reads a page, or the spare area alone when `data` is empty.
+///
+/// The buffers are filled also when the call fails with `EUCLEAN` or `EBADMSG`.
+pub(super) fn read(file: &File, start: u64, data: &mut [u8], spare: &mut [u8]) -> io::Result<()> {
+    // A missing address tells the kernel to leave the data alone.
+    let data_address = if data.is_empty() { 0 } else { data.as_mut_ptr().expose_provenance() };
+    let transfer = Transfer {
+        start,
+        data_bytes: data.len() as u64,
+        spare_bytes: spare.len() as u64,
+        data: data_address as u64,
+        spare: spare.as_mut_ptr().expose_provenance() as u64,
+        placement: AUTO_PLACEMENT,
+        padding: [0; 7],
+    };
+    let mut fetch = Fetch { transfer, uncorrectable: 0, corrected: 0, corrected_most: 0 };
+    // SAFETY: `MEMREAD` takes a `Fetch`, and writes at most as many bytes as the two slices have.
+    unsafe { request(file, MEMREAD, &mut fetch) }.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers that the kernel's header gives on machines with the usual encoding of requests.
+    #[test]
+    #[cfg(any(
+        target_arch = "x86_64",
+        target_arch = "x86",
+        target_arch = "aarch64",
+        target_arch = "arm",
+        target_arch = "riscv64"
+    ))]
+    fn requests_have_the_numbers_of_the_kernel() {
+        assert_eq!(MEMGETINFO, 0x8020_4D01);
+        assert_eq!(MEMGETBADBLOCK, 0x4008_4D0B);
+        assert_eq!(MEMSETBADBLOCK, 0x4008_4D0C);
+        assert_eq!(ECCGETLAYOUT, 0x8148_4D11);
+        assert_eq!(MEMERASE64, 0x4010_4D14);
+        assert_eq!(MEMWRITE, 0xC030_4D18);
+        assert_eq!(MEMREAD, 0xC040_4D1A);
+    }
+
+    #[test]
+    fn files_are_no_devices() {
+        let file = File::open("/dev/null").expect("open");
+        assert_eq!(info(&file).unwrap_err().raw_os_error(), Some(25), "ENOTTY");
+    }
+}

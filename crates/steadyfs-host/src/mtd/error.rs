@@ -1,0 +1,76 @@
+//! What can go wrong with an MTD device.
+
+use std::io;
+
+/// Why a device cannot be used, or why an operation on it failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MtdError {
+    /// The device cannot be opened.
+    #[error("the device cannot be opened: {source}")]
+    Open {
+        /// What the kernel reports.
+        source: io::Error,
+    },
+    /// The file does not answer as MTD devices do.
+    #[error("not an MTD device: MEMGETINFO fails: {source}; expected a character device such as /dev/mtd0")]
+    NotMtd {
+        /// What the kernel reports.
+        source: io::Error,
+    },
+    /// The device is neither NAND of one bit a cell nor NOR.
+    #[error("the device is of MTD type {found}; expected {expected}")]
+    Kind {
+        /// Its type, as in `mtd-abi.h`.
+        found: u8,
+        /// Types that would do.
+        expected: &'static str,
+    },
+    /// The sizes of the device do not divide each other, or are too large.
+    #[error("the device has {size} bytes, erase blocks of {erase_bytes} and write units of {write_bytes}; expected {expected}")]
+    Sizes {
+        /// Bytes of the device.
+        size: u64,
+        /// Bytes of an erase block.
+        erase_bytes: u32,
+        /// Bytes of a write unit, the page of NAND.
+        write_bytes: u32,
+        /// What would do.
+        expected: &'static str,
+    },
+    /// The spare area leaves no room for a tag.
+    #[error("a page has {found} free bytes of spare area beside its ECC; expected at least 16, for the tag")]
+    SpareArea {
+        /// Free bytes.
+        found: u32,
+    },
+    /// A NOR block is too small for pages of this size.
+    #[error(
+        "an erase block of {block_bytes} bytes does not take pages of {page_bytes}; expected a power of two, at least 5 a block"
+    )]
+    Pages {
+        /// Bytes of a page.
+        page_bytes: u32,
+        /// Bytes of an erase block.
+        block_bytes: u32,
+    },
+    /// The kernel cannot read data and spare area at once.
+    #[error("the kernel has no MEMREAD for this device; expected Linux 6.1 or newer")]
+    OldKernel,
+    /// An operation failed.
+    #[error("{verb} at byte {offset} of the device: {source}")]
+    Operation {
+        /// What was tried.
+        verb: &'static str,
+        /// Byte of the device.
+        offset: u64,
+        /// What the kernel reports.
+        source: io::Error,
+    },
+    /// A tag has more flipped bits than its guard corrects.
+    #[error("the tag of the page at byte {offset} of the device has more than one flipped bit; expected at most one")]
+    Tag {
+        /// Byte of the device.
+        offset: u64,
+    },
+}

@@ -1,0 +1,139 @@
+//! The guard of a tag: two bytes behind it that correct one flipped bit of the eighteen, and detect two.
+//!
+//! ```text
+//! 0     16      17       18
+//! | tag | check | parity |
+//! ```
+//!
+//! An extended Hamming code. Each bit of the tag has a place, a number that is no power of two; `check` is the exclusive or
+//! of the places whose bits are set, so that one flipped bit changes it by that place. Bit 0 of `parity` makes the number of
+//! set bits of tag, check and parity even; its other bits are 0.
+//!
+//! A tag whose guard was never written, as in an image from another tool, is taken as it is: there the upper bits of
+//! `parity` are set.
+
+use steadyfs::media::TAG_BYTES;
+
+/// Bytes of a tag and its guard.
+pub(super) const GUARDED_BYTES: usize = TAG_BYTES + 2;
+
+/// A tag has more flipped bits than the guard corrects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unreadable;
+
+/// Clear bits up to which a tag without a guard is an erased one. A tag's kind alone has four.
+const ERASED_CLEAR_BITS_MAX: u32 = 3;
+
+/// A tag with its guard.
+pub(super) fn guard(tag: &[u8; TAG_BYTES]) -> [u8; GUARDED_BYTES] {
+    let mut guarded = [0; GUARDED_BYTES];
+    guarded[..TAG_BYTES].copy_from_slice(tag);
+    if is_erased(tag) {
+        guarded.fill(0xFF);
+        return guarded;
+    }
+    let check = check(tag);
+    guarded[TAG_BYTES] = check;
+    guarded[TAG_BYTES + 1] = ((ones(tag) + check.count_ones()) % 2) as u8;
+    guarded
+}
+
+/// The tag, with a flipped bit corrected.
+pub(super) fn tag(guarded: &[u8; GUARDED_BYTES]) -> Result<[u8; TAG_BYTES], Unreadable> {
+    let mut tag = [0; TAG_BYTES];
+    tag.copy_from_slice(&guarded[..TAG_BYTES]);
+    let [.., stored_check, stored_parity] = *guarded;
+    // One flipped bit does not make a majority.
+    if (stored_parity >> 1).count_ones() >= 4 {
+        return Ok(if is_erased(&tag) { [0xFF; TAG_BYTES] } else { tag });
+    }
+    let odd = (ones(&tag) + stored_check.count_ones() + u32::from(stored_parity & 1)) % 2 == 1;
+    let place = check(&tag) ^ stored_check;
+    match place {
+        0 => {}
+        // An even number of flipped bits, not 0.
+        _ if !odd => return Err(Unreadable),
+        // The bit is in the check itself.
+        _ if place.is_power_of_two() => {}
+        _ => {
+            let bit = places().position(|candidate| candidate == place).ok_or(Unreadable)?;
+            tag[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+    Ok(tag)
+}
+
+/// The places of the 128 bits: the numbers from 3 on that are no powers of two.
+fn places() -> impl Iterator<Item = u8> {
+    (3..=u8::MAX).filter(|place| !place.is_power_of_two()).take(8 * TAG_BYTES)
+}
+
+fn check(tag: &[u8; TAG_BYTES]) -> u8 {
+    let set = |&(bit, _): &(usize, u8)| tag[bit / 8] >> (bit % 8) & 1 == 1;
+    places().enumerate().filter(set).fold(0, |check, (_, place)| check ^ place)
+}
+
+fn ones(bytes: &[u8]) -> u32 {
+    bytes.iter().map(|byte| byte.count_ones()).sum()
+}
+
+fn is_erased(tag: &[u8; TAG_BYTES]) -> bool {
+    8 * TAG_BYTES as u32 - ones(tag) <= ERASED_CLEAR_BITS_MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TAGS: [[u8; TAG_BYTES]; 4] =
+        [*b"\x01\0\0\0\0\x07\0\0\x03\x01\0\0\xDE\xAD\xBE\xEF", [0; TAG_BYTES], [0x5A; TAG_BYTES], [0xF0; TAG_BYTES]];
+
+    fn flip(bytes: &mut [u8], bit: usize) {
+        bytes[bit / 8] ^= 1 << (bit % 8);
+    }
+
+    #[test]
+    fn every_single_flipped_bit_is_corrected() {
+        for original in TAGS {
+            assert_eq!(tag(&guard(&original)), Ok(original));
+            for bit in 0..8 * GUARDED_BYTES {
+                let mut guarded = guard(&original);
+                flip(&mut guarded, bit);
+                assert_eq!(tag(&guarded), Ok(original), "bit {bit}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_two_flipped_bits_are_detected_or_harmless() {
+        for original in TAGS {
+            for first in 0..8 * GUARDED_BYTES {
+                for second in 0..first {
+                    let mut guarded = guard(&original);
+                    flip(&mut guarded, first);
+                    flip(&mut guarded, second);
+                    assert!(matches!(tag(&guarded), Err(Unreadable)) || tag(&guarded) == Ok(original), "{first}, {second}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_erased_tag_stays_erased_with_a_flipped_bit() {
+        for bit in 0..8 * GUARDED_BYTES {
+            let mut guarded = [0xFF; GUARDED_BYTES];
+            flip(&mut guarded, bit);
+            assert_eq!(tag(&guarded), Ok([0xFF; TAG_BYTES]));
+        }
+        assert_eq!(guard(&[0xFF; TAG_BYTES]), [0xFF; GUARDED_BYTES]);
+    }
+
+    #[test]
+    fn a_tag_without_a_guard_is_taken_as_it_is() {
+        for original in TAGS {
+            let mut guarded = [0xFF; GUARDED_BYTES];
+            guarded[..TAG_BYTES].copy_from_slice(&original);
+            assert_eq!(tag(&guarded), Ok(original));
+        }
+    }
+}

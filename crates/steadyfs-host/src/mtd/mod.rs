@@ -1,0 +1,190 @@
+//! MTD devices of Linux, `/dev/mtdN`: NAND whose driver places data, tag and ECC of a page in one program, and NOR.
+//!
+//! Needs Linux 6.1 or newer, whose `MEMREAD` reads data and tag at once. NOR that is locked after power-on must be unlocked
+//! first (`flash_unlock`): the kernel refuses erases of it as it refuses those of worn-out blocks.
+//!
+//! # Where the tag lies, and what protects it
+//! In the first free bytes of the spare area (`MTD_OPS_AUTO_OOB`), so that the driver's ECC and bad-block mark stay where
+//! they are. Many drivers' ECC does not cover these bytes; Linux' software ECC never does. So each tag is followed by two
+//! bytes of a code of our own, which corrects one flipped bit, where there is room for them.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `abi` | the ioctls; the only unsafe code |
+//! | `guard` | the code that corrects a flipped bit of a tag |
+//! | `nand`, `nor` | the two kinds of chips |
+//! | `error` | what can go wrong |
+
+mod abi;
+mod error;
+mod guard;
+mod nand;
+mod nor;
+
+pub use error::MtdError;
+
+use crate::image;
+use nand::NandDevice;
+use nor::NorDevice;
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use steadyfs::Access;
+use steadyfs::media::nor::NorPages;
+use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs_sim::{Counters, Metered};
+
+/// Bytes of a page made on NOR that holds no volume yet.
+const NOR_PAGE_BYTES: u32 = 512;
+
+/// A chip of this machine.
+///
+/// [`Metered`] counts its operations and measures their time on the machine's clock.
+#[derive(Debug)]
+pub struct Mtd {
+    chip: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Nand(NandDevice),
+    Nor(NorPages<NorDevice>),
+}
+
+impl Mtd {
+    /// Opens a device. On NOR the pages are those of the volume that it holds, else 512 bytes each.
+    ///
+    /// With [`Access::ReadOnly`] the device is never changed, and need not be writable.
+    ///
+    /// # Errors
+    /// [`MtdError`] says what this device lacks.
+    pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self, MtdError> {
+        let (file, info, size) = Self::look_at(path.as_ref(), access)?;
+        if info.is_nand() {
+            return Ok(Self { chip: Kind::Nand(NandDevice::new(file, &info, size)?) });
+        }
+        let page_bytes = page_bytes_of_volume(&file, size).unwrap_or(NOR_PAGE_BYTES);
+        Self::nor(file, &info, size, page_bytes)
+    }
+
+    /// Opens a NOR device that is to be formatted with pages of `page_bytes`.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); [`MtdError::Kind`] when the device is NAND, whose pages are given.
+    pub fn open_nor(path: impl AsRef<Path>, access: Access, page_bytes: u32) -> Result<Self, MtdError> {
+        let (file, info, size) = Self::look_at(path.as_ref(), access)?;
+        if info.is_nand() {
+            return Err(MtdError::Kind { found: info.kind, expected: "NOR (3) or RAM (1)" });
+        }
+        Self::nor(file, &info, size, page_bytes)
+    }
+
+    fn look_at(path: &Path, access: Access) -> Result<(File, abi::Info, u64), MtdError> {
+        let opened = OpenOptions::new().read(true).write(access == Access::ReadWrite).open(path);
+        let mut file = opened.map_err(|source| MtdError::Open { source })?;
+        let info = abi::info(&file).map_err(|source| MtdError::NotMtd { source })?;
+        if !info.is_nand() && !info.is_nor() {
+            return Err(MtdError::Kind { found: info.kind, expected: "SLC NAND (4), NOR (3) or RAM (1)" });
+        }
+        // The size that MEMGETINFO tells has 32 bits.
+        let size = file.seek(SeekFrom::End(0)).map_err(|source| MtdError::Open { source })?;
+        Ok((file, info, size))
+    }
+
+    fn nor(file: File, info: &abi::Info, size: u64, page_bytes: u32) -> Result<Self, MtdError> {
+        let device = NorDevice::new(file, info, size)?;
+        let block_bytes = info.erase_bytes;
+        if !page_bytes.is_power_of_two() || block_bytes / page_bytes < 5 {
+            return Err(MtdError::Pages { page_bytes, block_bytes });
+        }
+        Ok(Self { chip: Kind::Nor(NorPages::new(device, page_bytes)) })
+    }
+
+    /// Replaces the durations that [`Flash::timing`] tells, which are those of a usual chip: the kernel knows none.
+    ///
+    /// They turn bounds into time and pace the reclamation. On NOR, where they follow from the number of bytes, nothing
+    /// changes.
+    #[must_use]
+    pub fn with_timing(mut self, timing: Timing) -> Self {
+        if let Kind::Nand(device) = &mut self.chip {
+            device.set_timing(timing);
+        }
+        self
+    }
+
+    /// Tells why the last operation failed.
+    pub fn error(&self) -> Option<&MtdError> {
+        match &self.chip {
+            Kind::Nand(device) => device.error(),
+            Kind::Nor(pages) => pages.chip().error(),
+        }
+    }
+
+    fn flash(&self) -> &dyn Flash {
+        match &self.chip {
+            Kind::Nand(device) => device,
+            Kind::Nor(pages) => pages,
+        }
+    }
+
+    fn flash_mut(&mut self) -> &mut dyn Flash {
+        match &mut self.chip {
+            Kind::Nand(device) => device,
+            Kind::Nor(pages) => pages,
+        }
+    }
+}
+
+/// The page size of the volume on a NOR device, if there is one.
+fn page_bytes_of_volume(file: &File, size: u64) -> Option<u32> {
+    let mut head = vec![0; image::HEAD_BYTES.min(size) as usize];
+    file.read_exact_at(&mut head, 0).ok()?;
+    match image::shape_of(&head, size) {
+        Ok(image::Shape::Nor { page_bytes, .. }) => Some(page_bytes),
+        _ => None,
+    }
+}
+
+impl Flash for Mtd {
+    fn geometry(&self) -> Geometry {
+        self.flash().geometry()
+    }
+
+    fn timing(&self) -> Timing {
+        self.flash().timing()
+    }
+
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.flash_mut().read(page, data, tag)
+    }
+
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.flash_mut().read_tag(page, tag)
+    }
+
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.flash_mut().program(page, data, tag)
+    }
+
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.flash_mut().erase(block)
+    }
+
+    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
+        self.flash_mut().is_bad(block)
+    }
+
+    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.flash_mut().mark_bad(block)
+    }
+}
+
+impl Metered for Mtd {
+    fn counters(&self) -> Counters {
+        match &self.chip {
+            Kind::Nand(device) => device.counters(),
+            Kind::Nor(pages) => pages.counters(),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Work ahead of time: what reclamation would otherwise do in the calls of a burst.
+//!
+//! A burst meets neither moves nor erases when, before it, enough blocks are erased for it, so many frames are free that no victim
+//! has to be chosen while it lasts, the overlay has room for its changes, and the next anchor is erased. Idle work brings the
+//! store there, a step at a time; each step tells its cost before.
+
+use super::blocks::State;
+use super::{Call, HeadIndex, Store};
+use crate::config::STOCK;
+use crate::cost::Cost;
+use crate::error::Error;
+use crate::media::Flash;
+
+/// One piece of idle work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Erase the next anchor.
+    Anchor,
+    /// Erase a listed block.
+    Erase,
+    /// Move a frame of a victim.
+    Move,
+    /// Write a leaf anew.
+    Fold,
+    /// End the quarantine of empty blocks.
+    Checkpoint,
+}
+
+impl<F: Flash> Store<'_, F> {
+    /// What is to be done before a burst of `frames` frames; `None` when everything is ready, or cannot be made so.
+    pub(crate) fn idle_step(&self, frames: u32) -> Option<Step> {
+        let layout = &self.layout;
+        if self.read_only || self.unmarked {
+            return None;
+        }
+        if !self.anchors.ready {
+            return Some(Step::Anchor);
+        }
+        let room = layout.overlay_soft - frames.min(layout.overlay_soft / 4 * 3);
+        if self.overlay_entries() > room && self.overlay.len() > 0 {
+            return Some(Step::Fold);
+        }
+        if self.victim_live() > 0 || (self.pool() < self.pool_for(frames) && self.idle_victim().is_some()) {
+            return Some(Step::Move);
+        }
+        let (erased, listed) = (self.blocks.count(State::Erased), self.blocks.count(State::Listed));
+        let wanted = (STOCK + 2 + frames.div_ceil(layout.frames_per_block)).min(layout.listed_blocks);
+        if erased < wanted && listed > 0 {
+            return Some(Step::Erase);
+        }
+        let more = self.blocks.count(State::Dead) + self.blocks.count(State::Free) > 0;
+        let short = erased + listed < wanted && more;
+        let due = self.programs_since_checkpoint > u32::from(layout.config.checkpoint_programs) / 2;
+        (short || due).then_some(Step::Checkpoint)
+    }
+
+    /// Frames that must be free for a burst: no victim is chosen while three blocks beyond the reserve are. Leaves and journal pages
+    /// take half as many as the caller's frames at most.
+    fn pool_for(&self, frames: u32) -> u32 {
+        self.reserve() + 4 * self.layout.frames_per_block + frames + frames / 2
+    }
+
+    /// The block with fewest live frames, if emptying it wins an eighth of a block.
+    fn idle_victim(&self) -> Option<u32> {
+        let fpb = self.layout.frames_per_block;
+        let live = |block| match self.blocks.live(block) {
+            0 => u32::MAX,
+            live => live,
+        };
+        let block = self.blocks.least_by(State::Used, live)?;
+        let live = self.blocks.live(block);
+        (live > 0 && live + live.div_ceil(self.layout.fold_frees) + fpb.div_ceil(8) <= fpb).then_some(block)
+    }
+
+    /// Worst case of a step when nothing fails.
+    pub(crate) fn idle_cost(&self, step: Step) -> Cost {
+        let unit = u32::from(self.layout.config.unit_pages);
+        let fold = Cost { reads: unit, programs: unit, ..Cost::default() };
+        let erase = Cost { erases: 1, ..Cost::default() };
+        let checkpoint = Cost { programs: self.layout.checkpoint_pages, erases: 1, ..Cost::default() };
+        let head = |head| {
+            let waits = self.head_rest(head) == 0 && self.blocks.count(State::Erased) == 0;
+            if waits { checkpoint.plus(&erase) } else { Cost::default() }
+        };
+        match step {
+            Step::Anchor | Step::Erase => erase,
+            Step::Checkpoint => checkpoint,
+            Step::Fold => fold.plus(&head(HeadIndex::User)),
+            Step::Move => {
+                let full = self.overlay.len() == self.overlay.capacity();
+                let room = if full { fold.plus(&head(HeadIndex::User)) } else { Cost::default() };
+                self.move_cost().plus(&head(HeadIndex::Moved)).plus(&room)
+            }
+        }
+    }
+
+    /// Does a step that [`idle_step`](Self::idle_step) named.
+    pub(crate) fn idle(&mut self, step: Step) -> Result<(), Error> {
+        self.call = Call::default();
+        match step {
+            Step::Anchor => self.prepare_anchor(),
+            Step::Erase => self.erase_listed(),
+            Step::Fold => self.fold(),
+            Step::Checkpoint => self.checkpoint(),
+            Step::Move => {
+                if self.victim_live() == 0 {
+                    let victim = self.idle_victim();
+                    self.choose(victim);
+                }
+                match self.blocks.first_live(self.pace.victim) {
+                    Some(frame) => self.move_frame(frame),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
