@@ -181,6 +181,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.observer = Some(observer);
     }
 
+    /// Tells the observer. Not inlined: the caller's code is called from one place.
+    #[inline(never)]
     fn notify(&mut self, change: Change) {
         if let Some(observer) = &mut self.observer {
             observer(change);

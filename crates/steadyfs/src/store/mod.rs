@@ -11,6 +11,7 @@
 //! | [`journal`] | small changes, committed by one page |
 //! | [`program`] | heads, frames, retries after a failed program |
 //! | [`map`] | logical page → frame: overlay, leaves, folds |
+//! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
 //! | [`reclaim`] | the pace at which space is won back |
 //! | [`checkpoint`] | the state from which a mount starts |
@@ -22,6 +23,7 @@
 mod blocks;
 mod bounds;
 mod checkpoint;
+pub(crate) mod edit;
 mod idle;
 mod inspect;
 mod journal;

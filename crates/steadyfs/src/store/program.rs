@@ -1,12 +1,10 @@
 //! Programming frames and journal pages: heads, allocation, and retries after a failed program.
 
 use super::blocks::{Choice, State};
+use super::edit::Edit;
 use super::{Frame, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, data_check};
-
-/// Changes program page `index` of a logical page, in place. It may run more than once for a page.
-pub(super) type Edit<'s> = dyn Fn(u32, &mut [u8]) + 's;
 
 /// Where the content of a frame comes from. Every source can be read again when a program fails.
 #[derive(Clone, Copy)]
@@ -16,7 +14,7 @@ pub(super) enum Source<'s> {
     /// What `base` holds and the journal says, with the caller's bytes laid over it at an offset.
     Merged { base: Frame, offset: u32, bytes: &'s [u8] },
     /// Each program page of logical page `of`, which `base` and the journal hold, as `edit` changes it.
-    Edited { of: u32, base: Frame, edit: &'s Edit<'s> },
+    Edited { of: u32, base: Frame, edit: Edit },
     /// A copy of another frame, checksums carried along. The operation before has read the tag of its first page.
     Copy { from: Frame, loaded: &'s [u8; TAG_BYTES] },
     /// The leaf with its overlay entries.
@@ -118,7 +116,7 @@ impl<F: Flash> Store<'_, F> {
             Source::Merged { base, offset, bytes } => self.compose_page(logical, base, index, offset, bytes)?,
             Source::Edited { of, base, edit } => {
                 self.compose_page(of, base, index, 0, &[])?;
-                edit(index, self.page);
+                edit.apply(index, self.page);
             }
             Source::Leaf => self.compose_leaf_page(logical, index)?,
             // Programmed from where they are.

@@ -1,7 +1,8 @@
 //! Reading, and changing within a transaction.
 
+use super::edit::Edit;
 use super::journal::Full;
-use super::program::{Edit, Source, check_page};
+use super::program::{Source, check_page};
 use super::{Call, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
@@ -103,7 +104,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Writes logical page `of`, as `edit` changes each program page of it, as logical page `logical`; both may be the same. Costs
     /// what [`write`](Self::write) does.
-    pub fn write_edited(&mut self, logical: u32, of: u32, edit: &Edit<'_>) -> Result<(), Error> {
+    pub fn write_edited(&mut self, logical: u32, of: u32, edit: Edit) -> Result<(), Error> {
         let source = Source::Edited { of, base: self.frame_of(of)?, edit };
         self.write_source(logical, &source, false)
     }
