@@ -13,11 +13,13 @@
 //! | [`attributes`] | key–value pairs of a file |
 //! | [`trim`] | freeing the pages of removed and truncated files, a few per call |
 //! | [`transaction`] | events that commit, rollback |
+//! | [`check`] | verifying and mending a whole volume |
 //! | [`maintain`] | the same in idle time |
 //! | [`bounds`] | the worst case of each call |
 
 mod attributes;
 mod bounds;
+mod check;
 mod directory;
 mod file;
 mod inode;
@@ -31,6 +33,7 @@ mod transaction;
 mod trim;
 
 pub use bounds::Call;
+pub use check::{Checked, Finding};
 pub use directory::Cursor;
 pub use inode::{NAME_BYTES_MAX, ROOT};
 pub use maintain::Budget;
@@ -42,8 +45,8 @@ pub use transaction::CommitOn;
 
 use crate::config::Config;
 use crate::error::{Error, MountError};
-use crate::media::Flash;
-use crate::store::{Access, Store};
+use crate::media::{BlockIndex, Flash};
+use crate::store::{Access, BlockInfo, Description, Store};
 use directory::Directory;
 use open::OpenTable;
 use space::{Plan, Space};
@@ -141,13 +144,11 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// # Errors
     /// [`MountError`] says what is wrong with the medium or the buffer.
     pub fn mount(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
-        let (store, rest) = Store::mount(flash, access, memory)?;
-        let plan = Plan::new(store.layout());
-        let mut fs = Self {
+        let mut result = Store::open(flash, access, memory).map(|mut store| Self {
+            plan: Plan::new(store.layout()),
+            open: OpenTable::new(store.take_spare()),
             store,
-            plan,
             space: Space::default(),
-            open: OpenTable::new(rest),
             dir: None,
             lists: Lists::default(),
             orphans_are_stale: false,
@@ -157,10 +158,16 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             now_ns: 0,
             changed_at_ns: 0,
             observer: None,
-        };
-        fs.load_space()?;
-        fs.orphans_are_stale = fs.lists.orphan_first != 0;
-        Ok(fs)
+        });
+        // Changed in place: a copy of the whole costs code and stack.
+        if let Ok(fs) = &mut result {
+            if !fs.store.recover()? {
+                return Err(MountError::NoCheckpoint);
+            }
+            fs.load_space()?;
+            fs.orphans_are_stale = fs.lists.orphan_first != 0;
+        }
+        result
     }
 
     /// Reads what RAM keeps of the file system's own pages.
@@ -174,6 +181,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.observer = Some(observer);
     }
 
+    /// Tells the observer. Not inlined: the caller's code is called from one place.
+    #[inline(never)]
     fn notify(&mut self, change: Change) {
         if let Some(observer) = &mut self.observer {
             observer(change);
@@ -195,6 +204,16 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Settings of the volume.
     pub fn config(&self) -> &Config {
         &self.store.layout().config
+    }
+
+    /// Where things are on the medium, for tools. Costs nothing.
+    pub fn describe(&self) -> Description {
+        self.store.describe()
+    }
+
+    /// What is known of a block; `None` behind the last one. Costs nothing.
+    pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
+        self.store.block(block)
     }
 
     /// The medium.

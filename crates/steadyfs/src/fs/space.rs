@@ -236,6 +236,27 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(())
     }
 
+    /// Whether a data page is in use.
+    pub(super) fn page_is_taken(&mut self, logical: u32) -> Result<bool, Error> {
+        let bit = logical - self.plan.data + self.plan.data_bit;
+        let (page, at) = self.bit_place(bit);
+        let mut byte = [0];
+        self.store.read(page, at, &mut byte)?;
+        Ok(byte[0] >> (bit % 8) & 1 != 0)
+    }
+
+    /// Marks a data page as in use.
+    pub(super) fn mark_page(&mut self, logical: u32) -> Result<(), Error> {
+        let bit = logical - self.plan.data + self.plan.data_bit;
+        let (page, at) = self.bit_place(bit);
+        let mut byte = [0];
+        self.store.read(page, at, &mut byte)?;
+        // A run of free bits that was seen earlier may hold it.
+        self.space.next = self.space.end;
+        self.space.used += 1;
+        self.store.patch(page, at, &[byte[0] | 1 << (bit % 8)])
+    }
+
     /// Whether an inode is in use.
     pub(super) fn inode_is_taken(&mut self, inode: u32) -> Result<bool, Error> {
         let (page, at) = self.bit_place(inode);
@@ -263,7 +284,8 @@ impl<F: Flash> FileSystem<'_, F> {
                 break;
             }
             let (page, at) = self.bit_place(inode);
-            self.store.patch(page, at, &[value | 1 << (inode % 8)])?;
+            let root = u8::from(byte == 0);
+            self.store.patch(page, at, &[(value | 1 << (inode % 8)) & !root])?;
             self.space.inode_high = self.space.inode_high.max(inode + 1);
             self.space.inodes += 1;
             return Ok(inode);

@@ -1,0 +1,129 @@
+//! What is where on the medium, for tools; and whether a page is what was written.
+
+use super::blocks::State;
+use super::{HeadIndex, NONE, Store};
+use crate::config::Config;
+use crate::error::Error;
+use crate::media::{BlockIndex, Flash, Geometry, Kinds, PageIndex};
+
+/// What a block is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BlockState {
+    /// Never used again.
+    Bad,
+    /// Holds a superblock or checkpoints.
+    Reserved,
+    /// Holds nothing; may be listed by the next checkpoint.
+    Free,
+    /// May be allocated before the next checkpoint, once erased.
+    Listed,
+    /// The same, erased since the mount.
+    Erased,
+    /// In quarantine: empty, but the last checkpoint may need it.
+    Dead,
+    /// Holds live pages.
+    Used,
+    /// Programmed at present.
+    Active,
+    /// Holds live pages; goes bad when they have moved.
+    Retiring,
+}
+
+/// What is known of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockInfo {
+    /// What it is used for.
+    pub state: BlockState,
+    /// Erase count, above that of the least worn block at some time.
+    pub wear: u8,
+    /// Logical pages and leaves in it that are live; superseded ones count until their leaf is written anew.
+    pub live: u32,
+}
+
+/// Where things are on the medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// Shape of the medium.
+    pub geometry: Geometry,
+    /// Settings of the volume.
+    pub config: Config,
+    /// Logical pages that may hold data at once.
+    pub usable_pages: u32,
+    /// Size of the logical address space, in pages.
+    pub logical_pages: u32,
+    /// Logical pages that fit in a block.
+    pub frames_per_block: u32,
+    /// Leaves of the map.
+    pub leaves: u32,
+    /// Sequence of the next program.
+    pub sequence: u64,
+    /// The newest journal page.
+    pub journal: Option<PageIndex>,
+    /// Bytes of changes in the journal that are in no page yet.
+    pub journal_bytes: u32,
+    /// Changes of the map that are in no leaf yet.
+    pub overlay_entries: u32,
+    /// The block that holds the newest checkpoint, and the next page in it.
+    pub anchor: (BlockIndex, u32),
+    /// Blocks programmed at present with the caller's pages, moved pages and journal pages: each with the next place.
+    pub heads: [Option<(BlockIndex, u32)>; 3],
+}
+
+impl<F: Flash> Store<'_, F> {
+    /// Where things are. Costs nothing.
+    pub fn describe(&self) -> Description {
+        let layout = &self.layout;
+        let head = |index: HeadIndex| {
+            let head = self.heads[index as usize];
+            (head.block != NONE).then_some((head.block, head.next))
+        };
+        Description {
+            geometry: layout.geometry,
+            config: layout.config,
+            usable_pages: layout.usable,
+            logical_pages: layout.logical_count,
+            frames_per_block: layout.frames_per_block,
+            leaves: layout.leaf_count,
+            sequence: self.sequence,
+            journal: (self.journal_at != NONE).then_some(self.journal_at),
+            journal_bytes: self.journal.page().len() as u32 - 2,
+            overlay_entries: self.overlay.len(),
+            anchor: (self.current_anchor(), self.anchors.next),
+            heads: [head(HeadIndex::User), head(HeadIndex::Moved), head(HeadIndex::Journal)],
+        }
+    }
+
+    /// What is known of a block; `None` behind the last one. Costs nothing.
+    pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
+        if block >= self.blocks.block_count() {
+            return None;
+        }
+        let state = match self.blocks.state(block) {
+            State::Bad => BlockState::Bad,
+            State::Reserved => BlockState::Reserved,
+            State::Free => BlockState::Free,
+            State::Listed => BlockState::Listed,
+            State::Erased => BlockState::Erased,
+            State::Dead => BlockState::Dead,
+            State::Used => BlockState::Used,
+            State::Active => BlockState::Active,
+            State::Retiring => BlockState::Retiring,
+        };
+        Some(BlockInfo { state, wear: self.blocks.wear(block), live: self.blocks.live(block) })
+    }
+
+    /// Whether a logical page is what was written, and the map that names it; pages that never were are.
+    ///
+    /// # Cost
+    /// `unit_pages` reads, and those of the leaf.
+    pub fn verify(&mut self, logical: u32) -> Result<bool, Error> {
+        let frame = match self.frame_of(logical) {
+            Ok(0) => return Ok(true),
+            Ok(frame) => frame,
+            Err(Error::Corrupt) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        self.frame_is_complete(frame, Kinds::DATA, logical)
+    }
+}
