@@ -108,7 +108,7 @@ mod calls {
 
     #[inline(never)]
     fn call_reserve(fs: &mut FileSystem<'_, Chip>, file: &mut File) {
-        black_box(fs.reserve(file, black_box(0)).is_ok());
+        black_box(fs.reserve(file, black_box(0), black_box(4096)).is_ok());
     }
 
     #[inline(never)]

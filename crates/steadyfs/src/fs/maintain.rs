@@ -45,8 +45,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// Those of every call that changes something.
     pub fn maintain(&mut self, budget: Budget, burst_bytes: u64) -> Result<bool, Error> {
-        let logical_bytes = u64::from(self.store.layout().logical_bytes);
-        let frames = u32::try_from(burst_bytes.div_ceil(logical_bytes)).unwrap_or(u32::MAX).min(1 << 20);
+        let frames = self.split(burst_bytes).0.min(self.store.layout().frame_count()) + 1;
         let mut left = budget;
         while self.trims_first() {
             let cost = self.trim_cost();

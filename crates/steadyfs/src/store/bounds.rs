@@ -41,7 +41,10 @@ impl Share {
         let (fpb, per_fold) = (layout.frames_per_block, layout.fold_frees);
         let victim = (live / layout.data_blocks).min(fpb);
         let fits = |n: u32| victim + n + (victim + n).div_ceil(per_fold) < fpb;
-        let gain = (1..=fpb).rev().find(|&n| fits(n)).unwrap_or(0);
+        let mut gain = fpb;
+        while gain > 0 && !fits(gain) {
+            gain -= 1;
+        }
         let tight = gain <= 3 * written;
         // A block at rest is full and is moved over at least as many frames as the worst victim's.
         let moves = if written == 0 {
@@ -127,7 +130,7 @@ impl<F: Flash> Store<'_, F> {
     /// One page with little in the buffer is written as well.
     fn flushes(&self, work: &Work) -> u32 {
         let most = patched_pages_max(self.layout.geometry.page_bytes);
-        let turns = (self.journal.patched_pages() as u32 + work.pages).saturating_sub(most);
+        let turns = (self.journal.patched_pages() + work.pages).saturating_sub(most);
         if work.patch_bytes <= self.journal.room() {
             return turns;
         }

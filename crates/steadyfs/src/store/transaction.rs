@@ -1,10 +1,11 @@
 //! Reading, and changing within a transaction.
 
+use super::edit::Edit;
 use super::journal::Full;
-use super::program::{Edit, Source, check_page, is_data};
+use super::program::{Source, check_page};
 use super::{Call, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
-use crate::media::{Flash, Kind, TAG_BYTES, Tag};
+use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
 
 /// Logical pages with patches in a journal of `bytes` at most. With more, writing one of them would make little room, and a call
 /// might have to write many.
@@ -51,9 +52,9 @@ impl<F: Flash> Store<'_, F> {
                 if length == page_bytes && self.cached != page {
                     let mut tag = [0; TAG_BYTES];
                     self.flash.read(page, target, &mut tag)?;
-                    check_page(target, &tag, is_data, logical)?;
+                    check_page(target, &tag, Kinds::DATA, logical)?;
                 } else {
-                    self.load(page, is_data, logical)?;
+                    self.load(page, Kinds::DATA, logical)?;
                     target.copy_from_slice(&self.page[within..within + length]);
                 }
                 done += length;
@@ -74,7 +75,7 @@ impl<F: Flash> Store<'_, F> {
             self.cached = NONE;
             self.page.fill(0);
         } else {
-            self.load(self.frame_page(base) + index, is_data, logical)?;
+            self.load(self.frame_page(base) + index, Kinds::DATA, logical)?;
             self.cached = NONE;
         }
         self.journal.apply(logical, start, self.page);
@@ -98,17 +99,17 @@ impl<F: Flash> Store<'_, F> {
         } else {
             Source::Merged { base: self.frame_of(logical)?, offset, bytes }
         };
-        self.write_source(logical, source, commit)
+        self.write_source(logical, &source, commit)
     }
 
     /// Writes logical page `of`, as `edit` changes each program page of it, as logical page `logical`; both may be the same. Costs
     /// what [`write`](Self::write) does.
-    pub fn write_edited(&mut self, logical: u32, of: u32, edit: &Edit<'_>) -> Result<(), Error> {
+    pub fn write_edited(&mut self, logical: u32, of: u32, edit: Edit) -> Result<(), Error> {
         let source = Source::Edited { of, base: self.frame_of(of)?, edit };
-        self.write_source(logical, source, false)
+        self.write_source(logical, &source, false)
     }
 
-    fn write_source(&mut self, logical: u32, source: Source<'_>, commit: bool) -> Result<(), Error> {
+    fn write_source(&mut self, logical: u32, source: &Source<'_>, commit: bool) -> Result<(), Error> {
         self.check_logical(logical)?;
         if self.pending.find(logical).is_none() && self.pending.len() == self.pending.capacity() {
             return Err(Error::TransactionTooLarge);
@@ -150,7 +151,7 @@ impl<F: Flash> Store<'_, F> {
         self.check_logical(logical)?;
         self.call.changed = true;
         let most = patched_pages_max(self.layout.geometry.page_bytes);
-        if !self.journal.patches(logical) && self.journal.patched_pages() as u32 >= most {
+        if !self.journal.patches(logical) && self.journal.patched_pages() >= most {
             self.flush_next()?;
         }
         while let Err(Full) = self.journal.insert(logical, offset, bytes) {
@@ -295,9 +296,7 @@ impl<F: Flash> Store<'_, F> {
     fn try_read_journal(&mut self, page: u32) -> Result<Tag, Error> {
         let mut bytes = [0; TAG_BYTES];
         self.flash.read(page, self.journal.buffer(), &mut bytes)?;
-        let kind = |kind| matches!(kind, Kind::Journal | Kind::JournalDiscard);
-        let tag = Tag::parse(&bytes).ok_or(Error::Corrupt)?;
-        check_page(self.journal.buffer(), &bytes, kind, tag.logical)?;
+        let tag = Tag::checked(&bytes, self.journal.buffer()).filter(|tag| Kinds::JOURNAL.has(tag.kind)).ok_or(Error::Corrupt)?;
         if self.journal.adopt(self.layout.logical_count, self.layout.logical_bytes) { Ok(tag) } else { Err(Error::Corrupt) }
     }
 
@@ -310,7 +309,7 @@ impl<F: Flash> Store<'_, F> {
         if frame == 0 || self.journal.patches(logical) {
             self.compose_page(logical, frame, index, 0, &[])?;
         } else {
-            self.load(self.frame_page(frame) + index, is_data, logical)?;
+            self.load(self.frame_page(frame) + index, Kinds::DATA, logical)?;
         }
         Ok(look(self.page))
     }
