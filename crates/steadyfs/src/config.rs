@@ -68,6 +68,11 @@ impl Config {
         }
     }
 
+    /// Bytes of RAM for a cache of so many logical pages, to be [lent](crate::FileSystem::lend_cache) after the mount.
+    pub const fn cache_bytes(&self, geometry: &Geometry, pages: usize) -> usize {
+        pages * (self.unit_pages as usize * geometry.page_bytes as usize + crate::store::cache::ENTRY_BYTES)
+    }
+
     /// Says what is wrong with the settings for a medium, if anything.
     ///
     /// # Errors

@@ -368,7 +368,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Lets a record name another inode.
     pub(super) fn replace_record(&mut self, slot: u32, inode: u32) -> Result<(), Error> {
         let (page, at) = self.slot_place(slot)?;
-        self.store.patch(page, at + 4, &(inode + 1).to_le_bytes())
+        self.store.patch(page, at + 4, &(inode + 1).to_le_bytes())?;
+        self.note_directory(self.directory())
     }
 
     /// Removes a record of the directory.
@@ -387,6 +388,11 @@ impl<F: Flash> FileSystem<'_, F> {
         let step = 1 | u64::from(is_directory) << 32;
         let size = dir.header.size;
         dir.header.size = if more { size.wrapping_add(step) } else { size.wrapping_sub(step) };
+        self.note_directory(dir)
+    }
+
+    /// Writes the number of entries of the directory, and the time.
+    fn note_directory(&mut self, mut dir: Directory) -> Result<(), Error> {
         dir.header.modified_ns = self.now_ns.max(dir.header.modified_ns);
         let (page, at) = self.inode_place(dir.node.inode);
         self.store.patch(page, at + SIZE_AT, &dir.header.emit()[SIZE_AT as usize..SIZE_AT as usize + 16])?;

@@ -33,7 +33,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// whether there is nothing left to prepare.
     ///
     /// It frees the pages of removed files, moves what keeps blocks from being erased, erases blocks, and writes leaves and checkpoints,
-    /// as far as the budget goes. A burst may take as many blocks as one checkpoint lists: about 1 MiB on NAND of 128 MiB with the
+    /// as far as the budget goes. `burst_bytes` counts what is programmed: a durable write of less than a program page counts as one.
+    /// A burst may take as many blocks as one checkpoint lists: about 1 MiB on NAND of 128 MiB with the
     /// recommended settings. Nearly full volumes have no room to prepare.
     ///
     /// # Power loss

@@ -143,6 +143,16 @@ impl<F: Flash> Store<'_, F> {
         turns + full.min(work.patches) + 1
     }
 
+    /// Frames of pages that leave the cache: one that makes room, and all that wait, when the call commits.
+    fn written_back(&self, work: &Work, buffer: Buffer) -> u32 {
+        let waiting = match buffer {
+            _ if work.commits == 0 => 0,
+            Buffer::AsItIs => self.cache.dirty(),
+            Buffer::Any => self.cache.len(),
+        };
+        waiting + u32::from(self.cache.len() > 0 && work.frames > 0)
+    }
+
     /// Worst case of a call with `failures` failing programs: as the journal buffer is now, or whatever is in it.
     pub fn bound(&self, work: &Work, buffer: Buffer, failures: u32) -> Bound {
         let layout = &self.layout;
@@ -151,7 +161,7 @@ impl<F: Flash> Store<'_, F> {
             Buffer::Any if work.patches == 0 => 0,
             Buffer::Any => work.pages + work.patches + 1,
         };
-        let (frames, journal_pages) = (work.frames + flushes, work.commits);
+        let (frames, journal_pages) = (work.frames + flushes + self.written_back(work, buffer), work.commits);
         let unit = u32::from(layout.config.unit_pages);
         let share = Share::new(layout, self.blocks.live_total() + frames, frames);
         let mut own = write_cost(layout).times(frames);
@@ -207,7 +217,8 @@ impl<F: Flash> Store<'_, F> {
         let unit = u32::from(layout.config.unit_pages);
         let bound = self.bound(work, Buffer::Any, 0);
         let flushes = if work.patches == 0 { 0 } else { work.pages + work.patches + 1 };
-        let (frames, journal_pages) = (work.frames + flushes, work.commits);
+        let frames = work.frames + flushes + self.written_back(work, Buffer::Any);
+        let journal_pages = work.commits;
         let (moving, erasing) = (bound.moving.time_ns(timing), bound.erasing.time_ns(timing));
         let share = Share::new(layout, self.blocks.live_total() + frames, frames);
         let calls = u64::from((share.gain / frames.max(1)).max(1));

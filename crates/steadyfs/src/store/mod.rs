@@ -11,6 +11,7 @@
 //! | [`journal`] | small changes, committed by one page |
 //! | [`program`] | heads, frames, retries after a failed program |
 //! | [`map`] | logical page → frame: overlay, leaves, folds |
+//! | [`cache`] | pages that were written in part |
 //! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
 //! | [`reclaim`] | the pace at which space is won back |
@@ -22,6 +23,7 @@
 
 mod blocks;
 mod bounds;
+pub(crate) mod cache;
 mod checkpoint;
 pub(crate) mod edit;
 mod idle;
@@ -42,6 +44,7 @@ use crate::config::{ANCHORS_MAX, Config, Layout};
 use crate::error::{Error, MountError};
 use crate::media::{BlockIndex, Failure, Flash, PageIndex};
 use blocks::{Blocks, State};
+use cache::Cache;
 use journal::Journal;
 use map::Recent;
 use table::{Pairs, Words};
@@ -131,7 +134,8 @@ pub struct Store<'m, F> {
     overlay: Pairs<'m>,
     pending: Pairs<'m>,
     journal: Journal<'m>,
-    /// What the lent memory has beyond the tables.
+    cache: Cache<'m>,
+    /// What the lent memory has beyond the tables and the cache.
     spare: &'m mut [u8],
     /// One program page: read cache, and what is being composed.
     page: &'m mut [u8],
@@ -184,6 +188,7 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(Self {
             flash,
             layout,
+            cache: Cache::new(&mut [], layout.logical_bytes),
             spare,
             blocks,
             root,

@@ -17,6 +17,8 @@ pub(super) enum Source<'s> {
     Edited { of: u32, base: Frame, edit: Edit },
     /// A copy of another frame, checksums carried along. The operation before has read the tag of its first page.
     Copy { from: Frame, loaded: &'s [u8; TAG_BYTES] },
+    /// A page of the cache.
+    Cached { slot: usize },
     /// The leaf with its overlay entries.
     Leaf,
 }
@@ -96,6 +98,10 @@ impl<F: Flash> Store<'_, F> {
                     let data = &bytes[at as usize..(at + page_bytes) as usize];
                     program(&mut self.flash, page, data, data_check(data, 0), &tag)?;
                 }
+                Source::Cached { slot } => {
+                    let data = &self.cache.page(slot)[at as usize..(at + page_bytes) as usize];
+                    program(&mut self.flash, page, data, data_check(data, 0), &tag)?;
+                }
                 Source::Copy { from, loaded } => {
                     let loaded = if again || index > 0 { None } else { Some(loaded) };
                     self.copy_page(self.frame_page(from) + index, loaded, page, &tag)?;
@@ -120,7 +126,7 @@ impl<F: Flash> Store<'_, F> {
             }
             Source::Leaf => self.compose_leaf_page(logical, index)?,
             // Programmed from where they are.
-            Source::Whole(_) | Source::Copy { .. } => {}
+            Source::Whole(_) | Source::Cached { .. } | Source::Copy { .. } => {}
         }
         Ok(())
     }
