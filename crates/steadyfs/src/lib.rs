@@ -64,6 +64,6 @@ pub use cost::{Bound, Cost, Envelope};
 pub use error::{ConfigError, Error, MountError};
 pub use fs::{
     Budget, Call, Change, Checked, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind, NAME_BYTES_MAX,
-    OpenOptions, Place, ROOT, Stat, Usage,
+    OpenOptions, Place, ROOT, Reader, Stat, Usage,
 };
 pub use store::{Access, BlockInfo, BlockState, Description};

@@ -119,6 +119,15 @@ impl<'m> OpenTable<'m> {
         self.find(inode).or_else(free).ok_or(Error::TooManyOpenFiles)
     }
 
+    /// Forgets a handle; returns how many are left, and the flags.
+    pub fn close(&mut self, file: &File) -> (u16, u16) {
+        let slot = usize::from(file.slot);
+        let (number, open, flags) = self.get(slot);
+        let open = open.saturating_sub(1);
+        self.set(slot, if open == 0 { (0, 0, 0) } else { (number, open, flags) });
+        (open, flags)
+    }
+
     fn has_room(&self) -> bool {
         (0..self.len()).any(|slot| self.get(slot).1 == 0)
     }
@@ -208,7 +217,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Makes a handle and counts it.
-    fn handle(&mut self, inode: u32, header: &Header, options: OpenOptions) -> Result<File, Error> {
+    pub(super) fn handle(&mut self, inode: u32, header: &Header, options: OpenOptions) -> Result<File, Error> {
         let slot = self.open.room(inode)?;
         let (number, open, flags) = match self.open.get(slot) {
             (_, 0, _) => (inode + 1, 0, 0),
@@ -242,10 +251,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     fn release_handle(&mut self, file: &File) -> Result<(), Error> {
-        let slot = usize::from(file.slot);
-        let (number, open, flags) = self.open.get(slot);
-        let open = open.saturating_sub(1);
-        self.open.set(slot, if open == 0 { (0, 0, 0) } else { (number, open, flags) });
+        let (open, flags) = self.open.close(file);
         if open > 0 || flags & ORPHAN == 0 || flags & GONE != 0 || self.store.is_read_only() {
             return Ok(());
         }
