@@ -136,7 +136,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Mounts a volume. `memory` is all the RAM that it uses: [`Config::memory_bytes`]. What is more than that takes open files,
-    /// eight bytes each.
+    /// twelve bytes each.
     ///
     /// # Power loss
     /// A mount may be cut as often as it likes.
