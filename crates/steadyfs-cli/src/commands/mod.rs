@@ -1,0 +1,19 @@
+//! The commands that work on images, one file each.
+
+pub mod cat;
+pub mod check;
+pub mod completions;
+pub mod df;
+pub mod dump;
+pub mod format;
+pub mod get;
+pub mod ls;
+pub mod man;
+pub mod mkdir;
+pub mod mv;
+pub mod pack;
+pub mod put;
+pub mod rm;
+pub mod stat;
+pub mod tree;
+pub mod unpack;
