@@ -56,7 +56,7 @@ mod store;
 
 pub use config::Config;
 pub use cost::{Bound, Cost, Envelope};
-pub use error::{Error, MountError};
+pub use error::{ConfigError, Error, MountError};
 pub use fs::{
     Budget, Call, Change, Checked, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind, NAME_BYTES_MAX,
     OpenOptions, Place, ROOT, Stat, Usage,

@@ -38,7 +38,7 @@ mod calls {
     #[cfg(feature = "nor")]
     use crate::driver::{NorChip as Chip, nor as chip};
     use steadyfs::media::Flash;
-    use steadyfs::{Access, Config, File, FileSystem, OpenOptions};
+    use steadyfs::{Access, CommitOn, Config, Cursor, File, FileSystem, OpenOptions};
 
     /// Makes every call once. Names, offsets and options are opaque, so that no path is optimised away.
     pub fn every_one() {
@@ -50,10 +50,19 @@ mod calls {
         call_append(&mut fs, &mut file);
         call_read(&mut fs, &mut file);
         call_truncate(&mut fs, &mut file);
+        call_reserve(&mut fs, &mut file);
         call_sync(&mut fs);
+        call_close(&mut fs, file);
+        call_create_dir(&mut fs);
+        call_rename(&mut fs);
         call_remove(&mut fs);
+        call_remove_dir(&mut fs);
         call_list(&mut fs);
         call_stat(&mut fs);
+        call_set_attribute(&mut fs);
+        call_attribute(&mut fs);
+        call_poll(&mut fs);
+        call_rollback(&mut fs);
     }
 
     #[inline(never)]
@@ -98,14 +107,60 @@ mod calls {
     }
 
     #[inline(never)]
+    fn call_reserve(fs: &mut FileSystem<'_, Chip>, file: &mut File) {
+        black_box(fs.reserve(file, black_box(0), black_box(4096)).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_close(fs: &mut FileSystem<'_, Chip>, file: File) {
+        black_box(fs.close(file).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_create_dir(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.create_dir(black_box("a")).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_rename(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.rename(black_box("a"), black_box("b")).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_remove_dir(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.remove_dir(black_box("a")).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_set_attribute(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.set_attribute(black_box(0), black_box("a"), black_box(Some(&[]))).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_attribute(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.attribute(black_box(0), black_box("a"), black_box(&mut [])).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_poll(fs: &mut FileSystem<'_, Chip>) {
+        fs.set_commit_on(black_box(CommitOn::TIMED_AND_ON_FLUSH));
+        black_box(fs.poll(black_box(0)).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_rollback(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.rollback().is_ok());
+    }
+
+    #[inline(never)]
     fn call_remove(fs: &mut FileSystem<'_, Chip>) {
         black_box(fs.remove(black_box("a")).is_ok());
     }
 
     #[inline(never)]
     fn call_list(fs: &mut FileSystem<'_, Chip>) {
-        let mut cursor = black_box(0);
-        if let Ok(Some(entry)) = fs.list(&mut cursor) {
+        let mut cursor = black_box(Cursor::default());
+        if let Ok(Some(entry)) = fs.list(black_box(0), &mut cursor) {
             black_box(entry.stat);
         }
     }

@@ -144,13 +144,11 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// # Errors
     /// [`MountError`] says what is wrong with the medium or the buffer.
     pub fn mount(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
-        let (store, rest) = Store::mount(flash, access, memory)?;
-        let plan = Plan::new(store.layout());
-        let mut fs = Self {
+        let mut result = Store::open(flash, access, memory).map(|mut store| Self {
+            plan: Plan::new(store.layout()),
+            open: OpenTable::new(store.take_spare()),
             store,
-            plan,
             space: Space::default(),
-            open: OpenTable::new(rest),
             dir: None,
             lists: Lists::default(),
             orphans_are_stale: false,
@@ -160,10 +158,16 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             now_ns: 0,
             changed_at_ns: 0,
             observer: None,
-        };
-        fs.load_space()?;
-        fs.orphans_are_stale = fs.lists.orphan_first != 0;
-        Ok(fs)
+        });
+        // Changed in place: a copy of the whole costs code and stack.
+        if let Ok(fs) = &mut result {
+            if !fs.store.recover()? {
+                return Err(MountError::NoCheckpoint);
+            }
+            fs.load_space()?;
+            fs.orphans_are_stale = fs.lists.orphan_first != 0;
+        }
+        result
     }
 
     /// Reads what RAM keeps of the file system's own pages.
@@ -177,6 +181,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.observer = Some(observer);
     }
 
+    /// Tells the observer. Not inlined: the caller's code is called from one place.
+    #[inline(never)]
     fn notify(&mut self, change: Change) {
         if let Some(observer) = &mut self.observer {
             observer(change);
