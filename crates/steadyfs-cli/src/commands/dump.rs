@@ -140,14 +140,13 @@ impl Dump {
 
     fn text(&self) -> String {
         let Self { superblock, checkpoint, journal, .. } = self;
-        let sequence = format!("{}, next program", format_count(checkpoint.sequence));
         let at = |block: BlockIndex, page: u32| format!("block {block}, next page {page}");
         let newest = match (journal.page, journal.block) {
             (Some(page), Some(block)) => format!("page {page} (block {block}), {}", format_size(journal.bytes.into())),
             _ => "none".to_string(),
         };
         let state = facts([
-            ("Sequence", sequence),
+            ("Next sequence", format_count(checkpoint.sequence)),
             ("Checkpoint", at(checkpoint.block, checkpoint.next_page)),
             ("Overlay", format!("{} of {} entries", checkpoint.overlay_entries, superblock.overlay_entries)),
             ("Journal", newest),

@@ -7,7 +7,7 @@ use crate::image::volume::is_directory;
 use crate::image::{Memory, Volume, time};
 use clap::Args;
 use std::path::PathBuf;
-use steadyfs::Access;
+use steadyfs::{Access, Error};
 
 /// Arguments of `steady mkdir`.
 #[derive(Args, Debug)]
@@ -34,7 +34,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         if arguments.parents {
             make_all(&mut volume, path)?;
         } else {
-            volume.fs.create_dir(path).map_err(|error| volume.fail(path, error))?;
+            volume.fs.create_dir(path).map_err(|error| match error {
+                Error::NotFound => volume.refuse(path, "lies in no directory that is there; -p makes those too"),
+                _ => volume.fail(path, error),
+            })?;
         }
     }
     volume.close(&arguments.chip).map(drop)

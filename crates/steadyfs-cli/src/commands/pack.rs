@@ -53,7 +53,6 @@ struct Summary {
     files: u64,
     directories: u64,
     bytes: u64,
-    #[serde(flatten)]
     room: Room,
 }
 
