@@ -230,7 +230,7 @@ fn damage_is_found_and_changes_the_exit_code() {
     let bench = Bench::new("damage");
     let needle = b"a needle in a page of its own";
     let mut bytes = content(1, 4096);
-    bytes[1000..1000 + needle.len()].copy_from_slice(needle);
+    bytes[700..700 + needle.len()].copy_from_slice(needle);
     bench.write("from/f", &bytes);
     bench.ok("pack from i.img --device nand.toml");
     assert_eq!(bench.ok("check i.img").lines().last().unwrap().split(": ").last(), Some("sound"));

@@ -125,7 +125,6 @@ fn a_directory_named_dot_dot_is_not_entered_on_the_host() {
     bench.ok("unpack i.img deep/out --sanitise");
     assert_eq!(bench.read("deep/out/__/escaped"), b"harm");
     assert!(!bench.path("deep/escaped").exists());
-    assert!(bench.fails("rm -r i.img QZ").contains("no such file") || bench.ok("check i.img").is_empty());
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub struct Arguments {
     #[arg(value_name = "TO")]
     to: PathBuf,
     /// Get a directory with all that it holds
-    #[arg(short)]
+    #[arg(short, long)]
     recursive: bool,
     /// Replace a file that is there
     #[arg(long)]

@@ -23,7 +23,7 @@ pub struct Arguments {
     /// A file or directory in the image [default: the root]
     path: Option<String>,
     /// Sizes in bytes (of directories: their entries) and times (UTC)
-    #[arg(short)]
+    #[arg(short, long)]
     long: bool,
     /// Print JSON
     #[arg(long)]

@@ -19,7 +19,7 @@ pub struct Arguments {
     #[arg(required = true)]
     path: Vec<String>,
     /// Make the directories above too, and take those that are there
-    #[arg(short)]
+    #[arg(short, long)]
     parents: bool,
     #[command(flatten)]
     chip: ChipOptions,

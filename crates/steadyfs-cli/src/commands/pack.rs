@@ -30,7 +30,7 @@ pub struct Arguments {
     image: PathBuf,
     #[command(flatten)]
     settings: Settings,
-    /// Time of modification of all files, in seconds since 1970, or `files` for that of each [default: SOURCE_DATE_EPOCH, else none]
+    /// Time of all files in seconds since 1970, or `files`: each its own [default: SOURCE_DATE_EPOCH, else none]
     #[arg(long, value_name = "SECONDS|files")]
     mtime: Option<Stamp>,
     /// Take what symbolic links name; else they are refused

@@ -26,7 +26,7 @@ pub struct Arguments {
     #[arg(value_name = "TO")]
     to: String,
     /// Take directories with all that they hold; one that is there is added to
-    #[arg(short)]
+    #[arg(short, long)]
     recursive: bool,
     /// Take what symbolic links name; else they are refused
     #[arg(long)]

@@ -21,7 +21,7 @@ pub struct Arguments {
     #[arg(required = true)]
     path: Vec<String>,
     /// Remove directories with all that they hold
-    #[arg(short)]
+    #[arg(short, long)]
     recursive: bool,
     #[command(flatten)]
     chip: ChipOptions,
