@@ -69,6 +69,9 @@ enum Command {
     Pack(commands::pack::Arguments),
     /// Copy everything of an image into a directory
     Unpack(commands::unpack::Arguments),
+    /// Mount an image on a directory
+    #[cfg(target_os = "linux")]
+    Mount(commands::mount::Arguments),
     /// Run SteadyFS on a simulated chip and measure every access
     Evaluate(evaluate::Arguments),
     /// Tell the buffer that input rates need, from access times measured on a board
@@ -124,6 +127,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Dump(arguments) => commands::dump::run(&arguments),
         Command::Pack(arguments) => commands::pack::run(&arguments),
         Command::Unpack(arguments) => commands::unpack::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Mount(arguments) => commands::mount::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Devices => devices::run(),

@@ -10,6 +10,8 @@ pub mod get;
 pub mod ls;
 pub mod man;
 pub mod mkdir;
+#[cfg(target_os = "linux")]
+pub mod mount;
 pub mod mv;
 pub mod pack;
 pub mod put;
