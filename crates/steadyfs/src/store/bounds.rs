@@ -13,6 +13,7 @@
 //! place), or one erase. Where `n ≤ 3h` ("tight": nearly full) it may have to do all of that.
 
 use super::blocks::State;
+use super::journal::DISCARD_BYTES;
 use super::reclaim::CHECKPOINT_SLACK;
 use super::transaction::patched_pages_max;
 use super::{HeadIndex, Store};
@@ -174,7 +175,13 @@ impl<F: Flash> Store<'_, F> {
         // A failed frame is written, or moved, once more, in another block; a failed erase is tried on another block.
         own = own.plus(&Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 1 }.times(failures));
         let moves = self.move_cost().times(share.moves);
-        let folds = (frames + share.moves + work.discards).div_ceil(layout.fold_frees).max(1);
+        // A commit also lets the overlay know of what earlier calls wrote and discarded.
+        let waiting = match buffer {
+            _ if work.commits == 0 => 0,
+            Buffer::AsItIs => self.pending.len() + self.journal.discard_count(),
+            Buffer::Any => self.pending.capacity() + layout.geometry.page_bytes / DISCARD_BYTES,
+        };
+        let folds = (frames + share.moves + work.discards + waiting).div_ceil(layout.fold_frees).max(1);
         let folds = Cost { reads: unit, programs: unit, ..Cost::default() }.times(folds);
         let checkpoint = Cost { programs: layout.checkpoint_pages, ..Cost::default() };
         let erase = Cost { erases: self.erases(&share, frames, journal_pages), ..Cost::default() };

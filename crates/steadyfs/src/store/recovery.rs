@@ -157,12 +157,15 @@ impl<'m, F: Flash> Store<'m, F> {
         result
     }
 
-    /// Brings the store to the state that was committed last; `false` when there is no readable checkpoint.
+    /// Brings the store to the state that was committed last, and the medium as well with `SETTLE`; `false` when there is no
+    /// readable checkpoint.
+    ///
+    /// A firmware that only reads links nothing that programs: so `SETTLE` is known to the compiler.
     ///
     /// # Cost
     /// See [`bounds`](super::bounds).
     #[inline(never)]
-    pub fn recover(&mut self) -> Result<bool, Error> {
+    pub fn recover<const SETTLE: bool>(&mut self) -> Result<bool, Error> {
         if !self.find_checkpoint()? {
             return Ok(false);
         }
@@ -173,8 +176,7 @@ impl<'m, F: Flash> Store<'m, F> {
             }
         }
         let last = self.roll_forward()?;
-        self.finish_roll_forward(last)?;
-        Ok(true)
+        if SETTLE { self.settle(last) } else { self.leave_as_it_is(last) }.map(|()| true)
     }
 
     /// Finds the newest complete checkpoint and reads it.
@@ -434,16 +436,18 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// Applies the last record, which may be metastable, and settles.
-    fn finish_roll_forward(&mut self, last: Option<Record>) -> Result<(), Error> {
-        if self.read_only {
-            if let Some(record) = last {
-                self.apply(record, true)?;
-            }
-            self.pending.clear();
-            self.keep_journal(last)?;
-            return self.derive_live();
+    /// Applies the last record, and changes nothing on the medium.
+    fn leave_as_it_is(&mut self, last: Option<Record>) -> Result<(), Error> {
+        if let Some(record) = last {
+            self.apply(record, true)?;
         }
+        self.pending.clear();
+        self.keep_journal(last)?;
+        self.derive_live()
+    }
+
+    /// Applies the last record, which may be metastable, and settles.
+    fn settle(&mut self, last: Option<Record>) -> Result<(), Error> {
         self.sequence += JUMP;
         let before = self.current_anchor();
         self.anchors.ready = false;
