@@ -80,10 +80,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         read_only: arguments.read_only,
         source: arguments.image.display().to_string(),
     };
-    let before = volume.fs.flash().counters();
     let served = steadyfs_fuse::mount(&mut volume.fs, &arguments.directory, &options);
     let closed = volume.close(&chip)?;
     served.map_err(|error| Failure::at(arguments.directory.display(), format!("cannot be mounted on: {error}")))?;
-    eprintln!("{}", describe_work(&closed.counters().since(&before), closed.clock()));
+    eprintln!("{}", describe_work(&closed.counters(), closed.clock()));
     Ok(())
 }
