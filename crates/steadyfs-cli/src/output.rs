@@ -47,10 +47,21 @@ impl Outputs {
     }
 }
 
+/// Writes a value as JSON to standard output.
+pub fn print_json<R: Serialize>(value: &R) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure(format!("JSON: {error}")))?;
+    print(&(text + "\n"))
+}
+
 /// Writes text to standard output. A reader that has seen enough and left is no failure.
 pub fn print(text: &str) -> Result<(), Failure> {
+    print_bytes(text.as_bytes())
+}
+
+/// Writes bytes to standard output, as [`print`] does.
+pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
-    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+    match output.write_all(bytes).and_then(|()| output.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::writing("standard output", &error)),
         _ => Ok(()),
     }

@@ -31,6 +31,7 @@ mod overwrites;
 mod ring;
 mod shadow;
 
+pub use device::find_profile;
 pub use error::{EvaluateError, Phase};
 pub use options::{DEFAULT_RATES, Options, Timing, UnknownName, Workload};
 
