@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use steadyfs::media::{Flash, Geometry, PageIndex, TAG_BYTES};
-use steadyfs::{Access, Config, Cursor, File, FileSystem, Kind, OpenOptions, ROOT};
+use steadyfs::{Access, CommitOn, Config, Cursor, File, FileSystem, Kind, OpenOptions, ROOT};
 use steadyfs_sim::{Nand, NandTiming};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/images/v2-small.hex");
@@ -150,6 +150,7 @@ fn second_mount(fs: &mut FileSystem<'_, &mut Nand>) {
     fs.commit().unwrap();
     drop(orphans);
     // Never committed.
+    fs.set_commit_on(CommitOn::MANUAL);
     write(fs, "regions", 0, &content(8, 1024), OpenOptions::WRITE);
 }
 
