@@ -10,7 +10,7 @@ use steadyfs::{Access, Call, CommitOn, Config, Cursor, Error, OpenOptions, ROOT}
 
 /// Names that a directory of a shape gets: several splits of every bucket, and no more than the small chips have room for.
 fn names_max(shape: &Shape) -> u16 {
-    match shape.page_bytes * shape.pages_per_block * shape.block_count >> 18 {
+    match (shape.page_bytes * shape.pages_per_block * shape.block_count) >> 18 {
         0..2 => 200,
         2..4 => 400,
         _ => 800,

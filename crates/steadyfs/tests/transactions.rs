@@ -206,7 +206,6 @@ fn the_observer_is_told_of_every_change() {
         Change::Removed(inode),
         Change::RolledBack,
     ];
-    drop(fs);
     assert_eq!(*seen.lock().expect("a lock"), expected);
 }
 
@@ -244,7 +243,6 @@ fn a_mount_for_reading_only_shows_no_orphans_and_keeps_them() {
     let mut fs = device.mount(Access::ReadOnly).map_err(|error: MountError| error.to_string()).expect("mount");
     assert_eq!(fs.stat("a/file").err(), Some(Error::NotFound));
     assert_eq!(fs.usage().files, files);
-    drop(fs);
     let mut session = Session::mount(&mut device, &mut model).expect("mount");
     session.remove_all().expect("remove");
 }
