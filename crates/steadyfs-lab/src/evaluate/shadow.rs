@@ -7,6 +7,8 @@
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::{Counters, Metered, Trace};
 
+/// Kinds of pages that reclamation moved: logical pages committed and pending, leaves of the map.
+const KINDS_MOVED: [u8; 3] = [7, 8, 10];
 /// No block, or no page of the file.
 const NONE: u32 = u32::MAX;
 /// Kinds of pages that hold a logical page: written, written alone, moved, moved before its commit.
@@ -57,6 +59,7 @@ pub struct Shadow<C> {
     /// Logical pages programmed in each block since its erase.
     contents: Vec<Vec<u32>>,
     erase_counts: Vec<u32>,
+    moves: u64,
 }
 
 impl<C: Flash + Metered> Shadow<C> {
@@ -71,12 +74,18 @@ impl<C: Flash + Metered> Shadow<C> {
             live: vec![0; block_count as usize],
             contents: vec![Vec::new(); block_count as usize],
             erase_counts: vec![0; block_count as usize],
+            moves: 0,
         }
     }
 
     /// Operations of the [`Flash`] interface so far, and their time.
     pub fn counts(&self) -> Counters {
         self.chip.counts()
+    }
+
+    /// Pages that reclamation has moved.
+    pub fn moves(&self) -> u64 {
+        self.moves
     }
 
     /// How often each block was erased, bad ones left out.
@@ -105,6 +114,7 @@ impl<C: Flash + Metered> Shadow<C> {
 
     /// Notes a program.
     fn follow(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) {
+        self.moves += u64::from(KINDS_MOVED.contains(&tag[8]));
         if !KINDS_WITH_LOGICAL.contains(&tag[8]) {
             return;
         }
@@ -168,6 +178,10 @@ impl<C: Flash + Metered> Flash for Shadow<C> {
         self.chip.erase(block)
     }
 
+    fn sync(&mut self) -> Result<(), Failure> {
+        self.chip.sync()
+    }
+
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
         self.chip.is_bad(block)
     }
@@ -204,7 +218,7 @@ mod tests {
         assert_eq!(shadow.fullest(), [0, 1]);
         shadow.read_tag(0, &mut [0; TAG_BYTES]).unwrap();
         shadow.program_loaded(9, &tag(70, 7)).unwrap();
-        assert_eq!(shadow.fullest(), [2, 0]);
+        assert_eq!((shadow.fullest(), shadow.moves()), (vec![2, 0], 1));
         // A journal page holds no logical page.
         shadow.program(10, &[], &tag(72, 5)).unwrap();
         assert_eq!(shadow.fullest(), [2, 0]);
