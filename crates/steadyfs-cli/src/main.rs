@@ -1,9 +1,10 @@
 //! `steady`: the command of SteadyFS.
 //!
 //! `steady replay` tells what a trace of access times measured on a board needs; `steady evaluate` runs SteadyFS on a
-//! simulated chip and measures it; `steady devices` lists the chips. Results go to standard output, errors to standard
+//! simulated chip and measures it; `steady costs` tells what each call costs; `steady devices` lists the chips. Results go to standard output, errors to standard
 //! error as one sentence. Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
 
+mod costs;
 mod devices;
 mod evaluate;
 mod output;
@@ -31,6 +32,8 @@ enum Command {
     Replay(replay::Arguments),
     /// Run SteadyFS on a simulated chip and measure every access
     Evaluate(evaluate::Arguments),
+    /// Tell what each call and copying files cost on a simulated chip
+    Costs(costs::Arguments),
     /// List the chips that can be simulated
     Devices,
 }
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Costs(arguments) => costs::run(&arguments),
         Command::Devices => devices::run(),
     };
     match result {

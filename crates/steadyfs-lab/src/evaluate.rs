@@ -25,7 +25,7 @@
 //! with an error, and so does a run of calls beyond an envelope, and idle work beyond the idle time.
 
 mod comparison;
-mod device;
+pub(crate) mod device;
 mod drive;
 mod error;
 mod idle;
@@ -34,6 +34,8 @@ mod options;
 mod overwrites;
 mod ring;
 mod shadow;
+
+pub(crate) use judge::cost;
 
 pub use error::{EvaluateError, Phase};
 pub use options::{DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Timing, UnknownName, Workload};

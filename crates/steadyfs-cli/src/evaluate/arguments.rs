@@ -63,7 +63,7 @@ Examples:
   steady evaluate --idle 100ms --burst 256KiB";
 
 /// Reads the name of a timing; clap lists the names and suggests the nearest.
-fn timings() -> impl TypedValueParser<Value = Timing> {
+pub fn timings() -> impl TypedValueParser<Value = Timing> {
     PossibleValuesParser::new(Timing::NAMES.map(|(name, _)| name)).try_map(|name| name.parse::<Timing>())
 }
 
