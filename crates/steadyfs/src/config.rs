@@ -1,5 +1,6 @@
 //! Settings, and the numbers derived from them and the geometry.
 
+use crate::error::ConfigError;
 use crate::media::Geometry;
 
 /// Most anchor blocks (blocks that hold checkpoints) a volume may have.
@@ -58,7 +59,7 @@ impl Config {
 
     /// Bytes of RAM that a volume needs for its tables and buffers.
     ///
-    /// A `const fn`: the buffer can be a `static` array. It has room for eight files that are open at once; eight bytes more for each
+    /// A `const fn`: the buffer can be a `static` array. It has room for eight files that are open at once; twelve bytes more for each
     /// further one.
     pub const fn memory_bytes(&self, geometry: &Geometry) -> usize {
         match Layout::derive(geometry, self) {
@@ -67,11 +68,16 @@ impl Config {
         }
     }
 
+    /// Bytes of RAM for a cache of so many logical pages, to be [lent](crate::FileSystem::lend_cache) after the mount.
+    pub const fn cache_bytes(&self, geometry: &Geometry, pages: usize) -> usize {
+        pages * (self.unit_pages as usize * geometry.page_bytes as usize + crate::store::cache::ENTRY_BYTES)
+    }
+
     /// Says what is wrong with the settings for a medium, if anything.
     ///
     /// # Errors
     /// The rule that is broken.
-    pub const fn check(&self, geometry: &Geometry) -> Result<(), &'static str> {
+    pub const fn check(&self, geometry: &Geometry) -> Result<(), ConfigError> {
         match Layout::derive(geometry, self) {
             Ok(_) => Ok(()),
             Err(rule) => Err(rule),
@@ -89,6 +95,8 @@ const fn clamp(value: u32, low: u32, high: u32) -> u32 {
     }
 }
 
+/// Not inlined: it is called often, and a call is shorter.
+#[inline(never)]
 const fn ceil_div(a: u32, b: u32) -> u32 {
     a.div_ceil(b)
 }
@@ -140,41 +148,41 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) const fn derive(geometry: &Geometry, config: &Config) -> Result<Self, &'static str> {
+    pub(crate) const fn derive(geometry: &Geometry, config: &Config) -> Result<Self, ConfigError> {
         let unit = config.unit_pages as u32;
         let page = geometry.page_bytes;
         let pages = geometry.pages_per_block;
         let blocks = geometry.block_count;
         if !page.is_power_of_two() || page < 256 || page > 16_384 {
-            return Err("page_bytes must be a power of two from 256 to 16,384");
+            return Err(ConfigError::PageBytes);
         }
         if pages < 4 || pages > 256 || blocks < 16 || blocks > 0x10_0000 {
-            return Err("pages_per_block must be 4 to 256 and block_count 16 to 1,048,576");
+            return Err(ConfigError::Blocks);
         }
         if !unit.is_power_of_two() || unit > 16 || pages / unit < 4 {
-            return Err("unit_pages must be a power of two up to 16, and a block must hold at least 4 logical pages");
+            return Err(ConfigError::UnitPages);
         }
         if config.transaction_pages < 2 || config.transaction_pages > 1024 {
-            return Err("transaction_pages must be 2 to 1,024");
+            return Err(ConfigError::TransactionPages);
         }
         if config.overlay_entries < config.transaction_pages + 40 || config.overlay_entries > 8192 {
-            return Err("overlay_entries must be at least 40 more than transaction_pages, and at most 8,192");
+            return Err(ConfigError::OverlayEntries);
         }
         if config.checkpoint_programs < 16 || config.checkpoint_programs > 4096 {
-            return Err("checkpoint_programs must be 16 to 4,096");
+            return Err(ConfigError::CheckpointPrograms);
         }
         if config.wear_spread < 8 || config.wear_spread > 200 {
-            return Err("wear_spread must be 8 to 200");
+            return Err(ConfigError::WearSpread);
         }
         if config.name_bytes_max == 0 {
-            return Err("name_bytes_max must be 1 to 255");
+            return Err(ConfigError::NameBytesMax);
         }
         if config.files_max < 1 || config.files_max > 0x10_0000 || config.failures > 8 {
-            return Err("files_max must be 1 to 1,048,576 and failures at most 8");
+            return Err(ConfigError::FilesOrFailures);
         }
         let logical_bytes = unit * page;
         if logical_bytes > 0x8000 {
-            return Err("a logical page must not be larger than 32 KiB");
+            return Err(ConfigError::LogicalPageTooLarge);
         }
         let fpb = pages / unit;
         let frames = fpb * blocks;
@@ -186,14 +194,12 @@ impl Layout {
         let maps = ceil_div(room + config.files_max + SPARE_INODES + 7, logical_bytes * 8);
         let logical_count = room + maps + table + 1;
         if logical_count > 0xFF_FFFF || (entry_bytes == 2 && logical_count > 0xFFFF) {
-            return Err("files_max asks for more logical pages than a map entry can name");
+            return Err(ConfigError::TooManyLogicalPages);
         }
         let leaf_count = ceil_div(logical_count, leaf_entries);
         let checkpoint_pages = ceil_div(Self::checkpoint_bytes(blocks, leaf_count, entry_bytes, config), page);
         if checkpoint_pages + 2 * unit + 1 > pages {
-            return Err(
-                "a block must hold a checkpoint, two logical pages and a journal page: fewer overlay_entries, or larger blocks",
-            );
+            return Err(ConfigError::BlockTooSmall);
         }
         // Enough for their wear to be the average, and for some of them to go bad.
         let least = 3 + clamp(config.bad_blocks_max as u32, 0, 5);
@@ -205,11 +211,11 @@ impl Layout {
         let reserve_frames = (fpb - 1) + fpb * (4 + config.failures as u32);
         let listed_blocks = ceil_div(config.checkpoint_programs as u32, pages) + 4 + STOCK + config.failures as u32;
         if listed_blocks > LISTED_MAX as u32 {
-            return Err("checkpoint_programs must not be more than 10 blocks of pages");
+            return Err(ConfigError::CheckpointTooRare);
         }
         let fixed = config.bad_blocks_max as u32 + 2 + anchor_count + 3 + ceil_div(reserve_frames, fpb) + 3;
         if fixed + 4 > blocks {
-            return Err("too few blocks: bad_blocks_max, anchors and reserve leave no room for data");
+            return Err(ConfigError::TooFewBlocks);
         }
         let data_blocks = blocks - fixed;
         // The most live frames of a victim that still leave a whole user frame and half of one for static wear levelling,
@@ -220,7 +226,7 @@ impl Layout {
         }
         let overhead = leaf_count + config.transaction_pages as u32 + 1;
         if worst == 0 || (worst + 1) * data_blocks <= overhead + 8 {
-            return Err("a reclaimed block would not gain a frame: more overlay_entries or larger blocks");
+            return Err(ConfigError::NoGain);
         }
         let proved = (worst + 1) * data_blocks - overhead;
         let usable = if proved < room { proved } else { room };

@@ -99,6 +99,68 @@ impl From<Failure> for Error {
     }
 }
 
+/// Which rule settings break. The text is that of `Display`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// `page_bytes` must be a power of two from 256 to 16,384.
+    PageBytes,
+    /// `pages_per_block` must be 4 to 256 and `block_count` 16 to 1,048,576.
+    Blocks,
+    /// `unit_pages` must be a power of two up to 16, and a block must hold at least 4 logical pages.
+    UnitPages,
+    /// `transaction_pages` must be 2 to 1,024.
+    TransactionPages,
+    /// `overlay_entries` must be at least 40 more than `transaction_pages`, and at most 8,192.
+    OverlayEntries,
+    /// `checkpoint_programs` must be 16 to 4,096.
+    CheckpointPrograms,
+    /// `wear_spread` must be 8 to 200.
+    WearSpread,
+    /// `files_max` must be 1 to 1,048,576 and failures at most 8.
+    FilesOrFailures,
+    /// `name_bytes_max` must be 1 to 255.
+    NameBytesMax,
+    /// A logical page must not be larger than 32 KiB.
+    LogicalPageTooLarge,
+    /// `files_max` asks for more logical pages than a map entry can name.
+    TooManyLogicalPages,
+    /// A block must hold a checkpoint, two logical pages and a journal page: fewer `overlay_entries`, or larger blocks.
+    BlockTooSmall,
+    /// `checkpoint_programs` must not be more than 10 blocks of pages.
+    CheckpointTooRare,
+    /// Too few blocks: `bad_blocks_max`, anchors and reserve leave no room for data.
+    TooFewBlocks,
+    /// A reclaimed block would not gain a frame: more `overlay_entries` or larger blocks.
+    NoGain,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::PageBytes => "page_bytes must be a power of two from 256 to 16,384",
+            Self::Blocks => "pages_per_block must be 4 to 256 and block_count 16 to 1,048,576",
+            Self::UnitPages => "unit_pages must be a power of two up to 16, and a block must hold at least 4 logical pages",
+            Self::TransactionPages => "transaction_pages must be 2 to 1,024",
+            Self::OverlayEntries => "overlay_entries must be at least 40 more than transaction_pages, and at most 8,192",
+            Self::CheckpointPrograms => "checkpoint_programs must be 16 to 4,096",
+            Self::WearSpread => "wear_spread must be 8 to 200",
+            Self::FilesOrFailures => "files_max must be 1 to 1,048,576 and failures at most 8",
+            Self::NameBytesMax => "name_bytes_max must be 1 to 255",
+            Self::LogicalPageTooLarge => "a logical page must not be larger than 32 KiB",
+            Self::TooManyLogicalPages => "files_max asks for more logical pages than a map entry can name",
+            Self::BlockTooSmall => {
+                "a block must hold a checkpoint, two logical pages and a journal page: fewer overlay_entries, or larger blocks"
+            }
+            Self::CheckpointTooRare => "checkpoint_programs must not be more than 10 blocks of pages",
+            Self::TooFewBlocks => "too few blocks: bad_blocks_max, anchors and reserve leave no room for data",
+            Self::NoGain => "a reclaimed block would not gain a frame: more overlay_entries or larger blocks",
+        })
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
 /// Why a volume could not be formatted or mounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -124,8 +186,8 @@ pub enum MountError {
         /// Bytes given.
         given: usize,
     },
-    /// The settings contradict each other or the chip; the text names the rule.
-    Config(&'static str),
+    /// The settings contradict each other or the chip.
+    Config(ConfigError),
     /// More blocks are bad than `bad_blocks_max` allows.
     TooManyBadBlocks {
         /// Bad blocks found.
@@ -148,7 +210,7 @@ impl fmt::Display for MountError {
                 write!(f, "the volume was formatted for {on_flash:?}, the device is {device:?}")
             }
             MountError::MemoryTooSmall { needed, given } => write!(f, "the buffer has {given} bytes, {needed} are needed"),
-            MountError::Config(rule) => f.write_str(rule),
+            MountError::Config(rule) => rule.fmt(f),
             MountError::TooManyBadBlocks { found, allowed } => write!(f, "{found} blocks are bad, {allowed} are allowed"),
             MountError::NoCheckpoint => f.write_str("there is a superblock, but no readable checkpoint"),
             MountError::Volume(error) => error.fmt(f),
@@ -161,6 +223,12 @@ impl core::error::Error for MountError {}
 impl From<Error> for MountError {
     fn from(error: Error) -> Self {
         MountError::Volume(error)
+    }
+}
+
+impl From<ConfigError> for MountError {
+    fn from(rule: ConfigError) -> Self {
+        MountError::Config(rule)
     }
 }
 

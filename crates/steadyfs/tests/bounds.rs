@@ -4,6 +4,7 @@
 mod common;
 
 use common::oracle::{Model, fill};
+use common::steps::EXPLICIT;
 use common::{Rng, SHAPES, bounded, for_seeds};
 use steadyfs::media::Flash;
 use steadyfs::{Access, Call, Envelope, OpenOptions};
@@ -28,13 +29,14 @@ fn any_row_of_overwrites_stays_within_both_envelopes() {
         let shape = &SHAPES[seed as usize % SHAPES.len()];
         let percent = [50, 80, 90, 95][seed as usize / SHAPES.len() % 4];
         let mut device = shape.device(seed);
-        let mut model = Model::new(false);
+        let mut model = Model::new(EXPLICIT);
         fill(&mut device, &mut model, percent);
-        let names: Vec<(String, usize)> = model.current.iter().map(|(name, data)| (name.clone(), data.len())).collect();
+        let names: Vec<(String, usize)> = model.current.files().map(|(name, node)| (name.to_string(), node.data.len())).collect();
         let page = shape.logical_bytes() as usize;
         let mut fs = device.mount(Access::ReadWrite).expect("mount");
         let timing = fs.flash().timing();
-        let mut files: Vec<_> = names.iter().map(|(name, _)| fs.open(name, OpenOptions::DURABLE).expect("open")).collect();
+        let mut files: Vec<_> =
+            names.iter().map(|(name, _)| fs.open(name.as_str(), OpenOptions::DURABLE).expect("open")).collect();
         let mut rng = Rng(seed);
         let data = vec![0xC3; page];
         let mut backlogs = fs.envelopes(Call::Overwrite, &timing).map(|envelope| Backlog { envelope, now_ns: 0 });
@@ -42,7 +44,7 @@ fn any_row_of_overwrites_stays_within_both_envelopes() {
             let file = rng.below(files.len() as u64) as usize;
             let at = rng.below((names[file].1 / page) as u64) * page as u64;
             let before_ns = fs.flash().time_ns();
-            bounded(&mut fs, Call::Overwrite, 1, |fs| fs.write(&mut files[file], at, &data)).expect("overwrite");
+            bounded(&mut fs, Call::Overwrite, |fs| fs.write(&mut files[file], at, &data)).expect("overwrite");
             let write_ns = fs.flash().time_ns() - before_ns;
             backlogs.iter_mut().for_each(|backlog| backlog.add(write_ns));
         }
@@ -53,7 +55,7 @@ fn any_row_of_overwrites_stays_within_both_envelopes() {
 fn restart_without_a_write_costs_no_room_and_stays_within_its_bound() {
     for shape in &SHAPES {
         let mut device = shape.device(1);
-        fill(&mut device, &mut Model::new(false), 90);
+        fill(&mut device, &mut Model::new(EXPLICIT), 90);
         let used = device.mount(Access::ReadWrite).expect("mount").usage().used_bytes;
         for _ in 0..300 {
             device.power_cycle();
@@ -70,7 +72,7 @@ fn restart_without_a_write_costs_no_room_and_stays_within_its_bound() {
 fn many_restarts_with_a_write_each_brick_nothing() {
     for shape in &SHAPES {
         let mut device = shape.device(1);
-        fill(&mut device, &mut Model::new(false), 90);
+        fill(&mut device, &mut Model::new(EXPLICIT), 90);
         for round in 0..400 {
             let mut fs = device.mount(Access::ReadWrite).unwrap_or_else(|error| panic!("{}: round {round}: {error}", shape.name));
             let mut file = fs.open("rest0", OpenOptions::DURABLE).expect("open");

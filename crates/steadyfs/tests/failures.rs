@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::oracle::{Limits, Model, Op, Session, contents, fill, random_steps, work};
+use common::oracle::{Model, Session, contents, fill, work};
+use common::steps::{EXPLICIT, Limits, Op, random_steps};
 use common::{Device, Rng, SHAPES, Shape, for_seeds};
 use steadyfs::{Access, Error, MountError, OpenOptions};
 
@@ -14,7 +15,7 @@ const CHIPS: [usize; 3] = [0, 1, 4];
 /// A volume on which reclamation is at work, and the number of programs and erases that a workload makes on it.
 fn stage(shape: &Shape) -> (Device, Model, Limits, u64, u64) {
     let limits = shape.limits(6);
-    let (mut device, mut model) = (shape.device(1), Model::new(false));
+    let (mut device, mut model) = (shape.device(1), Model::new(EXPLICIT));
     fill(&mut device, &mut model, 60);
     work(&mut device, &mut model, random_steps(u64::MAX, 800, limits)).expect("churn");
     let (mut copy, mut copy_model) = (device.clone(), model.clone());
@@ -104,7 +105,7 @@ fn factory_bad_blocks_are_never_used() {
         let shape = &SHAPES[seed as usize % 4];
         let count = u32::from(shape.config().bad_blocks_max);
         let mut device = shape.device_with_bad_blocks(count, seed);
-        work(&mut device, &mut Model::new(false), random_steps(seed, 400, shape.limits(24))).expect("work");
+        work(&mut device, &mut Model::new(EXPLICIT), random_steps(seed, 400, shape.limits(24))).expect("work");
     });
 }
 
@@ -112,7 +113,7 @@ fn factory_bad_blocks_are_never_used() {
 fn one_failure_too_many_in_a_call_is_an_error_and_keeps_what_was_committed() {
     for_seeds("failures", "one_failure_too_many_in_a_call_is_an_error_and_keeps_what_was_committed", 60, |seed| {
         let shape = &SHAPES[seed as usize % SHAPES.len()];
-        let (mut device, mut model) = (shape.device(seed), Model::new(false));
+        let (mut device, mut model) = (shape.device(seed), Model::new(EXPLICIT));
         fill(&mut device, &mut model, 30);
         let failures = u64::from(device.config.failures);
         let mut session = Session::mount(&mut device, &mut model).expect("mount");
@@ -132,9 +133,8 @@ fn one_failure_too_many_in_a_call_is_an_error_and_keeps_what_was_committed() {
         device.power_cycle();
         let mut fs = device.mount(Access::ReadWrite).expect("mount after the failures");
         let mut found = contents(&mut fs).expect("contents");
-        found.remove("victim");
-        let expected = &model.current;
-        assert!(found == *expected, "{} files instead of {}", found.len(), expected.len());
+        found.nodes.remove("victim");
+        assert!(model.current.agrees(&found), "{}", model.current.difference(&found));
     });
 }
 

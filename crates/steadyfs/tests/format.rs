@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use steadyfs::media::{Flash, Geometry, PageIndex, TAG_BYTES};
-use steadyfs::{Access, Config, FileSystem, OpenOptions};
+use steadyfs::{Access, Config, Cursor, FileSystem, OpenOptions, ROOT};
 use steadyfs_sim::{Nand, NandTiming};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/images/v1-small.hex");
@@ -22,6 +22,7 @@ const CONFIG: Config = Config {
     bad_blocks_max: 1,
     files_max: 16,
     failures: 1,
+    name_bytes_max: 255,
 };
 
 // Kinds of pages, as in `docs/format.md`.
@@ -70,7 +71,8 @@ fn make() -> Nand {
         fs.write(&mut file, 0, &data).unwrap();
         fs.sync().unwrap();
     }
-    fs.open("empty", OpenOptions::DURABLE).unwrap();
+    let file = fs.open("empty", OpenOptions::DURABLE).unwrap();
+    fs.close(file).unwrap();
     // More pages than the overlay takes: leaves of the map are written.
     let mut file = fs.open("large", OpenOptions::DURABLE).unwrap();
     for page in 0..36 {
@@ -86,7 +88,7 @@ fn make() -> Nand {
     fs.unmount().unwrap();
 
     let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).unwrap();
-    let mut file = fs.open("cut", OpenOptions::EXISTING).unwrap();
+    let mut file = fs.open("cut", OpenOptions::WRITE).unwrap();
     fs.truncate(&mut file, 1300).unwrap();
     fs.truncate(&mut file, 2100).unwrap();
     let mut file = fs.open("sparse", OpenOptions::CREATE).unwrap();
@@ -95,10 +97,10 @@ fn make() -> Nand {
     let mut file = fs.open("patched", OpenOptions::DURABLE).unwrap();
     fs.write(&mut file, 0, &content(5, 700)).unwrap();
     fs.append(&mut file, &content(1, 20)).unwrap();
-    let mut file = fs.open(&"n".repeat(64), OpenOptions::DURABLE).unwrap();
+    let mut file = fs.open(&*"n".repeat(64), OpenOptions::DURABLE).unwrap();
     fs.write(&mut file, 0, &content(7, 160)).unwrap();
     // Never committed.
-    let mut file = fs.open("regions", OpenOptions::EXISTING).unwrap();
+    let mut file = fs.open("regions", OpenOptions::WRITE).unwrap();
     fs.write(&mut file, 0, &content(8, 1024)).unwrap();
     chip
 }
@@ -159,9 +161,9 @@ fn chip() -> Nand {
 }
 
 fn contents<F: Flash>(fs: &mut FileSystem<'_, F>) -> BTreeMap<String, Vec<u8>> {
-    let (mut files, mut cursor) = (BTreeMap::new(), 0);
-    while let Some(entry) = fs.list(&mut cursor).expect("list") {
-        let mut file = fs.open(entry.name(), OpenOptions::EXISTING).expect("open");
+    let (mut files, mut cursor) = (BTreeMap::new(), Cursor::default());
+    while let Some(entry) = fs.list(ROOT, &mut cursor).expect("list") {
+        let mut file = fs.open(entry.name(), OpenOptions::WRITE).expect("open");
         let mut data = vec![0; entry.stat.size as usize + 1];
         let count = fs.read(&mut file, 0, &mut data).expect("read");
         data.truncate(count);

@@ -3,6 +3,7 @@
 mod common;
 
 use common::oracle::{Model, Session, contents};
+use common::steps::{EXPLICIT, Op};
 use common::{Rng, SHAPES, Shape, bounded, for_seeds};
 use steadyfs::{Access, Call, Error, OpenOptions};
 
@@ -10,9 +11,9 @@ use steadyfs::{Access, Call, Error, OpenOptions};
 fn fill_up(session: &mut Session<'_>, name: &str, page_bytes: usize) -> u64 {
     let mut pages = 0;
     loop {
-        let before = session.model.current.get(name).map_or(0, |data| data.len());
+        let before = session.model.current.size(name);
         session.write(name, before as u64, page_bytes, true).expect("write");
-        let after = session.model.current.get(name).map_or(0, |data| data.len());
+        let after = session.model.current.size(name);
         if after == before {
             return pages;
         }
@@ -20,21 +21,11 @@ fn fill_up(session: &mut Session<'_>, name: &str, page_bytes: usize) -> u64 {
     }
 }
 
-/// Frees what removed files still hold: a call that changes the volume frees a few pages.
-fn settle(session: &mut Session<'_>) {
-    for _ in 0..2000 {
-        if session.fs.usage().used_bytes == 0 {
-            return;
-        }
-        session.write("settle", 0, 1, true).expect("write");
-    }
-}
-
 #[test]
 fn volume_fills_to_the_last_page_and_again_after_a_remove() {
     for_seeds("full", "volume_fills_to_the_last_page_and_again_after_a_remove", SHAPES.len() as u64, |seed| {
         let shape = &SHAPES[seed as usize % SHAPES.len()];
-        let (mut device, mut model) = (shape.device(seed), Model::new(false));
+        let (mut device, mut model) = (shape.device(seed), Model::new(EXPLICIT));
         let page = shape.logical_bytes() as usize;
         let mut session = Session::mount(&mut device, &mut model).expect("mount");
         let mut first = None;
@@ -53,22 +44,20 @@ fn volume_fills_to_the_last_page_and_again_after_a_remove() {
                 session.write("a", at * page as u64, page, true).expect("overwrite");
             }
             session.check().expect("contents");
-            session.remove("a").expect("remove");
-            settle(&mut session);
-            assert_eq!(session.fs.usage().used_bytes, 0, "{}: pages leaked in round {round}", shape.name);
+            session.remove_all().expect("remove");
         }
     });
 }
 
 /// Fills a volume with one file and overwrites it at random; each call within its bound.
 fn overwrite_when_full(shape: &Shape, seed: u64) {
-    let (mut device, mut model) = (shape.device(seed), Model::new(false));
+    let (mut device, mut model) = (shape.device(seed), Model::new(EXPLICIT));
     let page = shape.logical_bytes() as usize;
     let pages = {
         let mut session = Session::mount(&mut device, &mut model).expect("mount");
         fill_up(&mut session, "a", page)
     };
-    let mut expected = model.current["a"].to_vec();
+    let mut expected = model.current.get("a").expect("the file").data.clone();
     let mut rng = Rng(seed);
     let mut fs = device.mount(Access::ReadWrite).expect("mount");
     let mut file = fs.open("a", OpenOptions::DURABLE).expect("open");
@@ -76,10 +65,10 @@ fn overwrite_when_full(shape: &Shape, seed: u64) {
         let at = rng.below(pages) as usize * page;
         let data = vec![rng.next() as u8; page];
         expected[at..at + page].copy_from_slice(&data);
-        bounded(&mut fs, Call::Overwrite, 1, |fs| fs.write(&mut file, at as u64, &data)).expect("overwrite");
+        bounded(&mut fs, Call::Overwrite, |fs| fs.write(&mut file, at as u64, &data)).expect("overwrite");
     }
     let found = contents(&mut fs).expect("contents");
-    assert!(*found["a"] == expected, "content differs");
+    assert!(found.get("a").expect("the file").data == expected, "content differs");
 }
 
 #[test]
@@ -93,7 +82,7 @@ fn full_volume_takes_overwrites_for_ever_within_their_bound() {
 fn small_records_on_a_full_volume_stay_within_their_bound() {
     for_seeds("full", "small_records_on_a_full_volume_stay_within_their_bound", SHAPES.len() as u64, |seed| {
         let shape = &SHAPES[seed as usize % SHAPES.len()];
-        let (mut device, mut model) = (shape.device(seed), Model::new(false));
+        let (mut device, mut model) = (shape.device(seed), Model::new(EXPLICIT));
         let mut session = Session::mount(&mut device, &mut model).expect("mount");
         session.write("log", 0, 10, true).expect("write");
         let pages = fill_up(&mut session, "a", shape.logical_bytes() as usize);
@@ -110,7 +99,7 @@ fn small_records_on_a_full_volume_stay_within_their_bound() {
 #[test]
 fn removing_a_large_file_costs_no_more_than_a_small_one() {
     for shape in &SHAPES {
-        let (mut device, mut model) = (shape.device(1), Model::new(false));
+        let (mut device, mut model) = (shape.device(1), Model::new(EXPLICIT));
         let mut session = Session::mount(&mut device, &mut model).expect("mount");
         fill_up(&mut session, "large", shape.logical_bytes() as usize);
         // `remove` holds itself to the bound.
@@ -123,20 +112,18 @@ fn removing_a_large_file_costs_no_more_than_a_small_one() {
 fn files_come_and_go_without_end() {
     for_seeds("full", "files_come_and_go_without_end", SHAPES.len() as u64, |seed| {
         let shape = &SHAPES[seed as usize % SHAPES.len()];
-        let (mut device, mut model) = (shape.device(seed), Model::new(false));
+        let (mut device, mut model) = (shape.device(seed), Model::new(EXPLICIT));
         let mut session = Session::mount(&mut device, &mut model).expect("mount");
         let mut rng = Rng(seed);
         for round in 0..3000_u32 {
             let name = format!("come and go {}", rng.below(40));
-            if session.model.current.contains_key(&name) {
+            if session.model.current.get(&name).is_some() {
                 session.remove(&name).expect("remove");
             } else {
                 session.write(&name, 0, 1 + rng.below(2 * shape.logical_bytes()) as usize, round % 3 == 0).expect("write");
             }
             if round % 7 == 0 {
-                session.fs.sync().expect("sync");
-                let current = session.model.current.clone();
-                session.model.settle(current);
+                session.step(&Op::Commit).expect("commit");
             }
         }
         session.check().expect("contents");
@@ -147,15 +134,19 @@ fn files_come_and_go_without_end() {
 fn one_file_too_many_is_refused() {
     for shape in &SHAPES {
         let mut device = shape.device(1);
-        let files_max = device.config.files_max;
+        // The root is one of them.
+        let files_max = device.config.files_max - 1;
         let mut fs = device.mount(Access::ReadWrite).expect("mount");
         for file in 0..files_max {
-            let result = bounded(&mut fs, Call::Create, 1, |fs| fs.open(&format!("file {file}"), OpenOptions::DURABLE));
+            let result =
+                bounded(&mut fs, Call::Create { depth: 1 }, |fs| fs.open(&*format!("file {file}"), OpenOptions::DURABLE))
+                    .and_then(|file| fs.close(file));
             assert!(result.is_ok(), "{}: file {file} of {files_max}: {result:?}", shape.name);
         }
         assert_eq!(fs.open("one more", OpenOptions::DURABLE).err(), Some(Error::TooManyFiles));
         fs.remove("file 3").expect("remove");
-        fs.open("one more", OpenOptions::DURABLE).expect("room again");
-        assert_eq!(contents(&mut fs).expect("contents").len() as u32, files_max);
+        let file = fs.open("one more", OpenOptions::DURABLE).expect("room again");
+        fs.close(file).expect("close");
+        assert_eq!(contents(&mut fs).expect("contents").files().count() as u32, files_max);
     }
 }

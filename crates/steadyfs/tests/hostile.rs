@@ -7,7 +7,7 @@ mod common;
 
 use common::{Rng, for_seeds};
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
-use steadyfs::{Access, Config, FileSystem, OpenOptions};
+use steadyfs::{Access, Config, Cursor, FileSystem, OpenOptions, ROOT};
 
 /// Operations after which a call is taken to be endless.
 const OPERATIONS_MAX: u32 = 300_000;
@@ -101,10 +101,10 @@ fn use_it(ram: Ram, access: Access, config: &Config, seed: u64) {
     let Ok(mut fs) = FileSystem::mount(ram, access, &mut memory) else { return };
     let mut rng = Rng(seed);
     let mut names = vec!["a0".to_string(), "new".into()];
-    let mut cursor = 0;
+    let mut cursor = Cursor::default();
     for _ in 0..200 {
         fs.flash_mut().operations = 0;
-        match fs.list(&mut cursor) {
+        match fs.list(ROOT, &mut cursor) {
             Ok(Some(entry)) => names.push(entry.name().into()),
             _ => break,
         }
@@ -113,9 +113,9 @@ fn use_it(ram: Ram, access: Access, config: &Config, seed: u64) {
     for round in 0..60 {
         fs.flash_mut().operations = 0;
         let name = names[rng.below(names.len() as u64) as usize].clone();
-        let _ = fs.stat(&name);
+        let _ = fs.stat(name.as_str());
         let options = OpenOptions { durable: rng.one_in(2), ..OpenOptions::CREATE };
-        let Ok(mut file) = fs.open(&name, options) else { continue };
+        let Ok(mut file) = fs.open(name.as_str(), options) else { continue };
         let size = fs.size(&mut file).unwrap_or(0);
         let offset = if rng.one_in(4) { rng.next() } else { rng.below(size.clamp(1, 1 << 40)) };
         let bytes = 1 + rng.below(2000) as usize;
@@ -124,11 +124,11 @@ fn use_it(ram: Ram, access: Access, config: &Config, seed: u64) {
             1 => fs.write(&mut file, offset, &data[..bytes]),
             2 => fs.append(&mut file, &data[..bytes]),
             3 => fs.truncate(&mut file, offset),
-            4 => fs.remove(&name),
+            4 => fs.remove(name.as_str()),
             _ if rng.one_in(2) => fs.rollback(),
             _ => fs.sync(),
         };
-        let _ = fs.usage();
+        let _ = (fs.close(file), fs.usage());
     }
 }
 
@@ -140,11 +140,12 @@ fn sound_volume(geometry: Geometry, config: &Config) -> Ram {
     let mut rng = Rng(1);
     for round in 0..600_u64 {
         fs.flash_mut().operations = 0;
-        let mut file = fs.open(&format!("a{}", rng.below(9)), OpenOptions::DURABLE).expect("open");
+        let mut file = fs.open(&*format!("a{}", rng.below(9)), OpenOptions::DURABLE).expect("open");
         let data = vec![round as u8; 1 + rng.below(1500) as usize];
         fs.write(&mut file, rng.below(1 + round * 20), &data).expect("write");
+        fs.close(file).expect("close");
         if round % 90 == 70 {
-            fs.remove(&format!("a{}", rng.below(9))).ok();
+            fs.remove(&*format!("a{}", rng.below(9))).ok();
         }
     }
     fs.unmount().expect("unmount")

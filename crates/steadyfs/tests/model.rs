@@ -2,14 +2,16 @@
 
 mod common;
 
-use common::oracle::{Model, Op, Raw, work};
+use common::oracle::{Model, Session, work};
+use common::steps::{EXPLICIT, Op, Raw};
 use common::{SHAPES, Shape, for_seeds};
 use proptest::collection::vec;
 use proptest::prelude::any;
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use steadyfs::CommitOn;
 
 /// Runs random steps on an empty volume, and shrinks those that fail.
-fn agrees_with_the_oracle(seed: u64, shape: &Shape, auto_commit: bool) {
+fn agrees_with_the_oracle(seed: u64, shape: &Shape, events: CommitOn) {
     let limits = shape.limits(24);
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -18,31 +20,31 @@ fn agrees_with_the_oracle(seed: u64, shape: &Shape, auto_commit: bool) {
     let outcome = runner.run(&vec(any::<Raw>(), 1..400), |raws| {
         let ops = raws.into_iter().map(|raw| Op::decode(raw, &limits));
         let mut device = shape.device(seed);
-        let mut model = Model::new(auto_commit);
-        work(&mut device, &mut model, ops).map_err(|error| TestCaseError::fail(error.to_string()))?;
-        Ok(())
+        let mut model = Model::new(events);
+        let session = work(&mut device, &mut model, ops).and_then(|()| Session::mount(&mut device, &mut model));
+        let empty = session.and_then(|mut session| Ok(session.remove_all()?));
+        empty.map_err(|error| TestCaseError::fail(error.to_string()))
     });
-    if let Err(failure) = outcome {
-        let steps = match &failure {
-            proptest::test_runner::TestError::Fail(_, raws) => {
-                raws.iter().map(|raw| format!("\n  {:?}", Op::decode(*raw, &limits))).collect()
-            }
-            _ => String::new(),
-        };
-        panic!("{}: {failure}{steps}", shape.name);
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, raws)) => {
+            let steps: String = raws.iter().map(|raw| format!("\n  {:?}", Op::decode(*raw, &limits))).collect();
+            panic!("{}: {reason}{steps}", shape.name);
+        }
+        Err(abort) => panic!("{}: {abort}", shape.name),
     }
 }
 
 #[test]
 fn volume_agrees_with_the_oracle() {
     for_seeds("model", "volume_agrees_with_the_oracle", 480, |seed| {
-        agrees_with_the_oracle(seed, &SHAPES[seed as usize % SHAPES.len()], false);
+        agrees_with_the_oracle(seed, &SHAPES[seed as usize % SHAPES.len()], EXPLICIT);
     });
 }
 
 #[test]
 fn volume_that_commits_by_itself_agrees_with_the_oracle() {
     for_seeds("model", "volume_that_commits_by_itself_agrees_with_the_oracle", 480, |seed| {
-        agrees_with_the_oracle(seed, &SHAPES[seed as usize % SHAPES.len()], true);
+        agrees_with_the_oracle(seed, &SHAPES[seed as usize % SHAPES.len()], CommitOn::ON_FLUSH);
     });
 }

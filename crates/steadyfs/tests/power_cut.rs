@@ -7,7 +7,8 @@ mod common;
 
 use std::cell::OnceCell;
 
-use common::oracle::{Limits, Model, Op, fill, long_transactions, overwrites, random_steps, work};
+use common::oracle::{Model, Session, fill, work};
+use common::steps::{EXPLICIT, Limits, Op, long_transactions, name_changes, overwrites, random_steps};
 use common::{Device, Rng, SHAPES, Shape, for_seeds, setting};
 use steadyfs::{Error, MountError};
 
@@ -28,7 +29,7 @@ struct Stage {
 impl Stage {
     fn new(shape: &Shape, percent: u64) -> Self {
         let limits = shape.limits(6);
-        let (mut device, mut model) = (shape.device(1), Model::new(false));
+        let (mut device, mut model) = (shape.device(1), Model::new(EXPLICIT));
         fill(&mut device, &mut model, percent);
         work(&mut device, &mut model, random_steps(u64::MAX, 1500, limits)).expect("churn");
         work(&mut device, &mut model, overwrites(0, 1000, limits)).expect("overwrites");

@@ -3,6 +3,7 @@
 mod common;
 
 use common::oracle::{Model, fill};
+use common::steps::EXPLICIT;
 use common::{Device, Rng, SHAPES, Shape};
 use steadyfs::{Access, OpenOptions};
 
@@ -52,7 +53,7 @@ fn anchor_count(shape: &Shape) -> usize {
 /// Writes forty times the capacity, and returns the spread.
 fn wear_of(shape: &Shape, rest_percent: u64, busy_percent: u64, pick: Pick) -> (u32, u8) {
     let mut device = shape.device(1);
-    fill(&mut device, &mut Model::new(false), rest_percent);
+    fill(&mut device, &mut Model::new(EXPLICIT), rest_percent);
     let mut rng = Rng(1);
     let page = vec![0x5A; shape.logical_bytes() as usize];
     let mut fs = device.mount(Access::ReadWrite).expect("mount");

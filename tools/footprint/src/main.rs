@@ -38,11 +38,14 @@ mod calls {
     #[cfg(feature = "nor")]
     use crate::driver::{NorChip as Chip, nor as chip};
     use steadyfs::media::Flash;
-    use steadyfs::{Access, Config, File, FileSystem, OpenOptions};
+    use steadyfs::{Access, Budget, CommitOn, Config, Cursor, File, FileSystem, OpenOptions, Reader};
 
-    /// Makes every call once. Names, offsets and options are opaque, so that no path is optimised away.
+    /// Makes every call of the image once. Names, offsets and options are opaque, so that no path is optimised away.
     pub fn every_one() {
         let memory: &mut [u8] = black_box(&mut []);
+        if cfg!(feature = "reader") {
+            return only_reading(memory);
+        }
         call_format(memory);
         let Some(mut fs) = call_mount(memory) else { return };
         let Some(mut file) = call_open(&mut fs) else { return };
@@ -51,9 +54,41 @@ mod calls {
         call_read(&mut fs, &mut file);
         call_truncate(&mut fs, &mut file);
         call_sync(&mut fs);
+        call_close(&mut fs, file);
         call_remove(&mut fs);
         call_list(&mut fs);
         call_stat(&mut fs);
+        if !cfg!(feature = "logger") {
+            all_others(&mut fs);
+        }
+    }
+
+    fn all_others(fs: &mut FileSystem<'_, Chip>) {
+        let Some(mut file) = call_open(fs) else { return };
+        call_reserve(fs, &mut file);
+        call_close(fs, file);
+        call_create_dir(fs);
+        call_rename(fs);
+        call_remove_dir(fs);
+        call_set_attribute(fs);
+        call_attribute(fs);
+        call_poll(fs);
+        call_rollback(fs);
+        call_maintain(fs);
+    }
+
+    fn only_reading(memory: &mut [u8]) {
+        let Ok(mut reader) = Reader::mount(chip(), memory) else { return };
+        let Ok(mut file) = reader.open(black_box("a")) else { return };
+        black_box(reader.read(&mut file, black_box(0), black_box(&mut [])).is_ok());
+        reader.close(file);
+        black_box(reader.list(black_box(0), &mut Cursor::default()).is_ok());
+        black_box(reader.stat(black_box("a")).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_maintain(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.maintain(Budget::TimeNs(black_box(0)), black_box(0)).is_ok());
     }
 
     #[inline(never)]
@@ -98,14 +133,60 @@ mod calls {
     }
 
     #[inline(never)]
+    fn call_reserve(fs: &mut FileSystem<'_, Chip>, file: &mut File) {
+        black_box(fs.reserve(file, black_box(0), black_box(4096)).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_close(fs: &mut FileSystem<'_, Chip>, file: File) {
+        black_box(fs.close(file).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_create_dir(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.create_dir(black_box("a")).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_rename(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.rename(black_box("a"), black_box("b")).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_remove_dir(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.remove_dir(black_box("a")).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_set_attribute(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.set_attribute(black_box(0), black_box("a"), black_box(Some(&[]))).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_attribute(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.attribute(black_box(0), black_box("a"), black_box(&mut [])).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_poll(fs: &mut FileSystem<'_, Chip>) {
+        fs.set_commit_on(black_box(CommitOn::TIMED_AND_ON_FLUSH));
+        black_box(fs.poll(black_box(0)).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_rollback(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.rollback().is_ok());
+    }
+
+    #[inline(never)]
     fn call_remove(fs: &mut FileSystem<'_, Chip>) {
         black_box(fs.remove(black_box("a")).is_ok());
     }
 
     #[inline(never)]
     fn call_list(fs: &mut FileSystem<'_, Chip>) {
-        let mut cursor = black_box(0);
-        if let Ok(Some(entry)) = fs.list(&mut cursor) {
+        let mut cursor = black_box(Cursor::default());
+        if let Ok(Some(entry)) = fs.list(black_box(0), &mut cursor) {
             black_box(entry.stat);
         }
     }

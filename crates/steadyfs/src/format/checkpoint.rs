@@ -65,7 +65,7 @@ impl Header {
         fields.put(8, self.sequence);
         fields.put(8, self.transaction_start);
         fields.put(4, self.journal_at.into());
-        for (block, next) in self.heads {
+        for &(block, next) in &self.heads {
             fields.put(4, block.into());
             fields.put(2, next.into());
         }

@@ -89,7 +89,7 @@ impl Superblock {
         fields.put(1, 0);
         fields.put(1, self.anchor_count.into());
         fields.put(4, self.copy.into());
-        for anchor in self.anchors {
+        for &anchor in &self.anchors {
             fields.put(4, anchor.into());
         }
     }

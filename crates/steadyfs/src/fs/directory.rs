@@ -22,12 +22,10 @@ use super::{Entry, FileSystem};
 use crate::config::{INODE_BYTES, Layout};
 use crate::error::Error;
 use crate::media::Flash;
+use crate::store::edit::{Edit, RECORD_BYTES, REMOVED, is_full, word};
 
-/// Bytes of a record.
-const RECORD_BYTES: u32 = 8;
 /// Names of equal hash that are looked at.
 const EQUAL_HASHES_MAX: u32 = 8;
-const REMOVED: u32 = u32::MAX;
 
 /// The directory that was used last.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +97,7 @@ fn bucket_of(hash: u32, buckets: u32) -> (u32, u32) {
 
 /// Records of a bucket.
 fn slots(layout: &Layout) -> u32 {
-    layout.logical_bytes / RECORD_BYTES
+    layout.logical_bytes / RECORD_BYTES as u32
 }
 
 /// Entries above which a directory of `buckets` grows. A bucket that is not split yet holds up to twice the average; small ones
@@ -109,10 +107,6 @@ fn entries_max(layout: &Layout, buckets: u32) -> u32 {
     let average = if slots >= 256 { slots * 2 / 5 } else { slots / 5 };
     // The first bucket has nobody to share with.
     if buckets == 1 { average * 3 / 2 } else { average * buckets }
-}
-
-fn word(record: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
 }
 
 impl<F: Flash> FileSystem<'_, F> {
@@ -169,7 +163,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     fn slot_place(&mut self, slot: u32) -> Result<(u32, u32), Error> {
         let slots = slots(self.store.layout());
-        Ok((self.bucket_page(slot / slots)?, slot % slots * RECORD_BYTES))
+        Ok((self.bucket_page(slot / slots)?, slot % slots * RECORD_BYTES as u32))
     }
 
     /// Looks a name up in a directory.
@@ -223,7 +217,7 @@ impl<F: Flash> FileSystem<'_, F> {
             let (found, is_full) = self.store.with_page(page, index, |bytes| {
                 let mut is_full = true;
                 let mut found = None;
-                for (slot, record) in bytes.chunks_exact(RECORD_BYTES as usize).enumerate() {
+                for (slot, record) in bytes.chunks_exact(RECORD_BYTES).enumerate() {
                     let (slot, number) = (slot as u32, word(record, 4));
                     if number == 0 || number == REMOVED {
                         is_full &= number != 0;
@@ -365,7 +359,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     fn write_record(&mut self, page: u32, at: u32, hash: u32, number: u32) -> Result<(), Error> {
-        let mut record = [0; RECORD_BYTES as usize];
+        let mut record = [0; RECORD_BYTES];
         record[..4].copy_from_slice(&hash.to_le_bytes());
         record[4..].copy_from_slice(&number.to_le_bytes());
         self.store.patch(page, at, &record)
@@ -374,7 +368,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Lets a record name another inode.
     pub(super) fn replace_record(&mut self, slot: u32, inode: u32) -> Result<(), Error> {
         let (page, at) = self.slot_place(slot)?;
-        self.store.patch(page, at + 4, &(inode + 1).to_le_bytes())
+        self.store.patch(page, at + 4, &(inode + 1).to_le_bytes())?;
+        self.note_directory(self.directory())
     }
 
     /// Removes a record of the directory.
@@ -393,6 +388,11 @@ impl<F: Flash> FileSystem<'_, F> {
         let step = 1 | u64::from(is_directory) << 32;
         let size = dir.header.size;
         dir.header.size = if more { size.wrapping_add(step) } else { size.wrapping_sub(step) };
+        self.note_directory(dir)
+    }
+
+    /// Writes the number of entries of the directory, and the time.
+    fn note_directory(&mut self, mut dir: Directory) -> Result<(), Error> {
         dir.header.modified_ns = self.now_ns.max(dir.header.modified_ns);
         let (page, at) = self.inode_place(dir.node.inode);
         self.store.patch(page, at + SIZE_AT, &dir.header.emit()[SIZE_AT as usize..SIZE_AT as usize + 16])?;
@@ -414,8 +414,8 @@ impl<F: Flash> FileSystem<'_, F> {
         if buckets > 0 {
             let bit = 1 << buckets.ilog2();
             let old = self.bucket_page(buckets - bit)?;
-            self.store.write_edited(new, old, &|_, bytes| keep_records(bytes, bit, bit))?;
-            self.store.write_edited(old, old, &|_, bytes| keep_records(bytes, bit, 0))?;
+            self.store.write_edited(new, old, Edit::Records { mask: bit, value: bit })?;
+            self.store.write_edited(old, old, Edit::Records { mask: bit, value: 0 })?;
         }
         let (page, at) = self.inode_place(dir.node.inode);
         self.store.patch(page, at + EXTRA_AT, &dir.header.extra.to_le_bytes())
@@ -451,7 +451,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let mut best = None;
         for index in 0..u32::from(self.store.layout().config.unit_pages) {
             let here = self.store.with_page(page, index, |bytes| {
-                let records = bytes.chunks_exact(RECORD_BYTES as usize);
+                let records = bytes.chunks_exact(RECORD_BYTES);
                 let taken = records.filter(|record| !matches!(word(record, 4), 0 | REMOVED));
                 taken
                     .map(|record| Cursor { reversed: word(record, 0).reverse_bits(), number: word(record, 4) })
@@ -465,15 +465,15 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Reads a record: hash, and inode plus one.
     pub(super) fn read_record(&mut self, page: u32, slot: u32) -> Result<(u32, u32), Error> {
-        let mut record = [0; RECORD_BYTES as usize];
-        self.store.read(page, slot * RECORD_BYTES, &mut record)?;
+        let mut record = [0; RECORD_BYTES];
+        self.store.read(page, slot * RECORD_BYTES as u32, &mut record)?;
         Ok((word(&record, 0), word(&record, 4)))
     }
 
     /// Clears a record that names nothing.
     pub(super) fn clear_record(&mut self, page: u32, slot: u32) -> Result<(), Error> {
         // As removed: whether records were sent on to the next program page is not known here.
-        self.store.patch(page, slot * RECORD_BYTES + 4, &REMOVED.to_le_bytes())
+        self.store.patch(page, slot * RECORD_BYTES as u32 + 4, &REMOVED.to_le_bytes())
     }
 
     /// Whether a record with this hash, in this bucket, is that of an inode's name.
@@ -526,22 +526,6 @@ impl<F: Flash> FileSystem<'_, F> {
 
 /// The place behind all entries.
 const END: Cursor = Cursor { reversed: u32::MAX, number: u32::MAX };
-
-fn is_full(bytes: &[u8]) -> bool {
-    bytes.chunks_exact(RECORD_BYTES as usize).all(|record| word(record, 4) != 0)
-}
-
-/// Keeps the records whose hash has `value` under `mask`.
-fn keep_records(bytes: &mut [u8], mask: u32, value: u32) {
-    let gone = if is_full(bytes) { REMOVED } else { 0 };
-    for record in bytes.chunks_exact_mut(RECORD_BYTES as usize) {
-        let number = word(record, 4);
-        if number != 0 && (number == REMOVED || word(record, 0) & mask != value) {
-            record[..4].fill(0);
-            record[4..].copy_from_slice(&gone.to_le_bytes());
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {

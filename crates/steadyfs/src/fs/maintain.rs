@@ -33,7 +33,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// whether there is nothing left to prepare.
     ///
     /// It frees the pages of removed files, moves what keeps blocks from being erased, erases blocks, and writes leaves and checkpoints,
-    /// as far as the budget goes. A burst may take as many blocks as one checkpoint lists: about 1 MiB on NAND of 128 MiB with the
+    /// as far as the budget goes. `burst_bytes` counts what is programmed: a durable write of less than a program page counts as one.
+    /// A burst may take as many blocks as one checkpoint lists: about 1 MiB on NAND of 128 MiB with the
     /// recommended settings. Nearly full volumes have no room to prepare.
     ///
     /// # Power loss
@@ -45,8 +46,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// Those of every call that changes something.
     pub fn maintain(&mut self, budget: Budget, burst_bytes: u64) -> Result<bool, Error> {
-        let logical_bytes = u64::from(self.store.layout().logical_bytes);
-        let frames = u32::try_from(burst_bytes.div_ceil(logical_bytes)).unwrap_or(u32::MAX).min(1 << 20);
+        let frames = self.split(burst_bytes).0.min(self.store.layout().frame_count()) + 1;
         let mut left = budget;
         while self.trims_first() {
             let cost = self.trim_cost();

@@ -284,7 +284,8 @@ impl<F: Flash> FileSystem<'_, F> {
                 break;
             }
             let (page, at) = self.bit_place(inode);
-            self.store.patch(page, at, &[value | 1 << (inode % 8)])?;
+            let root = u8::from(byte == 0);
+            self.store.patch(page, at, &[(value | 1 << (inode % 8)) & !root])?;
             self.space.inode_high = self.space.inode_high.max(inode + 1);
             self.space.inodes += 1;
             return Ok(inode);

@@ -78,7 +78,7 @@ const INODES_PER_CALL: u32 = 3;
 /// Pending pages that one call may need.
 pub(super) const PENDING_PER_CALL: u32 = 8;
 
-impl<F: Flash> FileSystem<'_, F> {
+impl<'m, F: Flash> FileSystem<'m, F> {
     /// Chooses the events after which the volume commits. [`CommitOn::ON_FLUSH`] is the default; it may change at any time.
     pub fn set_commit_on(&mut self, events: CommitOn) {
         self.commit_on = events;
@@ -119,6 +119,25 @@ impl<F: Flash> FileSystem<'_, F> {
         }
         self.commit()?;
         Ok(None)
+    }
+
+    /// Lends memory for write-back: [`Config::cache_bytes`](crate::Config::cache_bytes) for a number of logical pages. Pages that are
+    /// written in part then wait there for the commit, and cost one frame however often they are written; without it
+    /// (write-through) each such write costs one. More pages: fewer programs where several files are written in small pieces
+    /// in long transactions; and a commit may have to write all of them.
+    ///
+    /// # Cost
+    /// A frame for each page that an earlier cache has not written yet.
+    ///
+    /// # Errors
+    /// Those of every call that changes something.
+    pub fn lend_cache(&mut self, memory: &'m mut [u8]) -> Result<(), Error> {
+        if self.store.has_cached() {
+            self.begin()?;
+            let result = self.store.lend_cache(memory);
+            return self.finish(result, CommitOn::NONE, false);
+        }
+        self.store.lend_cache(memory)
     }
 
     /// Makes all changes durable, whatever events were chosen.

@@ -14,6 +14,7 @@ use super::FileSystem;
 use super::inode::{AREA_AT, AREA_BYTES, Header, InodeKind, NEXT_AT, REGION_BYTES, REGIONS, Region};
 use crate::error::Error;
 use crate::media::Flash;
+use crate::store::edit::Edit;
 
 /// Pages freed by one call.
 pub(super) const PAGES_PER_STEP: u32 = 8;
@@ -120,11 +121,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Writes the first `keep` bytes of logical page `of` as `logical`, zeros behind; both may be the same page.
     pub(super) fn copy_cut(&mut self, logical: u32, of: u32, keep: u32) -> Result<(), Error> {
-        let page_bytes = self.store.layout().geometry.page_bytes;
-        self.store.write_edited(logical, of, &|index, bytes| {
-            let here = keep.saturating_sub(index * page_bytes).min(page_bytes);
-            bytes[here as usize..].fill(0);
-        })
+        self.store.write_edited(logical, of, Edit::Cut { keep })
     }
 
     /// Frees the last few pages of the first inode of the list; when it has none, frees the inode.

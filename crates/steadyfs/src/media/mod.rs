@@ -4,10 +4,12 @@
 //! Raw NAND offers that directly (the tag lies in the ECC-protected user bytes of the spare area); [`nor::NorPages`]
 //! builds it on byte-programmable NOR.
 
+mod crc;
 pub mod nor;
 mod tag;
 
-pub(crate) use tag::{Kind, data_check, is_blank};
+pub(crate) use crc::crc32 as data_check;
+pub(crate) use tag::{Kind, Kinds, is_blank};
 pub use tag::{TAG_BYTES, Tag};
 
 /// Index of an erase block on the medium.

@@ -10,26 +10,13 @@
 //! reading its data: `new check = old check ⊕ CRC(old bytes 0..12) ⊕ CRC(new bytes 0..12)`. A page whose data was damaged
 //! stays recognisably damaged.
 
-use crc::{CRC_32_ISO_HDLC, Crc, Table};
+use super::crc::crc32;
 
 /// Bytes of a tag.
 pub const TAG_BYTES: usize = 16;
 
-const CRC: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC);
-static TABLE: Crc<u32, Table<1>> = CRC;
-
 /// Highest value of the 24-bit fields.
 pub(crate) const FIELD_MAX: u32 = 0xFF_FFFF;
-
-/// CRC-32 of page data, `missing` more bytes of `0xFF` understood after it.
-pub(crate) fn data_check(data: &[u8], missing: usize) -> u32 {
-    let mut digest = TABLE.digest();
-    digest.update(data);
-    for _ in 0..missing {
-        digest.update(&[0xFF]);
-    }
-    digest.finalize()
-}
 
 /// What a page holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +62,36 @@ impl Kind {
     }
 }
 
+/// A set of kinds.
+#[derive(Clone, Copy)]
+pub(crate) struct Kinds(u16);
+
+impl Kinds {
+    /// Pages that hold logical pages.
+    pub const DATA: Self = Self::of(&[Kind::Data, Kind::DataCommit, Kind::Moved, Kind::MovedPending]);
+    /// Pages that hold leaves of the map.
+    pub const LEAF: Self = Self::of(&[Kind::Leaf, Kind::MovedLeaf]);
+    /// Journal pages.
+    pub const JOURNAL: Self = Self::of(&[Kind::Journal, Kind::JournalDiscard]);
+    /// What the moved head programs.
+    pub const MOVED: Self = Self::of(&[Kind::Moved, Kind::MovedPending, Kind::MovedLeaf]);
+
+    /// These kinds.
+    pub const fn of(kinds: &[Kind]) -> Self {
+        let (mut bits, mut index) = (0, 0);
+        while index < kinds.len() {
+            bits |= 1 << kinds[index] as u8;
+            index += 1;
+        }
+        Self(bits)
+    }
+
+    /// Whether a kind is one of them.
+    pub const fn has(self, kind: Kind) -> bool {
+        self.0 >> kind as u8 & 1 != 0
+    }
+}
+
 /// A parsed tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
@@ -101,6 +118,11 @@ impl Tag {
         })
     }
 
+    /// The tag of a page that was read; `None` also when its checksum is not that of the data.
+    pub(crate) fn checked(bytes: &[u8; TAG_BYTES], data: &[u8]) -> Option<Self> {
+        Self::parse(bytes).filter(|_| Self::carried_check(bytes) == crc32(data, 0))
+    }
+
     /// Writes the tag for data whose checksum is `data_check`.
     pub(crate) fn emit(&self, data_check: u32) -> [u8; TAG_BYTES] {
         debug_assert!(self.logical <= FIELD_MAX && self.aux <= FIELD_MAX && self.sequence < 1 << 40);
@@ -109,7 +131,7 @@ impl Tag {
         bytes[5..8].copy_from_slice(&self.logical.to_le_bytes()[..3]);
         bytes[8] = self.kind as u8;
         bytes[9..12].copy_from_slice(&self.aux.to_le_bytes()[..3]);
-        let check = data_check ^ TABLE.checksum(&bytes[..12]);
+        let check = data_check ^ crc32(&bytes[..12], 0);
         bytes[12..].copy_from_slice(&check.to_le_bytes());
         bytes
     }
@@ -117,7 +139,7 @@ impl Tag {
     /// The data checksum that a tag carries.
     pub(crate) fn carried_check(bytes: &[u8; TAG_BYTES]) -> u32 {
         let check = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
-        check ^ TABLE.checksum(&bytes[..12])
+        check ^ crc32(&bytes[..12], 0)
     }
 }
 
@@ -149,6 +171,6 @@ mod tests {
     fn short_data_checks_as_if_filled_with_erased_bytes() {
         let mut page = [0xFF; 64];
         page[..10].copy_from_slice(b"0123456789");
-        assert_eq!(data_check(&page, 0), data_check(&page[..10], 54));
+        assert_eq!(crc32(&page, 0), crc32(&page[..10], 54));
     }
 }

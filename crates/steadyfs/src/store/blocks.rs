@@ -45,6 +45,17 @@ impl State {
 /// Number of states.
 const STATES: usize = 9;
 
+/// Which of the blocks in one state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    LeastWorn,
+    MostWorn,
+    /// The least worn of those with live frames.
+    LeastWornInUse,
+    /// The one with fewest live frames, but some; the least worn of equals.
+    Emptiest,
+}
+
 /// The table of blocks.
 pub(super) struct Blocks<'m> {
     live: &'m mut [u8],
@@ -58,6 +69,7 @@ pub(super) struct Blocks<'m> {
 }
 
 impl<'m> Blocks<'m> {
+    /// The tables are zero: every block is bad, no frame is live.
     pub fn new(live: &'m mut [u8], wear: &'m mut [u8], state: &'m mut [u8], layout: &Layout) -> Self {
         let mut blocks = Self {
             live,
@@ -68,9 +80,6 @@ impl<'m> Blocks<'m> {
             count: [0; STATES],
             live_total: 0,
         };
-        blocks.live.fill(0);
-        blocks.wear.fill(0);
-        blocks.state.fill(0);
         blocks.recount();
         blocks
     }
@@ -161,9 +170,28 @@ impl<'m> Blocks<'m> {
         self.wear[block as usize] = self.wear[block as usize].saturating_add(1);
     }
 
-    /// The block in `state` with the smallest `key`; the first one of equals.
-    pub fn least_by(&self, state: State, key: impl Fn(u32) -> u32) -> Option<u32> {
-        (0..self.block_count()).filter(|&block| self.state(block) == state).min_by_key(|&block| key(block))
+    /// The block in `state` that `choice` names; the first one of equals.
+    pub fn choose(&self, state: State, choice: Choice) -> Option<u32> {
+        let (mut best, mut least) = (None, u32::MAX);
+        for block in 0..self.block_count() {
+            if self.state(block) != state {
+                continue;
+            }
+            let wear = u32::from(self.wear(block));
+            let key = match choice {
+                Choice::LeastWorn => wear,
+                Choice::MostWorn => u32::from(u8::MAX) - wear,
+                _ => match (self.live(block), choice) {
+                    (0, _) => continue,
+                    (live, Choice::Emptiest) => live << 8 | wear,
+                    _ => wear,
+                },
+            };
+            if key < least {
+                (best, least) = (Some(block), key);
+            }
+        }
+        best
     }
 
     /// Largest wear of a block that is not bad or reserved.
@@ -173,10 +201,6 @@ impl<'m> Blocks<'m> {
             .map(|block| self.wear(block))
             .max()
             .unwrap_or(0)
-    }
-
-    pub fn tables(&self) -> [&[u8]; 2] {
-        [self.wear, self.state]
     }
 
     pub fn tables_mut(&mut self) -> [&mut [u8]; 2] {

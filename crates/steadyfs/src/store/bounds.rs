@@ -13,6 +13,7 @@
 //! place), or one erase. Where `n ≤ 3h` ("tight": nearly full) it may have to do all of that.
 
 use super::blocks::State;
+use super::journal::DISCARD_BYTES;
 use super::reclaim::CHECKPOINT_SLACK;
 use super::transaction::patched_pages_max;
 use super::{HeadIndex, Store};
@@ -41,7 +42,10 @@ impl Share {
         let (fpb, per_fold) = (layout.frames_per_block, layout.fold_frees);
         let victim = (live / layout.data_blocks).min(fpb);
         let fits = |n: u32| victim + n + (victim + n).div_ceil(per_fold) < fpb;
-        let gain = (1..=fpb).rev().find(|&n| fits(n)).unwrap_or(0);
+        let mut gain = fpb;
+        while gain > 0 && !fits(gain) {
+            gain -= 1;
+        }
         let tight = gain <= 3 * written;
         // A block at rest is full and is moved over at least as many frames as the worst victim's.
         let moves = if written == 0 {
@@ -127,7 +131,7 @@ impl<F: Flash> Store<'_, F> {
     /// One page with little in the buffer is written as well.
     fn flushes(&self, work: &Work) -> u32 {
         let most = patched_pages_max(self.layout.geometry.page_bytes);
-        let turns = (self.journal.patched_pages() as u32 + work.pages).saturating_sub(most);
+        let turns = (self.journal.patched_pages() + work.pages).saturating_sub(most);
         if work.patch_bytes <= self.journal.room() {
             return turns;
         }
@@ -140,6 +144,16 @@ impl<F: Flash> Store<'_, F> {
         turns + full.min(work.patches) + 1
     }
 
+    /// Frames of pages that leave the cache: one that makes room, and all that wait, when the call commits.
+    fn written_back(&self, work: &Work, buffer: Buffer) -> u32 {
+        let waiting = match buffer {
+            _ if work.commits == 0 => 0,
+            Buffer::AsItIs => self.cache.dirty(),
+            Buffer::Any => self.cache.len(),
+        };
+        waiting + u32::from(self.cache.len() > 0 && work.frames > 0)
+    }
+
     /// Worst case of a call with `failures` failing programs: as the journal buffer is now, or whatever is in it.
     pub fn bound(&self, work: &Work, buffer: Buffer, failures: u32) -> Bound {
         let layout = &self.layout;
@@ -148,7 +162,7 @@ impl<F: Flash> Store<'_, F> {
             Buffer::Any if work.patches == 0 => 0,
             Buffer::Any => work.pages + work.patches + 1,
         };
-        let (frames, journal_pages) = (work.frames + flushes, work.commits);
+        let (frames, journal_pages) = (work.frames + flushes + self.written_back(work, buffer), work.commits);
         let unit = u32::from(layout.config.unit_pages);
         let share = Share::new(layout, self.blocks.live_total() + frames, frames);
         let mut own = write_cost(layout).times(frames);
@@ -161,7 +175,13 @@ impl<F: Flash> Store<'_, F> {
         // A failed frame is written, or moved, once more, in another block; a failed erase is tried on another block.
         own = own.plus(&Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 1 }.times(failures));
         let moves = self.move_cost().times(share.moves);
-        let folds = (frames + share.moves + work.discards).div_ceil(layout.fold_frees).max(1);
+        // A commit also lets the overlay know of what earlier calls wrote and discarded.
+        let waiting = match buffer {
+            _ if work.commits == 0 => 0,
+            Buffer::AsItIs => self.pending.len() + self.journal.discard_count(),
+            Buffer::Any => self.pending.capacity() + layout.geometry.page_bytes / DISCARD_BYTES,
+        };
+        let folds = (frames + share.moves + work.discards + waiting).div_ceil(layout.fold_frees).max(1);
         let folds = Cost { reads: unit, programs: unit, ..Cost::default() }.times(folds);
         let checkpoint = Cost { programs: layout.checkpoint_pages, ..Cost::default() };
         let erase = Cost { erases: self.erases(&share, frames, journal_pages), ..Cost::default() };
@@ -204,7 +224,8 @@ impl<F: Flash> Store<'_, F> {
         let unit = u32::from(layout.config.unit_pages);
         let bound = self.bound(work, Buffer::Any, 0);
         let flushes = if work.patches == 0 { 0 } else { work.pages + work.patches + 1 };
-        let (frames, journal_pages) = (work.frames + flushes, work.commits);
+        let frames = work.frames + flushes + self.written_back(work, Buffer::Any);
+        let journal_pages = work.commits;
         let (moving, erasing) = (bound.moving.time_ns(timing), bound.erasing.time_ns(timing));
         let share = Share::new(layout, self.blocks.live_total() + frames, frames);
         let calls = u64::from((share.gain / frames.max(1)).max(1));

@@ -3,14 +3,11 @@
 //! A checkpoint ends the quarantine of every block that is empty when it is written, and lists the blocks that may be
 //! allocated until the next one. Recovery looks for new records in those blocks only.
 
-use super::blocks::State;
+use super::blocks::{Choice, State};
 use super::{Head, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::format::checkpoint::{BYTES, Header};
-use crate::media::{Flash, Kind, PageIndex, Tag};
-
-/// Parts of a checkpoint: header, root, overlay, pending, wear, states.
-const PARTS: usize = 6;
+use crate::media::{Flash, Kind, Kinds, PageIndex, Tag};
 
 impl<F: Flash> Store<'_, F> {
     /// Writes a checkpoint.
@@ -53,13 +50,15 @@ impl<F: Flash> Store<'_, F> {
     fn list_blocks(&mut self) {
         let allocatable = |store: &Self| store.blocks.count(State::Erased) + store.blocks.count(State::Listed);
         while allocatable(self) < self.layout.listed_blocks && self.blocks.count(State::Free) > 0 {
-            let flip = if allocatable(self) % 4 == 3 { u32::MAX } else { 0 };
-            if let Some(block) = self.blocks.least_by(State::Free, |block| flip ^ u32::from(self.blocks.wear(block))) {
+            let choice = if allocatable(self) % 4 == 3 { Choice::MostWorn } else { Choice::LeastWorn };
+            if let Some(block) = self.blocks.choose(State::Free, choice) {
                 self.blocks.set_state(block, State::Listed);
             }
         }
     }
 
+    /// Not inlined: with the check of the index it is longer than a call.
+    #[inline(never)]
     pub(super) fn current_anchor(&self) -> u32 {
         self.anchors.blocks[self.anchors.current as usize]
     }
@@ -102,20 +101,18 @@ impl<F: Flash> Store<'_, F> {
     }
 
     fn program_checkpoint(&mut self) -> Result<(), Error> {
-        let (pages, page_bytes) = (self.layout.checkpoint_pages, self.layout.geometry.page_bytes as usize);
+        let pages = self.layout.checkpoint_pages;
         let first = self.current_anchor() * self.layout.geometry.pages_per_block + self.anchors.next;
         let sequence = self.sequence;
         self.sequence += u64::from(pages);
         self.anchors.next += pages;
-        let header = self.header().emit();
+        let mut header = self.header().emit();
         for index in 0..pages {
             self.cached = NONE;
             self.page.fill(0xFF);
-            let [wear, state] = self.blocks.tables();
-            let parts = [&header, self.root.bytes(), self.overlay.bytes(), self.pending.bytes(), wear, state];
-            gather(self.page, index as usize * page_bytes, &parts);
+            self.exchange(&mut header, index, false);
             let tag = Tag { sequence: sequence + u64::from(index), logical: index, kind: Kind::Checkpoint, aux: pages };
-            self.program_buffer(first + index, tag)?;
+            self.program_buffer(first + index, &tag)?;
         }
         Ok(())
     }
@@ -135,19 +132,29 @@ impl<F: Flash> Store<'_, F> {
 
     /// Reads the checkpoint whose first page is `first` into the tables. `false` when it is not complete or not sound.
     pub(super) fn read_checkpoint(&mut self, first: PageIndex) -> Result<bool, Error> {
-        let page_bytes = self.layout.geometry.page_bytes as usize;
         let mut header = [0; BYTES];
         for index in 0..self.layout.checkpoint_pages {
-            match self.load(first + index, |kind| kind == Kind::Checkpoint, index) {
-                Ok(()) => {}
-                Err(Error::Device) => return Err(Error::Device),
-                Err(_) => return Ok(false),
+            if !self.read_sound(first + index, Kinds::of(&[Kind::Checkpoint]), index)? {
+                return Ok(false);
             }
-            let [wear, state] = self.blocks.tables_mut();
-            let parts = [&mut header[..], self.root.bytes_mut(), self.overlay.bytes_mut(), self.pending.bytes_mut(), wear, state];
-            scatter(self.page, index as usize * page_bytes, parts);
+            self.exchange(&mut header, index, true);
         }
         Ok(Header::parse(&header).is_some_and(|header| self.adopt_header(&header)))
+    }
+
+    /// Copies what page `index` of a checkpoint holds to the header and the tables, which follow each other, or from them.
+    fn exchange(&mut self, header: &mut [u8; BYTES], index: u32, read: bool) {
+        let at = (index * self.layout.geometry.page_bytes) as usize;
+        let [wear, state] = self.blocks.tables_mut();
+        let mut start = 0;
+        for part in [header, self.root.bytes_mut(), self.overlay.bytes_mut(), self.pending.bytes_mut(), wear, state] {
+            let (from, to) = (start.max(at), (start + part.len()).min(at + self.page.len()));
+            if from < to {
+                let (part, page) = (&mut part[from - start..to - start], &mut self.page[from - at..to - at]);
+                if read { part.copy_from_slice(page) } else { page.copy_from_slice(part) }
+            }
+            start += part.len();
+        }
     }
 
     /// Takes over what the header says and checks every number that a table may not be trusted with.
@@ -175,29 +182,5 @@ impl<F: Flash> Store<'_, F> {
             self.pace.credit = u32::from(header.credit).min(2 * self.layout.frames_per_block);
         }
         sound
-    }
-}
-
-/// Copies the bytes from `at` on of `parts`, taken as one, into `page`.
-fn gather(page: &mut [u8], at: usize, parts: &[&[u8]; PARTS]) {
-    let mut start = 0;
-    for part in parts {
-        let (from, to) = (start.max(at), (start + part.len()).min(at + page.len()));
-        if from < to {
-            page[from - at..to - at].copy_from_slice(&part[from - start..to - start]);
-        }
-        start += part.len();
-    }
-}
-
-/// Copies `page` to the bytes from `at` on of `parts`, taken as one.
-fn scatter(page: &[u8], at: usize, parts: [&mut [u8]; PARTS]) {
-    let mut start = 0;
-    for part in parts {
-        let (from, to) = (start.max(at), (start + part.len()).min(at + page.len()));
-        if from < to {
-            part[from - start..to - start].copy_from_slice(&page[from - at..to - at]);
-        }
-        start += part.len();
     }
 }

@@ -4,7 +4,7 @@
 //! has to be chosen while it lasts, the overlay has room for its changes, and the next anchor is erased. Idle work brings the
 //! store there, a step at a time; each step tells its cost before.
 
-use super::blocks::State;
+use super::blocks::{Choice, State};
 use super::{Call, HeadIndex, Store};
 use crate::config::STOCK;
 use crate::cost::Cost;
@@ -63,11 +63,7 @@ impl<F: Flash> Store<'_, F> {
     /// The block with fewest live frames, if emptying it wins an eighth of a block.
     fn idle_victim(&self) -> Option<u32> {
         let fpb = self.layout.frames_per_block;
-        let live = |block| match self.blocks.live(block) {
-            0 => u32::MAX,
-            live => live,
-        };
-        let block = self.blocks.least_by(State::Used, live)?;
+        let block = self.blocks.choose(State::Used, Choice::Emptiest)?;
         let live = self.blocks.live(block);
         (live > 0 && live + live.div_ceil(self.layout.fold_frees) + fpb.div_ceil(8) <= fpb).then_some(block)
     }

@@ -1,11 +1,10 @@
 //! What is where on the medium, for tools; and whether a page is what was written.
 
 use super::blocks::State;
-use super::program::is_data;
 use super::{HeadIndex, NONE, Store};
 use crate::config::Config;
 use crate::error::Error;
-use crate::media::{BlockIndex, Flash, Geometry, PageIndex};
+use crate::media::{BlockIndex, Flash, Geometry, Kinds, PageIndex};
 
 /// What a block is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +124,6 @@ impl<F: Flash> Store<'_, F> {
             Err(Error::Corrupt) => return Ok(false),
             Err(error) => return Err(error),
         };
-        self.frame_is_complete(frame, is_data, logical)
+        self.frame_is_complete(frame, Kinds::DATA, logical)
     }
 }

@@ -17,6 +17,8 @@
 
 /// Bytes of a record before its data.
 const HEADER: usize = 7;
+/// Bytes of a discard.
+pub(super) const DISCARD_BYTES: u32 = HEADER as u32;
 /// Offset that marks a discard.
 const DISCARD: u32 = 0xFFFF;
 /// Bytes before the first record.
@@ -193,27 +195,44 @@ impl<'m> Journal<'m> {
         Ok(())
     }
 
+    /// The first logical page from `from` on with a discard, or with a patch.
+    fn first_from(&self, from: u32, discard: bool) -> Option<u32> {
+        self.records().find(|r| r.logical >= from && (r.offset == DISCARD) == discard).map(|r| r.logical)
+    }
+
+    /// Number of logical pages with a discard, or with patches.
+    fn count(&self, discard: bool) -> u32 {
+        let (mut count, mut last) = (0, u32::MAX);
+        for record in self.records() {
+            if (record.offset == DISCARD) == discard && record.logical != last {
+                (count, last) = (count + 1, record.logical);
+            }
+        }
+        count
+    }
+
     /// Whether the open transaction discards this logical page.
     pub fn is_discarded(&self, logical: u32) -> bool {
-        self.records().any(|r| r.logical == logical && r.offset == DISCARD)
+        self.first_from(logical, true) == Some(logical)
     }
 
     /// Number of logical pages that the open transaction discards.
     pub fn discard_count(&self) -> u32 {
-        self.records().filter(|r| r.offset == DISCARD).count() as u32
+        self.count(true)
     }
 
     /// The first discarded logical page from `from` on.
     pub fn next_discard(&self, from: u32) -> Option<u32> {
-        self.records().find(|r| r.offset == DISCARD && r.logical >= from).map(|r| r.logical)
+        self.first_from(from, true)
     }
 
-    fn remove_where(&mut self, unwanted: impl Fn(&Record) -> bool) -> bool {
+    /// Removes what there is of one logical page, or else all discards; whether there was any.
+    fn remove_records(&mut self, page: Option<u32>) -> bool {
         let (mut from, mut to) = (START, START);
         while from < self.used {
             let record = self.record(from);
             let end = record.end();
-            if !unwanted(&record) {
+            if !page.map_or(record.offset == DISCARD, |logical| record.logical == logical) {
                 self.bytes.copy_within(from..end, to);
                 to += end - from;
             }
@@ -227,14 +246,14 @@ impl<'m> Journal<'m> {
 
     /// Removes what the buffer says of a logical page, because it is written or discarded as a whole.
     pub fn remove(&mut self, logical: u32) {
-        if self.remove_where(|r| r.logical == logical) {
+        if self.remove_records(Some(logical)) {
             self.dirty = true;
         }
     }
 
     /// Forgets discards that a commit has carried out.
     pub fn remove_discards(&mut self) {
-        self.remove_where(|r| r.offset == DISCARD);
+        self.remove_records(None);
     }
 
     /// Lays the patches of a logical page over `data`, which starts at `offset`.
@@ -299,8 +318,8 @@ impl<'m> Journal<'m> {
     }
 
     /// Number of logical pages that the buffer patches.
-    pub fn patched_pages(&self) -> usize {
-        self.page_sizes().count()
+    pub fn patched_pages(&self) -> u32 {
+        self.count(false)
     }
 
     /// Bytes that a patch takes in the buffer.
@@ -310,12 +329,12 @@ impl<'m> Journal<'m> {
 
     /// The first logical page from `from` on that the buffer patches.
     pub fn patched_from(&self, from: u32) -> Option<u32> {
-        self.records().find(|r| r.logical >= from && r.offset != DISCARD).map(|r| r.logical)
+        self.first_from(from, false)
     }
 
     /// Whether the buffer patches this logical page.
     pub fn patches(&self, logical: u32) -> bool {
-        self.records().any(|r| r.logical == logical && r.offset != DISCARD)
+        self.first_from(logical, false) == Some(logical)
     }
 
     /// Largest patch that an empty buffer holds.

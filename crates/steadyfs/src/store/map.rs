@@ -7,11 +7,11 @@
 //! is looked up when the leaf is folded and needs no read before. Until then the frame cannot be used again, because
 //! its block is not empty.
 
-use super::program::{Source, check_page, is_leaf};
+use super::program::Source;
 use super::table::{read_word, write_word};
 use super::{Frame, NONE, Store};
 use crate::error::Error;
-use crate::media::{Flash, Kind, TAG_BYTES};
+use crate::media::{Flash, Kind, Kinds};
 
 /// The last few look-ups in leaves: a program that looks at the same pages again saves the reads of the map.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,9 @@ impl Recent {
 }
 
 impl<F: Flash> Store<'_, F> {
-    /// The bit of an overlay value that says that the leaf's frame is not marked as live any more.
+    /// The bit of an overlay value that says that the leaf's frame is not marked as live any more. Not inlined: a
+    /// call is shorter.
+    #[inline(never)]
     pub(super) fn settled_bit(&self) -> u32 {
         1 << (self.layout.entry_bytes * 8 - 1)
     }
@@ -99,7 +101,7 @@ impl<F: Flash> Store<'_, F> {
             return Ok(false);
         }
         let page = self.frame_page(frame) + index;
-        self.load(page, is_leaf, leaf)?;
+        self.load(page, Kinds::LEAF, leaf)?;
         Ok(true)
     }
 
@@ -129,7 +131,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Changes the committed map because reclamation moved a frame.
-    pub(super) fn map_move(&mut self, logical: u32, from: Frame, to: Frame) {
+    pub(super) fn map_move(&mut self, logical: u32, to: Frame) {
         self.recent.remove(logical);
         self.call.changes += 1;
         let settled = self.settled_bit();
@@ -143,7 +145,6 @@ impl<F: Flash> Store<'_, F> {
                 debug_assert!(inserted, "make_room was not called");
             }
         }
-        self.release(from);
     }
 
     /// Folds until the overlay takes `entries` more. Folds are paced so that this seldom has anything to do.
@@ -193,7 +194,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Writes one leaf with its overlay entries.
     pub(super) fn fold_leaf(&mut self, leaf: u32) -> Result<(), Error> {
-        let frame = self.program_frame(Kind::Leaf, leaf, Source::Leaf)?;
+        let frame = self.program_frame(Kind::Leaf, leaf, &Source::Leaf)?;
         self.adopt_leaf(leaf, frame);
         Ok(())
     }
@@ -239,20 +240,11 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Checks every page of a frame and tells whether it is complete.
-    pub(super) fn frame_is_complete(
-        &mut self,
-        frame: Frame,
-        kinds: impl Fn(Kind) -> bool + Copy,
-        logical: u32,
-    ) -> Result<bool, Error> {
-        self.cached = NONE;
-        for index in 0..u32::from(self.layout.config.unit_pages) {
-            let mut tag = [0; TAG_BYTES];
-            let page = self.frame_page(frame) + index;
-            match self.flash.read(page, self.page, &mut tag) {
-                Ok(()) if check_page(self.page, &tag, kinds, logical).is_ok() => {}
-                Err(crate::media::Failure::Device) => return Err(Error::Device),
-                _ => return Ok(false),
+    pub(super) fn frame_is_complete(&mut self, frame: Frame, kinds: Kinds, logical: u32) -> Result<bool, Error> {
+        let first = self.frame_page(frame);
+        for page in first..first + u32::from(self.layout.config.unit_pages) {
+            if !self.read_sound(page, kinds, logical)? {
+                return Ok(false);
             }
         }
         Ok(true)

@@ -11,6 +11,8 @@
 //! | [`journal`] | small changes, committed by one page |
 //! | [`program`] | heads, frames, retries after a failed program |
 //! | [`map`] | logical page → frame: overlay, leaves, folds |
+//! | [`cache`] | pages that were written in part |
+//! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
 //! | [`reclaim`] | the pace at which space is won back |
 //! | [`checkpoint`] | the state from which a mount starts |
@@ -21,7 +23,9 @@
 
 mod blocks;
 mod bounds;
+pub(crate) mod cache;
 mod checkpoint;
+pub(crate) mod edit;
 mod idle;
 mod inspect;
 mod journal;
@@ -36,10 +40,11 @@ pub(crate) use bounds::{Buffer, Work};
 pub use inspect::{BlockInfo, BlockState, Description};
 pub use recovery::Access;
 
-use crate::config::{ANCHORS_MAX, Layout};
+use crate::config::{ANCHORS_MAX, Config, Layout};
 use crate::error::{Error, MountError};
 use crate::media::{BlockIndex, Failure, Flash, PageIndex};
 use blocks::{Blocks, State};
+use cache::Cache;
 use journal::Journal;
 use map::Recent;
 use table::{Pairs, Words};
@@ -129,6 +134,9 @@ pub struct Store<'m, F> {
     overlay: Pairs<'m>,
     pending: Pairs<'m>,
     journal: Journal<'m>,
+    cache: Cache<'m>,
+    /// What the lent memory has beyond the tables and the cache.
+    spare: &'m mut [u8],
     /// One program page: read cache, and what is being composed.
     page: &'m mut [u8],
     /// The program page that `page` holds.
@@ -155,13 +163,15 @@ pub struct Store<'m, F> {
 }
 
 impl<'m, F: Flash> Store<'m, F> {
-    /// Divides `memory` and makes a store without content; returns what it does not need as well.
-    fn empty(flash: F, layout: Layout, memory: &'m mut [u8]) -> Result<(Self, &'m mut [u8]), MountError> {
+    /// Divides `memory` and makes a store without content.
+    fn empty(flash: F, config: &Config, memory: &'m mut [u8]) -> Result<Self, MountError> {
+        let layout = Layout::derive(&flash.geometry(), config)?;
         let needed = layout.memory_bytes();
         if memory.len() < needed {
             return Err(MountError::MemoryTooSmall { needed, given: memory.len() });
         }
-        let mut rest = memory;
+        let (mut rest, spare) = memory.split_at_mut(needed);
+        rest.fill(0);
         let mut take = |bytes: u32| {
             let (part, tail) = core::mem::take(&mut rest).split_at_mut(bytes as usize);
             rest = tail;
@@ -170,15 +180,16 @@ impl<'m, F: Flash> Store<'m, F> {
         let (geometry, config) = (layout.geometry, layout.config);
         let (count, entry) = (geometry.block_count, layout.entry_bytes);
         let blocks = Blocks::new(take(count * layout.bitmap_bytes()), take(count), take(count.div_ceil(2)), &layout);
-        let mut root = Words::new(take(layout.leaf_count * entry), entry);
-        root.bytes_mut().fill(0);
+        let root = Words::new(take(layout.leaf_count * entry), entry);
         let overlay = Pairs::new(take(u32::from(config.overlay_entries) * 2 * entry), entry);
         let pending = Pairs::new(take(u32::from(config.transaction_pages) * 2 * entry), entry);
         let journal = Journal::new(take(geometry.page_bytes));
         let page = take(geometry.page_bytes);
-        let store = Self {
+        Ok(Self {
             flash,
             layout,
+            cache: Cache::new(&mut [], layout.logical_bytes),
+            spare,
             blocks,
             root,
             overlay,
@@ -210,8 +221,12 @@ impl<'m, F: Flash> Store<'m, F> {
             call: Call::default(),
             unmarked: true,
             read_only: false,
-        };
-        Ok((store, rest))
+        })
+    }
+
+    /// Hands out what the lent memory has beyond the tables.
+    pub fn take_spare(&mut self) -> &'m mut [u8] {
+        core::mem::take(&mut self.spare)
     }
 
     /// The medium.

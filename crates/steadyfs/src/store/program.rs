@@ -1,12 +1,10 @@
 //! Programming frames and journal pages: heads, allocation, and retries after a failed program.
 
-use super::blocks::State;
+use super::blocks::{Choice, State};
+use super::edit::Edit;
 use super::{Frame, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
-use crate::media::{BlockIndex, Failure, Flash, Kind, PageIndex, TAG_BYTES, Tag, data_check};
-
-/// Changes program page `index` of a logical page, in place. It may run more than once for a page.
-pub(super) type Edit<'s> = dyn Fn(u32, &mut [u8]) + 's;
+use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, data_check};
 
 /// Where the content of a frame comes from. Every source can be read again when a program fails.
 #[derive(Clone, Copy)]
@@ -16,37 +14,53 @@ pub(super) enum Source<'s> {
     /// What `base` holds and the journal says, with the caller's bytes laid over it at an offset.
     Merged { base: Frame, offset: u32, bytes: &'s [u8] },
     /// Each program page of logical page `of`, which `base` and the journal hold, as `edit` changes it.
-    Edited { of: u32, base: Frame, edit: &'s Edit<'s> },
-    /// A copy of another frame, checksums carried along. With the tag of its first page, if that was the last operation.
-    Copy { from: Frame, loaded: Option<[u8; TAG_BYTES]> },
+    Edited { of: u32, base: Frame, edit: Edit },
+    /// A copy of another frame, checksums carried along. The operation before has read the tag of its first page.
+    Copy { from: Frame, loaded: &'s [u8; TAG_BYTES] },
+    /// A page of the cache.
+    Cached { slot: usize },
     /// The leaf with its overlay entries.
     Leaf,
 }
 
 impl<F: Flash> Store<'_, F> {
     /// Reads a page into the page buffer and checks it.
-    pub(super) fn load(&mut self, page: PageIndex, kinds: impl Fn(Kind) -> bool, logical: u32) -> Result<(), Error> {
+    pub(super) fn load(&mut self, page: PageIndex, kinds: Kinds, logical: u32) -> Result<(), Error> {
         if self.cached == page {
             return Ok(());
         }
-        self.cached = NONE;
-        let mut bytes = [0; TAG_BYTES];
-        self.flash.read(page, self.page, &mut bytes)?;
-        check_page(self.page, &bytes, kinds, logical)?;
+        if !self.read_sound(page, kinds, logical)? {
+            return Err(Error::Corrupt);
+        }
         self.cached = page;
         Ok(())
+    }
+
+    /// Reads a page into the page buffer and tells whether it is what it should be.
+    pub(super) fn read_sound(&mut self, page: PageIndex, kinds: Kinds, logical: u32) -> Result<bool, Error> {
+        let mut tag = [0; TAG_BYTES];
+        Ok(self.read_page(page, &mut tag)? && check_page(self.page, &tag, kinds, logical).is_ok())
+    }
+
+    /// Reads a page into the page buffer; `false` when it cannot be read.
+    pub(super) fn read_page(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
+        self.cached = NONE;
+        was_read(self.flash.read(page, self.page, tag))
+    }
+
+    /// Reads a tag; `false` when it cannot be read.
+    pub(super) fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
+        was_read(self.flash.read_tag(page, tag))
     }
 
     /// Programs the next frame of the head that `kind` belongs to.
     ///
     /// # Power loss
     /// The frame counts as written only when its last page is.
-    pub(super) fn program_frame(&mut self, kind: Kind, logical: u32, mut source: Source<'_>) -> Result<Frame, Error> {
-        let head = match kind {
-            Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => HeadIndex::Moved,
-            _ => HeadIndex::User,
-        };
+    pub(super) fn program_frame(&mut self, kind: Kind, logical: u32, source: &Source<'_>) -> Result<Frame, Error> {
+        let head = if Kinds::MOVED.has(kind) { HeadIndex::Moved } else { HeadIndex::User };
         let unit = u32::from(self.layout.config.unit_pages);
+        let mut again = false;
         loop {
             let frame = self.allocate(head)?;
             let sequence = self.sequence;
@@ -55,14 +69,14 @@ impl<F: Flash> Store<'_, F> {
             if kind == Kind::Data && self.transaction_start == IDLE {
                 self.transaction_start = sequence;
             }
-            let aux = match source {
+            let aux = match *source {
                 Source::Copy { from, .. } => from,
                 _ if kind == Kind::Data => (sequence - self.transaction_start) as u32,
                 _ => 0,
             };
             let page = self.frame_page(frame);
             let tag = Tag { sequence, logical, kind, aux };
-            match self.program_pages(page, tag, source) {
+            match self.program_pages(page, tag, source, again) {
                 Ok(()) => {
                     self.blocks.set_live(frame, true);
                     return Ok(frame);
@@ -70,74 +84,73 @@ impl<F: Flash> Store<'_, F> {
                 Err(Error::MediaFailing) => self.survive_failure(head)?,
                 Err(error) => return Err(error),
             }
-            if let Source::Copy { loaded, .. } = &mut source {
-                *loaded = None;
-            }
+            again = true;
         }
     }
 
-    /// Programs the pages of one frame.
-    pub(super) fn program_pages(&mut self, page: PageIndex, tag: Tag, source: Source<'_>) -> Result<(), Error> {
+    /// Programs the pages of one frame, perhaps again, elsewhere.
+    fn program_pages(&mut self, first: PageIndex, mut tag: Tag, source: &Source<'_>, again: bool) -> Result<(), Error> {
         let page_bytes = self.layout.geometry.page_bytes;
         for index in 0..u32::from(self.layout.config.unit_pages) {
-            let tag = Tag { sequence: tag.sequence + u64::from(index), ..tag };
-            let at = index * page_bytes;
-            match source {
+            let (page, at) = (first + index, index * page_bytes);
+            match *source {
                 Source::Whole(bytes) => {
                     let data = &bytes[at as usize..(at + page_bytes) as usize];
-                    self.flash.program(page + index, data, &tag.emit(data_check(data, 0)))?;
+                    program(&mut self.flash, page, data, data_check(data, 0), &tag)?;
+                }
+                Source::Cached { slot } => {
+                    let data = &self.cache.page(slot)[at as usize..(at + page_bytes) as usize];
+                    program(&mut self.flash, page, data, data_check(data, 0), &tag)?;
                 }
                 Source::Copy { from, loaded } => {
-                    let loaded = loaded.filter(|_| index == 0);
-                    self.copy_page(self.frame_page(from) + index, loaded, page + index, tag)?;
+                    let loaded = if again || index > 0 { None } else { Some(loaded) };
+                    self.copy_page(self.frame_page(from) + index, loaded, page, &tag)?;
                 }
-                Source::Merged { base, offset, bytes } => {
-                    self.compose_page(tag.logical, base, index, offset, bytes)?;
-                    self.program_buffer(page + index, tag)?;
-                }
-                Source::Edited { of, base, edit } => {
-                    self.compose_page(of, base, index, 0, &[])?;
-                    edit(index, self.page);
-                    self.program_buffer(page + index, tag)?;
-                }
-                Source::Leaf => {
-                    self.compose_leaf_page(tag.logical, index)?;
-                    self.program_buffer(page + index, tag)?;
+                _ => {
+                    self.compose(source, tag.logical, index)?;
+                    self.program_buffer(page, &tag)?;
                 }
             }
+            tag.sequence += 1;
+        }
+        Ok(())
+    }
+
+    /// Makes page `index` of a frame in the page buffer.
+    fn compose(&mut self, source: &Source<'_>, logical: u32, index: u32) -> Result<(), Error> {
+        match *source {
+            Source::Merged { base, offset, bytes } => self.compose_page(logical, base, index, offset, bytes)?,
+            Source::Edited { of, base, edit } => {
+                self.compose_page(of, base, index, 0, &[])?;
+                edit.apply(index, self.page);
+            }
+            Source::Leaf => self.compose_leaf_page(logical, index)?,
+            // Programmed from where they are.
+            Source::Whole(_) | Source::Cached { .. } | Source::Copy { .. } => {}
         }
         Ok(())
     }
 
     /// Programs the page buffer.
-    pub(super) fn program_buffer(&mut self, page: PageIndex, tag: Tag) -> Result<(), Error> {
+    pub(super) fn program_buffer(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
         self.cached = NONE;
-        let tag = tag.emit(data_check(self.page, 0));
-        Ok(self.flash.program(page, self.page, &tag)?)
+        program(&mut self.flash, page, self.page, data_check(self.page, 0), tag)
     }
 
     /// Copies one page under a new tag. Damage stays recognisable: the checksum of the data is carried over, not computed.
-    fn copy_page(&mut self, from: PageIndex, loaded: Option<[u8; TAG_BYTES]>, to: PageIndex, tag: Tag) -> Result<(), Error> {
-        let mut old = loaded.unwrap_or([0; TAG_BYTES]);
-        if self.flash.can_copy() {
-            let read = if loaded.is_some() { Ok(()) } else { self.flash.read_tag(from, &mut old) };
-            match read {
-                Ok(()) => return Ok(self.flash.program_loaded(to, &tag.emit(Tag::carried_check(&old)))?),
-                Err(Failure::Device) => return Err(Error::Device),
-                Err(_) => {}
-            }
+    fn copy_page(&mut self, from: PageIndex, loaded: Option<&[u8; TAG_BYTES]>, to: PageIndex, tag: &Tag) -> Result<(), Error> {
+        let mut old = *loaded.unwrap_or(&[0; TAG_BYTES]);
+        if self.flash.can_copy() && (loaded.is_some() || self.read_tag(from, &mut old)?) {
+            return Ok(self.flash.program_loaded(to, &tag.emit(Tag::carried_check(&old)))?);
         }
-        self.cached = NONE;
-        match self.flash.read(from, self.page, &mut old) {
-            Ok(()) => Ok(self.flash.program(to, self.page, &tag.emit(Tag::carried_check(&old)))?),
-            Err(Failure::Device) => Err(Error::Device),
-            Err(_) => {
-                // The data is lost; the copy says so by a checksum that cannot match.
-                self.page.fill(0);
-                let check = !data_check(self.page, 0);
-                Ok(self.flash.program(to, self.page, &tag.emit(check))?)
-            }
-        }
+        let check = if self.read_page(from, &mut old)? {
+            Tag::carried_check(&old)
+        } else {
+            // The data is lost; the copy says so by a checksum that cannot match.
+            self.page.fill(0);
+            !data_check(self.page, 0)
+        };
+        program(&mut self.flash, to, self.page, check, tag)
     }
 
     /// Programs the journal buffer, which commits the open transaction.
@@ -153,7 +166,7 @@ impl<F: Flash> Store<'_, F> {
             let start = if self.transaction_start == IDLE { sequence } else { self.transaction_start };
             let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };
             let tag = Tag { sequence, logical: self.pending.len(), kind, aux: (sequence - start) as u32 };
-            match self.program_journal_page(page, tag) {
+            match self.program_journal_page(page, &tag) {
                 Ok(()) => {
                     self.move_journal(page);
                     return Ok(());
@@ -164,10 +177,10 @@ impl<F: Flash> Store<'_, F> {
         }
     }
 
-    pub(super) fn program_journal_page(&mut self, page: PageIndex, tag: Tag) -> Result<(), Error> {
+    pub(super) fn program_journal_page(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
         let data = self.journal.page();
         let missing = self.layout.geometry.page_bytes as usize - data.len();
-        Ok(self.flash.program(page, data, &tag.emit(data_check(data, missing)))?)
+        program(&mut self.flash, page, data, data_check(data, missing), tag)
     }
 
     /// Notes the place of the newest journal page; the block of the one before may have become empty.
@@ -243,8 +256,7 @@ impl<F: Flash> Store<'_, F> {
             }
             self.erase_listed()?;
         }
-        let flip = if worn { u32::MAX } else { 0 };
-        let block = self.blocks.least_by(State::Erased, |block| flip ^ u32::from(self.blocks.wear(block)));
+        let block = self.blocks.choose(State::Erased, if worn { Choice::MostWorn } else { Choice::LeastWorn });
         let block = block.ok_or(Error::NoSpace)?;
         self.blocks.set_state(block, State::Active);
         Ok(block)
@@ -252,7 +264,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Erases listed blocks until one is erased.
     pub(super) fn erase_listed(&mut self) -> Result<(), Error> {
-        while let Some(block) = self.blocks.least_by(State::Listed, |block| u32::from(self.blocks.wear(block))) {
+        while let Some(block) = self.blocks.choose(State::Listed, Choice::LeastWorn) {
             if self.erase(block)? {
                 self.blocks.set_state(block, State::Erased);
                 break;
@@ -262,21 +274,24 @@ impl<F: Flash> Store<'_, F> {
     }
 }
 
-/// Checks a page that was read: its checksum, what it is, and of which logical page.
-pub(super) fn check_page(data: &[u8], tag: &[u8; TAG_BYTES], kinds: impl Fn(Kind) -> bool, logical: u32) -> Result<(), Error> {
-    let parsed = Tag::parse(tag).ok_or(Error::Corrupt)?;
-    if !kinds(parsed.kind) || parsed.logical != logical || Tag::carried_check(tag) != data_check(data, 0) {
-        return Err(Error::Corrupt);
+/// Programs a page under a tag that carries a checksum.
+fn program<F: Flash>(flash: &mut F, page: PageIndex, data: &[u8], check: u32, tag: &Tag) -> Result<(), Error> {
+    Ok(flash.program(page, data, &tag.emit(check))?)
+}
+
+/// Whether a read brought anything. Only a device that does not answer is an error.
+pub(super) fn was_read(result: Result<(), Failure>) -> Result<bool, Error> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(Failure::Device) => Err(Error::Device),
+        Err(_) => Ok(false),
     }
-    Ok(())
 }
 
-/// Kinds of pages that hold logical pages.
-pub(super) fn is_data(kind: Kind) -> bool {
-    matches!(kind, Kind::Data | Kind::DataCommit | Kind::Moved | Kind::MovedPending)
-}
-
-/// Kinds of pages that hold leaves of the map.
-pub(super) fn is_leaf(kind: Kind) -> bool {
-    matches!(kind, Kind::Leaf | Kind::MovedLeaf)
+/// Checks a page that was read: its checksum, what it is, and of which logical page.
+pub(super) fn check_page(data: &[u8], tag: &[u8; TAG_BYTES], kinds: Kinds, logical: u32) -> Result<(), Error> {
+    match Tag::checked(tag, data) {
+        Some(tag) if kinds.has(tag.kind) && tag.logical == logical => Ok(()),
+        _ => Err(Error::Corrupt),
+    }
 }

@@ -14,13 +14,13 @@
 //! Moves and folds cancel in `x`, so `x` falls by at most `h` a call and the victim is empty before it is 0. An erase, or
 //! part of the moves that a fold or checkpoint displaces, waits only where what is left stays within the bound.
 
-use super::blocks::State;
+use super::blocks::{Choice, State};
 use super::bounds::Share;
-use super::program::{Source, is_data, is_leaf};
+use super::program::Source;
 use super::{Frame, HeadIndex, NONE, Store};
 use crate::config::STOCK;
 use crate::error::Error;
-use crate::media::{BlockIndex, Failure, Flash, Kind, TAG_BYTES, Tag};
+use crate::media::{BlockIndex, Flash, Kind, Kinds, TAG_BYTES, Tag};
 
 /// Calls between two erases where there is a choice.
 const ERASE_GAP: u32 = 12;
@@ -94,7 +94,12 @@ impl<F: Flash> Store<'_, F> {
     fn moves_per_erase(&self) -> u32 {
         let timing = self.flash.timing();
         let move_ns = timing.copy_ns * u64::from(self.layout.config.unit_pages);
-        (timing.erase_ns / move_ns.max(1)).clamp(1, u64::from(self.layout.frames_per_block)) as u32
+        // Counted up, which is no 64-bit division.
+        let (mut moves, mut moves_ns) = (1, 2 * move_ns);
+        while moves < self.layout.frames_per_block && moves_ns <= timing.erase_ns {
+            (moves, moves_ns) = (moves + 1, moves_ns + move_ns);
+        }
+        moves
     }
 
     /// Whether a call with so many moves will fold or write a checkpoint.
@@ -175,11 +180,7 @@ impl<F: Flash> Store<'_, F> {
         if self.pool() > self.reserve() + 3 * fpb {
             return;
         }
-        let key = |block| match self.blocks.live(block) {
-            0 => u32::MAX,
-            live => live << 8 | u32::from(self.blocks.wear(block)),
-        };
-        let Some(block) = self.blocks.least_by(State::Used, key).filter(|&block| self.blocks.live(block) > 0) else { return };
+        let Some(block) = self.blocks.choose(State::Used, Choice::Emptiest) else { return };
         let live = self.blocks.live(block);
         let afford = self.affordable(live);
         // Late, since frames die meanwhile; but a victim with next to nothing must not use up the time of the next.
@@ -221,21 +222,23 @@ impl<F: Flash> Store<'_, F> {
         self.pace.erased = false;
         let lags = |block: u32| u32::from(self.blocks.wear_max().saturating_sub(self.blocks.wear(block))) > self.spread_kept();
         // A head that is hardly used keeps its block from wearing, and so does the journal page in it.
-        let [_, moved, journal] = self.heads.map(|head| head.block != NONE && lags(head.block));
-        if moved {
+        let head_lags = |head: HeadIndex| {
+            let block = self.heads[head as usize].block;
+            block != NONE && lags(block)
+        };
+        if head_lags(HeadIndex::Moved) {
             self.close(HeadIndex::Moved);
             self.pace.credit = self.pace.credit.saturating_sub(fpb);
             return Ok(Chosen::None);
         }
-        if journal && !self.is_open() && self.blocks.count(State::Erased) > 1 {
+        if head_lags(HeadIndex::Journal) && !self.is_open() && self.blocks.count(State::Erased) > 1 {
             // It may rest there as well: into the most worn block.
             self.close(HeadIndex::Journal);
             self.open_head(HeadIndex::Journal, true)?;
             self.program_journal()?;
             return Ok(Chosen::JournalMoved);
         }
-        let wear = |block: u32| if self.blocks.live(block) == 0 { u32::MAX } else { u32::from(self.blocks.wear(block)) };
-        let rested = self.blocks.least_by(State::Used, wear).filter(|&block| self.blocks.live(block) > 0 && lags(block));
+        let rested = self.blocks.choose(State::Used, Choice::LeastWornInUse).filter(|&block| lags(block));
         if let Some(block) = rested {
             self.pace.victim = block;
             self.pace.levelling = true;
@@ -249,14 +252,15 @@ impl<F: Flash> Store<'_, F> {
     }
 
     fn urgent_victim(&self) -> Option<u32> {
-        let anchors = self.anchors.blocks.iter().copied().filter(|&block| block != NONE);
+        let in_use = |&block: &u32| block != NONE && self.blocks.live(block) > 0;
         if self.blocks.count(State::Retiring) > 0 {
-            let failing = self.blocks.least_by(State::Retiring, |block| u32::from(self.blocks.live(block) == 0));
-            if let Some(block) = failing.filter(|&block| self.blocks.live(block) > 0) {
-                return Some(block);
+            let failing =
+                (0..self.blocks.block_count()).find(|block| self.blocks.state(*block) == State::Retiring && in_use(block));
+            if failing.is_some() {
+                return failing;
             }
         }
-        anchors.into_iter().find(|&block| self.blocks.live(block) > 0)
+        self.anchors.blocks.iter().copied().find(in_use)
     }
 
     /// Moves a frame if it is really live.
@@ -267,48 +271,47 @@ impl<F: Flash> Store<'_, F> {
         self.make_room(1)?;
         self.ready_head(HeadIndex::Moved)?;
         let mut bytes = [0; TAG_BYTES];
-        let tag = match self.flash.read_tag(self.frame_page(frame), &mut bytes) {
-            Ok(()) => Tag::parse(&bytes),
-            Err(Failure::Device) => return Err(Error::Device),
-            Err(_) => None,
-        };
-        let tag = tag.filter(|tag| {
-            let limit = if is_leaf(tag.kind) { self.layout.leaf_count } else { self.layout.logical_count };
-            tag.logical < limit && (is_leaf(tag.kind) || is_data(tag.kind))
-        });
-        let Some(tag) = tag else {
+        let tag = if self.read_tag(self.frame_page(frame), &mut bytes)? { Tag::parse(&bytes) } else { None };
+        let movable = |tag: &Tag| self.names_something(tag) && (Kinds::LEAF.has(tag.kind) || Kinds::DATA.has(tag.kind));
+        let Some(Tag { kind, logical, .. }) = tag.filter(movable) else {
             // Nobody can tell any more whose frame this is. Its block is never used again, so that no other data takes its place.
             self.pace.victim_spoiled = true;
             self.release(frame);
             return Ok(());
         };
-        if is_leaf(tag.kind) {
-            if self.root.get(tag.logical) == frame {
-                let to = self.program_frame(Kind::MovedLeaf, tag.logical, Source::Copy { from: frame, loaded: Some(bytes) })?;
-                self.root.set(tag.logical, to);
+        let pending = self.pending.find(logical).filter(|&index| self.pending.value(index) == frame);
+        let kind = if Kinds::LEAF.has(kind) {
+            if self.root.get(logical) != frame {
+                self.release(frame);
+                return Ok(());
             }
-            self.release(frame);
-            return Ok(());
-        }
-        if let Some(index) = self.pending.find(tag.logical)
-            && self.pending.value(index) == frame
-        {
-            let to = self.program_frame(Kind::MovedPending, tag.logical, Source::Copy { from: frame, loaded: Some(bytes) })?;
-            self.pending.set_value(index, to);
-            self.release(frame);
-            return Ok(());
-        }
-        if let Some(index) = self.overlay.find(tag.logical)
+            Kind::MovedLeaf
+        } else if pending.is_some() {
+            Kind::MovedPending
+        } else if let Some(index) = self.overlay.find(logical)
             && self.overlay.value(index) & !self.settled_bit() != frame
         {
             // The frame that the leaf still names. It is used again before the leaf is folded, so the fold must not release it.
             self.overlay.set_value(index, self.overlay.value(index) | self.settled_bit());
             self.release(frame);
             return Ok(());
+        } else {
+            Kind::Moved
+        };
+        let to = self.program_frame(kind, logical, &Source::Copy { from: frame, loaded: &bytes })?;
+        match (kind, pending) {
+            (Kind::MovedLeaf, _) => self.root.set(logical, to),
+            (_, Some(index)) => self.pending.set_value(index, to),
+            _ => self.map_move(logical, to),
         }
-        let to = self.program_frame(Kind::Moved, tag.logical, Source::Copy { from: frame, loaded: Some(bytes) })?;
-        self.map_move(tag.logical, frame, to);
+        self.release(frame);
         Ok(())
+    }
+
+    /// Whether the leaf or logical page that a tag names exists. Only damaged tags can name another.
+    pub(super) fn names_something(&self, tag: &Tag) -> bool {
+        let count = if Kinds::LEAF.has(tag.kind) { self.layout.leaf_count } else { self.layout.logical_count };
+        tag.logical < count
     }
 
     /// Erases a block when the stock of erased blocks is low, or some calls after the last erase.

@@ -6,12 +6,12 @@
 //! one power cut, and only the last record can be metastable; its content is copied into the fresh anchor.
 
 use super::blocks::State;
-use super::program::{is_data, is_leaf};
+use super::program::was_read;
 use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
 use crate::config::{ANCHORS_MAX, Config, LISTED_MAX, Layout};
 use crate::error::{Error, MountError};
 use crate::format::superblock::Superblock;
-use crate::media::{Failure, Flash, Kind, PageIndex, TAG_BYTES, Tag, data_check, is_blank};
+use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
 
 /// What a mount may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,13 +34,16 @@ const RESCUED_MAX: u32 = 2;
 /// Furthest that a record's sequence may be from its checkpoint's.
 const HORIZON: u64 = 1 << 22;
 
-/// A block in which roll-forward looks for records.
+/// The next record of a block in which roll-forward looks for them. One for each block is kept, so the sequence is
+/// relative to the checkpoint's, which halves its size.
 #[derive(Clone, Copy)]
 struct Cursor {
-    head: HeadIndex,
-    block: u32,
-    next: u32,
-    tag: Tag,
+    /// As in [`Record`].
+    place: u32,
+    distance: u32,
+    logical: u32,
+    kind: Kind,
+    aux: u32,
 }
 
 /// A record found by roll-forward.
@@ -60,48 +63,55 @@ impl<'m, F: Flash> Store<'m, F> {
     /// # Power loss
     /// The medium is not formatted until the last program.
     pub fn format(flash: F, config: &Config, memory: &'m mut [u8]) -> Result<F, MountError> {
-        let layout = Layout::derive(&flash.geometry(), config).map_err(MountError::Config)?;
-        let (mut store, _) = Self::empty(flash, layout, memory)?;
-        let blocks = layout.geometry.block_count;
+        // Changed in place: a copy of a store costs code and stack.
+        let mut result = Self::empty(flash, config, memory);
+        if let Ok(store) = &mut result {
+            store.write_empty()?;
+        }
+        result.map(|store| store.flash)
+    }
+
+    /// Writes the superblock and the checkpoint of an empty volume.
+    fn write_empty(&mut self) -> Result<(), MountError> {
+        let Layout { geometry, config, anchor_count, .. } = self.layout;
+        let blocks = geometry.block_count;
         for block in 0..blocks {
-            let state = if store.flash.is_bad(block)? { State::Bad } else { State::Free };
-            store.blocks.set_state(block, state);
+            let state = if self.flash.is_bad(block)? { State::Bad } else { State::Free };
+            self.blocks.set_state(block, state);
         }
         let mut copy = NONE;
         let mut anchors = 0;
         for block in 0..blocks {
-            if anchors == layout.anchor_count {
+            if anchors == anchor_count {
                 break;
             }
-            if store.blocks.state(block) != State::Free || !store.erase(block)? {
+            if self.blocks.state(block) != State::Free || !self.erase(block)? {
                 continue;
             }
-            store.blocks.set_state(block, State::Reserved);
+            self.blocks.set_state(block, State::Reserved);
             if block > 0 && copy == NONE {
                 copy = block;
             } else if block > 0 {
-                store.anchors.blocks[anchors as usize] = block;
+                self.anchors.blocks[anchors as usize] = block;
                 anchors += 1;
             }
         }
-        let (found, allowed) = (store.blocks.count(State::Bad), u32::from(config.bad_blocks_max));
-        if found > allowed || anchors < layout.anchor_count || store.blocks.state(0) != State::Reserved {
+        let (found, allowed) = (self.blocks.count(State::Bad), u32::from(config.bad_blocks_max));
+        if found > allowed || anchors < anchor_count || self.blocks.state(0) != State::Reserved {
             return Err(MountError::TooManyBadBlocks { found, allowed });
         }
-        store.checkpoint()?;
+        self.checkpoint()?;
         let superblock = Superblock {
-            geometry: layout.geometry,
-            config: *config,
+            geometry,
+            config,
             anchor_count: anchors as u8,
             copy,
-            anchors: store.anchors.blocks.map(|block| if block == NONE { 0 } else { block }),
+            anchors: self.anchors.blocks.map(|block| if block == NONE { 0 } else { block }),
         };
-        for block in [copy, 0] {
-            superblock.emit(store.page);
-            let tag = Tag { sequence: store.sequence, logical: 0, kind: Kind::Super, aux: 0 };
-            store.program_buffer(block * layout.geometry.pages_per_block, tag)?;
-        }
-        Ok(store.flash)
+        superblock.emit(self.page);
+        let tag = Tag { sequence: self.sequence, logical: 0, kind: Kind::Super, aux: 0 };
+        self.program_buffer(copy * geometry.pages_per_block, &tag)?;
+        Ok(self.program_buffer(0, &tag)?)
     }
 
     /// Reads the superblock; `memory` is used as a page buffer.
@@ -112,85 +122,98 @@ impl<'m, F: Flash> Store<'m, F> {
             return Err(MountError::MemoryTooSmall { needed: page_bytes, given: memory.len() });
         }
         let page = &mut memory[..page_bytes];
-        let mut result = Err(MountError::NotFormatted);
         // The second copy lies in the first good block after block 0.
         for block in 0..device.block_count.min(32) {
             let mut tag = [0; TAG_BYTES];
-            match flash.read(block * device.pages_per_block, page, &mut tag) {
-                Ok(()) => {}
-                Err(Failure::Device) => return Err(Error::Device.into()),
-                Err(_) => continue,
-            }
-            let is_super = Tag::parse(&tag).is_some_and(|tag| tag.kind == Kind::Super);
-            if is_super && Tag::carried_check(&tag) == data_check(page, 0) {
-                result = Superblock::parse(page);
-                break;
+            let is_read = was_read(flash.read(block * device.pages_per_block, page, &mut tag))?;
+            if is_read && Tag::checked(&tag, page).is_some_and(|tag| tag.kind == Kind::Super) {
+                let superblock = Superblock::parse(page)?;
+                if superblock.geometry != device {
+                    return Err(MountError::GeometryMismatch { on_flash: superblock.geometry, device });
+                }
+                return Ok(superblock);
             }
         }
-        let superblock = result?;
-        if superblock.geometry != device {
-            return Err(MountError::GeometryMismatch { on_flash: superblock.geometry, device });
-        }
-        Ok(superblock)
+        Err(MountError::NotFormatted)
     }
 
-    /// Mounts a volume.
+    /// Reads what a volume is. The store has its content after [`recover`](Self::recover).
+    ///
+    /// Neither is inlined: what one needs is off the stack when the other runs, and a store behind a pointer takes less code
+    /// than one in the frame of the function that makes it.
+    #[inline(never)]
+    pub fn open(mut flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
+        let superblock = Self::read_superblock(&mut flash, memory)?;
+        // Changed in place: a copy of a store costs code and stack.
+        let mut result = Self::empty(flash, &superblock.config, memory);
+        if let Ok(store) = &mut result {
+            let anchor_count = store.layout.anchor_count;
+            if u32::from(superblock.anchor_count) != anchor_count {
+                return Err(MountError::NotFormatted);
+            }
+            store.anchors.blocks[..anchor_count as usize].copy_from_slice(&superblock.anchors[..anchor_count as usize]);
+            store.read_only = access == Access::ReadOnly;
+        }
+        result
+    }
+
+    /// Brings the store to the state that was committed last, and the medium as well with `SETTLE`; `false` when there is no
+    /// readable checkpoint.
+    ///
+    /// A firmware that only reads links nothing that programs: so `SETTLE` is known to the compiler.
     ///
     /// # Cost
     /// See [`bounds`](super::bounds).
-    pub fn mount(mut flash: F, access: Access, memory: &'m mut [u8]) -> Result<(Self, &'m mut [u8]), MountError> {
-        let superblock = Self::read_superblock(&mut flash, memory)?;
-        let layout = Layout::derive(&superblock.geometry, &superblock.config).map_err(MountError::Config)?;
-        if u32::from(superblock.anchor_count) != layout.anchor_count {
-            return Err(MountError::NotFormatted);
+    #[inline(never)]
+    pub fn recover<const SETTLE: bool>(&mut self) -> Result<bool, Error> {
+        if !self.find_checkpoint()? {
+            return Ok(false);
         }
-        let (mut store, rest) = Self::empty(flash, layout, memory)?;
-        store.anchors.blocks = superblock.anchors;
-        for index in layout.anchor_count as usize..ANCHORS_MAX {
-            store.anchors.blocks[index] = NONE;
-        }
-        store.read_only = access == Access::ReadOnly;
-        store.find_checkpoint()?;
-        for block in 0..layout.geometry.block_count {
-            if store.blocks.state(block) == State::Erased {
+        for block in 0..self.blocks.block_count() {
+            if self.blocks.state(block) == State::Erased {
                 // No checkpoint proves that the erase was complete.
-                store.blocks.set_state(block, State::Listed);
+                self.blocks.set_state(block, State::Listed);
             }
         }
-        store.roll_forward()?;
-        Ok((store, rest))
+        let last = self.roll_forward()?;
+        if SETTLE { self.settle(last) } else { self.leave_as_it_is(last) }.map(|()| true)
     }
 
     /// Finds the newest complete checkpoint and reads it.
-    fn find_checkpoint(&mut self) -> Result<(), MountError> {
+    ///
+    /// Not inlined, so that what it needs is off the stack when records are applied.
+    #[inline(never)]
+    fn find_checkpoint(&mut self) -> Result<bool, Error> {
         let pages = self.layout.geometry.pages_per_block;
-        let mut first_sequences = [None; ANCHORS_MAX];
-        let blocks = self.anchors.blocks;
-        for (sequence, block) in first_sequences.iter_mut().zip(blocks).take(self.layout.anchor_count as usize) {
-            *sequence = self.checked_sequence(block * pages)?;
+        // The sequence of each anchor's first page; 0 where there is nothing to look at.
+        let mut first_sequences = [0; ANCHORS_MAX];
+        for (index, sequence) in first_sequences.iter_mut().enumerate().take(self.layout.anchor_count as usize) {
+            *sequence = self.checked_sequence(self.anchors.blocks[index] * pages)?;
         }
-        // A newer anchor may hold a checkpoint that was cut; the one before it is then complete.
-        while let Some(index) = (0..ANCHORS_MAX).filter(|&i| first_sequences[i].is_some()).max_by_key(|&i| first_sequences[i]) {
-            first_sequences[index] = None;
-            self.anchors.current = index as u32;
-            if self.find_in_anchor(self.current_anchor() * pages)? {
-                return Ok(());
+        loop {
+            let (mut newest, mut newest_sequence) = (0, 0);
+            for (index, &sequence) in first_sequences.iter().enumerate() {
+                if sequence > newest_sequence {
+                    (newest, newest_sequence) = (index, sequence);
+                }
             }
+            if newest_sequence == 0 {
+                return Ok(false);
+            }
+            self.anchors.current = newest as u32;
+            if self.find_in_anchor(self.current_anchor() * pages)? {
+                return Ok(true);
+            }
+            // A newer anchor may hold a checkpoint that was cut; the one before it is then complete.
+            first_sequences[newest] = 0;
         }
-        Err(MountError::NoCheckpoint)
     }
 
-    /// The sequence of a page whose checksum is right.
-    fn checked_sequence(&mut self, page: PageIndex) -> Result<Option<u64>, Error> {
+    /// The sequence of a page, or 0, which no page has, when its checksum is not right.
+    fn checked_sequence(&mut self, page: PageIndex) -> Result<u64, Error> {
         let mut bytes = [0; TAG_BYTES];
-        self.cached = NONE;
-        match self.flash.read(page, self.page, &mut bytes) {
-            Ok(()) => {}
-            Err(Failure::Device) => return Err(Error::Device),
-            Err(_) => return Ok(None),
-        }
-        let sound = Tag::carried_check(&bytes) == data_check(self.page, 0);
-        Ok(Tag::parse(&bytes).filter(|_| sound).map(|tag| tag.sequence))
+        let tag = if self.read_page(page, &mut bytes)? { Tag::checked(&bytes, self.page) } else { None };
+        Ok(tag.map_or(0, |tag| tag.sequence))
     }
 
     /// Reads the newest complete checkpoint of one anchor, if it holds one.
@@ -199,14 +222,15 @@ impl<'m, F: Flash> Store<'m, F> {
         let (mut low, mut high) = (1, pages);
         while low < high {
             let middle = (low + high) / 2;
-            if self.tag_at(first + middle)?.is_some_and(|tag| is_blank(&tag)) { high = middle } else { low = middle + 1 }
+            let mut tag = [0; TAG_BYTES];
+            if self.read_tag(first + middle, &mut tag)? && is_blank(&tag) { high = middle } else { low = middle + 1 }
         }
         let size = self.layout.checkpoint_pages;
         let mut end = low;
         while end >= size {
             let start = end - size;
-            let parsed = self.tag_at(first + start)?.and_then(|tag| Tag::parse(&tag));
-            let begins = parsed.is_some_and(|tag| tag.kind == Kind::Checkpoint && tag.logical == 0 && tag.aux == size);
+            let tag = self.tag_at(first + start)?;
+            let begins = tag.is_some_and(|tag| tag.kind == Kind::Checkpoint && tag.logical == 0 && tag.aux == size);
             if begins && self.read_checkpoint(first + start)? {
                 self.anchors.next = low;
                 return Ok(true);
@@ -216,30 +240,30 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(false)
     }
 
-    /// A tag, or `None` when it cannot be read.
-    fn tag_at(&mut self, page: PageIndex) -> Result<Option<[u8; TAG_BYTES]>, Error> {
+    /// A tag, or `None` when it cannot be read or is none.
+    fn tag_at(&mut self, page: PageIndex) -> Result<Option<Tag>, Error> {
         let mut tag = [0; TAG_BYTES];
-        match self.flash.read_tag(page, &mut tag) {
-            Ok(()) => Ok(Some(tag)),
-            Err(Failure::Device) => Err(Error::Device),
-            Err(_) => Ok(None),
-        }
+        Ok(if self.read_tag(page, &mut tag)? { Tag::parse(&tag) } else { None })
     }
 
-    fn roll_forward(&mut self) -> Result<(), MountError> {
+    /// Applies the records that were programmed after the checkpoint, but for the last one, which it returns.
+    ///
+    /// Not inlined, so that its cursors are off the stack when the volume is settled.
+    #[inline(never)]
+    fn roll_forward(&mut self) -> Result<Option<Record>, Error> {
         let base = self.sequence;
         let mut cursors: [Option<Cursor>; LISTED_MAX + 3] = [None; LISTED_MAX + 3];
         let mut count = 0;
-        for (head, index) in [(HeadIndex::User, 0), (HeadIndex::Moved, 1), (HeadIndex::Journal, 2)] {
-            let Head { block, next } = self.heads[index];
+        for &head in &[HeadIndex::User, HeadIndex::Moved, HeadIndex::Journal] {
+            let Head { block, next } = self.heads[head as usize];
             if block != NONE {
-                cursors[count] = self.look(head, block, next, base)?;
+                self.look(&mut cursors[count], Some(head), block, next, base)?;
                 count += 1;
             }
         }
         for block in 0..self.blocks.block_count() {
             if self.blocks.state(block) == State::Listed && count < cursors.len() {
-                cursors[count] = self.look_at_new_block(block, base)?;
+                self.look(&mut cursors[count], None, block, 0, base)?;
                 count += usize::from(cursors[count].is_some());
             }
         }
@@ -251,92 +275,93 @@ impl<'m, F: Flash> Store<'m, F> {
             }
             last = Some(record);
         }
-        self.finish_roll_forward(last)
+        Ok(last)
     }
 
     /// Programs of a record.
     fn record_programs(&self, record: &Record) -> u64 {
-        match record.tag.kind {
-            Kind::Journal | Kind::JournalDiscard => 1,
-            _ => self.layout.config.unit_pages.into(),
+        if Kinds::JOURNAL.has(record.tag.kind) { 1 } else { self.layout.config.unit_pages.into() }
+    }
+
+    /// Makes a cursor at a place of a head's block, or at the start of a listed one that any head may have taken since the
+    /// checkpoint, if a new record is there.
+    fn look(
+        &mut self,
+        cursor: &mut Option<Cursor>,
+        head: Option<HeadIndex>,
+        block: u32,
+        next: u32,
+        base: u64,
+    ) -> Result<(), Error> {
+        *cursor = None;
+        let capacity = self.head_capacity(head.unwrap_or(HeadIndex::User));
+        if next >= capacity {
+            return Ok(());
         }
-    }
-
-    /// A cursor at a place of a head's block, if a new record is there.
-    fn look(&mut self, head: HeadIndex, block: u32, next: u32, base: u64) -> Result<Option<Cursor>, Error> {
-        if next >= self.head_capacity(head) {
-            return Ok(None);
+        let place = block * capacity + next;
+        let page = if head == Some(HeadIndex::Journal) { place } else { self.frame_page(place) };
+        let Some(tag) = self.tag_at(page)? else { return Ok(()) };
+        let of_head = head_of(tag.kind).is_some_and(|found| head.is_none_or(|head| head == found));
+        if !of_head || !(base..base + HORIZON).contains(&tag.sequence) || !self.names_something(&tag) {
+            return Ok(());
         }
-        let place = block * self.head_capacity(head) + next;
-        let page = if head == HeadIndex::Journal { place } else { self.frame_page(place) };
-        let tag = self.tag_at(page)?.and_then(|tag| Tag::parse(&tag));
-        let tag = tag.filter(|tag| self.is_record(tag, base) && head_of(tag.kind) == Some(head));
-        Ok(tag.map(|tag| Cursor { head, block, next, tag }))
-    }
-
-    /// A cursor at the start of a listed block, if it was allocated after the checkpoint.
-    fn look_at_new_block(&mut self, block: u32, base: u64) -> Result<Option<Cursor>, Error> {
-        let first = block * self.layout.geometry.pages_per_block;
-        let tag = self.tag_at(first)?.and_then(|tag| Tag::parse(&tag)).filter(|tag| self.is_record(tag, base));
-        Ok(tag.and_then(|tag| head_of(tag.kind).map(|head| Cursor { head, block, next: 0, tag })))
-    }
-
-    /// Whether a tag can be that of a record programmed after the checkpoint.
-    fn is_record(&self, tag: &Tag, base: u64) -> bool {
-        let limit = match tag.kind {
-            kind if is_leaf(kind) => self.layout.leaf_count,
-            _ => self.layout.logical_count,
-        };
-        (base..base + HORIZON).contains(&tag.sequence) && tag.logical < limit
+        let place = if Kinds::JOURNAL.has(tag.kind) { page } else { place };
+        let distance = (tag.sequence - base) as u32;
+        *cursor = Some(Cursor { place, distance, logical: tag.logical, kind: tag.kind, aux: tag.aux });
+        Ok(())
     }
 
     /// Takes the record with the lowest sequence.
     fn next_record(&mut self, cursors: &mut [Option<Cursor>], base: u64) -> Result<Option<Record>, Error> {
-        let next = cursors.iter_mut().filter(|cursor| cursor.is_some()).min_by_key(|cursor| cursor.map(|c| c.tag.sequence));
-        let Some(slot) = next else { return Ok(None) };
-        let Some(cursor) = *slot else { return Ok(None) };
-        let after = self.look(cursor.head, cursor.block, cursor.next + 1, base)?;
+        let (mut slot, mut lowest) = (0, u32::MAX);
+        for (index, cursor) in cursors.iter().enumerate() {
+            if let Some(cursor) = cursor
+                && cursor.distance < lowest
+            {
+                (slot, lowest) = (index, cursor.distance);
+            }
+        }
+        let Some(Cursor { place, distance, logical, kind, aux }) = cursors[slot] else { return Ok(None) };
+        let Some(head) = head_of(kind) else { return Ok(None) };
+        let (block, next) = (place / self.head_capacity(head), place % self.head_capacity(head) + 1);
+        let cursor = &mut cursors[slot];
+        self.look(cursor, Some(head), block, next, base)?;
         // Sequences grow within a block.
-        *slot = after.filter(|after| after.tag.sequence > cursor.tag.sequence);
-        let head = &mut self.heads[cursor.head as usize];
-        if head.block != cursor.block {
-            let old = core::mem::replace(&mut head.block, cursor.block);
+        if cursor.is_some_and(|after| after.distance <= distance) {
+            *cursor = None;
+        }
+        let old = core::mem::replace(&mut self.heads[head as usize], Head { block, next }).block;
+        if old != block {
             if old != NONE {
                 self.blocks.set_state(old, State::Used);
             }
-            self.blocks.set_state(cursor.block, State::Active);
+            self.blocks.set_state(block, State::Active);
         }
-        self.heads[cursor.head as usize].next = cursor.next + 1;
-        self.sequence = cursor.tag.sequence;
-        let place = cursor.block * self.head_capacity(cursor.head) + cursor.next;
-        Ok(Some(Record { tag: cursor.tag, place }))
+        self.sequence = base + u64::from(distance);
+        Ok(Some(Record { tag: Tag { sequence: self.sequence, logical, kind, aux }, place }))
     }
 
     /// Applies a record. One before a gap may be half of a failed program and is looked at as a whole first.
     fn apply(&mut self, record: Record, verify: bool) -> Result<(), Error> {
         let Record { mut tag, place } = record;
-        match tag.kind {
-            Kind::Journal | Kind::JournalDiscard => {
-                if verify || tag.kind == Kind::JournalDiscard {
-                    match self.read_journal(place) {
-                        Err(Error::Corrupt) if verify => return Ok(()),
-                        // A metastable tag may have read differently before; this one has the right checksum.
-                        result => tag = result?,
-                    }
+        if Kinds::JOURNAL.has(tag.kind) {
+            if verify || tag.kind == Kind::JournalDiscard {
+                match self.read_journal(place) {
+                    Err(Error::Corrupt) if verify => return Ok(()),
+                    // A metastable tag may have read differently before; this one has the right checksum.
+                    result => tag = result?,
                 }
-                self.apply_journal(tag, place)
             }
-            kind => {
-                if verify && !self.frame_is_complete(place, |k| k == kind, tag.logical)? {
-                    return Ok(());
-                }
-                self.apply_frame(tag, place)
-            }
+            self.apply_journal(&tag, place)
+        } else if verify && !self.frame_is_complete(place, Kinds::of(&[tag.kind]), tag.logical)? {
+            Ok(())
+        } else {
+            self.apply_frame(&tag, place)
         }
     }
 
     /// Applies a record whose content lies in `frame`.
-    fn apply_frame(&mut self, tag: Tag, frame: Frame) -> Result<(), Error> {
+    fn apply_frame(&mut self, tag: &Tag, frame: Frame) -> Result<(), Error> {
         let logical = tag.logical;
         match tag.kind {
             Kind::Data => {
@@ -374,7 +399,7 @@ impl<'m, F: Flash> Store<'m, F> {
     }
 
     /// Applies a commit. The journal buffer holds the page when it discards anything.
-    fn apply_journal(&mut self, tag: Tag, page: PageIndex) -> Result<(), Error> {
+    fn apply_journal(&mut self, tag: &Tag, page: PageIndex) -> Result<(), Error> {
         let start = tag.sequence - u64::from(tag.aux).min(tag.sequence);
         if self.transaction_start != IDLE && start != self.transaction_start {
             self.pending.clear();
@@ -411,24 +436,26 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// Applies the last record, which may be metastable, and settles.
-    fn finish_roll_forward(&mut self, last: Option<Record>) -> Result<(), MountError> {
-        if self.read_only {
-            if let Some(record) = last {
-                self.apply(record, true)?;
-            }
-            self.pending.clear();
-            self.keep_journal(last)?;
-            return Ok(self.derive_live()?);
+    /// Applies the last record, and changes nothing on the medium.
+    fn leave_as_it_is(&mut self, last: Option<Record>) -> Result<(), Error> {
+        if let Some(record) = last {
+            self.apply(record, true)?;
         }
+        self.pending.clear();
+        self.keep_journal(last)?;
+        self.derive_live()
+    }
+
+    /// Applies the last record, which may be metastable, and settles.
+    fn settle(&mut self, last: Option<Record>) -> Result<(), Error> {
         self.sequence += JUMP;
         let before = self.current_anchor();
         self.anchors.ready = false;
         self.advance_anchor()?;
         match last {
             Some(Record { tag, place }) if matches!(tag.kind, Kind::DataCommit | Kind::Moved | Kind::Leaf | Kind::MovedLeaf) => {
-                if let Some(frame) = self.rescue(tag, place)? {
-                    self.apply_frame(tag, frame)?;
+                if let Some(frame) = self.rescue(&tag, place)? {
+                    self.apply_frame(&tag, frame)?;
                 }
             }
             Some(record) if head_of(record.tag.kind) == Some(HeadIndex::Journal) => self.apply(record, true)?,
@@ -443,13 +470,13 @@ impl<'m, F: Flash> Store<'m, F> {
             let tag = Tag { sequence: self.sequence, logical: 0, kind: Kind::Journal, aux: 0 };
             self.sequence += 1;
             self.anchors.next += 1;
-            match self.program_journal_page(page, tag) {
+            match self.program_journal_page(page, &tag) {
                 Ok(()) => {
                     self.journal_at = page;
                     break;
                 }
                 Err(Error::MediaFailing) => self.lose_anchor()?,
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             }
         }
         self.skip_places(last.is_some());
@@ -460,7 +487,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.unmarked = true;
         self.checkpoint()?;
         self.stock_heads()?;
-        Ok(self.empty_anchor()?)
+        self.empty_anchor()
     }
 
     /// Makes the journal buffer hold the newest journal page. The one of the last record was read when it was applied, and is not
@@ -478,10 +505,10 @@ impl<'m, F: Flash> Store<'m, F> {
     fn collect(&mut self, before: u32) -> Result<(), Error> {
         for place in 0..RESCUED_MAX {
             let frame = before * self.layout.frames_per_block + place;
-            let Some(tag) = self.tag_at(self.frame_page(frame))?.and_then(|tag| Tag::parse(&tag)) else { continue };
+            let Some(tag) = self.tag_at(self.frame_page(frame))?.filter(|tag| self.names_something(tag)) else { continue };
             let live = match tag.kind {
-                kind if is_leaf(kind) => tag.logical < self.layout.leaf_count && self.root.get(tag.logical) == frame,
-                kind if is_data(kind) && tag.logical < self.layout.logical_count => {
+                kind if Kinds::LEAF.has(kind) => self.root.get(tag.logical) == frame,
+                kind if Kinds::DATA.has(kind) => {
                     let current = self.overlay_frame(tag.logical);
                     current.map_or_else(|| self.leaf_entry(tag.logical), Ok)? == frame
                 }
@@ -491,8 +518,8 @@ impl<'m, F: Flash> Store<'m, F> {
                 continue;
             }
             // It was whole when it was rescued. Were it damaged since, the block would be kept for what can still be read.
-            let to = self.rescue(tag, frame)?.ok_or(Error::Corrupt)?;
-            if is_leaf(tag.kind) {
+            let to = self.rescue(&tag, frame)?.ok_or(Error::Corrupt)?;
+            if Kinds::LEAF.has(tag.kind) {
                 self.root.set(tag.logical, to);
             } else {
                 self.replay_set(tag.logical, to)?;
@@ -536,7 +563,7 @@ impl<'m, F: Flash> Store<'m, F> {
     }
 
     /// Copies a frame into the fresh anchor, checking what is read. `None` when it is not complete.
-    fn rescue(&mut self, tag: Tag, frame: Frame) -> Result<Option<Frame>, Error> {
+    fn rescue(&mut self, tag: &Tag, frame: Frame) -> Result<Option<Frame>, Error> {
         loop {
             match self.try_rescue(tag, frame) {
                 Err(Error::MediaFailing) => self.lose_anchor()?,
@@ -545,22 +572,19 @@ impl<'m, F: Flash> Store<'m, F> {
         }
     }
 
-    fn try_rescue(&mut self, tag: Tag, frame: Frame) -> Result<Option<Frame>, Error> {
+    fn try_rescue(&mut self, tag: &Tag, frame: Frame) -> Result<Option<Frame>, Error> {
         let unit = u32::from(self.layout.config.unit_pages);
         let place = self.anchors.next.div_ceil(unit);
         let to = self.current_anchor() * self.layout.geometry.pages_per_block + place * unit;
         for index in 0..unit {
-            self.cached = NONE;
-            match self.load(self.frame_page(frame) + index, |kind| kind == tag.kind, tag.logical) {
-                Ok(()) => {}
-                Err(Error::Device) => return Err(Error::Device),
-                Err(_) => return Ok(None),
+            if !self.read_sound(self.frame_page(frame) + index, Kinds::of(&[tag.kind]), tag.logical)? {
+                return Ok(None);
             }
             // Only from here on is anything in the block: its first page must not stay blank, or the block would not be found.
             self.anchors.next = (place + 1) * unit;
-            let tag = Tag { sequence: self.sequence, ..tag };
+            let tag = Tag { sequence: self.sequence, ..*tag };
             self.sequence += 1;
-            self.program_buffer(to + index, tag)?;
+            self.program_buffer(to + index, &tag)?;
         }
         Ok(Some(self.current_anchor() * self.layout.frames_per_block + place))
     }
@@ -625,9 +649,9 @@ impl<'m, F: Flash> Store<'m, F> {
 /// The head that programs a kind of record.
 fn head_of(kind: Kind) -> Option<HeadIndex> {
     match kind {
-        Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => Some(HeadIndex::Moved),
+        Kind::Super | Kind::Checkpoint => None,
         Kind::Journal | Kind::JournalDiscard => Some(HeadIndex::Journal),
-        kind if is_data(kind) || kind == Kind::Leaf => Some(HeadIndex::User),
-        _ => None,
+        Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => Some(HeadIndex::Moved),
+        Kind::Data | Kind::DataCommit | Kind::Leaf => Some(HeadIndex::User),
     }
 }

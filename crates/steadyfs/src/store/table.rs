@@ -23,10 +23,6 @@ impl<'m> Words<'m> {
         (self.bytes.len() / self.width) as u32
     }
 
-    pub fn bytes(&self) -> &[u8] {
-        self.bytes
-    }
-
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.bytes
     }
@@ -34,9 +30,7 @@ impl<'m> Words<'m> {
 
 /// Reads a little-endian number of 2 or 4 bytes.
 pub(super) fn read_word(bytes: &[u8], at: usize, width: usize) -> u32 {
-    let mut word = [0; 4];
-    word[..width].copy_from_slice(&bytes[at..at + width]);
-    u32::from_le_bytes(word)
+    bytes[at..at + width].iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte))
 }
 
 /// Writes a little-endian number of 2 or 4 bytes.
@@ -116,10 +110,6 @@ impl<'m> Pairs<'m> {
         let (at, after) = (index as usize * pair, (index + count) as usize * pair);
         self.words.bytes.copy_within(after..self.len as usize * pair, at);
         self.len -= count;
-    }
-
-    pub fn bytes(&self) -> &[u8] {
-        self.words.bytes
     }
 
     pub fn bytes_mut(&mut self) -> &mut [u8] {

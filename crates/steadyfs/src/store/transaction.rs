@@ -1,10 +1,11 @@
 //! Reading, and changing within a transaction.
 
+use super::edit::Edit;
 use super::journal::Full;
-use super::program::{Edit, Source, check_page, is_data};
+use super::program::{Source, check_page};
 use super::{Call, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
-use crate::media::{Flash, Kind, TAG_BYTES, Tag};
+use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
 
 /// Logical pages with patches in a journal of `bytes` at most. With more, writing one of them would make little room, and a call
 /// might have to write many.
@@ -35,6 +36,11 @@ impl<F: Flash> Store<'_, F> {
     /// # Cost
     /// One read for the map, where the overlay does not know, and one per program page.
     pub fn read(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> Result<(), Error> {
+        if let Some(slot) = self.cache.find(logical) {
+            data.copy_from_slice(&self.cache.page(slot)[offset as usize..offset as usize + data.len()]);
+            self.journal.apply(logical, offset, data);
+            return Ok(());
+        }
         let frame = self.frame_of(logical)?;
         if frame == 0 {
             data.fill(0);
@@ -51,9 +57,9 @@ impl<F: Flash> Store<'_, F> {
                 if length == page_bytes && self.cached != page {
                     let mut tag = [0; TAG_BYTES];
                     self.flash.read(page, target, &mut tag)?;
-                    check_page(target, &tag, is_data, logical)?;
+                    check_page(target, &tag, Kinds::DATA, logical)?;
                 } else {
-                    self.load(page, is_data, logical)?;
+                    self.load(page, Kinds::DATA, logical)?;
                     target.copy_from_slice(&self.page[within..within + length]);
                 }
                 done += length;
@@ -70,11 +76,14 @@ impl<F: Flash> Store<'_, F> {
         let (from, to) = (offset.max(start), (offset + bytes.len() as u32).min(start + page_bytes));
         if from < to && to - from == page_bytes {
             self.cached = NONE;
+        } else if let Some(slot) = self.cache.find(logical) {
+            self.cached = NONE;
+            self.page.copy_from_slice(&self.cache.page(slot)[start as usize..(start + page_bytes) as usize]);
         } else if base == 0 {
             self.cached = NONE;
             self.page.fill(0);
         } else {
-            self.load(self.frame_page(base) + index, is_data, logical)?;
+            self.load(self.frame_page(base) + index, Kinds::DATA, logical)?;
             self.cached = NONE;
         }
         self.journal.apply(logical, start, self.page);
@@ -85,7 +94,8 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
-    /// Writes bytes of a logical page, as a new frame. `bytes` lie within the page; the rest of it stays.
+    /// Writes bytes of a logical page: as a new frame, or into the cache where there is one and they are not the whole page. `bytes`
+    /// lie within the page; the rest of it stays.
     ///
     /// With `commit`, a write that is the whole transaction is durable on return without a journal page; the caller still
     /// calls [`commit`](Self::commit), which then has nothing to do.
@@ -95,37 +105,43 @@ impl<F: Flash> Store<'_, F> {
     pub fn write(&mut self, logical: u32, offset: u32, bytes: &[u8], commit: bool) -> Result<(), Error> {
         let source = if bytes.len() as u32 == self.layout.logical_bytes {
             Source::Whole(bytes)
+        } else if self.cache.len() > 0 && !bytes.is_empty() {
+            return self.write_back(logical, offset, bytes);
         } else {
             Source::Merged { base: self.frame_of(logical)?, offset, bytes }
         };
-        self.write_source(logical, source, commit)
+        self.write_source(logical, &source, commit)
     }
 
     /// Writes logical page `of`, as `edit` changes each program page of it, as logical page `logical`; both may be the same. Costs
     /// what [`write`](Self::write) does.
-    pub fn write_edited(&mut self, logical: u32, of: u32, edit: &Edit<'_>) -> Result<(), Error> {
+    pub fn write_edited(&mut self, logical: u32, of: u32, edit: Edit) -> Result<(), Error> {
         let source = Source::Edited { of, base: self.frame_of(of)?, edit };
-        self.write_source(logical, source, false)
+        self.write_source(logical, &source, false)
     }
 
-    fn write_source(&mut self, logical: u32, source: Source<'_>, commit: bool) -> Result<(), Error> {
+    /// Writes a logical page as a new frame.
+    pub(super) fn write_source(&mut self, logical: u32, source: &Source<'_>, commit: bool) -> Result<(), Error> {
         self.check_logical(logical)?;
         if self.pending.find(logical).is_none() && self.pending.len() == self.pending.capacity() {
             return Err(Error::TransactionTooLarge);
         }
         self.call.changed = true;
-        let alone = self.pending.len() == 0 && !self.journal.dirty && !self.journal.patches(logical);
+        let nothing_waits = self.cache.dirty() == u32::from(matches!(source, Source::Cached { .. }));
+        let alone = nothing_waits && self.pending.len() == 0 && !self.journal.dirty && !self.journal.patches(logical);
         self.call.frames += 1;
         if commit && alone {
             self.make_room(1)?;
             let frame = self.program_frame(Kind::DataCommit, logical, source)?;
             self.flash.sync()?;
             self.transaction_start = IDLE;
+            self.cache.drop(logical);
             return self.map_set(logical, frame);
         }
         let frame = self.program_frame(Kind::Data, logical, source)?;
-        // The new page supersedes patches and a discard of the old one.
+        // The new page supersedes patches and a discard of the old one, and what the cache has.
         self.journal.remove(logical);
+        self.cache.drop(logical);
         self.set_pending(logical, frame)
     }
 
@@ -149,8 +165,11 @@ impl<F: Flash> Store<'_, F> {
         debug_assert!(bytes.len() <= self.journal.patch_bytes_max());
         self.check_logical(logical)?;
         self.call.changed = true;
+        if self.patch_cached(logical, offset, bytes) {
+            return Ok(());
+        }
         let most = patched_pages_max(self.layout.geometry.page_bytes);
-        if !self.journal.patches(logical) && self.journal.patched_pages() as u32 >= most {
+        if !self.journal.patches(logical) && self.journal.patched_pages() >= most {
             self.flush_next()?;
         }
         while let Err(Full) = self.journal.insert(logical, offset, bytes) {
@@ -198,6 +217,7 @@ impl<F: Flash> Store<'_, F> {
         self.check_logical(logical)?;
         self.call.changed = true;
         self.journal.remove(logical);
+        self.cache.drop(logical);
         if let Some(index) = self.pending.find(logical) {
             // The place in the table stays taken until the commit, as it does when the records are read again at a mount.
             let frame = self.pending.value(index);
@@ -219,6 +239,7 @@ impl<F: Flash> Store<'_, F> {
     /// # Power loss
     /// All of the transaction or nothing of it is there.
     pub fn commit(&mut self) -> Result<(), Error> {
+        self.write_cache()?;
         if self.pending.len() == 0 && !self.journal.dirty {
             self.transaction_start = IDLE;
             return Ok(());
@@ -253,6 +274,7 @@ impl<F: Flash> Store<'_, F> {
     /// # Cost
     /// One read.
     pub fn rollback(&mut self) -> Result<(), Error> {
+        self.cache.clear();
         self.drop_pending();
         if self.journal.dirty {
             // Without the committed patches nothing more may be programmed: the next journal page would drop them for good.
@@ -295,9 +317,7 @@ impl<F: Flash> Store<'_, F> {
     fn try_read_journal(&mut self, page: u32) -> Result<Tag, Error> {
         let mut bytes = [0; TAG_BYTES];
         self.flash.read(page, self.journal.buffer(), &mut bytes)?;
-        let kind = |kind| matches!(kind, Kind::Journal | Kind::JournalDiscard);
-        let tag = Tag::parse(&bytes).ok_or(Error::Corrupt)?;
-        check_page(self.journal.buffer(), &bytes, kind, tag.logical)?;
+        let tag = Tag::checked(&bytes, self.journal.buffer()).filter(|tag| Kinds::JOURNAL.has(tag.kind)).ok_or(Error::Corrupt)?;
         if self.journal.adopt(self.layout.logical_count, self.layout.logical_bytes) { Ok(tag) } else { Err(Error::Corrupt) }
     }
 
@@ -307,17 +327,17 @@ impl<F: Flash> Store<'_, F> {
     /// One read, and one for the map where the overlay does not know.
     pub fn with_page<R>(&mut self, logical: u32, index: u32, look: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
         let frame = self.frame_of(logical)?;
-        if frame == 0 || self.journal.patches(logical) {
+        if frame == 0 || self.journal.patches(logical) || self.cache.find(logical).is_some() {
             self.compose_page(logical, frame, index, 0, &[])?;
         } else {
-            self.load(self.frame_page(frame) + index, is_data, logical)?;
+            self.load(self.frame_page(frame) + index, Kinds::DATA, logical)?;
         }
         Ok(look(self.page))
     }
 
     /// Logical pages that the open transaction may still write.
     pub fn pending_room(&self) -> u32 {
-        self.pending.capacity() - self.pending.len()
+        (self.pending.capacity() - self.pending.len()).saturating_sub(self.cache.dirty())
     }
 
     /// Longest patch that is worth a place in the journal; longer changes write their logical page.
@@ -337,7 +357,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether anything waits for a commit.
     pub fn is_open(&self) -> bool {
-        self.pending.len() > 0 || self.journal.dirty
+        self.pending.len() > 0 || self.journal.dirty || self.cache.dirty() > 0
     }
 
     /// Frames left in the block of a head.

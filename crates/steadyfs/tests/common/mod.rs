@@ -1,26 +1,31 @@
 //! What the integration tests share: chips of several shapes with every fault wrapped around them, mounts and calls that are
-//! held to their bounds, seeds that can be replayed. The oracle is in [`oracle`].
+//! held to their bounds, seeds that can be replayed. The oracle is in [`oracle`], [`calls`], [`tree`] and [`steps`].
 
 // Each test file is a crate of its own and uses a part of this.
 #![allow(dead_code)]
 
+pub mod calls;
 pub mod medium;
 pub mod oracle;
+pub mod steps;
+pub mod tree;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use medium::Medium;
-use oracle::Limits;
 use steadyfs::media::{Failure, Flash, Geometry};
 use steadyfs::{Access, Bound, Call, Config, Cost, Error, FileSystem, MountError};
 use steadyfs_sim::fault::Operation;
 use steadyfs_sim::{Counters, FailOps, PowerCut, Trace};
+use steps::Limits;
 
 /// A chip on which power can be cut and operations can fail, and whose operations are counted.
 pub type Chip = Trace<PowerCut<FailOps<Medium>>>;
 /// A volume on a chip that stays with the test when the volume is dropped.
 pub type Fs<'a> = FileSystem<'a, &'a mut Chip>;
 
+/// Files that may be open at once, beside the eight that every volume has room for.
+const OPEN_FILES_MORE: usize = 56;
 /// Failing operations of one call up to which its bound is checked.
 const FAILURES_CHECKED: u32 = 6;
 
@@ -110,7 +115,7 @@ impl Shape {
 
     fn device_with(&self, config: Config, medium: Medium, seed: u64) -> Device {
         let chip = Trace::new(PowerCut::new(FailOps::new(medium, seed), seed));
-        let memory = vec![0; config.memory_bytes(&chip.geometry())];
+        let memory = vec![0; config.memory_bytes(&chip.geometry()) + 16 * OPEN_FILES_MORE];
         let mut device = Device { chip, memory, config };
         FileSystem::format(&mut device.chip, &config, &mut device.memory).expect("format");
         device
@@ -185,22 +190,34 @@ fn failures(fs: &mut Fs<'_>) -> u32 {
     records.iter().filter(|r| failed(r.operation) && r.failure == Some(Failure::BadBlock)).count() as u32
 }
 
-/// Makes a call and asserts that it costs no more than `pieces` calls of its kind may.
-pub fn bounded<T>(
+/// Makes a call of one piece and asserts that it costs no more than its bound.
+pub fn bounded<T>(fs: &mut Fs<'_>, call: Call, act: impl FnOnce(&mut Fs<'_>) -> Result<T, Error>) -> Result<T, Error> {
+    bounded_pieces(fs, call, 1, act)
+}
+
+/// Makes a call and asserts that it costs no more than `pieces` calls of its kind may: the first one as the volume is now, the
+/// others as it may be at this fill.
+pub fn bounded_pieces<T>(
     fs: &mut Fs<'_>,
     call: Call,
     pieces: u32,
     act: impl FnOnce(&mut Fs<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let limits: Vec<Bound> = (0..=FAILURES_CHECKED).map(|failures| fs.bound_with_failures(call, failures)).collect();
+    let limit = |failures| (fs.bound_with_failures(call, failures), fs.bound_at_fill(call, failures));
+    let limits: Vec<(Bound, Bound)> = (0..=FAILURES_CHECKED).map(limit).collect();
     let before = fs.flash().counts();
     fs.flash_mut().take_records();
     let result = act(fs);
     let cost = cost_since(fs, &before);
-    if let Some(limit) = limits.get(failures(fs) as usize) {
-        let holds = |erasing: u32| cost.is_within(&limit.erasing.times(erasing).plus(&limit.moving.times(pieces - erasing)));
-        let skip = !bounds_count();
-        assert!(skip || (0..=pieces).any(holds), "{call:?} ({pieces} pieces) took {cost:?}, its bound is {limit:?}");
+    if let Some((first, further)) = limits.get(failures(fs) as usize)
+        && bounds_count()
+    {
+        let holds = |erasing: u32| {
+            let rest = further.erasing.times(erasing).plus(&further.moving.times(pieces.max(1) - 1 - erasing));
+            first.plus(&rest).holds(&cost)
+        };
+        let any = (0..pieces.max(1)).any(holds);
+        assert!(any, "{call:?} ({pieces} pieces) took {cost:?}, its bound is {first:?}, further pieces {further:?}");
     }
     result
 }

@@ -1,462 +1,448 @@
-//! A second file system, in a map, that says what the one under test must hold.
+//! What a volume must hold after each call, and what a power cut may leave of it. What a call means is in [`super::calls`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use steadyfs::{Access, Call, Error, File, MountError, OpenOptions};
+use steadyfs::{Access, Call, CommitOn, Cursor, Entry, Error, File, InodeNumber, Kind, MountError, OpenOptions, ROOT};
 
+use super::steps::{Op, name};
+use super::tree::{Node, Tree, depth, join};
 use super::{Device, Fs, Rng, bounded};
 
-/// Contents of all files.
-pub type Files = BTreeMap<String, Rc<Vec<u8>>>;
-
 /// What the volume holds, and what a power cut may leave of it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Model {
     /// As the open transaction sees it.
-    pub current: Files,
+    pub current: Tree,
     /// States that may be on the medium: the last that was acknowledged first, then those that a call in flight may reach.
-    pub durable: Vec<Files>,
-    /// The volume commits by itself when its write set is full.
-    pub auto_commit: bool,
-    /// Files created since the last commit.
-    born: BTreeSet<String>,
-    /// Number of the next write; it makes every write's bytes different.
+    pub durable: Vec<Tree>,
+    /// Events after which the volume commits by itself.
+    pub events: CommitOn,
+    pub now_ns: u64,
+    /// Most entries that the root had at once: its table does not shrink.
+    pub root_entries_max: u32,
+    /// Identity of the next node, and number of the next write; they make every write's bytes different.
     stamp: u64,
-}
-
-/// One step of a workload.
-#[derive(Clone, Debug)]
-pub enum Op {
-    Create {
-        file: u8,
-        durable: bool,
-    },
-    Write {
-        file: u8,
-        offset: u64,
-        bytes: usize,
-        durable: bool,
-    },
-    Append {
-        file: u8,
-        bytes: usize,
-        durable: bool,
-    },
-    Truncate {
-        file: u8,
-        size: u64,
-        durable: bool,
-    },
-    Read {
-        file: u8,
-        offset: u64,
-        bytes: usize,
-    },
-    Remove {
-        file: u8,
-    },
-    Stat {
-        file: u8,
-    },
-    Sync,
-    Rollback,
-    List,
-    /// Unmount and mount.
-    Remount,
-    /// Mount without an unmount before.
-    Crash,
-}
-
-/// Sizes from which steps are drawn.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Number of files.
-    pub files: u8,
-    /// Writes and cuts lie below this offset.
-    pub span: u64,
-    pub logical_bytes: u64,
-}
-
-/// Random numbers of a step. Smaller ones make simpler steps.
-pub type Raw = (u8, u8, u32, u32);
-
-impl Op {
-    /// Makes a step of random numbers.
-    pub fn decode((kind, flags, a, b): Raw, limits: &Limits) -> Self {
-        let (file, durable) = (flags % limits.files, flags >= 192);
-        let (place, size) = (u64::from(a) % limits.span, u64::from(b));
-        let (offset, bytes) = match b % 4 {
-            0 => (place / limits.logical_bytes * limits.logical_bytes, limits.logical_bytes),
-            1 => (place, 1 + size / 4 % 60),
-            _ => (place, 1 + size / 4 % (3 * limits.logical_bytes)),
-        };
-        let bytes = bytes as usize;
-        match kind % 32 {
-            0..=4 => Op::Sync,
-            5..=11 => Op::Write { file, offset, bytes, durable },
-            12..=16 => Op::Append { file, bytes, durable },
-            17..=18 => Op::Create { file, durable },
-            19..=21 => Op::Truncate { file, size: place, durable },
-            22..=23 => Op::Remove { file },
-            24..=25 => Op::Read { file, offset, bytes },
-            26 => Op::Stat { file },
-            27 => Op::List,
-            28..=29 => Op::Rollback,
-            30 => Op::Remount,
-            _ => Op::Crash,
-        }
-    }
-
-    /// Draws a step.
-    pub fn random(rng: &mut Rng, limits: &Limits) -> Self {
-        let (x, y) = (rng.next(), rng.next());
-        Self::decode((x as u8, (x >> 8) as u8, (x >> 32) as u32, y as u32), limits)
-    }
-}
-
-/// A workload that a seed draws.
-pub fn random_steps(seed: u64, count: usize, limits: Limits) -> impl Iterator<Item = Op> {
-    let mut rng = Rng(seed ^ 0x5EED);
-    (0..count).map(move |_| Op::random(&mut rng, &limits))
-}
-
-/// Transactions that write one page first and then others again and again, so that the first one's block is soon the emptiest:
-/// pages that wait for a commit are moved.
-pub fn long_transactions(seed: u64, count: usize, limits: Limits) -> impl Iterator<Item = Op> {
-    let mut rng = Rng(seed ^ 0x10_4E);
-    let bytes = limits.logical_bytes as usize;
-    (0..count).map(move |step| match step % 40 {
-        0 => Op::Write { file: 0, offset: 0, bytes: 4 * bytes, durable: true },
-        39 if rng.one_in(2) => Op::Rollback,
-        39 => Op::Sync,
-        // Every frame but one of a block dies at once.
-        n => Op::Write {
-            file: 0,
-            offset: if n % 13 == 1 { n as u64 / 13 } else { 3 } * limits.logical_bytes,
-            bytes,
-            durable: false,
-        },
-    })
-}
-
-/// Pages anywhere in the files at rest, each a commit of its own, now and then with a small change among them: blocks never
-/// become empty by themselves.
-pub fn overwrites(seed: u64, count: usize, limits: Limits) -> impl Iterator<Item = Op> {
-    let mut rng = Rng(seed ^ 0x0E_44);
-    (0..count).map(move |_| {
-        let (file, offset) = (AT_REST + rng.below(4) as u8, rng.below(50) * limits.logical_bytes);
-        let bytes = if rng.one_in(8) { 30 } else { limits.logical_bytes as usize };
-        Op::Write { file, offset, bytes, durable: true }
-    })
-}
-
-/// Numbers from here on mean the files that [`fill`] makes.
-const AT_REST: u8 = 200;
-
-/// The name of a file of a workload. Some are as long as they may be.
-pub fn name(file: u8) -> String {
-    if file >= AT_REST {
-        return format!("rest{}", file - AT_REST);
-    }
-    if file.is_multiple_of(4) { format!("{file:064}") } else { format!("f{file}") }
 }
 
 impl Model {
     /// An empty volume.
-    pub fn new(auto_commit: bool) -> Self {
-        Self { durable: vec![Files::new()], auto_commit, ..Self::default() }
+    pub fn new(events: CommitOn) -> Self {
+        let empty = Tree::default();
+        Self { durable: vec![empty.clone()], current: empty, events, now_ns: 0, root_entries_max: 0, stamp: 0 }
     }
 
     /// What is on the medium now is known: the current state, or another one.
-    pub fn settle(&mut self, state: Files) {
+    pub fn settle(&mut self, state: Tree) {
         self.current = state.clone();
         self.durable = vec![state];
-        self.born.clear();
+    }
+
+    /// A number that was not given out before.
+    pub fn next_stamp(&mut self) -> u64 {
+        self.stamp += 1;
+        self.stamp
     }
 
     /// Bytes for a write; no two writes are alike.
-    fn bytes(&mut self, count: usize) -> Vec<u8> {
-        self.stamp += 1;
-        let mut rng = Rng(self.stamp);
+    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
+        let mut rng = Rng(self.next_stamp());
         (0..count).map(|_| rng.next() as u8).collect()
-    }
-
-    fn size(&self, name: &str) -> usize {
-        self.current.get(name).map_or(0, |data| data.len())
     }
 }
 
-/// A mounted volume and its oracle, with a handle of each file that was used.
+/// An open file.
+pub struct Handle {
+    pub file: File,
+    /// Identity of its node.
+    pub id: u64,
+    pub durable: bool,
+}
+
+/// A listing that goes on while the directory changes.
+pub struct Listing {
+    /// Identity of the directory.
+    pub id: u64,
+    pub cursor: Cursor,
+    /// Entries that were there all the time, and how often each was listed.
+    pub steady: BTreeMap<(String, InodeNumber), u32>,
+}
+
+/// A mounted volume and its oracle, with the files that are open.
 pub struct Session<'a> {
     pub fs: Fs<'a>,
     pub model: &'a mut Model,
-    handles: BTreeMap<String, File>,
+    pub handles: Vec<Handle>,
+    pub listing: Option<Listing>,
 }
 
 impl<'a> Session<'a> {
     /// Mounts, and compares everything with what may be there.
     pub fn mount(device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
         let mut fs = device.mount(Access::ReadWrite)?;
-        fs.set_auto_commit(model.auto_commit);
+        fs.set_commit_on(model.events);
+        fs.set_time(model.now_ns);
         let found = contents(&mut fs)?;
-        let Some(state) = model.durable.iter().position(|state| *state == found) else {
+        let Some(state) = model.durable.iter().find(|state| state.agrees(&found)) else {
             panic!("after a mount: {}", differences(&model.durable, &found));
         };
-        let state = model.durable[state].clone();
+        let mut state = state.clone();
+        state.adopt_inodes(&found);
+        // No handle is left of them.
+        state.orphans.clear();
         model.settle(state);
-        Ok(Self { fs, model, handles: BTreeMap::new() })
+        Ok(Self { fs, model, handles: Vec::new(), listing: None })
     }
 
-    /// Compares everything with the current state.
+    /// Unmounts; what was not committed is gone unless the unmount commits.
+    pub fn unmount(self) -> Result<(), Error> {
+        if self.model.events.contains(CommitOn::UNMOUNT) {
+            self.model.durable.push(self.model.current.clone());
+            self.fs.unmount()?;
+            self.model.settle(self.model.current.clone());
+            return Ok(());
+        }
+        self.fs.unmount().map(drop)
+    }
+
+    /// Compares everything with the current state, removed files that are open included.
     pub fn check(&mut self) -> Result<(), Error> {
         let found = contents(&mut self.fs)?;
-        assert!(found == self.model.current, "{}", differences(std::slice::from_ref(&self.model.current), &found));
+        assert!(self.model.current.agrees(&found), "{}", differences(std::slice::from_ref(&self.model.current), &found));
+        for (id, read) in self.read_handles()? {
+            let expected = self.model.current.by_id(id).map(|node| &node.data);
+            assert!(expected == read.as_ref(), "what the handle of node {id} reads");
+        }
         Ok(())
     }
 
-    /// Compares names and sizes.
-    fn list(&mut self) -> Result<(), Error> {
-        let (mut found, mut cursor) = (BTreeMap::new(), 0);
-        while let Some(entry) = self.fs.list(&mut cursor)? {
-            let twice = found.insert(entry.name().to_string(), entry.stat.size);
-            assert!(twice.is_none(), "{} is listed twice", entry.name());
-        }
-        let expected: BTreeMap<_, _> = self.model.current.iter().map(|(name, data)| (name.clone(), data.len() as u64)).collect();
-        assert_eq!(found, expected, "list");
-        Ok(())
+    /// The path of a place in the tree: the directory is one of those that are there, or, seldom, one that is not.
+    pub fn path(&self, directory: u8, number: u16) -> String {
+        let directories = self.model.current.directories();
+        let directory = match directories.get(usize::from(directory) % (directories.len() + 1)) {
+            Some(path) if depth(path) < 4 => path,
+            _ => "",
+        };
+        join(directory, &name(number))
     }
 
     /// Makes a step and holds it to the oracle and to its bound. What the medium reports is returned.
     pub fn step(&mut self, op: &Op) -> Result<(), Error> {
+        let path = |at: super::steps::At| self.path(at.directory, at.name);
         match *op {
-            Op::Create { file, durable } => {
-                let mut after = self.model.current.clone();
-                after.entry(name(file)).or_default();
-                self.handles.remove(&name(file));
-                // Opening a file that exists commits nothing.
-                let commits = durable && after != self.model.current;
-                self.change(vec![after], commits, |s| s.open_as(&name(file), durable).map(|_| ()))
+            Op::Open { at, durable } => {
+                let path = path(at);
+                self.open(&path, durable).map(drop)
             }
-            Op::Write { file, offset, bytes, durable } => self.write(&name(file), offset, bytes, durable),
-            Op::Append { file, bytes, durable } => {
-                let name = name(file);
-                let end = self.model.size(&name) as u64;
-                self.write(&name, end, bytes, durable)
+            Op::Write { at, offset, bytes, durable } => {
+                let path = path(at);
+                self.write(&path, offset, bytes, durable)
             }
-            Op::Truncate { file, size, durable } => self.truncate(&name(file), size, durable),
-            Op::Read { file, offset, bytes } => self.read(&name(file), offset, bytes),
-            Op::Remove { file } => self.remove(&name(file)),
-            Op::Stat { file } => {
-                let expected = self.model.current.get(&name(file)).map(|data| data.len() as u64).ok_or(Error::NotFound);
-                let found = bounded(&mut self.fs, Call::Open, 1, |fs| fs.stat(&name(file))).map(|stat| stat.size);
-                hard(found).inspect(|found| assert_eq!(*found, expected, "stat {}", name(file))).map(|_| ())
+            Op::Append { at, bytes, durable } => {
+                let path = path(at);
+                let end = self.model.current.size(&path) as u64;
+                self.write(&path, end, bytes, durable)
             }
-            Op::Sync => {
-                self.change(vec![self.model.current.clone()], true, |s| bounded(&mut s.fs, Call::Sync, 1, |fs| fs.sync()))
+            Op::Truncate { at, size, durable } => {
+                let path = path(at);
+                self.truncate(&path, size, durable)
             }
+            Op::Reserve { at, size, durable } => {
+                let path = path(at);
+                self.reserve(&path, size, durable)
+            }
+            Op::Read { at, offset, bytes } => {
+                let path = path(at);
+                self.read(&path, offset, bytes)
+            }
+            Op::WriteRemoved { offset, bytes } => match self.removed_handle() {
+                Some(index) => self.write_handle(index, offset, bytes),
+                None => Ok(()),
+            },
+            Op::TruncateRemoved { size } => match self.removed_handle() {
+                Some(index) => self.truncate_handle(index, size),
+                None => Ok(()),
+            },
+            Op::Close { .. } if self.handles.is_empty() => Ok(()),
+            Op::Close { handle } => self.close(usize::from(handle) % self.handles.len()),
+            Op::CreateDir { at } => {
+                let path = path(at);
+                self.create_dir(&path)
+            }
+            Op::Remove { at } => {
+                let path = path(at);
+                self.remove(&path)
+            }
+            Op::RemoveDir { at } => {
+                let path = path(at);
+                self.remove_dir(&path)
+            }
+            Op::Rename { from, to } => {
+                let (from, to) = (path(from), path(to));
+                self.rename(&from, &to)
+            }
+            Op::SetAttribute { at, key, bytes } => {
+                let path = path(at);
+                self.set_attribute(&path, key, bytes)
+            }
+            Op::Stat { at } => {
+                let path = path(at);
+                self.stat(&path)
+            }
+            Op::List { directory, count } => self.list(directory, count),
+            Op::Commit => self.commit(true, |fs| fs.commit()),
+            Op::Sync => self.commit(self.model.events.contains(CommitOn::SYNC), |fs| fs.sync()),
+            Op::Flush => self.flush(),
+            Op::Poll => self.poll(),
             Op::Rollback => self.rollback(),
-            Op::List => self.list(),
+            Op::Events { events } => {
+                self.model.events = events;
+                self.fs.set_commit_on(events);
+                Ok(())
+            }
+            Op::Wait { ns } => {
+                self.model.now_ns += u64::from(ns);
+                self.fs.set_time(self.model.now_ns);
+                Ok(())
+            }
             Op::Remount | Op::Crash => unreachable!("the workload's owner mounts"),
-        }
-    }
-
-    /// A handle of a file, kept from earlier or new.
-    fn open(&mut self, name: &str, durable: bool) -> Result<File, Error> {
-        if let Some(handle) = self.handles.get(name) {
-            return Ok(*handle);
-        }
-        let call = if self.model.current.contains_key(name) { Call::Open } else { Call::Create };
-        let options = OpenOptions { durable, ..OpenOptions::CREATE };
-        let handle = bounded(&mut self.fs, call, 1, |fs| fs.open(name, options))?;
-        if call == Call::Create && !durable {
-            self.model.born.insert(name.into());
-        }
-        self.handles.insert(name.into(), handle);
-        Ok(handle)
-    }
-
-    /// A handle of a file that exists, durable or not whatever handle was used before.
-    fn open_as(&mut self, name: &str, durable: bool) -> Result<File, Error> {
-        if durable {
-            self.handles.remove(name);
-        }
-        let handle = self.open(name, durable);
-        if durable {
-            self.handles.remove(name);
-        }
-        handle
-    }
-
-    pub fn write(&mut self, name: &str, offset: u64, bytes: usize, durable: bool) -> Result<(), Error> {
-        let data = self.model.bytes(bytes);
-        let logical_bytes = u64::from(self.fs.usage().logical_bytes);
-        let mut states = Vec::new();
-        let mut state = self.model.current.clone();
-        if !state.contains_key(name) {
-            state.insert(name.into(), Rc::default());
-            states.push(state.clone());
-        }
-        let mut done = 0;
-        let mut pieces = 0;
-        while done < bytes {
-            let at = offset + done as u64;
-            let step = ((logical_bytes - at % logical_bytes) as usize).min(bytes - done);
-            let content = Rc::make_mut(state.get_mut(name).unwrap());
-            content.resize(content.len().max(at as usize + step), 0);
-            content[at as usize..at as usize + step].copy_from_slice(&data[done..done + step]);
-            states.push(state.clone());
-            done += step;
-            pieces += 1;
-        }
-        self.change(states, durable, |s| {
-            let mut file = s.open_as(name, durable)?;
-            let result = bounded(&mut s.fs, Call::Write, pieces, |fs| fs.write(&mut file, offset, &data));
-            s.keep(name, file, durable);
-            result
-        })
-    }
-
-    /// Keeps what a handle has learned.
-    fn keep(&mut self, name: &str, file: File, durable: bool) {
-        if !durable {
-            self.handles.insert(name.into(), file);
-        }
-    }
-
-    pub fn truncate(&mut self, name: &str, size: u64, durable: bool) -> Result<(), Error> {
-        if !self.model.current.contains_key(name) {
-            return Ok(());
-        }
-        let durable = durable && self.model.size(name) as u64 != size;
-        let mut after = self.model.current.clone();
-        Rc::make_mut(after.get_mut(name).unwrap()).resize(size as usize, 0);
-        self.change(vec![after], durable, |s| {
-            let mut file = s.open_as(name, durable)?;
-            let result = bounded(&mut s.fs, Call::Write, 1, |fs| fs.truncate(&mut file, size));
-            s.keep(name, file, durable);
-            result
-        })
-    }
-
-    fn read(&mut self, name: &str, offset: u64, bytes: usize) -> Result<(), Error> {
-        let Some(expected) = self.model.current.get(name).cloned() else { return Ok(()) };
-        let mut file = self.open(name, false)?;
-        let mut data = vec![0xEE; bytes];
-        let count = bounded(&mut self.fs, Call::Read(bytes as u32), 1, |fs| fs.read(&mut file, offset, &mut data))?;
-        self.keep(name, file, false);
-        let from = expected.len().min(offset as usize);
-        let expected = &expected[from..expected.len().min(from + bytes)];
-        assert!(data[..count] == *expected, "read of {bytes} bytes at {offset} of {name}");
+        }?;
+        self.note_listing();
         Ok(())
     }
 
-    pub fn remove(&mut self, name: &str) -> Result<(), Error> {
-        let handle = self.handles.remove(name);
-        let mut after = self.model.current.clone();
-        if after.remove(name).is_none() {
-            let result = hard(self.fs.remove(name))?;
-            assert_eq!(result, Err(Error::NotFound));
-            return Ok(());
-        }
-        self.change(vec![after], false, |s| bounded(&mut s.fs, Call::Remove, 1, |fs| fs.remove(name)))?;
-        if let Some(mut handle) = handle.filter(|_| !self.model.current.contains_key(name)) {
-            assert_eq!(hard(self.fs.size(&mut handle))?, Err(Error::Stale), "handle of {name}, which was removed");
-        }
-        Ok(())
-    }
-
-    fn rollback(&mut self) -> Result<(), Error> {
-        self.fs.rollback()?;
-        let born = std::mem::take(&mut self.model.born);
-        self.handles.retain(|name, _| !born.contains(name));
-        let found = contents(&mut self.fs)?;
-        assert!(self.model.durable.contains(&found), "after a rollback: {}", differences(&self.model.durable, &found));
-        self.model.settle(found);
-        Ok(())
-    }
-
-    /// Makes a change that goes through `states` and commits each of them, if `durable`.
+    /// Makes a change that goes through `states` and commits each of them, if `commits`.
     ///
-    /// A change that is refused leaves one of them, or undoes the open transaction.
-    fn change(
+    /// Returns whether it was made. A change that is refused leaves one of the states, or undoes the open transaction.
+    pub fn change<T>(
         &mut self,
-        states: Vec<Files>,
-        durable: bool,
-        act: impl FnOnce(&mut Self) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        states: Vec<Tree>,
+        commits: bool,
+        act: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
         let before = self.model.current.clone();
-        if self.model.auto_commit {
+        let known = self.model.durable.clone();
+        if self.model.events.contains(CommitOn::FULL) {
             self.model.durable.push(before.clone());
         }
-        if durable || self.model.auto_commit {
+        if commits || self.model.events.contains(CommitOn::FULL) {
             self.model.durable.extend(states.iter().cloned());
         }
         match act(self) {
-            Ok(()) => {
+            Ok(value) => {
                 self.model.current = states.last().unwrap_or(&before).clone();
-                if durable {
-                    self.model.settle(self.model.current.clone());
-                }
-                Ok(())
+                assert!(!commits || !self.fs.has_changes(), "something waits after a call that commits");
+                self.note_commit();
+                Ok(Some(value))
             }
             Err(Error::NoSpace | Error::TransactionTooLarge | Error::TooManyFiles) => {
-                self.handles.clear();
-                let found = contents(&mut self.fs)?;
-                let known = states.iter().chain([&before]).chain(&self.model.durable).find(|state| **state == found);
-                self.model.current =
-                    known.unwrap_or_else(|| panic!("after a refused call: {}", differences(&states, &found))).clone();
-                Ok(())
+                let candidates: Vec<Tree> = [before].into_iter().chain(states).chain(known).collect();
+                self.find_state(&candidates, "after a refused call")?;
+                Ok(None)
             }
             Err(error) => Err(error),
         }
     }
+
+    /// Notes that nothing waits for a commit, if that is so.
+    pub fn note_commit(&mut self) {
+        let entries = self.model.current.entries("").count() as u32;
+        self.model.root_entries_max = self.model.root_entries_max.max(entries);
+        if !self.fs.has_changes() {
+            self.model.settle(self.model.current.clone());
+        }
+    }
+
+    /// Looks which of the states it may be in the volume is in. Handles of files that are not there any more are closed.
+    pub fn find_state(&mut self, candidates: &[Tree], when: &str) -> Result<(), Error> {
+        let found = contents(&mut self.fs)?;
+        let reads = self.read_handles()?;
+        let holds = |state: &&Tree| {
+            let data = |id: u64| state.by_id(id).map(|node| &node.data);
+            state.agrees(&found) && reads.iter().all(|(id, read)| data(*id) == read.as_ref())
+        };
+        let Some(state) = candidates.iter().find(holds) else {
+            panic!("{when}: {}", differences(candidates, &found));
+        };
+        self.model.current = state.clone();
+        self.model.current.adopt_inodes(&found);
+        let (kept, gone) = std::mem::take(&mut self.handles).into_iter().partition(|h| state.by_id(h.id).is_some());
+        self.handles = kept;
+        Vec::into_iter(gone).try_for_each(|handle: Handle| self.fs.close(handle.file))?;
+        let (handles, orphans) = (&self.handles, &mut self.model.current.orphans);
+        orphans.retain(|id, _| handles.iter().any(|handle| handle.id == *id));
+        self.note_commit();
+        Ok(())
+    }
+
+    /// What each handle reads; nothing where its file was undone.
+    fn read_handles(&mut self) -> Result<Vec<(u64, Option<Vec<u8>>)>, Error> {
+        let fs = &mut self.fs;
+        let mut read = |handle: &mut Handle| match hard(fs.size(&mut handle.file))? {
+            Ok(size) => {
+                let mut data = vec![0xEE; size as usize + 1];
+                let count = fs.read(&mut handle.file, 0, &mut data)?;
+                data.truncate(count);
+                Ok((handle.id, Some(data)))
+            }
+            Err(error) => {
+                assert_eq!(error, Error::Stale);
+                Ok((handle.id, None))
+            }
+        };
+        self.handles.iter_mut().map(&mut read).collect()
+    }
+
+    fn rollback(&mut self) -> Result<(), Error> {
+        self.fs.rollback()?;
+        assert!(!self.fs.has_changes());
+        let candidates = self.model.durable.clone();
+        self.find_state(&candidates, "after a rollback")
+    }
+
+    /// Calls that make everything durable, if `commits`.
+    fn commit(&mut self, commits: bool, act: impl FnOnce(&mut Fs<'_>) -> Result<(), Error>) -> Result<(), Error> {
+        let current = self.model.current.clone();
+        self.change(vec![current], commits, |s| bounded(&mut s.fs, Call::Sync, act)).map(drop)
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        let commits = self.model.events.contains(CommitOn::FSYNC);
+        let Some(handle) = self.handles.pop() else { return Ok(()) };
+        let result = self.commit(commits, |fs| fs.flush(&handle.file));
+        self.handles.push(handle);
+        result
+    }
+
+    fn poll(&mut self) -> Result<(), Error> {
+        let (now_ns, waits) = (self.model.now_ns, self.fs.has_changes());
+        let timed = self.model.events.contains(CommitOn::TIMED);
+        let before = self.model.durable.clone();
+        self.model.durable.extend(timed.then(|| self.model.current.clone()));
+        let due = bounded(&mut self.fs, Call::Sync, |fs| fs.poll(now_ns))?;
+        if self.fs.has_changes() {
+            self.model.durable = before;
+        }
+        assert!(due.is_none_or(|due| due > now_ns && waits), "due {due:?} at {now_ns}");
+        assert!(!timed || due.is_some() == self.fs.has_changes(), "something waits and no time is set for it");
+        self.note_commit();
+        Ok(())
+    }
+
+    /// Removes everything and asserts that no room is taken any more, save by the table of the root, which does not shrink.
+    pub fn remove_all(&mut self) -> Result<(), Error> {
+        self.fs.set_commit_on(CommitOn::ON_FLUSH);
+        self.model.events = CommitOn::ON_FLUSH;
+        while !self.handles.is_empty() {
+            self.close(0)?;
+        }
+        let paths: Vec<_> = self.model.current.nodes.keys().cloned().collect();
+        for path in paths.iter().rev().filter(|path| !path.is_empty()) {
+            if self.model.current.get(path).is_some_and(|node| node.is_directory) {
+                self.remove_dir(path)?;
+            } else {
+                self.remove(path)?;
+            }
+        }
+        self.clear_attributes("")?;
+        let allowed = root_pages_max(&self.fs, self.model.root_entries_max) * u64::from(self.fs.usage().logical_bytes);
+        let pages = self.fs.usage().usable_bytes / u64::from(self.fs.usage().logical_bytes);
+        // Each commit frees a few pages; the attribute is what it commits.
+        for round in 0..2 * pages + 2000 {
+            let usage = self.fs.usage();
+            if usage.files == 0 && usage.used_bytes <= allowed {
+                return Ok(());
+            }
+            self.set_attribute("", 0, (round % 2 == 0).then_some(1))?;
+            self.step(&Op::Commit)?;
+        }
+        panic!("room is lost: {:?}, {allowed} bytes are the root's", self.fs.usage());
+    }
+}
+
+/// Logical pages that the root's table takes at most when it had up to `entries` at once: one for each fifth of a page of
+/// entries (of two fifths where pages are large), and its index.
+fn root_pages_max(fs: &Fs<'_>, entries: u32) -> u64 {
+    let slots = fs.usage().logical_bytes / 8;
+    let average = if slots >= 256 { slots * 2 / 5 } else { slots / 5 };
+    if entries == 0 {
+        0
+    } else if entries <= average * 3 / 2 {
+        1
+    } else {
+        u64::from(entries / average) + 3
+    }
 }
 
 /// Lets errors of the medium pass and keeps the others as an answer.
-fn hard<T>(result: Result<T, Error>) -> Result<Result<T, Error>, Error> {
+pub fn hard<T>(result: Result<T, Error>) -> Result<Result<T, Error>, Error> {
     match result {
         Err(error @ (Error::Device | Error::MediaFailing | Error::Corrupt)) => Err(error),
         answer => Ok(answer),
     }
 }
 
-/// Reads every file.
-pub fn contents(fs: &mut Fs<'_>) -> Result<Files, Error> {
-    let mut files = Files::new();
-    let mut cursor = 0;
-    while let Some(entry) = fs.list(&mut cursor)? {
-        let mut file = fs.open(entry.name(), OpenOptions::EXISTING)?;
-        let mut data = vec![0xEE; entry.stat.size as usize];
+/// Reads every file and directory.
+pub fn contents(fs: &mut Fs<'_>) -> Result<Tree, Error> {
+    let mut tree = Tree::default();
+    let root = fs.stat_inode(ROOT)?;
+    let attributes = attributes(fs, ROOT)?;
+    let root = Node { is_directory: true, inode: Some(ROOT), attributes, modified_ns: root.modified_ns, ..Node::default() };
+    tree.nodes.insert("".into(), Rc::new(root));
+    let mut waiting = vec![(String::new(), ROOT)];
+    while let Some((directory, inode)) = waiting.pop() {
+        let (mut cursor, mut count, mut subdirectories) = (Cursor::default(), 0, 0);
+        while let Some(entry) = fs.list(inode, &mut cursor)? {
+            let path = join(&directory, entry.name());
+            assert_eq!(entry.stat.parent, inode, "the directory above {path:?}");
+            count += 1;
+            if entry.stat.kind == Kind::Directory {
+                subdirectories += 1;
+                waiting.push((path.clone(), entry.stat.inode));
+            }
+            let node = read_node(fs, inode, &entry)?;
+            let twice = tree.nodes.insert(path.clone().into(), Rc::new(node));
+            assert!(twice.is_none(), "{path:?} is listed twice");
+        }
+        let stat = fs.stat_inode(inode)?;
+        assert_eq!((stat.size, stat.subdirectories), (count, subdirectories), "entries of {directory:?}");
+    }
+    Ok(tree)
+}
+
+/// Reads a file, or what there is to know of a directory.
+fn read_node(fs: &mut Fs<'_>, directory: InodeNumber, entry: &Entry) -> Result<Node, Error> {
+    let mut data = Vec::new();
+    if entry.stat.kind == Kind::File {
+        let mut file = fs.open((directory, entry.name()), OpenOptions::READ)?;
+        assert_eq!(file.inode(), entry.stat.inode);
+        data.resize(entry.stat.size as usize, 0xEE);
         let count = fs.read(&mut file, 0, &mut data)?;
         assert_eq!(count, data.len(), "{} is shorter than the list says", entry.name());
-        let twice = files.insert(entry.name().into(), Rc::new(data));
-        assert!(twice.is_none(), "{} is listed twice", entry.name());
+        fs.close(file)?;
     }
-    Ok(files)
+    Ok(Node {
+        id: 0,
+        inode: Some(entry.stat.inode),
+        is_directory: entry.stat.kind == Kind::Directory,
+        data,
+        attributes: attributes(fs, entry.stat.inode)?,
+        modified_ns: entry.stat.modified_ns,
+    })
+}
+
+fn attributes(fs: &mut Fs<'_>, inode: InodeNumber) -> Result<BTreeMap<String, Vec<u8>>, Error> {
+    let mut pairs = BTreeMap::new();
+    fs.attributes(inode, |key, value| {
+        let twice = pairs.insert(key.to_string(), value.to_vec());
+        assert!(twice.is_none(), "attribute {key} is there twice");
+    })?;
+    Ok(pairs)
 }
 
 /// Says in what `found` differs from each state that it may be.
-fn differences(states: &[Files], found: &Files) -> String {
-    states.iter().map(|state| format!("\n  {}", difference(state, found))).collect()
-}
-
-fn difference(expected: &Files, found: &Files) -> String {
-    let mut text = String::new();
-    for (name, data) in expected {
-        match found.get(name) {
-            None => text += &format!("{name} ({} bytes) is missing; ", data.len()),
-            Some(other) if other == data => {}
-            Some(other) => {
-                let at = data.iter().zip(other.iter()).position(|(a, b)| a != b);
-                text += &format!("{name} has {} bytes instead of {}, first difference {at:?}; ", other.len(), data.len());
-            }
-        }
-    }
-    for (name, data) in found.iter().filter(|(name, _)| !expected.contains_key(*name)) {
-        text += &format!("{name} ({} bytes) should not be there; ", data.len());
-    }
-    if text.is_empty() { "equal".into() } else { text }
+fn differences(states: &[Tree], found: &Tree) -> String {
+    states.iter().map(|state| format!("\n  {}", state.difference(found))).collect()
 }
 
 /// Fills a volume with files at rest, up to `percent` of its room, and leaves the rest to a workload.
@@ -466,10 +452,10 @@ pub fn fill(device: &mut Device, model: &mut Model, percent: u64) {
     let pages = usage.usable_bytes * percent / 100 / u64::from(usage.logical_bytes);
     for page in 0..pages {
         let name = format!("rest{}", page / 50);
-        let end = session.model.size(&name) as u64;
+        let end = session.model.current.size(&name) as u64;
         session.write(&name, end, usage.logical_bytes as usize, true).expect("fill");
     }
-    session.step(&Op::Sync).expect("sync");
+    session.step(&Op::Commit).expect("commit");
 }
 
 /// Runs steps, mounting where they say so.
@@ -488,7 +474,7 @@ pub fn work(device: &mut Device, model: &mut Model, mut ops: impl Iterator<Item 
             }
         };
         if !crash {
-            session.step(&Op::Sync)?;
+            session.unmount()?;
         }
     }
 }

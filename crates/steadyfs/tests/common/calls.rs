@@ -1,0 +1,331 @@
+//! What each call does to the model, and the call itself, held to its bound.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use steadyfs::{Call, CommitOn, Cursor, Error, OpenOptions};
+
+use super::oracle::{Handle, Listing, Session, hard};
+use super::tree::{Node, Tree, depth, is_within, join};
+use super::{bounded, bounded_pieces};
+
+/// Handles that are kept; the oldest is closed when there would be more.
+const HANDLES_MAX: usize = 16;
+/// Bytes that the attributes of one file may take, two beside each key and value.
+const ATTRIBUTE_BYTES: usize = 248;
+
+impl Session<'_> {
+    fn is_open(&self, id: u64) -> bool {
+        self.handles.iter().any(|handle| handle.id == id)
+    }
+
+    fn commits_on(&self, event: CommitOn) -> bool {
+        self.model.events.contains(event)
+    }
+
+    /// A handle of a removed file.
+    pub fn removed_handle(&self) -> Option<usize> {
+        self.handles.iter().position(|handle| self.model.current.orphans.contains_key(&handle.id))
+    }
+
+    /// A handle of the file that a path names, kept from earlier or new; `None` when there is none to be had.
+    fn handle(&mut self, path: &str, durable: bool) -> Result<Option<usize>, Error> {
+        if let Some(node) = self.model.current.get(path)
+            && let Some(index) = self.handles.iter().rposition(|handle| handle.id == node.id && handle.durable == durable)
+        {
+            return Ok(Some(index));
+        }
+        self.open(path, durable)
+    }
+
+    /// Opens a file; creates it when it is not there. Returns the handle's index.
+    pub fn open(&mut self, path: &str, durable: bool) -> Result<Option<usize>, Error> {
+        if self.handles.len() >= HANDLES_MAX {
+            self.close(0)?;
+        }
+        let options = OpenOptions { durable, ..OpenOptions::CREATE };
+        if self.model.current.get(path).is_some_and(|node| node.is_directory) {
+            assert_eq!(hard(self.fs.open(path, options))?.err(), Some(Error::IsADirectory));
+            return Ok(None);
+        }
+        let Some(id) = self.model.current.get(path).map(|node| node.id) else { return self.create(path, options) };
+        let file = bounded(&mut self.fs, Call::Open { depth: depth(path) }, |fs| fs.open(path, options))?;
+        self.handles.push(Handle { file, id, durable });
+        Ok(Some(self.handles.len() - 1))
+    }
+
+    fn create(&mut self, path: &str, options: OpenOptions) -> Result<Option<usize>, Error> {
+        let id = self.model.next_stamp();
+        let mut after = self.model.current.clone();
+        after.create(path, Node { id, modified_ns: self.model.now_ns, ..Node::default() }).expect("a directory that is there");
+        let commits = options.durable || self.commits_on(CommitOn::CREATE);
+        let call = Call::Create { depth: depth(path) };
+        let Some(file) = self.change(vec![after], commits, |s| bounded(&mut s.fs, call, |fs| fs.open(path, options)))? else {
+            return Ok(None);
+        };
+        self.learn_inode(path, file.inode());
+        self.handles.push(Handle { file, id, durable: options.durable });
+        Ok(Some(self.handles.len() - 1))
+    }
+
+    /// Notes the inode that the volume chose for a new node, in all states that have it.
+    fn learn_inode(&mut self, path: &str, inode: u32) {
+        let id = self.model.current.get(path).expect("a node that was made").id;
+        for state in self.model.durable.iter_mut().chain([&mut self.model.current]) {
+            if state.by_id(id).is_some() {
+                state.by_id_mut(id).inode = Some(inode);
+            }
+        }
+    }
+
+    pub fn write(&mut self, path: &str, offset: u64, bytes: usize, durable: bool) -> Result<(), Error> {
+        match self.handle(path, durable)? {
+            Some(index) => self.write_handle(index, offset, bytes),
+            None => Ok(()),
+        }
+    }
+
+    /// States that a write goes through, a logical page each, and the length of the longest of its pieces.
+    fn states_of_write(&self, id: u64, offset: u64, data: &[u8]) -> (Vec<Tree>, usize) {
+        let logical_bytes = u64::from(self.fs.usage().logical_bytes);
+        let (mut states, mut longest, mut done) = (Vec::new(), 0, 0);
+        let mut state = self.model.current.clone();
+        while done < data.len() {
+            let at = offset + done as u64;
+            let step = ((logical_bytes - at % logical_bytes) as usize).min(data.len() - done);
+            let node = state.by_id_mut(id);
+            node.data.resize(node.data.len().max(at as usize + step), 0);
+            node.data[at as usize..at as usize + step].copy_from_slice(&data[done..done + step]);
+            node.modified_ns = node.modified_ns.max(self.model.now_ns);
+            states.push(state.clone());
+            done += step;
+            longest = longest.max(step);
+        }
+        (states, longest)
+    }
+
+    /// Writes through a handle.
+    pub fn write_handle(&mut self, index: usize, offset: u64, bytes: usize) -> Result<(), Error> {
+        let data = self.model.bytes(bytes);
+        let Handle { id, durable, .. } = self.handles[index];
+        let (states, longest) = self.states_of_write(id, offset, &data);
+        let commits = durable || self.commits_on(CommitOn::WRITE);
+        let (call, pieces) = (Call::Write(longest as u32), states.len() as u32);
+        let act = |s: &mut Self| {
+            let file = &mut s.handles[index].file;
+            bounded_pieces(&mut s.fs, call, pieces, |fs| fs.write(file, offset, &data))
+        };
+        self.change(states, commits, act).map(drop)
+    }
+
+    pub fn truncate(&mut self, path: &str, size: u64, durable: bool) -> Result<(), Error> {
+        if self.model.current.get(path).is_none_or(|node| node.is_directory) {
+            return Ok(());
+        }
+        match self.handle(path, durable)? {
+            Some(index) => self.truncate_handle(index, size),
+            None => Ok(()),
+        }
+    }
+
+    /// Cuts or extends through a handle. Whether a cut that changes nothing counts as a change of the file is left open.
+    pub fn truncate_handle(&mut self, index: usize, size: u64) -> Result<(), Error> {
+        let Handle { id, durable, .. } = self.handles[index];
+        let mut after = self.model.current.clone();
+        let node = after.by_id_mut(id);
+        if node.data.len() as u64 == size {
+            return Ok(());
+        }
+        node.data.resize(size as usize, 0);
+        node.modified_ns = node.modified_ns.max(self.model.now_ns);
+        let commits = durable || self.commits_on(CommitOn::TRUNCATE);
+        let act = |s: &mut Self| {
+            let file = &mut s.handles[index].file;
+            bounded(&mut s.fs, Call::Truncate, |fs| fs.truncate(file, size))
+        };
+        self.change(vec![after], commits, act).map(drop)
+    }
+
+    /// Keeps room for a file that is there; nothing of it is to be seen.
+    pub fn reserve(&mut self, path: &str, size: u64, durable: bool) -> Result<(), Error> {
+        if self.model.current.get(path).is_none_or(|node| node.is_directory) {
+            return Ok(());
+        }
+        let Some(index) = self.handle(path, durable)? else { return Ok(()) };
+        let current = self.model.current.clone();
+        let act = |s: &mut Self| {
+            let file = &mut s.handles[index].file;
+            bounded(&mut s.fs, Call::Write(1), |fs| fs.reserve(file, 0, size))
+        };
+        self.change(vec![current], false, act).map(drop)
+    }
+
+    /// Reads a file that is there through one of its handles.
+    pub fn read(&mut self, path: &str, offset: u64, bytes: usize) -> Result<(), Error> {
+        let Some(node) = self.model.current.nodes.get(path).filter(|node| !node.is_directory).map(Rc::clone) else {
+            return Ok(());
+        };
+        let Some(index) = self.handle(path, false)? else { return Ok(()) };
+        let mut data = vec![0xEE; bytes];
+        let file = &mut self.handles[index].file;
+        let count = bounded(&mut self.fs, Call::Read(bytes as u32), |fs| fs.read(file, offset, &mut data))?;
+        let from = node.data.len().min(offset as usize);
+        let expected = &node.data[from..node.data.len().min(from + bytes)];
+        assert!(data[..count] == *expected, "read of {bytes} bytes at {offset} of {path:?}");
+        Ok(())
+    }
+
+    /// Closes a handle; the last one of a removed file frees it.
+    pub fn close(&mut self, index: usize) -> Result<(), Error> {
+        let Handle { file, id, .. } = self.handles.remove(index);
+        let is_last = !self.is_open(id);
+        let mut after = self.model.current.clone();
+        let frees = is_last && after.orphans.remove(&id).is_some();
+        let call = if frees { Call::Remove { depth: 0 } } else { Call::Sync };
+        let commits = self.commits_on(CommitOn::CLOSE);
+        self.change(vec![after], commits, |s| bounded(&mut s.fs, call, |fs| fs.close(file))).map(drop)
+    }
+
+    /// Makes a call whose effect on the tree is `edit`: changes it, or is refused with the error that `edit` tells.
+    fn edit(
+        &mut self,
+        event: CommitOn,
+        call: Call,
+        edit: impl FnOnce(&Self, &mut Tree) -> Result<(), Error>,
+        act: impl FnOnce(&mut super::Fs<'_>) -> Result<u32, Error>,
+    ) -> Result<Option<u32>, Error> {
+        let mut after = self.model.current.clone();
+        if let Err(expected) = edit(self, &mut after) {
+            let result = hard(bounded(&mut self.fs, call, act))?;
+            assert_eq!(result, Err(expected), "{call:?}");
+            return Ok(None);
+        }
+        let commits = self.commits_on(event);
+        self.change(vec![after], commits, |s| bounded(&mut s.fs, call, act))
+    }
+
+    pub fn create_dir(&mut self, path: &str) -> Result<(), Error> {
+        let (id, modified_ns) = (self.model.next_stamp(), self.model.now_ns);
+        let node = Node { id, modified_ns, is_directory: true, ..Node::default() };
+        let call = Call::Create { depth: depth(path) };
+        let made = self.edit(CommitOn::MKDIR, call, |_, tree| tree.create(path, node), |fs| fs.create_dir(path))?;
+        made.into_iter().for_each(|inode| self.learn_inode(path, inode));
+        Ok(())
+    }
+
+    pub fn remove(&mut self, path: &str) -> Result<(), Error> {
+        let edit = |s: &Self, tree: &mut Tree| {
+            let is_open = tree.get(path).is_some_and(|node| s.is_open(node.id));
+            tree.remove(path, false, is_open, s.model.now_ns)
+        };
+        let call = Call::Remove { depth: depth(path) };
+        self.edit(CommitOn::REMOVE, call, edit, |fs| fs.remove(path).map(|()| 0)).map(drop)
+    }
+
+    pub fn remove_dir(&mut self, path: &str) -> Result<(), Error> {
+        let edit = |s: &Self, tree: &mut Tree| tree.remove(path, true, false, s.model.now_ns);
+        let call = Call::Remove { depth: depth(path) };
+        self.edit(CommitOn::REMOVE, call, edit, |fs| fs.remove_dir(path).map(|()| 0)).map(drop)
+    }
+
+    pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Error> {
+        let is_directory = self.model.current.get(from).is_some_and(|node| node.is_directory);
+        if is_directory && !is_within(to, from) && depth(to) > 3 {
+            // A tree that is moved down again and again has paths without end.
+            return Ok(());
+        }
+        let edit = |s: &Self, tree: &mut Tree| tree.rename(from, to, |id| s.is_open(id), s.model.now_ns);
+        let call = Call::Rename { depth: depth(from) + depth(to) };
+        if from == to && self.model.current.get(from).is_some() {
+            // Nothing changes, and so nothing commits.
+            return bounded(&mut self.fs, call, |fs| fs.rename(from, to));
+        }
+        self.edit(CommitOn::RENAME, call, edit, |fs| fs.rename(from, to).map(|()| 0)).map(drop)
+    }
+
+    /// Sets an attribute, or removes it.
+    pub fn set_attribute(&mut self, path: &str, key: u8, bytes: Option<u8>) -> Result<(), Error> {
+        let Some(node) = self.model.current.get(path) else { return Ok(()) };
+        let (id, inode) = (node.id, node.inode.expect("a node that is there"));
+        let key = ["k", "mode", "a key of some length", "ключ"][usize::from(key) % 4];
+        let value = bytes.map(|bytes| self.model.bytes(usize::from(bytes)));
+        let edit = |_: &Self, tree: &mut Tree| edit_attributes(&mut tree.by_id_mut(id).attributes, key, value.clone());
+        let act = |fs: &mut super::Fs<'_>| fs.set_attribute(inode, key, value.as_deref()).map(|()| 0);
+        self.edit(CommitOn::WRITE, Call::SetAttribute, edit, act).map(drop)
+    }
+
+    /// Removes all attributes of a file or directory.
+    pub fn clear_attributes(&mut self, path: &str) -> Result<(), Error> {
+        (0..4).try_for_each(|key| self.set_attribute(path, key, None))
+    }
+
+    /// Compares what is told of a path.
+    pub fn stat(&mut self, path: &str) -> Result<(), Error> {
+        let expected = self.model.current.lookup(path).map(|node| (node.inode, node.is_directory, node.data.len() as u64));
+        let found = hard(bounded(&mut self.fs, Call::Open { depth: depth(path) }, |fs| fs.stat(path)))?;
+        let found = found.map(|stat| match stat.kind {
+            steadyfs::Kind::Directory => (Some(stat.inode), true, 0),
+            _ => (Some(stat.inode), false, stat.size),
+        });
+        assert_eq!(found, expected, "stat {path:?}");
+        Ok(())
+    }
+
+    /// Goes on with a listing by `count` entries, or starts one.
+    pub fn list(&mut self, directory: u8, count: u8) -> Result<(), Error> {
+        if self.listing.is_none() {
+            let directories = self.model.current.directories();
+            let path = directories[usize::from(directory) % directories.len()].to_string();
+            self.start_listing(&path);
+        }
+        (0..=count % 16).try_for_each(|_| self.list_one())
+    }
+
+    /// Starts to list a directory.
+    pub fn start_listing(&mut self, path: &str) {
+        let id = self.model.current.get(path).expect("a directory").id;
+        let inode = |node: &Node| node.inode.expect("a node that is there");
+        let steady = self.model.current.entries(path).map(|(name, node)| ((name.to_string(), inode(node)), 0)).collect();
+        self.listing = Some(Listing { id, cursor: Cursor::default(), steady });
+    }
+
+    /// Lists one entry, which must be there; at the end, everything that was there all the time must have been listed once.
+    pub fn list_one(&mut self) -> Result<(), Error> {
+        let Some(listing) = &mut self.listing else { return Ok(()) };
+        let path = self.model.current.path_of(listing.id).expect("a directory that is listed").to_string();
+        let inode = self.model.current.get(&path).and_then(|node| node.inode).expect("its inode");
+        let Some(entry) = self.fs.list(inode, &mut listing.cursor)? else {
+            for (entry, count) in &listing.steady {
+                assert_eq!(*count, 1, "{entry:?} of {path:?} was listed {count} times");
+            }
+            self.listing = None;
+            return Ok(());
+        };
+        let node = self.model.current.get(&join(&path, entry.name())).map(|node| (node.inode, node.data.len() as u64));
+        let size = if entry.stat.kind == steadyfs::Kind::File { entry.stat.size } else { 0 };
+        assert_eq!(node, Some((Some(entry.stat.inode), size)), "{} is listed in {path:?}", entry.name());
+        if let Some(count) = listing.steady.get_mut(&(entry.name().to_string(), entry.stat.inode)) {
+            *count += 1;
+        }
+        Ok(())
+    }
+
+    /// Forgets the entries of a listing that are gone, and the listing with its directory.
+    pub fn note_listing(&mut self) {
+        let Some(listing) = &mut self.listing else { return };
+        let Some(path) = self.model.current.path_of(listing.id) else {
+            self.listing = None;
+            return;
+        };
+        let current = &self.model.current;
+        listing.steady.retain(|(name, inode), _| current.get(&join(path, name)).is_some_and(|node| node.inode == Some(*inode)));
+    }
+}
+
+/// Sets or removes an attribute, or says why it cannot be.
+fn edit_attributes(pairs: &mut BTreeMap<String, Vec<u8>>, key: &str, value: Option<Vec<u8>>) -> Result<(), Error> {
+    let Some(value) = value else { return pairs.remove(key).map(drop).ok_or(Error::NotFound) };
+    pairs.insert(key.into(), value);
+    let bytes: usize = pairs.iter().map(|(key, value)| 2 + key.len() + value.len()).sum();
+    if bytes <= ATTRIBUTE_BYTES { Ok(()) } else { Err(Error::AttributesTooLarge) }
+}

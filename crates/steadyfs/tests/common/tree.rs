@@ -1,0 +1,249 @@
+//! What a volume holds, as a map: the file system that the one under test is compared with.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use steadyfs::{Error, InodeNumber};
+
+/// A file or directory.
+#[derive(Clone, Debug, Default)]
+pub struct Node {
+    /// Tells nodes apart for ever, whatever their names and inodes.
+    pub id: u64,
+    /// Number that the volume gave it; `None` until the call that makes it has returned.
+    pub inode: Option<InodeNumber>,
+    pub is_directory: bool,
+    pub data: Vec<u8>,
+    pub attributes: BTreeMap<String, Vec<u8>>,
+    pub modified_ns: u64,
+}
+
+impl Node {
+    /// Whether the node that was found on a volume may be this one.
+    fn agrees(&self, found: &Self) -> bool {
+        self.is_directory == found.is_directory
+            && self.data == found.data
+            && self.attributes == found.attributes
+            && self.modified_ns == found.modified_ns
+            && (self.inode.is_none() || self.inode == found.inode)
+    }
+
+    /// Says in what `found` differs.
+    fn difference(&self, found: &Self) -> String {
+        let at = self.data.iter().zip(&found.data).position(|(a, b)| a != b);
+        let data = format!("{} bytes instead of {}, first difference {at:?}", found.data.len(), self.data.len());
+        let rest = |node: &Self| (node.is_directory, node.inode, node.modified_ns, node.attributes.clone());
+        if self.data == found.data { format!("{:?} instead of {:?}", rest(found), rest(self)) } else { data }
+    }
+}
+
+/// All files and directories by path. The root's path is empty.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    pub nodes: BTreeMap<Rc<str>, Rc<Node>>,
+    /// Files that were removed and are open, by their identity.
+    pub orphans: BTreeMap<u64, Rc<Node>>,
+}
+
+/// The path of the directory that a path's last name is in.
+pub fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+/// The last name of a path.
+pub fn last_name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+/// Number of names in a path.
+pub fn depth(path: &str) -> u32 {
+    path.split('/').filter(|name| !name.is_empty()).count() as u32
+}
+
+/// A path with one name more.
+pub fn join(directory: &str, name: &str) -> String {
+    if directory.is_empty() { name.into() } else { format!("{directory}/{name}") }
+}
+
+/// Whether `path` is in `directory` or a directory in it, or is it.
+pub fn is_within(path: &str, directory: &str) -> bool {
+    path == directory || directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+}
+
+impl Default for Tree {
+    /// An empty volume: the root.
+    fn default() -> Self {
+        let root = Node { is_directory: true, inode: Some(steadyfs::ROOT), ..Node::default() };
+        Self { nodes: [(Rc::from(""), Rc::new(root))].into(), orphans: BTreeMap::new() }
+    }
+}
+
+impl Tree {
+    pub fn get(&self, path: &str) -> Option<&Node> {
+        self.nodes.get(path).map(Rc::as_ref)
+    }
+
+    /// Bytes of a file; none when there is no such file.
+    pub fn size(&self, path: &str) -> usize {
+        self.get(path).map_or(0, |node| node.data.len())
+    }
+
+    /// Files by path, without directories.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &Node)> {
+        self.nodes.iter().filter(|(_, node)| !node.is_directory).map(|(path, node)| (&**path, &**node))
+    }
+
+    /// Paths of all directories, the root first.
+    pub fn directories(&self) -> Vec<&str> {
+        self.nodes.iter().filter(|(_, node)| node.is_directory).map(|(path, _)| &**path).collect()
+    }
+
+    /// Names and nodes in a directory.
+    pub fn entries<'a>(&'a self, directory: &'a str) -> impl Iterator<Item = (&'a str, &'a Node)> {
+        let inside = self.nodes.range(Rc::from(directory)..).take_while(move |(path, _)| path.starts_with(directory));
+        inside
+            .filter(move |(path, _)| !path.is_empty() && parent(path) == directory)
+            .map(|(path, node)| (last_name(path), &**node))
+    }
+
+    /// What a node is now, wherever it is.
+    pub fn by_id(&self, id: u64) -> Option<&Node> {
+        self.orphans.get(&id).or_else(|| self.nodes.values().find(|node| node.id == id)).map(Rc::as_ref)
+    }
+
+    /// A node to be changed, wherever it is.
+    pub fn by_id_mut(&mut self, id: u64) -> &mut Node {
+        let orphan = self.orphans.get_mut(&id);
+        let node = orphan.or_else(|| self.nodes.values_mut().find(|node| node.id == id));
+        Rc::make_mut(node.expect("the node of a handle"))
+    }
+
+    /// Where a node is.
+    pub fn path_of(&self, id: u64) -> Option<&str> {
+        self.nodes.iter().find(|(_, node)| node.id == id).map(|(path, _)| &**path)
+    }
+
+    fn node_mut(&mut self, path: &str) -> &mut Node {
+        Rc::make_mut(self.nodes.get_mut(path).expect("a path that was looked up"))
+    }
+
+    /// The node that a path names, or what the volume says instead.
+    pub fn lookup(&self, path: &str) -> Result<&Node, Error> {
+        self.check_directory(parent(path))?;
+        self.get(path).ok_or(Error::NotFound)
+    }
+
+    /// Whether a path names a directory, or else what the volume says.
+    fn check_directory(&self, path: &str) -> Result<(), Error> {
+        let mut here = String::new();
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            here = join(&here, name);
+            match self.get(&here) {
+                None => return Err(Error::NotFound),
+                Some(node) if !node.is_directory => return Err(Error::NotADirectory),
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a file or directory.
+    pub fn create(&mut self, path: &str, node: Node) -> Result<(), Error> {
+        match self.lookup(path) {
+            Ok(_) => return Err(Error::Exists),
+            Err(Error::NotFound) if self.check_directory(parent(path)).is_ok() => {}
+            Err(error) => return Err(error),
+        }
+        self.touch(parent(path), node.modified_ns);
+        self.nodes.insert(path.into(), Rc::new(node));
+        Ok(())
+    }
+
+    /// Notes that a directory changed.
+    fn touch(&mut self, directory: &str, now_ns: u64) {
+        let node = self.node_mut(directory);
+        node.modified_ns = node.modified_ns.max(now_ns);
+    }
+
+    /// Whether a node can be removed or replaced as a file, or as a directory.
+    fn check_removable(&self, path: &str, as_directory: bool) -> Result<(), Error> {
+        let node = self.lookup(path)?;
+        match (node.is_directory, as_directory) {
+            (true, true) if self.entries(path).next().is_some() => Err(Error::NotEmpty),
+            (true, false) => Err(Error::IsADirectory),
+            (false, true) => Err(Error::NotADirectory),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes a file, or an empty directory. A file that is open becomes an orphan.
+    pub fn remove(&mut self, path: &str, as_directory: bool, is_open: bool, now_ns: u64) -> Result<(), Error> {
+        self.check_removable(path, as_directory)?;
+        self.touch(parent(path), now_ns);
+        self.unlink(path, is_open);
+        Ok(())
+    }
+
+    fn unlink(&mut self, path: &str, is_open: bool) {
+        let node = self.nodes.remove(path).expect("a path that was looked up");
+        if is_open {
+            self.orphans.insert(node.id, node);
+        }
+    }
+
+    /// Renames; `is_open` tells whether the node with an identity is open.
+    pub fn rename(&mut self, from: &str, to: &str, is_open: impl Fn(u64) -> bool, now_ns: u64) -> Result<(), Error> {
+        self.check_directory(parent(from))?;
+        self.check_directory(parent(to))?;
+        let node = self.lookup(from)?.clone();
+        if node.is_directory && is_within(parent(to), from) {
+            return Err(Error::IntoItself);
+        }
+        if from == to {
+            return Ok(());
+        }
+        if let Some(id) = self.get(to).map(|other| other.id) {
+            self.check_removable(to, node.is_directory)?;
+            self.unlink(to, is_open(id));
+        }
+        self.touch(parent(from), now_ns);
+        self.touch(parent(to), now_ns);
+        let inside: Vec<_> = self.nodes.keys().filter(|path| is_within(path, from)).cloned().collect();
+        for path in inside {
+            let node = self.nodes.remove(&path).expect("a key");
+            self.nodes.insert(format!("{to}{}", &path[from.len()..]).into(), node);
+        }
+        Ok(())
+    }
+
+    /// Whether what was found on a volume may be this.
+    pub fn agrees(&self, found: &Self) -> bool {
+        let pairs = || self.nodes.iter().zip(&found.nodes);
+        self.nodes.len() == found.nodes.len() && pairs().all(|(a, b)| a.0 == b.0 && a.1.agrees(b.1))
+    }
+
+    /// Learns the inodes that the volume chose.
+    pub fn adopt_inodes(&mut self, found: &Self) {
+        for (path, node) in &mut self.nodes {
+            if node.inode.is_none() {
+                Rc::make_mut(node).inode = found.get(path).and_then(|found| found.inode);
+            }
+        }
+    }
+
+    /// Says in what `found` differs.
+    pub fn difference(&self, found: &Self) -> String {
+        let mut text = String::new();
+        for (path, node) in &self.nodes {
+            match found.get(path) {
+                None => text += &format!("{path:?} ({} bytes) is missing; ", node.data.len()),
+                Some(other) if node.agrees(other) => {}
+                Some(other) => text += &format!("{path:?}: {}; ", node.difference(other)),
+            }
+        }
+        for (path, node) in found.nodes.iter().filter(|(path, _)| !self.nodes.contains_key(*path)) {
+            text += &format!("{path:?} ({} bytes) should not be there; ", node.data.len());
+        }
+        if text.is_empty() { "equal".into() } else { text }
+    }
+}
