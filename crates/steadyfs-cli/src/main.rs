@@ -1,7 +1,7 @@
 //! `steady`: the command of SteadyFS.
 //!
 //! `steady replay` tells what a trace of access times measured on a board needs; `steady evaluate` runs SteadyFS on a
-//! simulated chip and measures it; `steady costs` tells what each call costs; `steady devices` lists the chips. Results go to standard output, errors to standard
+//! simulated chip and measures it; `steady costs` and `steady transactions` tell what calls cost; `steady devices` lists the chips. Results go to standard output, errors to standard
 //! error as one sentence. Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
 
 mod costs;
@@ -9,6 +9,7 @@ mod devices;
 mod evaluate;
 mod output;
 mod replay;
+mod transactions;
 
 use clap::{Parser, Subcommand};
 use std::io;
@@ -34,6 +35,8 @@ enum Command {
     Evaluate(evaluate::Arguments),
     /// Tell what each call and copying files cost on a simulated chip
     Costs(costs::Arguments),
+    /// Tell where the cost of a commit appears: create, write, flush, close
+    Transactions(transactions::Arguments),
     /// List the chips that can be simulated
     Devices,
 }
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Costs(arguments) => costs::run(&arguments),
+        Command::Transactions(arguments) => transactions::run(&arguments),
         Command::Devices => devices::run(),
     };
     match result {

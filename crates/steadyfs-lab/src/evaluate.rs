@@ -33,7 +33,7 @@ mod judge;
 mod options;
 mod overwrites;
 mod ring;
-mod shadow;
+pub(crate) mod shadow;
 
 pub(crate) use judge::cost;
 

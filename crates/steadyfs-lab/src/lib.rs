@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   replay ── a trace measured on a board ──┐
-//!   evaluate ── a run on a simulated chip ──┤     costs ── what each call and a copy cost
+//!   evaluate ── a run on a simulated chip ──┤     costs · transactions ── what calls cost
 //!                                           ▼
 //!   stats · backlog · envelope · floor   what the access times mean
 //!                                           ▼
@@ -23,4 +23,5 @@ pub mod report;
 pub mod stats;
 pub mod summary;
 pub mod table;
+pub mod transactions;
 pub mod units;

@@ -387,11 +387,12 @@ mod tests {
 
     #[test]
     fn broken_bound_is_an_error_that_names_the_step_and_the_call() {
-        let no_program =
-            |bound: Bound| Bound { moving: Cost { programs: 0, ..bound.moving }, erasing: Cost { programs: 0, ..bound.erasing } };
-        let error = run(no_program).unwrap_err();
+        // What lies between the steps only programs at first; the look at a name is the first call that reads.
+        let no_read =
+            |bound: Bound| Bound { moving: Cost { reads: 0, ..bound.moving }, erasing: Cost { reads: 0, ..bound.erasing } };
+        let error = run(no_read).unwrap_err();
         assert!(matches!(&error, CostsError::BoundBroken { step, .. } if step == CREATE), "{error}");
-        assert!(error.to_string().starts_with("create 50 B, Sync: did Cost"), "{error}");
+        assert!(error.to_string().starts_with("create 50 B, Create { depth: 1 }: did Cost"), "{error}");
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use super::{Commits, CopyCost, CostsError};
 use crate::evaluate::cost;
 use crate::evaluate::device::OnChip;
+use crate::evaluate::shadow::Shadow;
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Call, CommitOn, Config, Error, FileSystem, OpenOptions};
-use steadyfs_sim::{Counters, Metered, Trace};
+use steadyfs_sim::{Counters, Metered};
 
 /// One way of copying.
 #[derive(Clone, Copy, Debug)]
@@ -18,25 +19,23 @@ pub struct Way {
     write_bytes: usize,
     /// When the copy is committed.
     commits: Commits,
-    /// Logical pages of a transaction; `None` for the settings of the geometry.
-    transaction_pages: Option<u16>,
+    /// Whether a transaction may write as many logical pages as the geometry allows, up to [`LARGE_TRANSACTION`].
+    large: bool,
 }
 
 /// Files and bytes: many small ones, and one large one.
 const SETS: [(u32, u64); 2] = [(35, 5_400_000), (1, 10_000_000)];
 /// Bytes of a write.
-const WRITES: [usize; 3] = [4 << 10, 16 << 10, 64 << 10];
-/// Logical pages of a large transaction.
+const WRITES: [usize; 2] = [4 << 10, 64 << 10];
+/// Logical pages of a large transaction, where a checkpoint of so many fits into a block.
 const LARGE_TRANSACTION: u16 = 256;
 
 /// All ways of copying that are measured.
 pub fn ways() -> Vec<Way> {
     let mut ways = Vec::new();
     for (files, bytes) in SETS {
-        for (commits, transaction_pages) in
-            [(Commits::EachFile, None), (Commits::AtEnd, None), (Commits::AtEnd, Some(LARGE_TRANSACTION))]
-        {
-            ways.extend(WRITES.map(|write_bytes| Way { files, bytes, write_bytes, commits, transaction_pages }));
+        for (commits, large) in [(Commits::EachFile, false), (Commits::AtEnd, false), (Commits::AtEnd, true)] {
+            ways.extend(WRITES.map(|write_bytes| Way { files, bytes, write_bytes, commits, large }));
         }
     }
     ways
@@ -52,12 +51,17 @@ impl OnChip for Way {
 
 impl Way {
     fn config(&self, geometry: &Geometry) -> Config {
-        let mut config = Config::for_geometry(geometry);
-        if let Some(pages) = self.transaction_pages {
-            config.overlay_entries += pages - config.transaction_pages;
-            config.transaction_pages = pages;
+        let usual = Config::for_geometry(geometry);
+        let with = |pages: u16| Config {
+            overlay_entries: usual.overlay_entries + pages - usual.transaction_pages,
+            transaction_pages: pages,
+            ..usual
+        };
+        let mut pages = if self.large { LARGE_TRANSACTION } else { usual.transaction_pages };
+        while pages > usual.transaction_pages && with(pages).check(geometry).is_err() {
+            pages /= 2;
         }
-        config
+        with(pages.max(usual.transaction_pages))
     }
 
     /// Bytes of a file: sizes from half of the mean to one and a half of it.
@@ -75,14 +79,14 @@ impl Way {
     }
 
     fn measure<C: Flash + Metered>(&self, chip: C) -> Result<CopyCost, CostsError> {
-        let mut chip = Trace::with_cap(chip, 0);
+        let mut chip = Shadow::new(chip);
         let (geometry, timing) = (chip.geometry(), chip.timing());
         let config = self.config(&geometry);
         let mut memory = vec![0; config.memory_bytes(&geometry)];
         let ram_bytes = memory.len() as u64;
         FileSystem::format(&mut chip, &config, &mut memory)?;
 
-        let start = chip.counts();
+        let (start, kinds) = (chip.counts(), chip.kinds());
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)?;
         let mount = fs.flash().counts().since(&start);
         let bound = fs.mount_bound();
@@ -94,9 +98,11 @@ impl Way {
         let copy = fs.flash().counts().since(&before);
         fs.unmount().map_err(|error| self.failed(Call::Sync, error))?;
         let total = chip.counts().since(&start);
+        let spent = chip.kinds();
         let again = self.mount_again(&mut chip, &mut memory)?;
 
         let raw_programs = self.raw_programs(geometry.page_bytes);
+        let raw_erases = raw_programs.div_ceil(geometry.pages_per_block.into());
         let raw_ns = raw_programs * timing.program_ns;
         Ok(CopyCost {
             files: self.files,
@@ -111,10 +117,15 @@ impl Way {
             total_us: total.time_ns as f64 / 1e3,
             raw_us: raw_ns as f64 / 1e3,
             ratio: total.time_ns as f64 / raw_ns as f64,
+            ratio_with_erases: total.time_ns as f64 / (raw_ns + raw_erases * timing.erase_ns) as f64,
             reads: total.reads + total.tag_reads,
             programs: total.programs + total.copies,
             raw_programs,
+            journal_programs: spent.journal - kinds.journal,
+            leaf_programs: spent.leaves - kinds.leaves,
+            checkpoint_programs: spent.checkpoints - kinds.checkpoints,
             erases: total.erases,
+            raw_erases,
             mount_after_us: again.time_ns as f64 / 1e3,
         })
     }
@@ -143,7 +154,7 @@ impl Way {
     }
 
     /// Mounts what was copied, and looks at the first and last byte of each file; tells what the mount did.
-    fn mount_again<C: Flash + Metered>(&self, chip: &mut Trace<C>, memory: &mut [u8]) -> Result<Counters, CostsError> {
+    fn mount_again<C: Flash + Metered>(&self, chip: &mut Shadow<C>, memory: &mut [u8]) -> Result<Counters, CostsError> {
         let before = chip.counts();
         let mut fs = FileSystem::mount(chip, Access::ReadWrite, memory)?;
         let mount = fs.flash().counts().since(&before);

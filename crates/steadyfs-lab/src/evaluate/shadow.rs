@@ -59,7 +59,23 @@ pub struct Shadow<C> {
     /// Logical pages programmed in each block since its erase.
     contents: Vec<Vec<u32>>,
     erase_counts: Vec<u32>,
-    moves: u64,
+    /// Programs of each kind of page.
+    kinds: [u64; 16],
+}
+
+/// Page programs by what they are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kinds {
+    /// Caller data, and the file system's own logical pages.
+    pub data: u64,
+    /// Journal pages, one for each commit that is not a lone page.
+    pub journal: u64,
+    /// Leaves of the map.
+    pub leaves: u64,
+    /// Checkpoints.
+    pub checkpoints: u64,
+    /// Pages that reclamation moved.
+    pub moves: u64,
 }
 
 impl<C: Flash + Metered> Shadow<C> {
@@ -74,7 +90,7 @@ impl<C: Flash + Metered> Shadow<C> {
             live: vec![0; block_count as usize],
             contents: vec![Vec::new(); block_count as usize],
             erase_counts: vec![0; block_count as usize],
-            moves: 0,
+            kinds: [0; 16],
         }
     }
 
@@ -85,7 +101,13 @@ impl<C: Flash + Metered> Shadow<C> {
 
     /// Pages that reclamation has moved.
     pub fn moves(&self) -> u64 {
-        self.moves
+        KINDS_MOVED.iter().map(|&kind| self.kinds[usize::from(kind)]).sum()
+    }
+
+    /// Page programs so far, by what they were for.
+    pub fn kinds(&self) -> Kinds {
+        let sum = |kinds: &[usize]| kinds.iter().map(|&kind| self.kinds[kind]).sum();
+        Kinds { data: sum(&[3, 4]), journal: sum(&[5, 6]), leaves: sum(&[9]), checkpoints: sum(&[2]), moves: self.moves() }
     }
 
     /// How often each block was erased, bad ones left out.
@@ -114,7 +136,7 @@ impl<C: Flash + Metered> Shadow<C> {
 
     /// Notes a program.
     fn follow(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) {
-        self.moves += u64::from(KINDS_MOVED.contains(&tag[8]));
+        self.kinds[usize::from(tag[8] & 15)] += 1;
         if !KINDS_WITH_LOGICAL.contains(&tag[8]) {
             return;
         }
@@ -221,6 +243,7 @@ mod tests {
         assert_eq!((shadow.fullest(), shadow.moves()), (vec![2, 0], 1));
         // A journal page holds no logical page.
         shadow.program(10, &[], &tag(72, 5)).unwrap();
+        assert_eq!(shadow.kinds(), Kinds { data: 3, journal: 1, moves: 1, ..Kinds::default() });
         assert_eq!(shadow.fullest(), [2, 0]);
         program(&mut shadow, 16, 72, 2);
         assert_eq!(shadow.fullest(), [1], "one each: the first block");
