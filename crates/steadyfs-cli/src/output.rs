@@ -40,11 +40,10 @@ impl Numbers {
 
 /// Writes the table to standard output and the JSON to a file, or the JSON to standard output.
 fn write_numbers<R: Serialize + Display>(json_path: Option<&Path>, result: &R) -> Result<(), Failure> {
-    let json = || serde_json::to_string_pretty(result).map_err(|error| Failure(format!("JSON: {error}")));
     match json_path {
-        Some(path) if path.as_os_str() == "-" => print(&(json()? + "\n")),
+        Some(path) if path.as_os_str() == "-" => print_json(result),
         Some(path) => {
-            write_file(path, &(json()? + "\n"))?;
+            write_file(path, &json(result)?)?;
             print(&result.to_string())
         }
         None => print(&result.to_string()),
@@ -67,10 +66,25 @@ impl Outputs {
     }
 }
 
+/// Writes a value as JSON to standard output.
+pub fn print_json<R: Serialize>(value: &R) -> Result<(), Failure> {
+    print(&json(value)?)
+}
+
+fn json<R: Serialize>(value: &R) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure(format!("JSON: {error}")))?;
+    Ok(text + "\n")
+}
+
 /// Writes text to standard output. A reader that has seen enough and left is no failure.
 pub fn print(text: &str) -> Result<(), Failure> {
+    print_bytes(text.as_bytes())
+}
+
+/// Writes bytes to standard output, as [`print`] does.
+pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
-    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+    match output.write_all(bytes).and_then(|()| output.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::writing("standard output", &error)),
         _ => Ok(()),
     }

@@ -37,6 +37,7 @@ pub(crate) mod shadow;
 
 pub(crate) use judge::cost;
 
+pub use device::find_profile;
 pub use error::{EvaluateError, Phase};
 pub use options::{DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Timing, UnknownName, Workload};
 

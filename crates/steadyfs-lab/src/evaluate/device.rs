@@ -11,6 +11,9 @@ use steadyfs_sim::{Chip, Metered, Nand, Nor, Profile, TimingChoice};
 const NOR_PAGE_BYTES: u32 = 512;
 
 /// Finds a profile: a file when the name ends in `.toml` or names one, else one that is built in.
+///
+/// # Errors
+/// [`EvaluateError::Device`], which lists the names there are, and [`EvaluateError::Unreadable`].
 pub fn find_profile(device: &str) -> Result<Profile, EvaluateError> {
     let path = Path::new(device);
     let refuse = |reason| EvaluateError::Device { device: device.to_string(), reason };

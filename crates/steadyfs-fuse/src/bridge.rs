@@ -1,0 +1,353 @@
+//! Requests of the kernel as jobs for the volume's thread, and answers.
+//!
+//! A job answers its request itself, so the session's thread goes on to the next one. Jobs are done in the order in which they came.
+//! When the volume's thread has ended, a job is dropped, and with it the reply, which then says `EIO`.
+
+use crate::volume::{Listed, Node, Set, Volume};
+use fuser::{
+    AccessFlags, Errno, FileHandle, Filesystem, FopenFlags, INodeNo, InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags,
+    ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs,
+    ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
+};
+use rustix::fs::FileType;
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, SystemTime};
+use steadyfs::media::Flash;
+
+/// Work for the volume's thread.
+pub(crate) type Job<F> = Box<dyn for<'v, 'm> FnOnce(&mut Volume<'v, 'm, F>) + Send>;
+
+/// What the volume's thread is told.
+pub(crate) enum Message<F> {
+    /// To do something.
+    Job(Job<F>),
+    /// That the file system is not mounted any more.
+    Unmounted,
+    /// That it is to end although the file system is in use.
+    Stop,
+}
+
+/// How long the kernel may trust what it was told of names, sizes and times.
+///
+/// Every change comes through the kernel, which then corrects what it knows, so this could be longer; it bounds for how long the kernel
+/// is wrong after a failing medium made the volume undo changes.
+const TTL: Duration = Duration::from_secs(1);
+
+/// Bytes of one write at most; the kernel's own limit.
+const WRITE_BYTES_MAX: u32 = 1 << 20;
+
+/// Abilities of the kernel that are used where it has them: opening that cuts, listing with attributes, and the promise that there are no
+/// privileges which a write would have to take away, which saves a request for each write.
+const ABILITIES: [InitFlags; 5] = [
+    InitFlags::FUSE_ATOMIC_O_TRUNC,
+    InitFlags::FUSE_DO_READDIRPLUS,
+    InitFlags::FUSE_READDIRPLUS_AUTO,
+    InitFlags::FUSE_PARALLEL_DIROPS,
+    InitFlags::FUSE_HANDLE_KILLPRIV_V2,
+];
+
+/// The kernel's end of a volume.
+pub(crate) struct Bridge<F> {
+    volume: Sender<Message<F>>,
+}
+
+impl<F: Flash + 'static> Bridge<F> {
+    pub fn new(volume: Sender<Message<F>>) -> Self {
+        Self { volume }
+    }
+
+    fn post(&self, job: impl for<'v, 'm> FnOnce(&mut Volume<'v, 'm, F>) + Send + 'static) {
+        // If the thread has ended, the job is dropped and its reply says EIO.
+        let _ = self.volume.send(Message::Job(Box::new(job)));
+    }
+}
+
+/// A name as the volume knows it.
+fn text(name: &OsStr) -> Result<String, Errno> {
+    name.to_str().map(str::to_owned).ok_or(Errno::EILSEQ)
+}
+
+fn empty(reply: ReplyEmpty, result: Result<(), Errno>) {
+    match result {
+        Ok(()) => reply.ok(),
+        Err(error) => reply.error(error),
+    }
+}
+
+fn entry(reply: ReplyEntry, result: Result<Node, Errno>) {
+    match result {
+        Ok(node) => reply.entry(&TTL, &node.attr, node.generation),
+        Err(error) => reply.error(error),
+    }
+}
+
+fn attr(reply: ReplyAttr, result: Result<Node, Errno>) {
+    match result {
+        Ok(node) => reply.attr(&TTL, &node.attr),
+        Err(error) => reply.error(error),
+    }
+}
+
+/// Answers with a value, or with its length where no room for it was offered.
+fn value(reply: ReplyXattr, room: u32, result: Result<Vec<u8>, Errno>) {
+    match result {
+        Ok(value) if room == 0 => reply.size(value.len() as u32),
+        Ok(value) if value.len() > room as usize => reply.error(Errno::ERANGE),
+        Ok(value) => reply.data(&value),
+        Err(error) => reply.error(error),
+    }
+}
+
+impl<F: Flash + 'static> Filesystem for Bridge<F> {
+    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        let _ = config.set_max_write(WRITE_BYTES_MAX);
+        for ability in ABILITIES {
+            // A kernel without one of them makes more requests.
+            let _ = config.add_capabilities(ability);
+        }
+        Ok(())
+    }
+
+    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        match text(name) {
+            Ok(name) => self.post(move |volume| entry(reply, volume.lookup(parent, &name))),
+            // There is no such name; whoever goes on to create it is told why not.
+            Err(_) => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn getattr(&self, _: &Request, number: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        self.post(move |volume| attr(reply, volume.stat(number)));
+    }
+
+    fn setattr(
+        &self,
+        _: &Request,
+        number: INodeNo,
+        mode: Option<u32>,
+        uid: Option<u32>,
+        gid: Option<u32>,
+        size: Option<u64>,
+        _: Option<TimeOrNow>,
+        modified: Option<TimeOrNow>,
+        _: Option<SystemTime>,
+        handle: Option<FileHandle>,
+        _: Option<SystemTime>,
+        _: Option<SystemTime>,
+        _: Option<SystemTime>,
+        _: Option<fuser::BsdFileFlags>,
+        reply: ReplyAttr,
+    ) {
+        let set = Set { mode, uid, gid, size, modified, handle };
+        self.post(move |volume| attr(reply, volume.set(number, set)));
+    }
+
+    fn mknod(&self, _: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, _: u32, reply: ReplyEntry) {
+        if FileType::from_raw_mode(mode) != FileType::RegularFile {
+            return reply.error(Errno::EPERM);
+        }
+        match text(name) {
+            Ok(name) => self.post(move |volume| entry(reply, volume.make_file(parent, &name))),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn mkdir(&self, _: &Request, parent: INodeNo, name: &OsStr, _: u32, _: u32, reply: ReplyEntry) {
+        match text(name) {
+            Ok(name) => self.post(move |volume| entry(reply, volume.make_directory(parent, &name))),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        match text(name) {
+            Ok(name) => self.post(move |volume| empty(reply, volume.remove_file(parent, &name))),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        match text(name) {
+            Ok(name) => self.post(move |volume| empty(reply, volume.remove_directory(parent, &name))),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn symlink(&self, _: &Request, _: INodeNo, _: &OsStr, _: &Path, reply: ReplyEntry) {
+        reply.error(Errno::EPERM);
+    }
+
+    fn link(&self, _: &Request, _: INodeNo, _: INodeNo, _: &OsStr, reply: ReplyEntry) {
+        reply.error(Errno::EPERM);
+    }
+
+    fn rename(
+        &self,
+        _: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        new_parent: INodeNo,
+        new_name: &OsStr,
+        flags: RenameFlags,
+        reply: ReplyEmpty,
+    ) {
+        match text(name).and_then(|name| Ok((name, text(new_name)?))) {
+            Ok((from, to)) => self.post(move |volume| empty(reply, volume.rename((parent, &from), (new_parent, &to), flags))),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn create(&self, _: &Request, parent: INodeNo, name: &OsStr, _: u32, _: u32, flags: i32, reply: ReplyCreate) {
+        match text(name) {
+            Ok(name) => self.post(move |volume| match volume.create(parent, &name, flags) {
+                Ok((node, handle)) => reply.created(&TTL, &node.attr, node.generation, handle, FopenFlags::empty()),
+                Err(error) => reply.error(error),
+            }),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn open(&self, _: &Request, number: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
+        self.post(move |volume| match volume.open(number, flags.0) {
+            Ok(handle) => reply.opened(handle, FopenFlags::empty()),
+            Err(error) => reply.error(error),
+        });
+    }
+
+    fn read(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        handle: FileHandle,
+        offset: u64,
+        size: u32,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        self.post(move |volume| match volume.read(handle, offset, size) {
+            Ok(data) => reply.data(&data),
+            Err(error) => reply.error(error),
+        });
+    }
+
+    fn write(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        handle: FileHandle,
+        offset: u64,
+        data: &[u8],
+        _: WriteFlags,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        let data = data.to_vec();
+        self.post(move |volume| match volume.write(handle, offset, &data) {
+            Ok(written) => reply.written(written),
+            Err(error) => reply.error(error),
+        });
+    }
+
+    fn flush(&self, _: &Request, _: INodeNo, handle: FileHandle, _: LockOwner, reply: ReplyEmpty) {
+        self.post(move |volume| empty(reply, volume.close_descriptor(handle)));
+    }
+
+    fn release(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        handle: FileHandle,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        _: bool,
+        reply: ReplyEmpty,
+    ) {
+        self.post(move |volume| empty(reply, volume.release(handle)));
+    }
+
+    fn fsync(&self, _: &Request, _: INodeNo, handle: FileHandle, _: bool, reply: ReplyEmpty) {
+        self.post(move |volume| empty(reply, volume.sync(handle)));
+    }
+
+    fn fsyncdir(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        self.post(move |volume| empty(reply, volume.sync_all()));
+    }
+
+    fn readdir(&self, _: &Request, number: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectory) {
+        self.post(move |volume| {
+            let add = |entry: &Listed<'_>| reply.add(entry.number, entry.next, entry.kind, entry.name);
+            match volume.list(number, offset, add) {
+                Ok(()) => reply.ok(),
+                Err(error) => reply.error(error),
+            }
+        });
+    }
+
+    fn readdirplus(&self, _: &Request, number: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectoryPlus) {
+        self.post(move |volume| {
+            let add = |entry: &Listed<'_>| {
+                reply.add(entry.number, entry.next, entry.name, &TTL, &entry.node.attr, entry.node.generation)
+            };
+            match volume.list(number, offset, add) {
+                Ok(()) => reply.ok(),
+                Err(error) => reply.error(error),
+            }
+        });
+    }
+
+    fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
+        self.post(move |volume| {
+            let space = volume.space();
+            reply.statfs(
+                space.blocks,
+                space.blocks_free,
+                space.blocks_free,
+                space.files,
+                space.files_free,
+                space.block_bytes,
+                space.name_bytes_max,
+                space.block_bytes,
+            );
+        });
+    }
+
+    fn access(&self, _: &Request, number: INodeNo, _: AccessFlags, reply: ReplyEmpty) {
+        // The kernel checks permissions itself; what is left is whether the file is there.
+        self.post(move |volume| empty(reply, volume.stat(number).map(|_| ())));
+    }
+
+    fn fallocate(&self, _: &Request, _: INodeNo, handle: FileHandle, offset: u64, length: u64, mode: i32, reply: ReplyEmpty) {
+        self.post(move |volume| empty(reply, volume.allocate(handle, offset, length, mode)));
+    }
+
+    fn setxattr(&self, _: &Request, number: INodeNo, name: &OsStr, new: &[u8], flags: i32, _: u32, reply: ReplyEmpty) {
+        let new = new.to_vec();
+        match text(name) {
+            Ok(name) => self.post(move |volume| empty(reply, volume.set_attribute(number, &name, &new, flags))),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn getxattr(&self, _: &Request, number: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {
+        match text(name) {
+            Ok(name) => self.post(move |volume| value(reply, size, volume.attribute(number, &name))),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn listxattr(&self, _: &Request, number: INodeNo, size: u32, reply: ReplyXattr) {
+        self.post(move |volume| value(reply, size, volume.attributes(number)));
+    }
+
+    fn removexattr(&self, _: &Request, number: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        match text(name) {
+            Ok(name) => self.post(move |volume| empty(reply, volume.remove_attribute(number, &name))),
+            Err(error) => reply.error(error),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Errors of the volume as error numbers.
+
+use fuser::Errno;
+use steadyfs::Error;
+
+/// The error number that a program gets to see.
+pub(crate) fn errno(error: Error) -> Errno {
+    match error {
+        Error::Device | Error::MediaFailing | Error::Corrupt => Errno::EIO,
+        Error::ReadOnly => Errno::EROFS,
+        // A program can do the same against each of them: remove something, or choose another name.
+        Error::NoSpace | Error::TooManyFiles | Error::AttributesTooLarge | Error::NameCollision => Errno::ENOSPC,
+        // Only without `CommitOn::FULL`.
+        Error::TransactionTooLarge => Errno::ENOSPC,
+        Error::NotFound => Errno::ENOENT,
+        Error::Exists => Errno::EEXIST,
+        Error::InvalidName | Error::IntoItself => Errno::EINVAL,
+        Error::NameTooLong => Errno::ENAMETOOLONG,
+        Error::FileTooLarge => Errno::EFBIG,
+        Error::Stale => Errno::ESTALE,
+        Error::IsADirectory => Errno::EISDIR,
+        Error::NotADirectory => Errno::ENOTDIR,
+        Error::NotEmpty => Errno::ENOTEMPTY,
+        Error::NotReadable | Error::NotWritable => Errno::EBADF,
+        Error::TooManyOpenFiles => Errno::ENFILE,
+        _ => Errno::EIO,
+    }
+}

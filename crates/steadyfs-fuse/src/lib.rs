@@ -1,0 +1,66 @@
+//! A SteadyFS volume as a Linux file system, through FUSE.
+//!
+//! ```text
+//!   kernel ── requests ──► Bridge ── jobs ──► Volume ── calls ──► steadyfs::FileSystem
+//!                        session's thread    caller's thread
+//! ```
+//!
+//! | file | idea |
+//! |---|---|
+//! | `mount` | mounting, the loop that serves the kernel, signals, the timer |
+//! | `bridge` | requests of the kernel as jobs for the volume's thread, and answers |
+//! | `volume` | what each request does to the volume |
+//! | `options` | how a volume is mounted |
+//! | `errno` | errors of the volume as error numbers |
+//!
+//! The volume stays in the thread that calls [`mount()`]: it needs no lock, may borrow its memory, and the timer of
+//! [timed commits](steadyfs::CommitOn::TIMED) is the time-out of its queue.
+//!
+//! # When are changes durable?
+//! Where [`Options::commit_on`] says. By default `fsync`, `fdatasync` and unmounting commit, and nothing waits longer than
+//! [`Options::commit_interval`]. A commit takes everything with it, in the order in which it was done: what is seen after a power cut is
+//! the whole volume as it was at one moment. `sync` and `syncfs` do not reach a FUSE file system; the interval bounds what they
+//! leave.
+//!
+//! A call that fails for want of room undoes itself alone: a volume that is nearly full commits before each call. When the medium
+//! fails in a call, the volume undoes all that was not committed; then the next `fsync` of each file that was open says `EIO`.
+//!
+//! # What is left out
+//! - **Owners and permissions.** Files belong to the user who mounts, as `0644`, directories as `0755`; `chmod` and `chown` to
+//!   anything else say `EPERM`.
+//! - **Links and special files.** `link`, `symlink` and `mknod` of anything but a file say `EPERM`.
+//! - **Times** other than that of modification: those of access and change are answered with it and not kept.
+//! - **Names** that are not UTF-8 (`EILSEQ`), and `RENAME_EXCHANGE` (`EINVAL`).
+//! - **Attributes** outside `user.`, and more than 248 bytes of them on one file (`ENOSPC`). `user.x` is the attribute `x` of the
+//!   volume.
+//! - **Holes**: they take no room, but are not reported; `st_blocks` is the size, rounded up. `fallocate` keeps room and does
+//!   nothing else; punching and collapsing say `EOPNOTSUPP`.
+//!
+//! `mmap`, shared and private, locks, and `O_DIRECT`-free programs such as databases work as on other file systems.
+//!
+//! # Example
+//! ```no_run
+//! # use steadyfs::{Access, Config, FileSystem, media::Flash};
+//! # fn run(flash: impl Flash + 'static) -> Result<(), Box<dyn std::error::Error>> {
+//! let geometry = flash.geometry();
+//! // Room for 1,024 files that are open at once.
+//! let mut memory = vec![0; Config::for_geometry(&geometry).memory_bytes(&geometry) + 8 * 1024];
+//! let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory)?;
+//!
+//! // Returns when it is unmounted, or at Ctrl-C.
+//! steadyfs_fuse::mount(&mut fs, "/mnt/flash".as_ref(), &steadyfs_fuse::Options::default())?;
+//! let flash = fs.unmount()?;
+//! # Ok(())
+//! # }
+//! ```
+
+#![cfg(target_os = "linux")]
+
+mod bridge;
+mod errno;
+mod mount;
+mod options;
+mod volume;
+
+pub use mount::{Background, Failure, mount, spawn};
+pub use options::Options;

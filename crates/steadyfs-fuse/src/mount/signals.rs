@@ -1,0 +1,41 @@
+//! SIGINT and SIGTERM unmount.
+
+use super::detach::detach;
+use crate::bridge::Message;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Handle;
+use std::io;
+use std::path::PathBuf;
+use std::sync::mpsc::Sender;
+use std::thread::{self, JoinHandle};
+
+/// Signals that are caught until this is dropped.
+pub(super) struct Signals {
+    handle: Handle,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Signals {
+    /// The first signal takes the mount away, the second one ends the service.
+    pub fn catch<F: 'static>(mountpoint: PathBuf, volume: Sender<Message<F>>) -> io::Result<Self> {
+        let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+        let handle = signals.handle();
+        let thread = thread::Builder::new().name("steadyfs-signals".into()).spawn(move || {
+            for (count, _) in signals.forever().enumerate() {
+                if count > 0 || detach(&mountpoint).is_err() {
+                    let _ = volume.send(Message::Stop);
+                }
+            }
+        })?;
+        Ok(Self { handle, thread: Some(thread) })
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        self.handle.close();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! How a volume is mounted.
+
+use fuser::{Config, MountOption, SessionACL};
+use std::time::Duration;
+use steadyfs::CommitOn;
+
+/// How a volume is mounted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Events after which the volume commits; by default [`CommitOn::TIMED_AND_ON_FLUSH`]. Without [`CommitOn::FULL`], a call that finds no
+    /// room in the open transaction says `ENOSPC`.
+    pub commit_on: CommitOn,
+    /// How long a change waits for a commit at most, where [`CommitOn::TIMED`] is chosen; by default one second.
+    pub commit_interval: Duration,
+    /// Let other users in too; by default only the user who mounts. For others than root, `/etc/fuse.conf` must allow it.
+    pub allow_other: bool,
+    /// Let the kernel refuse every change with `EROFS`. Needed for a volume that is mounted
+    /// [for reading only](steadyfs::Access::ReadOnly).
+    pub read_only: bool,
+    /// What the list of mounts names as the source; by default `steadyfs`.
+    pub source: String,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            commit_on: CommitOn::TIMED_AND_ON_FLUSH,
+            commit_interval: Duration::from_secs(1),
+            allow_other: false,
+            read_only: false,
+            source: "steadyfs".into(),
+        }
+    }
+}
+
+impl Options {
+    /// What fuser and the kernel are told. The kernel checks permissions, against the modes that the volume answers.
+    pub(crate) fn session(&self) -> Config {
+        let mut config = Config::default();
+        config.mount_options = vec![
+            MountOption::FSName(self.source.clone()),
+            MountOption::Subtype("steadyfs".into()),
+            MountOption::DefaultPermissions,
+            MountOption::NoAtime,
+        ];
+        if self.read_only {
+            config.mount_options.push(MountOption::RO);
+        }
+        config.acl = if self.allow_other { SessionACL::All } else { SessionACL::Owner };
+        config
+    }
+}

@@ -1,0 +1,133 @@
+//! `stat`, `setattr`, `statfs`, extended attributes.
+
+use super::Volume;
+use super::changes::now_ns;
+use super::nodes::{Node, inode_of, mode_of};
+use crate::errno::errno;
+use fuser::{Errno, FileHandle, INodeNo, TimeOrNow};
+use rustix::fs::XattrFlags;
+use std::time::UNIX_EPOCH;
+use steadyfs::media::Flash;
+use steadyfs::{Error, InodeNumber};
+
+/// Attributes that programs may name.
+const NAMESPACE: &str = "user.";
+/// More bytes than an attribute can have.
+const VALUE_BYTES_MAX: usize = 256;
+
+/// What `setattr` is to change.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Set {
+    pub mode: Option<u32>,
+    pub uid: Option<u32>,
+    pub gid: Option<u32>,
+    pub size: Option<u64>,
+    pub modified: Option<TimeOrNow>,
+    pub handle: Option<FileHandle>,
+}
+
+/// Room of the volume.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Space {
+    pub blocks: u64,
+    pub blocks_free: u64,
+    pub files: u64,
+    pub files_free: u64,
+    pub block_bytes: u32,
+    pub name_bytes_max: u32,
+}
+
+impl<F: Flash> Volume<'_, '_, F> {
+    pub fn stat(&mut self, number: INodeNo) -> Result<Node, Errno> {
+        let stat = self.stat_of(number)?;
+        Ok(self.node(&stat))
+    }
+
+    /// Changes size and time. Owner and permissions are what they are: only what changes nothing is accepted.
+    pub fn set(&mut self, number: INodeNo, set: Set) -> Result<Node, Errno> {
+        let stat = self.stat_of(number)?;
+        let (uid, gid) = self.nodes.owner;
+        let keeps_mode = set.mode.is_none_or(|mode| mode & 0o7777 == u32::from(mode_of(stat.kind)));
+        if !keeps_mode || set.uid.is_some_and(|to| to != uid) || set.gid.is_some_and(|to| to != gid) {
+            return Err(Errno::EPERM);
+        }
+        if let Some(size) = set.size {
+            self.set_size(number, set.handle, size)?;
+        }
+        if let Some(modified) = set.modified {
+            self.set_modified(stat.inode, modified)?;
+        }
+        self.stat(number)
+    }
+
+    fn set_modified(&mut self, inode: InodeNumber, modified: TimeOrNow) -> Result<(), Errno> {
+        let modified_ns = match modified {
+            TimeOrNow::Now => now_ns(),
+            // The volume has no times before 1970.
+            TimeOrNow::SpecificTime(time) => time.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64),
+        };
+        self.changes.make(|fs| fs.set_modified(inode, modified_ns))
+    }
+
+    pub fn space(&mut self) -> Space {
+        let fs = self.changes.fs();
+        let usage = fs.usage();
+        let block = u64::from(usage.logical_bytes);
+        Space {
+            blocks: usage.usable_bytes / block,
+            blocks_free: usage.usable_bytes.saturating_sub(usage.used_bytes) / block,
+            files: u64::from(usage.files_max),
+            files_free: u64::from(usage.files_max.saturating_sub(usage.files)),
+            block_bytes: usage.logical_bytes,
+            name_bytes_max: u32::from(fs.config().name_bytes_max),
+        }
+    }
+
+    pub fn attribute(&mut self, number: INodeNo, name: &str) -> Result<Vec<u8>, Errno> {
+        let (inode, key) = (inode_of(number)?, key_of(name)?);
+        let mut value = [0; VALUE_BYTES_MAX];
+        let length = self.changes.fs().attribute(inode, key, &mut value).map_err(attribute_errno)?;
+        Ok(value[..length].to_vec())
+    }
+
+    pub fn set_attribute(&mut self, number: INodeNo, name: &str, value: &[u8], flags: i32) -> Result<(), Errno> {
+        let (inode, key) = (inode_of(number)?, key_of(name)?);
+        let flags = XattrFlags::from_bits_retain(flags.cast_unsigned());
+        let is_there = match self.changes.fs().attribute(inode, key, &mut []) {
+            Ok(_) => true,
+            Err(Error::NotFound) => false,
+            Err(error) => return Err(errno(error)),
+        };
+        if is_there && flags.contains(XattrFlags::CREATE) {
+            return Err(Errno::EEXIST);
+        }
+        if !is_there && flags.contains(XattrFlags::REPLACE) {
+            return Err(Errno::ENODATA);
+        }
+        self.changes.make(|fs| fs.set_attribute(inode, key, Some(value)))
+    }
+
+    pub fn remove_attribute(&mut self, number: INodeNo, name: &str) -> Result<(), Errno> {
+        self.attribute(number, name)?;
+        let (inode, key) = (inode_of(number)?, key_of(name)?);
+        self.changes.make(|fs| fs.set_attribute(inode, key, None))
+    }
+
+    /// The names of all attributes, each with a NUL behind it.
+    pub fn attributes(&mut self, number: INodeNo) -> Result<Vec<u8>, Errno> {
+        let inode = inode_of(number)?;
+        let mut names = Vec::new();
+        let see = |key: &str, _: &[u8]| names.extend([NAMESPACE.as_bytes(), key.as_bytes(), &[0]].concat());
+        self.changes.fs().attributes(inode, see).map_err(errno)?;
+        Ok(names)
+    }
+}
+
+/// The volume's key of an attribute.
+fn key_of(name: &str) -> Result<&str, Errno> {
+    name.strip_prefix(NAMESPACE).ok_or(Errno::EOPNOTSUPP)
+}
+
+fn attribute_errno(error: Error) -> Errno {
+    if error == Error::NotFound { Errno::ENODATA } else { errno(error) }
+}

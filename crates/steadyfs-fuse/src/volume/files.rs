@@ -1,0 +1,141 @@
+//! Reading, writing, cutting, keeping room.
+
+use super::Volume;
+use super::handles::Handle;
+use super::nodes::inode_of;
+use crate::errno::errno;
+use fuser::{Errno, FileHandle, INodeNo};
+use rustix::fs::{FallocateFlags, OFlags};
+use steadyfs::media::Flash;
+use steadyfs::{CommitOn, File, OpenOptions};
+
+/// The flags with which a program opens a file.
+pub(super) fn open_flags(flags: i32) -> OFlags {
+    OFlags::from_bits_retain(flags.cast_unsigned())
+}
+
+impl<F: Flash> Volume<'_, '_, F> {
+    pub fn open(&mut self, number: INodeNo, flags: i32) -> Result<FileHandle, Errno> {
+        let inode = inode_of(number)?;
+        let flags = open_flags(flags);
+        let may_write = flags.intersects(OFlags::WRONLY | OFlags::RDWR);
+        // The kernel keeps programs from reading through handles that only write; it reads through them itself, to fill a page
+        // that is written in part. It also knows where the end is for those that append, and says so: what is written back from
+        // a mapped page goes through such a handle too, and not to the end.
+        let truncate = may_write && flags.contains(OFlags::TRUNC);
+        let options = OpenOptions { write: may_write, truncate, ..OpenOptions::READ };
+        let open = |fs: &mut steadyfs::FileSystem<'_, F>| fs.open_inode(inode, options);
+        let file = if truncate { self.changes.make(open)? } else { open(self.changes.fs()).map_err(errno)? };
+        Ok(self.keep(file, may_write))
+    }
+
+    /// Gives a file a number for the kernel.
+    pub(super) fn keep(&mut self, file: File, may_write: bool) -> FileHandle {
+        self.nodes.opened(file.inode());
+        let losses = self.changes.losses();
+        self.handles.insert(Handle { file, may_write, losses })
+    }
+
+    pub fn read(&mut self, handle: FileHandle, offset: u64, size: u32) -> Result<Vec<u8>, Errno> {
+        let handle = self.handles.get(handle)?;
+        let mut data = vec![0; size as usize];
+        let length = self.changes.fs().read(&mut handle.file, offset, &mut data).map_err(errno)?;
+        data.truncate(length);
+        Ok(data)
+    }
+
+    /// Writes; returns how much, which is less than asked for only when room runs out on the way.
+    pub fn write(&mut self, handle: FileHandle, offset: u64, data: &[u8]) -> Result<u32, Errno> {
+        if !self.changes.room_is_short(data.len() as u64) {
+            let handle = self.handles.get(handle)?;
+            self.changes.make(|fs| fs.write(&mut handle.file, offset, data))?;
+            return Ok(data.len() as u32);
+        }
+        self.write_by_page(handle, offset, data)
+    }
+
+    /// Writes page by page, each a change of its own, so that one that finds no room undoes nothing else.
+    fn write_by_page(&mut self, handle: FileHandle, offset: u64, data: &[u8]) -> Result<u32, Errno> {
+        let logical_bytes = u64::from(self.changes.fs().usage().logical_bytes);
+        let handle = self.handles.get(handle)?;
+        let mut done = 0;
+        while done < data.len() {
+            let at = offset + done as u64;
+            let step = ((logical_bytes - at % logical_bytes) as usize).min(data.len() - done);
+            match self.changes.make(|fs| fs.write(&mut handle.file, at, &data[done..done + step])) {
+                Ok(()) => done += step,
+                Err(_) if done > 0 => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done as u32)
+    }
+
+    /// Cuts a file or makes it larger, through a handle if there is one that may.
+    pub(super) fn set_size(&mut self, number: INodeNo, handle: Option<FileHandle>, size: u64) -> Result<(), Errno> {
+        if let Some(handle) = handle
+            && let Ok(handle) = self.handles.get(handle)
+            && handle.may_write
+        {
+            return self.changes.make(|fs| fs.truncate(&mut handle.file, size));
+        }
+        let inode = inode_of(number)?;
+        self.changes.make(|fs| {
+            let mut file = fs.open_inode(inode, OpenOptions::WRITE)?;
+            let result = fs.truncate(&mut file, size);
+            fs.close(file).and(result)
+        })
+    }
+
+    /// Keeps room for a part of a file, holes in it included. What is kept behind its end stays until the file is cut.
+    pub fn allocate(&mut self, handle: FileHandle, offset: u64, length: u64, mode: i32) -> Result<(), Errno> {
+        let mode = FallocateFlags::from_bits_retain(mode.cast_unsigned());
+        if !FallocateFlags::KEEP_SIZE.contains(mode) {
+            return Err(Errno::EOPNOTSUPP);
+        }
+        let end = offset.checked_add(length).ok_or(Errno::EFBIG)?;
+        let handle = self.handles.get(handle)?;
+        let size = self.changes.fs().size(&mut handle.file).map_err(errno)?;
+        let mut kept = offset;
+        while kept < end {
+            kept = self.changes.make(|fs| fs.reserve(&mut handle.file, kept, end)).inspect_err(|_| {
+                // Cutting a file at its end gives all room behind it back.
+                let _ = self.changes.make(|fs| fs.truncate(&mut handle.file, size));
+            })?;
+        }
+        if end > size && !mode.contains(FallocateFlags::KEEP_SIZE) {
+            self.changes.make(|fs| fs.truncate(&mut handle.file, end))?;
+        }
+        Ok(())
+    }
+
+    /// Makes a file durable, and tells once of what was lost since it was opened.
+    pub fn sync(&mut self, handle: FileHandle) -> Result<(), Errno> {
+        let handle = self.handles.get(handle)?;
+        let losses = self.changes.losses();
+        if std::mem::replace(&mut handle.losses, losses) < losses {
+            return Err(Errno::EIO);
+        }
+        self.changes.make(|fs| fs.flush(&handle.file)).inspect_err(|_| handle.losses = self.changes.losses())
+    }
+
+    /// Makes a directory durable, and everything else with it.
+    pub fn sync_all(&mut self) -> Result<(), Errno> {
+        self.changes.make(steadyfs::FileSystem::sync)
+    }
+
+    /// A program closes one of its descriptors of a file. The last one is followed by a release, for whose end nobody waits; so a commit
+    /// that belongs to closing is made here.
+    pub fn close_descriptor(&mut self, handle: FileHandle) -> Result<(), Errno> {
+        let may_write = self.handles.get(handle)?.may_write;
+        if may_write && self.changes.fs().commit_on().contains(CommitOn::CLOSE) { self.changes.commit() } else { Ok(()) }
+    }
+
+    pub fn release(&mut self, handle: FileHandle) -> Result<(), Errno> {
+        let handle = self.handles.remove(handle)?;
+        let inode = handle.file.inode();
+        let result = self.changes.make(|fs| fs.close(handle.file));
+        self.nodes.closed(inode);
+        result
+    }
+}

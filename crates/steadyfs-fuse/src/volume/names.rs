@@ -1,0 +1,110 @@
+//! Look-up, creation, removal, renaming.
+
+use super::Volume;
+use super::nodes::{Node, inode_of};
+use crate::errno::errno;
+use fuser::{Errno, FileHandle, INodeNo, RenameFlags};
+use steadyfs::media::Flash;
+use steadyfs::{Error, InodeNumber, OpenOptions, Stat};
+
+impl<F: Flash> Volume<'_, '_, F> {
+    pub fn lookup(&mut self, parent: INodeNo, name: &str) -> Result<Node, Errno> {
+        let stat = self.named((parent, name))?;
+        Ok(self.node(&stat))
+    }
+
+    /// What a name in a directory names.
+    fn named(&mut self, (parent, name): (INodeNo, &str)) -> Result<Stat, Errno> {
+        let parent = self.directory(parent)?;
+        self.changes.fs().stat((parent, name)).map_err(errno)
+    }
+
+    /// The inode of a directory that is still there.
+    pub(super) fn directory(&mut self, number: INodeNo) -> Result<InodeNumber, Errno> {
+        let stat = self.stat_of(number)?;
+        if stat.kind == steadyfs::Kind::Directory { Ok(stat.inode) } else { Err(Errno::ENOTDIR) }
+    }
+
+    pub(super) fn stat_of(&mut self, number: INodeNo) -> Result<Stat, Errno> {
+        let inode = inode_of(number)?;
+        self.changes.fs().stat_inode(inode).map_err(errno)
+    }
+
+    /// What the kernel is told of a file or directory.
+    pub(super) fn node(&mut self, stat: &Stat) -> Node {
+        let logical_bytes = self.changes.fs().usage().logical_bytes;
+        self.nodes.node(stat, logical_bytes)
+    }
+
+    /// Opens a file, which is created if it is not there.
+    pub fn create(&mut self, parent: INodeNo, name: &str, flags: i32) -> Result<(Node, FileHandle), Errno> {
+        let parent = self.directory(parent)?;
+        let flags = super::files::open_flags(flags);
+        let is_new = flags.contains(rustix::fs::OFlags::EXCL);
+        // The kernel checks what a handle may do; a file can be created through one that only reads.
+        let options =
+            OpenOptions { create_new: is_new, truncate: flags.contains(rustix::fs::OFlags::TRUNC), ..OpenOptions::CREATE };
+        let file = self.changes.make(|fs| fs.open((parent, name), options))?;
+        let stat = self.changes.fs().stat_inode(file.inode());
+        let handle = self.keep(file, true);
+        let stat = stat.map_err(errno)?;
+        Ok((self.node(&stat), handle))
+    }
+
+    /// Makes a file without opening it.
+    pub fn make_file(&mut self, parent: INodeNo, name: &str) -> Result<Node, Errno> {
+        let parent = self.directory(parent)?;
+        let options = OpenOptions { create_new: true, ..OpenOptions::CREATE };
+        let inode = self.changes.make(|fs| {
+            let file = fs.open((parent, name), options)?;
+            let inode = file.inode();
+            fs.close(file).map(|()| inode)
+        })?;
+        let stat = self.changes.fs().stat_inode(inode).map_err(errno)?;
+        Ok(self.node(&stat))
+    }
+
+    pub fn make_directory(&mut self, parent: INodeNo, name: &str) -> Result<Node, Errno> {
+        let parent = self.directory(parent)?;
+        let inode = self.changes.make(|fs| fs.create_dir((parent, name)))?;
+        let stat = self.changes.fs().stat_inode(inode).map_err(errno)?;
+        Ok(self.node(&stat))
+    }
+
+    pub fn remove_file(&mut self, parent: INodeNo, name: &str) -> Result<(), Errno> {
+        let stat = self.named((parent, name))?;
+        let parent = inode_of(parent)?;
+        self.changes.make(|fs| fs.remove((parent, name)))?;
+        self.nodes.removed(stat.inode);
+        Ok(())
+    }
+
+    pub fn remove_directory(&mut self, parent: INodeNo, name: &str) -> Result<(), Errno> {
+        let stat = self.named((parent, name))?;
+        let parent = inode_of(parent)?;
+        self.changes.make(|fs| fs.remove_dir((parent, name)))?;
+        self.nodes.removed(stat.inode);
+        Ok(())
+    }
+
+    pub fn rename(&mut self, from: (INodeNo, &str), to: (INodeNo, &str), flags: RenameFlags) -> Result<(), Errno> {
+        if !RenameFlags::RENAME_NOREPLACE.contains(flags) {
+            return Err(Errno::EINVAL);
+        }
+        let source = self.named(from)?;
+        let target = self.directory(to.0)?;
+        let replaced = match self.changes.fs().stat((target, to.1)) {
+            Ok(_) if flags.contains(RenameFlags::RENAME_NOREPLACE) => return Err(Errno::EEXIST),
+            Ok(stat) if stat.inode == source.inode => return Ok(()),
+            Ok(stat) => Some(stat.inode),
+            Err(Error::NotFound) => None,
+            Err(error) => return Err(errno(error)),
+        };
+        let from = (inode_of(from.0)?, from.1);
+        self.changes.make(|fs| fs.rename(from, (target, to.1)))?;
+        if let Some(inode) = replaced {
+            self.nodes.removed(inode);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,126 @@
+//! Numbers, generations and links, as the kernel knows them.
+//!
+//! The kernel's number of a file is its inode plus one, because the kernel's root is 1 and ours is 0. A number may name another file
+//! once the kernel's knowledge of the first one is still there; the generation tells them apart.
+
+use fuser::{Errno, FileAttr, FileType, Generation, INodeNo};
+use rustix::process::{getgid, getuid};
+use std::collections::HashMap;
+use std::time::{Duration, UNIX_EPOCH};
+use steadyfs::{InodeNumber, Kind, Stat};
+
+/// Bytes of a block in which `st_blocks` counts.
+const STAT_BLOCK_BYTES: u64 = 512;
+
+/// A file or directory as the kernel is told of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    pub attr: FileAttr,
+    pub generation: Generation,
+}
+
+/// The inode of a kernel's number.
+pub(super) fn inode_of(number: INodeNo) -> Result<InodeNumber, Errno> {
+    number.0.checked_sub(1).and_then(|inode| InodeNumber::try_from(inode).ok()).ok_or(Errno::ENOENT)
+}
+
+/// The kernel's number of an inode.
+pub(super) fn number_of(inode: InodeNumber) -> INodeNo {
+    INodeNo(u64::from(inode) + 1)
+}
+
+/// The kernel's word for a kind.
+pub(super) fn type_of(kind: Kind) -> FileType {
+    if kind == Kind::Directory { FileType::Directory } else { FileType::RegularFile }
+}
+
+/// Permissions of everything of a kind.
+pub(super) fn mode_of(kind: Kind) -> u16 {
+    if kind == Kind::Directory { 0o755 } else { 0o644 }
+}
+
+/// A file that has handles.
+#[derive(Clone, Copy, Debug, Default)]
+struct Open {
+    handles: u32,
+    /// Its name was removed.
+    is_orphan: bool,
+}
+
+/// What is known of files beyond what the volume keeps.
+#[derive(Debug)]
+pub(super) struct Nodes {
+    open: HashMap<InodeNumber, Open>,
+    pub owner: (u32, u32),
+}
+
+impl Nodes {
+    /// Everything belongs to the user who mounts.
+    pub fn new() -> Self {
+        Self { open: HashMap::new(), owner: (getuid().as_raw(), getgid().as_raw()) }
+    }
+
+    /// Notes one handle more.
+    pub fn opened(&mut self, inode: InodeNumber) {
+        self.open.entry(inode).or_default().handles += 1;
+    }
+
+    /// Notes one handle less.
+    pub fn closed(&mut self, inode: InodeNumber) {
+        let Some(open) = self.open.get_mut(&inode) else { return };
+        open.handles -= 1;
+        if open.handles == 0 {
+            self.open.remove(&inode);
+        }
+    }
+
+    /// Notes that the name of a file or directory is gone.
+    pub fn removed(&mut self, inode: InodeNumber) {
+        if let Some(open) = self.open.get_mut(&inode) {
+            open.is_orphan = true;
+        }
+    }
+
+    /// What the kernel is told of a file or directory.
+    pub fn node(&self, stat: &Stat, logical_bytes: u32) -> Node {
+        Node { attr: self.attr(stat, logical_bytes), generation: Generation(u64::from(stat.generation)) }
+    }
+
+    fn attr(&self, stat: &Stat, logical_bytes: u32) -> FileAttr {
+        let modified = UNIX_EPOCH + Duration::from_nanos(stat.modified_ns);
+        FileAttr {
+            ino: number_of(stat.inode),
+            size: stat.size,
+            blocks: blocks(stat, u64::from(logical_bytes)),
+            atime: modified,
+            mtime: modified,
+            ctime: modified,
+            crtime: modified,
+            kind: type_of(stat.kind),
+            perm: mode_of(stat.kind),
+            nlink: self.links(stat),
+            uid: self.owner.0,
+            gid: self.owner.1,
+            rdev: 0,
+            blksize: logical_bytes,
+            flags: 0,
+        }
+    }
+
+    /// The entries that name it: for a directory its own, `.`, and the `..` of each that it holds.
+    fn links(&self, stat: &Stat) -> u32 {
+        match stat.kind {
+            Kind::Directory => 2 + stat.subdirectories,
+            _ => u32::from(!self.open.get(&stat.inode).is_some_and(|open| open.is_orphan)),
+        }
+    }
+}
+
+/// Blocks of a file that has no holes. Never 0 for one that is not empty: archivers take such a file for one large hole.
+fn blocks(stat: &Stat, logical_bytes: u64) -> u64 {
+    match stat.kind {
+        Kind::File if stat.size >= logical_bytes => stat.size.next_multiple_of(logical_bytes) / STAT_BLOCK_BYTES,
+        Kind::File => stat.size.div_ceil(STAT_BLOCK_BYTES),
+        _ => 0,
+    }
+}
