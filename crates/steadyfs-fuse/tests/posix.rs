@@ -389,11 +389,11 @@ fn a_thousand_files_are_listed_once_and_removed_while_they_are_listed() {
 #[test]
 fn statfs_follows_what_is_written() {
     let Some(m) = small() else { return };
-    let before = statvfs(&m.path("")).unwrap();
+    let before = statvfs(m.path("")).unwrap();
     assert_eq!((before.f_bsize, before.f_namemax), (4096, 255));
     assert!(before.f_blocks * before.f_frsize > 10 << 20, "of 16 MiB: {} pages", before.f_blocks);
     fs::write(m.path("file"), vec![1; 1 << 20]).unwrap();
-    let after = statvfs(&m.path("")).unwrap();
+    let after = statvfs(m.path("")).unwrap();
     // One more where the file table grew.
     assert!((256..=257).contains(&(before.f_bfree - after.f_bfree)));
     assert_eq!(before.f_ffree - after.f_ffree, 1);
@@ -401,7 +401,7 @@ fn statfs_follows_what_is_written() {
     // Pages of removed files are freed in idle time.
     fs::remove_file(m.path("file")).unwrap();
     let deadline = Instant::now() + Duration::from_secs(20);
-    while statvfs(&m.path("")).unwrap().f_bfree < before.f_bfree - 1 {
+    while statvfs(m.path("")).unwrap().f_bfree < before.f_bfree - 1 {
         assert!(Instant::now() < deadline);
         std::thread::sleep(Duration::from_millis(300));
     }
@@ -446,7 +446,7 @@ fn fallocate_keeps_room() {
     let Some(m) = small() else { return };
     let file = File::create(m.path("file")).unwrap();
     file.write_all_at(b"start", 0).unwrap();
-    let free = || statvfs(&m.path("")).unwrap().f_bfree;
+    let free = || statvfs(m.path("")).unwrap().f_bfree;
     let before = free();
     fallocate(&file, FallocateFlags::KEEP_SIZE, 0, 1 << 20).unwrap();
     assert_eq!((file.metadata().unwrap().len(), before - free()), (5, 256));
@@ -489,7 +489,7 @@ fn a_full_volume_says_so_and_loses_nothing() {
     while fs::write(m.path(format!("small{files}")), vec![4; 5000]).is_ok() {
         files += 1;
     }
-    fs::read_dir(m.path("")).unwrap().for_each(|entry| drop(entry.unwrap().metadata().unwrap()));
+    assert_eq!(names(&m.path("")).len(), files + 2 + usize::from(m.path(format!("small{files}")).exists()));
     assert_eq!(fs::read(m.path("before")).unwrap(), vec![3; 50_000]);
     drop(file);
     m.remount();
@@ -613,4 +613,34 @@ fn a_volume_for_reading_only_refuses_changes() {
     assert_eq!(fs::read(m.path("file")).unwrap(), b"content");
     assert_eq!(errno(fs::write(m.path("file"), b"x")), E(Errno::ROFS));
     assert_eq!(errno(fs::remove_file(m.path("file"))), E(Errno::ROFS));
+}
+
+#[test]
+fn threads_work_side_by_side() {
+    let Some(mut m) = small() else { return };
+    fs::create_dir(m.path("shared")).unwrap();
+    let worker = |number: u8| {
+        let own = m.path(format!("thread{number}"));
+        fs::create_dir(&own).unwrap();
+        let log = OpenOptions::new().append(true).create(true).open(m.path("log")).unwrap();
+        for round in 0..60u8 {
+            let (file, moved) = (own.join(format!("file{round}")), m.path("shared").join(format!("{number}-{round}")));
+            fs::write(&file, vec![number; 1000 * usize::from(round)]).unwrap();
+            (&log).write_all(&[number; 64]).unwrap();
+            fs::rename(&file, &moved).unwrap();
+            assert_eq!(fs::read(&moved).unwrap(), vec![number; 1000 * usize::from(round)]);
+            if round % 2 == 0 {
+                fs::remove_file(&moved).unwrap();
+            }
+            if round % 16 == 0 {
+                log.sync_all().unwrap();
+            }
+        }
+    };
+    std::thread::scope(|scope| (0..6).for_each(|number| drop(scope.spawn(move || worker(number)))));
+    m.remount();
+    assert_eq!(names(&m.path("shared")).len(), 6 * 30);
+    let log = fs::read(m.path("log")).unwrap();
+    assert_eq!(log.len(), 6 * 60 * 64);
+    assert!(log.chunks(64).all(|record| record.iter().all(|byte| *byte == record[0])), "appends are whole");
 }

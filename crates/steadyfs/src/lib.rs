@@ -62,6 +62,7 @@ mod store;
 pub use config::Config;
 pub use cost::{Bound, Cost, Envelope};
 pub use error::{ConfigError, Error, MountError};
+pub use format::VERSION as FORMAT_VERSION;
 pub use fs::{
     Budget, Call, Change, Checked, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind, NAME_BYTES_MAX,
     OpenOptions, Place, ROOT, Reader, Stat, Usage,

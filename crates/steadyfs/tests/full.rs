@@ -5,7 +5,7 @@ mod common;
 use common::oracle::{Model, Session, contents};
 use common::steps::{EXPLICIT, Op};
 use common::{Rng, SHAPES, Shape, bounded, for_seeds};
-use steadyfs::{Access, Call, Error, OpenOptions};
+use steadyfs::{Access, Call, Config, Error, OpenOptions};
 
 /// Writes pages to a file until there is no room; returns how many.
 fn fill_up(session: &mut Session<'_>, name: &str, page_bytes: usize) -> u64 {
@@ -133,9 +133,10 @@ fn files_come_and_go_without_end() {
 #[test]
 fn one_file_too_many_is_refused() {
     for shape in &SHAPES {
-        let mut device = shape.device(1);
-        // The root is one of them.
-        let files_max = device.config.files_max - 1;
+        // So few that there is room for all of them. The root is one.
+        let config = Config { files_max: 200, ..shape.config() };
+        let mut device = shape.device_with_config(config, 1);
+        let files_max = config.files_max - 1;
         let mut fs = device.mount(Access::ReadWrite).expect("mount");
         for file in 0..files_max {
             let result =

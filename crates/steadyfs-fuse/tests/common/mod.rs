@@ -59,6 +59,18 @@ impl Chip {
         self.lock().counters().programs
     }
 
+    /// Verifies every page and every reference of the volume. What it does to the chip, a recovery after a power cut, is undone.
+    #[track_caller]
+    pub fn check(&self) {
+        let mut chip = self.lock().clone();
+        let geometry = chip.geometry();
+        let (mut memory, mut findings) = (self.memory(), Vec::new());
+        let mut scratch = vec![0; Config::for_geometry(&geometry).check_bytes(&geometry)];
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).unwrap();
+        fs.check(&mut scratch, false, &mut |finding| findings.push(finding)).unwrap();
+        assert!(findings.is_empty(), "the volume is damaged: {findings:?}");
+    }
+
     /// Memory for a volume on the chip.
     pub fn memory(&self) -> Vec<u8> {
         let geometry = self.geometry();
@@ -142,9 +154,10 @@ impl Mounted {
         self.background.take().unwrap().unmount().map(|_| ())
     }
 
-    /// Unmounts, and mounts again.
+    /// Unmounts, checks the volume, and mounts again.
     pub fn remount(&mut self) {
         self.unmount().unwrap();
+        self.chip.check();
         self.mount().unwrap();
     }
 
@@ -154,11 +167,12 @@ impl Mounted {
         self.recover();
     }
 
-    /// After a cut: mounts what the chip holds.
+    /// After a cut: checks and mounts what the chip holds.
     pub fn recover(&mut self) {
         // The last commit fails, if there was anything to commit.
         let _ = self.unmount();
         self.chip.lock().power_on();
+        self.chip.check();
         self.mount().unwrap();
     }
 }

@@ -257,9 +257,9 @@ impl<F: Flash> Store<'_, F> {
     /// Worst case of a mount after an unclean stop.
     ///
     /// Superblock, first pages of the anchors, two searches for the end of an anchor, the checkpoint, one tag for each program
-    /// since, the leaves, the journal page, and settling: one erase, two rescued frames, journal page and checkpoint, an erase
-    /// for heads that are nearly full (two where blocks are small), and, where two frames were rescued, their way back into
-    /// blocks that may have to be erased first.
+    /// since and the first page of each block begun, the leaves, the journal page, and settling: one erase, two rescued frames,
+    /// journal page and checkpoint, an erase for heads that are nearly full (two where blocks are small), and, where two frames
+    /// were rescued, their way back into blocks that may have to be erased first.
     pub fn mount_bound(layout: &Layout) -> Cost {
         let unit = u32::from(layout.config.unit_pages);
         let pages = layout.geometry.pages_per_block;
@@ -267,7 +267,13 @@ impl<F: Flash> Store<'_, F> {
         let share = Share::new(layout, layout.usable, 2);
         let overshoot = CHECKPOINT_SLACK + 2 * (2 + share.moves + share.folds) * unit + 4;
         Cost {
-            reads: 32 + layout.anchor_count + 2 * layout.checkpoint_pages + layout.leaf_count * unit + 4 + 6 * unit,
+            reads: 32
+                + layout.anchor_count
+                + layout.listed_blocks
+                + 2 * layout.checkpoint_pages
+                + layout.leaf_count * unit
+                + 4
+                + 6 * unit,
             tag_reads: 2 * search
                 + layout.listed_blocks
                 + 3

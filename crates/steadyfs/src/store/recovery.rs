@@ -211,9 +211,13 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// The sequence of a page, or 0, which no page has, when its checksum is not right.
     fn checked_sequence(&mut self, page: PageIndex) -> Result<u64, Error> {
+        Ok(self.checked_tag(page)?.map_or(0, |tag| tag.sequence))
+    }
+
+    /// A tag, or `None` when its page cannot be read or its checksum is not right.
+    fn checked_tag(&mut self, page: PageIndex) -> Result<Option<Tag>, Error> {
         let mut bytes = [0; TAG_BYTES];
-        let tag = if self.read_page(page, &mut bytes)? { Tag::checked(&bytes, self.page) } else { None };
-        Ok(tag.map_or(0, |tag| tag.sequence))
+        Ok(if self.read_page(page, &mut bytes)? { Tag::checked(&bytes, self.page) } else { None })
     }
 
     /// Reads the newest complete checkpoint of one anchor, if it holds one.
@@ -305,6 +309,9 @@ impl<'m, F: Flash> Store<'m, F> {
         if !of_head || !(base..base + HORIZON).contains(&tag.sequence) || !self.names_something(&tag) {
             return Ok(());
         }
+        // A block that was listed and is not erased yet may begin with a page that a power cut tore long ago: its tag may say anything.
+        let tag = if head.is_none() { self.checked_tag(page)?.filter(|checked| *checked == tag) } else { Some(tag) };
+        let Some(tag) = tag else { return Ok(()) };
         let place = if Kinds::JOURNAL.has(tag.kind) { page } else { place };
         let distance = (tag.sequence - base) as u32;
         *cursor = Some(Cursor { place, distance, logical: tag.logical, kind: tag.kind, aux: tag.aux });

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use steadyfs::media::Flash;
 use steadyfs::{Access, Call, CommitOn, Cursor, Entry, Error, File, InodeNumber, Kind, MountError, OpenOptions, ROOT};
 
 use super::steps::{Op, name};
@@ -82,6 +83,7 @@ impl<'a> Session<'a> {
         let mut fs = device.mount(Access::ReadWrite)?;
         fs.set_commit_on(model.events);
         fs.set_time(model.now_ns);
+        verify(&mut fs)?;
         let found = contents(&mut fs)?;
         let Some(state) = model.durable.iter().find(|state| state.agrees(&found)) else {
             panic!("after a mount: {}", differences(&model.durable, &found));
@@ -109,6 +111,7 @@ impl<'a> Session<'a> {
     pub fn check(&mut self) -> Result<(), Error> {
         let found = contents(&mut self.fs)?;
         assert!(self.model.current.agrees(&found), "{}", differences(std::slice::from_ref(&self.model.current), &found));
+        verify(&mut self.fs)?;
         for (id, read) in self.read_handles()? {
             let expected = self.model.current.by_id(id).map(|node| &node.data);
             assert!(expected == read.as_ref(), "what the handle of node {id} reads");
@@ -380,6 +383,15 @@ pub fn hard<T>(result: Result<T, Error>) -> Result<Result<T, Error>, Error> {
         Err(error @ (Error::Device | Error::MediaFailing | Error::Corrupt)) => Err(error),
         answer => Ok(answer),
     }
+}
+
+/// Asserts that the volume's own check finds nothing.
+fn verify(fs: &mut Fs<'_>) -> Result<(), Error> {
+    let mut scratch = vec![0; fs.config().check_bytes(&fs.flash().geometry())];
+    let mut findings = Vec::new();
+    fs.check(&mut scratch, false, &mut |finding| findings.push(finding))?;
+    assert_eq!(findings, [], "what the volume's own check finds");
+    Ok(())
 }
 
 /// Reads every file and directory.
