@@ -66,7 +66,7 @@ if [ "$mode" = --check ]; then
     [ -n "$levels" ] || { echo "error: docs/footprint.md does not say its opt-level" >&2; exit 1; }
 fi
 for level in $levels; do
-    for features in "" nand nor; do build "$features" "$level"; done
+    for features in "" nand nor nand,logger nand,reader; do build "$features" "$level"; done
 done
 
 python3 "$package/report.py" "$mode" "$root/docs/footprint.md" "$images" "$($RUSTC --version)" $levels

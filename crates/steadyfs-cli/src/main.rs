@@ -1,19 +1,32 @@
 //! `steady`: the command of SteadyFS.
 //!
-//! `steady replay` tells what a trace of access times measured on a board needs; `steady evaluate` runs SteadyFS on a
-//! simulated chip and measures it; `steady devices` lists the chips. Results go to standard output, errors to standard
-//! error as one sentence. Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
+//! `steady format`, `ls`, `put` and their like work on volumes in images of chips and on the chips of this machine; `steady pack` makes
+//! images for production. `steady evaluate` runs SteadyFS on a simulated chip and measures it, `steady costs` and `steady transactions`
+//! tell what calls cost there, `steady replay` tells what a trace of access times measured on a board needs, `steady devices` lists the
+//! chips. Results go to standard output, errors to standard error as one sentence. Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `commands` | a file for each command on images |
+//! | `image` | what they have in common |
+//! | `evaluate`, `costs`, `transactions`, `replay`, `devices` | the other commands |
+//! | `output`, `progress` | where results go, and the bar |
 
+mod commands;
+mod costs;
 mod devices;
 mod evaluate;
+mod image;
 mod output;
+mod progress;
 mod replay;
+mod transactions;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::io;
 use std::process::ExitCode;
 
-/// Flash storage that keeps time: what an input rate needs, on your board or on a simulated chip.
+/// Flash storage that keeps time: images of chips, and what an input rate needs on your board or on a simulated chip.
 #[derive(Parser)]
 #[command(name = "steady", version, arg_required_else_help = true, after_help = AFTER_HELP)]
 struct Cli {
@@ -22,17 +35,59 @@ struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-Rates are decimal (500kB/s, 2.5MB/s), sizes binary (4KiB, 4096).
-Exit codes: 0 success, 1 failure, 2 wrong usage.";
+IMG is the raw content of a chip in a file, or on Linux an MTD device such as /dev/mtd0. Rates are decimal (500kB/s, 2.5MB/s), sizes
+binary (4KiB, 4096).
+Exit codes: 0 success, 1 failure (of check: something was found), 2 wrong usage.";
 
 #[derive(Subcommand)]
 enum Command {
-    /// Tell the buffer that input rates need, from access times measured on a board
-    Replay(replay::Arguments),
+    /// Make an image with an empty volume
+    Format(commands::format::Arguments),
+    /// List a directory
+    Ls(commands::ls::Arguments),
+    /// List everything below a directory
+    Tree(commands::tree::Arguments),
+    /// Copy files and directories into an image
+    Put(commands::put::Arguments),
+    /// Copy a file or directory out of an image
+    Get(commands::get::Arguments),
+    /// Print files
+    Cat(commands::cat::Arguments),
+    /// Remove files and directories
+    Rm(commands::rm::Arguments),
+    /// Make directories
+    Mkdir(commands::mkdir::Arguments),
+    /// Rename or move a file or directory
+    Mv(commands::mv::Arguments),
+    /// Tell what a file or directory is
+    Stat(commands::stat::Arguments),
+    /// Tell the room of a volume
+    Df(commands::df::Arguments),
+    /// Verify a volume, and mend what can be mended
+    Check(commands::check::Arguments),
+    /// Tell what is where on the chip: superblock, checkpoint, journal, blocks
+    Dump(commands::dump::Arguments),
+    /// Make an image from a directory: the same input, the same bytes
+    Pack(commands::pack::Arguments),
+    /// Copy everything of an image into a directory
+    Unpack(commands::unpack::Arguments),
+    /// Mount an image on a directory
+    #[cfg(target_os = "linux")]
+    Mount(commands::mount::Arguments),
     /// Run SteadyFS on a simulated chip and measure every access
     Evaluate(evaluate::Arguments),
+    /// Tell what each call and copying files cost on a simulated chip
+    Costs(costs::Arguments),
+    /// Tell where the cost of a commit appears: create, write, flush, close
+    Transactions(transactions::Arguments),
+    /// Tell the buffer that input rates need, from access times measured on a board
+    Replay(replay::Arguments),
     /// List the chips that can be simulated
     Devices,
+    /// Print what a shell needs to complete commands
+    Completions(commands::completions::Arguments),
+    /// Print the manual page, or write those of all commands
+    Man(commands::man::Arguments),
 }
 
 /// Why a command failed, as one sentence.
@@ -40,19 +95,19 @@ enum Command {
 struct Failure(String);
 
 impl Failure {
+    /// A failure at a place.
+    fn at(place: impl std::fmt::Display, what: impl std::fmt::Display) -> Failure {
+        Failure(format!("{place}: {what}"))
+    }
+
     /// A failure to write to a place.
     fn writing(place: impl std::fmt::Display, error: &io::Error) -> Failure {
-        Failure(format!("{place}: cannot be written: {error}"))
+        Failure::at(place, format!("cannot be written: {error}"))
     }
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
-        Command::Replay(arguments) => replay::run(&arguments),
-        Command::Evaluate(arguments) => evaluate::run(&arguments),
-        Command::Devices => devices::run(),
-    };
-    match result {
+    match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure(sentence)) => {
             eprintln!("error: {sentence}");
@@ -61,10 +116,38 @@ fn main() -> ExitCode {
     }
 }
 
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Format(arguments) => commands::format::run(&arguments),
+        Command::Ls(arguments) => commands::ls::run(&arguments),
+        Command::Tree(arguments) => commands::tree::run(&arguments),
+        Command::Put(arguments) => commands::put::run(&arguments),
+        Command::Get(arguments) => commands::get::run(&arguments),
+        Command::Cat(arguments) => commands::cat::run(&arguments),
+        Command::Rm(arguments) => commands::rm::run(&arguments),
+        Command::Mkdir(arguments) => commands::mkdir::run(&arguments),
+        Command::Mv(arguments) => commands::mv::run(&arguments),
+        Command::Stat(arguments) => commands::stat::run(&arguments),
+        Command::Df(arguments) => commands::df::run(&arguments),
+        Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Dump(arguments) => commands::dump::run(&arguments),
+        Command::Pack(arguments) => commands::pack::run(&arguments),
+        Command::Unpack(arguments) => commands::unpack::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Mount(arguments) => commands::mount::run(&arguments),
+        Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Costs(arguments) => costs::run(&arguments),
+        Command::Transactions(arguments) => transactions::run(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
+        Command::Devices => devices::run(),
+        Command::Completions(arguments) => commands::completions::run(&arguments, Cli::command()),
+        Command::Man(arguments) => commands::man::run(&arguments, Cli::command()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn arguments_are_consistent() {

@@ -161,7 +161,7 @@ mod linux {
         let mut fs = FileSystem::mount(flash, Access::ReadOnly, &mut memory)?;
         report("mount", fs.flash(), &mut before);
         for file in 0..FILES {
-            let mut handle = fs.open(&format!("file {file}"), OpenOptions::EXISTING)?;
+            let mut handle = fs.open(&format!("file {file}"), OpenOptions::READ)?;
             let mut data = vec![0; content(file, 1).len() + 1];
             let count = fs.read(&mut handle, 0, &mut data)?;
             if data[..count] != content(file, 1) {

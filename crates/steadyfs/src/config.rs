@@ -59,7 +59,7 @@ impl Config {
 
     /// Bytes of RAM that a volume needs for its tables and buffers.
     ///
-    /// A `const fn`: the buffer can be a `static` array. It has room for eight files that are open at once; eight bytes more for each
+    /// A `const fn`: the buffer can be a `static` array. It has room for eight files that are open at once; twelve bytes more for each
     /// further one.
     pub const fn memory_bytes(&self, geometry: &Geometry) -> usize {
         match Layout::derive(geometry, self) {

@@ -11,7 +11,7 @@
 //!
 //! # Layers
 //! ```text
-//!      fs       files, directories, transactions small files inline, attributes
+//!      fs       files, directories                small files inline, attributes, events that commit
 //!       │
 //!     store     logical pages                    rewrite in place, patch, discard, commit
 //!       │       map, journal, reclaim, checkpoint, recovery
@@ -39,12 +39,17 @@
 //! fs.append(&mut log, b"21.5 degrees\n")?; // on the medium when it returns
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! The [guide] has more: a logger, a configuration store, a firmware update, a boot counter, and which settings suit what.
 
 #![no_std]
 #![forbid(unsafe_code)]
 
 #[cfg(test)]
 extern crate std;
+
+#[doc = include_str!("guide.md")]
+pub mod guide {}
 
 mod config;
 mod cost;
@@ -57,8 +62,9 @@ mod store;
 pub use config::Config;
 pub use cost::{Bound, Cost, Envelope};
 pub use error::{ConfigError, Error, MountError};
+pub use format::VERSION as FORMAT_VERSION;
 pub use fs::{
     Budget, Call, Change, Checked, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind, NAME_BYTES_MAX,
-    OpenOptions, Place, ROOT, Stat, Usage,
+    OpenOptions, Place, ROOT, Reader, Stat, Usage,
 };
 pub use store::{Access, BlockInfo, BlockState, Description};

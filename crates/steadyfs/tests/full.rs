@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::oracle::{Model, Session, contents};
-use common::steps::{EXPLICIT, Op};
+use common::oracle::{Model, Session, contents, fill, work};
+use common::steps::{EXPLICIT, Op, name_changes, random_steps};
 use common::{Rng, SHAPES, Shape, bounded, for_seeds};
-use steadyfs::{Access, Call, Error, OpenOptions};
+use steadyfs::{Access, Call, CommitOn, Config, Error, OpenOptions};
 
 /// Writes pages to a file until there is no room; returns how many.
 fn fill_up(session: &mut Session<'_>, name: &str, page_bytes: usize) -> u64 {
@@ -97,6 +97,20 @@ fn small_records_on_a_full_volume_stay_within_their_bound() {
 }
 
 #[test]
+fn random_steps_on_a_volume_with_hardly_any_room_agree_with_the_oracle() {
+    for_seeds("full", "random_steps_on_a_volume_with_hardly_any_room_agree_with_the_oracle", 48, |seed| {
+        let shape = &SHAPES[seed as usize % SHAPES.len()];
+        let events = if seed % 2 == 0 { EXPLICIT } else { CommitOn::ON_FLUSH };
+        let (mut device, mut model) = (shape.device(seed), Model::new(events));
+        // What is left are a few pages, or none.
+        fill(&mut device, &mut model, if seed % 3 == 0 { 97 } else { 100 });
+        work(&mut device, &mut model, random_steps(seed, 300, shape.limits(12))).expect("work");
+        work(&mut device, &mut model, name_changes(seed, 200, shape.limits(12))).expect("work");
+        Session::mount(&mut device, &mut model).expect("mount").remove_all().expect("remove");
+    });
+}
+
+#[test]
 fn removing_a_large_file_costs_no_more_than_a_small_one() {
     for shape in &SHAPES {
         let (mut device, mut model) = (shape.device(1), Model::new(EXPLICIT));
@@ -133,8 +147,10 @@ fn files_come_and_go_without_end() {
 #[test]
 fn one_file_too_many_is_refused() {
     for shape in &SHAPES {
-        let mut device = shape.device(1);
-        let files_max = device.config.files_max;
+        // So few that there is room for all of them. The root is one.
+        let config = Config { files_max: 200, ..shape.config() };
+        let mut device = shape.device_with_config(config, 1);
+        let files_max = config.files_max - 1;
         let mut fs = device.mount(Access::ReadWrite).expect("mount");
         for file in 0..files_max {
             let result =

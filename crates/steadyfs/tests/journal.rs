@@ -10,8 +10,8 @@ use steadyfs_sim::{Nand, NandTiming};
 fn append_succeeds_beside_many_tiny_patches() {
     let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 128 };
     let mut nand = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
-    let config = Config { files_max: 2048, ..Config::for_geometry(&nand.geometry()) };
-    let mut memory = vec![0; config.memory_bytes(&geometry) + 8 * 2048];
+    let config = Config { files_max: 2049, ..Config::for_geometry(&nand.geometry()) };
+    let mut memory = vec![0; config.memory_bytes(&geometry) + 16 * 2048];
     FileSystem::format(&mut nand, &config, &mut memory).unwrap();
     let mut fs = FileSystem::mount(&mut nand, Access::ReadWrite, &mut memory).unwrap();
     let mut files: Vec<_> =

@@ -7,7 +7,7 @@ mod common;
 
 use std::cell::OnceCell;
 
-use common::oracle::{Model, Session, fill, work};
+use common::oracle::{Model, fill, work};
 use common::steps::{EXPLICIT, Limits, Op, long_transactions, name_changes, overwrites, random_steps};
 use common::{Device, Rng, SHAPES, Shape, for_seeds, setting};
 use steadyfs::{Error, MountError};
@@ -65,11 +65,13 @@ impl Stage {
     }
 }
 
-/// Random steps; overwrites all over the volume, which keep frames moving; transactions whose own frames are moved.
+/// Random steps; overwrites all over the volume, which keep frames moving; transactions whose own frames are moved; names that
+/// move about.
 fn steps(seed: u64, count: usize, limits: Limits) -> Box<dyn Iterator<Item = Op>> {
     match seed % 4 {
         1 => Box::new(overwrites(seed, count, limits)),
-        3 => Box::new(long_transactions(seed, count, limits)),
+        3 if seed % 8 == 3 => Box::new(long_transactions(seed, count, limits)),
+        3 => Box::new(name_changes(seed, count, limits)),
         _ => Box::new(random_steps(seed, count, limits)),
     }
 }

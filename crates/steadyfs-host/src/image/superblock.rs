@@ -12,7 +12,7 @@ use steadyfs::media::Geometry;
 
 /// First bytes of every superblock.
 pub(super) const MAGIC: &[u8; 8] = b"SteadyFS";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 /// Bytes up to the last field that is read here.
 const BYTES: usize = 45;
 
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_superblock_at_byte_0_is_that_of_nand() {
-        let head = at(0, superblock(1, [2048, 64, 1024]));
+        let head = at(0, superblock(VERSION, [2048, 64, 1024]));
         let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 };
         assert_eq!(recognise(&head, 65_536 * 2112).unwrap(), Recognised { shape: Shape::nand(geometry), copy: 1 });
     }
@@ -106,7 +106,7 @@ mod tests {
             [(512, 4096, 512), (256, 65_536, 4096), (512, 65_536, 2048), (16_384, 1 << 20, 16_384)]
         {
             let pages_per_block = (block_bytes - table) / page_bytes;
-            let head = at(table as usize, superblock(1, [page_bytes, pages_per_block, 64]));
+            let head = at(table as usize, superblock(VERSION, [page_bytes, pages_per_block, 64]));
             let Recognised { shape, .. } = recognise(&head, u64::from(block_bytes) * 64).unwrap();
             assert_eq!(shape, Shape::Nor { page_bytes, block_bytes, block_count: 64 });
         }
@@ -114,22 +114,22 @@ mod tests {
 
     #[test]
     fn a_nor_superblock_at_the_wrong_place_is_damaged() {
-        let head = at(1024, superblock(1, [512, 7, 64]));
+        let head = at(1024, superblock(VERSION, [512, 7, 64]));
         let error = recognise(&head, 4096 * 64).unwrap_err();
         assert!(matches!(error, ImageError::Superblock { offset: 1024, .. }), "{error}");
     }
 
     #[test]
     fn other_versions_are_named() {
-        let error = recognise(&at(0, superblock(2, [2048, 64, 1024])), 65_536 * 2112).unwrap_err();
-        assert_eq!(error.to_string(), "the superblock at byte 0 has format version 2; expected 1");
+        let error = recognise(&at(0, superblock(3, [2048, 64, 1024])), 65_536 * 2112).unwrap_err();
+        assert_eq!(error.to_string(), "the superblock at byte 0 has format version 3; expected 2");
     }
 
     #[test]
     fn absurd_geometries_are_damaged_superblocks() {
         for numbers in [[0, 64, 1024], [2048, 0, 1024], [2048, 64, 0], [u32::MAX; 3], [2048, 64, u32::MAX], [1 << 31; 3]] {
             for offset in [0, 512, 4096] {
-                let error = recognise(&at(offset, superblock(1, numbers)), 1 << 27).unwrap_err();
+                let error = recognise(&at(offset, superblock(VERSION, numbers)), 1 << 27).unwrap_err();
                 assert!(matches!(error, ImageError::Superblock { .. }), "{error}");
             }
         }
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn every_cut_of_a_superblock_has_a_named_error() {
-        let whole = superblock(1, [2048, 64, 1024]);
+        let whole = superblock(VERSION, [2048, 64, 1024]);
         for bytes in 1..whole.len() {
             let error = recognise(&whole[..bytes], bytes as u64).unwrap_err();
             match bytes {

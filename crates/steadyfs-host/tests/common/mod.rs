@@ -96,7 +96,7 @@ pub fn verify<F: Flash>(flash: F, access: Access) -> F {
     let mut memory = memory(&flash);
     let mut fs = FileSystem::mount(flash, access, &mut memory).expect("mount");
     for file in 0..8 {
-        let mut handle = fs.open(&format!("file {file}"), OpenOptions::EXISTING).expect("open");
+        let mut handle = fs.open(&format!("file {file}"), OpenOptions::READ).expect("open");
         let mut data = vec![0; 16_384];
         let count = fs.read(&mut handle, 0, &mut data).expect("read");
         assert!(data[..count] == content(file), "content of file {file}");

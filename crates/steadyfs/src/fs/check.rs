@@ -232,7 +232,9 @@ impl<F: Flash> FileSystem<'_, F> {
             check.find(Finding::BadInode { inode }, false);
             return Ok(());
         };
-        for number in [header.name_more, header.attributes] {
+        // An extension has content there.
+        let extensions = if header.kind == InodeKind::Extension { [0; 2] } else { [header.name_more, header.attributes] };
+        for number in extensions {
             if let Some(extension) = number.checked_sub(1)
                 && (extension >= self.plan.inode_count || mark(check.named, extension))
             {

@@ -14,6 +14,7 @@
 //! | [`trim`] | freeing the pages of removed and truncated files, a few per call |
 //! | [`transaction`] | events that commit, rollback |
 //! | [`check`] | verifying and mending a whole volume |
+//! | [`reader`] | reading only |
 //! | [`maintain`] | the same in idle time |
 //! | [`bounds`] | the worst case of each call |
 
@@ -27,6 +28,7 @@ mod maintain;
 mod names;
 mod open;
 mod path;
+mod reader;
 mod regions;
 mod space;
 mod transaction;
@@ -41,6 +43,7 @@ pub use names::{Entry, Kind, Stat};
 pub(crate) use open::OPEN_BYTES;
 pub use open::{File, OpenOptions};
 pub use path::Place;
+pub use reader::Reader;
 pub use transaction::CommitOn;
 
 use crate::config::Config;
@@ -133,7 +136,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Mounts a volume. `memory` is all the RAM that it uses: [`Config::memory_bytes`]. What is more than that takes open files,
-    /// eight bytes each.
+    /// twelve bytes each.
     ///
     /// # Power loss
     /// A mount may be cut as often as it likes.
@@ -144,7 +147,21 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// # Errors
     /// [`MountError`] says what is wrong with the medium or the buffer.
     pub fn mount(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
-        let mut result = Store::open(flash, access, memory).map(|mut store| Self {
+        let mut result = Self::empty(flash, access, memory);
+        // Changed in place: a copy of the whole costs code and stack.
+        if let Ok(fs) = &mut result {
+            let is_there = match access {
+                Access::ReadOnly => fs.store.recover::<false>()?,
+                Access::ReadWrite => fs.store.recover::<true>()?,
+            };
+            fs.finish_mount(is_there)?;
+        }
+        result
+    }
+
+    /// Reads what the volume is.
+    fn empty(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
+        Store::open(flash, access, memory).map(|mut store| Self {
             plan: Plan::new(store.layout()),
             open: OpenTable::new(store.take_spare()),
             store,
@@ -158,16 +175,17 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             now_ns: 0,
             changed_at_ns: 0,
             observer: None,
-        });
-        // Changed in place: a copy of the whole costs code and stack.
-        if let Ok(fs) = &mut result {
-            if !fs.store.recover()? {
-                return Err(MountError::NoCheckpoint);
-            }
-            fs.load_space()?;
-            fs.orphans_are_stale = fs.lists.orphan_first != 0;
+        })
+    }
+
+    /// Reads what RAM keeps, once the store was recovered.
+    fn finish_mount(&mut self, is_there: bool) -> Result<(), MountError> {
+        if !is_there {
+            return Err(MountError::NoCheckpoint);
         }
-        result
+        self.load_space()?;
+        self.orphans_are_stale = self.lists.orphan_first != 0;
+        Ok(())
     }
 
     /// Reads what RAM keeps of the file system's own pages.

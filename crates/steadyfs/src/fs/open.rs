@@ -4,9 +4,11 @@
 //! closed: it becomes an *orphan*, in a list on the medium that a mount after a power cut frees.
 //!
 //! ```text
-//! 0           4      6       8
-//! | inode + 1 | open | flags |      flags 1: orphan, 2: gone with a rollback
+//! 0           4            8      10      12
+//! | inode + 1 | generation | open | flags |      flags 1: orphan, 2: gone with a rollback
 //! ```
+//!
+//! The generation tells a file that is there after a rollback from one whose creation was undone, and which had the same inode.
 
 use super::directory::Found;
 use super::inode::{Header, InodeKind, NEXT_AT, PARENT_AT};
@@ -19,7 +21,7 @@ use crate::error::Error;
 use crate::media::Flash;
 
 /// Bytes of an entry of the table.
-pub(crate) const OPEN_BYTES: usize = 8;
+pub(crate) const OPEN_BYTES: usize = 12;
 const ORPHAN: u16 = 1;
 const GONE: u16 = 2;
 
@@ -82,6 +84,15 @@ impl File {
     }
 }
 
+/// An entry of the table; `open` is 0 where it is free.
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    number: u32,
+    generation: u32,
+    open: u16,
+    flags: u16,
+}
+
 /// The table of open files.
 pub(super) struct OpenTable<'m> {
     bytes: &'m mut [u8],
@@ -97,30 +108,46 @@ impl<'m> OpenTable<'m> {
         self.bytes.len() / OPEN_BYTES
     }
 
-    fn get(&self, slot: usize) -> (u32, u16, u16) {
+    fn get(&self, slot: usize) -> Entry {
         let b = &self.bytes[slot * OPEN_BYTES..(slot + 1) * OPEN_BYTES];
-        (u32::from_le_bytes([b[0], b[1], b[2], b[3]]), u16::from_le_bytes([b[4], b[5]]), u16::from_le_bytes([b[6], b[7]]))
+        Entry {
+            number: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+            generation: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+            open: u16::from_le_bytes([b[8], b[9]]),
+            flags: u16::from_le_bytes([b[10], b[11]]),
+        }
     }
 
-    fn set(&mut self, slot: usize, (number, open, flags): (u32, u16, u16)) {
+    fn set(&mut self, slot: usize, entry: Entry) {
         let b = &mut self.bytes[slot * OPEN_BYTES..(slot + 1) * OPEN_BYTES];
-        b[..4].copy_from_slice(&number.to_le_bytes());
-        b[4..6].copy_from_slice(&open.to_le_bytes());
-        b[6..].copy_from_slice(&flags.to_le_bytes());
+        b[..4].copy_from_slice(&entry.number.to_le_bytes());
+        b[4..8].copy_from_slice(&entry.generation.to_le_bytes());
+        b[8..10].copy_from_slice(&entry.open.to_le_bytes());
+        b[10..].copy_from_slice(&entry.flags.to_le_bytes());
     }
 
     /// The entry of an inode that is open.
     fn find(&self, inode: u32) -> Option<usize> {
-        (0..self.len()).find(|&slot| matches!(self.get(slot), (number, _, flags) if number == inode + 1 && flags & GONE == 0))
+        let is_it = |entry: Entry| entry.number == inode + 1 && entry.flags & GONE == 0;
+        (0..self.len()).find(|&slot| is_it(self.get(slot)))
     }
 
     fn room(&self, inode: u32) -> Result<usize, Error> {
-        let free = || (0..self.len()).find(|&slot| self.get(slot).1 == 0);
+        let free = || (0..self.len()).find(|&slot| self.get(slot).open == 0);
         self.find(inode).or_else(free).ok_or(Error::TooManyOpenFiles)
     }
 
+    /// Forgets a handle; returns how many are left, and the flags.
+    pub fn close(&mut self, file: &File) -> (u16, u16) {
+        let slot = usize::from(file.slot);
+        let entry = self.get(slot);
+        let open = entry.open.saturating_sub(1);
+        self.set(slot, if open == 0 { Entry::default() } else { Entry { open, ..entry } });
+        (open, entry.flags)
+    }
+
     fn has_room(&self) -> bool {
-        (0..self.len()).any(|slot| self.get(slot).1 == 0)
+        (0..self.len()).any(|slot| self.get(slot).open == 0)
     }
 }
 
@@ -208,13 +235,13 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Makes a handle and counts it.
-    fn handle(&mut self, inode: u32, header: &Header, options: OpenOptions) -> Result<File, Error> {
+    pub(super) fn handle(&mut self, inode: u32, header: &Header, options: OpenOptions) -> Result<File, Error> {
         let slot = self.open.room(inode)?;
-        let (number, open, flags) = match self.open.get(slot) {
-            (_, 0, _) => (inode + 1, 0, 0),
-            entry => entry,
+        let entry = match self.open.get(slot) {
+            entry if entry.open > 0 => entry,
+            _ => Entry { number: inode + 1, generation: header.generation, open: 0, flags: 0 },
         };
-        self.open.set(slot, (number, open.checked_add(1).ok_or(Error::TooManyOpenFiles)?, flags));
+        self.open.set(slot, Entry { open: entry.open.checked_add(1).ok_or(Error::TooManyOpenFiles)?, ..entry });
         Ok(File {
             slot: slot as u16,
             options,
@@ -242,10 +269,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     fn release_handle(&mut self, file: &File) -> Result<(), Error> {
-        let slot = usize::from(file.slot);
-        let (number, open, flags) = self.open.get(slot);
-        let open = open.saturating_sub(1);
-        self.open.set(slot, if open == 0 { (0, 0, 0) } else { (number, open, flags) });
+        let (open, flags) = self.open.close(file);
         if open > 0 || flags & ORPHAN == 0 || flags & GONE != 0 || self.store.is_read_only() {
             return Ok(());
         }
@@ -256,7 +280,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Reads again what a handle knows, if an inode was changed since.
     pub(super) fn refresh(&mut self, file: &mut File) -> Result<(), Error> {
-        if self.open.get(usize::from(file.slot)).2 & GONE != 0 {
+        if self.open.get(usize::from(file.slot)).flags & GONE != 0 {
             return Err(Error::Stale);
         }
         if file.stamp == self.stamp {
@@ -275,19 +299,18 @@ impl<F: Flash> FileSystem<'_, F> {
     /// After a rollback: marks the files that are not there any more, and those that are again.
     pub(super) fn check_open_files(&mut self) -> Result<(), Error> {
         for slot in 0..self.open.len() {
-            let (number, open, flags) = self.open.get(slot);
-            if open == 0 || flags & GONE != 0 {
+            let entry = self.open.get(slot);
+            if entry.open == 0 || entry.flags & GONE != 0 {
                 continue;
             }
-            let inode = number - 1;
-            let is_there = self.inode_is_taken(inode)?;
-            let kind = if is_there { self.read_header(inode).ok().map(|header| header.kind) } else { None };
-            let flags = match kind {
+            let inode = entry.number - 1;
+            let header = if self.inode_is_taken(inode)? { self.read_header(inode).ok() } else { None };
+            let flags = match header.filter(|header| header.generation == entry.generation).map(|header| header.kind) {
                 Some(InodeKind::File) => 0,
                 Some(InodeKind::Orphan) => ORPHAN,
                 _ => GONE,
             };
-            self.open.set(slot, (number, open, flags));
+            self.open.set(slot, Entry { flags, ..entry });
         }
         Ok(())
     }
@@ -306,8 +329,8 @@ impl<F: Flash> FileSystem<'_, F> {
         self.link_orphan(next, PARENT_AT, inode + 1)?;
         let last = if next == 0 { inode + 1 } else { self.lists.orphan_last };
         self.write_lists(Lists { orphan_first: inode + 1, orphan_last: last, ..self.lists })?;
-        let (number, open, flags) = self.open.get(slot);
-        self.open.set(slot, (number, open, flags | ORPHAN));
+        let entry = self.open.get(slot);
+        self.open.set(slot, Entry { flags: entry.flags | ORPHAN, ..entry });
         Ok(true)
     }
 

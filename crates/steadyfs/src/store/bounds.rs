@@ -13,6 +13,7 @@
 //! place), or one erase. Where `n ≤ 3h` ("tight": nearly full) it may have to do all of that.
 
 use super::blocks::State;
+use super::journal::DISCARD_BYTES;
 use super::reclaim::CHECKPOINT_SLACK;
 use super::transaction::patched_pages_max;
 use super::{HeadIndex, Store};
@@ -174,7 +175,13 @@ impl<F: Flash> Store<'_, F> {
         // A failed frame is written, or moved, once more, in another block; a failed erase is tried on another block.
         own = own.plus(&Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 1 }.times(failures));
         let moves = self.move_cost().times(share.moves);
-        let folds = (frames + share.moves + work.discards).div_ceil(layout.fold_frees).max(1);
+        // A commit also lets the overlay know of what earlier calls wrote and discarded.
+        let waiting = match buffer {
+            _ if work.commits == 0 => 0,
+            Buffer::AsItIs => self.pending.len() + self.journal.discard_count(),
+            Buffer::Any => self.pending.capacity() + layout.geometry.page_bytes / DISCARD_BYTES,
+        };
+        let folds = (frames + share.moves + work.discards + waiting).div_ceil(layout.fold_frees).max(1);
         let folds = Cost { reads: unit, programs: unit, ..Cost::default() }.times(folds);
         let checkpoint = Cost { programs: layout.checkpoint_pages, ..Cost::default() };
         let erase = Cost { erases: self.erases(&share, frames, journal_pages), ..Cost::default() };
@@ -250,9 +257,9 @@ impl<F: Flash> Store<'_, F> {
     /// Worst case of a mount after an unclean stop.
     ///
     /// Superblock, first pages of the anchors, two searches for the end of an anchor, the checkpoint, one tag for each program
-    /// since, the leaves, the journal page, and settling: one erase, two rescued frames, journal page and checkpoint, an erase
-    /// for heads that are nearly full (two where blocks are small), and, where two frames were rescued, their way back into
-    /// blocks that may have to be erased first.
+    /// since and the first page of each block begun, the leaves, the journal page, and settling: one erase, two rescued frames,
+    /// journal page and checkpoint, an erase for heads that are nearly full (two where blocks are small), and, where two frames
+    /// were rescued, their way back into blocks that may have to be erased first.
     pub fn mount_bound(layout: &Layout) -> Cost {
         let unit = u32::from(layout.config.unit_pages);
         let pages = layout.geometry.pages_per_block;
@@ -260,7 +267,13 @@ impl<F: Flash> Store<'_, F> {
         let share = Share::new(layout, layout.usable, 2);
         let overshoot = CHECKPOINT_SLACK + 2 * (2 + share.moves + share.folds) * unit + 4;
         Cost {
-            reads: 32 + layout.anchor_count + 2 * layout.checkpoint_pages + layout.leaf_count * unit + 4 + 6 * unit,
+            reads: 32
+                + layout.anchor_count
+                + layout.listed_blocks
+                + 2 * layout.checkpoint_pages
+                + layout.leaf_count * unit
+                + 4
+                + 6 * unit,
             tag_reads: 2 * search
                 + layout.listed_blocks
                 + 3

@@ -17,6 +17,8 @@
 
 /// Bytes of a record before its data.
 const HEADER: usize = 7;
+/// Bytes of a discard.
+pub(super) const DISCARD_BYTES: u32 = HEADER as u32;
 /// Offset that marks a discard.
 const DISCARD: u32 = 0xFFFF;
 /// Bytes before the first record.

@@ -157,12 +157,15 @@ impl<'m, F: Flash> Store<'m, F> {
         result
     }
 
-    /// Brings the store to the state that was committed last; `false` when there is no readable checkpoint.
+    /// Brings the store to the state that was committed last, and the medium as well with `SETTLE`; `false` when there is no
+    /// readable checkpoint.
+    ///
+    /// A firmware that only reads links nothing that programs: so `SETTLE` is known to the compiler.
     ///
     /// # Cost
     /// See [`bounds`](super::bounds).
     #[inline(never)]
-    pub fn recover(&mut self) -> Result<bool, Error> {
+    pub fn recover<const SETTLE: bool>(&mut self) -> Result<bool, Error> {
         if !self.find_checkpoint()? {
             return Ok(false);
         }
@@ -173,8 +176,7 @@ impl<'m, F: Flash> Store<'m, F> {
             }
         }
         let last = self.roll_forward()?;
-        self.finish_roll_forward(last)?;
-        Ok(true)
+        if SETTLE { self.settle(last) } else { self.leave_as_it_is(last) }.map(|()| true)
     }
 
     /// Finds the newest complete checkpoint and reads it.
@@ -209,9 +211,13 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// The sequence of a page, or 0, which no page has, when its checksum is not right.
     fn checked_sequence(&mut self, page: PageIndex) -> Result<u64, Error> {
+        Ok(self.checked_tag(page)?.map_or(0, |tag| tag.sequence))
+    }
+
+    /// A tag, or `None` when its page cannot be read or its checksum is not right.
+    fn checked_tag(&mut self, page: PageIndex) -> Result<Option<Tag>, Error> {
         let mut bytes = [0; TAG_BYTES];
-        let tag = if self.read_page(page, &mut bytes)? { Tag::checked(&bytes, self.page) } else { None };
-        Ok(tag.map_or(0, |tag| tag.sequence))
+        Ok(if self.read_page(page, &mut bytes)? { Tag::checked(&bytes, self.page) } else { None })
     }
 
     /// Reads the newest complete checkpoint of one anchor, if it holds one.
@@ -303,6 +309,9 @@ impl<'m, F: Flash> Store<'m, F> {
         if !of_head || !(base..base + HORIZON).contains(&tag.sequence) || !self.names_something(&tag) {
             return Ok(());
         }
+        // A block that was listed and is not erased yet may begin with a page that a power cut tore long ago: its tag may say anything.
+        let tag = if head.is_none() { self.checked_tag(page)?.filter(|checked| *checked == tag) } else { Some(tag) };
+        let Some(tag) = tag else { return Ok(()) };
         let place = if Kinds::JOURNAL.has(tag.kind) { page } else { place };
         let distance = (tag.sequence - base) as u32;
         *cursor = Some(Cursor { place, distance, logical: tag.logical, kind: tag.kind, aux: tag.aux });
@@ -434,16 +443,18 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// Applies the last record, which may be metastable, and settles.
-    fn finish_roll_forward(&mut self, last: Option<Record>) -> Result<(), Error> {
-        if self.read_only {
-            if let Some(record) = last {
-                self.apply(record, true)?;
-            }
-            self.pending.clear();
-            self.keep_journal(last)?;
-            return self.derive_live();
+    /// Applies the last record, and changes nothing on the medium.
+    fn leave_as_it_is(&mut self, last: Option<Record>) -> Result<(), Error> {
+        if let Some(record) = last {
+            self.apply(record, true)?;
         }
+        self.pending.clear();
+        self.keep_journal(last)?;
+        self.derive_live()
+    }
+
+    /// Applies the last record, which may be metastable, and settles.
+    fn settle(&mut self, last: Option<Record>) -> Result<(), Error> {
         self.sequence += JUMP;
         let before = self.current_anchor();
         self.anchors.ready = false;

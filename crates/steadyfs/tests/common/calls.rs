@@ -155,7 +155,7 @@ impl Session<'_> {
         let current = self.model.current.clone();
         let act = |s: &mut Self| {
             let file = &mut s.handles[index].file;
-            bounded(&mut s.fs, Call::Write(1), |fs| fs.reserve(file, size))
+            bounded(&mut s.fs, Call::Write(1), |fs| fs.reserve(file, 0, size))
         };
         self.change(vec![current], false, act).map(drop)
     }

@@ -115,7 +115,7 @@ impl Shape {
 
     fn device_with(&self, config: Config, medium: Medium, seed: u64) -> Device {
         let chip = Trace::new(PowerCut::new(FailOps::new(medium, seed), seed));
-        let memory = vec![0; config.memory_bytes(&chip.geometry()) + 8 * OPEN_FILES_MORE];
+        let memory = vec![0; config.memory_bytes(&chip.geometry()) + 16 * OPEN_FILES_MORE];
         let mut device = Device { chip, memory, config };
         FileSystem::format(&mut device.chip, &config, &mut device.memory).expect("format");
         device

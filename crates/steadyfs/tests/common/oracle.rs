@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use steadyfs::media::Flash;
 use steadyfs::{Access, Call, CommitOn, Cursor, Entry, Error, File, InodeNumber, Kind, MountError, OpenOptions, ROOT};
 
 use super::steps::{Op, name};
@@ -59,6 +60,9 @@ pub struct Handle {
     pub durable: bool,
 }
 
+/// Identity of a handle's node, and what it reads; nothing where the file was undone.
+type HandleRead = (u64, Option<Vec<u8>>);
+
 /// A listing that goes on while the directory changes.
 pub struct Listing {
     /// Identity of the directory.
@@ -82,6 +86,7 @@ impl<'a> Session<'a> {
         let mut fs = device.mount(Access::ReadWrite)?;
         fs.set_commit_on(model.events);
         fs.set_time(model.now_ns);
+        verify(&mut fs)?;
         let found = contents(&mut fs)?;
         let Some(state) = model.durable.iter().find(|state| state.agrees(&found)) else {
             panic!("after a mount: {}", differences(&model.durable, &found));
@@ -109,6 +114,7 @@ impl<'a> Session<'a> {
     pub fn check(&mut self) -> Result<(), Error> {
         let found = contents(&mut self.fs)?;
         assert!(self.model.current.agrees(&found), "{}", differences(std::slice::from_ref(&self.model.current), &found));
+        verify(&mut self.fs)?;
         for (id, read) in self.read_handles()? {
             let expected = self.model.current.by_id(id).map(|node| &node.data);
             assert!(expected == read.as_ref(), "what the handle of node {id} reads");
@@ -276,7 +282,7 @@ impl<'a> Session<'a> {
     }
 
     /// What each handle reads; nothing where its file was undone.
-    fn read_handles(&mut self) -> Result<Vec<(u64, Option<Vec<u8>>)>, Error> {
+    fn read_handles(&mut self) -> Result<Vec<HandleRead>, Error> {
         let fs = &mut self.fs;
         let mut read = |handle: &mut Handle| match hard(fs.size(&mut handle.file))? {
             Ok(size) => {
@@ -380,6 +386,15 @@ pub fn hard<T>(result: Result<T, Error>) -> Result<Result<T, Error>, Error> {
         Err(error @ (Error::Device | Error::MediaFailing | Error::Corrupt)) => Err(error),
         answer => Ok(answer),
     }
+}
+
+/// Asserts that the volume's own check finds nothing.
+fn verify(fs: &mut Fs<'_>) -> Result<(), Error> {
+    let mut scratch = vec![0; fs.config().check_bytes(&fs.flash().geometry())];
+    let mut findings = Vec::new();
+    fs.check(&mut scratch, false, &mut |finding| findings.push(finding))?;
+    assert_eq!(findings, [], "what the volume's own check finds");
+    Ok(())
 }
 
 /// Reads every file and directory.

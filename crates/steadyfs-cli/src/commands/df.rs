@@ -1,0 +1,72 @@
+//! `steady df`: the room of a volume.
+
+use crate::Failure;
+use crate::image::chip::ChipOptions;
+use crate::image::{Memory, Volume};
+use crate::output::{print, print_json};
+use clap::Args;
+use serde::Serialize;
+use std::path::PathBuf;
+use steadyfs::media::Flash;
+use steadyfs::{Access, Usage};
+use steadyfs_lab::table::facts;
+use steadyfs_lab::units::{format_count, format_percent, format_size};
+
+/// Arguments of `steady df`.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// The image
+    #[arg(value_name = "IMG")]
+    image: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    chip: ChipOptions,
+}
+
+/// The room of a volume.
+#[derive(Serialize, Debug)]
+pub struct Room {
+    pub usable_bytes: u64,
+    pub used_bytes: u64,
+    pub free_bytes: u64,
+    /// Unit in which room is taken.
+    pub logical_bytes: u32,
+    /// Files, directories, long names and sets of attributes.
+    pub files: u32,
+    pub files_max: u32,
+    /// RAM that the volume needs on the device.
+    pub memory_bytes: u64,
+}
+
+impl Room {
+    /// The room of a volume.
+    pub fn of(volume: &Volume<'_>) -> Self {
+        let Usage { usable_bytes, used_bytes, logical_bytes, files_max, files } = volume.fs.usage();
+        let memory_bytes = volume.fs.config().memory_bytes(&volume.fs.flash().geometry()) as u64;
+        let free_bytes = usable_bytes.saturating_sub(used_bytes);
+        Self { usable_bytes, used_bytes, free_bytes, logical_bytes, files, files_max, memory_bytes }
+    }
+
+    /// The room as lines of text.
+    pub fn text(&self) -> String {
+        let share = self.used_bytes as f64 / self.usable_bytes.max(1) as f64;
+        facts([
+            ("Usable", format_size(self.usable_bytes)),
+            ("Used", format!("{}, {}", format_size(self.used_bytes), format_percent(share))),
+            ("Free", format!("{}, in pages of {}", format_size(self.free_bytes), format_size(self.logical_bytes.into()))),
+            ("Files", format!("{} of {}", format_count(self.files.into()), format_count(self.files_max.into()))),
+            ("RAM", format_size(self.memory_bytes)),
+        ])
+    }
+}
+
+/// Runs `steady df`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut memory = Memory::default();
+    let volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
+    let room = Room::of(&volume);
+    volume.close(&arguments.chip)?;
+    if arguments.json { print_json(&room) } else { print(&room.text()) }
+}

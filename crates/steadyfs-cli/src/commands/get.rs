@@ -1,0 +1,95 @@
+//! `steady get`: files and directories of an image to the host.
+
+use crate::Failure;
+use crate::image::chip::ChipOptions;
+use crate::image::export;
+use crate::image::names::{host_fault, last_name, sanitised};
+use crate::image::tree::{Item, totals, walk};
+use crate::image::volume::is_directory;
+use crate::image::{Memory, Volume};
+use crate::progress::Progress;
+use clap::Args;
+use std::fs;
+use std::path::{Path, PathBuf};
+use steadyfs::{Access, Stat};
+
+/// Arguments of `steady get`.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// The image
+    #[arg(value_name = "IMG")]
+    image: PathBuf,
+    /// A file in the image, with -r also a directory
+    #[arg(value_name = "FROM")]
+    from: String,
+    /// Where to on the host: a directory that is there, or a new name
+    #[arg(value_name = "TO")]
+    to: PathBuf,
+    /// Get a directory with all that it holds
+    #[arg(short, long)]
+    recursive: bool,
+    /// Replace a file that is there
+    #[arg(long)]
+    force: bool,
+    /// Put `_` for what the host does not take in names; else such names are refused
+    #[arg(long)]
+    sanitise: bool,
+    #[command(flatten)]
+    chip: ChipOptions,
+}
+
+/// Runs `steady get`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut memory = Memory::default();
+    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
+    let stat = volume.stat(&arguments.from)?;
+    let place = place(&volume, arguments)?;
+    if !is_directory(&stat) {
+        get_file(&mut volume, stat, arguments, &place)?;
+    } else if arguments.recursive {
+        get_directory(&mut volume, stat, arguments, &place)?;
+    } else {
+        return Err(volume.refuse(&arguments.from, "is a directory; -r gets it with all that it holds"));
+    }
+    volume.close(&arguments.chip).map(drop)
+}
+
+/// The name on the host: that in the image, in a directory that is there.
+fn place(volume: &Volume<'_>, arguments: &Arguments) -> Result<PathBuf, Failure> {
+    if !arguments.to.is_dir() {
+        return Ok(arguments.to.clone());
+    }
+    match last_name(&arguments.from) {
+        Some(name) if arguments.sanitise => Ok(arguments.to.join(sanitised(name).as_ref())),
+        Some(name) if host_fault(name).is_none() => Ok(arguments.to.join(name)),
+        _ => Err(volume.refuse(&arguments.from, "gives no name for the host; expected TO to be a new one")),
+    }
+}
+
+fn get_file(volume: &mut Volume<'_>, stat: Stat, arguments: &Arguments, place: &Path) -> Result<(), Failure> {
+    let mut progress = Progress::of(stat.size, "get");
+    let item = Item { name: String::new(), path: arguments.from.clone(), depth: 0, is_last: true, stat };
+    if fs::symlink_metadata(place).is_err() {
+        return export::file(volume, &item, place, &mut progress);
+    }
+    if !arguments.force {
+        return Err(Failure::at(place.display(), "exists already; --force replaces it"));
+    }
+    if place.is_dir() {
+        return Err(Failure::at(place.display(), "is a directory; expected a file, or nothing"));
+    }
+    // The old file stays until the new one is complete; a link is replaced, not followed.
+    let mut name = place.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.part", std::process::id()));
+    let draft = place.with_file_name(name);
+    export::file(volume, &item, &draft, &mut progress)?;
+    fs::rename(&draft, place).map_err(|error| Failure::writing(place.display(), &error))
+}
+
+fn get_directory(volume: &mut Volume<'_>, stat: Stat, arguments: &Arguments, place: &Path) -> Result<(), Failure> {
+    let items = walk(volume, stat.inode, &arguments.from)?;
+    let places = export::plan(volume, &items, place, arguments.sanitise)?;
+    export::empty_directory(place)?;
+    let mut progress = Progress::of(totals(&items).2, "get");
+    export::all(volume, &items, &places, &mut progress)
+}

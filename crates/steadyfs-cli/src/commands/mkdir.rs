@@ -1,0 +1,57 @@
+//! `steady mkdir`: makes directories.
+
+use crate::Failure;
+use crate::image::chip::ChipOptions;
+use crate::image::names::join;
+use crate::image::volume::is_directory;
+use crate::image::{Memory, Volume, time};
+use clap::Args;
+use std::path::PathBuf;
+use steadyfs::{Access, Error};
+
+/// Arguments of `steady mkdir`.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// The image
+    #[arg(value_name = "IMG")]
+    image: PathBuf,
+    /// Directories in the image
+    #[arg(required = true)]
+    path: Vec<String>,
+    /// Make the directories above too, and take those that are there
+    #[arg(short, long)]
+    parents: bool,
+    #[command(flatten)]
+    chip: ChipOptions,
+}
+
+/// Runs `steady mkdir`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut memory = Memory::default();
+    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadWrite, &mut memory)?;
+    volume.fs.set_time(time::now());
+    for path in &arguments.path {
+        if arguments.parents {
+            make_all(&mut volume, path)?;
+        } else {
+            volume.fs.create_dir(path).map_err(|error| match error {
+                Error::NotFound => volume.refuse(path, "lies in no directory that is there; -p makes those too"),
+                _ => volume.fail(path, error),
+            })?;
+        }
+    }
+    volume.close(&arguments.chip).map(drop)
+}
+
+fn make_all(volume: &mut Volume<'_>, path: &str) -> Result<(), Failure> {
+    let mut above = String::new();
+    for name in path.split('/').filter(|name| !name.is_empty()) {
+        above = join(&above, name);
+        match volume.find(&above)? {
+            Some(stat) if is_directory(&stat) => {}
+            Some(_) => return Err(volume.refuse(&above, "is a file; expected a directory, or nothing")),
+            None => volume.fs.create_dir(&above).map(drop).map_err(|error| volume.fail(&above, error))?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! `steady mount`: a volume as a directory of Linux.
+
+use crate::Failure;
+use crate::image::chip::{ChipOptions, describe_work};
+use crate::image::{Memory, Volume};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use std::path::PathBuf;
+use std::time::Duration;
+use steadyfs::{Access, CommitOn};
+use steadyfs_fuse::Options;
+use steadyfs_sim::Metered;
+
+/// Arguments of `steady mount`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The image
+    #[arg(value_name = "IMG")]
+    image: PathBuf,
+    /// The directory to mount it on
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Allow no change
+    #[arg(long)]
+    read_only: bool,
+    /// Let other users in too
+    #[arg(long)]
+    allow_other: bool,
+    /// What makes changes durable on the chip
+    #[arg(long, value_name = "EVENTS", default_value = "timed", value_parser = events())]
+    commit_on: Events,
+    /// How long a change waits for a commit, where it is timed, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    commit_interval: u64,
+    /// Let time pass as on this chip: a name (see `steady devices`) or a file in TOML
+    #[arg(long, value_name = "NAME|FILE.toml")]
+    device: Option<String>,
+}
+
+const AFTER_HELP: &str = "\
+The command serves the directory until `umount DIR`, or Ctrl-C; then it tells what the chip did, and with --device the time that
+it takes.
+
+Events: timed (after the interval, and with fsync), flush (with fsync), close (when a file is closed, and with names), write (with
+every call).
+
+Example:
+  mkdir /tmp/card && steady mount card.img /tmp/card --device mt29f1g01abafd";
+
+/// The events that commit, by the name of a preset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Events(CommitOn);
+
+const EVENTS: [(&str, CommitOn); 4] = [
+    ("timed", CommitOn::TIMED_AND_ON_FLUSH),
+    ("flush", CommitOn::ON_FLUSH),
+    ("close", CommitOn::ON_CLOSE),
+    ("write", CommitOn::EVERY_WRITE),
+];
+
+fn events() -> impl TypedValueParser<Value = Events> {
+    PossibleValuesParser::new(EVENTS.map(|(name, _)| name))
+        .map(|name| Events(EVENTS.iter().find(|(known, _)| *known == name).map_or(CommitOn::NONE, |(_, events)| *events)))
+}
+
+/// Runs `steady mount`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if !arguments.directory.is_dir() {
+        return Err(Failure::at(arguments.directory.display(), "is no directory; expected one to mount on"));
+    }
+    let chip = ChipOptions { device: arguments.device.clone(), stats: false };
+    let access = if arguments.read_only { Access::ReadOnly } else { Access::ReadWrite };
+    let mut memory = Memory::default();
+    let mut volume = Volume::open(&arguments.image, &chip, access, &mut memory)?;
+    let options = Options {
+        commit_on: arguments.commit_on.0,
+        commit_interval: Duration::from_millis(arguments.commit_interval),
+        allow_other: arguments.allow_other,
+        read_only: arguments.read_only,
+        source: arguments.image.display().to_string(),
+    };
+    let served = steadyfs_fuse::mount(&mut volume.fs, &arguments.directory, &options);
+    let closed = volume.close(&chip)?;
+    served.map_err(|error| Failure::at(arguments.directory.display(), format!("cannot be mounted on: {error}")))?;
+    eprintln!("{}", describe_work(&closed.counters(), closed.clock()));
+    Ok(())
+}

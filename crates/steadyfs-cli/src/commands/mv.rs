@@ -1,0 +1,47 @@
+//! `steady mv`: renames or moves a file or directory.
+
+use crate::Failure;
+use crate::image::chip::ChipOptions;
+use crate::image::names::{join, last_name};
+use crate::image::volume::is_directory;
+use crate::image::{Memory, Volume, time};
+use clap::Args;
+use std::path::PathBuf;
+use steadyfs::{Access, Error};
+
+/// Arguments of `steady mv`.
+#[derive(Args, Debug)]
+#[command(after_help = "It is done as a whole or not at all. A file that has the new name already is replaced.")]
+pub struct Arguments {
+    /// The image
+    #[arg(value_name = "IMG")]
+    image: PathBuf,
+    /// A file or directory in the image
+    from: String,
+    /// Where to: a directory that is there, or a new path
+    to: String,
+    #[command(flatten)]
+    chip: ChipOptions,
+}
+
+/// Runs `steady mv`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut memory = Memory::default();
+    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadWrite, &mut memory)?;
+    volume.fs.set_time(time::now());
+    let (from, to) = (arguments.from.as_str(), arguments.to.as_str());
+    let source = volume.stat(from)?;
+    let to = match volume.find(to)? {
+        Some(stat) if is_directory(&stat) && stat.inode != source.inode => join(to, last_name(from).unwrap_or_default()),
+        _ => to.to_string(),
+    };
+    volume.fs.rename(from, &to).map_err(|error| match error {
+        Error::NotFound => volume.refuse(&to, "lies in no directory; expected one that is there"),
+        Error::InvalidName | Error::IntoItself => {
+            volume.refuse(from, format!("cannot become /{}: {error}", to.trim_matches('/')))
+        }
+        _ => volume.fail(&to, error),
+    })?;
+    volume.free_removed()?;
+    volume.close(&arguments.chip).map(drop)
+}

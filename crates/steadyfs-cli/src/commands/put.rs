@@ -1,0 +1,114 @@
+//! `steady put`: files and directories of the host into an image.
+
+use crate::Failure;
+use crate::image::chip::ChipOptions;
+use crate::image::import::{self, Directory, Mode};
+use crate::image::names::{join, last_name};
+use crate::image::scan::{self, Source};
+use crate::image::volume::is_directory;
+use crate::image::{Memory, Volume, time};
+use crate::progress::Progress;
+use clap::Args;
+use std::path::PathBuf;
+use steadyfs::{Access, ROOT};
+
+/// Arguments of `steady put`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The image
+    #[arg(value_name = "IMG")]
+    image: PathBuf,
+    /// Files of the host, with -r also directories
+    #[arg(required = true, value_name = "FROM")]
+    from: Vec<PathBuf>,
+    /// Where to in the image: a directory that is there, or for one FROM a new name
+    #[arg(value_name = "TO")]
+    to: String,
+    /// Take directories with all that they hold; one that is there is added to
+    #[arg(short, long)]
+    recursive: bool,
+    /// Take what symbolic links name; else they are refused
+    #[arg(long)]
+    follow: bool,
+    #[command(flatten)]
+    chip: ChipOptions,
+}
+
+const AFTER_HELP: &str = "\
+Files keep their times of modification. A file that is there is replaced as a whole, or not at all.
+
+Examples:
+  steady put card.img settings.toml /
+  steady put -r card.img www fonts /assets";
+
+/// Files are complete or absent, whenever the command ends.
+const MODE: Mode = Mode { keeps_times: true, is_atomic: true };
+
+/// Runs `steady put`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    // Everything of the host is looked at before the image is touched.
+    let scans = arguments.from.iter().map(|path| Scan::of(path, arguments)).collect::<Result<Vec<_>, _>>()?;
+    let mut memory = Memory::default();
+    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadWrite, &mut memory)?;
+    volume.fs.set_time(time::now());
+    let mut progress = Progress::of(scans.iter().map(Scan::bytes).sum(), "put");
+    let (parent, name) = target(&mut volume, &arguments.to, scans.len())?;
+    for scan in &scans {
+        scan.put(&mut volume, &parent, name.unwrap_or(&scan.source.name), &mut progress)?;
+    }
+    drop(progress);
+    volume.free_removed()?;
+    volume.close(&arguments.chip).map(drop)
+}
+
+/// A file or directory of the command line, and what is below it.
+struct Scan {
+    source: Source,
+    below: Vec<Source>,
+}
+
+impl Scan {
+    fn of(path: &std::path::Path, arguments: &Arguments) -> Result<Self, Failure> {
+        // A link that is named on the command line is meant to be followed.
+        let source = scan::one(path, scan::name_of(path)?, true, 0)?;
+        if source.is_directory && !arguments.recursive {
+            return Err(Failure::at(path.display(), "is a directory; -r takes it with all that it holds"));
+        }
+        let below = if source.is_directory { scan::below(path, arguments.follow)? } else { Vec::new() };
+        Ok(Self { source, below })
+    }
+
+    fn bytes(&self) -> u64 {
+        self.source.size + self.below.iter().map(|source| source.size).sum::<u64>()
+    }
+
+    fn put(&self, volume: &mut Volume<'_>, parent: &Directory, name: &str, progress: &mut Progress) -> Result<(), Failure> {
+        if !self.source.is_directory {
+            return import::file(volume, &self.source, parent, name, MODE, progress);
+        }
+        let into = import::directory(volume, parent, name)?;
+        import::all(volume, &self.below, &into, MODE, progress)
+    }
+}
+
+/// The directory that is put into, and the name there where it is not that of the host.
+fn target<'a>(volume: &mut Volume<'_>, to: &'a str, count: usize) -> Result<(Directory, Option<&'a str>), Failure> {
+    if let Some(stat) = volume.find(to)?
+        && is_directory(&stat)
+    {
+        return Ok((Directory { inode: stat.inode, path: to.trim_matches('/').to_string() }, None));
+    }
+    let name = last_name(to).filter(|_| count == 1 && !to.ends_with('/'));
+    let Some(name) = name else { return Err(volume.refuse(to, "is no directory; expected one that is there")) };
+    let parent = &to[..to.len() - name.len()];
+    let stat = if parent.is_empty() {
+        volume.fs.stat_inode(ROOT).map_err(|error| volume.fail("", error))?
+    } else {
+        volume.stat(parent)?
+    };
+    if !is_directory(&stat) {
+        return Err(volume.refuse(&join("", parent), "is a file; expected a directory"));
+    }
+    Ok((Directory { inode: stat.inode, path: parent.trim_matches('/').to_string() }, Some(name)))
+}

@@ -1,0 +1,80 @@
+//! `steady rm`: removes files and directories.
+
+use crate::Failure;
+use crate::image::chip::ChipOptions;
+use crate::image::names::last_name;
+use crate::image::tree::{Item, walk};
+use crate::image::volume::is_directory;
+use crate::image::{Memory, Volume, time};
+use crate::progress::Progress;
+use clap::Args;
+use std::path::PathBuf;
+use steadyfs::{Access, Place, Stat};
+
+/// Arguments of `steady rm`.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// The image
+    #[arg(value_name = "IMG")]
+    image: PathBuf,
+    /// Files in the image, with -r also directories
+    #[arg(required = true)]
+    path: Vec<String>,
+    /// Remove directories with all that they hold
+    #[arg(short, long)]
+    recursive: bool,
+    #[command(flatten)]
+    chip: ChipOptions,
+}
+
+/// Runs `steady rm`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut memory = Memory::default();
+    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadWrite, &mut memory)?;
+    volume.fs.set_time(time::now());
+    // All paths are looked at before the first is removed.
+    let found = arguments.path.iter().map(|path| Ok((path, look(&mut volume, path, arguments)?)));
+    let found = found.collect::<Result<Vec<_>, Failure>>()?;
+    for (path, stat) in found {
+        remove(&mut volume, path, &stat)?;
+    }
+    volume.free_removed()?;
+    volume.close(&arguments.chip).map(drop)
+}
+
+fn look(volume: &mut Volume<'_>, path: &str, arguments: &Arguments) -> Result<Stat, Failure> {
+    let stat = volume.stat(path)?;
+    if is_directory(&stat) && !arguments.recursive {
+        return Err(volume.refuse(path, "is a directory; -r removes it with all that it holds"));
+    }
+    if last_name(path).is_none() {
+        return Err(volume.refuse(path, "has no name to be removed; expected a file or directory below the root"));
+    }
+    Ok(stat)
+}
+
+/// Removes a file, or a directory after what it holds. The volume commits whenever the transaction is full.
+fn remove(volume: &mut Volume<'_>, path: &str, stat: &Stat) -> Result<(), Failure> {
+    if is_directory(stat) {
+        let items = walk(volume, stat.inode, path)?;
+        let mut progress = Progress::of(items.len() as u64, "remove");
+        for item in items.iter().rev() {
+            remove_item(volume, item)?;
+            progress.add(1);
+        }
+    }
+    remove_at(volume, Place::from(path), is_directory(stat)).map_err(|error| volume.fail(path, error))
+}
+
+fn remove_item(volume: &mut Volume<'_>, item: &Item) -> Result<(), Failure> {
+    // Such a name would be taken as a path, and lead elsewhere.
+    if item.name.contains('/') || matches!(item.name.as_str(), "" | "." | "..") {
+        return Err(volume.refuse(&item.path, "has a name that no file can have; `steady check` tells more"));
+    }
+    let place = Place::from((item.stat.parent, item.name.as_str()));
+    remove_at(volume, place, item.is_directory()).map_err(|error| volume.fail(&item.path, error))
+}
+
+fn remove_at(volume: &mut Volume<'_>, place: Place<'_>, is_directory: bool) -> Result<(), steadyfs::Error> {
+    if is_directory { volume.fs.remove_dir(place) } else { volume.fs.remove(place) }
+}

@@ -1,0 +1,73 @@
+//! `steady tree`: everything below a directory.
+
+use super::ls::{Row, shown};
+use crate::Failure;
+use crate::image::chip::ChipOptions;
+use crate::image::names::printable;
+use crate::image::place::Place;
+use crate::image::tree::{Item, totals, walk};
+use crate::image::volume::is_directory;
+use crate::image::{Memory, Volume};
+use crate::output::{print, print_json};
+use clap::Args;
+use steadyfs::Access;
+use steadyfs_lab::units::format_size;
+
+/// Arguments of `steady tree`.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// The image; a path in it may follow a colon
+    #[arg(value_name = "IMG[:PATH]")]
+    place: Place,
+    /// A directory in the image [default: the root]
+    path: Option<String>,
+    /// Print JSON: a list, with paths for names
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    chip: ChipOptions,
+}
+
+/// Runs `steady tree`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut memory = Memory::default();
+    let mut volume = Volume::open(&arguments.place.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
+    let path = arguments.place.below(arguments.path.as_deref());
+    let stat = volume.stat(&path)?;
+    if !is_directory(&stat) {
+        return Err(volume.refuse(&path, "is a file; expected a directory"));
+    }
+    let items = walk(&mut volume, stat.inode, &path)?;
+    volume.close(&arguments.chip)?;
+    if arguments.json {
+        return print_json(&items.iter().map(|item| Row::of(item, item.path.trim_start_matches('/'))).collect::<Vec<_>>());
+    }
+    print(&drawing(&path, &items))
+}
+
+/// The items as branches, and what they come to.
+fn drawing(path: &str, items: &[Item]) -> String {
+    let mut text = format!("/{}\n", printable(path.trim_matches('/')));
+    // Whether the directory at each depth has entries below.
+    let mut goes_on = Vec::new();
+    for item in items {
+        goes_on.truncate(item.depth);
+        text.extend(goes_on.iter().map(|&goes_on| if goes_on { "│   " } else { "    " }));
+        text.push_str(if item.is_last { "└── " } else { "├── " });
+        text.push_str(&shown(item));
+        text.push('\n');
+        goes_on.push(!item.is_last);
+    }
+    let (files, directories, bytes) = totals(items);
+    text + &format!(
+        "\n{}, {}, {}\n",
+        counted(files, "file", "files"),
+        counted(directories, "directory", "directories"),
+        format_size(bytes)
+    )
+}
+
+/// A number with its noun.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", steadyfs_lab::units::format_count(count), if count == 1 { one } else { many })
+}

@@ -1,0 +1,64 @@
+//! `steady unpack`: everything of an image into a directory.
+
+use super::tree::counted;
+use crate::Failure;
+use crate::image::chip::ChipOptions;
+use crate::image::export;
+use crate::image::tree::{totals, walk};
+use crate::image::{Memory, Volume};
+use crate::output::{print, print_json};
+use crate::progress::Progress;
+use clap::Args;
+use serde::Serialize;
+use std::path::PathBuf;
+use steadyfs::{Access, ROOT};
+use steadyfs_lab::units::format_size;
+
+/// Arguments of `steady unpack`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The image
+    #[arg(value_name = "IMG")]
+    image: PathBuf,
+    /// The directory to fill: a new one, or one that is empty
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Put `_` for what the host does not take in names; else such names are refused
+    #[arg(long)]
+    sanitise: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    chip: ChipOptions,
+}
+
+const AFTER_HELP: &str = "\
+Nothing is written outside of DIR, whatever the image holds. All names are looked at before the first file is made.";
+
+#[derive(Serialize)]
+struct Summary {
+    files: u64,
+    directories: u64,
+    bytes: u64,
+}
+
+/// Runs `steady unpack`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut memory = Memory::default();
+    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
+    let items = walk(&mut volume, ROOT, "")?;
+    let places = export::plan(&volume, &items, &arguments.directory, arguments.sanitise)?;
+    export::empty_directory(&arguments.directory)?;
+    let (files, directories, bytes) = totals(&items);
+    let mut progress = Progress::of(bytes, "unpack");
+    export::all(&mut volume, &items, &places, &mut progress)?;
+    drop(progress);
+    volume.close(&arguments.chip)?;
+    if arguments.json {
+        return print_json(&Summary { files, directories, bytes });
+    }
+    let (files, directories) = (counted(files, "file", "files"), counted(directories, "directory", "directories"));
+    print(&format!("{files}, {directories}, {}\n", format_size(bytes)))
+}

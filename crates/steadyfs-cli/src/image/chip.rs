@@ -1,0 +1,267 @@
+//! The medium of a volume: an image, or a chip of this machine.
+
+use super::lock::Lock;
+use crate::Failure;
+use clap::Args;
+use std::path::Path;
+use steadyfs::Access;
+use steadyfs::media::{BlockIndex, Failure as Fault, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs_host::image::{Image, Shape};
+#[cfg(target_os = "linux")]
+use steadyfs_host::mtd::Mtd;
+use steadyfs_lab::evaluate::find_profile;
+use steadyfs_lab::units::format_duration;
+use steadyfs_sim::{Counters, Metered, Profile, TimingChoice};
+
+/// How an image is used.
+#[derive(Args, Debug, Clone, Default)]
+pub struct ChipOptions {
+    /// Let time pass as on this chip: a name (see `steady devices`) or a file in TOML
+    #[arg(long, value_name = "NAME|FILE.toml")]
+    pub device: Option<String>,
+    /// Tell on standard error what the chip did, and with --device the time that it takes
+    #[arg(long)]
+    pub stats: bool,
+}
+
+impl ChipOptions {
+    /// Opens an image or an MTD device.
+    pub fn open(&self, path: &Path, access: Access) -> Result<Chip, Failure> {
+        let profile = self.device.as_deref().map(profile).transpose()?;
+        if is_mtd(path) { open_mtd(path, access, profile.as_ref()) } else { open_image(path, access, profile.as_ref()) }
+    }
+
+    /// Tells what the chip did, if that was asked for.
+    pub fn report(&self, chip: &Chip) {
+        if self.stats {
+            eprintln!("{}", describe_work(&chip.counters(), chip.clock()));
+        }
+    }
+}
+
+/// Finds a profile by its name or in a file.
+pub fn profile(device: &str) -> Result<Profile, Failure> {
+    find_profile(device).map_err(|error| Failure(error.to_string()))
+}
+
+/// Whether a path is that of a character device, as those of MTD are.
+pub fn is_mtd(path: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_char_device())
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = path;
+        false
+    }
+}
+
+fn open_image(path: &Path, access: Access, profile: Option<&Profile>) -> Result<Chip, Failure> {
+    let fail = |error: &dyn std::fmt::Display| Failure::at(path.display(), error);
+    if path.is_dir() {
+        return Err(fail(&"is a directory; expected the image of a chip"));
+    }
+    let lock = Lock::take(path, access)?;
+    let image = Image::open(path, access).map_err(|error| fail(&error))?;
+    Chip::of_image(image, profile, lock).map_err(|error| fail(&error))
+}
+
+#[cfg(target_os = "linux")]
+fn open_mtd(path: &Path, access: Access, profile: Option<&Profile>) -> Result<Chip, Failure> {
+    refuse_profile(path, profile)?;
+    let device = Mtd::open(path, access).map_err(|error| Failure::at(path.display(), error))?;
+    Ok(Chip { medium: Medium::Mtd(device), clock: Clock::Machine, _lock: None })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_mtd(path: &Path, _access: Access, _profile: Option<&Profile>) -> Result<Chip, Failure> {
+    Err(Failure::at(path.display(), "is a device; MTD devices are those of Linux"))
+}
+
+/// A chip of this machine has its own times and sizes.
+pub fn refuse_profile(path: &Path, profile: Option<&Profile>) -> Result<(), Failure> {
+    match profile {
+        Some(profile) => {
+            let name = &profile.name;
+            Err(Failure::at(path.display(), format!("is a chip of this machine; --device {name} is for images alone")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Where a chip's time comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Clock {
+    /// Nobody named a device: operations take round figures, of which nothing is told.
+    None,
+    /// The typical times of a device.
+    Device(String),
+    /// The machine's clock.
+    Machine,
+}
+
+/// A medium that is one type whatever it is.
+#[derive(Debug)]
+pub struct Chip {
+    medium: Medium,
+    clock: Clock,
+    _lock: Option<Lock>,
+}
+
+#[derive(Debug)]
+enum Medium {
+    Image(Image),
+    #[cfg(target_os = "linux")]
+    Mtd(Mtd),
+}
+
+impl Chip {
+    fn of_image(image: Image, profile: Option<&Profile>, lock: Lock) -> Result<Self, steadyfs_host::image::ImageError> {
+        let (image, clock) = match profile {
+            Some(profile) => (image.with_profile(profile, TimingChoice::Typical)?, Clock::Device(profile.name.clone())),
+            None => (image, Clock::None),
+        };
+        Ok(Self { medium: Medium::Image(image), clock, _lock: Some(lock) })
+    }
+
+    /// Makes an erased image of a profile's chip.
+    pub fn create(path: &Path, shape: &Shape, profile: &Profile) -> Result<Self, Failure> {
+        let fail = |error: &dyn std::fmt::Display| Failure::at(path.display(), error);
+        let image = Image::create(path, shape).map_err(|error| fail(&error))?;
+        let lock = Lock::take(path, Access::ReadWrite)?;
+        Self::of_image(image, Some(profile), lock).map_err(|error| fail(&error))
+    }
+
+    /// Opens an MTD device that is to be formatted.
+    #[cfg(target_os = "linux")]
+    pub fn open_blank_mtd(path: &Path, nor_page_bytes: Option<u32>) -> Result<Self, Failure> {
+        let opened = match nor_page_bytes {
+            Some(page_bytes) => Mtd::open_nor(path, Access::ReadWrite, page_bytes),
+            None => Mtd::open(path, Access::ReadWrite),
+        };
+        let device = opened.map_err(|error| Failure::at(path.display(), error))?;
+        Ok(Self { medium: Medium::Mtd(device), clock: Clock::Machine, _lock: None })
+    }
+
+    /// Where time comes from.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Why the last operation was refused, in the words of the medium.
+    pub fn reason(&self) -> Option<String> {
+        match &self.medium {
+            Medium::Image(image) => image.refusal().map(ToString::to_string),
+            #[cfg(target_os = "linux")]
+            Medium::Mtd(device) => device.error().map(ToString::to_string),
+        }
+    }
+
+    /// Waits until an image is on the host's disk.
+    pub fn sync_file(&self) -> Result<(), String> {
+        match &self.medium {
+            Medium::Image(image) => image.sync().map_err(|error| error.to_string()),
+            #[cfg(target_os = "linux")]
+            Medium::Mtd(_) => Ok(()),
+        }
+    }
+
+    fn flash(&self) -> &dyn Flash {
+        match &self.medium {
+            Medium::Image(image) => image,
+            #[cfg(target_os = "linux")]
+            Medium::Mtd(device) => device,
+        }
+    }
+
+    fn flash_mut(&mut self) -> &mut dyn Flash {
+        match &mut self.medium {
+            Medium::Image(image) => image,
+            #[cfg(target_os = "linux")]
+            Medium::Mtd(device) => device,
+        }
+    }
+}
+
+impl Flash for Chip {
+    fn geometry(&self) -> Geometry {
+        self.flash().geometry()
+    }
+
+    fn timing(&self) -> Timing {
+        self.flash().timing()
+    }
+
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Fault> {
+        self.flash_mut().read(page, data, tag)
+    }
+
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Fault> {
+        self.flash_mut().read_tag(page, tag)
+    }
+
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Fault> {
+        self.flash_mut().program(page, data, tag)
+    }
+
+    fn can_copy(&self) -> bool {
+        self.flash().can_copy()
+    }
+
+    fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Fault> {
+        self.flash_mut().program_loaded(page, tag)
+    }
+
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Fault> {
+        self.flash_mut().erase(block)
+    }
+
+    fn sync(&mut self) -> Result<(), Fault> {
+        self.flash_mut().sync()
+    }
+
+    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Fault> {
+        self.flash_mut().is_bad(block)
+    }
+
+    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Fault> {
+        self.flash_mut().mark_bad(block)
+    }
+}
+
+impl Metered for Chip {
+    fn counters(&self) -> Counters {
+        match &self.medium {
+            Medium::Image(image) => image.counters(),
+            #[cfg(target_os = "linux")]
+            Medium::Mtd(device) => device.counters(),
+        }
+    }
+}
+
+/// What a chip did, in one line.
+pub fn describe_work(counters: &Counters, clock: &Clock) -> String {
+    let Counters { reads, tag_reads, programs, copies, erases, time_ns, .. } = *counters;
+    let time = format_duration(time_ns as f64);
+    let time = match clock {
+        Clock::None => String::new(),
+        Clock::Device(name) => format!("; {time} on {name}"),
+        Clock::Machine => format!("; {time}"),
+    };
+    format!("{reads} reads, {tag_reads} tag reads, {programs} programs, {copies} copies, {erases} erases{time}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_is_told_only_of_a_clock_that_means_something() {
+        let counters = Counters { reads: 3, erases: 1, time_ns: 2_500_000, ..Counters::default() };
+        let work = "3 reads, 0 tag reads, 0 programs, 0 copies, 1 erases";
+        assert_eq!(describe_work(&counters, &Clock::None), work);
+        assert_eq!(describe_work(&counters, &Clock::Device("w25q".into())), format!("{work}; 2.500 ms on w25q"));
+    }
+}

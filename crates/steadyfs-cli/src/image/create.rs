@@ -1,0 +1,126 @@
+//! A new image, which replaces an old one only when it is complete; or a chip of this machine, erased.
+
+use super::Volume;
+use super::chip::{Chip, ChipOptions, is_mtd, profile, refuse_profile};
+use super::lock::Lock;
+use super::settings::Settings;
+use super::volume::Memory;
+use crate::Failure;
+use crate::progress::Progress;
+use std::fs;
+use std::path::{Path, PathBuf};
+use steadyfs::media::{Failure as Fault, Flash};
+use steadyfs::{Access, FileSystem};
+
+/// An image that is being made, under a name of its own. It is removed unless it is finished.
+#[derive(Debug)]
+pub struct Draft {
+    path: PathBuf,
+    target: PathBuf,
+    /// Held while the image takes the place of an old one.
+    _old: Option<Lock>,
+    is_device: bool,
+    is_finished: bool,
+}
+
+impl Draft {
+    /// Makes an erased chip for an image at `target`, with its bad blocks marked.
+    ///
+    /// # Errors
+    /// When there is something already and it is not to be replaced.
+    pub fn start(target: &Path, settings: &Settings) -> Result<(Self, Chip), Failure> {
+        let exists = fs::symlink_metadata(target).is_ok();
+        if exists && !settings.force {
+            return Err(Failure::at(target.display(), "exists already; --force replaces it, and all that it holds is lost"));
+        }
+        let (draft, mut chip) =
+            if is_mtd(target) { Self::device(target, settings)? } else { Self::image(target, settings, exists)? };
+        for &block in &settings.bad_block {
+            let marked = chip.mark_bad(block).map_err(|_| chip.reason().unwrap_or_default());
+            marked.map_err(|reason| Failure(format!("--bad-block {block}: {reason}")))?;
+        }
+        Ok((draft, chip))
+    }
+
+    fn image(target: &Path, settings: &Settings, exists: bool) -> Result<(Self, Chip), Failure> {
+        let (profile, shape) = settings.chip()?;
+        if exists && !target.is_file() {
+            return Err(Failure::at(target.display(), "is not a file; expected the place for an image"));
+        }
+        let old = if exists { Some(Lock::take(target, Access::ReadWrite)?) } else { None };
+        // What a link names is replaced, not the link.
+        let target = if exists { target.canonicalize().unwrap_or_else(|_| target.into()) } else { target.to_path_buf() };
+        let mut name = target.file_name().unwrap_or_default().to_os_string();
+        name.push(format!(".{}.part", std::process::id()));
+        let path = target.with_file_name(name);
+        let chip = Chip::create(&path, &shape, &profile)
+            .map_err(|Failure(text)| Failure(text.replacen(&path.display().to_string(), &target.display().to_string(), 1)))?;
+        Ok((Self { path, target, _old: old, is_device: false, is_finished: false }, chip))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn device(target: &Path, settings: &Settings) -> Result<(Self, Chip), Failure> {
+        let profile = settings.device.as_deref().map(profile).transpose()?;
+        refuse_profile(target, profile.as_ref())?;
+        if settings.block_bytes.is_some() {
+            return Err(Failure::at(
+                target.display(),
+                "is a chip of this machine, whose blocks are given; --block-bytes is for images",
+            ));
+        }
+        let mut chip = Chip::open_blank_mtd(target, settings.page_bytes)?;
+        erase(&mut chip).map_err(|reason| Failure::at(target.display(), reason))?;
+        Ok((Self { path: target.into(), target: target.into(), _old: None, is_device: true, is_finished: false }, chip))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn device(target: &Path, _settings: &Settings) -> Result<(Self, Chip), Failure> {
+        let _ = (refuse_profile, profile);
+        Err(Failure::at(target.display(), "is a device; MTD devices are those of Linux"))
+    }
+
+    /// Formats the chip and mounts the new volume.
+    pub fn format<'m>(&self, chip: Chip, settings: &Settings, memory: &'m mut Memory) -> Result<Volume<'m>, Failure> {
+        let geometry = chip.geometry();
+        let config = settings.config(&geometry)?;
+        let mut bytes = vec![0; config.memory_bytes(&geometry)];
+        let chip = FileSystem::format(chip, &config, &mut bytes).map_err(|error| Failure::at(self.target.display(), error))?;
+        Volume::mount(chip, &self.target, Access::ReadWrite, memory)
+    }
+
+    /// Unmounts the volume and puts the image in its place.
+    pub fn finish(mut self, volume: Volume<'_>, options: &ChipOptions) -> Result<(), Failure> {
+        let chip = volume.close(options)?;
+        chip.sync_file().map_err(|reason| Failure::at(self.target.display(), reason))?;
+        drop(chip);
+        if !self.is_device {
+            fs::rename(&self.path, &self.target).map_err(|error| Failure::writing(self.target.display(), &error))?;
+        }
+        self.is_finished = true;
+        Ok(())
+    }
+}
+
+/// Erases all good blocks, so that nothing of an older volume is left. Blocks that cannot be erased have gone bad, and the volume finds
+/// out when it needs them.
+#[cfg(target_os = "linux")]
+fn erase(chip: &mut Chip) -> Result<(), String> {
+    let block_count = chip.geometry().block_count;
+    let mut progress = Progress::of(block_count.into(), "erase");
+    for block in 0..block_count {
+        let erased = chip.is_bad(block).and_then(|is_bad| if is_bad { Ok(()) } else { chip.erase(block) });
+        if let Err(fault @ (Fault::Device | Fault::Uncorrectable)) = erased {
+            return Err(chip.reason().unwrap_or_else(|| format!("{fault:?}")));
+        }
+        progress.add(1);
+    }
+    Ok(())
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.is_device && !self.is_finished {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! From the host into a volume.
+
+use super::names::join;
+use super::scan::Source;
+use super::volume::{PIECE_BYTES, Volume, is_directory};
+use crate::Failure;
+use crate::progress::Progress;
+use std::fs::File as HostFile;
+use std::io::{self, Read};
+use steadyfs::{Error, File, InodeNumber, OpenOptions, Stat};
+
+/// Names under which files are written before they take the place of others.
+const DRAFTS: [&str; 4] = ["~0", "~1", "~2", "~3"];
+
+/// A directory of the volume: its inode, and its path as errors name it.
+#[derive(Clone, Debug)]
+pub struct Directory {
+    /// The inode.
+    pub inode: InodeNumber,
+    /// The path.
+    pub path: String,
+}
+
+/// What to do with times and with files that are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode {
+    /// Files get the times that they have on the host; else that of the volume's clock.
+    pub keeps_times: bool,
+    /// A file is there as a whole or not at all, whenever the command ends. A new image does not need this.
+    pub is_atomic: bool,
+}
+
+/// Puts everything of a scan into a directory of the volume. Directories that are there already are used.
+pub fn all(
+    volume: &mut Volume<'_>,
+    sources: &[Source],
+    into: &Directory,
+    mode: Mode,
+    progress: &mut Progress,
+) -> Result<(), Failure> {
+    // The directories from `into` down to where the walk is, with the times that they get when it leaves them.
+    let mut open = vec![(into.clone(), 0)];
+    for source in sources {
+        leave(volume, &mut open, source.depth + 1, mode)?;
+        let (parent, _) = &open[open.len() - 1];
+        if source.is_directory {
+            let made = directory(volume, parent, &source.name)?;
+            open.push((made, source.modified_ns));
+        } else {
+            let parent = parent.clone();
+            file(volume, source, &parent, &source.name, mode, progress)?;
+        }
+    }
+    leave(volume, &mut open, 1, mode)
+}
+
+/// Leaves directories until `count` are open. Entries change the time of their directory, so that it is set last.
+fn leave(volume: &mut Volume<'_>, open: &mut Vec<(Directory, u64)>, count: usize, mode: Mode) -> Result<(), Failure> {
+    while open.len() > count {
+        if let Some((directory, modified_ns)) = open.pop()
+            && mode.keeps_times
+        {
+            let set = volume.fs.set_modified(directory.inode, modified_ns);
+            set.map_err(|error| volume.fail(&directory.path, error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes a directory, or takes the one that is there.
+pub fn directory(volume: &mut Volume<'_>, parent: &Directory, name: &str) -> Result<Directory, Failure> {
+    let path = join(&parent.path, name);
+    let inode = match volume.fs.create_dir((parent.inode, name)) {
+        Ok(inode) => inode,
+        Err(Error::Exists) => match child(volume, parent, name)? {
+            Some(stat) if is_directory(&stat) => stat.inode,
+            _ => return Err(volume.refuse(&path, "is a file; expected a directory, or nothing")),
+        },
+        Err(error) => return Err(volume.fail(&path, error)),
+    };
+    Ok(Directory { inode, path })
+}
+
+/// What a directory of the volume has under a name.
+pub fn child(volume: &mut Volume<'_>, parent: &Directory, name: &str) -> Result<Option<Stat>, Failure> {
+    match volume.fs.stat((parent.inode, name)) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(Error::NotFound) => Ok(None),
+        Err(error) => Err(volume.fail(&join(&parent.path, name), error)),
+    }
+}
+
+/// Puts one file into a directory, in place of one that is there.
+pub fn file(
+    volume: &mut Volume<'_>,
+    source: &Source,
+    parent: &Directory,
+    name: &str,
+    mode: Mode,
+    progress: &mut Progress,
+) -> Result<(), Failure> {
+    let path = join(&parent.path, name);
+    if child(volume, parent, name)?.is_some_and(|stat| is_directory(&stat)) {
+        return Err(volume.refuse(&path, "is a directory; expected a file, or nothing"));
+    }
+    let mut host = HostFile::open(&source.path).map_err(|error| Failure::at(source.path.display(), error))?;
+    let (draft, mut target) = draft(volume, parent, name, &path, mode)?;
+    let inode = target.inode();
+    let copied = copy(volume, source, &mut host, &mut target, &path, progress);
+    let closed = volume.fs.close(target).map_err(|error| volume.fail(&path, error));
+    let copied = copied.and(closed).and_then(|()| settle(volume, source, inode, (parent, draft, name), mode));
+    if copied.is_err()
+        && let Some(draft) = draft
+    {
+        // Committed, because what was written so far may be.
+        let _ = volume.fs.remove((parent.inode, draft)).and_then(|()| volume.fs.commit());
+    }
+    copied
+}
+
+/// Creates what is written into: the file itself, or one of another name that takes its place when it is complete.
+fn draft(
+    volume: &mut Volume<'_>,
+    parent: &Directory,
+    name: &str,
+    path: &str,
+    mode: Mode,
+) -> Result<(Option<&'static str>, File), Failure> {
+    let new = OpenOptions { create_new: true, ..OpenOptions::WRITE };
+    if !mode.is_atomic {
+        let file = volume.fs.open((parent.inode, name), new).map_err(|error| volume.fail(path, error))?;
+        return Ok((None, file));
+    }
+    if name.len() > usize::from(volume.fs.config().name_bytes_max) {
+        return Err(volume.fail(path, Error::NameTooLong));
+    }
+    for draft in DRAFTS {
+        match volume.fs.open((parent.inode, draft), new) {
+            Ok(file) => return Ok((Some(draft), file)),
+            Err(Error::Exists) => {}
+            Err(error) => return Err(volume.fail(path, error)),
+        }
+    }
+    Err(volume
+        .refuse(path, "cannot be replaced: the directory has files ~0 to ~3, of commands that were interrupted; remove them"))
+}
+
+fn copy(
+    volume: &mut Volume<'_>,
+    source: &Source,
+    host: &mut HostFile,
+    target: &mut File,
+    path: &str,
+    progress: &mut Progress,
+) -> Result<(), Failure> {
+    let mut buffer = vec![0; PIECE_BYTES];
+    let mut offset = 0;
+    loop {
+        let count = read_piece(host, &mut buffer).map_err(|error| Failure::at(source.path.display(), error))?;
+        if count == 0 {
+            return Ok(());
+        }
+        volume.fs.write(target, offset, &buffer[..count]).map_err(|error| volume.fail(path, error))?;
+        offset += count as u64;
+        progress.add(count as u64);
+    }
+}
+
+/// Fills the buffer as far as the file goes: pieces are the same whatever the host gives at once, and so are the bytes on the medium.
+fn read_piece(host: &mut HostFile, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut done = 0;
+    while done < buffer.len() {
+        match host.read(&mut buffer[done..]) {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}
+
+/// Gives a file that is complete its time, and its name.
+fn settle(
+    volume: &mut Volume<'_>,
+    source: &Source,
+    inode: InodeNumber,
+    (parent, draft, name): (&Directory, Option<&str>, &str),
+    mode: Mode,
+) -> Result<(), Failure> {
+    let stamped = if mode.keeps_times { volume.fs.set_modified(inode, source.modified_ns) } else { Ok(()) };
+    let named = stamped.and_then(|()| match draft {
+        Some(draft) => volume.fs.rename((parent.inode, draft), (parent.inode, name)),
+        None => Ok(()),
+    });
+    named.map_err(|error| volume.fail(&join(&parent.path, name), error))
+}

@@ -1,0 +1,42 @@
+//! One process that writes an image, or any number that read it: two writers would destroy it.
+
+use crate::Failure;
+use std::fs::File;
+use std::path::Path;
+use steadyfs::Access;
+
+/// Holds others off an image until it is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    _file: Option<File>,
+}
+
+impl Lock {
+    /// Takes an image, shared for reading or alone for writing.
+    ///
+    /// # Errors
+    /// When another process has it. File systems that know no locks let everyone in.
+    pub fn take(path: &Path, access: Access) -> Result<Self, Failure> {
+        let Ok(file) = File::open(path) else { return Ok(Self { _file: None }) };
+        if is_held_by_others(&file, access) {
+            let expected = if access == Access::ReadOnly { "writes" } else { "uses" };
+            return Err(Failure::at(path.display(), format!("another process uses the image; expected that none {expected} it")));
+        }
+        Ok(Self { _file: Some(file) })
+    }
+}
+
+#[cfg(unix)]
+fn is_held_by_others(file: &File, access: Access) -> bool {
+    use rustix::fs::{FlockOperation, flock};
+    let operation = match access {
+        Access::ReadOnly => FlockOperation::NonBlockingLockShared,
+        Access::ReadWrite => FlockOperation::NonBlockingLockExclusive,
+    };
+    flock(file, operation) == Err(rustix::io::Errno::WOULDBLOCK)
+}
+
+#[cfg(not(unix))]
+fn is_held_by_others(_file: &File, _access: Access) -> bool {
+    false
+}

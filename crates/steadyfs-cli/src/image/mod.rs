@@ -1,0 +1,31 @@
+//! Volumes in images, and on the chips of this machine: what the commands that work on them have in common.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `chip` | the medium: an image or an MTD device, with the times of a profile |
+//! | `lock` | one writer, or any number of readers, of an image |
+//! | `volume` | a mounted volume, and errors that say where |
+//! | `settings` | the settings of a new volume, as arguments |
+//! | `create` | a new image, which replaces an old one only when it is complete |
+//! | `names` | names as they are printed, and which of them a host takes |
+//! | `place` | `IMG:PATH` |
+//! | `time` | times of modification, as text and arguments |
+//! | `tree` | directories of a volume, sorted, and everything below them |
+//! | `scan` | the same on the host |
+//! | `import` | from the host into a volume |
+//! | `export` | from a volume to the host |
+
+pub mod chip;
+pub mod create;
+pub mod export;
+pub mod import;
+mod lock;
+pub mod names;
+pub mod place;
+pub mod scan;
+pub mod settings;
+pub mod time;
+pub mod tree;
+pub mod volume;
+
+pub use volume::{Memory, Volume};

@@ -1,0 +1,87 @@
+//! Names as they are printed, and which of them a host takes.
+//!
+//! A volume allows every name without `/` and NUL, and an image may be damaged or made to do harm: what it says is neither sent to a
+//! terminal nor to a host as it is.
+
+use std::borrow::Cow;
+
+/// A name or path without what a terminal would act on, or show as something else: each such character as `\u{…}`.
+pub fn printable(name: &str) -> Cow<'_, str> {
+    if !name.contains(is_unprintable) {
+        return Cow::Borrowed(name);
+    }
+    let escape = |c: char| if is_unprintable(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    Cow::Owned(name.chars().map(escape).collect())
+}
+
+/// Control characters, and those that change the direction of text.
+fn is_unprintable(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+/// What is wrong with a name for a file of the host, if anything.
+pub fn host_fault(name: &str) -> Option<&'static str> {
+    match name {
+        "" => Some("is empty"),
+        "." | ".." => Some("names a directory of its own"),
+        _ if name.contains(['/', '\0']) => Some("holds '/' or NUL"),
+        _ if name.contains(is_unprintable) => Some("holds control characters"),
+        _ if cfg!(windows) && name.contains(['\\', ':', '*', '?', '"', '<', '>', '|']) => {
+            Some("holds what Windows does not take")
+        }
+        _ => None,
+    }
+}
+
+/// A name that a host takes, with `_` in place of what it does not.
+pub fn sanitised(name: &str) -> Cow<'_, str> {
+    match (host_fault(name), name) {
+        (None, _) => Cow::Borrowed(name),
+        (Some(_), "" | ".") => Cow::Borrowed("_"),
+        (Some(_), "..") => Cow::Borrowed("__"),
+        (Some(_), _) => Cow::Owned(name.chars().map(|c| if host_fault(&format!("x{c}")).is_some() { '_' } else { c }).collect()),
+    }
+}
+
+/// A path of a volume below another one.
+pub fn join(directory: &str, name: &str) -> String {
+    match directory.trim_matches('/') {
+        "" => name.to_string(),
+        directory => format!("{directory}/{name}"),
+    }
+}
+
+/// The last name of a path, if it has one that says something.
+pub fn last_name(path: &str) -> Option<&str> {
+    path.split('/').rfind(|name| !name.is_empty()).filter(|name| !matches!(*name, "." | ".."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminals_get_no_control_characters() {
+        assert_eq!(printable("ordinary ä"), "ordinary ä");
+        assert_eq!(printable("a\u{1b}[2Jb\n"), r"a\u{1b}[2Jb\u{a}");
+        assert_eq!(printable("x\u{202e}txt"), r"x\u{202e}txt");
+    }
+
+    #[test]
+    fn names_that_would_leave_a_directory_are_faults() {
+        for name in ["", ".", "..", "a/b", "/", "a\0b", "a\nb", "\u{7f}"] {
+            assert!(host_fault(name).is_some(), "{name:?}");
+            assert_eq!(host_fault(&sanitised(name)), None, "{name:?}");
+        }
+        for name in ["a", "...", "a b", "..a", "日本", "-rf"] {
+            assert_eq!((host_fault(name), sanitised(name)), (None, name.into()));
+        }
+        assert_eq!(sanitised("../../etc/x\n"), ".._.._etc_x_");
+    }
+
+    #[test]
+    fn paths_are_joined_and_taken_apart() {
+        assert_eq!((join("", "a"), join("/", "a"), join("/a/b/", "c")), ("a".into(), "a".into(), "a/b/c".into()));
+        assert_eq!((last_name("/a/b/"), last_name("a"), last_name("/"), last_name("a/..")), (Some("b"), Some("a"), None, None));
+    }
+}

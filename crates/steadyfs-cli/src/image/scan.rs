@@ -1,0 +1,90 @@
+//! Files and directories of the host, in an order that does not depend on it.
+
+use super::time;
+use crate::Failure;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Directories in each other that are looked at: links that are followed may lead in a circle.
+const DEPTH_MAX: usize = 256;
+
+/// A file or directory of the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its name.
+    pub name: String,
+    /// Directories between it and where the scan began: 0 for an entry of that directory.
+    pub depth: usize,
+    /// Whether it is a directory.
+    pub is_directory: bool,
+    /// Bytes of a file.
+    pub size: u64,
+    /// When it was changed last.
+    pub modified_ns: u64,
+}
+
+/// Everything below a directory: each directory before what it holds, entries sorted by the bytes of their names.
+///
+/// # Errors
+/// What a volume cannot hold is refused: links unless they are followed, devices and the like, and names that are not UTF-8.
+pub fn below(directory: &Path, follow: bool) -> Result<Vec<Source>, Failure> {
+    let mut found = Vec::new();
+    descend(directory, follow, 0, &mut found)?;
+    Ok(found)
+}
+
+/// One file or directory.
+pub fn one(path: &Path, name: String, follow: bool, depth: usize) -> Result<Source, Failure> {
+    let fail = |what: &dyn std::fmt::Display| Failure::at(path.display(), what);
+    let look = if follow { fs::metadata(path) } else { fs::symlink_metadata(path) };
+    let metadata = look.map_err(|error| fail(&error))?;
+    let kind = metadata.file_type();
+    if kind.is_symlink() {
+        return Err(fail(&"is a symbolic link, which a volume cannot hold; --follow takes what it names"));
+    }
+    if !kind.is_file() && !kind.is_dir() {
+        return Err(fail(&"is neither a file nor a directory, and a volume holds nothing else"));
+    }
+    let size = if kind.is_file() { metadata.len() } else { 0 };
+    Ok(Source { path: path.into(), name, depth, is_directory: kind.is_dir(), size, modified_ns: time::of_file(&metadata) })
+}
+
+fn descend(directory: &Path, follow: bool, depth: usize, found: &mut Vec<Source>) -> Result<(), Failure> {
+    let fail = |error: std::io::Error| Failure::at(directory.display(), error);
+    if depth == DEPTH_MAX {
+        return Err(Failure::at(
+            directory.display(),
+            format!("lies below {DEPTH_MAX} directories; expected fewer, and no circle of links"),
+        ));
+    }
+    let mut names = Vec::new();
+    for entry in fs::read_dir(directory).map_err(fail)? {
+        let entry = entry.map_err(fail)?;
+        names.push(utf8(&entry.path(), entry.file_name())?);
+    }
+    names.sort_unstable_by(|a, b| a.as_bytes().cmp(b.as_bytes()));
+    for name in names {
+        let source = one(&directory.join(&name), name, follow, depth)?;
+        let (path, enters) = (source.path.clone(), source.is_directory);
+        found.push(source);
+        if enters {
+            descend(&path, follow, depth + 1, found)?;
+        }
+    }
+    Ok(())
+}
+
+fn utf8(path: &Path, name: std::ffi::OsString) -> Result<String, Failure> {
+    name.into_string().map_err(|_| Failure::at(path.display(), "has a name that is not UTF-8, as names in a volume are"))
+}
+
+/// The last name of a path of the host.
+pub fn name_of(path: &Path) -> Result<String, Failure> {
+    let absolute = if path.file_name().is_some() { path.to_path_buf() } else { path.canonicalize().unwrap_or_default() };
+    match absolute.file_name() {
+        Some(name) => utf8(path, name.to_os_string()),
+        None => Err(Failure::at(path.display(), "has no name to be stored under; expected a file or directory that has one")),
+    }
+}

@@ -1,0 +1,130 @@
+//! The settings of a new volume, as arguments.
+
+use super::chip::profile;
+use crate::Failure;
+use clap::Args;
+use std::num::ParseIntError;
+use steadyfs::Config;
+use steadyfs::media::Geometry;
+use steadyfs_host::image::Shape;
+use steadyfs_lab::units::parse_size;
+use steadyfs_sim::Profile;
+
+/// The chip of a new image, and the settings of its volume.
+#[derive(Args, Debug)]
+pub struct Settings {
+    /// The chip: a name (see `steady devices`) or a file in TOML
+    #[arg(long, value_name = "NAME|FILE.toml")]
+    pub device: Option<String>,
+    /// Replace what is there
+    #[arg(long)]
+    pub force: bool,
+    /// A block of the target chip that is bad; may be repeated (NAND)
+    #[arg(long, value_name = "BLOCK", help_heading = CHIP)]
+    pub bad_block: Vec<u32>,
+    /// Bytes of a page on NOR [default: 512]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = CHIP)]
+    pub page_bytes: Option<u32>,
+    /// Bytes of an erase block on NOR [default: that of the device]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = CHIP)]
+    pub block_bytes: Option<u32>,
+    /// Files and directories that the volume can hold
+    #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
+    files_max: Option<u32>,
+    /// Bytes of a name at most
+    #[arg(long, value_name = "BYTES", help_heading = VOLUME)]
+    name_bytes_max: Option<u8>,
+    /// Logical pages that one transaction may write
+    #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
+    transaction_pages: Option<u16>,
+    /// Blocks that may be bad before the volume is used up
+    #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
+    bad_blocks_max: Option<u16>,
+    /// Program failures that one call survives
+    #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
+    failures: Option<u8>,
+    /// Program pages of a logical page
+    #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
+    unit_pages: Option<u16>,
+    /// Changes of the map that are kept in RAM
+    #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
+    overlay_entries: Option<u16>,
+    /// Programs between two checkpoints
+    #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
+    checkpoint_programs: Option<u16>,
+    /// Largest difference between the erase counts of two blocks
+    #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
+    wear_spread: Option<u8>,
+}
+
+const CHIP: &str = "Chip";
+const VOLUME: &str = "Volume (defaults follow from the chip)";
+
+fn size(text: &str) -> Result<u32, String> {
+    let bytes = parse_size(text).map_err(|error| error.to_string())?;
+    u32::try_from(bytes).map_err(|_| "expected less than 4 GiB".to_string())
+}
+
+impl Settings {
+    /// The profile that was named, and the shape of its chip.
+    pub fn chip(&self) -> Result<(Profile, Shape), Failure> {
+        let Some(device) = &self.device else {
+            return Err(Failure("--device is missing; expected the chip that the image is for, see `steady devices`".into()));
+        };
+        let profile = profile(device)?;
+        let shape = match (Shape::of(&profile), self.page_bytes, self.block_bytes) {
+            (shape @ Shape::Nand { .. }, None, None) => shape,
+            (Shape::Nand { .. }, ..) => {
+                return Err(Failure(format!(
+                    "--page-bytes and --block-bytes are for NOR; {} is NAND, which has its own",
+                    profile.name
+                )));
+            }
+            (Shape::Nor { page_bytes, block_bytes, block_count }, page, block) => {
+                let blocks = block.unwrap_or(block_bytes).max(1);
+                let size = u64::from(block_bytes) * u64::from(block_count);
+                Shape::Nor {
+                    page_bytes: page.unwrap_or(page_bytes),
+                    block_bytes: blocks,
+                    block_count: (size / u64::from(blocks)) as u32,
+                }
+            }
+        };
+        if matches!(shape, Shape::Nor { .. }) && !self.bad_block.is_empty() {
+            return Err(Failure(format!("--bad-block is for NAND; {} is NOR, which has no marks of bad blocks", profile.name)));
+        }
+        Ok((profile, shape))
+    }
+
+    /// The settings for a medium.
+    pub fn config(&self, geometry: &Geometry) -> Result<Config, Failure> {
+        let usual = Config::for_geometry(geometry);
+        let transaction_pages = self.transaction_pages.unwrap_or(usual.transaction_pages);
+        // A transaction of another size has its share of the table on top of the usual one.
+        let overlay = u32::from(usual.overlay_entries) - u32::from(usual.transaction_pages) + u32::from(transaction_pages);
+        let config = Config {
+            unit_pages: self.unit_pages.unwrap_or(usual.unit_pages),
+            overlay_entries: self.overlay_entries.unwrap_or(u16::try_from(overlay).unwrap_or(u16::MAX)),
+            transaction_pages,
+            checkpoint_programs: self.checkpoint_programs.unwrap_or(usual.checkpoint_programs),
+            wear_spread: self.wear_spread.unwrap_or(usual.wear_spread),
+            bad_blocks_max: self.bad_blocks_max.unwrap_or(usual.bad_blocks_max),
+            files_max: self.files_max.unwrap_or(usual.files_max),
+            failures: self.failures.unwrap_or(usual.failures),
+            name_bytes_max: self.name_bytes_max.unwrap_or(usual.name_bytes_max),
+        };
+        match config.check(geometry) {
+            Ok(()) => Ok(config),
+            Err(rule) => Err(Failure(format!("these settings do not fit the chip: {rule}"))),
+        }
+    }
+}
+
+/// The time that SOURCE_DATE_EPOCH names, as builds that are to be repeated set it.
+pub fn source_date_epoch() -> Result<Option<u64>, Failure> {
+    let Some(text) = std::env::var_os("SOURCE_DATE_EPOCH") else { return Ok(None) };
+    let text = text.to_string_lossy();
+    let seconds = text.parse::<u64>().map_err(|error: ParseIntError| error.to_string());
+    let ns = seconds.and_then(|seconds| seconds.checked_mul(1_000_000_000).ok_or_else(|| "is too late".to_string()));
+    ns.map(Some).map_err(|reason| Failure(format!("SOURCE_DATE_EPOCH is `{text}`: {reason}; expected whole seconds since 1970")))
+}

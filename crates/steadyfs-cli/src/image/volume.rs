@@ -1,0 +1,156 @@
+//! A mounted volume, whose errors say which path of which image they are about.
+
+use super::chip::{Chip, ChipOptions};
+use super::names::printable;
+use crate::Failure;
+use std::path::Path;
+use steadyfs::media::{Flash, Geometry};
+use steadyfs::{Access, Budget, Error, FileSystem, InodeNumber, Kind, MountError, OpenOptions, Stat};
+
+/// Bytes of an open file in the memory of a volume.
+const OPEN_BYTES: usize = 8;
+/// Files that may be open at once: enough for programs that work on a volume that is mounted on a directory.
+const OPEN_FILES: usize = 1024;
+
+/// The memory of a volume, sized when it is mounted.
+#[derive(Debug, Default)]
+pub struct Memory(Vec<u8>);
+
+/// A mounted volume and the name of what it is on.
+pub struct Volume<'m> {
+    /// The volume.
+    pub fs: FileSystem<'m, Chip>,
+    label: String,
+}
+
+impl<'m> Volume<'m> {
+    /// Opens and mounts an image or device.
+    pub fn open(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
+        Self::mount(options.open(path, access)?, path, access, memory)
+    }
+
+    /// Mounts the volume on a chip.
+    pub fn mount(mut chip: Chip, path: &Path, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
+        let label = path.display().to_string();
+        let bytes = memory_bytes(&mut chip).map_err(|error| mount_failure(&label, error, chip.reason()))?;
+        memory.0 = vec![0; bytes];
+        // The chip is gone when this fails, and its reason with it; the look above has passed the same way until the tables.
+        let fs = FileSystem::mount(chip, access, &mut memory.0).map_err(|error| mount_failure(&label, error, None))?;
+        Ok(Self { fs, label })
+    }
+
+    /// What an error of the volume means, in one sentence.
+    pub fn fail(&self, path: &str, error: Error) -> Failure {
+        let place = self.place(path);
+        let reason = match error {
+            Error::Device | Error::MediaFailing => self.fs.flash().reason(),
+            _ => None,
+        };
+        match (reason, error) {
+            (Some(reason), _) => Failure::at(place, format!("{error}: {reason}")),
+            (None, Error::NotFound) => Failure::at(place, "no such file or directory"),
+            (None, Error::Corrupt) => Failure::at(place, format!("{error}; `steady check` tells more")),
+            (None, Error::NoSpace) => Failure::at(place, format!("{error}, which holds {}", self.room())),
+            (None, Error::TooManyFiles) => {
+                Failure::at(place, format!("{error}: {}, names above 64 bytes counted twice", self.fs.usage().files_max))
+            }
+            (None, Error::NameTooLong) => Failure::at(place, format!("{error}: {} bytes", self.fs.config().name_bytes_max)),
+            (None, _) => Failure::at(place, error),
+        }
+    }
+
+    /// A failure at a path of the volume.
+    pub fn refuse(&self, path: &str, what: impl std::fmt::Display) -> Failure {
+        Failure::at(self.place(path), what)
+    }
+
+    /// A path as errors name it.
+    fn place(&self, path: &str) -> String {
+        format!("{}:/{}", self.label, printable(path.trim_matches('/')))
+    }
+
+    fn room(&self) -> String {
+        let usage = self.fs.usage();
+        let size = steadyfs_lab::units::format_size;
+        format!("{} of {}", size(usage.used_bytes), size(usage.usable_bytes))
+    }
+
+    /// What a path names.
+    pub fn stat(&mut self, path: &str) -> Result<Stat, Failure> {
+        self.fs.stat(path).map_err(|error| self.fail(path, error))
+    }
+
+    /// What a path names, if anything.
+    pub fn find(&mut self, path: &str) -> Result<Option<Stat>, Failure> {
+        match self.fs.stat(path) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Error::NotFound) => Ok(None),
+            Err(error) => Err(self.fail(path, error)),
+        }
+    }
+
+    /// Reads a whole file, a piece at a time.
+    pub fn read_file(
+        &mut self,
+        inode: InodeNumber,
+        path: &str,
+        mut take: impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut file = self.fs.open_inode(inode, OpenOptions::READ).map_err(|error| self.fail(path, error))?;
+        let mut buffer = vec![0; PIECE_BYTES];
+        let mut offset = 0;
+        loop {
+            let count = self.fs.read(&mut file, offset, &mut buffer).map_err(|error| self.fail(path, error))?;
+            if count == 0 {
+                break;
+            }
+            take(&buffer[..count])?;
+            offset += count as u64;
+        }
+        self.fs.close(file).map_err(|error| self.fail(path, error))
+    }
+
+    /// Commits, and gives the room of removed files back at once, so that it is free in what is told next. On a chip this is work for idle time.
+    pub fn free_removed(&mut self) -> Result<(), Failure> {
+        self.fs.commit().map_err(|error| self.fail("", error))?;
+        // Far more than the volume has pages; a list of removed files that never ends meets it.
+        let Geometry { pages_per_block, block_count, .. } = self.fs.flash().geometry();
+        let budget = Budget::Operations(pages_per_block.saturating_mul(block_count).saturating_mul(16));
+        self.fs.maintain(budget, 0).map(drop).map_err(|error| self.fail("", error))
+    }
+
+    /// Commits, unmounts, and tells what the chip did, if that was asked for.
+    pub fn close(self, options: &ChipOptions) -> Result<Chip, Failure> {
+        let label = self.label;
+        let chip = self.fs.unmount().map_err(|error| Failure::at(&label, error))?;
+        options.report(&chip);
+        Ok(chip)
+    }
+}
+
+/// Bytes that are moved between volume and host at once: whole logical pages of every size.
+pub const PIECE_BYTES: usize = 1 << 16;
+
+/// Whether something is a directory.
+pub fn is_directory(stat: &Stat) -> bool {
+    stat.kind == Kind::Directory
+}
+
+/// RAM for the volume on a chip, which its superblock tells.
+fn memory_bytes(chip: &mut Chip) -> Result<usize, MountError> {
+    let mut page = vec![0; chip.geometry().page_bytes as usize];
+    match FileSystem::mount(&mut *chip, Access::ReadOnly, &mut page).map(drop) {
+        Ok(()) => Ok(page.len() + OPEN_BYTES * OPEN_FILES),
+        Err(MountError::MemoryTooSmall { needed, .. }) => Ok(needed + OPEN_BYTES * OPEN_FILES),
+        Err(error) => Err(error),
+    }
+}
+
+fn mount_failure(label: &str, error: MountError, reason: Option<String>) -> Failure {
+    match (error, reason) {
+        (MountError::Volume(Error::Device | Error::MediaFailing), Some(reason)) => {
+            Failure::at(label, format!("{error}: {reason}"))
+        }
+        _ => Failure::at(label, error),
+    }
+}

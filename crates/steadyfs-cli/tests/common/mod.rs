@@ -1,0 +1,162 @@
+//! A directory for each test, small chips, and images that were tampered with.
+#![allow(dead_code, reason = "each file of tests uses a part")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Bytes of a page of the small NAND chip, and of its spare area.
+const PAGE_BYTES: usize = 512;
+const SPARE_BYTES: usize = 64;
+
+/// A directory for one test, with the profiles of two small chips.
+pub struct Bench {
+    pub directory: PathBuf,
+}
+
+impl Bench {
+    /// A directory, empty but for the profiles.
+    pub fn new(name: &str) -> Self {
+        let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("images").join(name);
+        let _ = fs::remove_dir_all(&directory);
+        fs::create_dir_all(&directory).unwrap();
+        let bench = Self { directory };
+        bench.write("nand.toml", nand().as_bytes());
+        bench.write("nor.toml", nor().as_bytes());
+        bench
+    }
+
+    /// A path in the directory.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Writes a file of the host, and the directories above it.
+    pub fn write(&self, name: &str, bytes: &[u8]) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    /// `steady` with arguments that spaces separate, in the directory.
+    pub fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_steady"));
+        command.args(line.split_whitespace()).current_dir(&self.directory).stdin(Stdio::null()).env_remove("SOURCE_DATE_EPOCH");
+        command
+    }
+
+    pub fn run(&self, line: &str) -> Output {
+        self.command(line).output().unwrap()
+    }
+
+    /// Runs `steady`, which must succeed and say nothing on standard error; gives what it printed.
+    pub fn ok(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "{line}");
+        text(&output.stdout)
+    }
+
+    /// The same, of JSON.
+    pub fn json(&self, line: &str) -> serde_json::Value {
+        serde_json::from_str(&self.ok(line)).unwrap()
+    }
+
+    /// Runs `steady`, which must fail with one sentence; gives the sentence.
+    pub fn fails(&self, line: &str) -> String {
+        let output = self.run(line);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{line}: {error}");
+        assert!(error.starts_with("error: ") && error.lines().count() == 1, "{line}: {error}");
+        error.trim_end().trim_start_matches("error: ").to_string()
+    }
+
+    /// Replaces bytes wherever they are in an image of the small NAND chip, with checksums that are right again.
+    pub fn forge(&self, image: &str, from: &[u8], to: &[u8]) {
+        assert_eq!(from.len(), to.len());
+        let mut bytes = self.read(image);
+        let mut count = 0;
+        for page in bytes.chunks_exact_mut(PAGE_BYTES + SPARE_BYTES) {
+            let (data, spare) = page.split_at_mut(PAGE_BYTES);
+            let before = crc(data);
+            while let Some(at) = data.windows(from.len()).position(|window| window == from) {
+                data[at..at + to.len()].copy_from_slice(to);
+                count += 1;
+            }
+            let change = (before ^ crc(data)).to_le_bytes();
+            // The check is the last four of the sixteen bytes of the tag, which begins behind the two of the bad-block mark.
+            spare[14..18].iter_mut().zip(change).for_each(|(byte, change)| *byte ^= change);
+        }
+        assert!(count > 0, "nothing to forge");
+        self.write(image, &bytes);
+    }
+
+    /// Changes a byte in each page of an image in which `needle` is, and leaves the checksums wrong.
+    pub fn damage(&self, image: &str, needle: &[u8]) {
+        let mut bytes = self.read(image);
+        let at = bytes.windows(needle.len()).position(|window| window == needle).unwrap();
+        bytes[at] ^= 1;
+        self.write(image, &bytes);
+    }
+}
+
+/// NAND of one MiB.
+fn nand() -> String {
+    let profile = include_str!("../../../steadyfs-sim/profiles/mt29f1g01abafd.toml");
+    let (figures, _sources) = profile.split_once("[sources]").unwrap();
+    figures
+        .replace("mt29f1g01abafd", "small-nand")
+        .replace("page_bytes = 2048", "page_bytes = 512")
+        .replace("pages_per_block = 64", "pages_per_block = 32")
+        .replace("block_count = 1024", "block_count = 64")
+}
+
+/// NOR of one MiB.
+fn nor() -> String {
+    let profile = include_str!("../../../steadyfs-sim/profiles/w25q128jv.toml");
+    let (figures, _sources) = profile.split_once("[sources]").unwrap();
+    figures
+        .replace("w25q128jv", "small-nor")
+        .replace("16777216", "1048576")
+        .replace("default_erase_bytes = 65536", "default_erase_bytes = 16384")
+        .replace("bytes = 4096", "bytes = 16384")
+}
+
+/// CRC-32, bit by bit.
+fn crc(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0u32, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xEDB8_8320 & (crc & 1).wrapping_neg()))
+    })
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Bytes that are different at each offset and for each seed.
+pub fn content(seed: usize, length: usize) -> Vec<u8> {
+    (0..length).map(|at| (at * 7 + at / 256 * 13 + seed * 61 + 1) as u8).collect()
+}
+
+/// Everything below a directory of the host, sorted: paths, and the bytes of files.
+pub fn tree(directory: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+    fn descend(root: &Path, directory: &Path, found: &mut Vec<(PathBuf, Option<Vec<u8>>)>) {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(root).unwrap().to_path_buf();
+            if path.is_dir() {
+                found.push((name, None));
+                descend(root, &path, found);
+            } else {
+                found.push((name, Some(fs::read(&path).unwrap())));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    descend(directory, directory, &mut found);
+    found.sort();
+    found
+}

@@ -1,0 +1,355 @@
+//! The commands on images as their users run them, on NAND and on NOR.
+
+mod common;
+
+use common::{Bench, content, text, tree};
+use std::fs;
+
+/// The profiles of small chips.
+const DEVICES: [&str; 2] = ["nand.toml", "nor.toml"];
+
+/// A directory with files of all sizes, some in directories, more than fit in one transaction.
+fn fill(bench: &Bench, name: &str) {
+    for index in 0..40 {
+        bench.write(&format!("{name}/many/file-{index:02}"), &content(index, index * 150));
+    }
+    bench.write(&format!("{name}/large.bin"), &content(7, 150_000));
+    bench.write(&format!("{name}/a/b/c/deep.txt"), b"deep\n");
+    bench.write(&format!("{name}/zeros"), &[0; 100_000]);
+    fs::create_dir(bench.path(&format!("{name}/empty"))).unwrap();
+}
+
+#[test]
+fn files_come_back_as_they_were() {
+    for device in DEVICES {
+        let bench = Bench::new(&format!("round-{device}"));
+        fill(&bench, "from");
+        assert!(bench.ok(&format!("format i.img --device {device}")).contains("Usable"));
+        assert_eq!(bench.ok("put -r i.img from /"), "");
+        assert_eq!(bench.ok("ls i.img"), "from/\n");
+        assert_eq!(bench.ok("ls i.img:from"), "a/\nempty/\nlarge.bin\nmany/\nzeros\n");
+        assert_eq!(bench.ok("cat i.img from/a/b/c/deep.txt /from/a/b/c/deep.txt"), "deep\ndeep\n");
+        bench.ok("get -r i.img from to");
+        assert_eq!(tree(&bench.path("from")), tree(&bench.path("to")));
+        bench.ok("get i.img from/large.bin .");
+        assert_eq!(bench.read("large.bin"), content(7, 150_000));
+        assert!(bench.ok("check i.img").contains("43 files, 7 directories"), "{}", bench.ok("check i.img"));
+        let zeros = bench.json("stat i.img from/zeros --json");
+        assert_eq!((&zeros["size"], &zeros["kind"]), (&100_000.into(), &"file".into()));
+    }
+}
+
+#[test]
+fn files_keep_their_times() {
+    let bench = Bench::new("times");
+    bench.write("old", b"old");
+    let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_600_000_000);
+    fs::File::options().write(true).open(bench.path("old")).unwrap().set_modified(time).unwrap();
+    bench.ok("format i.img --device nand.toml");
+    bench.ok("put i.img old /");
+    assert!(bench.ok("ls -l i.img").contains("   3  2020-09-13 12:26:40  old\n"), "{}", bench.ok("ls -l i.img"));
+    bench.ok("get i.img old new");
+    assert_eq!(fs::metadata(bench.path("new")).unwrap().modified().unwrap(), time);
+}
+
+#[test]
+fn names_are_made_moved_and_removed() {
+    for device in DEVICES {
+        let bench = Bench::new(&format!("names-{device}"));
+        fill(&bench, "from");
+        bench.ok(&format!("format i.img --device {device}"));
+        let free = bench.json("df i.img --json")["free_bytes"].clone();
+        bench.ok("mkdir i.img a");
+        bench.ok("mkdir -p i.img a/b/c a/b");
+        bench.ok("put i.img from/large.bin from/zeros a/b");
+        bench.ok("put i.img from/zeros a/b/large.bin");
+        assert_eq!(bench.json("stat i.img:a/b/large.bin --json")["size"], 100_000);
+        bench.ok("mv i.img a/b/zeros a/x");
+        bench.ok("mv i.img a/b /");
+        assert_eq!(
+            bench.ok("tree i.img").lines().collect::<Vec<_>>()[..6],
+            ["/", "├── a/", "│   └── x", "└── b/", "    ├── c/", "    └── large.bin",]
+        );
+        bench.ok("put -r i.img from/many a");
+        assert_eq!(bench.json("tree i.img --json").as_array().unwrap().len(), 46);
+        bench.ok("rm i.img a/x b/large.bin");
+        bench.ok("rm -r i.img a b");
+        assert_eq!((bench.ok("ls i.img"), bench.ok("ls -l i.img").lines().count()), (String::new(), 2));
+        // The first file takes a page of the file table that is never given back.
+        let left = bench.json("df i.img --json")["free_bytes"].as_u64().unwrap();
+        assert!(free.as_u64().unwrap() - left < 64 * 1024, "{left} of {free} free");
+        bench.ok("check i.img");
+    }
+}
+
+#[test]
+fn mistakes_are_answered_with_one_sentence_that_says_where() {
+    let bench = Bench::new("mistakes");
+    bench.write("f", b"f");
+    fs::create_dir(bench.path("d")).unwrap();
+    bench.ok("format i.img --device nand.toml");
+    bench.ok("put -r i.img f d /");
+    for (line, sentence) in [
+        ("ls i.img nope", "i.img:/nope: no such file or directory"),
+        ("cat i.img d", "i.img:/d: is a directory; expected a file"),
+        ("tree i.img f", "i.img:/f: is a file; expected a directory"),
+        ("ls i.img f/x", "i.img:/f/x: a file is where a directory is needed"),
+        ("rm i.img d", "i.img:/d: is a directory; -r removes it with all that it holds"),
+        ("rm -r i.img /", "i.img:/: has no name to be removed; expected a file or directory below the root"),
+        ("rm i.img f nope", "i.img:/nope: no such file or directory"),
+        ("put i.img d /", "d: is a directory; -r takes it with all that it holds"),
+        ("put i.img f f nope/", "i.img:/nope: is no directory; expected one that is there"),
+        ("put i.img f nope/f", "i.img:/nope: no such file or directory"),
+        ("put i.img none /", "none: No such file or directory (os error 2)"),
+        ("put -r i.img d f", "i.img:/f: is a file; expected a directory, or nothing"),
+        ("put i.img f i.img:x/", "i.img:/i.img:x: is no directory; expected one that is there"),
+        ("mkdir i.img d", "i.img:/d: a file or directory of this name exists already"),
+        ("mkdir i.img x/y", "i.img:/x/y: lies in no directory that is there; -p makes those too"),
+        ("mkdir -p i.img f/y", "i.img:/f: is a file; expected a directory, or nothing"),
+        ("mv i.img none x", "i.img:/none: no such file or directory"),
+        ("mv i.img f x/y", "i.img:/x/y: lies in no directory; expected one that is there"),
+        ("mv i.img d d/e", "i.img:/d: cannot become /d/e: a directory cannot move into itself"),
+        ("mv i.img d f", "i.img:/f: a file is where a directory is needed"),
+        ("get i.img d x", "i.img:/d: is a directory; -r gets it with all that it holds"),
+        ("get i.img f f", "f: exists already; --force replaces it"),
+        ("get -r i.img d .", "./d: is not empty; expected a directory that is, or none"),
+        ("ls none.img", "none.img: the file cannot be used: No such file or directory (os error 2)"),
+        ("ls d", "d: is a directory; expected the image of a chip"),
+        ("ls i.img --device w25q128jv", "i.img: the profile w25q128jv is that of a NOR chip, the image that of a NAND chip"),
+        ("pack f x.img --device nand.toml", "f: is a file; expected a directory"),
+        ("pack d d/x.img --device nand.toml", "d/x.img: lies in d; expected a place outside"),
+        ("format i.img --device nand.toml", "i.img: exists already; --force replaces it, and all that it holds is lost"),
+        ("format x.img", "--device is missing; expected the chip that the image is for, see `steady devices`"),
+        (
+            "format x.img --device nor.toml --bad-block 3",
+            "--bad-block is for NAND; small-nor is NOR, which has no marks of bad blocks",
+        ),
+        ("format x.img --device nand.toml --bad-block 64", "--bad-block 64: block 64 does not exist: the chip has 64"),
+        ("format no/x.img --device nand.toml", "no/x.img: the file cannot be used: No such file or directory (os error 2)"),
+    ] {
+        if line == "get -r i.img d ." {
+            bench.write("d/in-the-way", b"");
+        }
+        assert_eq!(bench.fails(line), sentence, "{line}");
+    }
+    assert_eq!(bench.ok("ls i.img"), "d/\nf\n");
+    assert!(!bench.path("x.img").exists());
+    let left: Vec<_> = tree(&bench.directory).into_iter().filter(|(path, _)| path.to_string_lossy().contains("part")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn wrong_usage_has_code_2() {
+    let bench = Bench::new("usage");
+    for line in
+        ["ls", "put i.img x", "format", "cat i.img", "mv i.img a", "pack d", "format i.img --files-max many", "completions tcl"]
+    {
+        let output = bench.run(line);
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(!output.stderr.is_empty() && output.stdout.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn settings_reach_the_volume() {
+    let bench = Bench::new("settings");
+    bench.ok("format i.img --device nand.toml --files-max 100 --name-bytes-max 12 --transaction-pages 20 --wear-spread 40 --bad-block 9 --bad-block 63");
+    let dump = bench.json("dump i.img --json");
+    let superblock = &dump["superblock"];
+    for (key, value) in [("files_max", 100), ("name_bytes_max", 12), ("transaction_pages", 20), ("wear_spread", 40)] {
+        assert_eq!(superblock[key], value, "{key}");
+    }
+    let bad: Vec<_> = dump["blocks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|block| block["state"] == "bad")
+        .map(|block| block["block"].as_u64())
+        .collect();
+    assert_eq!(bad, [Some(9), Some(63)]);
+    bench.write("a-name-that-is-too-long", b"");
+    assert_eq!(
+        bench.fails("put i.img a-name-that-is-too-long /"),
+        "i.img:/a-name-that-is-too-long: the name is longer than the volume allows: 12 bytes"
+    );
+    let error = bench.fails("format j.img --device nand.toml --failures 9");
+    assert!(error.starts_with("these settings do not fit the chip: ") && !bench.path("j.img").exists(), "{error}");
+    bench.ok("format k.img --device nor.toml --page-bytes 256");
+    assert_eq!(bench.json("dump k.img --json")["superblock"]["page_bytes"], 256);
+}
+
+#[test]
+fn dump_tells_the_blocks_as_text_and_json() {
+    for device in DEVICES {
+        let bench = Bench::new(&format!("dump-{device}"));
+        fill(&bench, "from");
+        bench.ok(&format!("pack from i.img --device {device}"));
+        let dump = bench.json("dump i.img --json");
+        assert_eq!(dump["blocks"].as_array().unwrap().len(), 64);
+        let live: u64 = dump["blocks"].as_array().unwrap().iter().map(|block| block["live"].as_u64().unwrap()).sum();
+        let used = bench.json("df i.img --json");
+        assert!(live >= used["used_bytes"].as_u64().unwrap() / used["logical_bytes"].as_u64().unwrap());
+        assert!(dump["journal"]["page"].is_u64() && dump["checkpoint"]["sequence"].as_u64() > Some(100));
+        let text = bench.ok("dump i.img");
+        for part in ["Superblock\n", "Next sequence", "Journal", "Blocks", "reserved", "used", "free"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_does_not_fit_leaves_the_old_one() {
+    for device in DEVICES {
+        let bench = Bench::new(&format!("full-{device}"));
+        bench.ok(&format!("format i.img --device {device}"));
+        bench.write("f", &content(1, 200_000));
+        bench.ok("put i.img f /");
+        let before = bench.json("df i.img --json");
+        bench.write("f", &content(2, 1_500_000));
+        let error = bench.fails("put i.img f /");
+        assert!(error.starts_with("i.img:/f: no room left on the volume, which holds "), "{error}");
+        assert_eq!(bench.ok("ls i.img"), "f\n");
+        bench.ok("get i.img f back");
+        assert_eq!(bench.read("back"), content(1, 200_000));
+        bench.ok("check i.img");
+        // The room comes back with the next command that changes something.
+        bench.ok("mkdir i.img d");
+        bench.ok("rm -r i.img d");
+        assert_eq!(bench.json("df i.img --json")["used_bytes"], before["used_bytes"]);
+        // Nothing is left of a pack that fails, and an image that was there stays.
+        bench.write("dir/f", &content(2, 1_500_000));
+        let old = bench.read("i.img");
+        bench.fails(&format!("pack dir i.img --force --device {device}"));
+        bench.fails(&format!("pack dir j.img --device {device}"));
+        assert!(bench.read("i.img") == old && !bench.path("j.img").exists());
+    }
+}
+
+#[test]
+fn damage_is_found_and_changes_the_exit_code() {
+    let bench = Bench::new("damage");
+    let needle = b"a needle in a page of its own";
+    let mut bytes = content(1, 4096);
+    bytes[700..700 + needle.len()].copy_from_slice(needle);
+    bench.write("from/f", &bytes);
+    bench.ok("pack from i.img --device nand.toml");
+    assert_eq!(bench.ok("check i.img").lines().last().unwrap().split(": ").last(), Some("sound"));
+    bench.damage("i.img", needle);
+    let output = bench.run("check i.img");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("cannot be read"), "{}", text(&output.stdout));
+    assert_eq!(text(&output.stderr), "error: i.img: 1 finding, 0 mended; expected none\n");
+    let json: serde_json::Value = serde_json::from_slice(&bench.run("check --json i.img").stdout).unwrap();
+    assert_eq!(json["findings"].as_array().unwrap().len(), 1);
+    assert!(bench.fails("cat i.img f").contains("i.img:/f: what was read is not what was written there"));
+    assert!(bench.fails("unpack i.img out").contains("i.img:/f: "));
+    assert!(tree(&bench.path("out")).is_empty());
+    assert_eq!(bench.run("check --repair i.img").status.code(), Some(1));
+}
+
+#[test]
+fn images_that_are_cut_or_no_images_are_refused_and_stay_as_they_are() {
+    for device in DEVICES {
+        let bench = Bench::new(&format!("cut-{device}"));
+        bench.write("from/f", &content(1, 50_000));
+        bench.ok(&format!("pack from whole.img --device {device}"));
+        let whole = bench.read("whole.img");
+        for length in [0, 1, 100, 512, 4096, whole.len() / 2, whole.len() - 576, whole.len() - 1] {
+            bench.write("i.img", &whole[..length]);
+            for line in ["ls i.img", "check i.img", "dump i.img", "unpack i.img out", "put i.img nor.toml /", "rm i.img f"] {
+                let error = bench.fails(line);
+                assert!(error.starts_with("i.img: "), "{length}: {error}");
+            }
+            assert!(bench.read("i.img") == whole[..length] && !bench.path("out").exists());
+        }
+        assert!(bench.fails("df nor.toml").starts_with("nor.toml: no SteadyFS superblock"));
+    }
+}
+
+#[test]
+fn reading_changes_no_byte_of_the_image() {
+    for device in DEVICES {
+        let bench = Bench::new(&format!("reading-{device}"));
+        fill(&bench, "from");
+        bench.ok(&format!("pack from i.img --device {device}"));
+        let before = bench.read("i.img");
+        let mut permissions = fs::metadata(bench.path("i.img")).unwrap().permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(bench.path("i.img"), permissions).unwrap();
+        for line in [
+            "ls i.img",
+            "tree i.img",
+            "stat i.img",
+            "df i.img",
+            "cat i.img zeros",
+            "check i.img",
+            "dump i.img",
+            "unpack i.img out",
+            "get i.img zeros z",
+        ] {
+            let output = bench.run(line);
+            assert_eq!(output.status.code(), Some(0), "{line}: {}", text(&output.stderr));
+        }
+        assert!(bench.read("i.img") == before);
+        // Permissions do not stop the superuser.
+        if fs::File::options().write(true).open(bench.path("i.img")).is_err() {
+            assert_eq!(bench.fails("mkdir i.img d"), "i.img: the file cannot be used: Permission denied (os error 13)");
+        }
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn an_image_that_somebody_writes_is_left_alone() {
+    use rustix::fs::{FlockOperation, flock};
+    let bench = Bench::new("lock");
+    bench.ok("format i.img --device nand.toml");
+    let file = fs::File::open(bench.path("i.img")).unwrap();
+    flock(&file, FlockOperation::LockShared).unwrap();
+    bench.ok("ls i.img");
+    let error = "i.img: another process uses the image; expected that none uses it";
+    assert_eq!(
+        (bench.fails("mkdir i.img d").as_str(), bench.fails("format i.img --force --device nand.toml").as_str()),
+        (error, error)
+    );
+    flock(&file, FlockOperation::LockExclusive).unwrap();
+    assert_eq!(bench.fails("ls i.img"), "i.img: another process uses the image; expected that none writes it");
+}
+
+#[test]
+fn what_the_chip_did_is_told_on_demand() {
+    let bench = Bench::new("stats");
+    bench.ok("format i.img --device nand.toml");
+    let told = |line: &str| text(&bench.run(line).stderr);
+    let plain = told("mkdir i.img d --stats");
+    assert!(plain.contains(" programs, ") && plain.ends_with(" erases\n"), "{plain}");
+    let timed = told("mkdir i.img e --stats --device nand.toml");
+    assert!(timed.ends_with(" ms on small-nand\n"), "{timed}");
+}
+
+#[test]
+fn every_command_has_help_a_manual_page_and_completions() {
+    let bench = Bench::new("help");
+    let help = bench.ok("--help");
+    let names: Vec<_> = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect();
+    assert!(names.len() >= 20, "{names:?}");
+    bench.ok("man pages");
+    for name in &names {
+        let help = bench.ok(&format!("{name} --help"));
+        assert!(help.contains("Usage: steady"), "{help}");
+        let page = text(&bench.read(&format!("pages/steady-{name}.1")));
+        assert!(page.contains(".SH SYNOPSIS") && page.contains(&format!("steady\\-{name}")), "{page}");
+    }
+    assert!(bench.ok("man").contains(".TH steady 1"));
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = bench.ok(&format!("completions {shell}"));
+        assert!(names.iter().all(|name| script.contains(name)), "{shell}");
+    }
+}

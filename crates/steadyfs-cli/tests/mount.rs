@@ -1,0 +1,101 @@
+//! `steady mount`. Needs `/dev/fuse` and the right to mount; without them the tests say so and pass.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::{Bench, content, text};
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// A volume that is mounted on `mnt`, unmounted by a signal when it is dropped.
+struct Mounted(Option<Child>);
+
+impl Mounted {
+    /// Mounts; nothing where this machine does not let us.
+    fn new(bench: &Bench, line: &str) -> Option<Self> {
+        let mut mounted = Self(Some(bench.command(line).stderr(Stdio::piped()).spawn().unwrap()));
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while Instant::now() < deadline {
+            let child = mounted.0.as_mut().unwrap();
+            if let Some(status) = child.try_wait().unwrap() {
+                let error = text(&mounted.0.take().unwrap().wait_with_output().unwrap().stderr);
+                assert!(status.code() == Some(1) && error.contains("cannot be mounted on"), "{error}");
+                eprintln!("skipped: {error}");
+                return None;
+            }
+            let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+            if mounts.lines().any(|line| line.split(' ').nth(1) == bench.path("mnt").to_str()) {
+                return Some(mounted);
+            }
+            sleep(Duration::from_millis(20));
+        }
+        panic!("neither mounted nor refused");
+    }
+
+    /// Ends it by a signal, and gives what it said.
+    fn end(mut self, signal: &str) -> String {
+        let child = self.0.take().unwrap();
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stderr)
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[test]
+fn what_is_done_on_the_directory_is_in_the_image() {
+    for device in ["nand.toml", "nor.toml"] {
+        let bench = Bench::new(&format!("mount-{device}"));
+        bench.write("from/seed", b"seed");
+        fs::create_dir(bench.path("mnt")).unwrap();
+        bench.ok(&format!("pack from i.img --device {device}"));
+        let Some(mounted) = Mounted::new(&bench, &format!("mount i.img mnt --device {device}")) else { return };
+        assert_eq!(bench.read("mnt/seed"), b"seed");
+        bench.write("mnt/d/new", &content(3, 60_000));
+        fs::rename(bench.path("mnt/seed"), bench.path("mnt/d/moved")).unwrap();
+        // Two writers would destroy the volume.
+        assert!(bench.fails("mkdir i.img x").contains("another process uses the image"));
+        let told = mounted.end("-INT");
+        assert!(told.contains(" programs, ") && told.trim_end().contains(" on small-n"), "{told}");
+        assert_eq!(bench.ok("ls i.img d"), "moved\nnew\n");
+        bench.ok("get i.img d/new back");
+        assert_eq!(bench.read("back"), content(3, 60_000));
+        bench.ok("check i.img");
+    }
+}
+
+#[test]
+fn a_volume_mounted_for_reading_stays_as_it_is() {
+    let bench = Bench::new("mount-read-only");
+    bench.write("from/seed", b"seed");
+    fs::create_dir(bench.path("mnt")).unwrap();
+    bench.ok("pack from i.img --device nand.toml");
+    let before = bench.read("i.img");
+    let Some(mounted) = Mounted::new(&bench, "mount i.img mnt --read-only") else { return };
+    assert_eq!(bench.read("mnt/seed"), b"seed");
+    assert!(fs::write(bench.path("mnt/new"), b"").is_err());
+    // Others may read at the same time.
+    assert_eq!(bench.ok("cat i.img seed"), "seed");
+    mounted.end("-TERM");
+    assert!(bench.read("i.img") == before);
+}
+
+#[test]
+fn places_that_cannot_be_mounted_on_are_named() {
+    let bench = Bench::new("mount-nowhere");
+    bench.ok("format i.img --device nand.toml");
+    assert_eq!(bench.fails("mount i.img mnt"), "mnt: is no directory; expected one to mount on");
+    assert!(bench.fails("mount nand.toml .").starts_with("nand.toml: no SteadyFS superblock"));
+    assert_eq!(bench.run("mount i.img . --commit-on never").status.code(), Some(2));
+}

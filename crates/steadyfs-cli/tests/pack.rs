@@ -1,0 +1,185 @@
+//! `steady pack` and `steady unpack`: images that can be made again, and images that were made to do harm.
+
+mod common;
+
+use common::{Bench, content, tree};
+use std::fs;
+
+const DEVICES: [&str; 2] = ["nand.toml", "nor.toml"];
+
+/// The same files, made in an order that a number chooses.
+fn fill(bench: &Bench, name: &str, order: usize) {
+    let mut files: Vec<_> =
+        (0..30).map(|index| (format!("{name}/d{}/f{index}", index % 4), content(index, index * 431))).collect();
+    files.push((format!("{name}/Ärger/ß.txt"), b"utf-8".to_vec()));
+    let shift = order * 7 % files.len();
+    files.rotate_left(shift);
+    if order % 2 == 1 {
+        files.reverse();
+    }
+    for (path, bytes) in files {
+        bench.write(&path, &bytes);
+    }
+    fs::create_dir_all(bench.path(&format!("{name}/empty"))).unwrap();
+}
+
+#[test]
+fn unpacking_gives_what_was_packed() {
+    for device in DEVICES {
+        let bench = Bench::new(&format!("pack-{device}"));
+        fill(&bench, "from", 0);
+        let packed = bench.json(&format!("pack from i.img --json --device {device}"));
+        assert_eq!((&packed["files"], &packed["directories"]), (&31.into(), &6.into()));
+        let unpacked = bench.json("unpack i.img to --json");
+        assert_eq!((&unpacked["files"], &unpacked["bytes"]), (&packed["files"], &packed["bytes"]));
+        assert_eq!(tree(&bench.path("from")), tree(&bench.path("to")));
+        bench.ok("check i.img");
+        // The image goes on as any other does.
+        bench.ok("rm -r i.img d0");
+        bench.ok("put i.img nand.toml /");
+        bench.ok("check i.img");
+    }
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes_in_whatever_order_it_was_made() {
+    for device in DEVICES {
+        let bench = Bench::new(&format!("again-{device}"));
+        for order in 0..3 {
+            fill(&bench, &format!("from{order}"), order);
+            bench.ok(&format!("pack from{order} i{order}.img --device {device}"));
+        }
+        assert!(bench.read("i0.img") == bench.read("i1.img") && bench.read("i0.img") == bench.read("i2.img"));
+        bench.ok(&format!("pack from1 i0.img --force --device {device}"));
+        assert!(bench.read("i0.img") == bench.read("i1.img"));
+    }
+}
+
+#[test]
+fn times_are_fixed_from_the_environment_or_those_of_the_files() {
+    let bench = Bench::new("mtime");
+    fill(&bench, "from", 0);
+    bench.ok("pack from none.img --device nand.toml");
+    bench.ok("pack from fixed.img --device nand.toml --mtime 1700000000");
+    let mut command = bench.command("pack from epoch.img --device nand.toml");
+    assert!(command.env("SOURCE_DATE_EPOCH", "1700000000").output().unwrap().status.success());
+    bench.ok("pack from files.img --device nand.toml --mtime files");
+    assert!(bench.read("fixed.img") == bench.read("epoch.img") && bench.read("fixed.img") != bench.read("none.img"));
+    let modified = |image: &str, path: &str| bench.json(&format!("stat {image} {path} --json"))["modified_ns"].as_u64();
+    assert_eq!(modified("none.img", "d1/f1"), None);
+    assert_eq!(
+        (modified("fixed.img", "d1/f1"), modified("fixed.img", "d1")),
+        (Some(1_700_000_000_000_000_000), Some(1_700_000_000_000_000_000))
+    );
+    for path in ["d1/f1", "d1"] {
+        let host = fs::metadata(bench.path("from").join(path)).unwrap().modified().unwrap();
+        let host_ns = host.duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap().as_nanos() as u64;
+        assert_eq!(modified("files.img", path), Some(host_ns), "{path}");
+    }
+    let output = bench.command("pack from x.img --device nand.toml").env("SOURCE_DATE_EPOCH", "today").output().unwrap();
+    assert!(
+        String::from_utf8(output.stderr).unwrap().contains("SOURCE_DATE_EPOCH is `today`: ") && !bench.path("x.img").exists()
+    );
+}
+
+#[test]
+fn names_made_to_leave_the_directory_are_refused_before_anything_is_written() {
+    for (index, (name, fault)) in [
+        ("../../../escaped1", "holds '/' or NUL"),
+        ("/tmp/escaped-from", "holds '/' or NUL"),
+        ("escaped\0nul-hello", "holds '/' or NUL"),
+        ("escaped\u{1b}[2J-hello", "holds control characters"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let bench = Bench::new(&format!("hostile-{index}"));
+        let harmless = "x".repeat(name.len());
+        bench.write(&format!("from/{harmless}"), b"harm");
+        bench.write("from/good", b"good");
+        bench.ok("pack from i.img --device nand.toml");
+        bench.forge("i.img", harmless.as_bytes(), name.as_bytes());
+        let error = bench.fails("unpack i.img sub/out");
+        assert!(error.contains(&format!("has a name that {fault}, which is not made on the host")), "{error}");
+        assert!(!error.contains(['\u{1b}', '\0']), "{error:?}");
+        assert!(!bench.path("sub").exists());
+        bench.ok("unpack i.img out --sanitise");
+        let found = tree(&bench.path("out"));
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found.iter().all(|(path, _)| !path.to_string_lossy().contains(['\0', '\u{1b}'])), "{found:?}");
+        assert!(bench.ok("ls i.img").lines().count() == 2 && !bench.ok("ls i.img").contains('\u{1b}'));
+        // Other commands do not take such a name for a path either.
+        bench.fails("get -r i.img / elsewhere");
+        assert!(!bench.path("elsewhere").exists());
+    }
+}
+
+#[test]
+fn a_directory_named_dot_dot_is_not_entered_on_the_host() {
+    let bench = Bench::new("dot-dot");
+    bench.write("from/QZ/escaped", b"harm");
+    bench.ok("pack from i.img --device nand.toml");
+    bench.forge("i.img", b"QZ", b"..");
+    assert!(bench.fails("unpack i.img deep/out").contains("names a directory of its own"));
+    fs::create_dir(bench.path("deep")).unwrap();
+    bench.ok("unpack i.img deep/out --sanitise");
+    assert_eq!(bench.read("deep/out/__/escaped"), b"harm");
+    assert!(!bench.path("deep/escaped").exists());
+}
+
+#[test]
+fn two_names_that_become_one_are_refused() {
+    let bench = Bench::new("collision");
+    bench.write("from/WW1", b"1");
+    bench.write("from/WW2", b"2");
+    bench.ok("pack from i.img --device nand.toml");
+    bench.forge("i.img", b"WW1", b"W\n1");
+    bench.forge("i.img", b"WW2", b"W\r1");
+    assert!(bench.fails("unpack i.img out --sanitise").starts_with("out/W_1: cannot be written: "));
+    assert_eq!(tree(&bench.path("out")).len(), 1);
+}
+
+#[test]
+#[cfg(unix)]
+fn links_are_refused_or_followed_and_never_written_through() {
+    use std::os::unix::fs::symlink;
+    let bench = Bench::new("links");
+    bench.write("from/f", b"f");
+    bench.write("victim", b"untouched");
+    symlink("f", bench.path("from/link")).unwrap();
+    assert_eq!(
+        bench.fails("pack from i.img --device nand.toml"),
+        "from/link: is a symbolic link, which a volume cannot hold; --follow takes what it names"
+    );
+    bench.ok("pack from i.img --device nand.toml --follow");
+    assert_eq!(bench.ok("cat i.img link"), "f");
+    // A link where a file is to be is in the way, or is replaced itself.
+    symlink("victim", bench.path("in-the-way")).unwrap();
+    assert!(bench.fails("get i.img f in-the-way").contains("exists already"));
+    bench.ok("get i.img f in-the-way --force");
+    assert_eq!((bench.read("victim"), bench.read("in-the-way")), (b"untouched".to_vec(), b"f".to_vec()));
+    symlink("nowhere", bench.path("dangling")).unwrap();
+    assert!(bench.fails("unpack i.img dangling").contains("dangling"));
+    assert!(!bench.path("nowhere").exists());
+    symlink(".", bench.path("from/circle")).unwrap();
+    assert!(bench.fails("pack from j.img --device nand.toml --follow").contains("circle"));
+}
+
+#[test]
+#[cfg(unix)]
+fn what_a_volume_cannot_hold_is_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let bench = Bench::new("unfit");
+    bench.write("from/f", b"f");
+    fs::write(bench.path("from").join(std::ffi::OsStr::from_bytes(b"\xFF\xFE")), b"").unwrap();
+    assert!(
+        bench.fails("pack from i.img --device nand.toml").ends_with("has a name that is not UTF-8, as names in a volume are")
+    );
+    let bench = Bench::new("unfit-socket");
+    fs::create_dir(bench.path("from")).unwrap();
+    // A relative name: those of sockets are short.
+    let socket = std::os::unix::net::UnixListener::bind(bench.path("from/s"));
+    if socket.is_ok() {
+        assert!(bench.fails("pack from i.img --device nand.toml").contains("is neither a file nor a directory"));
+    }
+}

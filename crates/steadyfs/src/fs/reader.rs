@@ -1,0 +1,123 @@
+//! Reading only: for boot loaders, and firmware that must not change a volume.
+
+use super::directory::{Cursor, Found};
+use super::inode::InodeKind;
+use super::path::{Place, Target};
+use super::{Entry, File, FileSystem, InodeNumber, OpenOptions, Stat, Usage};
+use crate::error::{Error, MountError};
+use crate::media::Flash;
+use crate::store::Access;
+
+/// A volume that is only read. A firmware that uses nothing else of this crate links no code that programs or erases.
+///
+/// What a power cut interrupted is seen as it was committed; the next mount of a [`FileSystem`] settles it.
+///
+/// ```
+/// use steadyfs::{Config, FileSystem, Reader};
+/// # use steadyfs::{Access, OpenOptions, media::{Flash, Geometry}};
+/// # let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64 };
+/// # let flash = steadyfs_sim::Nand::with_geometry(geometry, steadyfs_sim::NandTiming::ROUND, 1);
+/// # let config = Config::for_geometry(&geometry);
+/// # let mut memory = vec![0; config.memory_bytes(&geometry)];
+/// # let flash = FileSystem::format(flash, &config, &mut memory)?;
+/// # let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory)?;
+/// # let mut file = fs.open("firmware", OpenOptions::DURABLE)?;
+/// # fs.write(&mut file, 0, b"image")?;
+/// # let flash = fs.unmount()?;
+/// let mut reader = Reader::mount(flash, &mut memory)?;
+/// let mut file = reader.open("firmware")?;
+/// let mut image = [0; 5];
+/// reader.read(&mut file, 0, &mut image)?;
+/// assert_eq!(&image, b"image");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Reader<'m, F>(FileSystem<'m, F>);
+
+impl<'m, F: Flash> Reader<'m, F> {
+    /// Mounts a volume; as [`FileSystem::mount`], without a program or an erase.
+    ///
+    /// # Errors
+    /// As [`FileSystem::mount`].
+    pub fn mount(flash: F, memory: &'m mut [u8]) -> Result<Self, MountError> {
+        let mut result = FileSystem::empty(flash, Access::ReadOnly, memory).map(Self);
+        // Changed in place: a copy of the whole costs code and stack.
+        if let Ok(reader) = &mut result {
+            let is_there = reader.0.store.recover::<false>()?;
+            reader.0.finish_mount(is_there)?;
+        }
+        result
+    }
+
+    /// Opens a file that exists.
+    ///
+    /// # Errors
+    /// As [`FileSystem::open`].
+    pub fn open<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<File, Error> {
+        let Target::Name { directory, name } = self.0.resolve(place.into())? else { return Err(Error::IsADirectory) };
+        match self.0.find(directory, name)? {
+            Found::At { inode, .. } => {
+                let header = self.0.read_header(inode)?;
+                if header.kind == InodeKind::Directory {
+                    return Err(Error::IsADirectory);
+                }
+                self.0.handle(inode, &header, OpenOptions::READ)
+            }
+            Found::Free(_) => Err(Error::NotFound),
+        }
+    }
+
+    /// Reads from `offset` on; as [`FileSystem::read`].
+    ///
+    /// # Errors
+    /// As [`FileSystem::read`].
+    pub fn read(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
+        self.0.read(file, offset, data)
+    }
+
+    /// Size of a file in bytes.
+    ///
+    /// # Errors
+    /// As [`FileSystem::size`].
+    pub fn size(&mut self, file: &mut File) -> Result<u64, Error> {
+        self.0.size(file)
+    }
+
+    /// Closes a file.
+    pub fn close(&mut self, file: File) {
+        self.0.open.close(&file);
+    }
+
+    /// Tells what a file or directory is.
+    ///
+    /// # Errors
+    /// As [`FileSystem::stat`].
+    pub fn stat<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<Stat, Error> {
+        self.0.stat(place)
+    }
+
+    /// The next entry of a directory; as [`FileSystem::list`].
+    ///
+    /// # Errors
+    /// As [`FileSystem::list`].
+    pub fn list(&mut self, directory: InodeNumber, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
+        self.0.list(directory, cursor)
+    }
+
+    /// Reads an attribute; as [`FileSystem::attribute`].
+    ///
+    /// # Errors
+    /// As [`FileSystem::attribute`].
+    pub fn attribute(&mut self, inode: InodeNumber, key: &str, value: &mut [u8]) -> Result<usize, Error> {
+        self.0.attribute(inode, key, value)
+    }
+
+    /// Space of the volume.
+    pub fn usage(&self) -> Usage {
+        self.0.usage()
+    }
+
+    /// Gives the medium back.
+    pub fn unmount(self) -> F {
+        self.0.store.into_flash()
+    }
+}
