@@ -50,7 +50,7 @@
 //! # fn run(flash: impl Flash + 'static) -> Result<(), Box<dyn std::error::Error>> {
 //! let geometry = flash.geometry();
 //! // Room for 1,024 files that are open at once.
-//! let mut memory = vec![0; Config::for_geometry(&geometry).memory_bytes(&geometry) + 8 * 1024];
+//! let mut memory = vec![0; Config::for_geometry(&geometry).memory_bytes(&geometry) + 12 * 1024];
 //! let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory)?;
 //!
 //! // Returns when it is unmounted, or at Ctrl-C.
