@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::oracle::{Model, Session, contents};
-use common::steps::{EXPLICIT, Op};
+use common::oracle::{Model, Session, contents, fill, work};
+use common::steps::{EXPLICIT, Op, name_changes, random_steps};
 use common::{Rng, SHAPES, Shape, bounded, for_seeds};
-use steadyfs::{Access, Call, Config, Error, OpenOptions};
+use steadyfs::{Access, Call, CommitOn, Config, Error, OpenOptions};
 
 /// Writes pages to a file until there is no room; returns how many.
 fn fill_up(session: &mut Session<'_>, name: &str, page_bytes: usize) -> u64 {
@@ -93,6 +93,20 @@ fn small_records_on_a_full_volume_stay_within_their_bound() {
             session.write("log", rng.below(100), 40, true).expect("log");
         }
         session.check().expect("contents");
+    });
+}
+
+#[test]
+fn random_steps_on_a_volume_with_hardly_any_room_agree_with_the_oracle() {
+    for_seeds("full", "random_steps_on_a_volume_with_hardly_any_room_agree_with_the_oracle", 48, |seed| {
+        let shape = &SHAPES[seed as usize % SHAPES.len()];
+        let events = if seed % 2 == 0 { EXPLICIT } else { CommitOn::ON_FLUSH };
+        let (mut device, mut model) = (shape.device(seed), Model::new(events));
+        // What is left are a few pages, or none.
+        fill(&mut device, &mut model, if seed % 3 == 0 { 97 } else { 100 });
+        work(&mut device, &mut model, random_steps(seed, 300, shape.limits(12))).expect("work");
+        work(&mut device, &mut model, name_changes(seed, 200, shape.limits(12))).expect("work");
+        Session::mount(&mut device, &mut model).expect("mount").remove_all().expect("remove");
     });
 }
 

@@ -1,4 +1,4 @@
-//! Whatever bytes are on the medium: mounting, listing, reading, writing and removing end, without a panic and without an
+//! Whatever bytes are on the medium: mounting, listing, reading, changing and checking end, without a panic and without an
 //! access beyond the chip.
 //!
 //! Pages of a sound volume are damaged, most of them under checksums that are right again.
@@ -7,7 +7,7 @@ mod common;
 
 use common::{Rng, for_seeds};
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
-use steadyfs::{Access, Config, Cursor, FileSystem, OpenOptions, ROOT};
+use steadyfs::{Access, Config, Cursor, File, FileSystem, InodeNumber, Kind, OpenOptions, ROOT};
 
 /// Operations after which a call is taken to be endless.
 const OPERATIONS_MAX: u32 = 300_000;
@@ -95,59 +95,120 @@ fn seal((data, tag): &mut (Vec<u8>, [u8; TAG_BYTES])) {
     tag[12..].copy_from_slice(&check.to_le_bytes());
 }
 
+/// Lists directories, as far as a few steps go; returns the paths and inodes that were seen.
+fn walk(fs: &mut FileSystem<'_, Ram>) -> (Vec<String>, Vec<InodeNumber>) {
+    let mut paths = vec!["a0".to_string(), "new".into(), "d/new".into()];
+    let (mut inodes, mut waiting) = (vec![1, ROOT], vec![(String::new(), ROOT)]);
+    while let Some((path, inode)) = waiting.pop() {
+        let mut cursor = Cursor::default();
+        for _ in 0..100 {
+            fs.flash_mut().operations = 0;
+            let Ok(Some(entry)) = fs.list(inode, &mut cursor) else { break };
+            let path = format!("{path}{}", entry.name());
+            if entry.stat.kind == Kind::Directory && paths.len() < 200 {
+                waiting.push((format!("{path}/"), entry.stat.inode));
+            }
+            paths.push(path);
+            inodes.push(entry.stat.inode);
+        }
+    }
+    (paths, inodes)
+}
+
+/// What a user does with a file that is open, whatever it returns.
+fn use_file(fs: &mut FileSystem<'_, Ram>, file: &mut File, rng: &mut Rng) {
+    let mut data = vec![0; 3000];
+    let size = fs.size(file).unwrap_or(0);
+    let offset = if rng.one_in(4) { rng.next() } else { rng.below(size.clamp(1, 1 << 40)) };
+    let bytes = 1 + rng.below(2000) as usize;
+    let _ = match rng.below(5) {
+        0 => fs.read(file, offset, &mut data).map(drop),
+        1 => fs.write(file, offset, &data[..bytes]),
+        2 => fs.append(file, &data[..bytes]),
+        3 => fs.truncate(file, offset),
+        _ => fs.reserve(file, offset, offset.saturating_add(bytes as u64)).map(drop),
+    };
+}
+
+/// What a user does with names and inodes, whatever it returns.
+fn use_names(fs: &mut FileSystem<'_, Ram>, from: &str, to: &str, inode: InodeNumber, rng: &mut Rng) {
+    let _ = match rng.below(10) {
+        0 => fs.remove(from),
+        1 => fs.remove_dir(from),
+        2 | 3 => fs.rename(from, to),
+        4 => fs.create_dir(to).map(drop),
+        5 => fs.set_attribute(inode, "k", Some(&[1; 60])),
+        6 => fs.attributes(inode, |_, _| {}),
+        7 => fs.stat_inode(inode).map(drop),
+        8 => fs.rollback(),
+        _ => fs.commit(),
+    };
+}
+
 /// Everything that a user does, whatever it returns.
 fn use_it(ram: Ram, access: Access, config: &Config, seed: u64) {
     let mut memory = vec![0; config.memory_bytes(&ram.geometry)];
+    let mut scratch = vec![0; config.check_bytes(&ram.geometry)];
     let Ok(mut fs) = FileSystem::mount(ram, access, &mut memory) else { return };
     let mut rng = Rng(seed);
-    let mut names = vec!["a0".to_string(), "new".into()];
-    let mut cursor = Cursor::default();
-    for _ in 0..200 {
+    let (paths, inodes) = walk(&mut fs);
+    let mut open: Vec<File> = Vec::new();
+    for round in 0..70 {
         fs.flash_mut().operations = 0;
-        match fs.list(ROOT, &mut cursor) {
-            Ok(Some(entry)) => names.push(entry.name().into()),
-            _ => break,
-        }
-    }
-    let mut data = vec![0; 3000];
-    for round in 0..60 {
-        fs.flash_mut().operations = 0;
-        let name = names[rng.below(names.len() as u64) as usize].clone();
-        let _ = fs.stat(name.as_str());
+        let mut path = || paths[rng.below(paths.len() as u64) as usize].as_str();
+        let (from, to) = (path(), path());
+        let inode = inodes[rng.below(inodes.len() as u64) as usize];
+        let _ = fs.stat(from);
+        use_names(&mut fs, from, to, inode, &mut rng);
         let options = OpenOptions { durable: rng.one_in(2), ..OpenOptions::CREATE };
-        let Ok(mut file) = fs.open(name.as_str(), options) else { continue };
-        let size = fs.size(&mut file).unwrap_or(0);
-        let offset = if rng.one_in(4) { rng.next() } else { rng.below(size.clamp(1, 1 << 40)) };
-        let bytes = 1 + rng.below(2000) as usize;
-        let _ = match round % 6 {
-            0 => fs.read(&mut file, offset, &mut data).map(|_| ()),
-            1 => fs.write(&mut file, offset, &data[..bytes]),
-            2 => fs.append(&mut file, &data[..bytes]),
-            3 => fs.truncate(&mut file, offset),
-            4 => fs.remove(name.as_str()),
-            _ if rng.one_in(2) => fs.rollback(),
-            _ => fs.sync(),
-        };
-        let _ = (fs.close(file), fs.usage());
+        fs.flash_mut().operations = 0;
+        open.extend(fs.open(from, options));
+        if let Some(file) = open.last_mut() {
+            use_file(&mut fs, file, &mut rng);
+        }
+        if open.len() > 5 {
+            let _ = fs.close(open.swap_remove(0));
+        }
+        let _ = fs.usage();
+        if round == 35 {
+            fs.flash_mut().operations = 0;
+            let _ = fs.check(&mut scratch, rng.one_in(2), &mut |_| {});
+        }
     }
 }
 
-/// A volume with files of every form, on which reclamation was at work.
+/// A volume with files and directories of every form, on which reclamation was at work.
 fn sound_volume(geometry: Geometry, config: &Config) -> Ram {
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let ram = FileSystem::format(Ram::new(geometry), config, &mut memory).expect("format");
     let mut fs = FileSystem::mount(ram, Access::ReadWrite, &mut memory).expect("mount");
     let mut rng = Rng(1);
+    for directory in ["d", "d/e", "d/e/f"] {
+        let inode = fs.create_dir(directory).expect("create_dir");
+        fs.set_attribute(inode, "k", Some(&[7; 50])).expect("attribute");
+    }
+    for number in 0..30 {
+        let file = fs.open(&format!("d/e/{number:0100}"), OpenOptions::DURABLE).expect("create");
+        fs.close(file).expect("close");
+    }
     for round in 0..600_u64 {
         fs.flash_mut().operations = 0;
-        let mut file = fs.open(&*format!("a{}", rng.below(9)), OpenOptions::DURABLE).expect("open");
+        let mut file = fs.open(&format!("a{}", rng.below(9)), OpenOptions::DURABLE).expect("open");
         let data = vec![round as u8; 1 + rng.below(1500) as usize];
         fs.write(&mut file, rng.below(1 + round * 20), &data).expect("write");
+        if round % 50 == 49 {
+            fs.truncate(&mut file, rng.below(1 + round * 10)).expect("truncate");
+        }
         fs.close(file).expect("close");
         if round % 90 == 70 {
-            fs.remove(&*format!("a{}", rng.below(9))).ok();
+            fs.remove(&format!("a{}", rng.below(9))).ok();
         }
     }
+    // Orphans: what is removed while it is open, and never closed.
+    let mut orphan = fs.open("orphan", OpenOptions::DURABLE).expect("open");
+    fs.write(&mut orphan, 5000, &[9; 3000]).expect("write");
+    fs.remove("orphan").expect("remove");
+    fs.remove("a1").expect("remove");
     fs.unmount().expect("unmount")
 }
 
@@ -185,16 +246,21 @@ fn damage(ram: &mut Ram, rng: &mut Rng) {
     }
 }
 
-fn settings(unit_pages: u16) -> (Geometry, Config) {
-    let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 40 };
+/// Volumes whose logical pages are one program page and two, and one whose indexes have two levels.
+fn settings(kind: usize) -> (Geometry, Config) {
+    let geometry = match kind {
+        2 => Geometry { page_bytes: 256, pages_per_block: 64, block_count: 48 },
+        _ => Geometry { page_bytes: 512, pages_per_block: 32, block_count: 40 },
+    };
+    let unit_pages = if kind == 1 { 2 } else { 1 };
     (geometry, Config { unit_pages, ..Config::for_geometry(&geometry) })
 }
 
 #[test]
 fn damaged_volume_gives_errors_only() {
-    let volumes = [1, 2].map(|unit| (settings(unit).1, sound_volume(settings(unit).0, &settings(unit).1)));
+    let volumes = [0, 1, 2].map(|kind| (settings(kind).1, sound_volume(settings(kind).0, &settings(kind).1)));
     for_seeds("hostile", "damaged_volume_gives_errors_only", 2000, |seed| {
-        let (config, volume) = &volumes[seed as usize % 2];
+        let (config, volume) = &volumes[seed as usize % 3];
         let (mut ram, mut rng) = (volume.clone(), Rng(seed));
         for _ in 0..1 + rng.below(4) {
             damage(&mut ram, &mut rng);
@@ -208,7 +274,7 @@ fn damaged_volume_gives_errors_only() {
 #[test]
 fn random_bytes_are_not_mounted() {
     for_seeds("hostile", "random_bytes_are_not_mounted", 200, |seed| {
-        let (geometry, config) = settings(1);
+        let (geometry, config) = settings(0);
         let (mut ram, mut rng) = (Ram::new(geometry), Rng(seed));
         for page in &mut ram.pages {
             page.0.iter_mut().chain(&mut page.1).for_each(|byte| *byte = rng.next() as u8);

@@ -3,23 +3,31 @@
 mod common;
 
 use common::oracle::{Model, Session, work};
-use common::steps::{EXPLICIT, Op, Raw};
-use common::{SHAPES, Shape, for_seeds};
+use common::steps::{EXPLICIT, Limits, Op, Raw};
+use common::{Device, SHAPES, Shape, for_seeds};
 use proptest::collection::vec;
 use proptest::prelude::any;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use steadyfs::CommitOn;
 
+/// A volume, its settings and limits for a seed: every fourth has so many names that directories grow, every eighth so few inodes
+/// that they run out.
+fn stage(seed: u64, shape: &Shape) -> (Device, Limits) {
+    let config = if seed % 8 == 5 { steadyfs::Config { files_max: 16, ..shape.config() } } else { shape.config() };
+    let files = if seed % 4 == 3 { 60 } else { 6 };
+    (shape.device_with_config(config, seed), Limits { files, ..shape.limits(24) })
+}
+
 /// Runs random steps on an empty volume, and shrinks those that fail.
 fn agrees_with_the_oracle(seed: u64, shape: &Shape, events: CommitOn) {
-    let limits = shape.limits(24);
+    let (empty, limits) = stage(seed, shape);
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let config = Config { cases: 1, max_shrink_iters: 400, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
     let outcome = runner.run(&vec(any::<Raw>(), 1..400), |raws| {
         let ops = raws.into_iter().map(|raw| Op::decode(raw, &limits));
-        let mut device = shape.device(seed);
+        let mut device = empty.clone();
         let mut model = Model::new(events);
         let session = work(&mut device, &mut model, ops).and_then(|()| Session::mount(&mut device, &mut model));
         let empty = session.and_then(|mut session| Ok(session.remove_all()?));

@@ -60,6 +60,9 @@ pub struct Handle {
     pub durable: bool,
 }
 
+/// Identity of a handle's node, and what it reads; nothing where the file was undone.
+type HandleRead = (u64, Option<Vec<u8>>);
+
 /// A listing that goes on while the directory changes.
 pub struct Listing {
     /// Identity of the directory.
@@ -279,7 +282,7 @@ impl<'a> Session<'a> {
     }
 
     /// What each handle reads; nothing where its file was undone.
-    fn read_handles(&mut self) -> Result<Vec<(u64, Option<Vec<u8>>)>, Error> {
+    fn read_handles(&mut self) -> Result<Vec<HandleRead>, Error> {
         let fs = &mut self.fs;
         let mut read = |handle: &mut Handle| match hard(fs.size(&mut handle.file))? {
             Ok(size) => {

@@ -1,0 +1,267 @@
+//! A reader of volumes that goes by `docs/format.md` and shares no code with the file system. It reads what a mount has settled:
+//! the newest checkpoint says everything.
+
+use std::collections::BTreeMap;
+
+use steadyfs::media::{PageIndex, TAG_BYTES};
+
+use super::{CONFIG, GEOMETRY, Node, Pages, Tree};
+
+pub const CHECKPOINT: u8 = 2;
+
+/// Entries of an overlay, pending table or leaf, and of an index page, have 2 bytes on so small a medium.
+pub const ENTRY: usize = 2;
+/// Bytes of a logical page.
+const PAGE: usize = 256;
+/// Inodes beyond `files_max`.
+const SPARE_INODES: usize = 16;
+const INODES: usize = CONFIG.files_max as usize + SPARE_INODES;
+const REGIONS: usize = 18;
+
+/// Logical pages that may hold data.
+const DATA_PAGES: usize = (GEOMETRY.block_count * GEOMETRY.pages_per_block / 10 * 9) as usize;
+/// First logical page of the file table: behind the root page and the allocation map.
+pub const TABLE: usize = 1 + (DATA_PAGES + INODES + 7).div_ceil(8 * PAGE);
+/// First logical page of the data.
+pub const DATA: usize = TABLE + INODES * 256 / PAGE;
+/// Logical pages.
+pub const LOGICAL_PAGES: usize = DATA + DATA_PAGES;
+
+/// An unsigned little-endian number.
+pub fn number(bytes: &[u8], at: usize, width: usize) -> u64 {
+    (0..width).rev().fold(0, |value, index| value << 8 | u64::from(bytes[at + index]))
+}
+
+fn small(bytes: &[u8], at: usize, width: usize) -> usize {
+    number(bytes, at, width) as usize
+}
+
+/// CRC-32 as in ISO-HDLC, written out so that it depends on nothing that it checks.
+pub fn crc(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc: u32, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| if crc & 1 != 0 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 })
+    })
+}
+
+/// The newest checkpoint and the pages behind its first one, and the tag of that.
+pub fn newest_checkpoint(pages: &Pages) -> (Vec<u8>, [u8; TAG_BYTES]) {
+    let first = |tag: &[u8; TAG_BYTES]| tag[8] == CHECKPOINT && number(tag, 5, 3) == 0;
+    let (&page, (tag, _)) =
+        pages.iter().filter(|(_, (tag, _))| first(tag)).max_by_key(|(_, (tag, _))| number(tag, 0, 5)).expect("a checkpoint");
+    let count = number(tag, 9, 3) as PageIndex;
+    ((page..page + count).flat_map(|page| pages[&page].1.clone()).collect(), *tag)
+}
+
+/// A volume as its pages say.
+pub struct Volume {
+    /// Content of each logical page that was written.
+    pages: BTreeMap<usize, Vec<u8>>,
+}
+
+/// The hash of a name.
+fn hash(name: &[u8]) -> u32 {
+    let mut h = name.iter().fold(0x811C_9DC5, |h: u32, &byte| (h ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    h = (h ^ (h >> 16)).wrapping_mul(0x85EB_CA6B);
+    h = (h ^ (h >> 13)).wrapping_mul(0xC2B2_AE35);
+    h ^ (h >> 16)
+}
+
+impl Volume {
+    /// Reads the map and the patches of the journal.
+    pub fn new(chip: &Pages) -> Self {
+        let (bytes, _) = newest_checkpoint(chip);
+        let frame_of_page = |page: usize| page as PageIndex;
+        let mut frames = BTreeMap::new();
+        let leaves = LOGICAL_PAGES.div_ceil(PAGE / ENTRY);
+        for leaf in 0..leaves {
+            let frame = small(&bytes, 64 + leaf * ENTRY, ENTRY);
+            if frame != 0 {
+                let data = &chip[&frame_of_page(frame)].1;
+                let entries = (0..PAGE / ENTRY).map(|at| (leaf * (PAGE / ENTRY) + at, small(data, at * ENTRY, ENTRY)));
+                frames.extend(entries);
+            }
+        }
+        let at_overlay = 64 + leaves * ENTRY;
+        for entry in 0..small(&bytes, 6, 2) {
+            let at = at_overlay + entry * 2 * ENTRY;
+            frames.insert(small(&bytes, at, ENTRY), small(&bytes, at + ENTRY, ENTRY) & 0x7FFF);
+        }
+        assert_eq!(number(&bytes, 8, 2), 0, "a settled volume has no pending pages");
+        let mut pages: BTreeMap<usize, Vec<u8>> = BTreeMap::new();
+        for (logical, frame) in frames.into_iter().filter(|(_, frame)| *frame != 0) {
+            let (tag, data) = &chip[&frame_of_page(frame)];
+            assert_eq!(small(tag, 5, 3), logical, "what frame {frame} holds");
+            pages.insert(logical, data.clone());
+        }
+        let journal = number(&bytes, 28, 4) as PageIndex;
+        apply_journal(&mut pages, &chip[&journal].1);
+        Self { pages }
+    }
+
+    /// Bytes of a logical page; zeros where it was never written.
+    fn read(&self, logical: usize, at: usize, count: usize) -> Vec<u8> {
+        self.pages.get(&logical).map_or_else(|| vec![0; count], |page| page[at..at + count].to_vec())
+    }
+
+    fn bit(&self, bit: usize) -> bool {
+        self.read(1 + bit / 8 / PAGE, bit / 8 % PAGE, 1)[0] >> (bit % 8) & 1 != 0
+    }
+
+    /// The 256 bytes of an inode.
+    fn inode(&self, inode: usize) -> Vec<u8> {
+        assert!(inode < INODES);
+        self.read(TABLE + inode * 256 / PAGE, inode * 256 % PAGE, 256)
+    }
+
+    /// First inodes of the trim list, and of the orphans from both ends: plus one, or 0.
+    pub fn lists(&self) -> [usize; 3] {
+        let root = self.read(0, 0, 12);
+        [0, 4, 8].map(|at| small(&root, at, 4))
+    }
+
+    /// The orphans, first to last.
+    pub fn orphans(&self) -> Vec<Vec<u8>> {
+        let [_, mut next, last] = self.lists();
+        let (mut before, mut orphans) = (0, Vec::new());
+        while next != 0 {
+            let inode = self.inode(next - 1);
+            assert_eq!((inode[0], small(&inode, 8, 4)), (4, before), "kind and the orphan before");
+            (before, next) = (next, small(&inode, 12, 4));
+            orphans.push(inode);
+        }
+        assert_eq!(last, before, "the last orphan");
+        orphans
+    }
+
+    /// The logical page of a file page; `None` in a hole.
+    fn page_of(&self, inode: &[u8], file_page: usize) -> Option<usize> {
+        let entries = PAGE / ENTRY;
+        let region_pages = entries * entries;
+        let at = 112 + file_page / region_pages * 8;
+        assert!(file_page / region_pages < REGIONS);
+        let (logical, count, index) = (small(inode, at, 3), small(inode, at + 3, 2), small(inode, at + 5, 3));
+        let within = file_page % region_pages;
+        if within < count {
+            return Some(logical + within);
+        }
+        let entry = |page: usize, entry: usize| {
+            (small(&self.read(page, entry * ENTRY, ENTRY), 0, ENTRY)).checked_sub(1).map(|data| DATA + data)
+        };
+        let lower = if index == 0 { None } else { entry(index, within / entries) };
+        lower.and_then(|lower| entry(lower, within % entries))
+    }
+
+    /// The bytes of a file.
+    fn data(&self, inode: &[u8]) -> Vec<u8> {
+        let size = small(inode, 24, 8);
+        if inode[1] == 1 {
+            return inode[112..112 + size].to_vec();
+        }
+        let page = |file_page: usize| match self.page_of(inode, file_page) {
+            Some(logical) => {
+                let bit = INODES.next_multiple_of(8) + logical - DATA;
+                assert!(self.bit(bit), "the bit of logical page {logical}");
+                self.read(logical, 0, PAGE)
+            }
+            None => vec![0; PAGE],
+        };
+        let mut data: Vec<u8> = (0..size.div_ceil(PAGE)).flat_map(page).collect();
+        data.truncate(size);
+        data
+    }
+
+    /// The content of an extension that belongs to `owner`.
+    fn extension(&self, number: usize, owner: usize) -> Vec<u8> {
+        let inode = self.inode(number - 1);
+        assert_eq!((inode[0], small(&inode, 4, 4)), (5, owner), "an extension");
+        inode[8..].to_vec()
+    }
+
+    fn name(&self, number: usize, inode: &[u8]) -> String {
+        let bytes = usize::from(inode[2]);
+        let mut name = inode[48..48 + bytes.min(64)].to_vec();
+        let more = small(inode, 16, 4);
+        assert_eq!(more != 0, bytes > 64, "an extension for a name of {bytes} bytes");
+        if more != 0 {
+            name.extend(&self.extension(more, number)[..bytes - 64]);
+        }
+        String::from_utf8(name).expect("a name")
+    }
+
+    fn attributes(&self, number: usize, inode: &[u8]) -> BTreeMap<String, Vec<u8>> {
+        let (mut pairs, mut at) = (BTreeMap::new(), 0);
+        let extension = small(inode, 20, 4);
+        let bytes = if extension == 0 { vec![0; 248] } else { self.extension(extension, number) };
+        while bytes.get(at).is_some_and(|&key| key != 0) {
+            let (key, value) = (usize::from(bytes[at]), usize::from(bytes[at + 1]));
+            let name = String::from_utf8(bytes[at + 2..at + 2 + key].to_vec()).expect("a key");
+            pairs.insert(name, bytes[at + 2 + key..at + 2 + key + value].to_vec());
+            at += 2 + key + value;
+        }
+        pairs
+    }
+
+    /// Everything in the volume.
+    pub fn tree(&self) -> Tree {
+        let mut tree = Tree::new();
+        self.add_entries(&mut tree, "", 0);
+        tree
+    }
+
+    /// Adds what is in a directory, and in the directories in it.
+    fn add_entries(&self, tree: &mut Tree, path: &str, directory: usize) {
+        let header = self.inode(directory);
+        assert!(header[0] == 2 || directory == 0, "kind of the directory {path:?}");
+        let buckets = small(&header, 40, 4);
+        let (mut entries, mut directories) = (0, 0);
+        for bucket in 0..buckets {
+            let logical = self.page_of(&header, bucket).expect("a page for each bucket");
+            for record in self.read(logical, 0, PAGE).chunks_exact(8) {
+                let (hashed, number) = (number(record, 0, 4) as u32, small(record, 4, 4));
+                if number == 0 || number == u32::MAX as usize {
+                    continue;
+                }
+                let inode = self.inode(number - 1);
+                let name = self.name(number - 1, &inode);
+                assert_eq!(hash(name.as_bytes()), hashed, "the hash of {name:?}");
+                assert_eq!(bucket_of(hashed, buckets), bucket, "the bucket of {name:?} among {buckets}");
+                assert_eq!(small(&inode, 8, 4), directory, "the directory of {name:?}");
+                assert!(self.bit(number - 1), "the bit of inode {}", number - 1);
+                assert!(inode[3] == 0 && inode[44..48] == [0; 4] && number - 1 < CONFIG.files_max as usize);
+                entries += 1;
+                directories += usize::from(inode[0] == 2);
+                self.add_node(tree, &format!("{path}{name}"), number - 1, &inode);
+            }
+        }
+        assert_eq!([24, 28].map(|at| small(&header, at, 4)), [entries, directories], "counts of {path:?}");
+    }
+
+    fn add_node(&self, tree: &mut Tree, path: &str, number: usize, inode: &[u8]) {
+        let data = (inode[0] == 1).then(|| self.data(inode));
+        let node = Node { data, attributes: self.attributes(number, inode), modified_ns: self::number(inode, 32, 8) };
+        tree.insert(path.into(), node);
+        if inode[0] == 2 {
+            self.add_entries(tree, &format!("{path}/"), number);
+        }
+    }
+}
+
+/// The bucket of a hash in a directory of `buckets`.
+fn bucket_of(hash: u32, buckets: usize) -> usize {
+    let bits = buckets.ilog2();
+    let (longer, shorter) = (hash as usize & ((2 << bits) - 1), hash as usize & ((1 << bits) - 1));
+    if longer < buckets { longer } else { shorter }
+}
+
+/// Applies the records of a journal page, save discards, which mean nothing later.
+fn apply_journal(pages: &mut BTreeMap<usize, Vec<u8>>, journal: &[u8]) {
+    let mut at = 2;
+    while at < small(journal, 0, 2) {
+        let (logical, offset, length) = (small(journal, at, 3), small(journal, at + 3, 2), small(journal, at + 5, 2));
+        if offset != 0xFFFF {
+            let page = pages.entry(logical).or_insert_with(|| vec![0; PAGE]);
+            page[offset..offset + length].copy_from_slice(&journal[at + 7..at + 7 + length]);
+        }
+        at += 7 + length;
+    }
+}
