@@ -79,14 +79,16 @@ impl Report {
                 format!("{} erases in this run", format_count(e.erases)),
             ),
         ];
+        let mut subtitle = e.title().replace('\n', ", ");
         if let Some(idle) = &e.idle {
+            subtitle += ", when no data comes in";
             let used = format!("{} of the idle time used", format_percent(idle.used_share));
             facts.push(Fact::new("Without idle time", duration(idle.without.max_us), "longest access"));
             facts.push(Fact::new("Idle work", format!("{} erases", format_count(idle.erases)), used));
         }
         Report {
             title: e.device.clone(),
-            subtitle: e.title().replace('\n', ", "),
+            subtitle,
             facts,
             access_ns: outcome.access_ns.clone(),
             write_bytes: e.write_bytes,
