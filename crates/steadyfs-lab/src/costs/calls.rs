@@ -5,9 +5,11 @@ use super::{CallCost, CostsError, Options};
 use crate::evaluate::device::OnChip;
 use fastrand::Rng;
 use steadyfs::media::Flash;
-use steadyfs::{Access, Bound, Call, Config, Cursor, Error, File, FileSystem, InodeNumber, OpenOptions, ROOT, Usage};
+use steadyfs::{Access, Bound, Budget, Call, Config, Cursor, Error, File, FileSystem, InodeNumber, OpenOptions, ROOT, Usage};
 use steadyfs_sim::{Metered, Trace};
 
+/// Idle time between two cuts of a file, not measured.
+const CUT_IDLE_NS: u64 = 1_000_000_000;
 /// Bytes of a small file.
 const SMALL_BYTES: usize = 50;
 /// Bytes of a record.
@@ -252,7 +254,11 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, C> {
         let cut = (size / u64::from(self.files)).max(1);
         self.steps(TRUNCATE, |step, fs, _| {
             size = size.saturating_sub(cut);
-            step.call(fs, Call::Truncate, |fs| fs.truncate(&mut file, size))
+            step.call(fs, Call::Truncate, |fs| fs.truncate(&mut file, size))?;
+            // Each end that is cut off takes an inode until its pages are freed. Calls that do nothing but cut would take all of them.
+            let error = |error| CostsError::Volume { step: TRUNCATE.to_string(), call: Call::Truncate, error };
+            fs.maintain(Budget::TimeNs(CUT_IDLE_NS), 0).map_err(error)?;
+            Ok(())
         })?;
         self.unmeasured(Call::Sync, |fs| fs.close(file))
     }
