@@ -54,12 +54,13 @@ build_kernel() (
     make -C "$cache/linux/usr" -f /dev/null gen_init_cpio
 )
 
-# The example, linked with all that it needs.
-build_example() {
-    RUSTFLAGS="-C target-feature=+crt-static" \
-        cargo build --release -p steadyfs-host --example mtd --target x86_64-unknown-linux-gnu
-    local target=${CARGO_TARGET_DIR:-target}
-    cp "$target/x86_64-unknown-linux-gnu/release/examples/mtd" "$cache/mtd"
+# The example and the command, linked with all that they need.
+build_programs() {
+    local target=${CARGO_TARGET_DIR:-target}/x86_64-unknown-linux-gnu/release
+    export RUSTFLAGS="-C target-feature=+crt-static"
+    cargo build --release -p steadyfs-host --example mtd --target x86_64-unknown-linux-gnu
+    cargo build --release -p steadyfs-cli --target x86_64-unknown-linux-gnu
+    cp "$target/examples/mtd" "$target/steady" "$cache/"
 }
 
 # Packs an initial file system whose init runs the commands of standard input.
@@ -74,6 +75,7 @@ pack() {
         echo "nod /dev/mtd1 0600 0 0 c 90 2"
         echo "file /init $cache/init 0755 0 0"
         echo "file /bin/mtd $cache/mtd 0755 0 0"
+        echo "file /bin/steady $cache/steady 0755 0 0"
         echo "file /bin/busybox $cache/tools/bin/busybox 0755 0 0"
         for tool in flash_erase nandwrite nanddump; do echo "file /bin/$tool $cache/tools/usr/sbin/$tool 0755 0 0"; done
         for library in lib/x86_64-linux-gnu/libc.so.6 lib64/ld-linux-x86-64.so.2; do echo "file /$library /$library 0755 0 0"; done
@@ -96,7 +98,7 @@ small_pages=(nandsim.id_bytes=0xec,0x76,0xa5,0xc0)
 
 [ -x "$cache/linux/usr/gen_init_cpio" ] || build_kernel
 [ -x "$cache/tools/usr/sbin/nandwrite" ] || fetch mtd-utils busybox-static
-build_example
+build_programs
 
 pack <<'END'
 echo ">>> NAND with bad blocks, and NOR: format, write, mount again, verify, mark a block bad"
@@ -146,5 +148,27 @@ echo "<<< done"
 END
 boot "${small_pages[@]}"
 grep -q 'FAIL .* 8 free bytes of spare area' "$cache/console" || { echo "failed: refused for another reason" >&2; exit 1; }
+
+pack <<'END'
+echo ">>> steady on NAND with bad blocks, and on NOR"
+for device in /dev/mtd1 /dev/mtd0; do
+    if steady ls $device; then exit 1; fi
+    if steady format $device; then exit 1; fi
+    steady format $device --force
+    steady mkdir -p $device a/b
+    steady put -r $device /lib a --stats
+    steady tree $device
+    steady check $device
+    steady get -r $device a/lib /tmp/lib
+    busybox cmp /lib/x86_64-linux-gnu/libc.so.6 /tmp/lib/x86_64-linux-gnu/libc.so.6
+    steady rm -r $device a
+    steady pack /lib $device --force
+    steady check $device
+    busybox rm -r /tmp/lib
+done
+steady dump /dev/mtd1 | busybox grep ' bad '
+echo "<<< done"
+END
+boot "${large_pages[@]}" nandsim.badblocks=1,7,100
 
 echo "all runs passed"

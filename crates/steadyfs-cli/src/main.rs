@@ -1,24 +1,26 @@
 //! `steady`: the command of SteadyFS.
 //!
 //! `steady format`, `ls`, `put` and their like work on volumes in images of chips and on the chips of this machine; `steady pack` makes
-//! images for production. `steady evaluate` runs SteadyFS on a simulated chip and measures it, `steady replay` tells what a trace of access
-//! times measured on a board needs, `steady devices` lists the chips. Results go to standard output, errors to standard error as one
-//! sentence. Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
+//! images for production. `steady evaluate` runs SteadyFS on a simulated chip and measures it, `steady costs` and `steady transactions`
+//! tell what calls cost there, `steady replay` tells what a trace of access times measured on a board needs, `steady devices` lists the
+//! chips. Results go to standard output, errors to standard error as one sentence. Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
 //!
 //! | module | idea |
 //! |---|---|
 //! | `commands` | a file for each command on images |
 //! | `image` | what they have in common |
-//! | `evaluate`, `replay`, `devices` | the other commands |
+//! | `evaluate`, `costs`, `transactions`, `replay`, `devices` | the other commands |
 //! | `output`, `progress` | where results go, and the bar |
 
 mod commands;
+mod costs;
 mod devices;
 mod evaluate;
 mod image;
 mod output;
 mod progress;
 mod replay;
+mod transactions;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::io;
@@ -74,6 +76,10 @@ enum Command {
     Mount(commands::mount::Arguments),
     /// Run SteadyFS on a simulated chip and measure every access
     Evaluate(evaluate::Arguments),
+    /// Tell what each call and copying files cost on a simulated chip
+    Costs(costs::Arguments),
+    /// Tell where the cost of a commit appears: create, write, flush, close
+    Transactions(transactions::Arguments),
     /// Tell the buffer that input rates need, from access times measured on a board
     Replay(replay::Arguments),
     /// List the chips that can be simulated
@@ -130,6 +136,8 @@ fn run(command: Command) -> Result<(), Failure> {
         #[cfg(target_os = "linux")]
         Command::Mount(arguments) => commands::mount::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Costs(arguments) => costs::run(&arguments),
+        Command::Transactions(arguments) => transactions::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Devices => devices::run(),
         Command::Completions(arguments) => commands::completions::run(&arguments, Cli::command()),

@@ -23,10 +23,36 @@ pub struct Outputs {
     svg: Option<PathBuf>,
 }
 
+/// The outputs of a command without a report.
+#[derive(Args, Debug)]
+pub struct Numbers {
+    /// Write the numbers as JSON; `-` writes them to standard output in place of the table
+    #[arg(long, value_name = "FILE|-")]
+    json: Option<PathBuf>,
+}
+
+impl Numbers {
+    /// Writes the table, the JSON or both.
+    pub fn write<R: Serialize + Display>(&self, result: &R) -> Result<(), Failure> {
+        write_numbers(self.json.as_deref(), result)
+    }
+}
+
+/// Writes the table to standard output and the JSON to a file, or the JSON to standard output.
+fn write_numbers<R: Serialize + Display>(json_path: Option<&Path>, result: &R) -> Result<(), Failure> {
+    match json_path {
+        Some(path) if path.as_os_str() == "-" => print_json(result),
+        Some(path) => {
+            write_file(path, &json(result)?)?;
+            print(&result.to_string())
+        }
+        None => print(&result.to_string()),
+    }
+}
+
 impl Outputs {
     /// Writes everything that was asked for. `result` is the table and the JSON; `report` is made only when needed.
     pub fn write<R: Serialize + Display>(&self, result: &R, report: impl FnOnce() -> Report) -> Result<(), Failure> {
-        let json = || serde_json::to_string_pretty(result).map_err(|error| Failure(format!("JSON: {error}")));
         if self.report.is_some() || self.svg.is_some() {
             let report = report();
             if let Some(path) = &self.report {
@@ -36,21 +62,18 @@ impl Outputs {
                 report.write_svg(directory).map_err(|error| Failure::writing(directory.display(), &error))?;
             }
         }
-        match &self.json {
-            Some(path) if path.as_os_str() == "-" => print(&(json()? + "\n")),
-            Some(path) => {
-                write_file(path, &(json()? + "\n"))?;
-                print(&result.to_string())
-            }
-            None => print(&result.to_string()),
-        }
+        write_numbers(self.json.as_deref(), result)
     }
 }
 
 /// Writes a value as JSON to standard output.
 pub fn print_json<R: Serialize>(value: &R) -> Result<(), Failure> {
+    print(&json(value)?)
+}
+
+fn json<R: Serialize>(value: &R) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure(format!("JSON: {error}")))?;
-    print(&(text + "\n"))
+    Ok(text + "\n")
 }
 
 /// Writes text to standard output. A reader that has seen enough and left is no failure.

@@ -41,6 +41,35 @@ fn evaluate_runs_end_to_end_on_a_chip_from_a_file() {
 }
 
 #[test]
+fn idle_time_is_reported_beside_the_run_without() {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("evaluate-idle");
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).unwrap();
+    let device = small_device(&directory);
+    let html = directory.join("idle.html").to_str().unwrap().to_string();
+    let arguments = ["--accesses", "300", "--write", "1KiB", "--fill", "50%", "--idle", "50ms", "--burst", "16KiB"];
+    let output = Command::new(env!("CARGO_BIN_EXE_steady"))
+        .args(["evaluate", "--device", &device, "--json", "-", "--report", &html])
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let idle = &json["idle"];
+    assert_eq!((&idle["idle_us"], &idle["burst_bytes"], &idle["bursts"]), (&50e3.into(), &16_384.into(), &19.into()));
+    assert!(json["max_us"].as_f64() < idle["without"]["max_us"].as_f64(), "{json}");
+    assert!(idle["longest_us"].as_f64() <= idle["idle_us"].as_f64(), "{json}");
+    assert!(fs::read_to_string(html).unwrap().contains("50.000 ms idle before each 16 KiB"));
+}
+
+#[test]
+fn burst_without_idle_time_is_wrong_usage() {
+    let output = Command::new(env!("CARGO_BIN_EXE_steady")).args(["evaluate", "--burst", "4KiB"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--idle"));
+}
+
+#[test]
 fn unknown_device_is_refused_in_one_sentence() {
     let output = Command::new(env!("CARGO_BIN_EXE_steady")).args(["evaluate", "--device", "mt29"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));

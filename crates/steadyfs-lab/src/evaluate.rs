@@ -6,6 +6,7 @@
 //!   drive: format, mount, fill, steady state, measure, cut, mount again
 //!      │  overwrites · ring    where the next bytes go
 //!      │  judge                every call against its bound, every run of calls against the envelopes
+//!      │  idle                 bursts, and idle work before each
 //!      │  shadow               where the chip holds each logical page, for the adversary
 //!      ▼
 //!   comparison: the floor for the same writes ──▶ Evaluation
@@ -15,25 +16,30 @@
 //! 2. Steady state: twice the usable bytes are written by the same workload. Where its writes are smaller than a logical
 //!    page, whole pages are written at its places instead, and then 2,000 writes of its own size.
 //! 3. The accesses are measured, each durable when it returns.
+//!    With idle time, they are measured first without it, for comparison; then a tenth of their number, and then all of them,
+//!    in bursts, before each of which the volume is idle and may work for so long.
 //! 4. The volume is dropped without unmounting it, mounted again, what was written last is looked for, and the workload goes
 //!    on for a while.
 //!
 //! Time is that of the chip. A call that takes longer or does more than was promised before it, in any phase, ends the run
-//! with an error, and so does a run of calls beyond an envelope.
+//! with an error, and so does a run of calls beyond an envelope, and idle work beyond the idle time.
 
 mod comparison;
-mod device;
+pub(crate) mod device;
 mod drive;
 mod error;
+mod idle;
 mod judge;
 mod options;
 mod overwrites;
 mod ring;
-mod shadow;
+pub(crate) mod shadow;
+
+pub(crate) use judge::cost;
 
 pub use device::find_profile;
 pub use error::{EvaluateError, Phase};
-pub use options::{DEFAULT_RATES, Options, Timing, UnknownName, Workload};
+pub use options::{DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Timing, UnknownName, Workload};
 
 use crate::envelope::Envelope;
 use crate::evaluation::Evaluation;

@@ -3,6 +3,10 @@
 //! [`Evaluation`] is the JSON that `steady evaluate --json` writes. Its keys are part of the project's interface: units
 //! stand at their ends, durations are microseconds, and `null` means that no finite buffer suffices.
 
+mod idle;
+
+pub use idle::{IdleMeasured, IdleResult, WithoutIdle};
+
 use crate::backlog::backlog;
 use crate::envelope::{Envelope, guaranteed_left_bytes};
 use crate::stats::Stats;
@@ -50,6 +54,8 @@ pub struct Measured {
     pub erase_counts: Vec<u32>,
     /// Access times of the floor for the same writes, in nanoseconds; at least one.
     pub floor_ns: Vec<u64>,
+    /// What happened in idle time, when there was some.
+    pub idle: Option<IdleMeasured>,
 }
 
 /// The spread of the erase counts of all good blocks.
@@ -137,8 +143,11 @@ pub struct Evaluation {
     pub erase_count: EraseCount,
     /// The buffer that each input rate needs.
     pub backlog: Vec<BacklogRow>,
-    /// The floor for the same writes.
+    /// The floor for the same writes; it has no idle time.
     pub floor: FloorResult,
+    /// Idle time between bursts; not there in a run without. Everything else is about the accesses alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<IdleResult>,
 }
 
 /// Nanoseconds as microseconds.
@@ -174,6 +183,10 @@ impl Evaluation {
                 guaranteed_bytes: guaranteed_left_bytes(&run.envelopes, run.bound_ns, run.write_bytes, rate),
             }
         };
+        let idle = match &run.idle {
+            Some(idle) => Some(IdleResult::of(idle, &stats, run.write_bytes, run.programs, run.data_pages)?),
+            None => None,
+        };
         Some(Evaluation {
             device: run.device.clone(),
             timing: run.timing.clone(),
@@ -203,13 +216,15 @@ impl Evaluation {
                 max_us: us(floor.max_ns),
                 throughput_bytes_per_s: floor.throughput_bytes_per_s(run.write_bytes),
             },
+            idle,
         })
     }
 
     /// One line that says what was evaluated.
     pub fn title(&self) -> String {
+        let idle = self.idle.map_or_else(String::new, |idle| format!("\n{}", idle.title()));
         format!(
-            "{} {} writes of {}, {} full, {} timing, seed {}",
+            "{} {} writes of {}, {} full, {} timing, seed {}{idle}",
             format_count(self.accesses),
             self.workload,
             format_size(self.write_bytes),
@@ -230,64 +245,79 @@ pub(crate) fn size_or_dash(bytes: Option<u64>) -> String {
     bytes.map_or_else(|| "—".to_string(), format_size)
 }
 
-/// Prints the evaluation for people, at most 80 columns wide.
-impl fmt::Display for Evaluation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Evaluation {
+    /// The table of access times.
+    fn times(&self) -> String {
         let duration = |us: f64| format_duration(us * 1e3);
-        let wear = self.erase_count;
-        writeln!(f, "{}\n{}\n", self.device, self.title())?;
-        let times = [
-            ("mean", self.mean_us),
-            ("p50", self.p50_us),
-            ("p99", self.p99_us),
-            ("p99.9", self.p999_us),
-            ("max", self.max_us),
-            ("bound", self.bound_us),
-        ];
-        let mut head = vec!["Access time".to_string()];
-        head.extend(times.map(|(name, _)| name.to_string()));
-        let mut row = vec!["measured".to_string()];
-        row.extend(times.map(|(_, us)| duration(us)));
-        let floor = vec![
-            "the floor".to_string(),
-            duration(self.floor.mean_us),
-            String::new(),
-            String::new(),
-            String::new(),
-            duration(self.floor.max_us),
-        ];
+        let head = ["Access time", "mean", "p50", "p99", "p99.9", "max", "bound"].map(String::from).to_vec();
+        let row = |name: &str, us: &[f64]| std::iter::once(name.to_string()).chain(us.iter().map(|&us| duration(us))).collect();
+        let seen = [self.mean_us, self.p50_us, self.p99_us, self.p999_us, self.max_us, self.bound_us];
+        let mut rows = vec![head, row(if self.idle.is_some() { "with idle" } else { "measured" }, &seen)];
+        if let Some(IdleResult { without, .. }) = &self.idle {
+            rows.push(row("without", &[without.mean_us, without.p50_us, without.p99_us, without.p999_us, without.max_us]));
+        }
+        let mut floor = row("the floor", &[self.floor.mean_us, self.floor.max_us]);
+        let max = floor.pop();
+        floor.resize(5, String::new());
+        floor.extend(max);
+        rows.push(floor);
         let mut align = vec![Align::Left];
         align.resize(7, Align::Right);
-        writeln!(f, "{}", table(&[head, row, floor], &align))?;
+        table(&rows, &align)
+    }
+
+    /// What was done, and what the volume is.
+    fn facts(&self) -> String {
         let floor_rate = format_rate(self.floor.throughput_bytes_per_s);
-        let throughput = format!(
-            "{}, {} of the floor ({floor_rate})",
-            format_rate(self.throughput_bytes_per_s),
-            format_percent(self.share_of_floor())
-        );
+        let rate = format_rate(self.throughput_bytes_per_s);
+        // The floor has no idle time: a share of it would compare what is not alike.
+        let throughput = match self.idle {
+            Some(_) => format!("{rate} in bursts; the floor without idle time {floor_rate}"),
+            None => format!("{rate}, {} of the floor ({floor_rate})", format_percent(self.share_of_floor())),
+        };
         let operations = format!(
             "{} reads, {} programs, {} erases",
             format_count(self.reads),
             format_count(self.programs),
             format_count(self.erases)
         );
-        let lines = [
+        let wear = self.erase_count;
+        let mut lines = vec![
             ("Throughput", throughput),
             ("Programs", format!("{:.2} per data page", self.programs_per_data_page)),
             ("Operations", operations),
+        ];
+        lines.extend(self.idle.iter().flat_map(IdleResult::facts));
+        lines.extend([
             ("Erase counts", format!("{} to {}, mean {:.1}", wear.min, wear.max, wear.mean)),
             ("Usable", format_size(self.usable_bytes)),
             ("RAM", format_size(self.ram_bytes)),
-            ("Mount", duration(self.mount_us)),
-        ];
-        writeln!(f, "{}", facts(lines))?;
+            ("Mount", format_duration(self.mount_us * 1e3)),
+        ]);
+        facts(lines)
+    }
+
+    /// The table of input rates.
+    fn rates(&self) -> String {
         let mut rows = vec![["Input rate", "buffer", "peak", "guaranteed buffer"].map(String::from).to_vec()];
         rows.extend(self.backlog.iter().map(|row| {
             let sizes = [row.bytes, row.peak_bytes, row.guaranteed_bytes].map(size_or_dash);
             std::iter::once(format_rate(row.rate as f64)).chain(sizes).collect()
         }));
-        write!(f, "{}", table(&rows, &[Align::Right; 4]))?;
-        writeln!(f, "Buffer: left after an access. Peak: with the write in progress. —: unbounded.")
+        table(&rows, &[Align::Right; 4])
+    }
+}
+
+/// Prints the evaluation for people, at most 80 columns wide.
+impl fmt::Display for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n{}\n", self.device, self.title())?;
+        writeln!(f, "{}\n{}\n{}", self.times(), self.facts(), self.rates().trim_end())?;
+        writeln!(f, "Buffer: left after an access. Peak: with the write in progress. —: unbounded.")?;
+        if self.idle.is_some() {
+            writeln!(f, "Data comes in at the rate during bursts, and not in idle time.")?;
+        }
+        Ok(())
     }
 }
 
@@ -317,7 +347,27 @@ pub(crate) mod tests {
             mount_ns: 16_000_000,
             erase_counts: vec![3, 4, 8],
             floor_ns: vec![500_000, 1_500_000],
+            idle: None,
         }
+    }
+
+    /// The same with ten idle times of 20 ms, of which half were used.
+    fn with_idle() -> Measured {
+        let idle = IdleMeasured {
+            idle_ns: 20_000_000,
+            burst_bytes: 409_600,
+            bursts: 10,
+            prepared: 9,
+            work_ns: 100_000_000,
+            longest_ns: 19_500_000,
+            programs: 400,
+            erases: 30,
+            met: (0, 1),
+            met_without: (700, 31),
+            without_ns: vec![2_000_000; 10],
+            ..IdleMeasured::default()
+        };
+        Measured { idle: Some(idle), ..measured() }
     }
 
     #[test]
@@ -337,6 +387,21 @@ pub(crate) mod tests {
         assert_eq!(sorted(&keys(&json["erase_count"])), ["max", "mean", "min"]);
         assert_eq!(sorted(&keys(&json["backlog"][0])), ["bytes", "guaranteed_bytes", "peak_bytes", "rate"]);
         assert_eq!(sorted(&keys(&json["floor"])), ["max_us", "mean_us", "throughput_bytes_per_s"]);
+    }
+
+    #[test]
+    fn idle_work_is_counted_apart_and_stands_beside_the_run_without() {
+        let evaluation = Evaluation::of(&with_idle(), &[1_000_000]).unwrap();
+        let idle = evaluation.idle.unwrap();
+        assert_eq!((evaluation.mean_us, evaluation.programs_per_data_page), (1_008.0, 2.06));
+        assert_eq!((idle.used_share, idle.programs_per_data_page, idle.without.mean_us), (0.5, 2.26, 2_000.0));
+        assert_eq!(idle.throughput_bytes_per_s, 4_096_000.0 * 1e9 / (1_008e6 + 200e6));
+        assert_eq!(serde_json::from_str::<Evaluation>(&serde_json::to_string(&evaluation).unwrap()).unwrap(), evaluation);
+        let text = evaluation.to_string();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        for part in ["20.000 ms idle before each 400 KiB", "with idle", "50 % used", "9 of 10 bursts", "not in idle time"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   replay ── a trace measured on a board ──┐
-//!   evaluate ── a run on a simulated chip ──┤
+//!   evaluate ── a run on a simulated chip ──┤     costs · transactions ── what calls cost
 //!                                           ▼
 //!   stats · backlog · envelope · floor   what the access times mean
 //!                                           ▼
@@ -13,6 +13,7 @@
 //! microseconds in JSON.
 
 pub mod backlog;
+pub mod costs;
 pub mod envelope;
 pub mod evaluate;
 pub mod evaluation;
@@ -22,4 +23,5 @@ pub mod report;
 pub mod stats;
 pub mod summary;
 pub mod table;
+pub mod transactions;
 pub mod units;

@@ -61,8 +61,11 @@ impl Report {
     pub fn of_evaluation(outcome: &Outcome) -> Report {
         let e = &outcome.evaluation;
         let duration = |us: f64| format_duration(us * 1e3);
-        let floor = format!("{} of the floor", format_percent(e.share_of_floor()));
-        let facts = vec![
+        let floor = match e.idle {
+            Some(_) => "in bursts".to_string(),
+            None => format!("{} of the floor", format_percent(e.share_of_floor())),
+        };
+        let mut facts = vec![
             Fact::new("Longest access", duration(e.max_us), format!("promised {}", duration(e.bound_us))),
             Fact::new("Mean access", duration(e.mean_us), format!("p99.9 {}", duration(e.p999_us))),
             Fact::new("Throughput", format_rate(e.throughput_bytes_per_s), floor),
@@ -76,9 +79,16 @@ impl Report {
                 format!("{} erases in this run", format_count(e.erases)),
             ),
         ];
+        let mut subtitle = e.title().replace('\n', ", ");
+        if let Some(idle) = &e.idle {
+            subtitle += ", when no data comes in";
+            let used = format!("{} of the idle time used", format_percent(idle.used_share));
+            facts.push(Fact::new("Without idle time", duration(idle.without.max_us), "longest access"));
+            facts.push(Fact::new("Idle work", format!("{} erases", format_count(idle.erases)), used));
+        }
         Report {
             title: e.device.clone(),
-            subtitle: e.title(),
+            subtitle,
             facts,
             access_ns: outcome.access_ns.clone(),
             write_bytes: e.write_bytes,

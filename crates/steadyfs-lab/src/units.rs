@@ -136,6 +136,29 @@ pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
     }
 }
 
+/// Reads a duration in nanoseconds: `20ms`, `250us`, `250 µs`, `1.5 s`.
+///
+/// # Errors
+/// [`UnitError`] when it is not a number with a unit of time, not a whole number of nanoseconds, or more than a day.
+pub fn parse_duration(text: &str) -> Result<u64, UnitError> {
+    const EXPECTED: &str = "a duration such as 20ms, 250us or 1.5s";
+    let (number, unit) = split(text, EXPECTED)?;
+    let scale = match unit {
+        "ns" => 1.0,
+        "us" | "µs" | "μs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return Err(UnitError::UnknownUnit { found: unit.to_string(), expected: EXPECTED }),
+    };
+    // Decimal fractions of a unit are whole nanoseconds up to rounding.
+    let ns = (number * scale).round();
+    if (ns - number * scale).abs() < 1e-3 && ns <= 86_400e9 {
+        Ok(ns as u64)
+    } else {
+        Err(UnitError::OutOfRange { found: text.trim().to_string(), expected: "whole nanoseconds, up to a day" })
+    }
+}
+
 /// Prints a number with at most `decimals` decimals and without trailing zeros.
 fn plain(number: f64, decimals: usize) -> String {
     let text = format!("{number:.decimals$}");
@@ -230,6 +253,17 @@ mod tests {
     }
 
     #[test]
+    fn durations_have_a_unit() {
+        assert_eq!(parse_duration("20ms"), Ok(20_000_000));
+        assert_eq!(parse_duration("0.1 ms"), Ok(100_000));
+        assert_eq!(parse_duration("250us"), parse_duration("250 µs"));
+        assert_eq!((parse_duration("1.5s"), parse_duration("0s")), (Ok(1_500_000_000), Ok(0)));
+        for text in ["20", "ms", "0.5ns", "-1s", "2d", "90000s"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn nonsense_is_refused_with_what_was_expected() {
         for text in ["", "fast", "-1MB/s", "nanMB/s", "infkB/s", "1.2.3MB/s", "500", "500k", "500kB", "0B/s", "9999GB/s"] {
             assert!(parse_rate(text).is_err(), "{text}");
@@ -263,7 +297,7 @@ mod tests {
     proptest! {
         #[test]
         fn parsers_accept_or_refuse_any_text_without_panicking(text in ".*") {
-            let _ = (parse_rate(&text), parse_size(&text), parse_percent(&text));
+            let _ = (parse_rate(&text), parse_size(&text), parse_percent(&text), parse_duration(&text));
         }
 
         #[test]

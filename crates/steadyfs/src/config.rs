@@ -36,19 +36,25 @@ pub struct Config {
 }
 
 impl Config {
-    /// Settings for a medium: 4 KiB logical pages where a block holds at least 15 of them.
+    /// Settings for a medium: 4 KiB logical pages where a block holds at least 8 of them.
     pub const fn for_geometry(geometry: &Geometry) -> Self {
         let mut unit_pages = 1;
-        while unit_pages * geometry.page_bytes < 4096 && geometry.pages_per_block / (unit_pages * 2) >= 15 && unit_pages < 16 {
+        while unit_pages * geometry.page_bytes < 4096 && geometry.pages_per_block / (unit_pages * 2) >= 8 && unit_pages < 16 {
             unit_pages *= 2;
         }
         let frames = geometry.pages_per_block / unit_pages * geometry.block_count;
         let pages = geometry.pages_per_block * geometry.block_count;
+        let overlay_entries = clamp(frames / 85, 64, 1024);
+        // Checkpoints are at most a twentieth of all programs where blocks are large enough to let them be so rare.
+        let entry_bytes = if frames <= 0x8000 { 4 } else { 8 };
+        let checkpoint_pages = ceil_div(overlay_entries * entry_bytes + geometry.block_count * 3 / 2, geometry.page_bytes);
+        let rare = clamp(20 * checkpoint_pages, 0, 10 * geometry.pages_per_block);
+        let checkpoint_programs = clamp(pages / 32, 32, 192);
         Self {
             unit_pages: unit_pages as u16,
-            overlay_entries: clamp(frames / 85, 64, 1024) as u16,
-            transaction_pages: 16,
-            checkpoint_programs: clamp(pages / 32, 32, 192) as u16,
+            overlay_entries: overlay_entries as u16,
+            transaction_pages: 24,
+            checkpoint_programs: if rare > checkpoint_programs { rare } else { checkpoint_programs } as u16,
             wear_spread: 32,
             bad_blocks_max: clamp(geometry.block_count / 50, 2, 200) as u16,
             files_max: clamp(frames / 2, 64, 65_536),

@@ -57,6 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     for scan in &scans {
         scan.put(&mut volume, &parent, name.unwrap_or(&scan.source.name), &mut progress)?;
     }
+    drop(progress);
     volume.free_removed()?;
     volume.close(&arguments.chip).map(drop)
 }

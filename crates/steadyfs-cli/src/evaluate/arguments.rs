@@ -4,8 +4,8 @@ use crate::output::Outputs;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
-use steadyfs_lab::evaluate::{DEFAULT_RATES, Options, Timing, Workload};
-use steadyfs_lab::units::{parse_percent, parse_rate, parse_write_size};
+use steadyfs_lab::evaluate::{DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Timing, Workload};
+use steadyfs_lab::units::{parse_duration, parse_percent, parse_rate, parse_write_size};
 
 /// Arguments of `steady evaluate`.
 #[derive(Args, Debug)]
@@ -35,6 +35,12 @@ pub struct Arguments {
     /// Seed of the workload; the same seed gives the same run
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
+    /// Idle time before each burst, such as 20ms: the volume works ahead in it, and never longer
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    idle: Option<u64>,
+    /// Bytes of a burst [default: 256KiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_write_size, requires = "idle")]
+    burst: Option<u64>,
     /// Write the access times as CSV, which `steady replay` reads
     #[arg(long, value_name = "FILE.csv")]
     pub trace: Option<PathBuf>,
@@ -47,11 +53,17 @@ const AFTER_HELP: &str = "\
 Workloads: random and hot (90 % of writes to a tenth) overwrite a file, append grows one, log drops its oldest data as
 it grows, adversary always overwrites where reclaiming space costs most.
 
-Example:
-  steady evaluate --fill 80% --rate 1MB/s --report run.html --json run.json";
+With --idle, the volume is told how much the next burst programs (a page for each smaller write) and may work ahead. All
+numbers are those of the accesses, and idle work is counted apart. The buffer is computed over the accesses, one burst after
+the other: no data comes in during idle time, and what a burst leaves in the buffer waits for the next. The row \"without\"
+is the same workload just before, without idle time.
+
+Examples:
+  steady evaluate --fill 80% --rate 1MB/s --report run.html --json run.json
+  steady evaluate --idle 100ms --burst 256KiB";
 
 /// Reads the name of a timing; clap lists the names and suggests the nearest.
-fn timings() -> impl TypedValueParser<Value = Timing> {
+pub fn timings() -> impl TypedValueParser<Value = Timing> {
     PossibleValuesParser::new(Timing::NAMES.map(|(name, _)| name)).try_map(|name| name.parse::<Timing>())
 }
 
@@ -72,6 +84,7 @@ impl Arguments {
             timing: self.timing,
             workload: self.workload,
             seed: self.seed,
+            idle: self.idle.map(|idle_ns| Idle { idle_ns, burst_bytes: self.burst.unwrap_or(DEFAULT_BURST_BYTES) }),
         }
     }
 }
@@ -99,7 +112,7 @@ mod tests {
     #[test]
     fn every_argument_reaches_the_options() {
         let line = "--device chip.toml --fill 0.5 --accesses 7 --write 512 --rate 1MB/s --rate 64kB/s --timing maximum \
-            --workload adversary --seed 9";
+            --workload adversary --seed 9 --idle 1.5ms --burst 64KiB";
         let expected = Options {
             device: "chip.toml".into(),
             fill: 0.5,
@@ -109,6 +122,7 @@ mod tests {
             timing: Timing::Maximum,
             workload: Workload::Adversary,
             seed: 9,
+            idle: Some(Idle { idle_ns: 1_500_000, burst_bytes: 65_536 }),
         };
         assert_eq!(options(&line.split_whitespace().collect::<Vec<_>>()).unwrap(), expected);
     }
@@ -120,6 +134,8 @@ mod tests {
             (["--rate", "1MB"], "500kB/s"),
             (["--workload", "randm"], "random"),
             (["--accesses", "0"], "1.."),
+            (["--idle", "20"], "unit is missing"),
+            (["--burst", "4KiB"], "--idle"),
         ] {
             let error = options(&line).unwrap_err();
             assert_eq!(error.exit_code(), 2);

@@ -6,9 +6,10 @@ use super::lock::Lock;
 use super::settings::Settings;
 use super::volume::Memory;
 use crate::Failure;
+use crate::progress::Progress;
 use std::fs;
 use std::path::{Path, PathBuf};
-use steadyfs::media::Flash;
+use steadyfs::media::{Failure as Fault, Flash};
 use steadyfs::{Access, FileSystem};
 
 /// An image that is being made, under a name of its own. It is removed unless it is finished.
@@ -67,7 +68,8 @@ impl Draft {
                 "is a chip of this machine, whose blocks are given; --block-bytes is for images",
             ));
         }
-        let chip = Chip::open_blank_mtd(target, settings.page_bytes)?;
+        let mut chip = Chip::open_blank_mtd(target, settings.page_bytes)?;
+        erase(&mut chip).map_err(|reason| Failure::at(target.display(), reason))?;
         Ok((Self { path: target.into(), target: target.into(), _old: None, is_device: true, is_finished: false }, chip))
     }
 
@@ -97,6 +99,22 @@ impl Draft {
         self.is_finished = true;
         Ok(())
     }
+}
+
+/// Erases all good blocks, so that nothing of an older volume is left. Blocks that cannot be erased have gone bad, and the volume finds
+/// out when it needs them.
+#[cfg(target_os = "linux")]
+fn erase(chip: &mut Chip) -> Result<(), String> {
+    let block_count = chip.geometry().block_count;
+    let mut progress = Progress::of(block_count.into(), "erase");
+    for block in 0..block_count {
+        let erased = chip.is_bad(block).and_then(|is_bad| if is_bad { Ok(()) } else { chip.erase(block) });
+        if let Err(fault @ (Fault::Device | Fault::Uncorrectable)) = erased {
+            return Err(chip.reason().unwrap_or_else(|| format!("{fault:?}")));
+        }
+        progress.add(1);
+    }
+    Ok(())
 }
 
 impl Drop for Draft {

@@ -3,8 +3,9 @@
 use super::drive::{Drive, drive};
 use super::{EvaluateError, Options, Outcome, Timing};
 use std::path::Path;
+use steadyfs::media::Flash;
 use steadyfs::media::nor::NorPages;
-use steadyfs_sim::{Chip, Nand, Nor, Profile, TimingChoice};
+use steadyfs_sim::{Chip, Metered, Nand, Nor, Profile, TimingChoice};
 
 /// Bytes of a page made on NOR: small enough that a record costs little, large enough that tags do not.
 const NOR_PAGE_BYTES: u32 = 512;
@@ -24,20 +25,48 @@ pub fn find_profile(device: &str) -> Result<Profile, EvaluateError> {
     Profile::from_toml(&text).map_err(refuse)
 }
 
-/// Makes the chip and runs the evaluation on it.
-pub fn run_on(profile: &Profile, options: &Options, progress: &mut dyn FnMut(f64, &str)) -> Result<Outcome, EvaluateError> {
-    let choice = match options.timing {
+/// Something to do on a chip of any kind.
+pub trait OnChip {
+    /// What comes of it.
+    type Output;
+
+    /// Does it on an erased chip.
+    fn run<C: Flash + Metered>(self, chip: C) -> Self::Output;
+}
+
+/// Makes the chip of a profile and does something on it.
+pub fn on_chip<T: OnChip>(profile: &Profile, timing: Timing, seed: u64, task: T) -> T::Output {
+    let choice = match timing {
         Timing::Typical => TimingChoice::Typical,
         Timing::Maximum => TimingChoice::Maximum,
     };
-    let run = Drive { device: &profile.name, options, promise: |bound| bound };
     match &profile.chip {
-        Chip::Nand(_) => drive(Nand::new(profile, choice, options.seed), &run, progress),
+        Chip::Nand(_) => task.run(Nand::new(profile, choice, seed)),
         Chip::Nor(nor) => {
-            let chip = Nor::new(profile, nor.size_bytes, nor.default_erase_bytes, choice, options.seed);
-            drive(NorPages::new(chip, NOR_PAGE_BYTES), &run, progress)
+            let chip = Nor::new(profile, nor.size_bytes, nor.default_erase_bytes, choice, seed);
+            task.run(NorPages::new(chip, NOR_PAGE_BYTES))
         }
     }
+}
+
+/// An evaluation, waiting for its chip.
+struct Evaluate<'r, 'o> {
+    run: Drive<'o>,
+    progress: &'r mut dyn FnMut(f64, &str),
+}
+
+impl OnChip for Evaluate<'_, '_> {
+    type Output = Result<Outcome, EvaluateError>;
+
+    fn run<C: Flash + Metered>(self, chip: C) -> Self::Output {
+        drive(chip, &self.run, self.progress)
+    }
+}
+
+/// Makes the chip and runs the evaluation on it.
+pub fn run_on(profile: &Profile, options: &Options, progress: &mut dyn FnMut(f64, &str)) -> Result<Outcome, EvaluateError> {
+    let run = Drive { device: &profile.name, options, promise: |bound| bound };
+    on_chip(profile, options.timing, options.seed, Evaluate { run, progress })
 }
 
 #[cfg(test)]

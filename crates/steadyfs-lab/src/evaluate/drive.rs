@@ -1,13 +1,14 @@
 //! The phases of a run, on any chip.
 
 use super::comparison::Comparison;
+use super::idle::{IdleWork, burst_accesses, run_bursts};
 use super::judge::{Judge, Progress, Verdict, Volume, cost};
 use super::overwrites::Overwrites;
 use super::ring::Ring;
 use super::shadow::Shadow;
-use super::{EvaluateError, Options, Outcome, Phase, Workload};
+use super::{EvaluateError, Idle, Options, Outcome, Phase, Workload};
 use crate::envelope::Envelope;
-use crate::evaluation::{Evaluation, Measured};
+use crate::evaluation::{Evaluation, IdleMeasured, Measured};
 use std::mem::size_of;
 use steadyfs::media::Flash;
 use steadyfs::{Access, Bound, Config, Cost, File, FileSystem, Usage};
@@ -31,7 +32,7 @@ pub struct Drive<'o> {
 }
 
 /// Where the bytes go.
-enum Writer {
+pub enum Writer {
     Overwrites(Overwrites),
     Ring(Ring),
 }
@@ -70,6 +71,7 @@ pub fn drive<C: Flash + Metered>(chip: C, run: &Drive<'_>, report: &mut dyn FnMu
         mount_ns: mount.time_ns,
         erase_counts: shadow.good_erase_counts(),
         floor_ns: ran.floor.access_ns()?,
+        idle: ran.idle,
     };
     let evaluation = Evaluation::of(&measured, &options.rates).ok_or(EvaluateError::NoAccess)?;
     Ok(Outcome { evaluation, access_ns: measured.access_ns, envelopes: measured.envelopes })
@@ -85,6 +87,7 @@ struct Ran {
     /// Operations of the measured accesses.
     spent: Counters,
     mount_bound: Cost,
+    idle: Option<IdleMeasured>,
 }
 
 /// Fills the volume, brings it to its steady state, measures, and drops it without unmounting.
@@ -111,13 +114,74 @@ fn run_phases<C: Flash + Metered>(
     }
     judge.finish()?;
 
+    let without = match &options.idle {
+        Some(idle) => Some(compare_without(idle, run, &mut writer, &mut fs, progress, &mut floor)?),
+        None => None,
+    };
     let mut judge = Judge::new(Phase::Measure, run.promise, progress);
     let before = fs.flash().counts();
+    let (verdict, work) = match &options.idle {
+        Some(idle) => {
+            let size = (options.accesses, options.write_bytes);
+            let work = run_bursts(idle, size, &mut writer, &mut fs, &mut judge, |offset| floor.measure(offset))?;
+            (judge.finish()?, work)
+        }
+        None => {
+            for _ in 0..options.accesses {
+                floor.measure(writer.access(&mut fs, &mut judge, options.write_bytes)?);
+            }
+            (judge.finish()?, IdleWork::default())
+        }
+    };
+    let spent = fs.flash().counts().since(&before).since(&work.spent);
+    let idle = without.zip(options.idle).map(|(without, idle)| idle_measured(idle, &work, &verdict, without));
+    Ok(Ran { writer, floor, usage, verdict, spent, mount_bound: fs.mount_bound(), idle })
+}
+
+/// Measures without idle time what is to be compared, and then lets the volume get used to having it.
+fn compare_without<C: Flash + Metered>(
+    idle: &Idle,
+    run: &Drive<'_>,
+    writer: &mut Writer,
+    fs: &mut Volume<'_, '_, C>,
+    progress: &mut Progress<'_>,
+    floor: &mut Comparison,
+) -> Result<Verdict, EvaluateError> {
+    let (options, write_bytes) = (run.options, run.options.write_bytes);
+    let mut judge = Judge::new(Phase::WithoutIdle, run.promise, progress);
     for _ in 0..options.accesses {
-        floor.measure(writer.access(&mut fs, &mut judge, options.write_bytes)?);
+        let offset = writer.access(fs, &mut judge, write_bytes)?;
+        floor.warm_up(offset..offset + write_bytes);
     }
-    let spent = fs.flash().counts().since(&before);
-    Ok(Ran { writer, floor, usage, verdict: judge.finish()?, spent, mount_bound: fs.mount_bound() })
+    let without = judge.finish()?;
+    let mut judge = Judge::new(Phase::WarmUp, run.promise, progress);
+    let size = (settling_accesses(idle, options), write_bytes);
+    run_bursts(idle, size, writer, fs, &mut judge, |offset| floor.warm_up(offset..offset + write_bytes))?;
+    judge.finish()?;
+    Ok(without)
+}
+
+/// Accesses in bursts that are not measured: a tenth of those that are, in whole bursts.
+fn settling_accesses(idle: &Idle, options: &Options) -> u64 {
+    let burst = burst_accesses(idle, options.write_bytes);
+    options.accesses.div_ceil(10).next_multiple_of(burst)
+}
+
+fn idle_measured(idle: Idle, work: &IdleWork, with: &Verdict, without: Verdict) -> IdleMeasured {
+    IdleMeasured {
+        idle_ns: idle.idle_ns,
+        burst_bytes: idle.burst_bytes,
+        bursts: work.bursts,
+        prepared: work.prepared,
+        work_ns: work.spent.time_ns,
+        longest_ns: work.longest_ns,
+        reads: work.spent.reads + work.spent.tag_reads,
+        programs: work.spent.programs + work.spent.copies,
+        erases: work.spent.erases,
+        met: (with.met.moves, with.met.erases),
+        met_without: (without.met.moves, without.met.erases),
+        without_ns: without.access_ns,
+    }
 }
 
 /// Mounts what was dropped, reads back what was written last, and goes on; tells what the mount did.
@@ -182,7 +246,8 @@ impl Sizes {
 
     /// Accesses of all phases, those that read back left out.
     fn accesses(&self, options: &Options) -> u64 {
-        self.fill_bytes / self.write_bytes + self.warm_up_writes(options).count() as u64 + options.accesses
+        let idle = options.idle.map_or(0, |idle| options.accesses + settling_accesses(&idle, options));
+        self.fill_bytes / self.write_bytes + self.warm_up_writes(options).count() as u64 + idle + options.accesses
     }
 }
 
@@ -210,7 +275,7 @@ impl Writer {
     }
 
     /// Writes `write_bytes` and tells where: in the file, or in all that was ever appended.
-    fn access<C: Flash + Metered>(
+    pub fn access<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
         judge: &mut Judge<'_, '_>,
@@ -297,6 +362,28 @@ mod tests {
     }
 
     #[test]
+    fn idle_work_keeps_its_time_and_takes_moves_and_erases_out_of_the_accesses() {
+        // A burst of more programs than lie between two checkpoints cannot be prepared as a whole.
+        for (workload, burst_bytes) in [(Workload::Random, 16 << 10), (Workload::Log, 2 << 10)] {
+            let idle = Some(Idle { idle_ns: 50_000_000, burst_bytes });
+            let options = Options { idle, fill: 0.5, ..options(workload) };
+            let outcome = run(&options, |bound| bound).unwrap_or_else(|error| panic!("{workload}: {error}"));
+            let (evaluation, idle) = (&outcome.evaluation, outcome.evaluation.idle.unwrap());
+            assert_eq!((outcome.access_ns.len(), idle.bursts), (500, 500_u64.div_ceil(burst_bytes / options.write_bytes)));
+            assert!(idle.longest_us <= idle.idle_us && idle.used_share > 0.0 && idle.prepared_bursts > 0, "{idle:?}");
+            assert_eq!((idle.accesses_with_moves, idle.accesses_with_erases), (0, 0), "{workload}");
+            assert!(evaluation.max_us < idle.without.max_us, "{workload}: {evaluation}");
+        }
+    }
+
+    #[test]
+    fn time_too_short_for_any_work_changes_nothing() {
+        let idle = Some(Idle { idle_ns: 1_000, burst_bytes: 16 << 10 });
+        let idle = run(&Options { idle, ..options(Workload::Random) }, |bound| bound).unwrap().evaluation.idle.unwrap();
+        assert_eq!((idle.programs, idle.erases, idle.used_share, idle.longest_us), (0, 0, 0.0, 0.0));
+    }
+
+    #[test]
     fn broken_bound_is_an_error_that_names_the_access_and_both_costs() {
         // Creating the file and filling it need programs only; the steady state moves or erases.
         let no_moves = |bound| {
@@ -340,6 +427,15 @@ mod tests {
         promised.extend(["rate", "bytes", "peak_bytes", "guaranteed_bytes"].repeat(options(Workload::Hot).rates.len()));
         assert_eq!(once, promised);
         assert_eq!(keys[once.len()..], ["floor", "mean_us", "max_us", "throughput_bytes_per_s"]);
+        let idle = Some(Idle { idle_ns: 20_000_000, burst_bytes: 16 << 10 });
+        let outcome = run(&Options { idle, ..options(Workload::Hot) }, generous).unwrap();
+        let json = serde_json::to_string(&outcome.evaluation).unwrap();
+        let (_, idle) = json.split_once("\"idle\":").unwrap();
+        let keys: Vec<_> = idle.split('"').skip(1).step_by(2).collect();
+        let promised = "idle_us burst_bytes bursts prepared_bursts used_share longest_us reads programs erases \
+            programs_per_data_page throughput_bytes_per_s accesses_with_moves accesses_with_erases without mean_us p50_us p99_us \
+            p999_us max_us accesses_with_moves accesses_with_erases";
+        assert_eq!(keys, promised.split_whitespace().collect::<Vec<_>>());
     }
 
     #[test]

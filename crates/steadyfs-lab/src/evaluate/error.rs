@@ -14,6 +14,8 @@ pub enum Phase {
     Fill,
     /// Brings it to its steady state.
     WarmUp,
+    /// Measures without idle time, for comparison.
+    WithoutIdle,
     /// Measures.
     Measure,
     /// Mounts, and reads back what was written last.
@@ -27,6 +29,7 @@ impl fmt::Display for Phase {
         f.write_str(match self {
             Phase::Fill => "fill",
             Phase::WarmUp => "steady state",
+            Phase::WithoutIdle => "without idle time",
             Phase::Measure => "measure",
             Phase::ReadBack => "read back",
             Phase::Resume => "resume",
@@ -111,6 +114,22 @@ pub enum EvaluateError {
         /// The envelope promised.
         envelope: Envelope,
     },
+    /// Idle work took longer than the idle time.
+    IdleBroken {
+        /// Number of accesses before it.
+        access: u64,
+        /// Nanoseconds that it took.
+        observed_ns: u64,
+        /// Nanoseconds that it was given.
+        budget_ns: u64,
+    },
+    /// Idle work failed.
+    Idle {
+        /// Number of accesses before it.
+        access: u64,
+        /// How it failed.
+        error: Error,
+    },
     /// A mount did more, or took longer, than was promised.
     MountBroken {
         /// What it did.
@@ -164,6 +183,11 @@ impl fmt::Display for EvaluateError {
                      promised {most}"
                 )
             }
+            EvaluateError::IdleBroken { access, observed_ns, budget_ns } => {
+                let (observed, budget) = (format_duration(*observed_ns as f64), format_duration(*budget_ns as f64));
+                write!(f, "idle work before access {access}: took {observed}, was given {budget}")
+            }
+            EvaluateError::Idle { access, error } => write!(f, "idle work before access {access}: {error}"),
             EvaluateError::MountBroken { observed, bound, observed_ns, bound_ns } => {
                 let (taken, most) = (format_duration(*observed_ns as f64), format_duration(*bound_ns as f64));
                 write!(f, "mount: did {observed:?} in {taken}, promised was {bound:?} in {most}")

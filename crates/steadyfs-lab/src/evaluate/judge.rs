@@ -4,7 +4,7 @@ use super::shadow::Shadow;
 use super::{EvaluateError, Phase};
 use crate::envelope::Envelope;
 use steadyfs::media::Flash;
-use steadyfs::{Bound, Call, Cost, Error, FileSystem};
+use steadyfs::{Bound, Budget, Call, Cost, Error, FileSystem};
 use steadyfs_sim::{Counters, Metered};
 
 /// The volume under test: the chip is lent, so that it outlives a volume that is dropped.
@@ -34,7 +34,19 @@ pub struct Judge<'p, 'r> {
     access_ns: Vec<u64>,
     /// Time and bound of the access in progress.
     access: (u64, u64),
+    /// Whether the access in progress met a move, and an erase.
+    meets: (bool, bool),
+    met: Met,
     bound_ns: u64,
+}
+
+/// How many accesses met what idle work can do before them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Met {
+    /// Accesses in which reclamation moved a page.
+    pub moves: u64,
+    /// Accesses in which a block was erased.
+    pub erases: u64,
 }
 
 /// What a phase gave.
@@ -45,6 +57,8 @@ pub struct Verdict {
     pub bound_ns: u64,
     /// The loosest of the envelopes promised for the calls.
     pub envelopes: [Envelope; 2],
+    /// What the accesses met.
+    pub met: Met,
 }
 
 impl<'p, 'r> Judge<'p, 'r> {
@@ -52,7 +66,18 @@ impl<'p, 'r> Judge<'p, 'r> {
     pub fn new(phase: Phase, promise: fn(Bound) -> Bound, progress: &'r mut Progress<'p>) -> Self {
         let none = Envelope { burst_ns: 0, rate_ns: 0 };
         let (calls_ns, access_ns) = (Vec::new(), Vec::new());
-        Judge { phase, promise, progress, calls_ns, envelopes: [none; 2], access_ns, access: (0, 0), bound_ns: 0 }
+        Judge {
+            phase,
+            promise,
+            progress,
+            calls_ns,
+            envelopes: [none; 2],
+            access_ns,
+            access: (0, 0),
+            meets: (false, false),
+            met: Met::default(),
+            bound_ns: 0,
+        }
     }
 
     /// Number of accesses that have ended.
@@ -77,7 +102,7 @@ impl<'p, 'r> Judge<'p, 'r> {
             loosest.burst_ns = loosest.burst_ns.max(promised.burst_ns);
             loosest.rate_ns = loosest.rate_ns.max(promised.rate_ns);
         }
-        let before = fs.flash().counts();
+        let (before, moves_before) = (fs.flash().counts(), fs.flash().moves());
         let value = act(fs).map_err(|error| EvaluateError::Volume { phase, access, call, error })?;
         let spent = fs.flash().counts().since(&before);
         let (observed, bound_ns) = (cost(&spent), bound.time_ns(&timing));
@@ -90,7 +115,28 @@ impl<'p, 'r> Judge<'p, 'r> {
         self.calls_ns.push(spent.time_ns);
         self.access.0 += spent.time_ns;
         self.access.1 += bound_ns;
+        self.meets.0 |= fs.flash().moves() > moves_before;
+        self.meets.1 |= observed.erases > 0;
         Ok(value)
+    }
+
+    /// Lets the volume work while it is idle, and tells what it did and whether it has prepared all of the burst.
+    ///
+    /// # Errors
+    /// [`EvaluateError::Idle`]; [`EvaluateError::IdleBroken`] when it worked longer than `idle_ns`.
+    pub fn idle<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        idle_ns: u64,
+        burst_bytes: u64,
+    ) -> Result<(Counters, bool), EvaluateError> {
+        let access = self.accesses();
+        let before = fs.flash().counts();
+        let prepared =
+            fs.maintain(Budget::TimeNs(idle_ns), burst_bytes).map_err(|error| EvaluateError::Idle { access, error })?;
+        let spent = fs.flash().counts().since(&before);
+        check_idle(access, spent.time_ns, idle_ns)?;
+        Ok((spent, prepared))
     }
 
     /// Ends an access.
@@ -98,6 +144,9 @@ impl<'p, 'r> Judge<'p, 'r> {
         let (time_ns, bound_ns) = std::mem::take(&mut self.access);
         self.access_ns.push(time_ns);
         self.bound_ns = self.bound_ns.max(bound_ns);
+        let (move_met, erase_met) = std::mem::take(&mut self.meets);
+        self.met.moves += u64::from(move_met);
+        self.met.erases += u64::from(erase_met);
         self.progress.done += 1;
         if self.accesses() % REPORT_EVERY == 1 {
             let share = self.progress.done as f64 / self.progress.expected.max(1) as f64;
@@ -113,8 +162,13 @@ impl<'p, 'r> Judge<'p, 'r> {
         for envelope in self.envelopes {
             check_envelope(self.phase, envelope, &self.calls_ns)?;
         }
-        Ok(Verdict { access_ns: self.access_ns, bound_ns: self.bound_ns, envelopes: self.envelopes })
+        Ok(Verdict { access_ns: self.access_ns, bound_ns: self.bound_ns, envelopes: self.envelopes, met: self.met })
     }
+}
+
+/// Holds idle work against the time it was given.
+fn check_idle(access: u64, observed_ns: u64, budget_ns: u64) -> Result<(), EvaluateError> {
+    if observed_ns <= budget_ns { Ok(()) } else { Err(EvaluateError::IdleBroken { access, observed_ns, budget_ns }) }
 }
 
 /// Finds the calls that together exceed an envelope most.
@@ -158,6 +212,13 @@ pub fn cost(spent: &Counters) -> Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn idle_work_beyond_its_time_is_an_error() {
+        assert_eq!(check_idle(7, 20, 20), Ok(()));
+        let error = check_idle(7, 21_000, 20_000).unwrap_err().to_string();
+        assert_eq!(error, "idle work before access 7: took 21 µs, was given 20 µs");
+    }
 
     #[test]
     fn broken_envelope_names_the_worst_calls() {

@@ -107,6 +107,18 @@ impl fmt::Display for Workload {
     }
 }
 
+/// Idle time between bursts of accesses, in which the volume prepares the next burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Idle {
+    /// Length of each idle time in nanoseconds: more lets fewer accesses meet moves and erases.
+    pub idle_ns: u64,
+    /// Bytes written between two idle times: more leaves more to do in each. Default 256 KiB.
+    pub burst_bytes: u64,
+}
+
+/// Bytes of a burst where nobody chooses.
+pub const DEFAULT_BURST_BYTES: u64 = 256 << 10;
+
 /// What to evaluate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -126,6 +138,8 @@ pub struct Options {
     pub workload: Workload,
     /// Seed of the workload: the same seed gives the same run. Default 1.
     pub seed: u64,
+    /// Idle time between bursts. Default none: access follows access.
+    pub idle: Option<Idle>,
 }
 
 /// The input rates looked at when none is given, in bytes per second.
@@ -142,6 +156,7 @@ impl Default for Options {
             timing: Timing::default(),
             workload: Workload::default(),
             seed: 1,
+            idle: None,
         }
     }
 }

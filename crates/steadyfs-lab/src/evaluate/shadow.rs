@@ -7,6 +7,8 @@
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::{Counters, Metered, Trace};
 
+/// Kinds of pages that reclamation moved: logical pages committed and pending, leaves of the map.
+const KINDS_MOVED: [u8; 3] = [7, 8, 10];
 /// No block, or no page of the file.
 const NONE: u32 = u32::MAX;
 /// Kinds of pages that hold a logical page: written, written alone, moved, moved before its commit.
@@ -57,6 +59,23 @@ pub struct Shadow<C> {
     /// Logical pages programmed in each block since its erase.
     contents: Vec<Vec<u32>>,
     erase_counts: Vec<u32>,
+    /// Programs of each kind of page.
+    kinds: [u64; 16],
+}
+
+/// Page programs by what they are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kinds {
+    /// Caller data, and the file system's own logical pages.
+    pub data: u64,
+    /// Journal pages, one for each commit that is not a lone page.
+    pub journal: u64,
+    /// Leaves of the map.
+    pub leaves: u64,
+    /// Checkpoints.
+    pub checkpoints: u64,
+    /// Pages that reclamation moved.
+    pub moves: u64,
 }
 
 impl<C: Flash + Metered> Shadow<C> {
@@ -71,12 +90,24 @@ impl<C: Flash + Metered> Shadow<C> {
             live: vec![0; block_count as usize],
             contents: vec![Vec::new(); block_count as usize],
             erase_counts: vec![0; block_count as usize],
+            kinds: [0; 16],
         }
     }
 
     /// Operations of the [`Flash`] interface so far, and their time.
     pub fn counts(&self) -> Counters {
         self.chip.counts()
+    }
+
+    /// Pages that reclamation has moved.
+    pub fn moves(&self) -> u64 {
+        KINDS_MOVED.iter().map(|&kind| self.kinds[usize::from(kind)]).sum()
+    }
+
+    /// Page programs so far, by what they were for.
+    pub fn kinds(&self) -> Kinds {
+        let sum = |kinds: &[usize]| kinds.iter().map(|&kind| self.kinds[kind]).sum();
+        Kinds { data: sum(&[3, 4]), journal: sum(&[5, 6]), leaves: sum(&[9]), checkpoints: sum(&[2]), moves: self.moves() }
     }
 
     /// How often each block was erased, bad ones left out.
@@ -105,6 +136,7 @@ impl<C: Flash + Metered> Shadow<C> {
 
     /// Notes a program.
     fn follow(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) {
+        self.kinds[usize::from(tag[8] & 15)] += 1;
         if !KINDS_WITH_LOGICAL.contains(&tag[8]) {
             return;
         }
@@ -168,6 +200,10 @@ impl<C: Flash + Metered> Flash for Shadow<C> {
         self.chip.erase(block)
     }
 
+    fn sync(&mut self) -> Result<(), Failure> {
+        self.chip.sync()
+    }
+
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
         self.chip.is_bad(block)
     }
@@ -204,9 +240,10 @@ mod tests {
         assert_eq!(shadow.fullest(), [0, 1]);
         shadow.read_tag(0, &mut [0; TAG_BYTES]).unwrap();
         shadow.program_loaded(9, &tag(70, 7)).unwrap();
-        assert_eq!(shadow.fullest(), [2, 0]);
+        assert_eq!((shadow.fullest(), shadow.moves()), (vec![2, 0], 1));
         // A journal page holds no logical page.
         shadow.program(10, &[], &tag(72, 5)).unwrap();
+        assert_eq!(shadow.kinds(), Kinds { data: 3, journal: 1, moves: 1, ..Kinds::default() });
         assert_eq!(shadow.fullest(), [2, 0]);
         program(&mut shadow, 16, 72, 2);
         assert_eq!(shadow.fullest(), [1], "one each: the first block");

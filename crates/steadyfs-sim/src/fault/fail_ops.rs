@@ -182,6 +182,10 @@ impl<F: Tearable> Flash for FailOps<F> {
         }
     }
 
+    fn sync(&mut self) -> Result<(), Failure> {
+        self.inner.sync()
+    }
+
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
         self.inner.is_bad(block)
     }

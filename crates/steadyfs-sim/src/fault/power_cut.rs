@@ -178,6 +178,11 @@ impl<F: Tearable> Flash for PowerCut<F> {
         }
     }
 
+    fn sync(&mut self) -> Result<(), Failure> {
+        self.answer()?;
+        self.inner.sync()
+    }
+
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
         self.answer()?;
         self.inner.is_bad(block)
@@ -226,6 +231,7 @@ mod tests {
         assert_eq!(tag_of(&mut cut, 0), Err(Failure::Device));
         assert_eq!(cut.program(3, &[], &TAG), Err(Failure::Device));
         assert_eq!(cut.erase(0), Err(Failure::Device));
+        assert_eq!(cut.sync(), Err(Failure::Device));
         assert_eq!(cut.is_bad(0), Err(Failure::Device));
         assert_eq!(cut.mark_bad(0), Err(Failure::Device));
         assert_eq!(cut.operations(), 3, "what power refuses does not count");

@@ -161,6 +161,14 @@ impl<F: Flash + Metered> Flash for Trace<F> {
         self.record(Operation::Erase, block, 0, |inner| inner.erase(block))
     }
 
+    /// Not recorded, but its time counts.
+    fn sync(&mut self) -> Result<(), Failure> {
+        let start_ns = self.inner.time_ns();
+        let outcome = self.inner.sync();
+        self.counts.time_ns += self.inner.time_ns() - start_ns;
+        outcome
+    }
+
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
         self.inner.is_bad(block)
     }

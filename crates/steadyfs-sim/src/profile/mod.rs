@@ -11,12 +11,13 @@ use std::collections::BTreeMap;
 use steadyfs::media::{Geometry, TAG_BYTES};
 
 /// The built-in documents.
-const BUILT_IN: [&str; 5] = [
+const BUILT_IN: [&str; 6] = [
     include_str!("../../profiles/mt29f1g01abafd.toml"),
     include_str!("../../profiles/w25n01gv.toml"),
     include_str!("../../profiles/gd5f1gq5.toml"),
     include_str!("../../profiles/mt29f2g08abaea.toml"),
     include_str!("../../profiles/w25q128jv.toml"),
+    include_str!("../../profiles/k9f1208u0.toml"),
 ];
 
 /// Why a profile was refused.
@@ -337,7 +338,7 @@ mod tests {
     #[test]
     fn every_built_in_profile_is_found_by_its_name() {
         let names: Vec<_> = Profile::all().into_iter().map(|profile| profile.name).collect();
-        assert_eq!(names, ["mt29f1g01abafd", "w25n01gv", "gd5f1gq5", "mt29f2g08abaea", "w25q128jv"]);
+        assert_eq!(names, ["mt29f1g01abafd", "w25n01gv", "gd5f1gq5", "mt29f2g08abaea", "w25q128jv", "k9f1208u0"]);
         for name in &names {
             assert_eq!(Profile::named(name).unwrap().name, *name);
         }

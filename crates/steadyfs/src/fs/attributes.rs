@@ -6,7 +6,7 @@
 
 use super::inode::{ATTRIBUTES_AT, EXTENSION_BYTES, Header, InodeKind};
 use super::transaction::CommitOn;
-use super::{Change, FileSystem, InodeNumber};
+use super::{Call, Change, FileSystem, InodeNumber};
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -95,7 +95,7 @@ impl<F: Flash> FileSystem<'_, F> {
             used += more;
         }
         bytes[used..].fill(0);
-        self.begin()?;
+        self.begin(Call::SetAttribute)?;
         let result = self.write_attributes(inode, &header, &bytes, used);
         self.finish(result, CommitOn::WRITE, false)?;
         self.notify(Change::Updated(inode));

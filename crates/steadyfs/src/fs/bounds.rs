@@ -101,7 +101,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let reads = Cost { reads: self.reads_of(call), ..Cost::default() };
         match self.work_of(call) {
             Some(work) => {
-                let (work, first) = self.with_first_steps(work, buffer);
+                let (work, first) = self.with_first_steps(call, work, buffer);
                 self.store.bound(&work, buffer, failures).plus(&reads).plus(&first)
             }
             None => Bound::default().plus(&reads),
@@ -129,13 +129,19 @@ impl<F: Flash> FileSystem<'_, F> {
         Some(work)
     }
 
+    /// Logical pages that a call may write, the step of the trim list that it may begin with included.
+    pub(super) fn pages_of(&self, call: Call) -> u32 {
+        let work = self.work_of(call).unwrap_or_default();
+        self.store.pages_of(&if self.lists.trim == 0 { work } else { work.plus(&TRIM) })
+    }
+
     /// Adds what a call begins with: a commit, the orphans of the time before the mount, a step of the trim list.
-    fn with_first_steps(&self, mut work: Work, buffer: Buffer) -> (Work, Cost) {
+    fn with_first_steps(&self, call: Call, mut work: Work, buffer: Buffer) -> (Work, Cost) {
         let mut reads = 0;
         if work == (Work { commits: 1, ..Work::default() }) {
             return (work, Cost::default());
         }
-        if self.commits_first() || (buffer == Buffer::Any && self.commit_on().contains(CommitOn::FULL)) {
+        if self.commits_first(call) || (buffer == Buffer::Any && self.commit_on().contains(CommitOn::FULL)) {
             work.commits += 1;
         }
         if self.orphans_are_stale {

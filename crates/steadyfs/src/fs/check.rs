@@ -9,7 +9,7 @@ use core::fmt;
 use super::inode::{Header, InodeKind, REGIONS, ROOT, Region};
 use super::regions::Node;
 use super::transaction::CommitOn;
-use super::{FileSystem, InodeNumber};
+use super::{Call, FileSystem, InodeNumber};
 use crate::config::{Config, SPARE_INODES};
 use crate::error::Error;
 use crate::media::{Flash, Geometry};
@@ -450,7 +450,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Makes one change, durably.
     fn mend(&mut self, change: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
-        self.begin()?;
+        self.begin(Call::Rename { depth: 0 })?;
         let result = change(self);
         self.finish(result, CommitOn::NONE, true)
     }

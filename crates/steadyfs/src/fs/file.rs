@@ -3,7 +3,7 @@
 use super::inode::{AREA_AT, AREA_BYTES, MODIFIED_AT, Region, SIZE_AT};
 use super::open::File;
 use super::transaction::CommitOn;
-use super::{Change, FileSystem};
+use super::{Call, Change, FileSystem};
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -83,7 +83,7 @@ impl<F: Flash> FileSystem<'_, F> {
         while done < data.len() {
             let at = offset + done as u64;
             let step = ((logical_bytes - self.split(at).1) as usize).min(data.len() - done);
-            self.begin()?;
+            self.begin(Call::Write(step as u32))?;
             let result = self.write_piece(file, at, &data[done..done + step]);
             self.finish(result, CommitOn::WRITE, file.options.durable)?;
             done += step;
@@ -218,7 +218,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if size > self.size_max() {
             return Err(Error::FileTooLarge);
         }
-        self.begin()?;
+        self.begin(Call::Truncate)?;
         self.refresh(file)?;
         let result = self.cut_or_extend(file, size);
         self.finish(result, CommitOn::TRUNCATE, file.options.durable)?;
@@ -291,7 +291,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if from >= to || (file.inline && to <= AREA_BYTES as u64) {
             return Ok(to);
         }
-        self.begin()?;
+        self.begin(Call::Write(1))?;
         let result = self.reserve_pages(file, from, to);
         self.finish(result, CommitOn::NONE, file.options.durable)
     }

@@ -34,8 +34,7 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// It frees the pages of removed files, moves what keeps blocks from being erased, erases blocks, and writes leaves and checkpoints,
     /// as far as the budget goes. `burst_bytes` counts what is programmed: a durable write of less than a program page counts as one.
-    /// A burst may take as many blocks as one checkpoint lists: about 1 MiB on NAND of 128 MiB with the
-    /// recommended settings. Nearly full volumes have no room to prepare.
+    /// A burst may be as large as the room that there is; nearly full volumes have none to prepare.
     ///
     /// # Power loss
     /// What was committed stays; an open transaction stays open.
@@ -52,7 +51,7 @@ impl<F: Flash> FileSystem<'_, F> {
             let cost = self.trim_cost();
             let Some(rest) = left.after(&cost, self.store.flash()) else { return Ok(false) };
             left = rest;
-            self.begin()?;
+            self.begin(Call::Remove { depth: 0 })?;
             self.finish(Ok(()), CommitOn::NONE, true)?;
         }
         while let Some(step) = self.store.idle_step(frames) {

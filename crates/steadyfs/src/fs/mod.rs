@@ -127,7 +127,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Makes an empty volume on a medium. Everything on it is lost.
     ///
     /// # Cost
-    /// One look at the mark of each block, about ten erases, a few programs.
+    /// One look at the mark of each block and one read, about ten erases, a few programs.
     ///
     /// # Errors
     /// [`MountError::Config`], [`MountError::MemoryTooSmall`], [`MountError::TooManyBadBlocks`], [`MountError::Volume`].

@@ -4,7 +4,7 @@ use super::directory::{Cursor, Found};
 use super::inode::{Header, InodeKind, MODIFIED_AT, NAME_BYTES_MAX, PARENT_AT, ROOT};
 use super::path::{Place, Target};
 use super::transaction::CommitOn;
-use super::{Change, FileSystem, InodeNumber};
+use super::{Call, Change, FileSystem, InodeNumber};
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -96,7 +96,7 @@ impl<F: Flash> FileSystem<'_, F> {
             Target::Directory(_) => return Err(Error::Exists),
         };
         let Found::Free(slot) = self.find(directory, name)? else { return Err(Error::Exists) };
-        self.begin()?;
+        self.begin(Call::Create { depth: 0 })?;
         let result = self.create(directory, name, slot, InodeKind::Directory);
         let (inode, _) = self.finish(result, CommitOn::MKDIR, false)?;
         self.notify(Change::Created(inode));
@@ -136,7 +136,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let Found::At { slot, inode } = self.find(directory, name)? else { return Err(Error::NotFound) };
         let header = self.read_header(inode)?;
         check_replaceable(&header, kind)?;
-        self.begin()?;
+        self.begin(Call::Remove { depth: 0 })?;
         let result = self.remove_at(directory, slot, inode, &header);
         self.finish(result, CommitOn::REMOVE, false)?;
         self.notify(Change::Removed(inode));
@@ -194,7 +194,7 @@ impl<F: Flash> FileSystem<'_, F> {
             }
             Found::Free(free) => (None, free),
         };
-        self.begin()?;
+        self.begin(Call::Rename { depth: 0 })?;
         let result = self.move_name((source, slot), (target, to_name, free), inode, &mut header, &replaced);
         self.finish(result, CommitOn::RENAME, false)?;
         if let Some((_, other, _)) = replaced {
@@ -290,7 +290,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotFound`].
     pub fn set_modified(&mut self, inode: InodeNumber, modified_ns: u64) -> Result<(), Error> {
         self.header_of(inode)?;
-        self.begin()?;
+        self.begin(Call::SetAttribute)?;
         let (page, at) = self.inode_place(inode);
         let result = self.store.patch(page, at + MODIFIED_AT, &modified_ns.to_le_bytes());
         // Handles and the directory that was used last look again.

@@ -16,7 +16,7 @@ use super::path::{Place, Target};
 use super::regions::Node;
 use super::transaction::CommitOn;
 use super::trim::Lists;
-use super::{Change, FileSystem, InodeNumber};
+use super::{Call, Change, FileSystem, InodeNumber};
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -185,7 +185,7 @@ impl<F: Flash> FileSystem<'_, F> {
                 if !self.open.has_room() {
                     return Err(Error::TooManyOpenFiles);
                 }
-                self.begin()?;
+                self.begin(Call::Create { depth: 0 })?;
                 let result = self.create(directory, name, slot, InodeKind::File);
                 let (inode, header) = self.finish(result, CommitOn::CREATE, options.durable)?;
                 self.notify(Change::Created(inode));
@@ -273,9 +273,11 @@ impl<F: Flash> FileSystem<'_, F> {
         if open > 0 || flags & ORPHAN == 0 || flags & GONE != 0 || self.store.is_read_only() {
             return Ok(());
         }
-        self.begin()?;
+        self.begin(Call::Remove { depth: 0 })?;
         let result = self.free_orphan(file.inode());
-        self.finish(result, CommitOn::NONE, false)
+        // Here and not in a call of its own, which would owe reclamation a second time.
+        let event = if file.options.changes() { CommitOn::CLOSE } else { CommitOn::NONE };
+        self.finish(result, event, false)
     }
 
     /// Reads again what a handle knows, if an inode was changed since.

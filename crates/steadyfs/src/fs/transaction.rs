@@ -1,7 +1,7 @@
 //! When changes become durable: events that commit, explicit commits, rollback.
 
 use super::open::File;
-use super::{Change, FileSystem};
+use super::{Call, Change, FileSystem};
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -75,8 +75,8 @@ impl CommitOn {
 /// Data pages and inodes that one call may take. With fewer left it may fail, and undo the open transaction.
 const PAGES_PER_CALL: u32 = 5;
 const INODES_PER_CALL: u32 = 3;
-/// Pending pages that one call may need.
-pub(super) const PENDING_PER_CALL: u32 = 8;
+/// Pending pages that a call may need which frees pages of removed files first.
+const PENDING_PER_CALL: u32 = 8;
 
 impl<'m, F: Flash> FileSystem<'m, F> {
     /// Chooses the events after which the volume commits. [`CommitOn::ON_FLUSH`] is the default; it may change at any time.
@@ -133,7 +133,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Those of every call that changes something.
     pub fn lend_cache(&mut self, memory: &'m mut [u8]) -> Result<(), Error> {
         if self.store.has_cached() {
-            self.begin()?;
+            self.begin(Call::Sync)?;
             let result = self.store.lend_cache(memory);
             return self.finish(result, CommitOn::NONE, false);
         }
@@ -202,9 +202,9 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Starts a call that changes the volume.
-    pub(super) fn begin(&mut self) -> Result<(), Error> {
+    pub(super) fn begin(&mut self, call: Call) -> Result<(), Error> {
         self.store.begin()?;
-        if self.commits_first() {
+        if self.commits_first(call) {
             self.store.commit()?;
         }
         if !self.store.is_open() {
@@ -225,12 +225,12 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Whether the next call begins with a commit.
-    pub(super) fn commits_first(&self) -> bool {
+    pub(super) fn commits_first(&self, call: Call) -> bool {
         let last_pages = self.space.used + PAGES_PER_CALL >= self.capacity();
         let last_inodes = self.space.inodes + INODES_PER_CALL >= self.plan.files_max;
         self.commit_on.contains(CommitOn::FULL)
             && self.store.is_open()
-            && (self.store.pending_room() < PENDING_PER_CALL || last_pages || last_inodes)
+            && (self.store.pending_room() < self.pages_of(call) || last_pages || last_inodes)
     }
 
     /// Whether the next call begins with freeing pages of removed files.

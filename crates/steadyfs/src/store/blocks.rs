@@ -24,6 +24,8 @@ pub(super) enum State {
     Active = 7,
     /// As `Used`; a program failed in it, and it goes bad when empty.
     Retiring = 8,
+    /// As `Free`, and known to be erased.
+    Clean = 9,
 }
 
 impl State {
@@ -37,13 +39,14 @@ impl State {
             6 => Self::Used,
             7 => Self::Active,
             8 => Self::Retiring,
+            9 => Self::Clean,
             _ => Self::Bad,
         }
     }
 }
 
 /// Number of states.
-const STATES: usize = 9;
+const STATES: usize = 10;
 
 /// Which of the blocks in one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

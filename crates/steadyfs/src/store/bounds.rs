@@ -144,6 +144,11 @@ impl<F: Flash> Store<'_, F> {
         turns + full.min(work.patches) + 1
     }
 
+    /// Pages that a call may add to the open transaction; all that there may be where that is less.
+    pub fn pages_of(&self, work: &Work) -> u32 {
+        (work.frames + self.flushes(work)).min(self.pending.capacity())
+    }
+
     /// Frames of pages that leave the cache: one that makes room, and all that wait, when the call commits.
     fn written_back(&self, work: &Work, buffer: Buffer) -> u32 {
         let waiting = match buffer {
@@ -191,7 +196,10 @@ impl<F: Flash> Store<'_, F> {
             let all = own.plus(&moves).plus(&folds).plus(&folds).plus(&checkpoint).plus(&erase);
             return Bound { moving: all, erasing: all };
         }
-        Bound { moving: own.plus(&moves).plus(&most), erasing: own.plus(&erase) }
+        // What a call discards changes the map more than its frames do: the folds for that do not wait for an erase.
+        let discarded = Cost { reads: unit, programs: unit, ..Cost::default() };
+        let discarded = discarded.times(work.discards.div_ceil(layout.fold_frees));
+        Bound { moving: own.plus(&moves).plus(&most), erasing: own.plus(&erase).plus(&discarded) }
     }
 
     /// Erases of a call: one that restocks, or what it programs beyond the blocks that are erased now, if that is more. It is

@@ -49,10 +49,19 @@ impl<F: Flash> Store<'_, F> {
     /// for data that rests.
     fn list_blocks(&mut self) {
         let allocatable = |store: &Self| store.blocks.count(State::Erased) + store.blocks.count(State::Listed);
-        while allocatable(self) < self.layout.listed_blocks && self.blocks.count(State::Free) > 0 {
+        let more = |store: &Self| store.blocks.count(State::Free) + store.blocks.count(State::Clean);
+        while allocatable(self) < self.layout.listed_blocks && more(self) > 0 {
             let choice = if allocatable(self) % 4 == 3 { Choice::MostWorn } else { Choice::LeastWorn };
-            if let Some(block) = self.blocks.choose(State::Free, choice) {
-                self.blocks.set_state(block, State::Listed);
+            let (free, clean) = (self.blocks.choose(State::Free, choice), self.blocks.choose(State::Clean, choice));
+            let wear = |block: u32| self.blocks.wear(block);
+            let takes_clean = match (free, clean) {
+                (Some(free), Some(clean)) if choice == Choice::LeastWorn => wear(clean) <= wear(free),
+                (Some(free), Some(clean)) => wear(clean) >= wear(free),
+                (free, _) => free.is_none(),
+            };
+            let (block, state) = if takes_clean { (clean, State::Erased) } else { (free, State::Listed) };
+            if let Some(block) = block {
+                self.blocks.set_state(block, state);
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Work ahead of time: what reclamation would otherwise do in the calls of a burst.
 //!
 //! A burst meets neither moves nor erases when, before it, enough blocks are erased for it, so many frames are free that no victim
-//! has to be chosen while it lasts, the overlay has room for its changes, and the next anchor is erased. Idle work brings the
+//! has to be chosen while it lasts, the overlay has room for its changes, and the next anchor is erased. Blocks beyond those that a
+//! checkpoint lists are erased as well and known as *clean*; a later checkpoint lists them as erased. Idle work brings the
 //! store there, a step at a time; each step tells its cost before.
 
 use super::blocks::{Choice, State};
@@ -14,10 +15,14 @@ use crate::media::Flash;
 /// One piece of idle work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
+    /// Write the journal page that comes first after a mount.
+    Mark,
     /// Erase the next anchor.
     Anchor,
     /// Erase a listed block.
     Erase,
+    /// Erase a block that no checkpoint has listed yet.
+    Clean,
     /// Move a frame of a victim.
     Move,
     /// Write a leaf anew.
@@ -30,8 +35,11 @@ impl<F: Flash> Store<'_, F> {
     /// What is to be done before a burst of `frames` frames; `None` when everything is ready, or cannot be made so.
     pub(crate) fn idle_step(&self, frames: u32) -> Option<Step> {
         let layout = &self.layout;
-        if self.read_only || self.unmarked {
+        if self.read_only {
             return None;
+        }
+        if self.unmarked {
+            return Some(Step::Mark);
         }
         if !self.anchors.ready {
             return Some(Step::Anchor);
@@ -44,12 +52,16 @@ impl<F: Flash> Store<'_, F> {
             return Some(Step::Move);
         }
         let (erased, listed) = (self.blocks.count(State::Erased), self.blocks.count(State::Listed));
-        let wanted = (STOCK + 2 + frames.div_ceil(layout.frames_per_block)).min(layout.listed_blocks);
-        if erased < wanted && listed > 0 {
+        let wanted = STOCK + 2 + (frames + frames / 2).div_ceil(layout.frames_per_block);
+        let now = wanted.min(layout.listed_blocks);
+        if erased < now && listed > 0 {
             return Some(Step::Erase);
         }
-        let more = self.blocks.count(State::Dead) + self.blocks.count(State::Free) > 0;
-        let short = erased + listed < wanted && more;
+        if erased + self.blocks.count(State::Clean) < wanted && self.blocks.count(State::Free) > 0 {
+            return Some(Step::Clean);
+        }
+        let more = self.blocks.count(State::Dead) + self.blocks.count(State::Clean) > 0;
+        let short = erased + listed < now && more;
         let due = self.programs_since_checkpoint > u32::from(layout.config.checkpoint_programs) / 2;
         (short || due).then_some(Step::Checkpoint)
     }
@@ -79,8 +91,9 @@ impl<F: Flash> Store<'_, F> {
             if waits { checkpoint.plus(&erase) } else { Cost::default() }
         };
         match step {
-            Step::Anchor | Step::Erase => erase,
+            Step::Anchor | Step::Erase | Step::Clean => erase,
             Step::Checkpoint => checkpoint,
+            Step::Mark => head(HeadIndex::Journal).plus(&Cost { programs: 1, ..Cost::default() }),
             Step::Fold => fold.plus(&head(HeadIndex::User)),
             Step::Move => {
                 let full = self.overlay.len() == self.overlay.capacity();
@@ -94,8 +107,16 @@ impl<F: Flash> Store<'_, F> {
     pub(crate) fn idle(&mut self, step: Step) -> Result<(), Error> {
         self.call = Call::default();
         match step {
+            Step::Mark => self.begin(),
             Step::Anchor => self.prepare_anchor(),
             Step::Erase => self.erase_listed(),
+            Step::Clean => match self.blocks.choose(State::Free, Choice::LeastWorn) {
+                Some(block) if self.erase(block)? => {
+                    self.blocks.set_state(block, State::Clean);
+                    Ok(())
+                }
+                _ => Ok(()),
+            },
             Step::Fold => self.fold(),
             Step::Checkpoint => self.checkpoint(),
             Step::Move => {

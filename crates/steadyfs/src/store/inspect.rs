@@ -16,6 +16,8 @@ pub enum BlockState {
     Reserved,
     /// Holds nothing; may be listed by the next checkpoint.
     Free,
+    /// The same, and erased.
+    Clean,
     /// May be allocated before the next checkpoint, once erased.
     Listed,
     /// The same, erased since the mount.
@@ -103,6 +105,7 @@ impl<F: Flash> Store<'_, F> {
             State::Bad => BlockState::Bad,
             State::Reserved => BlockState::Reserved,
             State::Free => BlockState::Free,
+            State::Clean => BlockState::Clean,
             State::Listed => BlockState::Listed,
             State::Erased => BlockState::Erased,
             State::Dead => BlockState::Dead,

@@ -113,6 +113,7 @@ impl<F: Flash> Store<'_, F> {
         let blocks = self.blocks.count(State::Erased)
             + self.blocks.count(State::Listed)
             + self.blocks.count(State::Free)
+            + self.blocks.count(State::Clean)
             + self.blocks.count(State::Dead);
         self.head_rest(HeadIndex::User) + self.head_rest(HeadIndex::Moved) + blocks * self.layout.frames_per_block
     }
@@ -222,9 +223,11 @@ impl<F: Flash> Store<'_, F> {
         self.pace.erased = false;
         let lags = |block: u32| u32::from(self.blocks.wear_max().saturating_sub(self.blocks.wear(block))) > self.spread_kept();
         // A head that is hardly used keeps its block from wearing, and so does the journal page in it.
+        // Into a block that lags as much, it would have to go on at once.
+        let has_worn = (0..self.blocks.block_count()).any(|block| self.blocks.state(block) == State::Erased && !lags(block));
         let head_lags = |head: HeadIndex| {
             let block = self.heads[head as usize].block;
-            block != NONE && lags(block)
+            block != NONE && lags(block) && has_worn
         };
         if head_lags(HeadIndex::Moved) {
             self.close(HeadIndex::Moved);
@@ -341,7 +344,7 @@ impl<F: Flash> Store<'_, F> {
 
     fn checkpoint_is_due(&self) -> bool {
         let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
-        let more = self.blocks.count(State::Free) + self.blocks.count(State::Dead);
+        let more = self.blocks.count(State::Free) + self.blocks.count(State::Clean) + self.blocks.count(State::Dead);
         self.programs_since_checkpoint >= u32::from(self.layout.config.checkpoint_programs) || (allocatable < STOCK && more > 0)
     }
 

@@ -58,7 +58,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Makes an empty volume. Everything on the medium is lost.
     ///
     /// # Cost
-    /// One look at each block's mark; `anchors + 2` erases; `checkpoint_pages + 2` programs.
+    /// One look at each block's mark and one read; `anchors + 2` erases; `checkpoint_pages + 2` programs.
     ///
     /// # Power loss
     /// The medium is not formatted until the last program.
@@ -75,9 +75,25 @@ impl<'m, F: Flash> Store<'m, F> {
     fn write_empty(&mut self) -> Result<(), MountError> {
         let Layout { geometry, config, anchor_count, .. } = self.layout;
         let blocks = geometry.block_count;
+        let mut newest = 0;
         for block in 0..blocks {
             let state = if self.flash.is_bad(block)? { State::Bad } else { State::Free };
             self.blocks.set_state(block, state);
+            if state == State::Free {
+                newest = newest.max(self.checked_sequence(block * geometry.pages_per_block)?);
+            }
+        }
+        // Pages of an earlier volume stay until their blocks are erased. Roll-forward takes them for old ones if all sequences of
+        // this volume are higher: that of the newest first page of a block, and of what was programmed after it.
+        if newest >= 1 << 39 {
+            // No chip lives so long: whatever wrote that, it must go.
+            for block in 0..blocks {
+                if self.blocks.state(block) == State::Free {
+                    self.erase(block)?;
+                }
+            }
+        } else if newest > 0 {
+            self.sequence = newest + u64::from(blocks * geometry.pages_per_block) * 4 + 0x1_0000;
         }
         let mut copy = NONE;
         let mut anchors = 0;

@@ -1,0 +1,43 @@
+//! `steady costs`: what each call and copying files cost on a simulated chip.
+
+use crate::Failure;
+use crate::evaluate::timings;
+use crate::output::Numbers;
+use clap::Args;
+use steadyfs_lab::costs::{self, Options};
+use steadyfs_lab::evaluate::Timing;
+
+/// Arguments of `steady costs`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// Device profile: a name (see `steady devices`) or a file in TOML
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd")]
+    device: String,
+    /// Times of the simulated chip
+    #[arg(long, default_value = "typical", value_parser = timings())]
+    timing: Timing,
+    /// Files of the large directory, and steps of each kind
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    files: u32,
+    /// Seed of the order of files; the same seed gives the same run
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    numbers: Numbers,
+}
+
+const AFTER_HELP: &str = "\
+Programs and reads are means and the most of a step; a step that changes something ends with its commit. Every call is held to
+its bound: one that breaks it ends the command with code 1. Bars are means that are wanted, marked with ! where they are missed.
+
+Example:
+  steady costs --device k9f1208u0 --json costs.json";
+
+/// Runs `steady costs`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let Arguments { device, timing, files, seed, numbers } = arguments;
+    let options = Options { device: device.clone(), timing: *timing, files: *files, seed: *seed };
+    let costs = costs::run(&options).map_err(|error| Failure(error.to_string()))?;
+    numbers.write(&costs)
+}

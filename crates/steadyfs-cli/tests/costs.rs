@@ -1,0 +1,58 @@
+//! `steady costs` and `steady transactions` as their users run them.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A chip of 16 MiB with 1 KiB pages, in a file of its own.
+fn small_device(name: &str) -> String {
+    let profile = include_str!("../../steadyfs-sim/profiles/mt29f1g01abafd.toml");
+    let (figures, _sources) = profile.split_once("[sources]").unwrap();
+    let small = figures
+        .replace("mt29f1g01abafd", "small")
+        .replace("page_bytes = 2048", "page_bytes = 1024")
+        .replace("pages_per_block = 64", "pages_per_block = 32")
+        .replace("block_count = 1024", "block_count = 512");
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, small).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+fn steady(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_steady")).args(arguments).output().unwrap()
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn costs_measures_every_call_within_its_bound_and_every_copy() {
+    let device = small_device("costs.toml");
+    let costs = json(&steady(&["costs", "--device", &device, "--files", "300", "--json", "-"]));
+    assert_eq!((&costs["device"], &costs["files"]), (&"small".into(), &300.into()));
+    let calls = costs["calls"].as_array().unwrap();
+    assert_eq!(calls.len(), 16);
+    assert!(calls.iter().all(|call| call["max_us"].as_f64() <= call["bound_us"].as_f64()), "{costs}");
+    let copies = costs["copies"].as_array().unwrap();
+    assert!(copies.iter().all(|copy| copy["ratio"].as_f64() > Some(1.0)), "{costs}");
+}
+
+#[test]
+fn more_files_than_fit_end_with_code_1_and_one_sentence() {
+    let device = small_device("costs-files.toml");
+    let output = steady(&["costs", "--device", &device, "--files", "1000000"]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.starts_with("error: 1000216 files are needed") && error.lines().count() == 1, "{error}");
+}
+
+#[test]
+fn transactions_show_the_flush_of_the_device_in_the_column_of_the_commit() {
+    let table = json(&steady(&["transactions", "--flush-us", "955000", "--files", "10", "--json", "-"]));
+    let rows = table["rows"].as_array().unwrap();
+    let events: Vec<_> = rows.iter().map(|row| row["events"].as_str().unwrap()).collect();
+    assert_eq!(events, ["close", "timed", "flush", "every_write", "manual"]);
+    assert!(rows[0]["close_us"].as_f64() > Some(955e3) && rows[0]["flush_us"].as_f64() < Some(955e3), "{table}");
+    assert!(rows[2]["flush_us"].as_f64() > Some(955e3) && rows[2]["close_us"].as_f64() < Some(955e3), "{table}");
+}

@@ -1,0 +1,67 @@
+//! What each call costs on a simulated chip, and what copying files costs beside programming their bytes.
+//!
+//! ```text
+//!   gauge     a call and its bound; a step of one call or a few; the mean and the most of many steps
+//!     ▼
+//!   calls     10,000 steps of each kind, on one volume
+//!   copying   mount, copy and unmount, each way on a volume of its own
+//!     ▼
+//!   table     rows for people and as JSON, with the bars that they are held against
+//! ```
+//!
+//! Every call is held to its bound, in operations and in time; one that breaks it ends the run with an error. Bars are only
+//! printed: they are means, which nothing promises.
+
+mod calls;
+mod copying;
+mod error;
+mod gauge;
+mod table;
+
+pub use error::CostsError;
+pub use table::{CallCost, Commits, CopyCost, Costs};
+
+use crate::evaluate::Timing;
+use crate::evaluate::device::{find_profile, on_chip};
+
+/// What to measure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Name of a device profile, or path of a profile in TOML. Default `mt29f1g01abafd`.
+    pub device: String,
+    /// Times of the chip. Default typical.
+    pub timing: Timing,
+    /// Files of the large directory, and steps of each kind. Default 10,000.
+    pub files: u32,
+    /// Seed of the order of files: the same seed gives the same run. Default 1.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { device: "mt29f1g01abafd".to_string(), timing: Timing::default(), files: 10_000, seed: 1 }
+    }
+}
+
+/// Measures every call, and copying.
+///
+/// # Errors
+/// [`CostsError`]: the device or the options are not possible, the volume refused a call, or a promise was broken.
+pub fn run(options: &Options) -> Result<Costs, CostsError> {
+    let profile = find_profile(&options.device)?;
+    let (usage, calls) = on_chip(&profile, options.timing, options.seed, calls::Calls { options })?;
+    let mut copies = Vec::new();
+    for way in copying::ways() {
+        copies.push(on_chip(&profile, options.timing, options.seed, way)?);
+    }
+    Ok(Costs {
+        device: profile.name,
+        timing: options.timing.to_string(),
+        files: options.files,
+        seed: options.seed,
+        usable_bytes: usage.usable_bytes,
+        used_bytes: usage.used_bytes,
+        calls,
+        copies,
+    })
+}

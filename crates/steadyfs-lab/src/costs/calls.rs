@@ -1,0 +1,405 @@
+//! Steps of each kind on one volume: first those of names, in a directory that they make large, then those of data.
+
+use super::gauge::{Step, Tally, Volume};
+use super::{CallCost, CostsError, Options};
+use crate::evaluate::device::OnChip;
+use fastrand::Rng;
+use steadyfs::media::Flash;
+use steadyfs::{Access, Bound, Call, Config, Cursor, Error, File, FileSystem, InodeNumber, OpenOptions, ROOT, Usage};
+use steadyfs_sim::{Metered, Trace};
+
+/// Bytes of a small file.
+const SMALL_BYTES: usize = 50;
+/// Bytes of a record.
+const RECORD_BYTES: usize = 64;
+/// Bytes of a page of a large file.
+const PAGE_BYTES: usize = 4096;
+/// Bytes of the large file, where the volume has eight times as many.
+const LARGE_BYTES: u64 = 8 << 20;
+/// Files of the small directory.
+const FEW: u32 = 100;
+/// Files and directories beside those counted: directories, the log, the large file, attributes of the few.
+const BESIDES: u32 = 2 * FEW + 16;
+
+/// Mean programs and reads that rows are held against.
+const BARS: [(&str, Option<f64>, Option<f64>); 6] = [
+    (CREATE, Some(2.2), Some(8.0)),
+    (OPEN_AGAIN, None, Some(3.0)),
+    (STAT, None, Some(6.0)),
+    (RENAME_FEW, Some(1.3), Some(8.0)),
+    (RENAME_MANY, Some(1.3), Some(8.0)),
+    (REMOVE, Some(1.5), None),
+];
+const CREATE: &str = "create 50 B";
+const OPEN: &str = "open";
+const OPEN_AGAIN: &str = "open again";
+const STAT: &str = "stat";
+const LIST: &str = "list an entry";
+const RENAME_MANY: &str = "rename";
+const RENAME_FEW: &str = "rename among 100";
+const ATTRIBUTE: &str = "set attribute";
+const REMOVE: &str = "remove";
+const MKDIR: &str = "mkdir";
+const RMDIR: &str = "rmdir";
+const APPEND_RECORD: &str = "append 64 B";
+const APPEND_PAGE: &str = "append 4 KiB";
+const TRUNCATE: &str = "truncate";
+const OVERWRITE: &str = "overwrite 4 KiB";
+const READ: &str = "read 4 KiB";
+
+/// Measures the calls on a chip.
+pub struct Calls<'o> {
+    /// What to measure.
+    pub options: &'o Options,
+}
+
+impl OnChip for Calls<'_> {
+    type Output = Result<(Usage, Vec<CallCost>), CostsError>;
+
+    fn run<C: Flash + Metered>(self, chip: C) -> Self::Output {
+        measure(chip, self.options, |bound| bound)
+    }
+}
+
+/// Measures every kind of step; returns the space of the volume at the end of the steps that need most of it.
+fn measure<C: Flash + Metered>(
+    chip: C,
+    options: &Options,
+    promise: fn(Bound) -> Bound,
+) -> Result<(Usage, Vec<CallCost>), CostsError> {
+    let mut chip = Trace::with_cap(chip, 0);
+    let geometry = chip.geometry();
+    let config = Config::for_geometry(&geometry);
+    let mut memory = vec![0; config.memory_bytes(&geometry)];
+    FileSystem::format(&mut chip, &config, &mut memory)?;
+    let fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)?;
+    let (needed, files_max) = (options.files + BESIDES, fs.usage().files_max);
+    if needed > files_max {
+        return Err(CostsError::TooManyFiles { needed, files_max });
+    }
+    let mut bench = Bench { fs, promise, rng: Rng::with_seed(options.seed), files: options.files, rows: Vec::new() };
+    bench.names()?;
+    let usage = bench.data()?;
+    bench.removals()?;
+    Ok((usage, bench.rows))
+}
+
+/// The volume and the rows so far.
+struct Bench<'m, 's, C> {
+    fs: Volume<'m, 's, C>,
+    promise: fn(Bound) -> Bound,
+    rng: Rng,
+    files: u32,
+    rows: Vec<CallCost>,
+}
+
+impl<'m, 's, C: Flash + Metered> Bench<'m, 's, C> {
+    /// Makes as many steps as there are files, and a row of them.
+    fn steps(
+        &mut self,
+        name: &str,
+        mut act: impl FnMut(&mut Step<'_>, &mut Volume<'m, 's, C>, u32) -> Result<(), CostsError>,
+    ) -> Result<(), CostsError> {
+        let mut tally = Tally::default();
+        for index in 0..self.files {
+            let mut step = Step::new(name, self.promise);
+            act(&mut step, &mut self.fs, index)?;
+            tally.note(&step);
+        }
+        self.push(tally.row(name));
+        Ok(())
+    }
+
+    fn push(&mut self, mut row: CallCost) {
+        if let Some((_, programs, reads)) = BARS.iter().find(|(name, ..)| *name == row.call) {
+            (row.programs_bar, row.reads_bar) = (*programs, *reads);
+        }
+        self.rows.push(row);
+    }
+
+    /// A call that is held to its bound and not part of a row.
+    fn unmeasured<T>(
+        &mut self,
+        call: Call,
+        act: impl FnOnce(&mut Volume<'m, 's, C>) -> Result<T, Error>,
+    ) -> Result<T, CostsError> {
+        Step::new("between the steps", self.promise).call(&mut self.fs, call, act)
+    }
+
+    /// The numbers of all files, in random order.
+    fn order(&mut self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.files).collect();
+        self.rng.shuffle(&mut order);
+        order
+    }
+
+    fn make_dir(&mut self, name: &str) -> Result<InodeNumber, CostsError> {
+        self.unmeasured(Call::Create { depth: 1 }, |fs| fs.create_dir(name))
+    }
+
+    /// What is done with names: many files in one directory, few in another.
+    fn names(&mut self) -> Result<(), CostsError> {
+        let many = self.make_dir("many")?;
+        let few = self.make_dir("few")?;
+        self.steps(CREATE, |step, fs, index| create_small(step, fs, (many, &file_name(index)), index))?;
+        self.open_and_open_again(many)?;
+        let order = self.order();
+        self.steps(STAT, |step, fs, index| {
+            let name = file_name(order[index as usize]);
+            let stat = step.call(fs, Call::Open { depth: 1 }, |fs| fs.stat((many, name.as_str())))?;
+            require(stat.size == SMALL_BYTES as u64, STAT)
+        })?;
+        let mut cursor = Cursor::default();
+        self.steps(LIST, |step, fs, _| {
+            let entry = step.call(fs, Call::List, |fs| fs.list(many, &mut cursor))?;
+            require(entry.is_some(), LIST)
+        })?;
+        let order = self.order();
+        self.steps(RENAME_MANY, |step, fs, index| {
+            let number = order[index as usize];
+            rename(step, fs, many, &file_name(number), &new_name(number))
+        })?;
+        self.few_files(few)
+    }
+
+    /// Opens each file twice: a row of the first times, and one of the second.
+    fn open_and_open_again(&mut self, directory: InodeNumber) -> Result<(), CostsError> {
+        let mut again = Tally::default();
+        let (order, promise) = (self.order(), self.promise);
+        self.steps(OPEN, |step, fs, index| {
+            let name = file_name(order[index as usize]);
+            open(step, fs, (directory, &name))?;
+            let mut second = Step::new(OPEN_AGAIN, promise);
+            open(&mut second, fs, (directory, &name))?;
+            again.note(&second);
+            Ok(())
+        })?;
+        self.push(again.row(OPEN_AGAIN));
+        Ok(())
+    }
+
+    /// Renames in a small directory, and attributes of the files in it.
+    fn few_files(&mut self, directory: InodeNumber) -> Result<(), CostsError> {
+        let mut inodes = Vec::new();
+        for index in 0..FEW {
+            let mut step = Step::new("between the steps", self.promise);
+            create_small(&mut step, &mut self.fs, (directory, &turn_name(index, 0)), index)?;
+            let name = turn_name(index, 0);
+            inodes.push(self.unmeasured(Call::Open { depth: 1 }, |fs| fs.stat((directory, name.as_str())))?.inode);
+        }
+        self.steps(RENAME_FEW, |step, fs, index| {
+            let (number, turn) = (index % FEW, index / FEW);
+            rename(step, fs, directory, &turn_name(number, turn), &turn_name(number, turn + 1))
+        })?;
+        self.steps(ATTRIBUTE, |step, fs, index| {
+            let inode = inodes[(index % FEW) as usize];
+            let value = index.to_le_bytes();
+            step.call(fs, Call::SetAttribute, |fs| fs.set_attribute(inode, "mark", Some(&value)))?;
+            step.call(fs, Call::Sync, |fs| fs.sync())
+        })
+    }
+
+    /// What is done with data: a log of records, a file that grows and is cut again, a large file.
+    fn data(&mut self) -> Result<Usage, CostsError> {
+        let mut log = self.create(OpenOptions::DURABLE, "log")?;
+        let record = [0x5A; RECORD_BYTES];
+        self.steps(APPEND_RECORD, |step, fs, _| write(step, fs, &mut log, None, &record))?;
+        self.unmeasured(Call::Sync, |fs| fs.close(log))?;
+        self.grow_and_cut()?;
+        let large_bytes = LARGE_BYTES.min(self.fs.usage().usable_bytes / 8) / PAGE_BYTES as u64 * PAGE_BYTES as u64;
+        let mut large = self.create(OpenOptions::DURABLE, "large")?;
+        let page = [0xC3; PAGE_BYTES];
+        for _ in 0..large_bytes / PAGE_BYTES as u64 {
+            write(&mut Step::new("between the steps", self.promise), &mut self.fs, &mut large, None, &page)?;
+        }
+        let places = large_bytes / PAGE_BYTES as u64;
+        let mut rng = self.rng.fork();
+        self.steps(OVERWRITE, |step, fs, index| {
+            let mut page = page;
+            page[..4].copy_from_slice(&index.to_le_bytes());
+            write(step, fs, &mut large, Some(rng.u64(..places) * PAGE_BYTES as u64), &page)
+        })?;
+        self.steps(READ, |step, fs, _| {
+            let mut read = [0; PAGE_BYTES];
+            let offset = rng.u64(..places) * PAGE_BYTES as u64;
+            step.call(fs, Call::Read(PAGE_BYTES as u32), |fs| fs.read(&mut large, offset, &mut read))?;
+            require(read[4..] == page[4..], READ)
+        })?;
+        self.unmeasured(Call::Sync, |fs| fs.close(large))?;
+        Ok(self.fs.usage())
+    }
+
+    /// A file grows by pages, to half of what the volume has room for at most, and is cut again by a little less than a page a step.
+    fn grow_and_cut(&mut self) -> Result<(), CostsError> {
+        let usage = self.fs.usage();
+        let most = ((usage.usable_bytes - usage.used_bytes) / 2).max(PAGE_BYTES as u64);
+        let mut file = self.create(OpenOptions::DURABLE, "growing")?;
+        let (page, promise) = ([0x3C; PAGE_BYTES], self.promise);
+        let mut size = 0;
+        self.steps(APPEND_PAGE, |step, fs, _| {
+            if size + PAGE_BYTES as u64 > most {
+                let mut between = Step::new("between the steps", promise);
+                between.call(fs, Call::Truncate, |fs| fs.truncate(&mut file, 0))?;
+                size = 0;
+            }
+            size += PAGE_BYTES as u64;
+            write(step, fs, &mut file, None, &page)
+        })?;
+        let cut = (size / u64::from(self.files)).max(1);
+        self.steps(TRUNCATE, |step, fs, _| {
+            size = size.saturating_sub(cut);
+            step.call(fs, Call::Truncate, |fs| fs.truncate(&mut file, size))
+        })?;
+        self.unmeasured(Call::Sync, |fs| fs.close(file))
+    }
+
+    fn create(&mut self, options: OpenOptions, name: &str) -> Result<File, CostsError> {
+        self.unmeasured(Call::Create { depth: 1 }, |fs| fs.open(name, options))
+    }
+
+    /// Removes the many files, and makes and removes as many directories.
+    fn removals(&mut self) -> Result<(), CostsError> {
+        let many = self.unmeasured(Call::Open { depth: 1 }, |fs| fs.stat("many"))?.inode;
+        let order = self.order();
+        self.steps(REMOVE, |step, fs, index| {
+            let name = new_name(order[index as usize]);
+            step.call(fs, Call::Remove { depth: 1 }, |fs| fs.remove((many, name.as_str())))?;
+            step.call(fs, Call::Sync, |fs| fs.sync())
+        })?;
+        self.steps(MKDIR, |step, fs, index| {
+            step.call(fs, Call::Create { depth: 1 }, |fs| fs.create_dir((ROOT, directory_name(index).as_str())))?;
+            step.call(fs, Call::Sync, |fs| fs.sync())
+        })?;
+        let order = self.order();
+        self.steps(RMDIR, |step, fs, index| {
+            let name = directory_name(order[index as usize]);
+            step.call(fs, Call::Remove { depth: 1 }, |fs| fs.remove_dir((ROOT, name.as_str())))?;
+            step.call(fs, Call::Sync, |fs| fs.sync())
+        })
+    }
+}
+
+fn require(holds: bool, step: &str) -> Result<(), CostsError> {
+    if holds { Ok(()) } else { Err(CostsError::Lost { step: step.to_string() }) }
+}
+
+/// Creates a file, writes its bytes and commits both.
+fn create_small<C: Flash + Metered>(
+    step: &mut Step<'_>,
+    fs: &mut Volume<'_, '_, C>,
+    place: (InodeNumber, &str),
+    index: u32,
+) -> Result<(), CostsError> {
+    let data = [index as u8; SMALL_BYTES];
+    let mut file = step.call(fs, Call::Create { depth: 1 }, |fs| fs.open(place, OpenOptions::CREATE))?;
+    step.call(fs, Call::Write(data.len() as u32), |fs| fs.write(&mut file, 0, &data))?;
+    step.call(fs, Call::Sync, |fs| fs.sync())?;
+    step.call(fs, Call::Sync, |fs| fs.close(file))
+}
+
+fn open<C: Flash + Metered>(
+    step: &mut Step<'_>,
+    fs: &mut Volume<'_, '_, C>,
+    place: (InodeNumber, &str),
+) -> Result<(), CostsError> {
+    let file = step.call(fs, Call::Open { depth: 1 }, |fs| fs.open(place, OpenOptions::READ))?;
+    step.call(fs, Call::Sync, |fs| fs.close(file))
+}
+
+fn rename<C: Flash + Metered>(
+    step: &mut Step<'_>,
+    fs: &mut Volume<'_, '_, C>,
+    directory: InodeNumber,
+    from: &str,
+    to: &str,
+) -> Result<(), CostsError> {
+    step.call(fs, Call::Rename { depth: 2 }, |fs| fs.rename((directory, from), (directory, to)))?;
+    step.call(fs, Call::Sync, |fs| fs.sync())
+}
+
+/// Writes through a durable handle, at the end of the file where no offset is given, a logical page a call at most.
+fn write<C: Flash + Metered>(
+    step: &mut Step<'_>,
+    fs: &mut Volume<'_, '_, C>,
+    file: &mut File,
+    offset: Option<u64>,
+    data: &[u8],
+) -> Result<(), CostsError> {
+    let logical_bytes = fs.usage().logical_bytes as usize;
+    let mut at = match offset {
+        Some(offset) => offset,
+        None => step.call(fs, Call::Open { depth: 0 }, |fs| fs.size(file))?,
+    };
+    let mut rest = data;
+    while !rest.is_empty() {
+        let within = (at % logical_bytes as u64) as usize;
+        let (piece, after) = rest.split_at((logical_bytes - within).min(rest.len()));
+        let whole = piece.len() == logical_bytes && offset.is_some();
+        let call = if whole { Call::Overwrite } else { Call::Write(piece.len() as u32) };
+        step.call(fs, call, |fs| fs.write(file, at, piece))?;
+        at += piece.len() as u64;
+        rest = after;
+    }
+    Ok(())
+}
+
+fn file_name(number: u32) -> String {
+    format!("file-{number:05}")
+}
+
+fn new_name(number: u32) -> String {
+    format!("renamed-{number:05}")
+}
+
+fn turn_name(number: u32, turn: u32) -> String {
+    format!("turn-{turn:03}-{number:02}")
+}
+
+fn directory_name(number: u32) -> String {
+    format!("directory-{number:05}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use steadyfs::Cost;
+    use steadyfs::media::Geometry;
+    use steadyfs_sim::{Nand, NandTiming};
+
+    fn run(promise: fn(Bound) -> Bound) -> Result<(Usage, Vec<CallCost>), CostsError> {
+        let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 256 };
+        let options = Options { files: 300, ..Options::default() };
+        measure(Nand::with_geometry(geometry, NandTiming::ROUND, 1), &options, promise)
+    }
+
+    #[test]
+    fn every_call_keeps_its_bound_and_every_row_counts_as_many_steps() {
+        let (_, rows) = run(|bound| bound).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(rows.len(), 16);
+        for row in &rows {
+            assert_eq!(row.calls, 300, "{}", row.call);
+            assert!(row.max_us <= row.bound_us && row.mean_us <= row.max_us, "{row:?}");
+            let only_reads = [OPEN, OPEN_AGAIN, STAT, LIST, READ].contains(&row.call.as_str());
+            assert_eq!(only_reads, row.programs_mean == 0.0, "{row:?}");
+        }
+        assert_eq!(rows.iter().filter(|row| row.programs_bar.is_some() || row.reads_bar.is_some()).count(), BARS.len());
+    }
+
+    #[test]
+    fn broken_bound_is_an_error_that_names_the_step_and_the_call() {
+        // What lies between the steps only programs at first; the look at a name is the first call that reads.
+        let no_read =
+            |bound: Bound| Bound { moving: Cost { reads: 0, ..bound.moving }, erasing: Cost { reads: 0, ..bound.erasing } };
+        let error = run(no_read).unwrap_err();
+        assert!(matches!(&error, CostsError::BoundBroken { step, .. } if step == CREATE), "{error}");
+        assert!(error.to_string().starts_with("create 50 B, Create { depth: 1 }: did Cost"), "{error}");
+    }
+
+    #[test]
+    fn more_files_than_the_volume_holds_are_refused() {
+        let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 64 };
+        let chip = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
+        let error = measure(chip, &Options::default(), |bound| bound).unwrap_err();
+        assert!(matches!(error, CostsError::TooManyFiles { needed: 10_216, .. }), "{error}");
+    }
+}

@@ -1,0 +1,287 @@
+//! The result: rows of calls and of copies, for people and as JSON.
+
+use crate::table::{Align, table};
+use crate::units::{format_count, format_duration, format_size};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Time of a copy beside that of its bytes, at most.
+const RATIO_BAR: f64 = 1.15;
+/// Time of a mount in microseconds, at most.
+const MOUNT_BAR_US: f64 = 20_000.0;
+
+const COPY_NOTES: &str = "\
+Time: mount of an empty volume, copy and unmount. Raw: programming the bytes alone. Erased: the ratio to erasing
+and programming. Pages: those that a transaction may write, a setting. Extra: programs beyond those of the bytes,
+among them journal pages, leaves and checkpoints. Mount: the longer of those before and after the copy.";
+
+/// Mean and most of many steps of one kind; each step is a call with the commit that makes it durable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallCost {
+    /// What a step does.
+    pub call: String,
+    /// Number of steps.
+    pub calls: u64,
+    /// Mean page programs, copies on the chip included.
+    pub programs_mean: f64,
+    /// Most page programs of a step.
+    pub programs_max: u64,
+    /// Mean page reads, those of tags alone included.
+    pub reads_mean: f64,
+    /// Most page reads of a step.
+    pub reads_max: u64,
+    /// Mean block erases.
+    pub erases_mean: f64,
+    /// Most block erases of a step.
+    pub erases_max: u64,
+    /// Mean time of the chip in microseconds.
+    pub mean_us: f64,
+    /// Longest time of the chip in microseconds.
+    pub max_us: f64,
+    /// Largest bound of a step in microseconds.
+    pub bound_us: f64,
+    /// Mean programs that are wanted at most.
+    pub programs_bar: Option<f64>,
+    /// Mean reads that are wanted at most.
+    pub reads_bar: Option<f64>,
+}
+
+/// When a copy is committed, beside where a transaction is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Commits {
+    /// When each file is closed.
+    EachFile,
+    /// When the volume is unmounted.
+    AtEnd,
+}
+
+/// Mount, copy and unmount.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CopyCost {
+    /// Files copied.
+    pub files: u32,
+    /// Bytes of all of them together.
+    pub bytes: u64,
+    /// Bytes of a write.
+    pub write_bytes: u64,
+    /// When the copy is committed.
+    pub commits: Commits,
+    /// Logical pages of a transaction, a setting of the volume.
+    pub transaction_pages: u16,
+    /// RAM of the volume's tables and buffers.
+    pub ram_bytes: u64,
+    /// Time of the mount of the empty volume, in microseconds.
+    pub mount_us: f64,
+    /// Time of the copy.
+    pub copy_us: f64,
+    /// Time of the unmount.
+    pub unmount_us: f64,
+    /// Time of all three.
+    pub total_us: f64,
+    /// Time of programming the bytes and nothing else.
+    pub raw_us: f64,
+    /// `total_us / raw_us`.
+    pub ratio: f64,
+    /// The same, if the blocks for the bytes had to be erased before they are programmed raw.
+    pub ratio_with_erases: f64,
+    /// Page reads of all three.
+    pub reads: u64,
+    /// Page programs of all three.
+    pub programs: u64,
+    /// Page programs of the bytes and nothing else.
+    pub raw_programs: u64,
+    /// Journal pages among the programs.
+    pub journal_programs: u64,
+    /// Pages of leaves of the map among the programs.
+    pub leaf_programs: u64,
+    /// Pages of checkpoints among the programs.
+    pub checkpoint_programs: u64,
+    /// Block erases of all three.
+    pub erases: u64,
+    /// Blocks that the bytes take.
+    pub raw_erases: u64,
+    /// Time of a mount after the copy, in microseconds.
+    pub mount_after_us: f64,
+}
+
+/// What calls and copies cost on a device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Costs {
+    /// Name of the device profile.
+    pub device: String,
+    /// Name of the timing: `typical` or `maximum`.
+    pub timing: String,
+    /// Files of the large directory.
+    pub files: u32,
+    /// Seed of the order of files.
+    pub seed: u64,
+    /// Bytes that the volume offers to its user.
+    pub usable_bytes: u64,
+    /// Bytes in use when the data was measured.
+    pub used_bytes: u64,
+    /// The calls.
+    pub calls: Vec<CallCost>,
+    /// The copies.
+    pub copies: Vec<CopyCost>,
+}
+
+/// A bar, marked where it is missed.
+fn bar(mean: f64, bar: Option<f64>) -> String {
+    match bar {
+        None => String::new(),
+        Some(bar) if mean <= bar => format!("≤ {bar}"),
+        Some(bar) => format!("> {bar} !"),
+    }
+}
+
+/// A value, marked where it misses its bar.
+fn marked(value: String, holds: bool) -> String {
+    if holds { value } else { format!("{value} !") }
+}
+
+fn duration(us: f64) -> String {
+    format_duration(us * 1e3)
+}
+
+impl CallCost {
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.call.clone(),
+            format!("{:.2}", self.programs_mean),
+            self.programs_max.to_string(),
+            bar(self.programs_mean, self.programs_bar),
+            format!("{:.1}", self.reads_mean),
+            self.reads_max.to_string(),
+            bar(self.reads_mean, self.reads_bar),
+            duration(self.mean_us),
+            duration(self.max_us),
+            duration(self.bound_us),
+        ]
+    }
+}
+
+impl CopyCost {
+    fn cells(&self) -> Vec<String> {
+        let mount_us = self.mount_us.max(self.mount_after_us);
+        let commits = match self.commits {
+            Commits::EachFile => "each file",
+            Commits::AtEnd => "at the end",
+        };
+        vec![
+            format!("{}: {:.1} MB", self.files, self.bytes as f64 / 1e6),
+            commits.to_string(),
+            self.transaction_pages.to_string(),
+            format_count(self.programs - self.raw_programs),
+            self.journal_programs.to_string(),
+            self.leaf_programs.to_string(),
+            self.checkpoint_programs.to_string(),
+            self.erases.to_string(),
+            duration(self.total_us),
+            duration(self.raw_us),
+            marked(format!("{:.3}", self.ratio), self.ratio <= RATIO_BAR),
+            format!("{:.3}", self.ratio_with_erases),
+            marked(duration(mount_us), mount_us <= MOUNT_BAR_US),
+        ]
+    }
+}
+
+/// Prints the costs for people, at most 130 columns wide.
+impl fmt::Display for Costs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files = format_count(self.files.into());
+        writeln!(f, "{}\n{files} steps of each kind, {} timing, seed {}\n", self.device, self.timing, self.seed)?;
+        let head = ["Call", "programs", "max", "bar", "reads", "max", "bar", "mean", "max", "bound"];
+        let mut rows = vec![head.map(String::from).to_vec()];
+        rows.extend(self.calls.iter().map(CallCost::cells));
+        let mut align = vec![Align::Left];
+        align.resize(head.len(), Align::Right);
+        writeln!(f, "{}", table(&rows, &align))?;
+        writeln!(f, "A step that changes something ends with its commit. Names are in a directory of {files}, in random order.")?;
+        let (used, usable) = (format_size(self.used_bytes), format_size(self.usable_bytes));
+        writeln!(f, "{used} of {usable} were in use. Every call kept its bound.\n")?;
+        let head = [
+            "Copy", "commit", "pages", "extra", "journal", "leaves", "checkp.", "erases", "time", "raw", "ratio", "erased",
+            "mount",
+        ];
+        let mut rows = vec![head.map(String::from).to_vec()];
+        rows.extend(self.copies.iter().map(CopyCost::cells));
+        let mut align = vec![Align::Left, Align::Left];
+        align.resize(head.len(), Align::Right);
+        writeln!(f, "{}", table(&rows, &align))?;
+        writeln!(f, "{COPY_NOTES}\nBars: ratio {RATIO_BAR}, mount {}; ! where one is missed.", duration(MOUNT_BAR_US))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn costs() -> Costs {
+        let call = CallCost {
+            call: "create 50 B".into(),
+            calls: 10_000,
+            programs_mean: 2.3,
+            programs_max: 12,
+            reads_mean: 7.9,
+            reads_max: 40,
+            erases_mean: 0.02,
+            erases_max: 1,
+            mean_us: 900.0,
+            max_us: 4_000.0,
+            bound_us: 99_000.0,
+            programs_bar: Some(2.2),
+            reads_bar: Some(8.0),
+        };
+        let copy = CopyCost {
+            files: 35,
+            bytes: 5_400_000,
+            write_bytes: 65_536,
+            commits: Commits::EachFile,
+            transaction_pages: 256,
+            ram_bytes: 12_000,
+            mount_us: 10_000.0,
+            copy_us: 700_000.0,
+            unmount_us: 1_000.0,
+            total_us: 711_000.0,
+            raw_us: 663_000.0,
+            ratio: 1.072,
+            ratio_with_erases: 0.95,
+            reads: 1_000,
+            programs: 2_800,
+            raw_programs: 2_637,
+            journal_programs: 50,
+            leaf_programs: 14,
+            checkpoint_programs: 60,
+            erases: 40,
+            raw_erases: 42,
+            mount_after_us: 21_000.0,
+        };
+        Costs {
+            device: "mt29f1g01abafd".into(),
+            timing: "typical".into(),
+            files: 10_000,
+            seed: 1,
+            usable_bytes: 1 << 27,
+            used_bytes: 1 << 25,
+            calls: vec![call],
+            copies: vec![copy],
+        }
+    }
+
+    #[test]
+    fn table_shows_bars_and_marks_those_that_are_missed() {
+        let text = costs().to_string();
+        assert!(text.lines().all(|line| line.chars().count() <= 130), "{text}");
+        for part in ["> 2.2 !", "≤ 8", "99.000 ms", "35: 5.4 MB", "1.072 ", "21.000 ms !", "each file"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+
+    #[test]
+    fn json_is_read_back_and_names_commits() {
+        let text = serde_json::to_string(&costs()).unwrap();
+        assert!(text.contains(r#""commits":"each_file""#), "{text}");
+        assert_eq!(serde_json::from_str::<Costs>(&text).unwrap(), costs());
+    }
+}

@@ -1,0 +1,98 @@
+//! Bursts of accesses with idle time before each, in which the volume works ahead.
+
+use super::drive::Writer;
+use super::judge::{Judge, Volume};
+use super::{EvaluateError, Idle};
+use steadyfs::media::Flash;
+use steadyfs_sim::{Counters, Metered};
+
+/// What the idle times of a phase were used for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IdleWork {
+    /// Bursts, each with one idle time before it.
+    pub bursts: u64,
+    /// Bursts for which everything was prepared.
+    pub prepared: u64,
+    /// Operations of all idle times together, and their time.
+    pub spent: Counters,
+    /// Longest idle work in nanoseconds.
+    pub longest_ns: u64,
+}
+
+/// Accesses of a burst: at least one.
+pub fn burst_accesses(idle: &Idle, write_bytes: u64) -> u64 {
+    (idle.burst_bytes / write_bytes).max(1)
+}
+
+/// Bytes that a burst programs, which is what the volume prepares: a durable write of less than a program page takes one.
+fn prepared_bytes(idle: &Idle, write_bytes: u64, page_bytes: u32) -> u64 {
+    burst_accesses(idle, write_bytes) * write_bytes.max(page_bytes.into())
+}
+
+/// Makes `accesses` in bursts, and tells `written` where each of them went.
+pub fn run_bursts<C: Flash + Metered>(
+    idle: &Idle,
+    (accesses, write_bytes): (u64, u64),
+    writer: &mut Writer,
+    fs: &mut Volume<'_, '_, C>,
+    judge: &mut Judge<'_, '_>,
+    mut written: impl FnMut(u64),
+) -> Result<IdleWork, EvaluateError> {
+    let mut work = IdleWork::default();
+    let prepared_bytes = prepared_bytes(idle, write_bytes, fs.flash().geometry().page_bytes);
+    for access in 0..accesses {
+        if access % burst_accesses(idle, write_bytes) == 0 {
+            let (spent, prepared) = judge.idle(fs, idle.idle_ns, prepared_bytes)?;
+            work.note(&spent, prepared);
+        }
+        written(writer.access(fs, judge, write_bytes)?);
+    }
+    Ok(work)
+}
+
+impl IdleWork {
+    fn note(&mut self, spent: &Counters, prepared: bool) {
+        self.bursts += 1;
+        self.prepared += u64::from(prepared);
+        self.spent.reads += spent.reads;
+        self.spent.tag_reads += spent.tag_reads;
+        self.spent.programs += spent.programs;
+        self.spent.copies += spent.copies;
+        self.spent.erases += spent.erases;
+        self.spent.bytes_read += spent.bytes_read;
+        self.spent.bytes_programmed += spent.bytes_programmed;
+        self.spent.time_ns += spent.time_ns;
+        self.longest_ns = self.longest_ns.max(spent.time_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn burst_is_whole_accesses_and_at_least_one() {
+        let idle = Idle { idle_ns: 1, burst_bytes: 10_000 };
+        assert_eq!((burst_accesses(&idle, 4096), burst_accesses(&idle, 64), burst_accesses(&idle, 20_000)), (2, 156, 1));
+        assert_eq!((prepared_bytes(&idle, 4096, 2048), prepared_bytes(&idle, 64, 2048)), (8192, 156 * 2048));
+    }
+
+    #[test]
+    fn work_is_summed_and_its_longest_kept() {
+        let mut work = IdleWork::default();
+        let all = Counters {
+            reads: 1,
+            tag_reads: 2,
+            programs: 3,
+            copies: 4,
+            erases: 5,
+            bytes_read: 6,
+            bytes_programmed: 7,
+            time_ns: 60,
+        };
+        work.note(&all, true);
+        work.note(&Counters { erases: 1, time_ns: 7, ..Counters::default() }, false);
+        let spent = Counters { erases: 6, time_ns: 67, ..all };
+        assert_eq!(work, IdleWork { bursts: 2, prepared: 1, spent, longest_ns: 60 });
+    }
+}
