@@ -11,11 +11,12 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 use steadyfs::CommitOn;
 
 /// A volume, its settings and limits for a seed: every fourth has so many names that directories grow, every eighth so few inodes
-/// that they run out.
+/// that they run out; half have memory for write-back.
 fn stage(seed: u64, shape: &Shape) -> (Device, Limits) {
     let config = if seed % 8 == 5 { steadyfs::Config { files_max: 16, ..shape.config() } } else { shape.config() };
     let files = if seed % 4 == 3 { 60 } else { 6 };
-    (shape.device_with_config(config, seed), Limits { files, ..shape.limits(24) })
+    let cache_pages = [0, 0, 1, 5][seed as usize / SHAPES.len() % 4];
+    (shape.device_with_config(config, seed).with_cache(cache_pages), Limits { files, ..shape.limits(24) })
 }
 
 /// Runs random steps on an empty volume, and shrinks those that fail.

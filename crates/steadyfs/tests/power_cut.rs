@@ -12,9 +12,10 @@ use common::steps::{EXPLICIT, Limits, Op, long_transactions, name_changes, overw
 use common::{Device, Rng, SHAPES, Shape, for_seeds, setting};
 use steadyfs::{Error, MountError};
 
-/// Percent of the volume that the files at rest take: with free blocks to spare, and so few that frames move all the time.
-const FILLS: [u64; 2] = [70, 92];
-/// Steps of the workload that is cut at each of its operations.
+/// Percent of the volume that the files at rest take, and pages of write-back: with free blocks to spare, and so few that frames
+/// move all the time.
+const FILLS: [(u64, usize); 3] = [(70, 0), (92, 0), (80, 3)];
+/// Steps of a workload that is cut.
 const STEPS: usize = 80;
 
 /// A volume on which reclamation is at work, and a workload whose operations are counted.
@@ -27,9 +28,9 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(shape: &Shape, percent: u64) -> Self {
+    fn new(shape: &Shape, percent: u64, cache_pages: usize) -> Self {
         let limits = shape.limits(6);
-        let (mut device, mut model) = (shape.device(1), Model::new(EXPLICIT));
+        let (mut device, mut model) = (shape.device(1).with_cache(cache_pages), Model::new(EXPLICIT));
         fill(&mut device, &mut model, percent);
         work(&mut device, &mut model, random_steps(u64::MAX, 1500, limits)).expect("churn");
         work(&mut device, &mut model, overwrites(0, 1000, limits)).expect("overwrites");
@@ -45,7 +46,8 @@ impl Stage {
     fn run(&self, seed: u64) {
         let (mut device, mut model) = (self.device.clone(), self.model.clone());
         let mut rng = Rng(seed);
-        let (workload, operation) = (seed / self.operations, seed % self.operations + 1);
+        // Every kind of workload, and in each the cut wanders through its operations.
+        let (workload, operation) = (seed % 8, seed / 8 * 61 % self.operations + 1);
         device.cut().cut_at(operation);
         let mut steps = self::steps(workload, STEPS, self.limits);
         for _ in 0..3 + rng.below(4) {
@@ -78,15 +80,16 @@ fn steps(seed: u64, count: usize, limits: Limits) -> Box<dyn Iterator<Item = Op>
 
 /// Runs chains of cuts on some shapes, one after the other.
 fn torture(test_name: &str, shapes: &[Shape], runs: u64) {
-    let kinds: Vec<(&Shape, u64)> = FILLS.iter().flat_map(|&fill| shapes.iter().map(move |shape| (shape, fill))).collect();
+    let kinds: Vec<(&Shape, (u64, usize))> =
+        FILLS.iter().flat_map(|&fill| shapes.iter().map(move |shape| (shape, fill))).collect();
     let stages: Vec<OnceCell<Stage>> = kinds.iter().map(|_| OnceCell::new()).collect();
     for_seeds("power_cut", test_name, setting("STEADYFS_CUTS").unwrap_or(runs), |seed| {
         let index = seed as usize % kinds.len();
-        let (shape, fill) = kinds[index];
-        let stage = stages[index].get_or_init(|| Stage::new(shape, fill));
+        let (shape, (fill, cache_pages)) = kinds[index];
+        let stage = stages[index].get_or_init(|| Stage::new(shape, fill, cache_pages));
         let run = std::panic::AssertUnwindSafe(|| stage.run(seed / kinds.len() as u64));
         if let Err(panic) = std::panic::catch_unwind(run) {
-            eprintln!("on {}, {fill} % full", shape.name);
+            eprintln!("on {}, {fill} % full, {cache_pages} pages of write-back", shape.name);
             std::panic::resume_unwind(panic);
         }
     });

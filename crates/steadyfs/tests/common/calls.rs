@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use steadyfs::{Call, CommitOn, Cursor, Error, OpenOptions};
+use steadyfs::{Budget, Call, CommitOn, Cursor, Error, OpenOptions};
 
 use super::oracle::{Handle, Listing, Session, hard};
 use super::tree::{Node, Tree, depth, is_within, join};
-use super::{bounded, bounded_pieces};
+use super::{bounded, bounded_pieces, cost_since, failures};
 
 /// Handles that are kept; the oldest is closed when there would be more.
 const HANDLES_MAX: usize = 16;
@@ -57,7 +57,10 @@ impl Session<'_> {
     fn create(&mut self, path: &str, options: OpenOptions) -> Result<Option<usize>, Error> {
         let id = self.model.next_stamp();
         let mut after = self.model.current.clone();
-        after.create(path, Node { id, modified_ns: self.model.now_ns, ..Node::default() }).expect("a directory that is there");
+        if after.create(path, Node { id, modified_ns: self.model.now_ns, ..Node::default() }).is_err() {
+            // Its directory went with a transaction that was undone.
+            return Ok(None);
+        }
         let commits = options.durable || self.commits_on(CommitOn::CREATE);
         let call = Call::Create { depth: depth(path) };
         let Some(file) = self.change(vec![after], commits, |s| bounded(&mut s.fs, call, |fs| fs.open(path, options)))? else {
@@ -252,6 +255,19 @@ impl Session<'_> {
         let edit = |_: &Self, tree: &mut Tree| edit_attributes(&mut tree.by_id_mut(id).attributes, key, value.clone());
         let act = |fs: &mut super::Fs<'_>| fs.set_attribute(inode, key, value.as_deref()).map(|()| 0);
         self.edit(CommitOn::WRITE, Call::SetAttribute, edit, act).map(drop)
+    }
+
+    /// Idle work, which changes nothing that is to be seen and keeps to its budget.
+    pub fn maintain(&mut self, operations: u32, burst: u64) -> Result<(), Error> {
+        let (current, before, waits) = (self.model.current.clone(), self.fs.flash().counts(), self.fs.has_changes());
+        self.fs.flash_mut().take_records();
+        let act = |s: &mut Self| s.fs.maintain(Budget::Operations(operations), burst);
+        let result = self.change(vec![current], false, act);
+        assert!(!waits || result.is_err() || self.fs.has_changes(), "idle work committed");
+        let cost = cost_since(&self.fs, &before);
+        let spent = cost.reads + cost.tag_reads + cost.programs + cost.copies + cost.erases;
+        assert!(spent <= operations || failures(&mut self.fs) > 0, "{spent} operations with a budget of {operations}");
+        result.map(drop)
     }
 
     /// Removes all attributes of a file or directory.

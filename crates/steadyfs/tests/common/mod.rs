@@ -116,7 +116,7 @@ impl Shape {
     fn device_with(&self, config: Config, medium: Medium, seed: u64) -> Device {
         let chip = Trace::new(PowerCut::new(FailOps::new(medium, seed), seed));
         let memory = vec![0; config.memory_bytes(&chip.geometry()) + 16 * OPEN_FILES_MORE];
-        let mut device = Device { chip, memory, config };
+        let mut device = Device { chip, memory, cache: Vec::new(), config };
         FileSystem::format(&mut device.chip, &config, &mut device.memory).expect("format");
         device
     }
@@ -127,10 +127,19 @@ impl Shape {
 pub struct Device {
     pub chip: Chip,
     memory: Vec<u8>,
+    /// Lent for write-back, if there is any.
+    cache: Vec<u8>,
     pub config: Config,
 }
 
 impl Device {
+    /// The device with memory for so many pages of write-back.
+    #[must_use]
+    pub fn with_cache(mut self, pages: usize) -> Self {
+        self.cache = vec![0; self.config.cache_bytes(&self.chip.geometry(), pages)];
+        self
+    }
+
     /// Mounts, and holds the mount to its bound.
     pub fn mount(&mut self, access: Access) -> Result<Fs<'_>, MountError> {
         // What an earlier volume left in the memory must not matter.
@@ -142,6 +151,10 @@ impl Device {
         let limit = fs.mount_bound();
         if failures(&mut fs) == 0 && bounds_count() {
             assert!(cost.is_within(&limit), "a mount took {cost:?}, its bound is {limit:?}");
+        }
+        if !self.cache.is_empty() {
+            self.cache.fill(0xA5);
+            fs.lend_cache(&mut self.cache)?;
         }
         if access == Access::ReadOnly {
             assert_eq!((cost.programs, cost.copies, cost.erases), (0, 0, 0), "a mount for reading only changed the chip");
@@ -184,7 +197,7 @@ pub fn cost_since(fs: &Fs<'_>, before: &Counters) -> Cost {
 }
 
 /// Programs, copies and erases that failed since the last look.
-fn failures(fs: &mut Fs<'_>) -> u32 {
+pub fn failures(fs: &mut Fs<'_>) -> u32 {
     let records = fs.flash_mut().take_records();
     let failed = |operation| !matches!(operation, Operation::Read | Operation::ReadTag);
     records.iter().filter(|r| failed(r.operation) && r.failure == Some(Failure::BadBlock)).count() as u32

@@ -200,6 +200,7 @@ impl<'a> Session<'a> {
             Op::Sync => self.commit(self.model.events.contains(CommitOn::SYNC), |fs| fs.sync()),
             Op::Flush => self.flush(),
             Op::Poll => self.poll(),
+            Op::Maintain { operations, burst } => self.maintain(operations, burst),
             Op::Rollback => self.rollback(),
             Op::Events { events } => {
                 self.model.events = events;
@@ -309,7 +310,9 @@ impl<'a> Session<'a> {
     /// Calls that make everything durable, if `commits`.
     fn commit(&mut self, commits: bool, act: impl FnOnce(&mut Fs<'_>) -> Result<(), Error>) -> Result<(), Error> {
         let current = self.model.current.clone();
-        self.change(vec![current], commits, |s| bounded(&mut s.fs, Call::Sync, act)).map(drop)
+        let made = self.change(vec![current], commits, |s| bounded(&mut s.fs, Call::Sync, act))?;
+        assert!(made.is_some(), "a commit was refused: what was accepted must find room");
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<(), Error> {

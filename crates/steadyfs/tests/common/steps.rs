@@ -88,6 +88,11 @@ pub enum Op {
     Sync,
     Flush,
     Poll,
+    /// Idle work of so many operations at most.
+    Maintain {
+        operations: u32,
+        burst: u64,
+    },
     Rollback,
     Events {
         events: CommitOn,
@@ -166,7 +171,8 @@ impl Op {
             56..=58 => Op::Close { handle: flags },
             59 => Op::Reserve { at, size: place, durable },
             60 => Op::Flush,
-            61 => Op::Poll,
+            61 if b % 2 == 0 => Op::Poll,
+            61 => Op::Maintain { operations: b % 300, burst: place },
             62 => Op::Wait { ns: a % 2_000_000_000 },
             _ => Op::Events { events: EVENTS[a as usize % EVENTS.len()] },
         }
