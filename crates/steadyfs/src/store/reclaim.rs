@@ -241,7 +241,11 @@ impl<F: Flash> Store<'_, F> {
             self.program_journal()?;
             return Ok(Chosen::JournalMoved);
         }
-        let rested = self.blocks.choose(State::Used, Choice::LeastWornInUse).filter(|&block| lags(block));
+        // While blocks that nobody uses are worn less, they are used first, and moving data gains nothing.
+        let unused = |state| self.blocks.choose(state, Choice::LeastWorn).map_or(u8::MAX, |block| self.blocks.wear(block));
+        let unused = unused(State::Free).min(unused(State::Clean));
+        let rested = self.blocks.choose(State::Used, Choice::LeastWornInUse);
+        let rested = rested.filter(|&block| lags(block) && self.blocks.wear(block) < unused);
         if let Some(block) = rested {
             self.pace.victim = block;
             self.pace.levelling = true;
