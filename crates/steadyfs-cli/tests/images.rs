@@ -226,6 +226,47 @@ fn a_file_that_does_not_fit_leaves_the_old_one() {
 }
 
 #[test]
+fn a_command_that_is_killed_leaves_whole_files() {
+    for device in DEVICES {
+        let bench = Bench::new(&format!("killed-{device}"));
+        for index in 0..60 {
+            bench.write(&format!("from/file-{index:02}"), &content(index, 3000 + index * 100));
+        }
+        for delay_us in [500, 1000, 2000, 3000, 5000, 8000] {
+            bench.ok(&format!("format i.img --force --device {device}"));
+            let mut child = bench.command("put -r i.img from /").spawn().unwrap();
+            std::thread::sleep(std::time::Duration::from_micros(delay_us));
+            let _ = child.kill();
+            child.wait().unwrap();
+            let _ = fs::remove_dir_all(bench.path("out"));
+            bench.ok("check i.img");
+            bench.ok("unpack i.img out");
+            for (path, bytes) in tree(&bench.path("out")) {
+                let (name, bytes) = (path.to_string_lossy().into_owned(), bytes.unwrap_or_default());
+                if let Some(index) = name.strip_prefix("from/file-") {
+                    let index: usize = index.parse().unwrap();
+                    assert!(bytes == content(index, 3000 + index * 100), "{name} after {delay_us} µs");
+                }
+            }
+            bench.ok("put -r i.img from /");
+            assert!(bench.ok("ls i.img from").lines().filter(|name| name.starts_with("file-")).count() == 60);
+        }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn devices_that_are_no_chips_are_named() {
+    let bench = Bench::new("devices");
+    for line in ["ls /dev/null", "format /dev/null --force"] {
+        let error = bench.fails(line);
+        assert!(error.starts_with("/dev/null: ") && error.contains("MTD"), "{error}");
+    }
+    let error = bench.fails("format /dev/null --force --device nand.toml");
+    assert_eq!(error, "/dev/null: is a chip of this machine; --device small-nand is for images alone");
+}
+
+#[test]
 fn damage_is_found_and_changes_the_exit_code() {
     let bench = Bench::new("damage");
     let needle = b"a needle in a page of its own";

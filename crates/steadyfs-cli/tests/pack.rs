@@ -183,3 +183,32 @@ fn what_a_volume_cannot_hold_is_refused() {
         assert!(bench.fails("pack from i.img --device nand.toml").contains("is neither a file nor a directory"));
     }
 }
+
+/// The hash of a name in a directory, as `docs/format.md` has it.
+fn hash(name: &[u8]) -> u32 {
+    let mut h = name.iter().fold(0x811C_9DC5, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    h = (h ^ h >> 16).wrapping_mul(0x85EB_CA6B);
+    h = (h ^ h >> 13).wrapping_mul(0xC2B2_AE35);
+    h ^ h >> 16
+}
+
+#[test]
+fn a_directory_in_itself_ends_every_walk() {
+    let bench = Bench::new("circle");
+    bench.write("from/outer/inner/file", b"x");
+    bench.ok("pack from i.img --device nand.toml");
+    let record = |path: &str| {
+        let inode = bench.json(&format!("stat i.img {path} --json"))["inode"].as_u64().unwrap() as u32;
+        [hash(b"file").to_le_bytes(), (inode + 1).to_le_bytes()].concat()
+    };
+    bench.forge("i.img", &record("outer/inner/file"), &record("outer"));
+    for line in ["tree i.img", "unpack i.img out", "get -r i.img outer out", "rm -r i.img outer"] {
+        let error = bench.fails(line);
+        assert!(error.contains("is a directory that has two names; `steady check` tells more"), "{error}");
+    }
+    assert!(!bench.path("out").exists());
+    assert_eq!(bench.run("check i.img").status.code(), Some(1));
+    assert_eq!(bench.run("check i.img --repair").status.code(), Some(1));
+    assert!(bench.ok("check i.img").contains("sound"));
+    assert!(bench.ok("tree i.img").contains("lost-"), "{}", bench.ok("tree i.img"));
+}

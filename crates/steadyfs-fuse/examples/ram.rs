@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let geometry = chip.geometry();
     let config = Config::for_geometry(&geometry);
     // Room for 1,024 files that are open at once.
-    let mut memory = vec![0; config.memory_bytes(&geometry) + 8 * 1024];
+    let mut memory = vec![0; config.memory_bytes(&geometry) + 12 * 1024];
 
     let chip = FileSystem::format(chip, &config, &mut memory)?;
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory)?;

@@ -36,7 +36,13 @@
 //! - **Holes**: they take no room, but are not reported; `st_blocks` is the size, rounded up. `fallocate` keeps room and does
 //!   nothing else; punching and collapsing say `EOPNOTSUPP`.
 //!
-//! `mmap`, shared and private, locks, and `O_DIRECT`-free programs such as databases work as on other file systems.
+//! `mmap`, shared and private, and locks work as on other file systems, for programs such as databases. Only the process that serves the
+//! volume must not map files of it: the kernel writes mapped pages back while it holds the address space, and waits for a server
+//! that may need it.
+//!
+//! SQLite keeps its acknowledged transactions in the modes WAL, TRUNCATE and PERSIST with `synchronous=FULL`, and in DELETE with
+//! `synchronous=EXTRA`, which is what makes the removal of a journal durable on any file system ([`CommitOn::REMOVE`](steadyfs::CommitOn::REMOVE)
+//! does it as well).
 //!
 //! # Example
 //! ```no_run
@@ -44,7 +50,7 @@
 //! # fn run(flash: impl Flash + 'static) -> Result<(), Box<dyn std::error::Error>> {
 //! let geometry = flash.geometry();
 //! // Room for 1,024 files that are open at once.
-//! let mut memory = vec![0; Config::for_geometry(&geometry).memory_bytes(&geometry) + 8 * 1024];
+//! let mut memory = vec![0; Config::for_geometry(&geometry).memory_bytes(&geometry) + 12 * 1024];
 //! let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory)?;
 //!
 //! // Returns when it is unmounted, or at Ctrl-C.

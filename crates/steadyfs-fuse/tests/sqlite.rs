@@ -1,5 +1,8 @@
 //! SQLite keeps its promises on a mounted volume, in each journal mode, also when power is cut.
 //!
+//! SQLite runs in a process of its own. A process that serves a file system must not map files of it: the kernel writes mapped pages
+//! back while it holds the address space, and waits for a server that may need it.
+//!
 //! `STEADYFS_FUSE_CUTS` and `STEADYFS_FUSE_SEED` choose how many cuts per mode, and where; a failure prints the command that
 //! repeats it.
 
@@ -10,6 +13,7 @@ mod common;
 use common::{Chip, Mounted};
 use rusqlite::{Connection, params};
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 use steadyfs_fuse::Options;
 
@@ -84,11 +88,50 @@ fn check(database: &Connection) -> i64 {
     count
 }
 
-fn works_and_survives_a_remount(mode: Mode) {
-    let Some(mut m) = Mounted::new(Chip::small(2)) else { return };
-    let mut database = create(&m.path("database"), mode);
+/// What SQLite's process is to do.
+const TASK: &str = "STEADYFS_FUSE_TASK";
+const DATABASE: &str = "STEADYFS_FUSE_DATABASE";
+const MODE: &str = "STEADYFS_FUSE_MODE";
+/// What it prints before a number: how many transactions were acknowledged, or are there.
+const COUNT: &str = "count: ";
+
+/// Runs this test binary as SQLite's process; returns the last number that it printed.
+fn in_process(task: &str, database: &Path, mode: Mode) -> i64 {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "sqlite_process", "--nocapture"]);
+    command.env(TASK, task).env(DATABASE, database).env(MODE, mode.journal);
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let mut numbers = text.lines().filter_map(|line| line.strip_prefix(COUNT)?.parse().ok());
+    numbers.next_back().unwrap_or(0)
+}
+
+/// Not a test: SQLite's process.
+#[test]
+fn sqlite_process() {
+    let (Ok(task), Ok(path), Ok(journal)) = (std::env::var(TASK), std::env::var(DATABASE), std::env::var(MODE)) else { return };
+    let mode = [DELETE, TRUNCATE, PERSIST, WAL].into_iter().find(|mode| mode.journal == journal).unwrap();
+    let path = Path::new(&path);
+    // The harness has begun a line.
+    println!();
+    match task.as_str() {
+        "create" => drop(create(path, mode)),
+        "work" => work(path, mode),
+        "add" => add_until_cut(path, mode),
+        _ => {
+            let database = connect(path, mode).unwrap();
+            println!("{COUNT}{}", check(&database));
+            database.execute_batch("VACUUM").unwrap();
+            check(&database);
+        }
+    }
+}
+
+fn work(path: &Path, mode: Mode) {
+    let mut database = create(path, mode);
     // A second connection, so that locks and the shared memory of WAL are used.
-    let reader = connect(&m.path("database"), mode).unwrap();
+    let reader = connect(path, mode).unwrap();
     for number in 1..=100 {
         add(&mut database, number).unwrap();
         if number % 10 == 0 {
@@ -98,12 +141,13 @@ fn works_and_survives_a_remount(mode: Mode) {
     let rolled_back = database.transaction().unwrap();
     rolled_back.execute("DELETE FROM entry", []).unwrap();
     rolled_back.rollback().unwrap();
-    drop((database, reader));
+}
+
+fn works_and_survives_a_remount(mode: Mode) {
+    let Some(mut m) = Mounted::new(Chip::small(2)) else { return };
+    in_process("work", &m.path("database"), mode);
     m.remount();
-    let database = connect(&m.path("database"), mode).unwrap();
-    assert_eq!(check(&database), 100);
-    database.execute_batch("VACUUM").unwrap();
-    assert_eq!(check(&database), 100);
+    assert_eq!(in_process("check", &m.path("database"), mode), 100);
 }
 
 #[test]
@@ -130,22 +174,22 @@ fn from_env(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// Adds entries until power fails or all are there; returns how many were acknowledged.
-fn add_until_cut(path: &Path, mode: Mode) -> i64 {
-    let Ok(mut database) = connect(path, mode) else { return 0 };
+/// Adds entries until power fails or all are there; prints each that is acknowledged.
+fn add_until_cut(path: &Path, mode: Mode) {
+    let Ok(mut database) = connect(path, mode) else { return };
     for number in 1..=TRANSACTIONS {
         if add(&mut database, number).is_err() {
-            return number - 1;
+            return;
         }
+        println!("{COUNT}{number}");
     }
-    TRANSACTIONS
 }
 
 /// Cuts power at operations all over a run. Afterwards the database is whole, and every transaction that was acknowledged is there.
 fn survives_power_cuts(mode: Mode) {
     let options = Options { commit_interval: Duration::from_millis(20), ..Options::default() };
     let Some(mut m) = Mounted::with_options(Chip::small(3), options.clone()) else { return };
-    drop(create(&m.path("database"), mode));
+    in_process("create", &m.path("database"), mode);
     m.unmount().unwrap();
     let start = m.chip;
 
@@ -158,10 +202,10 @@ fn survives_power_cuts(mode: Mode) {
         if let Some(cut) = cut {
             m.chip.lock().cut_at(cut);
         }
-        let acknowledged = add_until_cut(&m.path("database"), mode);
+        let acknowledged = in_process("add", &m.path("database"), mode);
         let operations = m.chip.lock().operations() - before;
         m.cut_and_remount();
-        let count = check(&connect(&m.path("database"), mode).unwrap());
+        let count = in_process("check", &m.path("database"), mode);
         // The one that was under way may be there too.
         let range = acknowledged..=(acknowledged + 1).min(TRANSACTIONS);
         assert!(range.contains(&count), "{mode:?}: {acknowledged} acknowledged, {count} there; cut {cut:?}, seed {seed}");
@@ -182,6 +226,11 @@ fn power_cuts_with_a_journal_that_is_deleted() {
 #[test]
 fn power_cuts_with_a_journal_that_is_truncated() {
     survives_power_cuts(TRUNCATE);
+}
+
+#[test]
+fn power_cuts_with_a_journal_that_persists() {
+    survives_power_cuts(PERSIST);
 }
 
 #[test]

@@ -31,15 +31,15 @@ pub struct Options {
     pub device: String,
     /// Times of the chip. Default typical.
     pub timing: Timing,
-    /// Files of the large directory, and steps of each kind. Default 10,000.
-    pub files: u32,
+    /// Files of the large directory, and steps of each kind. Default 10,000, or as many as the volume holds.
+    pub files: Option<u32>,
     /// Seed of the order of files: the same seed gives the same run. Default 1.
     pub seed: u64,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { device: "mt29f1g01abafd".to_string(), timing: Timing::default(), files: 10_000, seed: 1 }
+        Options { device: "mt29f1g01abafd".to_string(), timing: Timing::default(), files: None, seed: 1 }
     }
 }
 
@@ -49,7 +49,7 @@ impl Default for Options {
 /// [`CostsError`]: the device or the options are not possible, the volume refused a call, or a promise was broken.
 pub fn run(options: &Options) -> Result<Costs, CostsError> {
     let profile = find_profile(&options.device)?;
-    let (usage, calls) = on_chip(&profile, options.timing, options.seed, calls::Calls { options })?;
+    let (files, usage, calls) = on_chip(&profile, options.timing, options.seed, calls::Calls { options })?;
     let mut copies = Vec::new();
     for way in copying::ways() {
         copies.push(on_chip(&profile, options.timing, options.seed, way)?);
@@ -57,7 +57,7 @@ pub fn run(options: &Options) -> Result<Costs, CostsError> {
     Ok(Costs {
         device: profile.name,
         timing: options.timing.to_string(),
-        files: options.files,
+        files,
         seed: options.seed,
         usable_bytes: usage.usable_bytes,
         used_bytes: usage.used_bytes,

@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
 use steadyfs::media::Flash;
-use steadyfs::{Access, Checked, Finding};
+use steadyfs::{Access, Checked, Error, Finding};
 use steadyfs_lab::units::format_count;
 
 /// Arguments of `steady check`.
@@ -50,7 +50,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut findings = Vec::new();
     let mut note = |finding: Finding| findings.push(finding.to_string());
     let mut scratch = vec![0; volume.fs.config().check_bytes(&volume.fs.flash().geometry())];
-    let checked = volume.fs.check(&mut scratch, arguments.repair, &mut note).map_err(|error| volume.fail("", error))?;
+    let checked = match volume.fs.check(&mut scratch, arguments.repair, &mut note) {
+        Ok(checked) => checked,
+        Err(error) => return ended_early(&volume, error, &findings, arguments.json),
+    };
     volume.close(&arguments.chip)?;
     let count = findings.len() as u64;
     let summary = Summary::of(&checked, findings);
@@ -68,6 +71,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
+/// Tells what was found before the check could not go on.
+fn ended_early(volume: &Volume<'_>, error: Error, findings: &[String], json: bool) -> Result<(), Failure> {
+    if json {
+        print_json(&serde_json::json!({ "findings": findings }))?
+    } else {
+        print(&lines(findings))?
+    }
+    let count = counted(findings.len() as u64, "finding", "findings");
+    let reason = volume.fs.flash().reason().map(|reason| format!(": {reason}")).unwrap_or_default();
+    Err(volume.refuse("", format!("the check ended early, after {count}: {error}{reason}")))
+}
+
+fn lines(findings: &[String]) -> String {
+    findings.iter().map(|finding| format!("{finding}\n")).collect()
+}
+
 impl Summary {
     fn of(checked: &Checked, findings: Vec<String>) -> Self {
         let Checked { files, directories, pages, mended, .. } = *checked;
@@ -75,7 +94,7 @@ impl Summary {
     }
 
     fn text(&self) -> String {
-        let findings: String = self.findings.iter().map(|finding| format!("{finding}\n")).collect();
+        let findings = lines(&self.findings);
         let (files, directories) = (u64::from(self.files), u64::from(self.directories));
         format!(
             "{findings}{}, {}, {} pages: {}\n",

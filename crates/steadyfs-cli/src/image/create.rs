@@ -6,10 +6,13 @@ use super::lock::Lock;
 use super::settings::Settings;
 use super::volume::Memory;
 use crate::Failure;
+#[cfg(target_os = "linux")]
 use crate::progress::Progress;
 use std::fs;
 use std::path::{Path, PathBuf};
-use steadyfs::media::{Failure as Fault, Flash};
+#[cfg(target_os = "linux")]
+use steadyfs::media::Failure as Fault;
+use steadyfs::media::Flash;
 use steadyfs::{Access, FileSystem};
 
 /// An image that is being made, under a name of its own. It is removed unless it is finished.

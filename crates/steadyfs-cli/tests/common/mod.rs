@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 /// Bytes of a page of the small NAND chip, and of its spare area.
 const PAGE_BYTES: usize = 512;
-const SPARE_BYTES: usize = 64;
+const SPARE_BYTES: usize = 128;
 
 /// A directory for one test, with the profiles of two small chips.
 pub struct Bench {

@@ -20,6 +20,8 @@ mod handles;
 mod listing;
 mod names;
 mod nodes;
+#[cfg(test)]
+mod tests;
 mod timer;
 
 pub(crate) use attributes::Set;

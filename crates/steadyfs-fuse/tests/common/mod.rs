@@ -74,7 +74,7 @@ impl Chip {
     /// Memory for a volume on the chip.
     pub fn memory(&self) -> Vec<u8> {
         let geometry = self.geometry();
-        vec![0; Config::for_geometry(&geometry).memory_bytes(&geometry) + 8 * OPEN_FILES]
+        vec![0; Config::for_geometry(&geometry).memory_bytes(&geometry) + 12 * OPEN_FILES]
     }
 }
 

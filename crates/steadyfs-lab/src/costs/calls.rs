@@ -5,9 +5,11 @@ use super::{CallCost, CostsError, Options};
 use crate::evaluate::device::OnChip;
 use fastrand::Rng;
 use steadyfs::media::Flash;
-use steadyfs::{Access, Bound, Call, Config, Cursor, Error, File, FileSystem, InodeNumber, OpenOptions, ROOT, Usage};
+use steadyfs::{Access, Bound, Budget, Call, Config, Cursor, Error, File, FileSystem, InodeNumber, OpenOptions, ROOT, Usage};
 use steadyfs_sim::{Metered, Trace};
 
+/// Idle time between two cuts of a file, not measured.
+const CUT_IDLE_NS: u64 = 1_000_000_000;
 /// Bytes of a small file.
 const SMALL_BYTES: usize = 50;
 /// Bytes of a record.
@@ -16,6 +18,8 @@ const RECORD_BYTES: usize = 64;
 const PAGE_BYTES: usize = 4096;
 /// Bytes of the large file, where the volume has eight times as many.
 const LARGE_BYTES: u64 = 8 << 20;
+/// Files of the large directory where nobody chooses and the volume holds as many.
+const FILES: u32 = 10_000;
 /// Files of the small directory.
 const FEW: u32 = 100;
 /// Files and directories beside those counted: directories, the log, the large file, attributes of the few.
@@ -54,34 +58,36 @@ pub struct Calls<'o> {
 }
 
 impl OnChip for Calls<'_> {
-    type Output = Result<(Usage, Vec<CallCost>), CostsError>;
+    type Output = Result<(u32, Usage, Vec<CallCost>), CostsError>;
 
     fn run<C: Flash + Metered>(self, chip: C) -> Self::Output {
         measure(chip, self.options, |bound| bound)
     }
 }
 
-/// Measures every kind of step; returns the space of the volume at the end of the steps that need most of it.
+/// Measures every kind of step; returns the number of files, and the space of the volume at the end of the steps that need most of it.
 fn measure<C: Flash + Metered>(
     chip: C,
     options: &Options,
     promise: fn(Bound) -> Bound,
-) -> Result<(Usage, Vec<CallCost>), CostsError> {
+) -> Result<(u32, Usage, Vec<CallCost>), CostsError> {
     let mut chip = Trace::with_cap(chip, 0);
     let geometry = chip.geometry();
     let config = Config::for_geometry(&geometry);
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     FileSystem::format(&mut chip, &config, &mut memory)?;
     let fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)?;
-    let (needed, files_max) = (options.files + BESIDES, fs.usage().files_max);
+    let files_max = fs.usage().files_max;
+    let files = options.files.unwrap_or(FILES.min(files_max.saturating_sub(BESIDES)).max(1));
+    let needed = files.saturating_add(BESIDES);
     if needed > files_max {
         return Err(CostsError::TooManyFiles { needed, files_max });
     }
-    let mut bench = Bench { fs, promise, rng: Rng::with_seed(options.seed), files: options.files, rows: Vec::new() };
+    let mut bench = Bench { fs, promise, rng: Rng::with_seed(options.seed), files, rows: Vec::new() };
     bench.names()?;
     let usage = bench.data()?;
     bench.removals()?;
-    Ok((usage, bench.rows))
+    Ok((files, usage, bench.rows))
 }
 
 /// The volume and the rows so far.
@@ -248,7 +254,11 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, C> {
         let cut = (size / u64::from(self.files)).max(1);
         self.steps(TRUNCATE, |step, fs, _| {
             size = size.saturating_sub(cut);
-            step.call(fs, Call::Truncate, |fs| fs.truncate(&mut file, size))
+            step.call(fs, Call::Truncate, |fs| fs.truncate(&mut file, size))?;
+            // Each end that is cut off takes an inode until its pages are freed. Calls that do nothing but cut would take all of them.
+            let error = |error| CostsError::Volume { step: TRUNCATE.to_string(), call: Call::Truncate, error };
+            fs.maintain(Budget::TimeNs(CUT_IDLE_NS), 0).map_err(error)?;
+            Ok(())
         })?;
         self.unmeasured(Call::Sync, |fs| fs.close(file))
     }
@@ -366,15 +376,15 @@ mod tests {
     use steadyfs::media::Geometry;
     use steadyfs_sim::{Nand, NandTiming};
 
-    fn run(promise: fn(Bound) -> Bound) -> Result<(Usage, Vec<CallCost>), CostsError> {
+    fn run(promise: fn(Bound) -> Bound) -> Result<(u32, Usage, Vec<CallCost>), CostsError> {
         let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 256 };
-        let options = Options { files: 300, ..Options::default() };
+        let options = Options { files: Some(300), ..Options::default() };
         measure(Nand::with_geometry(geometry, NandTiming::ROUND, 1), &options, promise)
     }
 
     #[test]
     fn every_call_keeps_its_bound_and_every_row_counts_as_many_steps() {
-        let (_, rows) = run(|bound| bound).unwrap_or_else(|error| panic!("{error}"));
+        let (_, _, rows) = run(|bound| bound).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(rows.len(), 16);
         for row in &rows {
             assert_eq!(row.calls, 300, "{}", row.call);
@@ -399,7 +409,8 @@ mod tests {
     fn more_files_than_the_volume_holds_are_refused() {
         let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 64 };
         let chip = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
-        let error = measure(chip, &Options::default(), |bound| bound).unwrap_err();
+        let options = Options { files: Some(10_000), ..Options::default() };
+        let error = measure(chip, &options, |bound| bound).unwrap_err();
         assert!(matches!(error, CostsError::TooManyFiles { needed: 10_216, .. }), "{error}");
     }
 }

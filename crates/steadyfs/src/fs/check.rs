@@ -136,10 +136,8 @@ impl Check<'_> {
     /// Notes a finding; tells whether it is to be mended.
     fn find(&mut self, finding: Finding, mendable: bool) -> bool {
         (self.report)(finding);
-        let mend = mendable && self.repair;
         self.checked.findings += 1;
-        self.checked.mended += u32::from(mend);
-        mend
+        mendable && self.repair
     }
 }
 
@@ -205,7 +203,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// The root page, the allocation map and the file table.
     fn check_tables(&mut self, check: &mut Check<'_>) -> Result<(), Error> {
         for logical in 0..self.plan.data {
-            if !self.store.verify(logical)? {
+            if !Self::soft(self.store.verify(logical))?.unwrap_or(false) {
                 check.find(Finding::UnreadableTable { logical }, false);
             }
         }
@@ -336,7 +334,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if mark(check.found, logical - self.plan.data) {
             check.find(Finding::SharedPage { inode, logical }, false);
         }
-        if self.store.verify(logical)? {
+        if Self::soft(self.store.verify(logical))?.unwrap_or(false) {
             return Ok(true);
         }
         check.find(Finding::UnreadablePage { inode, logical }, false);
@@ -362,7 +360,7 @@ impl<F: Flash> FileSystem<'_, F> {
                         subdirectories += u32::from(kind == InodeKind::Directory);
                     }
                     None if check.find(Finding::BadEntry { directory, inode }, true) => {
-                        self.mend(|fs| fs.clear_record(page, slot))?;
+                        self.mend(check, |fs| fs.clear_record(page, slot))?;
                     }
                     None => {}
                 }
@@ -371,7 +369,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if (entries, subdirectories) != (header.entries(), header.subdirectories())
             && check.find(Finding::WrongCount { directory }, true)
         {
-            self.mend(|fs| fs.write_count(directory, entries, subdirectories))?;
+            self.mend(check, |fs| fs.write_count(directory, entries, subdirectories))?;
         }
         Ok(())
     }
@@ -405,10 +403,10 @@ impl<F: Flash> FileSystem<'_, F> {
             let Some(header) = Self::soft(self.read_header(inode))? else { continue };
             if matches!(header.kind, InodeKind::File | InodeKind::Directory) {
                 if check.find(Finding::Lost { inode }, true) {
-                    self.mend(|fs| fs.adopt(inode, header))?;
+                    self.mend(check, |fs| fs.adopt(inode, header))?;
                 }
             } else if check.find(Finding::LeakedInode { inode }, true) {
-                self.mend(|fs| fs.free_inode(inode))?;
+                self.mend(check, |fs| fs.free_inode(inode))?;
             }
         }
         Ok(())
@@ -440,18 +438,21 @@ impl<F: Flash> FileSystem<'_, F> {
             let Some(taken) = Self::soft(self.page_is_taken(logical))? else { continue };
             let found = is_marked(check.found, index);
             if taken && !found && check.find(Finding::LeakedPage { logical }, true) {
-                self.mend(|fs| fs.free_pages(logical, 1))?;
+                self.mend(check, |fs| fs.free_pages(logical, 1))?;
             } else if !taken && found && check.find(Finding::UnmarkedPage { logical }, true) {
-                self.mend(|fs| fs.mark_page(logical))?;
+                self.mend(check, |fs| fs.mark_page(logical))?;
             }
         }
         Ok(())
     }
 
-    /// Makes one change, durably.
-    fn mend(&mut self, change: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
-        self.begin(Call::Rename { depth: 0 })?;
-        let result = change(self);
-        self.finish(result, CommitOn::NONE, true)
+    /// Makes one change, durably. What damage elsewhere does not allow stays as it is.
+    fn mend(&mut self, check: &mut Check<'_>, change: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
+        let result = self.begin(Call::Rename { depth: 0 }).and_then(|()| {
+            let result = change(self);
+            self.finish(result, CommitOn::NONE, true)
+        });
+        check.checked.mended += u32::from(Self::soft(result)?.is_some());
+        Ok(())
     }
 }

@@ -186,7 +186,9 @@ impl<F: Flash> Store<'_, F> {
             Buffer::AsItIs => self.pending.len() + self.journal.discard_count(),
             Buffer::Any => self.pending.capacity() + layout.geometry.page_bytes / DISCARD_BYTES,
         };
-        let folds = (frames + share.moves + work.discards + waiting).div_ceil(layout.fold_frees).max(1);
+        // One of the folds makes room before the commit, where the overlay is too full for what it brings.
+        let before = u32::from(work.discards + waiting > 0);
+        let folds = (frames + share.moves + work.discards + waiting).div_ceil(layout.fold_frees).max(1) + before;
         let folds = Cost { reads: unit, programs: unit, ..Cost::default() }.times(folds);
         let checkpoint = Cost { programs: layout.checkpoint_pages, ..Cost::default() };
         let erase = Cost { erases: self.erases(&share, frames, journal_pages), ..Cost::default() };
@@ -196,10 +198,11 @@ impl<F: Flash> Store<'_, F> {
             let all = own.plus(&moves).plus(&folds).plus(&folds).plus(&checkpoint).plus(&erase);
             return Bound { moving: all, erasing: all };
         }
-        // What a call discards changes the map more than its frames do: the folds for that do not wait for an erase.
-        let discarded = Cost { reads: unit, programs: unit, ..Cost::default() };
-        let discarded = discarded.times(work.discards.div_ceil(layout.fold_frees));
-        Bound { moving: own.plus(&moves).plus(&most), erasing: own.plus(&erase).plus(&discarded) }
+        // What a call discards, and what earlier calls wrote, changes the map more than its frames do: the folds for that do not wait
+        // for an erase.
+        let forced = (work.discards + waiting).div_ceil(layout.fold_frees) + before;
+        let forced = Cost { reads: unit, programs: unit, ..Cost::default() }.times(forced);
+        Bound { moving: own.plus(&moves).plus(&most), erasing: own.plus(&erase).plus(&forced) }
     }
 
     /// Erases of a call: one that restocks, or what it programs beyond the blocks that are erased now, if that is more. It is

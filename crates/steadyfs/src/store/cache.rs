@@ -90,6 +90,11 @@ impl<'m> Cache<'m> {
         self.dirty = 0;
     }
 
+    /// The pages that are not written yet.
+    pub fn dirty_pages(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.len() as usize).filter(|&slot| self.is_dirty(slot)).map(|slot| self.entry(slot) & !DIRTY)
+    }
+
     /// The first page that is not written yet: its place, and which it is.
     fn first_dirty(&self) -> Option<(usize, u32)> {
         (0..self.len() as usize).find(|&slot| self.is_dirty(slot)).map(|slot| (slot, self.entry(slot) & !DIRTY))
@@ -127,6 +132,7 @@ impl<F: Flash> Store<'_, F> {
     /// has to make room.
     pub(super) fn write_back(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         self.check_logical(logical)?;
+        self.check_pending_room(logical)?;
         self.call.changed = true;
         let slot = match self.cache.find(logical) {
             Some(slot) => slot,

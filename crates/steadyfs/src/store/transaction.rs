@@ -123,9 +123,7 @@ impl<F: Flash> Store<'_, F> {
     /// Writes a logical page as a new frame.
     pub(super) fn write_source(&mut self, logical: u32, source: &Source<'_>, commit: bool) -> Result<(), Error> {
         self.check_logical(logical)?;
-        if self.pending.find(logical).is_none() && self.pending.len() == self.pending.capacity() {
-            return Err(Error::TransactionTooLarge);
-        }
+        self.check_pending_room(logical)?;
         self.call.changed = true;
         let nothing_waits = self.cache.dirty() == u32::from(matches!(source, Source::Cached { .. }));
         let alone = nothing_waits && self.pending.len() == 0 && !self.journal.dirty && !self.journal.patches(logical);
@@ -337,7 +335,14 @@ impl<F: Flash> Store<'_, F> {
 
     /// Logical pages that the open transaction may still write.
     pub fn pending_room(&self) -> u32 {
-        (self.pending.capacity() - self.pending.len()).saturating_sub(self.cache.dirty())
+        let waiting = self.cache.dirty_pages().filter(|&logical| self.pending.find(logical).is_none()).count() as u32;
+        (self.pending.capacity() - self.pending.len()).saturating_sub(waiting)
+    }
+
+    /// Refuses one more page when the table of pending pages has no place for it, those that wait in the cache counted.
+    pub(super) fn check_pending_room(&self, logical: u32) -> Result<(), Error> {
+        let has_place = self.pending.find(logical).is_some() || self.cache.find_dirty(logical).is_some();
+        if has_place || self.pending_room() > 0 { Ok(()) } else { Err(Error::TransactionTooLarge) }
     }
 
     /// Longest patch that is worth a place in the journal; longer changes write their logical page.
