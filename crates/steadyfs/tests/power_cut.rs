@@ -97,10 +97,10 @@ fn torture(test_name: &str, shapes: &[Shape], runs: u64) {
 
 #[test]
 fn nand_holds_old_or_new_after_any_chain_of_cuts() {
-    torture("nand_holds_old_or_new_after_any_chain_of_cuts", &SHAPES[..4], 1000);
+    torture("nand_holds_old_or_new_after_any_chain_of_cuts", &SHAPES[..4], 720);
 }
 
 #[test]
 fn nor_holds_old_or_new_after_any_chain_of_cuts() {
-    torture("nor_holds_old_or_new_after_any_chain_of_cuts", &SHAPES[4..], 500);
+    torture("nor_holds_old_or_new_after_any_chain_of_cuts", &SHAPES[4..], 360);
 }
