@@ -5,7 +5,7 @@ use crate::evaluate::cost;
 use crate::evaluate::device::OnChip;
 use crate::evaluate::shadow::Shadow;
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Access, Call, CommitOn, Config, Error, FileSystem, OpenOptions};
+use steadyfs::{Access, Budget, Call, CommitOn, Config, Error, FileSystem, OpenOptions};
 use steadyfs_sim::{Counters, Metered};
 
 /// One way of copying.
@@ -19,6 +19,8 @@ pub struct Way {
     write_bytes: usize,
     /// When the copy is committed.
     commits: Commits,
+    /// Whether idle work has erased the blocks before.
+    prepared: bool,
     /// Whether a transaction may write as many logical pages as the geometry allows, up to [`LARGE_TRANSACTION`].
     large: bool,
 }
@@ -34,8 +36,9 @@ const LARGE_TRANSACTION: u16 = 64;
 pub fn ways() -> Vec<Way> {
     let mut ways = Vec::new();
     for (files, bytes) in SETS {
-        let usual = Way { files, bytes, write_bytes: WRITE_BYTES, commits: Commits::EachFile, large: false };
+        let usual = Way { files, bytes, write_bytes: WRITE_BYTES, commits: Commits::EachFile, prepared: false, large: false };
         ways.push(usual);
+        ways.push(Way { prepared: true, ..usual });
         ways.push(Way { large: true, ..usual });
         ways.push(Way { large: true, commits: Commits::AtEnd, ..usual });
     }
@@ -86,6 +89,11 @@ impl Way {
         let mut memory = vec![0; config.memory_bytes(&geometry)];
         let ram_bytes = memory.len() as u64;
         FileSystem::format(&mut chip, &config, &mut memory)?;
+        if self.prepared {
+            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)?;
+            fs.maintain(Budget::TimeNs(u64::MAX), u64::MAX).map_err(|error| self.failed(Call::Sync, error))?;
+            fs.unmount().map_err(|error| self.failed(Call::Sync, error))?;
+        }
 
         let (start, kinds) = (chip.counts(), chip.kinds());
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory)?;
@@ -110,6 +118,7 @@ impl Way {
             bytes: self.bytes,
             write_bytes: self.write_bytes as u64,
             commits: self.commits,
+            prepared: self.prepared,
             transaction_pages: config.transaction_pages,
             ram_bytes,
             mount_us: mount.time_ns as f64 / 1e3,

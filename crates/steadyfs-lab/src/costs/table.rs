@@ -11,9 +11,10 @@ const RATIO_BAR: f64 = 1.15;
 const MOUNT_BAR_US: f64 = 20_000.0;
 
 const COPY_NOTES: &str = "\
-Time: mount of an empty volume, copy and unmount. Raw: programming the bytes alone. Erased: the ratio to erasing
-and programming. Pages: those that a transaction may write, a setting. Extra: programs beyond those of the bytes,
-among them journal pages, leaves and checkpoints. Mount: the longer of those before and after the copy.";
+Time: mount of an empty volume, copy and unmount. Raw: programming the bytes alone. Erased: the ratio to erasing and
+programming. Blocks: as a format finds them, or erased by idle work before. Pages: those that a transaction may write, a setting.
+Extra: programs beyond those of the bytes, among them journal pages, leaves and checkpoints. Mount: the longer of those before
+and after the copy.";
 
 /// Mean and most of many steps of one kind; each step is a call with the commit that makes it durable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,6 +68,8 @@ pub struct CopyCost {
     pub write_bytes: u64,
     /// When the copy is committed.
     pub commits: Commits,
+    /// Whether idle work had erased the blocks before.
+    pub prepared: bool,
     /// Logical pages of a transaction, a setting of the volume.
     pub transaction_pages: u16,
     /// RAM of the volume's tables and buffers.
@@ -171,6 +174,7 @@ impl CopyCost {
         vec![
             format!("{}: {:.1} MB", self.files, self.bytes as f64 / 1e6),
             commits.to_string(),
+            if self.prepared { "erased" } else { "as found" }.to_string(),
             self.transaction_pages.to_string(),
             format_count(self.programs - self.raw_programs),
             self.journal_programs.to_string(),
@@ -201,12 +205,12 @@ impl fmt::Display for Costs {
         let (used, usable) = (format_size(self.used_bytes), format_size(self.usable_bytes));
         writeln!(f, "{used} of {usable} were in use. Every call kept its bound.\n")?;
         let head = [
-            "Copy", "commit", "pages", "extra", "journal", "leaves", "checkp.", "erases", "time", "raw", "ratio", "erased",
-            "mount",
+            "Copy", "commit", "blocks", "pages", "extra", "journal", "leaves", "checkp.", "erases", "time", "raw", "ratio",
+            "erased", "mount",
         ];
         let mut rows = vec![head.map(String::from).to_vec()];
         rows.extend(self.copies.iter().map(CopyCost::cells));
-        let mut align = vec![Align::Left, Align::Left];
+        let mut align = vec![Align::Left, Align::Left, Align::Left];
         align.resize(head.len(), Align::Right);
         writeln!(f, "{}", table(&rows, &align))?;
         writeln!(f, "{COPY_NOTES}\nBars: ratio {RATIO_BAR}, mount {}; ! where one is missed.", duration(MOUNT_BAR_US))
@@ -238,6 +242,7 @@ mod tests {
             bytes: 5_400_000,
             write_bytes: 65_536,
             commits: Commits::EachFile,
+            prepared: false,
             transaction_pages: 256,
             ram_bytes: 12_000,
             mount_us: 10_000.0,

@@ -146,6 +146,11 @@ impl<'m> OpenTable<'m> {
         (open, entry.flags)
     }
 
+    /// Whether a handle stands for an orphan.
+    pub fn has_orphans(&self) -> bool {
+        (0..self.len()).map(|slot| self.get(slot)).any(|entry| entry.open > 0 && entry.flags & (ORPHAN | GONE) == ORPHAN)
+    }
+
     fn has_room(&self) -> bool {
         (0..self.len()).any(|slot| self.get(slot).open == 0)
     }

@@ -189,6 +189,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.dir = None;
         self.load_space()?;
         self.check_open_files()?;
+        // An orphan whose last handle was closed since has nobody left to free it.
+        self.orphans_are_stale = self.lists.orphan_first != 0 && !self.open.has_orphans();
         self.notify(Change::RolledBack);
         Ok(())
     }
