@@ -44,7 +44,7 @@ impl Config {
         }
         let frames = geometry.pages_per_block / unit_pages * geometry.block_count;
         let pages = geometry.pages_per_block * geometry.block_count;
-        let overlay_entries = clamp(frames / 85, 64, 1024);
+        let overlay_entries = clamp(frames / 88, 64, 1024);
         // Checkpoints are at most a twentieth of all programs where blocks are large enough to let them be so rare.
         let entry_bytes = if frames <= 0x8000 { 4 } else { 8 };
         let checkpoint_pages = ceil_div(overlay_entries * entry_bytes + geometry.block_count * 3 / 2, geometry.page_bytes);
@@ -53,7 +53,7 @@ impl Config {
         Self {
             unit_pages: unit_pages as u16,
             overlay_entries: overlay_entries as u16,
-            transaction_pages: 24,
+            transaction_pages: 16,
             checkpoint_programs: if rare > checkpoint_programs { rare } else { checkpoint_programs } as u16,
             wear_spread: 32,
             bad_blocks_max: clamp(geometry.block_count / 50, 2, 200) as u16,

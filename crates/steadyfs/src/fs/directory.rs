@@ -31,7 +31,10 @@ const EQUAL_HASHES_MAX: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Directory {
     pub node: Node,
-    pub header: Header,
+    /// Entries, and in the upper half how many of them are directories.
+    size: u64,
+    modified_ns: u64,
+    buckets: u32,
 }
 
 /// Where a name is, or would go.
@@ -139,12 +142,13 @@ impl<F: Flash> FileSystem<'_, F> {
         if header.kind != InodeKind::Directory {
             return Err(Error::NotADirectory);
         }
-        self.dir = Some(Directory { node: Node::new(inode), header });
+        let Header { size, modified_ns, extra: buckets, .. } = header;
+        self.dir = Some(Directory { node: Node::new(inode), size, modified_ns, buckets });
         Ok(())
     }
 
     pub(super) fn directory(&self) -> Directory {
-        self.dir.unwrap_or(Directory { node: Node::new(ROOT), header: Header::new(InodeKind::Directory, 0) })
+        self.dir.unwrap_or(Directory { node: Node::new(ROOT), size: 0, modified_ns: 0, buckets: 0 })
     }
 
     /// The logical page of a bucket of the directory.
@@ -157,7 +161,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Buckets of the directory.
     fn buckets(&self) -> Result<u32, Error> {
-        let buckets = self.directory().header.extra;
+        let buckets = self.directory().buckets;
         if buckets <= self.plan.data_count { Ok(buckets) } else { Err(Error::Corrupt) }
     }
 
@@ -341,7 +345,7 @@ impl<F: Flash> FileSystem<'_, F> {
     pub(super) fn insert_record(&mut self, name: &str, inode: u32, slot: Option<u32>, is_directory: bool) -> Result<(), Error> {
         let hash = hash(check_name(name)?);
         let dir = self.directory();
-        let (entries, buckets) = (dir.header.entries(), self.buckets()?);
+        let (entries, buckets) = (dir.size as u32, self.buckets()?);
         let mut slot = slot;
         if buckets == 0 || entries >= entries_max(self.store.layout(), buckets) {
             self.grow_directory(buckets)?;
@@ -378,7 +382,9 @@ impl<F: Flash> FileSystem<'_, F> {
         let page_bytes = self.store.layout().geometry.page_bytes;
         // A full program page may have sent records on to the next one.
         let number = self.store.with_page(page, at / page_bytes, |bytes| if is_full(bytes) { REMOVED } else { 0 })?;
-        self.store.patch(page, at + 4, &number.to_le_bytes())?;
+        // The last byte of an inode's number is 0 already.
+        let changed = if number == 0 { 3 } else { 4 };
+        self.store.patch(page, at + 4, &number.to_le_bytes()[..changed])?;
         self.count_entry(false, is_directory)
     }
 
@@ -386,16 +392,18 @@ impl<F: Flash> FileSystem<'_, F> {
     fn count_entry(&mut self, more: bool, is_directory: bool) -> Result<(), Error> {
         let Some(mut dir) = self.dir else { return Err(Error::Corrupt) };
         let step = 1 | u64::from(is_directory) << 32;
-        let size = dir.header.size;
-        dir.header.size = if more { size.wrapping_add(step) } else { size.wrapping_sub(step) };
+        dir.size = if more { dir.size.wrapping_add(step) } else { dir.size.wrapping_sub(step) };
         self.note_directory(dir)
     }
 
     /// Writes the number of entries of the directory, and the time.
     fn note_directory(&mut self, mut dir: Directory) -> Result<(), Error> {
-        dir.header.modified_ns = self.now_ns.max(dir.header.modified_ns);
+        dir.modified_ns = self.now_ns.max(dir.modified_ns);
         let (page, at) = self.inode_place(dir.node.inode);
-        self.store.patch(page, at + SIZE_AT, &dir.header.emit()[SIZE_AT as usize..SIZE_AT as usize + 16])?;
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&dir.size.to_le_bytes());
+        bytes[8..].copy_from_slice(&dir.modified_ns.to_le_bytes());
+        self.store.patch(page, at + SIZE_AT, &bytes)?;
         self.dir = Some(dir);
         Ok(())
     }
@@ -409,7 +417,7 @@ impl<F: Flash> FileSystem<'_, F> {
             self.store.patch(page, at + AREA_AT, &[0; AREA_BYTES])?;
         }
         let new = self.add_page(&mut dir.node, buckets)?;
-        dir.header.extra = buckets + 1;
+        dir.buckets = buckets + 1;
         self.dir = Some(dir);
         if buckets > 0 {
             let bit = 1 << buckets.ilog2();
@@ -418,7 +426,7 @@ impl<F: Flash> FileSystem<'_, F> {
             self.store.write_edited(old, old, Edit::Records { mask: bit, value: 0 })?;
         }
         let (page, at) = self.inode_place(dir.node.inode);
-        self.store.patch(page, at + EXTRA_AT, &dir.header.extra.to_le_bytes())
+        self.store.patch(page, at + EXTRA_AT, &dir.buckets.to_le_bytes())
     }
 
     /// The inode and name of the first entry of a directory from `cursor` on; moves `cursor` behind it.

@@ -61,7 +61,11 @@ impl<F: Flash> Store<'_, F> {
         let due = |live: u32, afford: u32| moves_due(live, written, afford.saturating_sub(spare));
         let slack = afford >= 2 * written || (afford >= written && share.gain >= 2 * written);
         let may_wait = live == 0 || (slack && moves_due(live, written, afford.saturating_sub(written)) <= most);
-        let erased = self.erase_if_due(may_wait, if share.tight { STOCK / 2 } else { 1 })?;
+        // Nor where a leaf must be folded in this call: an erase would meet it.
+        let crowded = self.overlay_entries() + self.call.changes > self.overlay_hard();
+        // A call with many moves may take two blocks; others leave the last but one for a call that has fewer.
+        let many = share.tight && due(live, afford) > self.layout.frames_per_block / 4;
+        let erased = self.erase_if_due(may_wait && !crowded, if many { STOCK / 2 } else { 1 })?;
         let erased = erased || self.call.erases > 0;
         // Only nearly full may an erase and moves meet.
         let free = !erased || (share.tight && !may_wait);
