@@ -15,7 +15,7 @@ use steadyfs::CommitOn;
 fn stage(seed: u64, shape: &Shape) -> (Device, Limits) {
     let config = if seed % 8 == 5 { steadyfs::Config { files_max: 16, ..shape.config() } } else { shape.config() };
     let files = if seed % 4 == 3 { 60 } else { 6 };
-    let cache_pages = [0, 0, 1, 5][seed as usize / SHAPES.len() % 4];
+    let cache_pages = [0, 2, 4, 16][seed as usize / SHAPES.len() % 4];
     (shape.device_with_config(config, seed).with_cache(cache_pages), Limits { files, ..shape.limits(24) })
 }
 
