@@ -160,6 +160,10 @@ impl Session<'_> {
             let file = &mut s.handles[index].file;
             bounded(&mut s.fs, Call::Write(1), |fs| fs.reserve(file, 0, size))
         };
+        if durable {
+            // It commits what waits, unless there is nothing to keep room for.
+            self.model.durable.push(current.clone());
+        }
         self.change(vec![current], false, act).map(drop)
     }
 
