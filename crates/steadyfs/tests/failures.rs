@@ -143,3 +143,29 @@ fn steps_are_the_same_for_the_same_seed() {
     let draw = || random_steps(7, 50, SHAPES[0].limits(6)).map(|op: Op| format!("{op:?}")).collect::<Vec<_>>();
     assert_eq!(draw(), draw());
 }
+
+/// A chip reported that the program of a journal page failed, although the page reads as complete; the same page was programmed
+/// elsewhere, and the power went. Roll-forward found two commits of one transaction and called that damage.
+#[test]
+fn a_commit_that_was_programmed_twice_counts_once_after_a_power_cut() {
+    for_seeds("failures", "a_commit_that_was_programmed_twice_counts_once_after_a_power_cut", 120, |seed| {
+        let shape = &SHAPES[seed as usize % SHAPES.len()];
+        let mut device = shape.device(seed);
+        let page = vec![seed as u8; shape.logical_bytes() as usize];
+        let mut fs = device.mount(Access::ReadWrite).expect("mount");
+        let mut file = fs.open("a", OpenOptions::CREATE).expect("create");
+        for index in 0..3 {
+            fs.write(&mut file, index * page.len() as u64, &page).expect("write");
+        }
+        fs.flash_mut().inner_mut().inner_mut().fail_program(1);
+        fs.commit().expect("commit");
+        fs.close(file).expect("close");
+        device.power_cycle();
+        let mut fs = device.mount(Access::ReadWrite).expect("mount after the failure");
+        let mut file = fs.open("a", OpenOptions::READ).expect("open");
+        let mut found = vec![0; 3 * page.len()];
+        assert_eq!(fs.read(&mut file, 0, &mut found), Ok(found.len()));
+        assert!(found.chunks(page.len()).all(|chunk| chunk == page));
+        fs.close(file).expect("close");
+    });
+}

@@ -147,6 +147,8 @@ pub struct Store<'m, F> {
     sequence: u64,
     /// Sequence of the open transaction's first program.
     transaction_start: u64,
+    /// The same of the transaction that roll-forward committed last.
+    committed_start: u64,
     /// The newest journal page.
     journal_at: PageIndex,
     /// The logical page that was written last because little of it was left in the journal.
@@ -201,6 +203,7 @@ impl<'m, F: Flash> Store<'m, F> {
             anchors: Anchors { blocks: [NONE; ANCHORS_MAX], current: 0, next: 0, ready: false },
             sequence: 1,
             transaction_start: IDLE,
+            committed_start: IDLE,
             journal_at: NONE,
             leftover: 0,
             flushes: 0,

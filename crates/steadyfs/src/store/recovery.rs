@@ -439,6 +439,12 @@ impl<'m, F: Flash> Store<'m, F> {
                 from = logical + 1;
             }
         }
+        // A journal page whose program failed may read as complete, and is followed by the same one elsewhere: its transaction is
+        // committed already.
+        if self.pending.len() == 0 && start == self.committed_start {
+            return Ok(());
+        }
+        self.committed_start = start;
         // The commit names how many pages it is of.
         if self.pending.len() != tag.logical {
             return Err(Error::Corrupt);
