@@ -13,6 +13,8 @@
 #     the map names its source
 #   the check that an anchor is not in use: a rescued frame or journal page is moved long before the ring comes round
 #   retiring the block of a failed program: its next erase fails in the simulator, and that takes it out of use as well
+#   rule 10, the checksum of the first record of a listed block: a run found the defect (a metastable page of long ago read as the
+#     newest record) and passes with the rule; with other workloads 1,200 runs do not meet the case again
 #   folding before the commit: end() keeps so much room in the overlay that the commit has nothing to fold
 set -euo pipefail
 
@@ -20,7 +22,7 @@ only=
 case ${1:-} in
 "") ;;
 --only) only=${2:?--only needs a name} ;;
-*) sed -n '2,17s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+*) sed -n '2,19s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)

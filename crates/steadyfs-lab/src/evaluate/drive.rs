@@ -18,8 +18,8 @@ use steadyfs_sim::{Counters, Metered};
 const SMALL_WARM_UP: u64 = 2_000;
 /// Accesses judged, and not measured, after the mount.
 const RESUMED: u64 = 100;
-/// Calls for each file of a ring that are no appends: it is made, and one file is removed, or two when the file table grows.
-const FILE_CALLS: u64 = 3;
+/// Calls for each file of a ring that are no appends: it is made, the one before is closed, and one file is removed with a commit, or two when the file table grows.
+const FILE_CALLS: u64 = 6;
 
 /// What a run needs besides the chip.
 pub struct Drive<'o> {
@@ -331,7 +331,7 @@ mod tests {
 
     /// One MiB of NAND with logical pages of 1 KiB.
     fn chip() -> Nand {
-        let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 64 };
+        let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 128 };
         Nand::with_geometry(geometry, NandTiming::ROUND, 1)
     }
 

@@ -118,7 +118,8 @@ impl Ring {
         judge: &mut Judge<'_, '_>,
     ) -> Result<(), EvaluateError> {
         let oldest = name(self.first);
-        judge.call(fs, Call::Remove { depth: 1 }, |fs| fs.remove(&oldest).and_then(|()| fs.sync()))?;
+        judge.call(fs, Call::Remove { depth: 1 }, |fs| fs.remove(&oldest))?;
+        judge.call(fs, Call::Sync, |fs| fs.sync())?;
         self.files.pop_front();
         self.first += 1;
         self.is_full = true;

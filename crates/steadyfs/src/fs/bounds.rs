@@ -9,8 +9,8 @@ use crate::cost::{Bound, Cost, Envelope};
 use crate::media::{Flash, Timing};
 use crate::store::{Buffer, Store, Work};
 
-/// A call whose worst case [`FileSystem::bound`] tells. Each of those that change something is durable when it returns, or includes
-/// the commit that follows it.
+/// A call whose worst case [`FileSystem::bound`] tells. That of a call which changes something includes the commit that its handle or
+/// an [event](super::CommitOn) makes; a commit that the caller makes is a call of its own, [`Sync`](Self::Sync).
 ///
 /// `depth` is the number of names in the path; of both paths together in a rename, and at least that of a directory which moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
