@@ -18,7 +18,8 @@ use steadyfs_sim::{Counters, Metered};
 const SMALL_WARM_UP: u64 = 2_000;
 /// Accesses judged, and not measured, after the mount.
 const RESUMED: u64 = 100;
-/// Calls for each file of a ring that are no appends: it is made, the one before is closed, and one file is removed with a commit, or two when the file table grows.
+/// Calls for each file of a ring that are no appends: it is made, the one before is closed, and one file is removed with a commit,
+/// or two when the file table grows.
 const FILE_CALLS: u64 = 6;
 
 /// What a run needs besides the chip.
