@@ -69,7 +69,7 @@ impl Config {
     /// further one.
     pub const fn memory_bytes(&self, geometry: &Geometry) -> usize {
         match Layout::derive(geometry, self) {
-            Ok(layout) => layout.memory_bytes() + OPEN_FILES * crate::fs::OPEN_BYTES,
+            Ok(layout) => layout.memory_bytes() + OPEN_FILES * crate::fs::OPEN_FILE_BYTES,
             Err(_) => 0,
         }
     }

@@ -5,10 +5,8 @@ use super::names::printable;
 use crate::Failure;
 use std::path::Path;
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Access, Budget, Error, FileSystem, InodeNumber, Kind, MountError, OpenOptions, Stat};
+use steadyfs::{Access, Budget, Error, FileSystem, InodeNumber, Kind, MountError, OPEN_FILE_BYTES, OpenOptions, Stat};
 
-/// Bytes of an open file in the memory of a volume.
-const OPEN_BYTES: usize = 8;
 /// Files that may be open at once: enough for programs that work on a volume that is mounted on a directory.
 const OPEN_FILES: usize = 1024;
 
@@ -140,8 +138,8 @@ pub fn is_directory(stat: &Stat) -> bool {
 fn memory_bytes(chip: &mut Chip) -> Result<usize, MountError> {
     let mut page = vec![0; chip.geometry().page_bytes as usize];
     match FileSystem::mount(&mut *chip, Access::ReadOnly, &mut page).map(drop) {
-        Ok(()) => Ok(page.len() + OPEN_BYTES * OPEN_FILES),
-        Err(MountError::MemoryTooSmall { needed, .. }) => Ok(needed + OPEN_BYTES * OPEN_FILES),
+        Ok(()) => Ok(page.len() + OPEN_FILE_BYTES * OPEN_FILES),
+        Err(MountError::MemoryTooSmall { needed, .. }) => Ok(needed + OPEN_FILE_BYTES * OPEN_FILES),
         Err(error) => Err(error),
     }
 }

@@ -47,7 +47,8 @@ impl<F: Flash> FileSystem<'_, F> {
     pub fn maintain(&mut self, budget: Budget, burst_bytes: u64) -> Result<bool, Error> {
         let frames = self.split(burst_bytes).0.min(self.store.layout().frame_count()) + 1;
         let mut left = budget;
-        while self.trims_first() {
+        // Freeing pages commits, and an open transaction is not ours to commit.
+        while !self.store.is_open() && self.trims_first() {
             let cost = self.trim_cost();
             let Some(rest) = left.after(&cost, self.store.flash()) else { return Ok(false) };
             left = rest;

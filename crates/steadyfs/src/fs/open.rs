@@ -20,8 +20,8 @@ use super::{Call, Change, FileSystem, InodeNumber};
 use crate::error::Error;
 use crate::media::Flash;
 
-/// Bytes of an entry of the table.
-pub(crate) const OPEN_BYTES: usize = 12;
+/// Bytes of RAM that each open file takes beyond the eight that [`Config::memory_bytes`](crate::Config::memory_bytes) has room for.
+pub const OPEN_FILE_BYTES: usize = 12;
 const ORPHAN: u16 = 1;
 const GONE: u16 = 2;
 
@@ -105,11 +105,11 @@ impl<'m> OpenTable<'m> {
     }
 
     fn len(&self) -> usize {
-        self.bytes.len() / OPEN_BYTES
+        self.bytes.len() / OPEN_FILE_BYTES
     }
 
     fn get(&self, slot: usize) -> Entry {
-        let b = &self.bytes[slot * OPEN_BYTES..(slot + 1) * OPEN_BYTES];
+        let b = &self.bytes[slot * OPEN_FILE_BYTES..(slot + 1) * OPEN_FILE_BYTES];
         Entry {
             number: u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
             generation: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
@@ -119,7 +119,7 @@ impl<'m> OpenTable<'m> {
     }
 
     fn set(&mut self, slot: usize, entry: Entry) {
-        let b = &mut self.bytes[slot * OPEN_BYTES..(slot + 1) * OPEN_BYTES];
+        let b = &mut self.bytes[slot * OPEN_FILE_BYTES..(slot + 1) * OPEN_FILE_BYTES];
         b[..4].copy_from_slice(&entry.number.to_le_bytes());
         b[4..8].copy_from_slice(&entry.generation.to_le_bytes());
         b[8..10].copy_from_slice(&entry.open.to_le_bytes());

@@ -6,11 +6,13 @@
 //! m = ⌊U / C⌋                                        live frames of the worst victim (pigeonhole)
 //! n = max { n : m + n + ⌈(m + n)/φ⌉ + 1 ≤ P }        frames that the caller may write per victim
 //! c = ⌈m·h / (n − h)⌉, or P when n ≤ 3h              frames moved by a call that writes h frames
-//! f = max(1, ⌈(h + c)/φ⌉)                            folds of a call
+//! w                                                  pages and discards that wait for the commit, and discards of the call
+//! b = 1 if w > 0, else 0                             a fold that makes room before the commit
+//! f = max(1, ⌈(h + c + w)/φ⌉) + b                    folds of a call
 //! ```
 //!
 //! A call that writes `h` frames costs `h` frames of programs and then either `c` moves and `f` folds (or a checkpoint in their
-//! place), or one erase. Where `n ≤ 3h` ("tight": nearly full) it may have to do all of that.
+//! place), or one erase and the folds for `w`. Where `n ≤ 3h` ("tight": nearly full) it may have to do all of that.
 
 use super::blocks::State;
 use super::journal::DISCARD_BYTES;
