@@ -50,7 +50,11 @@ fn serve<F: Flash + 'static>(
     let mut detach = Detach::new(mountpoint.clone());
     let signals = if catch_signals { Some(Signals::catch(mountpoint.clone(), sender.clone())?) } else { None };
     let session = thread::Builder::new().name("steadyfs-fuse".into()).spawn(move || {
-        let result = session.run();
+        // The kernel may abort the connection that an unmount ends, and say so to whoever reads the next request.
+        let result = session.run().or_else(|error| match error.kind() {
+            io::ErrorKind::ConnectionAborted => Ok(()),
+            _ => Err(error),
+        });
         let _ = sender.send(Message::Unmounted);
         result
     })?;
