@@ -14,7 +14,7 @@ pub enum Error {
     MediaFailing,
     /// What was read is not what was written there: a page failed its checksum or its tag names another page.
     Corrupt,
-    /// The volume was mounted for reading only.
+    /// The volume can only be read: it was mounted so, its spare blocks are used up, or the chip has locked itself.
     ReadOnly,
     /// No room: every logical page of the volume is in use.
     NoSpace,
@@ -62,7 +62,7 @@ impl fmt::Display for Error {
             Error::Device => "the medium does not answer",
             Error::MediaFailing => "more programs failed in one call than the volume tolerates",
             Error::Corrupt => "what was read is not what was written there",
-            Error::ReadOnly => "the volume was mounted for reading only",
+            Error::ReadOnly => "the volume can only be read: mounted so, worn out, or the chip has locked itself",
             Error::NoSpace => "no room left on the volume",
             Error::TooManyFiles => "the volume holds as many files as its settings allow",
             Error::TransactionTooLarge => "the open transaction is larger than transaction_pages; sync more often",
@@ -94,6 +94,7 @@ impl From<Failure> for Error {
         match failure {
             Failure::Uncorrectable => Error::Corrupt,
             Failure::BadBlock => Error::MediaFailing,
+            Failure::WriteProtected => Error::ReadOnly,
             Failure::Device => Error::Device,
         }
     }

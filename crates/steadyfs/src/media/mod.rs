@@ -54,8 +54,21 @@ pub enum Failure {
     Uncorrectable,
     /// The chip reports that a program or an erase failed: the block has gone bad.
     BadBlock,
+    /// The chip has locked itself: it takes no program and no erase any more, and can be read.
+    WriteProtected,
     /// The device does not answer (bus fault, power lost).
     Device,
+}
+
+/// What the ECC had to do in the last read: the worst of its codewords.
+///
+/// Chips with on-die ECC report ranges ("4 to 6 bits"): give the upper end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Corrected {
+    /// Bits that were wrong and were corrected.
+    pub bits: u8,
+    /// Bits that can be corrected; 0 where the device does not tell.
+    pub strength: u8,
 }
 
 /// A medium of erase blocks, program pages and tags.
@@ -85,12 +98,18 @@ pub trait Flash {
     /// As [`read`](Flash::read).
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure>;
 
+    /// Tells what the ECC had to correct in the immediately preceding [`read`](Flash::read) or [`read_tag`](Flash::read_tag),
+    /// which succeeded. Data that needed three quarters of the strength is moved before it needs more.
+    fn corrected(&mut self) -> Corrected {
+        Corrected::default()
+    }
+
     /// Programs one page.
     ///
     /// `data` is `page_bytes` long or shorter; what is missing stays erased (NAND) or is not programmed (NOR).
     ///
     /// # Errors
-    /// [`Failure::BadBlock`] when the chip reports that the program failed; [`Failure::Device`].
+    /// [`Failure::BadBlock`] when the chip reports that the program failed; [`Failure::WriteProtected`]; [`Failure::Device`].
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure>;
 
     /// Tells whether [`program_loaded`](Flash::program_loaded) exists on this chip (on-chip page copy, "internal data move").
@@ -110,7 +129,7 @@ pub trait Flash {
     /// Erases one block.
     ///
     /// # Errors
-    /// [`Failure::BadBlock`] when the chip reports that the erase failed; [`Failure::Device`].
+    /// [`Failure::BadBlock`] when the chip reports that the erase failed; [`Failure::WriteProtected`]; [`Failure::Device`].
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure>;
 
     /// Empties the device's own write cache. Called at the end of each commit; devices that program before they answer have none.
@@ -146,6 +165,9 @@ impl<F: Flash + ?Sized> Flash for &mut F {
     }
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         (**self).read_tag(page, tag)
+    }
+    fn corrected(&mut self) -> Corrected {
+        (**self).corrected()
     }
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         (**self).program(page, data, tag)

@@ -287,11 +287,11 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.pace.erased = true;
                 Ok(true)
             }
-            Err(Failure::Device) => Err(Error::Device),
-            Err(_) => {
+            Err(Failure::BadBlock) => {
                 self.go_bad(block);
                 Ok(false)
             }
+            Err(failure) => Err(failure.into()),
         }
     }
 
