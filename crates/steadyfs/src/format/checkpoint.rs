@@ -1,8 +1,8 @@
 //! The header of a checkpoint. The tables behind it follow without gaps: root, overlay, pending pages, wear, states.
 //!
 //! ```text
-//! 0        4         6             8             10       12         20                  28           32                      50       52         53          57
-//! | "SFSC" | version | overlay len | pending len | zero | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | unmarked | wear base | zero …
+//! 0        4         6             8             10       12         20                  28           32                      50       52         53          57         58
+//! | "SFSC" | version | overlay len | pending len | zero | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | unmarked | wear base | worn out | zero …
 //! ```
 
 use super::{Fields, VERSION};
@@ -31,6 +31,8 @@ pub(crate) struct Header {
     pub unmarked: bool,
     /// Erases of each block beyond its wear in the table.
     pub wear_base: u32,
+    /// The volume can only be read.
+    pub worn_out: bool,
 }
 
 impl Header {
@@ -53,7 +55,19 @@ impl Header {
         let credit = fields.get16();
         let unmarked = fields.get(1) != 0;
         let wear_base = fields.get32();
-        Some(Self { overlay_len, pending_len, sequence, transaction_start, journal_at, heads, credit, unmarked, wear_base })
+        let worn_out = fields.get(1) != 0;
+        Some(Self {
+            overlay_len,
+            pending_len,
+            sequence,
+            transaction_start,
+            journal_at,
+            heads,
+            credit,
+            unmarked,
+            wear_base,
+            worn_out,
+        })
     }
 
     /// Writes a header.
@@ -75,6 +89,7 @@ impl Header {
         fields.put(2, self.credit.into());
         fields.put(1, self.unmarked.into());
         fields.put(4, self.wear_base.into());
+        fields.put(1, self.worn_out.into());
         bytes
     }
 }
@@ -95,6 +110,7 @@ mod tests {
             credit: 310,
             unmarked: true,
             wear_base: 99_000,
+            worn_out: false,
         };
         assert_eq!(Header::parse(&header.emit()), Some(header));
         assert_eq!(Header::parse(&[0xFF; BYTES]), None);

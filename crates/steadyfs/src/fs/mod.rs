@@ -235,8 +235,9 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// How the medium is doing: spare blocks, wear, corrected bits. Costs nothing.
     ///
-    /// When more blocks have gone bad than [`Config::bad_blocks_max`], the volume can only be read, and every change is refused with
-    /// [`Error::ReadOnly`]; what was committed stays.
+    /// When more blocks have gone bad than [`Config::bad_blocks_max`], the volume shrinks with each further one: there is less
+    /// [room](Self::usage). When what it holds does not leave reclamation the room that it needs, the volume can only be read: every
+    /// change is refused with [`Error::ReadOnly`], and what was committed stays.
     pub fn health(&self) -> Health {
         self.store.health()
     }

@@ -88,6 +88,7 @@ impl<F: Flash> Store<'_, F> {
             credit: self.pace.credit as u16,
             unmarked: self.unmarked,
             wear_base: self.blocks.wear_base,
+            worn_out: self.worn_out,
         }
     }
 
@@ -141,6 +142,8 @@ impl<F: Flash> Store<'_, F> {
             self.heads = header.heads.map(|(block, next)| Head { block, next });
             self.unmarked = header.unmarked;
             self.blocks.wear_base = header.wear_base;
+            self.worn_out = header.worn_out;
+            self.layout.set_bad_blocks(self.blocks.count(State::Bad));
             self.pace.credit = u32::from(header.credit).min(2 * self.layout.frames_per_block);
         }
         sound

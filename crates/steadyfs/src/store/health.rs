@@ -37,7 +37,7 @@ pub struct Health {
     pub read_only: bool,
     /// Blocks that are bad, those of the manufacturer included.
     pub bad_blocks: u32,
-    /// Blocks that may still go bad before the volume can only be read.
+    /// Blocks that may still go bad before the volume shrinks.
     pub spare_blocks: u32,
     /// Blocks whose data is to move because their pages needed many corrections.
     pub weak_blocks: u32,
@@ -173,13 +173,14 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
-    /// Whether more blocks are bad than the settings allow.
+    /// Whether so many blocks are bad that what the volume holds does not leave the room that reclamation needs.
     pub(super) fn is_worn_out(&self) -> bool {
-        self.blocks.count(State::Bad) > u32::from(self.layout.config.bad_blocks_max)
+        self.layout.data_blocks < self.layout.data_blocks_max && self.blocks.live_total() > self.layout.live_max()
     }
 
     /// Turns the volume read-only for good: a last checkpoint says so, and spares later mounts the roll-forward.
     pub(super) fn give_up(&mut self) -> Result<(), Error> {
+        self.worn_out = true;
         // Where not even that can be written, the next mount finds out by itself.
         let _ = self.checkpoint();
         self.read_only = true;

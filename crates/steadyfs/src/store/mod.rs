@@ -158,6 +158,8 @@ pub struct Store<'m, F> {
     /// Nothing was programmed by a head since the mount: a journal page comes first (see `begin`).
     unmarked: bool,
     read_only: bool,
+    /// The volume can only be read, and no mount changes that.
+    worn_out: bool,
 }
 
 impl<'m, F: Flash> Store<'m, F> {
@@ -221,6 +223,7 @@ impl<'m, F: Flash> Store<'m, F> {
             call: Call::default(),
             unmarked: true,
             read_only: false,
+            worn_out: false,
         })
     }
 
@@ -292,8 +295,14 @@ impl<'m, F: Flash> Store<'m, F> {
         }
     }
 
-    fn go_bad(&mut self, block: BlockIndex) {
+    /// Never uses a block again.
+    fn lose(&mut self, block: BlockIndex) {
         self.blocks.set_state(block, State::Bad);
+        self.layout.set_bad_blocks(self.blocks.count(State::Bad));
+    }
+
+    fn go_bad(&mut self, block: BlockIndex) {
+        self.lose(block);
         // Only a note for other users of the chip; the checkpoint is what counts.
         let _ = self.flash.mark_bad(block);
     }
@@ -305,7 +314,7 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         let spoiled = self.pace.victim == block && self.pace.victim_spoiled;
         match self.blocks.state(block) {
-            State::Used | State::Weak if spoiled => self.blocks.set_state(block, State::Bad),
+            State::Used | State::Weak if spoiled => self.lose(block),
             State::Used | State::Weak => self.blocks.set_state(block, State::Dead),
             State::Retiring => self.go_bad(block),
             _ => {}

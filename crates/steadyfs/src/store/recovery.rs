@@ -218,7 +218,7 @@ impl<'m, F: Flash> Store<'m, F> {
             return Ok(false);
         }
         let mut last = self.roll_forward()?;
-        if SETTLE && !self.is_worn_out() {
+        if SETTLE && !self.worn_out {
             match self.settle(last) {
                 // The medium takes no more. What is on it can still be read: from the same checkpoint, for this one is not complete.
                 Err(Error::MediaFailing | Error::ReadOnly) => {}
