@@ -139,15 +139,24 @@ impl<F: Flash> Store<'_, F> {
         if self.anchors.is_stale() || self.anchors.superblocks.iter().any(full) {
             return None;
         }
-        let (least, most) = (self.blocks.choose_unused(Choice::LeastWorn)?, self.blocks.choose_unused(Choice::MostWorn)?);
+        let unused = |choice| self.blocks.choose_among(&[State::Free, State::Clean, State::Listed], choice);
+        let (least, most) = (unused(Choice::LeastWorn)?, unused(Choice::MostWorn)?);
         let wear = |block| u32::from(self.blocks.wear(block));
-        if self.blocks.state(old) == State::Bad || wear(old) > wear(least) + self.spread_kept() {
+        // Half of what blocks at rest may lag: the ring comes round seldom.
+        let kept = self.spread_kept() / 2;
+        if self.blocks.state(old) == State::Bad || wear(old) > wear(least) + kept {
             Some(least)
-        } else if wear(old) + self.spread_kept() < wear(most) {
+        } else if wear(old) + kept < wear(most) {
             Some(most)
         } else {
             None
         }
+    }
+
+    /// Whether an anchor that lost its place will be free when the superblocks are written.
+    pub(super) fn gives_up_anchor(&self) -> bool {
+        let loser = self.anchors.doubt.1;
+        loser != NONE && self.blocks.state(loser) == State::Reserved
     }
 
     /// Goes on to the next anchor.
@@ -197,10 +206,10 @@ impl<F: Flash> Store<'_, F> {
                 self.write_superblock(index)?;
             }
         }
-        let doubt = core::mem::replace(&mut self.anchors.doubt, (NONE, NONE));
-        if doubt.1 != NONE && self.blocks.state(doubt.1) == State::Reserved {
-            self.blocks.set_state(doubt.1, State::Dead);
+        if self.gives_up_anchor() {
+            self.blocks.set_state(self.anchors.doubt.1, State::Dead);
         }
+        self.anchors.doubt = (NONE, NONE);
         Ok(())
     }
 

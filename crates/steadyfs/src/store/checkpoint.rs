@@ -3,7 +3,7 @@
 //! A checkpoint ends the quarantine of every block that is empty when it is written, and lists the blocks that may be
 //! allocated until the next one. Recovery looks for new records in those blocks only.
 
-use super::blocks::{Choice, State};
+use super::blocks::{Choice, State, UNUSED};
 use super::{Head, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::format::checkpoint::{BYTES, Header};
@@ -52,7 +52,8 @@ impl<F: Flash> Store<'_, F> {
         loop {
             let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
             let choice = if allocatable % 4 == 3 { Choice::MostWorn } else { Choice::LeastWorn };
-            let Some(block) = self.blocks.choose_unused(choice).filter(|_| allocatable < self.layout.listed_blocks) else {
+            let Some(block) = self.blocks.choose_among(&UNUSED, choice).filter(|_| allocatable < self.layout.listed_blocks)
+            else {
                 break;
             };
             let clean = self.blocks.state(block) == State::Clean;
