@@ -24,6 +24,8 @@ pub(super) struct Anchors {
     pub next: u32,
     /// The place of the newest checkpoint that is complete.
     pub complete: u32,
+    /// The place of the newest one that something was programmed after: it is not metastable.
+    pub proved: u32,
     /// The place of the anchor that is erased and used next.
     pub prepared: u32,
     /// The place whose block the superblocks may not agree on, and the block that loses it.
@@ -43,6 +45,7 @@ impl Default for Anchors {
             current: 0,
             next: 0,
             complete: NONE,
+            proved: NONE,
             prepared: NONE,
             doubt: (NONE, NONE),
             superblocks: [(NONE, 0); 2],
@@ -111,7 +114,7 @@ impl<F: Flash> Store<'_, F> {
         let old = self.anchors.blocks[place as usize];
         let state = self.blocks.state(old);
         let rests = state == State::Reserved && self.blocks.live(old) == 0 && !self.holds_journal(old);
-        let kept = place == self.anchors.complete || place == self.anchors.doubt.0;
+        let kept = [self.anchors.complete, self.anchors.proved, self.anchors.doubt.0].contains(&place);
         if kept || !(rests || state == State::Bad) {
             return Ok(());
         }

@@ -33,6 +33,7 @@ impl<F: Flash> Store<'_, F> {
                 Ok(()) => {
                     self.programs_since_checkpoint = 0;
                     self.anchors.complete = self.anchors.current;
+                    self.anchors.proved = self.anchors.current;
                     return Ok(());
                 }
                 Err(Error::MediaFailing) => {
@@ -90,6 +91,7 @@ impl<F: Flash> Store<'_, F> {
             unmarked: self.unmarked,
             wear_base: self.blocks.wear_base,
             worn_out: self.worn_out,
+            proved: self.anchors.proved as u8,
         }
     }
 
@@ -144,6 +146,7 @@ impl<F: Flash> Store<'_, F> {
             self.unmarked = header.unmarked;
             self.blocks.wear_base = header.wear_base;
             self.worn_out = header.worn_out;
+            self.anchors.proved = header.proved.into();
             self.layout.set_bad_blocks(self.blocks.count(State::Bad));
             self.pace.credit = u32::from(header.credit).min(2 * self.layout.frames_per_block);
         }
