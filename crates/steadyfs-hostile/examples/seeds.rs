@@ -51,7 +51,10 @@ fn main() -> std::io::Result<()> {
 /// Inputs that are text.
 const TEXTS: [(&str, &[&str]); 4] = [
     ("parse_units", &["500kB/s", "4KiB", "80%", "250 µs", "1700000000", "files", "adversary", "maximum", "1e99 s"]),
-    ("parse_trace", &["duration_us\n1.5\n2\n", "start_ms;end_ms\n0;1,5\n2;2,25\n", "# c\n\u{feff}ns\n7\n", "\"time [s]\"\t\"x\"\n1\t2\n"]),
+    (
+        "parse_trace",
+        &["duration_us\n1.5\n2\n", "start_ms;end_ms\n0;1,5\n2;2,25\n", "# c\n\u{feff}ns\n7\n", "\"time [s]\"\t\"x\"\n1\t2\n"],
+    ),
     (
         "parse_profile",
         &[
