@@ -201,6 +201,7 @@ fn inspect<F: Flash>(fs: &Fs<'_, '_, F>) {
         fs.envelopes(call, &timing);
     }
     fs.mount_bound();
+    let _ = (fs.health(), fs.config(), fs.commit_on(), fs.size_max(), fs.has_changes());
 }
 
 /// Verifies the volume, with and without memory that suffices.
@@ -351,6 +352,9 @@ fn use_volume<F: Flash>(fs: &mut Fs<'_, '_, F>, choices: &mut Choices<'_>) {
         4 => drop(granted(fs, CALL).poll(choices.size())),
         5 => fs.set_commit_on(*choices.of(&EVENTS)),
         6 => check(fs, true),
-        _ => inspect(fs),
+        _ => {
+            inspect(fs);
+            let _ = granted(fs, CALL).scrub(Budget::Operations(u32::from(choices.byte())));
+        }
     }
 }

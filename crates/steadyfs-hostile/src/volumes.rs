@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use steadyfs::media::{Flash, Geometry, PageIndex};
 use steadyfs::{Access, CommitOn, Config, Error, FileSystem, OpenOptions};
 
+use crate::exercise::memory_for;
 use crate::medium::Ram;
 
 /// Kinds of tags, by the numbers of `docs/format.md`.
@@ -70,7 +71,7 @@ pub struct Volume {
 pub fn volumes() -> &'static [Volume] {
     static VOLUMES: LazyLock<Vec<Volume>> = LazyLock::new(|| {
         let mut volumes: Vec<Volume> = SHAPES.iter().flat_map(made).collect();
-        volumes.push(golden());
+        volumes.extend(golden());
         volumes
     });
     &VOLUMES
@@ -154,9 +155,17 @@ fn leave_open(fs: &mut FileSystem<'_, Ram>) -> Result<(), Error> {
     fs.write(&mut file, 0, &vec![1; 2 * page])
 }
 
-/// The golden image of the format's tests.
-fn golden() -> Volume {
-    let text = include_str!("../../steadyfs/tests/images/v2-small.hex");
+/// The golden images of this version of the format.
+fn golden() -> Vec<Volume> {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../steadyfs/tests/images");
+    let entries = std::fs::read_dir(directory).expect(directory).map(|entry| entry.expect("an entry").path());
+    let mut paths: Vec<_> = entries.collect();
+    paths.sort();
+    paths.iter().filter_map(|path| of_text(&std::fs::read_to_string(path).expect("an image"))).collect()
+}
+
+/// A golden image, of which each line is a page: its number, tag and data. `None` when it is of another version.
+fn of_text(text: &str) -> Option<Volume> {
     let geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41 };
     let mut ram = Ram::new(geometry);
     for line in text.lines() {
@@ -165,9 +174,9 @@ fn golden() -> Volume {
         let tag = bytes(parts[1]).try_into().expect("a tag");
         ram.program(page, &bytes(parts[2]), &tag).expect("RAM");
     }
-    let config = Config { overlay_entries: 60, transaction_pages: 12, checkpoint_programs: 64, ..SHAPES[0].config };
-    let config = Config { wear_spread: 32, files_max: 64, failures: 1, name_bytes_max: 200, ..config };
-    Volume::new(Shape { geometry, config }, ram)
+    let mut memory = vec![0; memory_for(&mut ram).ok()?];
+    let config = *FileSystem::mount(&mut ram, Access::ReadOnly, &mut memory).ok()?.config();
+    Some(Volume::new(Shape { geometry, config }, ram))
 }
 
 fn bytes(hex: &str) -> Vec<u8> {
@@ -237,10 +246,10 @@ impl Volume {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exercise::memory_for;
 
     #[test]
     fn every_volume_is_sound_and_has_pages_of_every_kind_of_interest() {
+        assert!(volumes().len() > 2 * SHAPES.len(), "no golden image of this version");
         for (index, volume) in volumes().iter().enumerate() {
             let mut ram = volume.ram.clone();
             let mut memory = vec![0; memory_for(&mut ram).expect("a volume")];
