@@ -18,6 +18,8 @@ pub mod envelope;
 pub mod evaluate;
 pub mod evaluation;
 pub mod floor;
+#[doc(hidden)]
+pub mod model;
 pub mod replay;
 pub mod report;
 pub mod stats;

@@ -1,7 +1,7 @@
 //! What a volume must hold after each call, and what a power cut may leave of it. What a call means is in [`super::calls`].
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use steadyfs::media::Flash;
 use steadyfs::{Access, Call, CommitOn, Cursor, Entry, Error, File, InodeNumber, Kind, MountError, OpenOptions, ROOT};
@@ -406,7 +406,7 @@ pub fn contents(fs: &mut Fs<'_>) -> Result<Tree, Error> {
     let root = fs.stat_inode(ROOT)?;
     let attributes = attributes(fs, ROOT)?;
     let root = Node { is_directory: true, inode: Some(ROOT), attributes, modified_ns: root.modified_ns, ..Node::default() };
-    tree.nodes.insert("".into(), Rc::new(root));
+    tree.nodes.insert("".into(), Arc::new(root));
     let mut waiting = vec![(String::new(), ROOT)];
     while let Some((directory, inode)) = waiting.pop() {
         let (mut cursor, mut count, mut subdirectories) = (Cursor::default(), 0, 0);
@@ -419,7 +419,7 @@ pub fn contents(fs: &mut Fs<'_>) -> Result<Tree, Error> {
                 waiting.push((path.clone(), entry.stat.inode));
             }
             let node = read_node(fs, inode, &entry)?;
-            let twice = tree.nodes.insert(path.clone().into(), Rc::new(node));
+            let twice = tree.nodes.insert(path.clone().into(), Arc::new(node));
             assert!(twice.is_none(), "{path:?} is listed twice");
         }
         let stat = fs.stat_inode(inode)?;
