@@ -25,5 +25,6 @@ pub mod report;
 pub mod stats;
 pub mod summary;
 pub mod table;
+pub mod torture;
 pub mod transactions;
 pub mod units;

@@ -100,25 +100,17 @@ impl Shape {
 
     /// An empty volume.
     pub fn device(&self, seed: u64) -> Device {
-        self.device_with(self.config(), self.medium(seed), seed)
+        Device::formatted(self.config(), self.medium(seed), seed)
     }
 
     /// An empty volume on a chip on which `count` blocks are bad from the factory.
     pub fn device_with_bad_blocks(&self, count: u32, seed: u64) -> Device {
-        self.device_with(self.config(), self.medium(seed).with_bad_blocks(count), seed)
+        Device::formatted(self.config(), self.medium(seed).with_bad_blocks(count), seed)
     }
 
     /// An empty volume with other settings.
     pub fn device_with_config(&self, config: Config, seed: u64) -> Device {
-        self.device_with(config, self.medium(seed), seed)
-    }
-
-    fn device_with(&self, config: Config, medium: Medium, seed: u64) -> Device {
-        let chip = Trace::new(PowerCut::new(FailOps::new(medium, seed), seed));
-        let memory = vec![0; config.memory_bytes(&chip.geometry()) + 16 * OPEN_FILES_MORE];
-        let mut device = Device { chip, memory, cache: Vec::new(), config };
-        FileSystem::format(&mut device.chip, &config, &mut device.memory).expect("format");
-        device
+        Device::formatted(config, self.medium(seed), seed)
     }
 }
 
@@ -133,6 +125,15 @@ pub struct Device {
 }
 
 impl Device {
+    /// An empty volume.
+    pub fn formatted(config: Config, medium: Medium, seed: u64) -> Self {
+        let chip = Trace::new(PowerCut::new(FailOps::new(medium, seed), seed));
+        let memory = vec![0; config.memory_bytes(&chip.geometry()) + 16 * OPEN_FILES_MORE];
+        let mut device = Self { chip, memory, cache: Vec::new(), config };
+        FileSystem::format(&mut device.chip, &config, &mut device.memory).expect("format");
+        device
+    }
+
     /// The device with memory for so many pages of write-back.
     #[must_use]
     pub fn with_cache(mut self, pages: usize) -> Self {
@@ -240,6 +241,8 @@ pub fn bounded_pieces<T>(
 pub struct Rng(pub u64);
 
 impl Rng {
+    // It has no end, and so it is no iterator.
+    #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use steadyfs::media::Flash;
 use steadyfs::{Access, Call, CommitOn, Cursor, Entry, Error, File, InodeNumber, Kind, MountError, OpenOptions, ROOT};
 
-use super::steps::{Op, name};
+use super::steps::{Op, PAGES_AT_REST, name};
 use super::tree::{Node, Tree, depth, join};
 use super::{Device, Fs, Rng, bounded};
 
@@ -83,11 +83,10 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// Mounts, and compares everything with what may be there.
     pub fn mount(device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
-        let mut fs = device.mount(Access::ReadWrite)?;
-        fs.set_commit_on(model.events);
-        fs.set_time(model.now_ns);
-        verify(&mut fs)?;
-        let found = contents(&mut fs)?;
+        let mut session = Self::resume(device, model)?;
+        verify(&mut session.fs)?;
+        let found = contents(&mut session.fs)?;
+        let model = &mut session.model;
         let Some(state) = model.durable.iter().find(|state| state.agrees(&found)) else {
             panic!("after a mount: {}", differences(&model.durable, &found));
         };
@@ -96,6 +95,14 @@ impl<'a> Session<'a> {
         // No handle is left of them.
         state.orphans.clear();
         model.settle(state);
+        Ok(session)
+    }
+
+    /// Mounts a volume whose content is known: it was compared before.
+    pub fn resume(device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
+        let mut fs = device.mount(Access::ReadWrite)?;
+        fs.set_commit_on(model.events);
+        fs.set_time(model.now_ns);
         Ok(Self { fs, model, handles: Vec::new(), listing: None })
     }
 
@@ -469,7 +476,7 @@ pub fn fill(device: &mut Device, model: &mut Model, percent: u64) {
     let usage = session.fs.usage();
     let pages = usage.usable_bytes * percent / 100 / u64::from(usage.logical_bytes);
     for page in 0..pages {
-        let name = format!("rest{}", page / 50);
+        let name = format!("rest{}", page / PAGES_AT_REST);
         let end = session.model.current.size(&name) as u64;
         session.write(&name, end, usage.logical_bytes as usize, true).expect("fill");
     }
