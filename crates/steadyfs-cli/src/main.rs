@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `commands` | a file for each command on images |
 //! | `image` | what they have in common |
-//! | `evaluate`, `costs`, `transactions`, `torture`, `replay`, `devices` | the other commands |
+//! | `evaluate`, `costs`, `transactions`, `life`, `torture`, `replay`, `devices` | the other commands |
 //! | `output`, `progress` | where results go, and the bar |
 
 mod commands;
@@ -17,6 +17,7 @@ mod costs;
 mod devices;
 mod evaluate;
 mod image;
+mod life;
 mod output;
 mod progress;
 mod replay;
@@ -83,6 +84,8 @@ enum Command {
     Transactions(transactions::Arguments),
     /// Cut power in every operation of a workload, and tell what is lost
     Torture(torture::Arguments),
+    /// Use a simulated chip until it is worn out, and tell how much of its erases that took and what was lost
+    Life(life::Arguments),
     /// Tell the buffer that input rates need, from access times measured on a board
     Replay(replay::Arguments),
     /// List the chips that can be simulated
@@ -142,6 +145,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Costs(arguments) => costs::run(&arguments),
         Command::Transactions(arguments) => transactions::run(&arguments),
         Command::Torture(arguments) => torture::run(&arguments),
+        Command::Life(arguments) => life::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Devices => devices::run(),
         Command::Completions(arguments) => commands::completions::run(&arguments, Cli::command()),

@@ -91,8 +91,8 @@ struct Settings {
 }
 
 const AFTER_HELP: &str = "\
-Power fails in programs, copies and erases. Each leaves what was there before, but weak; garbage; a page that reads well or badly
-at each power-on; or the new content. After each cut everything on the volume must be that of the last acknowledged commit, or
+Power fails in programs, copies and erases. Each leaves what was there before, but weak; garbage; a page that reads well or
+badly, decided at each power-on or at each read; or the new content. After each cut everything on the volume must be that of the last acknowledged commit, or
 of the one in flight; the volume goes on with a few calls, power fails again, and everything is compared once more.
 
 Faults: none (cuts alone), programs, erases (one or two of them fail), bad-blocks (from the factory).

@@ -48,7 +48,7 @@ use std::time::Duration;
 /// Which operations are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Every operation of a workload in every torn state, and after one in four of these cuts a second one.
+    /// Every operation of a workload in every torn state, and after one in five of these cuts a second one.
     Every,
     /// Chains of cuts, drawn by the seed.
     Sampled,

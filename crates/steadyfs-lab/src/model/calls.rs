@@ -270,7 +270,7 @@ impl Session<'_> {
         assert!(!waits || result.is_err() || self.fs.has_changes(), "idle work committed");
         let cost = cost_since(&self.fs, &before);
         let spent = cost.reads + cost.tag_reads + cost.programs + cost.copies + cost.erases;
-        assert!(spent <= operations || failures(&mut self.fs) > 0, "{spent} operations with a budget of {operations}");
+        assert!(spent <= operations || failures(&self.fs) > 0, "{spent} operations with a budget of {operations}");
         result.map(drop)
     }
 

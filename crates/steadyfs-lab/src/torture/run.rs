@@ -56,7 +56,8 @@ pub struct Cut {
 }
 
 /// Letters for what a cut leaves.
-const LETTERS: [(Torn, char); 4] = [(Torn::Old, 'o'), (Torn::Garbled, 'g'), (Torn::Metastable, 'm'), (Torn::New, 'n')];
+const LETTERS: [(Torn, char); 5] =
+    [(Torn::Old, 'o'), (Torn::Garbled, 'g'), (Torn::Metastable, 'm'), (Torn::Unstable, 'u'), (Torn::New, 'n')];
 
 impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -71,7 +72,7 @@ impl FromStr for Cut {
     fn from_str(text: &str) -> Result<Self, BadInput> {
         let wrong = || {
             BadInput(format!(
-                "cut {text:?}: expected an operation from 1 on and o (old), g (garbled), m (metastable) or n (new): 12g"
+                "cut {text:?}: expected an operation from 1 on and o (old), g (garbled), m (metastable), u (unstable) or n (new): 12g"
             ))
         };
         let letter = text.chars().last().ok_or_else(wrong)?;

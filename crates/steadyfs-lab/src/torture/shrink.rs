@@ -119,7 +119,7 @@ impl Shrink {
 
     fn simplify(&mut self) {
         for index in 0..self.cuts.len() {
-            for torn in [Torn::New, Torn::Old, Torn::Garbled] {
+            for torn in [Torn::New, Torn::Old, Torn::Garbled, Torn::Metastable] {
                 let mut cuts = self.cuts.clone();
                 if cuts[index].torn == torn {
                     break;

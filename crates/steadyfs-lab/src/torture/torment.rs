@@ -108,7 +108,7 @@ impl Torment<'_> {
     /// Every operation in every torn state; after one of them another cut somewhere in the recovery or just after it.
     fn every(&mut self, operations: u64) -> Result<(), Stop> {
         for operation in 1..=operations {
-            let second = self.rng.below(4) as usize;
+            let second = self.rng.below(Torn::ALL.len() as u64) as usize;
             for (index, torn) in Torn::ALL.into_iter().enumerate() {
                 let mut cuts = vec![Cut { operation, torn }];
                 let Some(scene) = self.cut(&self.course.start(), &cuts)? else { continue };
@@ -162,7 +162,7 @@ impl Torment<'_> {
     }
 
     fn draw(&mut self, operations: u64) -> Cut {
-        let torn = Torn::ALL[self.rng.below(4) as usize];
+        let torn = Torn::ALL[self.rng.below(Torn::ALL.len() as u64) as usize];
         Cut { operation: 1 + self.rng.below(operations), torn }
     }
 
