@@ -20,10 +20,13 @@ pub mod evaluate;
 pub mod evaluation;
 pub mod floor;
 pub mod life;
+#[doc(hidden)]
+pub mod model;
 pub mod replay;
 pub mod report;
 pub mod stats;
 pub mod summary;
 pub mod table;
+pub mod torture;
 pub mod transactions;
 pub mod units;
