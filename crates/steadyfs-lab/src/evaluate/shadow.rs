@@ -94,6 +94,16 @@ impl<C: Flash + Metered> Shadow<C> {
         }
     }
 
+    /// The chip.
+    pub fn chip(&self) -> &C {
+        self.chip.inner()
+    }
+
+    /// The chip, mutable.
+    pub fn chip_mut(&mut self) -> &mut C {
+        self.chip.inner_mut()
+    }
+
     /// Operations of the [`Flash`] interface so far, and their time.
     pub fn counts(&self) -> Counters {
         self.chip.counts()
