@@ -177,6 +177,10 @@ impl Torment<'_> {
         self.tally.states += u64::from(is_second);
         match self.course.live(&mut scene, cut).map_err(|what| Stop::Failed(cuts.to_vec(), what))? {
             Life::Through(_) => Ok(None),
+            Life::Locked => {
+                self.close(scene, cuts)?;
+                Ok(None)
+            }
             Life::Cut { torn } => {
                 self.tally.cuts += 1;
                 self.tally.torn_cuts += u64::from(torn);
