@@ -33,7 +33,7 @@ pub struct Arguments {
     /// Workloads: log, configuration, random, files, directories, transactions, reclaim [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     workload: Vec<Workload>,
-    /// Faults beside the cuts, one kind at a time [default: all but write-cache]
+    /// Faults beside the cuts, one kind at a time [default: all but write-cache and lie]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     fault: Vec<FaultKind>,
     /// Cut every operation of a workload in every torn state, or chains of cuts that the seed draws: every, sampled
@@ -97,7 +97,7 @@ of the one in flight; the volume goes on with a few calls, power fails again, an
 
 Faults: none (cuts alone), programs, erases (one or two of them fail), bad-blocks (from the factory), anchor (a block that holds
 checkpoints takes nothing any more), bit-flips (that can be corrected), lock (the chip takes no program and no erase any more),
-write-cache (of a device that answers before it programs).
+write-cache (of a device that answers before it programs), lie (a program that the chip says it made: what is lost is found).
 
 Each failure is made smaller and printed with a string that replays it. Exit codes: 0 nothing was found, 1 something was, 2 wrong
 usage.

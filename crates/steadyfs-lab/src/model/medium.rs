@@ -26,6 +26,8 @@ pub struct Medium {
     kind: Kind,
     /// Reads that are left.
     pub reads_left: u64,
+    /// The program, counted from now, that the chip says it made and does not make.
+    pub lie_in: Option<u64>,
 }
 
 /// Does the same with either chip.
@@ -55,7 +57,7 @@ impl Medium {
     }
 
     fn new(kind: Kind) -> Self {
-        Self { kind, reads_left: u64::MAX }
+        Self { kind, reads_left: u64::MAX, lie_in: None }
     }
 
     /// An erased NAND chip on which `count` blocks are bad from the factory. NOR has none.
@@ -102,6 +104,16 @@ impl Medium {
         }
     }
 
+    /// Counts a program, and tells whether the chip lies about it.
+    fn lies(&mut self) -> bool {
+        self.lie_in = self.lie_in.map(|n| n.saturating_sub(1));
+        let lies = self.lie_in == Some(0);
+        if lies {
+            self.lie_in = None;
+        }
+        lies
+    }
+
     fn count_read(&mut self) {
         self.reads_left = self.reads_left.checked_sub(1).expect("a call reads without end");
     }
@@ -135,6 +147,9 @@ impl Flash for Medium {
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        if self.lies() {
+            return Ok(());
+        }
         either!(mut self, chip => chip.program(page, data, tag))
     }
 
@@ -143,6 +158,9 @@ impl Flash for Medium {
     }
 
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        if self.lies() {
+            return Ok(());
+        }
         either!(mut self, chip => chip.program_loaded(page, tag))
     }
 

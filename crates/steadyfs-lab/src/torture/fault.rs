@@ -23,6 +23,8 @@ pub enum Fault {
     WriteCache(u32),
     /// The chip locks itself after so many operations of the workload.
     Lock(u64),
+    /// The chip says that the n-th program of the workload was made, and does not make it. No file system survives that.
+    Lie(u64),
 }
 
 /// Kinds of faults, of which a seed draws the places.
@@ -44,10 +46,12 @@ pub enum FaultKind {
     WriteCache,
     /// The chip takes no program and no erase any more.
     Lock,
+    /// A chip that lies about a program: what it loses must be found.
+    Lie,
 }
 
 /// Kinds and their names.
-const NAMES: [(FaultKind, &str); 8] = [
+const NAMES: [(FaultKind, &str); 9] = [
     (FaultKind::None, "none"),
     (FaultKind::Programs, "programs"),
     (FaultKind::Erases, "erases"),
@@ -56,6 +60,7 @@ const NAMES: [(FaultKind, &str); 8] = [
     (FaultKind::BitFlips, "bit-flips"),
     (FaultKind::WriteCache, "write-cache"),
     (FaultKind::Lock, "lock"),
+    (FaultKind::Lie, "lie"),
 ];
 
 /// Bits that flip as soon as they are programmed, never more than can be corrected: the model's numbers end at 64. With 36 on average,
@@ -64,12 +69,21 @@ const FLIPS: BitErrorModel = BitErrorModel { strength: 64, codewords: 1, fresh: 
 
 impl FaultKind {
     /// All kinds.
-    pub const ALL: [Self; 8] =
-        [Self::None, Self::Programs, Self::Erases, Self::BadBlocks, Self::Anchor, Self::BitFlips, Self::WriteCache, Self::Lock];
+    pub const ALL: [Self; 9] = [
+        Self::None,
+        Self::Programs,
+        Self::Erases,
+        Self::BadBlocks,
+        Self::Anchor,
+        Self::BitFlips,
+        Self::WriteCache,
+        Self::Lock,
+        Self::Lie,
+    ];
 
-    /// Kinds that a chip without a cache of its own has.
+    /// Kinds that raw flash has: chips without a cache of their own, which do what they say.
     pub fn of_raw_flash() -> Vec<Self> {
-        Self::ALL.into_iter().filter(|kind| *kind != Self::WriteCache).collect()
+        Self::ALL.into_iter().filter(|kind| !matches!(kind, Self::WriteCache | Self::Lie)).collect()
     }
 
     /// Draws what fails in a workload of so many operations, on a volume with these anchors.
@@ -93,6 +107,7 @@ impl FaultKind {
             Self::BitFlips => vec![Fault::BitFlips(30 + rng.below(12) as u32)],
             Self::WriteCache => vec![Fault::WriteCache(2 + rng.below(40) as u32)],
             Self::Lock => vec![Fault::Lock(1 + rng.below(operations))],
+            Self::Lie => vec![Fault::Lie(1 + rng.below(operations))],
         }
     }
 }
@@ -112,6 +127,7 @@ impl Fault {
             }
             Self::Lock(n) => device.fail().lock_after(n),
             Self::Block(block) => device.fail().fail_block(block),
+            Self::Lie(n) => device.medium().lie_in = Some(n),
             Self::Program(n) => device.fail().fail_program(n),
             Self::Erase(n) => device.fail().fail_erase(n),
             // The chip was made so.
@@ -130,6 +146,7 @@ impl fmt::Display for Fault {
             Self::WriteCache(operations) => write!(f, "w{operations}"),
             Self::Lock(n) => write!(f, "l{n}"),
             Self::Block(block) => write!(f, "k{block}"),
+            Self::Lie(n) => write!(f, "z{n}"),
         }
     }
 }
@@ -140,7 +157,7 @@ impl FromStr for Fault {
     fn from_str(text: &str) -> Result<Self, BadInput> {
         let wrong = || {
             BadInput(format!(
-                "fault {text:?}: expected p (program that fails), e (erase), b (factory bad blocks), k (block that fails), f (flipping bits), w (write cache) or l (lock) and a number from 1 on"
+                "fault {text:?}: expected p (program that fails), e (erase), b (factory bad blocks), k (block that fails), f (flipping bits), w (write cache), l (lock) or z (lie) and a number from 1 on"
             ))
         };
         let letter = text.chars().next().ok_or_else(wrong)?;
@@ -152,6 +169,7 @@ impl FromStr for Fault {
             'f' if number <= 64 => Ok(Self::BitFlips(number as u32)),
             'w' if number <= 10_000 => Ok(Self::WriteCache(number as u32)),
             'l' => Ok(Self::Lock(number)),
+            'z' => Ok(Self::Lie(number)),
             'k' if number < 1 << 20 => Ok(Self::Block(number as u32)),
             _ => Err(wrong()),
         }
