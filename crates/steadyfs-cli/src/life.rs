@@ -37,6 +37,9 @@ pub struct Arguments {
     /// Years that pass while the erases are used up
     #[arg(long, value_name = "YEARS", default_value_t = 5, value_parser = clap::value_parser!(u32).range(..=100))]
     years: u32,
+    /// Days after which everything is read by a scrub; 0 for never
+    #[arg(long, value_name = "DAYS", default_value_t = 30)]
+    scrub_days: u32,
     /// Let no bits flip
     #[arg(long)]
     no_bit_errors: bool,
@@ -82,6 +85,7 @@ impl Arguments {
             spread_percent: self.spread,
             program_failures_percent: self.program_failures,
             years: self.years.into(),
+            scrub_days: self.scrub_days,
             bit_errors: !self.no_bit_errors,
             fill: self.fill,
             workload: self.workload,

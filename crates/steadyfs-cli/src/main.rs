@@ -116,7 +116,7 @@ fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure(sentence)) => {
-            eprintln!("error: {sentence}");
+            eprintln!("error: {}", output::for_terminal(&sentence));
             ExitCode::FAILURE
         }
     }

@@ -13,20 +13,16 @@
 mod audit;
 mod chip;
 mod table;
+mod wear_out;
 
 pub use audit::{Audit, Loss};
 pub use table::{Life, Spread};
 
-use crate::evaluate::judge::{Judge, Progress, Volume};
 use crate::evaluate::shadow::Shadow;
-use crate::evaluate::writer::{Plan, Writer};
-use crate::evaluate::{EvaluateError, Phase, Timing, Workload, find_profile};
-use chip::{Clock, LifeChip};
-use steadyfs::media::{BlockIndex, Flash};
-use steadyfs::{Access, BlockState, Config, FileSystem};
-
-/// Accesses between two looks at the clock.
-const CLOCK_EVERY: u64 = 64;
+use crate::evaluate::{EvaluateError, Timing, Workload, find_profile};
+use steadyfs::media::Flash;
+use steadyfs::{Access, Config, FileSystem};
+use wear_out::wear_out;
 
 /// What to run.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +43,8 @@ pub struct Options {
     pub program_failures_percent: u32,
     /// Years that pass while the erases are used up. Default 5.
     pub years: f64,
+    /// Days after which everything is read by a scrub, so that pages whose bits flip are noticed; 0 for never. Default 30.
+    pub scrub_days: u32,
     /// Whether bits flip. Default yes.
     pub bit_errors: bool,
     /// Share of the usable space in use, from 0 to 1. Default 0.8.
@@ -70,6 +68,7 @@ impl Default for Options {
             spread_percent: 0,
             program_failures_percent: 0,
             years: 5.0,
+            scrub_days: 30,
             bit_errors: true,
             fill: 0.8,
             workload: Workload::Log,
@@ -105,66 +104,52 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(f64, &str)) -> Result<Lif
     Ok(Life::of(&profile.name, options, &shadow, &worn, audit))
 }
 
-/// What a volume was like when it could not go on.
-struct Worn {
-    writer: Writer,
-    accesses: u64,
-    /// Programs and copies of the accesses.
-    programs: u64,
-    /// Why it could not.
-    end: EvaluateError,
-    superblocks: Vec<BlockIndex>,
-    /// Blocks that hold checkpoints.
-    anchors: Vec<BlockIndex>,
-    /// Blocks that the volume calls bad.
-    bad_blocks: u32,
-    usable_bytes: u64,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Fills the volume and writes until a call fails.
-fn wear_out(
-    mut fs: Volume<'_, '_, LifeChip>,
-    options: &Options,
-    report: &mut dyn FnMut(f64, &str),
-) -> Result<Worn, EvaluateError> {
-    let usage = fs.usage();
-    let logical_bytes = u64::from(usage.logical_bytes);
-    let fill_bytes = (usage.usable_bytes as f64 * options.fill.clamp(0.0, 1.0)) as u64 / logical_bytes * logical_bytes;
-    let write_bytes = options.write_bytes.max(logical_bytes);
-    if fill_bytes < write_bytes {
-        return Err(EvaluateError::TooSmall { used_bytes: fill_bytes, needed_bytes: write_bytes });
+    fn small(workload: Workload) -> Options {
+        let write_bytes = workload.default_write_bytes();
+        Options { blocks: 64, pages_per_block: 16, endurance: 40, scrub_days: 0, workload, write_bytes, ..Options::default() }
     }
-    let plan = Plan { workload: options.workload, seed: options.seed, fill_bytes, write_bytes };
-    // The share of the erases says more than the number of accesses, which nobody knows.
-    let mut progress = Progress { expected: 1, done: 0, report: &mut |_, _| {} };
-    let mut judge = Judge::only_counting(Phase::Fill, &mut progress);
-    let mut writer = Writer::fill(&plan, &mut fs, &mut judge, |_| {})?;
-    let before = fs.flash().counts();
-    let mut clock = Clock::new(options);
-    let mut judge = Judge::only_counting(Phase::WearOut, &mut progress);
-    let end = loop {
-        if judge.accesses().is_multiple_of(CLOCK_EVERY) {
-            report(clock.follow(fs.flash_mut().chip_mut()), &Phase::WearOut.to_string());
+
+    fn life(options: &Options) -> Life {
+        run(options, &mut |_, _| {}).unwrap()
+    }
+
+    #[test]
+    fn every_workload_uses_most_erases_and_loses_nothing() {
+        for (name, workload) in Workload::NAMES {
+            let life = life(&Options { bit_errors: false, ..small(workload) });
+            assert!(life.erases_percent > 70.0 && life.bad_blocks > 1, "{name}: {life}");
+            assert_eq!((life.audit.lost_bytes, life.known_bad_blocks), (0, life.bad_blocks), "{name}: {life}");
         }
-        if let Err(error) = writer.access(&mut fs, &mut judge, options.write_bytes) {
-            break error;
-        }
-    };
-    let spent = fs.flash().counts().since(&before);
-    let blocks_in = |state: BlockState| -> Vec<BlockIndex> {
-        (0..options.blocks).filter(|&block| fs.block(block).is_some_and(|info| info.state == state)).collect()
-    };
-    // The first two reserved blocks hold superblocks.
-    let mut superblocks = blocks_in(BlockState::Reserved);
-    let anchors = superblocks.split_off(2.min(superblocks.len()));
-    Ok(Worn {
-        writer,
-        accesses: judge.accesses(),
-        programs: spent.programs + spent.copies,
-        end,
-        superblocks,
-        anchors,
-        bad_blocks: blocks_in(BlockState::Bad).len() as u32,
-        usable_bytes: usage.usable_bytes,
-    })
+    }
+
+    #[test]
+    fn the_same_seed_lives_the_same_life() {
+        let options = Options { spread_percent: 10, program_failures_percent: 30, ..small(Workload::Random) };
+        assert_eq!(life(&options), life(&options));
+        assert_ne!(life(&options), life(&Options { seed: 2, ..options.clone() }));
+    }
+
+    #[test]
+    fn scrubs_come_with_the_days() {
+        let options = Options { years: 1.0, scrub_days: 73, ..small(Workload::Hot) };
+        let scrubs = life(&options).scrubs;
+        assert!((2..=5).contains(&scrubs), "{scrubs}");
+    }
+
+    #[test]
+    fn progress_is_the_share_of_the_erases() {
+        let mut shares = Vec::new();
+        run(&small(Workload::Random), &mut |share, _| shares.push(share)).unwrap();
+        assert!(shares.is_sorted() && shares.first() < Some(&0.1) && shares.last() == Some(&1.0), "{shares:?}");
+    }
+
+    #[test]
+    fn nor_is_refused() {
+        let error = run(&Options { device: "w25q128jv".into(), ..Options::default() }, &mut |_, _| {}).unwrap_err();
+        assert_eq!(error.to_string(), "w25q128jv: is NOR, expected a NAND chip");
+    }
 }

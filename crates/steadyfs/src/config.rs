@@ -209,7 +209,7 @@ impl Layout {
         }
         let leaf_count = ceil_div(logical_count, leaf_entries);
         let checkpoint_pages = ceil_div(Self::checkpoint_bytes(blocks, leaf_count, entry_bytes, config), page);
-        if checkpoint_pages + 2 * unit + 1 > pages {
+        if checkpoint_pages + 3 * unit + 1 > pages {
             return Err(ConfigError::BlockTooSmall);
         }
         // Enough for their wear to be the average, and for some of them to go bad.

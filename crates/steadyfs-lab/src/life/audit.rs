@@ -108,18 +108,85 @@ fn compare<F: steadyfs::media::Flash>(
     if let Some(Doubt::Write { file, offset: from, bytes }) = writer.doubt()
         && *file == number
     {
-        // Bytes in doubt count as found, old or new, if all of them are one or the other.
-        for (at, new) in (*from..).zip(bytes) {
-            if let Some(index) = at.checked_sub(offset).filter(|index| *index < expected.len() as u64) {
-                let index = index as usize;
-                if found[index] == *new {
-                    expected[index] = *new;
-                }
-            }
-        }
+        accept(&found, &mut expected, offset, *from, bytes);
     }
     match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
         None => Ok(()),
         Some(at) => Err(format!("{:#04x} at byte {}, committed was {:#04x}", found[at], offset + at as u64, expected[at])),
+    }
+}
+
+/// Expects the bytes in doubt, which begin at `from`, where all of them that lie in the piece at `offset` were found.
+fn accept(found: &[u8], expected: &mut [u8], offset: u64, from: u64, bytes: &[u8]) {
+    let (first, last) = (from.max(offset), (from + bytes.len() as u64).min(offset + found.len() as u64));
+    if first < last {
+        let new = &bytes[(first - from) as usize..(last - from) as usize];
+        let place = (first - offset) as usize..(last - offset) as usize;
+        if found[place.clone()] == *new {
+            expected[place].copy_from_slice(new);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::judge::{Judge, Progress};
+    use crate::evaluate::writer::Plan;
+    use crate::evaluate::{Phase, Workload, find_profile};
+    use crate::life::{Options, chip};
+    use steadyfs::Config;
+    use steadyfs::media::Flash;
+
+    /// A volume with a file of 512 KiB, and what must be in it.
+    fn filled(memory: &mut Vec<u8>) -> (Shadow<LifeChip>, Writer) {
+        let profile = find_profile("mt29f1g01abafd").unwrap();
+        let mut shadow = Shadow::new(chip::make(&profile, &Options { blocks: 64, ..Options::default() }).unwrap());
+        let config = Config::for_geometry(&shadow.geometry());
+        memory.resize(config.memory_bytes(&shadow.geometry()), 0);
+        FileSystem::format(&mut shadow, &config, memory).unwrap();
+        let mut fs = FileSystem::mount(&mut shadow, Access::ReadWrite, memory).unwrap();
+        let mut progress = Progress { expected: 1, done: 0, report: &mut |_, _| {} };
+        let mut judge = Judge::only_counting(Phase::Fill, &mut progress);
+        let plan = Plan { workload: Workload::Random, seed: 1, fill_bytes: 512 << 10, write_bytes: 4096 };
+        let writer = Writer::fill(&plan, &mut fs, &mut judge, |_| {}).unwrap();
+        drop(fs);
+        (shadow, writer)
+    }
+
+    #[test]
+    fn what_is_there_is_not_lost() {
+        let mut memory = Vec::new();
+        let (mut shadow, writer) = filled(&mut memory);
+        let audit = Audit::of(&mut shadow, &mut memory, &writer);
+        assert_eq!(audit, Audit { files: 1, bytes: 512 << 10, lost_bytes: 0, first_loss: None });
+    }
+
+    #[test]
+    fn a_block_that_vanishes_is_found_in_the_file_and_so_is_a_volume_that_vanishes() {
+        let mut memory = Vec::new();
+        let (mut shadow, writer) = filled(&mut memory);
+        // The first blocks hold superblocks and checkpoints; the file begins behind them.
+        shadow.erase(8).unwrap();
+        let audit = Audit::of(&mut shadow, &mut memory, &writer);
+        assert!((4096..=64 << 10).contains(&audit.lost_bytes), "{audit:?}");
+        assert!(audit.first_loss.unwrap().to_string().starts_with("data at "));
+        (0..64).for_each(|block| shadow.erase(block).unwrap());
+        let audit = Audit::of(&mut shadow, &mut memory, &writer);
+        assert_eq!(audit.lost_bytes, 512 << 10);
+        assert!(audit.first_loss.unwrap().to_string().starts_with("the volume cannot be mounted: no superblock"));
+    }
+
+    #[test]
+    fn bytes_in_doubt_are_expected_where_all_of_them_were_found() {
+        let expected_after = |found: [u8; 4], from: u64, bytes: &[u8]| {
+            let mut expected = [1; 4];
+            accept(&found, &mut expected, 10, from, bytes);
+            expected
+        };
+        assert_eq!(expected_after([1, 7, 8, 1], 11, &[7, 8]), [1, 7, 8, 1]);
+        assert_eq!(expected_after([1, 7, 1, 1], 11, &[7, 8]), [1; 4], "half of a write was not done");
+        assert_eq!(expected_after([8, 1, 1, 1], 9, &[7, 8]), [8, 1, 1, 1], "it began in the piece before");
+        assert_eq!(expected_after([1; 4], 14, &[7, 8]), [1; 4], "it lies behind");
     }
 }

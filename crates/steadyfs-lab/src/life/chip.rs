@@ -36,6 +36,11 @@ pub struct Clock {
 }
 
 impl Clock {
+    /// Days since the beginning.
+    pub fn days(&self) -> u32 {
+        self.passed / 24
+    }
+
     /// A clock that stands at the beginning.
     pub fn new(options: &Options) -> Clock {
         Clock { budget: options.erase_budget(), hours: options.years * YEAR_HOURS, passed: 0 }

@@ -1,8 +1,9 @@
 //! The result: how much of the chip was used, how evenly, and what was lost.
 
+use super::Options;
 use super::audit::Audit;
 use super::chip::LifeChip;
-use super::{Options, Worn};
+use super::wear_out::Worn;
 use crate::evaluate::shadow::Shadow;
 use crate::table::facts;
 use crate::units::{format_count, format_percent, format_size};
@@ -73,10 +74,20 @@ pub struct Life {
     pub erases: u64,
     /// Those of all that the endurance allows, in percent.
     pub erases_percent: f64,
+    /// The same when the volume had shrunk so far that it had no room for the fill any more, if it had.
+    pub fill_held_percent: f64,
+    /// Whether the volume had made itself read-only.
+    pub read_only: bool,
     /// Blocks that failed.
     pub bad_blocks: u32,
     /// Blocks that the volume calls bad.
     pub known_bad_blocks: u32,
+    /// The largest erase count that the volume knows of.
+    pub known_erases_max: u32,
+    /// How often everything was scrubbed.
+    pub scrubs: u64,
+    /// Blocks that were weak after a scrub, in all of them together.
+    pub weak_blocks: u64,
     /// Erase counts of the blocks that hold checkpoints at the end.
     pub anchor_erases: Spread,
     /// Erase counts of all other blocks, the two of the superblocks left out.
@@ -106,6 +117,7 @@ impl Life {
             (0..options.blocks).filter(|block| !worn.superblocks.contains(block)).partition(|block| worn.anchors.contains(block));
         let spread = |blocks: Vec<u32>| Spread::of(blocks.into_iter().map(|block| counts[block as usize]));
         let tally = chip.inner().tally();
+        let percent = |erases: f64| 100.0 * erases / options.erase_budget() as f64;
         Life {
             device: device.to_string(),
             page_bytes: shadow.geometry().page_bytes,
@@ -120,9 +132,14 @@ impl Life {
             seed: options.seed,
             end: worn.end.to_string(),
             erases,
-            erases_percent: 100.0 * erases as f64 / options.erase_budget() as f64,
+            erases_percent: percent(erases as f64),
+            fill_held_percent: worn.course.shrunk_at.map_or(percent(erases as f64), |share| 100.0 * share),
+            read_only: worn.health.read_only,
             bad_blocks: chip.grown_bad().count() as u32,
-            known_bad_blocks: worn.bad_blocks,
+            known_bad_blocks: worn.health.bad_blocks,
+            known_erases_max: worn.health.erases_max,
+            scrubs: worn.course.scrubs,
+            weak_blocks: worn.course.weak_blocks,
             anchor_erases: spread(anchors),
             other_erases: spread(others),
             corrected_reads: tally.corrected_reads,
@@ -139,6 +156,14 @@ impl Life {
 /// Prints the table for people, at most 100 columns wide but for the end.
 impl fmt::Display for Life {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.head(f)?;
+        f.write_str(&facts(self.facts()))
+    }
+}
+
+impl Life {
+    /// What was run.
+    fn head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let block_bytes = u64::from(self.page_bytes) * u64::from(self.pages_per_block);
         writeln!(
             f,
@@ -154,23 +179,21 @@ impl fmt::Display for Life {
             format_size(self.write_bytes),
             self.years,
             self.seed
-        )?;
-        let lost = match &self.audit.first_loss {
-            None => format!("nothing of {} in {} files", format_size(self.audit.bytes), format_count(self.audit.files)),
-            Some(loss) => {
-                let (lost, bytes) = (format_size(self.audit.lost_bytes), format_size(self.audit.bytes));
-                format!("{lost} of {bytes}; first {loss}")
-            }
-        };
+        )
+    }
+
+    /// What came of it.
+    fn facts(&self) -> [(&'static str, String); 10] {
         let written = format!(
             "{} in {} writes, {:.2} programs each",
             format_size(self.written_bytes),
             format_count(self.writes),
             self.programs_per_write
         );
-        let all = facts([
+        [
             ("End", self.end.clone()),
             ("Erases used", format!("{:.1} %, {}", self.erases_percent, format_count(self.erases))),
+            ("Fill held", format!("until {:.1} % of the erases", self.fill_held_percent)),
             ("Data blocks", format!("{} erases (least / mean / most)", self.other_erases)),
             ("Anchors", format!("{} erases", self.anchor_erases)),
             ("Bad blocks", format!("{}, of which the volume knows {}", self.bad_blocks, self.known_bad_blocks)),
@@ -182,9 +205,18 @@ impl fmt::Display for Life {
                     format_count(self.uncorrectable_reads)
                 ),
             ),
+            ("Scrubs", format!("{}, {} weak blocks", format_count(self.scrubs), format_count(self.weak_blocks))),
             ("Written", written),
-            ("Lost", lost),
-        ]);
-        f.write_str(&all)
+            ("Lost", self.lost()),
+        ]
+    }
+
+    /// What was found of what was committed.
+    fn lost(&self) -> String {
+        let bytes = format_size(self.audit.bytes);
+        match &self.audit.first_loss {
+            None => format!("nothing of {bytes} in {} files", format_count(self.audit.files)),
+            Some(loss) => format!("{} of {bytes}; first {loss}", format_size(self.audit.lost_bytes)),
+        }
     }
 }

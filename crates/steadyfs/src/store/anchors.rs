@@ -24,6 +24,8 @@ pub(super) struct Anchors {
     pub next: u32,
     /// The place of the newest checkpoint that is complete.
     pub complete: u32,
+    /// The place of the newest one that something was programmed after: it is not metastable.
+    pub proved: u32,
     /// The place of the anchor that is erased and used next.
     pub prepared: u32,
     /// The place whose block the superblocks may not agree on, and the block that loses it.
@@ -43,6 +45,7 @@ impl Default for Anchors {
             current: 0,
             next: 0,
             complete: NONE,
+            proved: NONE,
             prepared: NONE,
             doubt: (NONE, NONE),
             superblocks: [(NONE, 0); 2],
@@ -111,7 +114,7 @@ impl<F: Flash> Store<'_, F> {
         let old = self.anchors.blocks[place as usize];
         let state = self.blocks.state(old);
         let rests = state == State::Reserved && self.blocks.live(old) == 0 && !self.holds_journal(old);
-        let kept = place == self.anchors.complete || place == self.anchors.doubt.0;
+        let kept = [self.anchors.complete, self.anchors.proved, self.anchors.doubt.0].contains(&place);
         if kept || !(rests || state == State::Bad) {
             return Ok(());
         }
@@ -139,15 +142,24 @@ impl<F: Flash> Store<'_, F> {
         if self.anchors.is_stale() || self.anchors.superblocks.iter().any(full) {
             return None;
         }
-        let (least, most) = (self.blocks.choose_unused(Choice::LeastWorn)?, self.blocks.choose_unused(Choice::MostWorn)?);
+        let unused = |choice| self.blocks.choose_among(&[State::Free, State::Clean, State::Listed], choice);
+        let (least, most) = (unused(Choice::LeastWorn)?, unused(Choice::MostWorn)?);
         let wear = |block| u32::from(self.blocks.wear(block));
-        if self.blocks.state(old) == State::Bad || wear(old) > wear(least) + self.spread_kept() {
+        // Half of what blocks at rest may lag: the ring comes round seldom.
+        let kept = self.spread_kept() / 2;
+        if self.blocks.state(old) == State::Bad || wear(old) > wear(least) + kept {
             Some(least)
-        } else if wear(old) + self.spread_kept() < wear(most) {
+        } else if wear(old) + kept < wear(most) {
             Some(most)
         } else {
             None
         }
+    }
+
+    /// Whether an anchor that lost its place will be free when the superblocks are written.
+    pub(super) fn gives_up_anchor(&self) -> bool {
+        let loser = self.anchors.doubt.1;
+        loser != NONE && self.blocks.state(loser) == State::Reserved
     }
 
     /// Goes on to the next anchor.
@@ -197,10 +209,10 @@ impl<F: Flash> Store<'_, F> {
                 self.write_superblock(index)?;
             }
         }
-        let doubt = core::mem::replace(&mut self.anchors.doubt, (NONE, NONE));
-        if doubt.1 != NONE && self.blocks.state(doubt.1) == State::Reserved {
-            self.blocks.set_state(doubt.1, State::Dead);
+        if self.gives_up_anchor() {
+            self.blocks.set_state(self.anchors.doubt.1, State::Dead);
         }
+        self.anchors.doubt = (NONE, NONE);
         Ok(())
     }
 

@@ -48,6 +48,9 @@ impl State {
     }
 }
 
+/// States of blocks that nobody uses and no checkpoint has listed.
+pub(super) const UNUSED: [State; 2] = [State::Free, State::Clean];
+
 /// Number of states.
 const STATES: usize = 11;
 
@@ -190,21 +193,29 @@ impl<'m> Blocks<'m> {
         self.wear[block as usize] = self.wear[block as usize].saturating_add(1);
     }
 
-    /// The block in `state` that `choice` names; the first one of equals. A weak block is a used one.
+    /// The block in `state` that `choice` names. A weak block is a used one.
     pub fn choose(&self, state: State, choice: Choice) -> Option<u32> {
+        match state {
+            State::Used => self.choose_among(&[State::Used, State::Weak], choice),
+            _ => self.choose_among(&[state], choice),
+        }
+    }
+
+    /// The block in one of the states that `choice` names; one that is erased before others, then the first one of equals.
+    pub fn choose_among(&self, states: &[State], choice: Choice) -> Option<u32> {
         let (mut best, mut least) = (None, u32::MAX);
         for block in 0..self.block_count() {
-            let found = self.state(block);
-            if found != state && !(state == State::Used && found == State::Weak) {
+            let state = self.state(block);
+            if !states.contains(&state) {
                 continue;
             }
-            let wear = u32::from(self.wear(block));
+            let wear = u32::from(self.wear(block)) << 1 | u32::from(state != State::Clean);
             let key = match choice {
                 Choice::LeastWorn => wear,
-                Choice::MostWorn => u32::from(u8::MAX) - wear,
+                Choice::MostWorn => u32::from(u8::MAX) * 2 + 2 - (wear ^ 1),
                 _ => match (self.live(block), choice) {
                     (0, _) => continue,
-                    (live, Choice::Emptiest) => live << 8 | wear,
+                    (live, Choice::Emptiest) => live << 9 | wear,
                     _ => wear,
                 },
             };
@@ -213,19 +224,6 @@ impl<'m> Blocks<'m> {
             }
         }
         best
-    }
-
-    /// The block that nobody uses and no checkpoint has listed, erased or not, that `choice` names.
-    pub fn choose_unused(&self, choice: Choice) -> Option<u32> {
-        let (free, clean) = (self.choose(State::Free, choice), self.choose(State::Clean, choice));
-        match (free, clean) {
-            (Some(free), Some(clean)) => {
-                let (wear, other) = (self.wear(free), self.wear(clean));
-                let takes_free = if choice == Choice::MostWorn { wear > other } else { wear < other };
-                Some(if takes_free { free } else { clean })
-            }
-            (free, clean) => free.or(clean),
-        }
     }
 
     /// Wear of the blocks that are levelled: neither bad nor reserved.

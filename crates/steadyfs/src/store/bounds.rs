@@ -274,8 +274,8 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// Superblocks, first pages of the anchors and tags of what was rescued into them, two searches for the end of an anchor, the
     /// checkpoint, one tag for each program since and the first page of each block begun, the leaves, the journal page, and
-    /// settling: one erase, two rescued frames, journal page and checkpoint, an erase for heads that are nearly full (two where
-    /// blocks are small), and, where two frames were rescued, their way back into blocks that may have to be erased first.
+    /// settling: one erase, three rescued frames, journal page and checkpoint, an erase for heads that are nearly full (two where
+    /// blocks are small), and, where several frames were rescued, their way back into blocks that may have to be erased first.
     pub fn mount_bound(layout: &Layout) -> Cost {
         let unit = u32::from(layout.config.unit_pages);
         let pages = layout.geometry.pages_per_block;
@@ -289,19 +289,19 @@ impl<F: Flash> Store<'_, F> {
                 + 2 * layout.checkpoint_pages
                 + layout.leaf_count * unit
                 + 4
-                + 6 * unit,
+                + 8 * unit,
             tag_reads: 32
                 + 2 * (pages.ilog2() + 2)
-                + 2 * layout.anchor_count
+                + 3 * layout.anchor_count
                 + 2 * search
                 + layout.listed_blocks
                 + 3
-                + 2
-                + 2 * unit
+                + 3
+                + 3 * unit
                 + u32::from(layout.config.checkpoint_programs)
                 + overshoot,
-            programs: 5 * unit + 2 + 2 * layout.checkpoint_pages,
-            copies: 2 * unit,
+            programs: 7 * unit + 2 + 2 * layout.checkpoint_pages,
+            copies: 3 * unit,
             erases: 3 + (16 / layout.frames_per_block).max(1),
         }
     }

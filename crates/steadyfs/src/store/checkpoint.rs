@@ -3,7 +3,7 @@
 //! A checkpoint ends the quarantine of every block that is empty when it is written, and lists the blocks that may be
 //! allocated until the next one. Recovery looks for new records in those blocks only.
 
-use super::blocks::{Choice, State};
+use super::blocks::{Choice, State, UNUSED};
 use super::{Head, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::format::checkpoint::{BYTES, Header};
@@ -33,6 +33,7 @@ impl<F: Flash> Store<'_, F> {
                 Ok(()) => {
                     self.programs_since_checkpoint = 0;
                     self.anchors.complete = self.anchors.current;
+                    self.anchors.proved = self.anchors.current;
                     return Ok(());
                 }
                 Err(Error::MediaFailing) => {
@@ -52,7 +53,8 @@ impl<F: Flash> Store<'_, F> {
         loop {
             let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
             let choice = if allocatable % 4 == 3 { Choice::MostWorn } else { Choice::LeastWorn };
-            let Some(block) = self.blocks.choose_unused(choice).filter(|_| allocatable < self.layout.listed_blocks) else {
+            let Some(block) = self.blocks.choose_among(&UNUSED, choice).filter(|_| allocatable < self.layout.listed_blocks)
+            else {
                 break;
             };
             let clean = self.blocks.state(block) == State::Clean;
@@ -89,6 +91,7 @@ impl<F: Flash> Store<'_, F> {
             unmarked: self.unmarked,
             wear_base: self.blocks.wear_base,
             worn_out: self.worn_out,
+            proved: self.anchors.proved as u8,
         }
     }
 
@@ -143,6 +146,7 @@ impl<F: Flash> Store<'_, F> {
             self.unmarked = header.unmarked;
             self.blocks.wear_base = header.wear_base;
             self.worn_out = header.worn_out;
+            self.anchors.proved = header.proved.into();
             self.layout.set_bad_blocks(self.blocks.count(State::Bad));
             self.pace.credit = u32::from(header.credit).min(2 * self.layout.frames_per_block);
         }

@@ -14,7 +14,7 @@
 //! Moves and folds cancel in `x`, so `x` falls by at most `h` a call and the victim is empty before it is 0. An erase, or
 //! part of the moves that a fold or checkpoint displaces, waits only where what is left stays within the bound.
 
-use super::blocks::{Choice, State};
+use super::blocks::{Choice, State, UNUSED};
 use super::bounds::Share;
 use super::program::Source;
 use super::{Frame, HeadIndex, NONE, Store};
@@ -118,7 +118,8 @@ impl<F: Flash> Store<'_, F> {
             + self.blocks.count(State::Listed)
             + self.blocks.count(State::Free)
             + self.blocks.count(State::Clean)
-            + self.blocks.count(State::Dead);
+            + self.blocks.count(State::Dead)
+            + u32::from(self.gives_up_anchor());
         self.head_rest(HeadIndex::User) + self.head_rest(HeadIndex::Moved) + blocks * self.layout.frames_per_block
     }
 
@@ -246,7 +247,7 @@ impl<F: Flash> Store<'_, F> {
             return Ok(Chosen::JournalMoved);
         }
         // While blocks that nobody uses are worn less, they are used first, and moving data gains nothing.
-        let unused = self.blocks.choose_unused(Choice::LeastWorn).map_or(u8::MAX, |block| self.blocks.wear(block));
+        let unused = self.blocks.choose_among(&UNUSED, Choice::LeastWorn).map_or(u8::MAX, |block| self.blocks.wear(block));
         let rested = self.blocks.choose(State::Used, Choice::LeastWornInUse);
         let rested = rested.filter(|&block| lags(block) && self.blocks.wear(block) < unused);
         // Data that its block hardly holds any more goes first.

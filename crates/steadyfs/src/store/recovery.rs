@@ -29,8 +29,11 @@ const RESTART_FRAMES: u32 = 5;
 const JUMP: u64 = 64;
 /// Frames or journal pages left in a head's block that one call may use up.
 const SCARCE: u32 = 4;
-/// Frames that may lie in an anchor: one that a mount before rescued, and the one of the last record.
-const RESCUED_MAX: u32 = 2;
+/// Frames that may lie in an anchor: one that a mount before rescued, the one of the last record, and a leaf that was folded when
+/// the two were on their way out.
+const RESCUED_MAX: u32 = 3;
+/// Frames in an anchor from which on a mount moves them out.
+const RESCUED_MANY: u32 = 2;
 /// Furthest that a record's sequence may be from its checkpoint's.
 const HORIZON: u64 = 1 << 22;
 
@@ -454,18 +457,16 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.transaction_start = IDLE;
                 self.replay_set(logical, frame)?;
             }
-            Kind::Moved => {
-                // Compare and swap: the copy counts only if the mapping still names its source.
-                let current = self.overlay_frame(logical);
-                return if current.is_none_or(|current| current == tag.aux) { self.replay_set(logical, frame) } else { Ok(()) };
-            }
+            // A copy was programmed only while the map named its source, and records come in the order of one sequence: the newest
+            // counts. One whose program failed may read as complete, and is followed by another one.
+            Kind::Moved => return self.replay_set(logical, frame),
             Kind::MovedPending => {
-                if let Some(index) = self.pending.find(logical).filter(|&index| self.pending.value(index) == tag.aux) {
+                if let Some(index) = self.pending.find(logical) {
                     self.pending.set_value(index, frame);
                 }
             }
             Kind::Leaf => self.adopt_leaf(logical, frame),
-            Kind::MovedLeaf if self.root.get(logical) == tag.aux => self.root.set(logical, frame),
+            Kind::MovedLeaf => self.root.set(logical, frame),
             _ => {}
         }
         Ok(())
@@ -528,7 +529,10 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Applies the last record, which may be metastable, and settles.
     fn settle(&mut self, last: Option<Record>) -> Result<(), Error> {
         self.sequence += JUMP;
-        let before = self.current_anchor();
+        if last.is_some() {
+            // It was complete when the records after it were programmed.
+            self.anchors.proved = self.anchors.current;
+        }
         self.anchors.prepared = NONE;
         self.note_rescued()?;
         self.advance_anchor()?;
@@ -543,7 +547,7 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         self.pending.clear();
         self.transaction_start = IDLE;
-        self.collect(before)?;
+        self.collect()?;
         self.keep_journal(last)?;
         while self.journal_at != NONE {
             let page = self.current_anchor() * self.layout.geometry.pages_per_block + self.anchors.next;
@@ -609,17 +613,23 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(Some(tag).filter(|_| live))
     }
 
-    /// Copies the frames that an earlier mount rescued into anchor `before`, and that no call has moved since, into the fresh one.
-    fn collect(&mut self, before: u32) -> Result<(), Error> {
-        for place in 0..RESCUED_MAX {
-            let frame = before * self.layout.frames_per_block + place;
-            let Some(tag) = self.rescued(frame)? else { continue };
-            // It was whole when it was rescued. Were it damaged since, the block would be kept for what can still be read.
-            let to = self.rescue(&tag, frame)?.ok_or(Error::Corrupt)?;
-            if Kinds::LEAF.has(tag.kind) {
-                self.root.set(tag.logical, to);
-            } else {
-                self.replay_set(tag.logical, to)?;
+    /// Copies the frames that earlier mounts rescued, and that no call has moved since, into the fresh anchor: so at most one anchor is
+    /// in use, and the ring does not close.
+    fn collect(&mut self) -> Result<(), Error> {
+        for place in 0..self.layout.anchor_count {
+            let first = self.anchors.blocks[place as usize] * self.layout.frames_per_block;
+            for frame in first..first + RESCUED_MAX {
+                if !self.blocks.is_live(frame) {
+                    continue;
+                }
+                let Some(tag) = self.rescued(frame)? else { continue };
+                // It was whole when it was rescued. Were it damaged since, the block would be kept for what can still be read.
+                let to = self.rescue(&tag, frame)?.ok_or(Error::Corrupt)?;
+                if Kinds::LEAF.has(tag.kind) {
+                    self.root.set(tag.logical, to);
+                } else {
+                    self.replay_set(tag.logical, to)?;
+                }
             }
         }
         Ok(())
@@ -629,7 +639,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// power cut follows the other.
     fn empty_anchor(&mut self) -> Result<(), Error> {
         let anchor = self.current_anchor();
-        if self.blocks.live(anchor) < RESCUED_MAX {
+        if self.blocks.live(anchor) < RESCUED_MANY {
             return Ok(());
         }
         self.begin()?;
