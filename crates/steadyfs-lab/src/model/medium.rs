@@ -83,10 +83,7 @@ impl Medium {
     /// Lets bits flip from now on.
     #[must_use]
     pub fn with_bit_errors(self, model: BitErrorModel, seed: u64) -> Self {
-        fn over<C: Tearable>(layers: &Layers<C>, model: BitErrorModel, seed: u64) -> Layers<C>
-        where
-            C: Clone,
-        {
+        fn over<C: Tearable + Clone>(layers: &Layers<C>, model: BitErrorModel, seed: u64) -> Layers<C> {
             WriteCache::new(layers.inner().clone().with_model(model, seed), seed)
         }
         let kind = match &self.kind {

@@ -67,8 +67,7 @@ pub(super) struct Item {
 
 /// Cuts power as the mode says. `false` in place of the tally's end means that time was up.
 pub(super) fn torment(item: &Item, mode: Mode, is_over: &(dyn Fn() -> bool + Sync)) -> (Tally, bool) {
-    let mut tally = Tally::default();
-    tally.workloads = u64::from(item.slice == 0);
+    let mut tally = Tally { workloads: u64::from(item.slice == 0), ..Tally::default() };
     let course = match Course::with_faults(&item.run, item.fault) {
         Ok(course) => course,
         Err(what) => {
