@@ -231,7 +231,7 @@ impl<F: Flash> Store<'_, F> {
                 // The page that a cut has touched may fail; its block is bad if the next one does, too.
                 Ok(()) | Err(Error::MediaFailing) if failures == 0 => failures += 1,
                 Ok(()) | Err(Error::MediaFailing) => self.go_bad(block),
-                Err(error) => return Err(error),
+                Err(error) => return Err(self.refused(error)),
             }
         }
         Ok(())

@@ -40,7 +40,7 @@ impl<F: Flash> Store<'_, F> {
                     self.go_bad(self.current_anchor());
                     self.anchors.next = self.layout.geometry.pages_per_block;
                 }
-                Err(error) => return Err(error),
+                Err(error) => return Err(self.refused(error)),
             }
         }
         self.read_only = true;
