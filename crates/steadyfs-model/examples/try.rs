@@ -6,7 +6,31 @@ fn show(c: &steadyfs_model::chip::Cell) -> String {
 }
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let mut s = scope::broad();
+    if args[1] == "sweep" {
+        let only: Vec<&str> = args.get(2).map(|a| a.split(',').collect()).unwrap_or_default();
+        let scopes: Vec<_> = scope::all().into_iter().filter(|s| args.get(3).is_none_or(|a| a.split(',').any(|n| n == s.name))).collect();
+        if only.is_empty() || only.contains(&"None") {
+        for s in &scopes {
+            let start = std::time::Instant::now();
+            let c = s.clone().checker().finish_when(HasDiscoveries::Any).target_max_depth(s.depth + 2).spawn_bfs().join();
+            println!("ALL RULES {}: unique {} {:?} {:?}", s.name, c.unique_state_count(), start.elapsed(), c.discoveries().into_values().map(|p| p.into_actions()).collect::<Vec<_>>());
+        } }
+        for r in Rule::ALL.into_iter().filter(|r| only.is_empty() || only.contains(&format!("{r:?}").as_str())) {
+            let mut line = format!("{r:?}:");
+            for s in &scopes {
+                let s = steadyfs_model::state::Scope { without: Some(r), ..s.clone() };
+                let c = s.clone().checker().finish_when(HasDiscoveries::Any).target_max_depth(s.depth + 2).spawn_bfs().join();
+                if let Some(p) = c.discoveries().into_values().next() {
+                    let a = p.into_actions();
+                    line += &format!(" [{} {} {:?}]", s.name, a.len(), a.last().unwrap().state.broken.unwrap());
+                    if std::env::var("LONG").is_ok() { line += &format!("{a:?}"); }
+                }
+            }
+            println!("{line}");
+        }
+        return;
+    }
+    let mut s = scope::all().into_iter().find(|s| args[1..].contains(&format!("scope={}", s.name))).unwrap_or(scope::broad());
     for a in &args[1..] {
         let (k, v) = a.split_once('=').unwrap();
         let n = || v.parse::<usize>().unwrap();
@@ -18,6 +42,7 @@ fn main() {
             "failmeta" => s.failed = steadyfs_model::chip::Quality::Metastable(None),
             "without" => s.without = Some(Rule::ALL.into_iter().find(|r| format!("{r:?}") == v).unwrap()),
             "calls" => { let calls: Vec<_> = s.calls.iter().copied().filter(|c| v.split(',').any(|x| x == format!("{c:?}"))).collect(); s.calls = calls.leak(); }
+            "scope" => {},
             _ => panic!(),
         }
     }

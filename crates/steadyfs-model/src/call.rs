@@ -159,11 +159,10 @@ impl State {
     fn end(mut self, mut machine: Machine<'_>, call: Call, result: Step) -> Option<Self> {
         let promise = &mut self.promise;
         self.broken = match result {
-            Err(Stop::NoSpace) if call == Call::Mount => Some(Violation::MountRefused),
-            Err(Stop::NoSpace) => return None,
+            // An anchor that is missing comes back when the frame in it has moved.
+            Err(Stop::NoSpace | Stop::Failed) if call != Call::Mount => return None,
             Err(Stop::Cut) => None,
-            Err(Stop::Failed) if call == Call::Mount => Some(Violation::MountRefused),
-            Err(Stop::Failed) => Some(Violation::Stuck),
+            Err(Stop::NoSpace | Stop::Failed) => Some(Violation::MountRefused),
             Err(Stop::Broken(violation)) => Some(violation),
             Ok(()) if call == Call::Mount => {
                 let found = machine.all_bytes();

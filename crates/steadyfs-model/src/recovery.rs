@@ -190,8 +190,13 @@ impl Machine<'_> {
             Kind::Moved if current.is_none_or(|current| current == tag.from) || !self.scope.has(Rule::CompareMoved) => {
                 table.overlay[logical] = Some((frame, false));
             }
-            Kind::MovedPending if !self.scope.has(Rule::CompareMovedPending) => table.overlay[logical] = Some((frame, false)),
-            Kind::MovedPending if table.pending[logical] == Some(tag.from) => table.pending[logical] = Some(frame),
+            Kind::MovedPending if !self.scope.has(Rule::PendingMovesApart) => table.overlay[logical] = Some((frame, false)),
+            Kind::MovedPending => {
+                let compare = self.scope.has(Rule::CompareMovedPending);
+                if let Some(pending) = table.pending[logical].as_mut().filter(|pending| **pending == tag.from || !compare) {
+                    *pending = frame;
+                }
+            }
             Kind::Leaf => self.adopt_leaf(frame),
             Kind::MovedLeaf if table.root == tag.from || !self.scope.has(Rule::CompareMovedLeaf) => table.root = frame,
             _ => {}
@@ -243,6 +248,9 @@ impl Machine<'_> {
         let checked = self.scope.has(Rule::LastIsChecked);
         if self.scope.has(Rule::SequenceJump) {
             self.ram.table.sequence += JUMP;
+        }
+        if self.scope.has(Rule::AnchorInUseAtMount) {
+            self.mark_live()?;
         }
         let before = self.current_anchor();
         let room = self.ram.anchor.1 + RESCUED_MAX + 1 + self.scope.checkpoint_pages <= self.scope.anchors.1;
@@ -319,8 +327,16 @@ impl Machine<'_> {
 
     /// Copies the frames that an earlier mount rescued, and that no call has moved since, into the fresh anchor.
     fn collect(&mut self, before: Block) -> Step {
-        for frame in self.scope.pages_of(before).take(usize::from(RESCUED_MAX)) {
+        let all = self.scope.has(Rule::CollectFromAll);
+        // A fold while the frames of an anchor were being moved adds a leaf to two frames.
+        let places = usize::from(RESCUED_MAX) + usize::from(all);
+        let anchors = (self.scope.blocks.0..self.scope.block_count()).filter(|&anchor| all || anchor == before);
+        let frames: Vec<Page> = anchors.flat_map(|anchor| self.scope.pages_of(anchor).take(places)).collect();
+        for frame in frames {
             let Ok((tag, _, _)) = self.read(frame) else { continue };
+            if self.scope.block_of(frame) == self.current_anchor() {
+                continue;
+            }
             let logical = usize::from(tag.logical);
             match tag.kind {
                 Kind::Leaf | Kind::MovedLeaf if self.ram.table.root == frame => {
@@ -347,8 +363,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Derives the live frames from the map. No frame can be live twice.
-    fn derive_live(&mut self) -> Step {
+    /// Marks the frames that the map names. No frame can be live twice.
+    fn mark_live(&mut self) -> Step {
         self.ram.live = 0;
         let root = self.ram.table.root;
         let frames: Vec<Page> = (0..LOGICAL).map(|logical| self.frame_of(logical)).chain([root]).collect();
@@ -358,6 +374,12 @@ impl Machine<'_> {
             }
             self.ram.live |= 1 << frame;
         }
+        Ok(())
+    }
+
+    /// Derives the live frames and the empty blocks.
+    fn derive_live(&mut self) -> Step {
+        self.mark_live()?;
         self.ram.table.overlay.iter_mut().flatten().for_each(|entry| entry.1 = true);
         (0..self.scope.block_count()).for_each(|block| self.settle_empty(block));
         Ok(())

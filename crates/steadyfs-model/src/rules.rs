@@ -9,7 +9,9 @@ pub enum Rule {
     CommitNamesTransaction,
     /// 3: the copy of a committed page counts only while the map names its source.
     CompareMoved,
-    /// 3: the copy of a pending page changes the pending mapping only, and only while that names its source.
+    /// 3: the copy of a pending page changes the pending mapping only.
+    PendingMovesApart,
+    /// 3: the copy of a pending page counts only while the pending mapping names its source.
     CompareMovedPending,
     /// 3: the copy of a leaf counts only while the root names its source.
     CompareMovedLeaf,
@@ -23,6 +25,8 @@ pub enum Rule {
     RescueJournal,
     /// 5: frames that an earlier mount rescued are collected from the anchor that was current.
     CollectRescued,
+    /// They are collected from every other anchor as well.
+    CollectFromAll,
     /// 5: the sequence jumps, so that no number is used twice.
     SequenceJump,
     /// 5: a mount ends with a checkpoint.
@@ -37,6 +41,8 @@ pub enum Rule {
     LastIsChecked,
     /// An anchor with a live frame or the journal page in it is not erased.
     AnchorInUse,
+    /// A mount knows the live frames before it erases an anchor.
+    AnchorInUseAtMount,
     /// A checkpoint of which a page is missing is not adopted.
     CheckpointIsComplete,
     /// A checkpoint lists the blocks that may be allocated after it.
@@ -67,10 +73,11 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 30] = [
+    pub const ALL: [Rule; 33] = [
         Rule::Quarantine,
         Rule::CommitNamesTransaction,
         Rule::CompareMoved,
+        Rule::PendingMovesApart,
         Rule::CompareMovedPending,
         Rule::CompareMovedLeaf,
         Rule::CheckpointKeepsPending,
@@ -78,6 +85,7 @@ impl Rule {
         Rule::RescueFrame,
         Rule::RescueJournal,
         Rule::CollectRescued,
+        Rule::CollectFromAll,
         Rule::SequenceJump,
         Rule::SettleCheckpoint,
         Rule::SkipPlaces,
@@ -85,6 +93,7 @@ impl Rule {
         Rule::EraseAgain,
         Rule::LastIsChecked,
         Rule::AnchorInUse,
+        Rule::AnchorInUseAtMount,
         Rule::CheckpointIsComplete,
         Rule::ListBeforeCheckpoint,
         Rule::JournalHoldsBlock,

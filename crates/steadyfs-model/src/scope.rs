@@ -37,3 +37,18 @@ pub fn broad() -> Scope {
         without: None,
     }
 }
+
+/// Smaller worlds that go deeper.
+pub fn all() -> Vec<Scope> {
+    use Call::*;
+    let b = broad();
+    vec![
+        Scope { name: "recovery", cuts: 2, calls: &[PowerOff, Save(0), Save(1), Move, Checkpoint], depth: 6, ..b.clone() },
+        Scope { name: "transactions", cuts: 1, calls: &[PowerOff, Write(0), Write(1), Save(0), Patch(0), Flush(0), Commit, Rollback, Checkpoint, Move], depth: 6, ..b.clone() },
+        Scope { name: "map", cuts: 1, calls: &[PowerOff, Save(0), Save(1), Fold, Move, Checkpoint], depth: 8, ..b.clone() },
+        Scope { name: "narrow", cuts: 1, overlay: 1, calls: &[PowerOff, Save(0), Save(1), Write(0), Commit, Move], depth: 6, ..b.clone() },
+        Scope { name: "failures", cuts: 1, failures: 1, anchors: (4, 5), calls: &[PowerOff, Save(0), Write(0), Commit, Move, Patch(1), Checkpoint], depth: 5, ..b.clone() },
+        Scope { name: "forged", cuts: 2, blocks: (5, 3), readings: FORGED, calls: &[PowerOff, Save(0), Erase, Checkpoint], depth: 6, ..b.clone() },
+        Scope { name: "ring", cuts: 2, anchors: (3, 10), calls: &[PowerOff, Save(0), Move, Checkpoint, Anchor, Erase], depth: 6, ..b.clone() },
+    ]
+}
