@@ -3,7 +3,7 @@
 use crate::chip::{Cell, Chip, Content, Kind, NONE, Page, Quality, Stop};
 use crate::choices::Choices;
 use crate::machine::{Machine, Step};
-use crate::state::{BlockState, JOURNAL, LOGICAL, Ram, Scope, State, Violation};
+use crate::state::{BlockState, JOURNAL, LOGICAL, Pages, Ram, Scope, State, Violation};
 
 /// What may happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -133,7 +133,9 @@ impl State {
                 (machine.ram.patches[logical], machine.ram.dirty) = (self.promise.open[logical][1], true);
                 Ok(())
             }
-            Call::Flush(logical) if machine.ram.patches[logical] != 0 => machine.write(logical, self.promise.open[logical], false),
+            Call::Flush(logical) if machine.ram.patches[logical] != 0 => {
+                machine.write(logical, self.promise.open[logical], false)
+            }
             Call::Commit => machine.commit(),
             Call::Rollback => machine.rollback(),
             Call::Move => match machine.movable() {
@@ -146,7 +148,7 @@ impl State {
             Call::Fold if machine.ram.table.overlay.iter().any(Option::is_some) => machine.fold(),
             Call::Checkpoint => machine.checkpoint(),
             Call::Erase if machine.first(BlockState::Listed).is_some() => machine.erase_listed(),
-            Call::Anchor if !machine.ram.anchor.2 => machine.prepare_anchor(),
+            Call::Anchor if !machine.ram.anchor.ready => machine.prepare_anchor(),
             Call::MoveJournal if self.promise.open == self.promise.committed && !machine.ram.dirty => {
                 machine.close(JOURNAL);
                 machine.program_journal()
@@ -164,16 +166,13 @@ impl State {
             Err(Stop::Cut) => None,
             Err(Stop::NoSpace | Stop::Failed) => Some(Violation::MountRefused),
             Err(Stop::Broken(violation)) => Some(violation),
-            Ok(()) if call == Call::Mount => {
-                let found = machine.all_bytes();
-                match found {
-                    Ok(found) if found == promise.committed || Some(found) == promise.attempted => {
-                        (promise.committed, promise.open) = (found, found);
-                        machine.wrong_claim()
-                    }
-                    _ => Some(Violation::CommitLostOrMixed),
+            Ok(()) if call == Call::Mount => match machine.all_bytes() {
+                Ok(found) if found == promise.committed || Some(found) == promise.attempted => {
+                    (promise.committed, promise.open) = (found, found);
+                    machine.wrong_claim().or_else(|| machine.second_recovery_differs(found))
                 }
-            }
+                _ => Some(Violation::CommitLostOrMixed),
+            },
             Ok(()) if machine.all_bytes() != Ok(promise.open) => Some(Violation::WrongRead),
             Ok(()) => machine.wrong_claim(),
         };
@@ -190,7 +189,7 @@ impl State {
 }
 
 impl Machine<'_> {
-    fn all_bytes(&mut self) -> Step<[[u8; 2]; LOGICAL]> {
+    fn all_bytes(&mut self) -> Step<Pages<[u8; 2]>> {
         let mut bytes = [[0; 2]; LOGICAL];
         for (logical, bytes) in bytes.iter_mut().enumerate() {
             *bytes = self.bytes(logical)?;
@@ -198,12 +197,18 @@ impl Machine<'_> {
         Ok(bytes)
     }
 
+    /// Whether another recovery would find something else.
+    fn second_recovery_differs(&self, found: Pages<[u8; 2]>) -> Option<Violation> {
+        let mut choices = Choices::default();
+        let (mut machine, result) = Machine::mount(self.scope, self.chip.clone(), &mut choices, false);
+        (result.is_err() || machine.all_bytes() != Ok(found)).then_some(Violation::NotIdempotent)
+    }
+
     /// Whether a frame is claimed twice, is not marked as live, or is not what its claim says and will stay so.
     fn wrong_claim(&mut self) -> Option<Violation> {
         let mut claims: Vec<(Page, Option<usize>)> = vec![(self.ram.table.root, None)];
         for logical in 0..LOGICAL {
-            let entry = self.ram.table.overlay[logical].map(|entry| entry.0);
-            claims.push((entry.unwrap_or_else(|| self.leaf_entry(logical)), Some(logical)));
+            claims.push((self.committed_frame(logical), Some(logical)));
             claims.extend(self.ram.table.pending[logical].map(|frame| (frame, Some(logical))));
         }
         claims.retain(|claim| claim.0 != NONE);

@@ -74,7 +74,9 @@ impl State {
     fn each_value(&mut self, logical: usize, visit: &mut impl FnMut(&mut u8)) {
         for cell in &mut self.chip.cells {
             match cell {
-                Cell::Page(tag, Content::Data(bytes), _) if usize::from(tag.logical) == logical => bytes.iter_mut().for_each(&mut *visit),
+                Cell::Page(tag, Content::Data(bytes), _) if usize::from(tag.logical) == logical => {
+                    bytes.iter_mut().for_each(&mut *visit)
+                }
                 Cell::Page(_, Content::Patches(patches), _) => visit(&mut patches[logical]),
                 _ => {}
             }
@@ -96,7 +98,8 @@ impl State {
         };
         let begins = |page: Page| {
             let (tag, Content::Checkpoint(table)) = whole(page)? else { return None };
-            let rest = (1..scope.checkpoint_pages).all(|index| whole(page + index).is_some_and(|(part, _)| part.logical == index));
+            let rest =
+                (1..scope.checkpoint_pages).all(|index| whole(page + index).is_some_and(|(part, _)| part.logical == index));
             rest.then(|| (tag.sequence, page, table.clone()))
         };
         let first = scope.pages_of(scope.blocks.0).start;

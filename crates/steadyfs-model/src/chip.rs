@@ -133,8 +133,15 @@ pub struct Chip {
 
 impl Chip {
     /// What a page reads as: its tag, its content, and whether the checksum is right. `Err(true)`: blank; `Err(false)`: no tag.
-    pub fn read(&mut self, page: Page, newest: Sequence, scope: &Scope, choices: &mut Choices) -> Result<(Tag, Content, bool), bool> {
-        let forged = |kind| (Tag { kind, logical: 0, sequence: newest + 8, start: newest + 8, from: NONE }, Content::Nothing, false);
+    pub fn read(
+        &mut self,
+        page: Page,
+        newest: Sequence,
+        scope: &Scope,
+        choices: &mut Choices,
+    ) -> Result<(Tag, Content, bool), bool> {
+        let forged =
+            |kind| (Tag { kind, logical: 0, sequence: newest + 8, start: newest + 8, from: NONE }, Content::Nothing, false);
         match &mut self.cells[usize::from(page)] {
             Cell::Blank | Cell::Weak => Err(true),
             Cell::Garbled(Reading::Forged(kind)) => Ok(forged(*kind)),

@@ -3,7 +3,7 @@
 use crate::chip::{Block, Chip, Content, IDLE, Kind, NONE, Page, Sequence, Stop, Tag};
 use crate::choices::Choices;
 use crate::rules::Rule;
-use crate::state::{BlockState, JOURNAL, MOVED, Pages, Ram, Scope, USER, Violation};
+use crate::state::{Anchor, BlockState, JOURNAL, MOVED, Pages, Ram, Scope, USER, Violation};
 use std::sync::Arc;
 
 /// Result of a step.
@@ -218,13 +218,13 @@ impl Machine<'_> {
             self.list_blocks();
         }
         for _ in 0..self.scope.anchors.0 {
-            if self.ram.anchor.1 + self.scope.checkpoint_pages > self.scope.anchors.1 {
+            if self.ram.anchor.next + self.scope.checkpoint_pages > self.scope.anchors.1 {
                 self.advance_anchor()?;
             }
             match self.program_checkpoint() {
                 Err(Stop::Failed) => {
                     self.set_state(self.current_anchor(), BlockState::Bad);
-                    self.ram.anchor.1 = self.scope.anchors.1;
+                    self.ram.anchor.next = self.scope.anchors.1;
                 }
                 result => {
                     self.list_blocks();
@@ -248,7 +248,7 @@ impl Machine<'_> {
         let (pages, first) = (self.scope.checkpoint_pages, self.next_anchor_page());
         let sequence = self.ram.table.sequence;
         self.ram.table.sequence += Sequence::from(pages);
-        self.ram.anchor.1 += pages;
+        self.ram.anchor.next += pages;
         let mut table = self.ram.table.clone();
         if !self.scope.has(Rule::CheckpointKeepsPending) {
             (table.pending, table.start) = (Pages::default(), IDLE);
@@ -264,18 +264,18 @@ impl Machine<'_> {
 
     /// The block of the anchor in use.
     pub fn current_anchor(&self) -> Block {
-        self.scope.blocks.0 + self.ram.anchor.0
+        self.scope.blocks.0 + self.ram.anchor.current
     }
 
     /// Next page of the anchor in use.
     pub fn next_anchor_page(&self) -> Page {
-        self.scope.pages_of(self.current_anchor()).start + self.ram.anchor.1
+        self.scope.pages_of(self.current_anchor()).start + self.ram.anchor.next
     }
 
     fn following_anchor(&self) -> Option<u8> {
         let count = self.scope.anchors.0;
         let in_use = |block| self.scope.has(Rule::AnchorInUse) && (self.has_live(block) || self.holds_journal(block));
-        (1..count).map(|step| (self.ram.anchor.0 + step) % count).find(|index| {
+        (1..count).map(|step| (self.ram.anchor.current + step) % count).find(|index| {
             let block = self.scope.blocks.0 + index;
             self.state(block) == BlockState::Reserved && !in_use(block)
         })
@@ -283,9 +283,9 @@ impl Machine<'_> {
 
     /// Erases the anchor that is used next.
     pub fn prepare_anchor(&mut self) -> Step {
-        while !self.ram.anchor.2 {
+        while !self.ram.anchor.ready {
             let index = self.following_anchor().ok_or(Stop::Failed)?;
-            self.ram.anchor.2 = self.erase(self.scope.blocks.0 + index)?;
+            self.ram.anchor.ready = self.erase(self.scope.blocks.0 + index)?;
         }
         Ok(())
     }
@@ -293,7 +293,7 @@ impl Machine<'_> {
     /// Goes on to the next anchor.
     pub fn advance_anchor(&mut self) -> Step {
         self.prepare_anchor()?;
-        self.ram.anchor = (self.following_anchor().ok_or(Stop::Failed)?, 0, false);
+        self.ram.anchor = Anchor { current: self.following_anchor().ok_or(Stop::Failed)?, next: 0, ready: false };
         Ok(())
     }
 }

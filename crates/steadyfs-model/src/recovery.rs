@@ -4,7 +4,7 @@ use crate::chip::{Block, Chip, Content, IDLE, Kind, NONE, Page, Sequence, Stop, 
 use crate::choices::Choices;
 use crate::machine::{Machine, Step};
 use crate::rules::Rule;
-use crate::state::{BlockState, JOURNAL, LOGICAL, MOVED, Pages, Ram, Scope, USER, Violation};
+use crate::state::{Anchor, BlockState, JOURNAL, LOGICAL, MOVED, Pages, Ram, Scope, USER, Violation};
 
 /// Distance by which the sequence jumps at a mount.
 const JUMP: Sequence = 16;
@@ -66,7 +66,7 @@ impl Machine<'_> {
         }
         anchors.sort_unstable();
         for (_, index) in anchors.into_iter().rev() {
-            self.ram.anchor = (index, 0, false);
+            self.ram.anchor = Anchor { current: index, next: 0, ready: false };
             if self.find_in_anchor() {
                 return Ok(());
             }
@@ -84,7 +84,7 @@ impl Machine<'_> {
         }
         for start in (0..=low.saturating_sub(size)).rev() {
             if self.read_checkpoint(first + start) {
-                self.ram.anchor.1 = low;
+                self.ram.anchor.next = low;
                 return true;
             }
         }
@@ -251,15 +251,21 @@ impl Machine<'_> {
         }
         if self.scope.has(Rule::AnchorInUseAtMount) {
             self.mark_live()?;
+            // What is in data blocks is not known before the last record is applied.
+            self.ram.live &= u64::MAX << self.scope.pages_of(self.scope.blocks.0).start;
         }
         let before = self.current_anchor();
-        let room = self.ram.anchor.1 + RESCUED_MAX + 1 + self.scope.checkpoint_pages <= self.scope.anchors.1;
+        let room = self.ram.anchor.next + RESCUED_MAX + 1 + self.scope.checkpoint_pages <= self.scope.anchors.1;
         if self.scope.has(Rule::FreshAnchor) || !room {
             self.advance_anchor()?;
         }
         match last {
             Some((tag, page)) if matches!(tag.kind, Kind::DataCommit | Kind::Moved | Kind::Leaf | Kind::MovedLeaf) => {
-                let rescued = if self.scope.has(Rule::RescueFrame) { self.rescue(&tag, page)? } else { self.read_sound(page).map(|_| page) };
+                let rescued = if self.scope.has(Rule::RescueFrame) {
+                    self.rescue(&tag, page)?
+                } else {
+                    self.read_sound(page).map(|_| page)
+                };
                 if let Some(frame) = rescued.or((!checked).then_some(page)) {
                     self.apply_frame(&tag, frame);
                 }
@@ -293,7 +299,7 @@ impl Machine<'_> {
     fn rescue_journal(&mut self) -> Step {
         while self.ram.table.journal_at != NONE {
             let (page, sequence) = (self.next_anchor_page(), self.next_sequence());
-            self.ram.anchor.1 += 1;
+            self.ram.anchor.next += 1;
             let tag = Tag { kind: Kind::Journal, logical: 0, sequence, start: sequence, from: NONE };
             match self.program(page, tag, Content::Patches(self.ram.patches)) {
                 Err(Stop::Failed) => self.lose_anchor()?,
@@ -312,7 +318,7 @@ impl Machine<'_> {
         loop {
             let Some((_, content)) = self.read_sound(frame).filter(|(found, _)| found == tag) else { return Ok(None) };
             let (to, sequence) = (self.next_anchor_page(), self.next_sequence());
-            self.ram.anchor.1 += 1;
+            self.ram.anchor.next += 1;
             match self.program(to, Tag { sequence, ..*tag }, content) {
                 Err(Stop::Failed) => self.lose_anchor()?,
                 result => return result.map(|()| Some(to)),
@@ -367,7 +373,7 @@ impl Machine<'_> {
     fn mark_live(&mut self) -> Step {
         self.ram.live = 0;
         let root = self.ram.table.root;
-        let frames: Vec<Page> = (0..LOGICAL).map(|logical| self.frame_of(logical)).chain([root]).collect();
+        let frames: Vec<Page> = (0..LOGICAL).map(|logical| self.committed_frame(logical)).chain([root]).collect();
         for frame in frames.into_iter().filter(|&frame| frame != NONE) {
             if self.ram.live >> frame & 1 != 0 {
                 return Err(Stop::Broken(Violation::WrongClaim));
@@ -387,7 +393,8 @@ impl Machine<'_> {
 
     /// Moves rescued frames to where they belong, once there is more than one.
     fn empty_anchor(&mut self) -> Step {
-        let rescued: Vec<Page> = self.scope.pages_of(self.current_anchor()).filter(|page| self.ram.live >> page & 1 != 0).collect();
+        let rescued: Vec<Page> =
+            self.scope.pages_of(self.current_anchor()).filter(|page| self.ram.live >> page & 1 != 0).collect();
         if rescued.len() < usize::from(RESCUED_MAX) {
             return Ok(());
         }

@@ -23,7 +23,7 @@ pub struct Scope {
     pub name: &'static str,
     /// Data blocks, and pages in each.
     pub blocks: (u8, u8),
-    /// Anchors, and pages in each. They need two for rescued frames, one for the journal and the checkpoint's.
+    /// Anchors, and pages in each: three for rescued frames, one for the journal, and the checkpoint's.
     pub anchors: (u8, u8),
     /// Pages of a checkpoint.
     pub checkpoint_pages: u8,
@@ -126,6 +126,17 @@ pub struct Checkpoint {
     pub unmarked: bool,
 }
 
+/// Where the next checkpoint goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Anchor {
+    /// Index of the anchor in use.
+    pub current: u8,
+    /// Next page in it.
+    pub next: u8,
+    /// The anchor after it is erased.
+    pub ready: bool,
+}
+
 /// What RAM knows; the first part is what a checkpoint stores.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ram {
@@ -137,8 +148,8 @@ pub struct Ram {
     pub patches: Pages<u8>,
     /// The buffer differs from the newest journal page.
     pub dirty: bool,
-    /// Anchor in use, its next page, and whether the following one is erased.
-    pub anchor: (u8, u8, bool),
+    /// The ring of anchors.
+    pub anchor: Anchor,
     /// First sequence of the transaction that roll-forward committed last.
     pub committed_start: Sequence,
 }
@@ -158,7 +169,7 @@ impl Ram {
             journal_at: NONE,
             unmarked: true,
         };
-        Self { table, live: 0, patches: Pages::default(), dirty: false, anchor: (0, 0, false), committed_start: IDLE }
+        Self { table, live: 0, patches: Pages::default(), dirty: false, anchor: Anchor::default(), committed_start: IDLE }
     }
 }
 
@@ -190,8 +201,8 @@ pub enum Violation {
     LiveMarkLost,
     /// A mount found no way on.
     MountRefused,
-    /// No call can go on.
-    Stuck,
+    /// A second recovery found something else than the first.
+    NotIdempotent,
 }
 
 /// A state of the model, between two calls.

@@ -112,8 +112,12 @@ impl Machine<'_> {
 
     /// The frame of a logical page as the open transaction sees it.
     pub fn frame_of(&mut self, logical: usize) -> Page {
-        let committed = self.ram.table.overlay[logical].map(|entry| entry.0);
-        self.ram.table.pending[logical].or(committed).unwrap_or_else(|| self.leaf_entry(logical))
+        self.ram.table.pending[logical].unwrap_or_else(|| self.committed_frame(logical))
+    }
+
+    /// The committed frame of a logical page.
+    pub fn committed_frame(&mut self, logical: usize) -> Page {
+        self.ram.table.overlay[logical].map_or_else(|| self.leaf_entry(logical), |entry| entry.0)
     }
 
     /// The bytes of a logical page as the open transaction sees them.
@@ -222,7 +226,13 @@ impl Machine<'_> {
             self.release(frame);
             return Ok(());
         }
-        let kind = if leaf { Kind::MovedLeaf } else if pending { Kind::MovedPending } else { Kind::Moved };
+        let kind = if leaf {
+            Kind::MovedLeaf
+        } else if pending {
+            Kind::MovedPending
+        } else {
+            Kind::Moved
+        };
         let to = self.program_frame(kind, tag.logical, frame, Some(content))?;
         if leaf {
             self.ram.table.root = to;
