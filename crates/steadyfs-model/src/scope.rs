@@ -108,9 +108,16 @@ impl Scope {
         depth: 6,
         ..Scope::BROAD
     };
-    /// The ring of anchors goes round while rescued frames lie in it.
-    pub const RING: Scope =
-        Scope { name: "ring", cuts: 0, calls: &[PowerOff, Save(0), Save(1), Checkpoint], depth: 11, ..Scope::BROAD };
+    /// The ring of anchors goes round while rescued frames lie in it: an anchor takes one checkpoint.
+    pub const RING: Scope = Scope {
+        name: "ring",
+        cuts: 0,
+        checkpoint_pages: 3,
+        anchors: (3, 7),
+        calls: &[PowerOff, Save(0), Save(1), Checkpoint],
+        depth: 10,
+        ..Scope::BROAD
+    };
     /// All of them.
     pub const ALL: [Scope; 13] = [
         Scope::BROAD,
