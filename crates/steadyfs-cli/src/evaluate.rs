@@ -11,7 +11,7 @@ use steadyfs_lab::evaluate::{self, Outcome};
 use steadyfs_lab::replay::write_trace;
 use steadyfs_lab::report::Report;
 
-pub use arguments::{Arguments, timings};
+pub use arguments::{Arguments, timings, workloads};
 
 /// Runs `steady evaluate`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

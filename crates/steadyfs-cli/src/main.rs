@@ -3,13 +3,13 @@
 //! `steady format`, `ls`, `put` and their like work on volumes in images of chips and on the chips of this machine; `steady pack` makes
 //! images for production. `steady evaluate` runs SteadyFS on a simulated chip and measures it, `steady costs` and `steady transactions`
 //! tell what calls cost there, `steady replay` tells what a trace of access times measured on a board needs, `steady devices` lists the
-//! chips. Results go to standard output, errors to standard error as one sentence. Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
+//! chips, `steady torture` cuts power and looks what is lost. Results go to standard output, errors to standard error as one sentence. Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
 //!
 //! | module | idea |
 //! |---|---|
 //! | `commands` | a file for each command on images |
 //! | `image` | what they have in common |
-//! | `evaluate`, `costs`, `transactions`, `replay`, `devices` | the other commands |
+//! | `evaluate`, `costs`, `transactions`, `life`, `torture`, `replay`, `devices` | the other commands |
 //! | `output`, `progress` | where results go, and the bar |
 
 mod commands;
@@ -17,9 +17,11 @@ mod costs;
 mod devices;
 mod evaluate;
 mod image;
+mod life;
 mod output;
 mod progress;
 mod replay;
+mod torture;
 mod transactions;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -80,6 +82,10 @@ enum Command {
     Costs(costs::Arguments),
     /// Tell where the cost of a commit appears: create, write, flush, close
     Transactions(transactions::Arguments),
+    /// Cut power in every operation of a workload, and tell what is lost
+    Torture(torture::Arguments),
+    /// Use a simulated chip until it is worn out, and tell how much of its erases that took and what was lost
+    Life(life::Arguments),
     /// Tell the buffer that input rates need, from access times measured on a board
     Replay(replay::Arguments),
     /// List the chips that can be simulated
@@ -110,7 +116,7 @@ fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure(sentence)) => {
-            eprintln!("error: {sentence}");
+            eprintln!("error: {}", output::for_terminal(&sentence));
             ExitCode::FAILURE
         }
     }
@@ -138,6 +144,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Costs(arguments) => costs::run(&arguments),
         Command::Transactions(arguments) => transactions::run(&arguments),
+        Command::Torture(arguments) => torture::run(&arguments),
+        Command::Life(arguments) => life::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Devices => devices::run(),
         Command::Completions(arguments) => commands::completions::run(&arguments, Cli::command()),

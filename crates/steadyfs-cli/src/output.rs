@@ -1,6 +1,7 @@
 //! Where results go: a table or JSON on standard output, JSON, HTML and SVG in files.
 
 use crate::Failure;
+use crate::image::names::{is_unprintable, printable};
 use clap::Args;
 use serde::Serialize;
 use std::fmt::Display;
@@ -73,12 +74,23 @@ pub fn print_json<R: Serialize>(value: &R) -> Result<(), Failure> {
 
 fn json<R: Serialize>(value: &R) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure(format!("JSON: {error}")))?;
-    Ok(text + "\n")
+    Ok(escaped_json(&text) + "\n")
+}
+
+/// JSON whose texts hold nothing that a terminal acts on. The serialiser escapes the control characters below space alone.
+fn escaped_json(text: &str) -> String {
+    let escape = |c: char| if c != '\n' && is_unprintable(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    text.chars().map(escape).collect()
+}
+
+/// Text without what a terminal would act on, but for the ends of lines: names in images, profiles and traces come from anywhere.
+pub fn for_terminal(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes text to standard output. A reader that has seen enough and left is no failure.
 pub fn print(text: &str) -> Result<(), Failure> {
-    print_bytes(text.as_bytes())
+    print_bytes(for_terminal(text).as_bytes())
 }
 
 /// Writes bytes to standard output, as [`print()`] does.
@@ -93,4 +105,18 @@ pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
 /// Writes a file.
 pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     fs::write(path, text).map_err(|error| Failure::writing(path.display(), &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_says_the_same_without_what_terminals_act_on() {
+        let names = ["a\u{1b}[2J", "b\u{9b}2J", "c\u{7f}", "d\u{202e}", "e\n", "ordinary ä"];
+        let text = json(&names).unwrap();
+        assert!(!text.contains(|c: char| c != '\n' && is_unprintable(c)), "{text:?}");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&text).unwrap(), names);
+        assert!(text.contains("ä"));
+    }
 }

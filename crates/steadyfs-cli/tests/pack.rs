@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Bench, content, tree};
+use common::{Bench, content, text, tree};
 use std::fs;
 
 const DEVICES: [&str; 2] = ["nand.toml", "nor.toml"];
@@ -182,6 +182,93 @@ fn what_a_volume_cannot_hold_is_refused() {
     if socket.is_ok() {
         assert!(bench.fails("pack from i.img --device nand.toml").contains("is neither a file nor a directory"));
     }
+}
+
+#[test]
+fn a_file_that_says_it_is_larger_than_any_is_refused_at_once() {
+    let bench = Bench::new("endless");
+    bench.write("from/endless", &content(1, 77_777));
+    bench.write("from/good", b"good");
+    bench.ok("pack from i.img --device nand.toml --mtime 1700000000");
+    let modified = 1_700_000_000_000_000_000_u64.to_le_bytes();
+    let fields = |size: u64| [size.to_le_bytes(), modified].concat();
+    bench.forge("i.img", &fields(77_777), &fields(u64::MAX));
+    let says = "endless: says that it has 18446744073709551615 bytes, of at most ";
+    for line in ["cat i.img endless", "get i.img endless out", "get -r i.img / out", "unpack i.img out2"] {
+        let error = bench.fails(line);
+        assert!(error.contains(says), "{line}: {error}");
+    }
+    assert!(!bench.path("out").join("endless").exists() && !bench.path("out2/endless").exists());
+    assert_eq!(bench.ok("cat i.img good"), "good");
+    assert!(bench.ok("tree i.img").contains("2 files") && bench.ok("ls -l i.img").contains("endless"));
+}
+
+#[test]
+fn no_output_has_what_a_terminal_acts_on() {
+    let names = ["escape\u{1b}[2J-in-image", "command\u{9b}2J-in-image", "line\r\n-is-in-this-image", "turn\u{202e}gpj-in-image"];
+    for (index, name) in names.into_iter().enumerate() {
+        let bench = Bench::new(&format!("terminal-{index}"));
+        let harmless = "x".repeat(name.len());
+        bench.write(&format!("from/{harmless}/file"), b"f");
+        bench.ok("pack from i.img --device nand.toml");
+        bench.forge("i.img", harmless.as_bytes(), name.as_bytes());
+        let inode = bench.json("ls i.img --json")[0]["inode"].clone();
+        for line in [
+            "ls i.img",
+            "ls -l i.img",
+            "ls --json i.img",
+            "tree i.img",
+            "tree --json i.img",
+            "check i.img",
+            "check --json i.img",
+            "dump i.img",
+            "dump --json i.img",
+            "df i.img",
+            "unpack i.img out",
+            "rm i.img nothing",
+            "rm -r i.img /",
+            "mv i.img x y",
+        ] {
+            let output = bench.run(line);
+            let said = [text(&output.stdout), text(&output.stderr)].concat();
+            let acts = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+            assert!(!said.contains(acts), "{line}: {said:?}");
+        }
+        assert_eq!(bench.json("ls i.img --json")[0]["name"], name, "inode {inode}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn names_of_the_host_are_told_without_what_a_terminal_acts_on() {
+    let bench = Bench::new("terminal-host");
+    bench.write("from/f", b"f");
+    std::os::unix::fs::symlink("f", bench.path("from/a\u{1b}[2Jb")).unwrap();
+    let error = bench.fails("pack from i.img --device nand.toml");
+    assert!(error.starts_with(r"from/a\u{1b}[2Jb: is a symbolic link"), "{error:?}");
+    let title = String::from_utf8(bench.read("nand.toml")).unwrap().replacen("title = \"", "title = \"\\u001b[2J", 1);
+    bench.write("title.toml", title.as_bytes());
+    assert!(!bench.ok("format t.img --device title.toml").contains('\u{1b}'));
+    bench.write("trace.csv", b"\x1b[2Jduration\n1\n");
+    assert!(!bench.fails("replay trace.csv --write 1 --rate 1kB/s").contains('\u{1b}'));
+}
+
+#[test]
+fn names_that_no_file_can_have_are_refused_where_files_are_made() {
+    let bench = Bench::new("made");
+    bench.write("f", b"f");
+    bench.ok("format i.img --device nand.toml");
+    bench.ok("put i.img f /");
+    for line in ["mkdir i.img ..", "mkdir i.img .", "put i.img f missing/../g", "mv i.img / f", "mv i.img .. f", "rm i.img .."] {
+        let output = bench.run(line);
+        assert_eq!((output.status.code(), bench.ok("ls i.img").as_str()), (Some(1), "f\n"), "{line}: {}", text(&output.stderr));
+    }
+    let long = "n".repeat(256);
+    assert!(bench.fails(&format!("mkdir i.img {long}")).contains("255 bytes"));
+    // What a terminal acts on is a name like any other, and is told as one.
+    let output = bench.command("mkdir i.img").arg("a\u{1b}[2J").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(bench.ok("ls i.img"), "a\\u{1b}[2J/\nf\n");
 }
 
 /// The hash of a name in a directory, as `docs/format.md` has it.

@@ -30,7 +30,8 @@
 //!   anything else say `EPERM`.
 //! - **Links and special files.** `link`, `symlink` and `mknod` of anything but a file say `EPERM`.
 //! - **Times** other than that of modification: those of access and change are answered with it and not kept.
-//! - **Names** that are not UTF-8 (`EILSEQ`), and `RENAME_EXCHANGE` (`EINVAL`).
+//! - **Names** that are not UTF-8 (`EILSEQ`), and `RENAME_EXCHANGE` (`EINVAL`). Names with `/` or NUL, `.` and `..`, which only a
+//!   damaged volume has, are not listed.
 //! - **Attributes** outside `user.`, and more than 248 bytes of them on one file (`ENOSPC`). `user.x` is the attribute `x` of the
 //!   volume.
 //! - **Holes**: they take no room, but are not reported; `st_blocks` is the size, rounded up. `fallocate` keeps room and does

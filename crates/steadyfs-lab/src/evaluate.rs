@@ -29,11 +29,12 @@ pub(crate) mod device;
 mod drive;
 mod error;
 mod idle;
-mod judge;
+pub(crate) mod judge;
 mod options;
 mod overwrites;
 mod ring;
 pub(crate) mod shadow;
+pub(crate) mod writer;
 
 pub(crate) use judge::cost;
 

@@ -3,6 +3,7 @@
 //! ```text
 //!   replay ── a trace measured on a board ──┐
 //!   evaluate ── a run on a simulated chip ──┤     costs · transactions ── what calls cost
+//!                                           │     life ── how much of its erases a chip gives before it is worn out
 //!                                           ▼
 //!   stats · backlog · envelope · floor   what the access times mean
 //!                                           ▼
@@ -18,10 +19,14 @@ pub mod envelope;
 pub mod evaluate;
 pub mod evaluation;
 pub mod floor;
+pub mod life;
+#[doc(hidden)]
+pub mod model;
 pub mod replay;
 pub mod report;
 pub mod stats;
 pub mod summary;
 pub mod table;
+pub mod torture;
 pub mod transactions;
 pub mod units;

@@ -226,9 +226,11 @@ impl Machine<'_> {
                     self.set_state(self.current_anchor(), BlockState::Bad);
                     self.ram.anchor.next = self.scope.anchors.1;
                 }
-                result => {
+                Err(stop) => return Err(stop),
+                Ok(()) => {
+                    self.ram.anchor.complete = self.ram.anchor.current;
                     self.list_blocks();
-                    return result;
+                    return Ok(());
                 }
             }
         }
@@ -272,12 +274,14 @@ impl Machine<'_> {
         self.scope.pages_of(self.current_anchor()).start + self.ram.anchor.next
     }
 
+    /// The anchor that is used next.
     fn following_anchor(&self) -> Option<u8> {
-        let count = self.scope.anchors.0;
+        let (count, anchor) = (self.scope.anchors.0, self.ram.anchor);
         let in_use = |block| self.scope.has(Rule::AnchorInUse) && (self.has_live(block) || self.holds_journal(block));
-        (1..count).map(|step| (self.ram.anchor.current + step) % count).find(|index| {
+        let complete = |index| index == anchor.complete && self.scope.has(Rule::CompleteAnchorKept);
+        (1..count).map(|step| (anchor.current + step) % count).find(|&index| {
             let block = self.scope.blocks.0 + index;
-            self.state(block) == BlockState::Reserved && !in_use(block)
+            self.state(block) == BlockState::Reserved && !in_use(block) && !complete(index)
         })
     }
 
@@ -293,7 +297,8 @@ impl Machine<'_> {
     /// Goes on to the next anchor.
     pub fn advance_anchor(&mut self) -> Step {
         self.prepare_anchor()?;
-        self.ram.anchor = Anchor { current: self.following_anchor().ok_or(Stop::Failed)?, next: 0, ready: false };
+        self.ram.anchor =
+            Anchor { current: self.following_anchor().ok_or(Stop::Failed)?, next: 0, ready: false, ..self.ram.anchor };
         Ok(())
     }
 }

@@ -66,7 +66,7 @@ impl Machine<'_> {
         }
         anchors.sort_unstable();
         for (_, index) in anchors.into_iter().rev() {
-            self.ram.anchor = Anchor { current: index, next: 0, ready: false };
+            self.ram.anchor = Anchor { current: index, next: 0, complete: index, ready: false };
             if self.find_in_anchor() {
                 return Ok(());
             }
@@ -171,6 +171,7 @@ impl Machine<'_> {
 
     fn apply_frame(&mut self, tag: &Tag, frame: Page) {
         let (logical, named) = (usize::from(tag.logical), self.scope.has(Rule::CommitNamesTransaction));
+        let newest = self.scope.has(Rule::RepetitionCounts);
         let table = &mut self.ram.table;
         let current = table.overlay[logical].map(|entry| entry.0);
         match tag.kind {
@@ -187,18 +188,17 @@ impl Machine<'_> {
                 (table.pending, table.start) = (Pages::default(), IDLE);
                 table.overlay[logical] = Some((frame, false));
             }
-            Kind::Moved if current.is_none_or(|current| current == tag.from) || !self.scope.has(Rule::CompareMoved) => {
+            Kind::Moved if newest || current.is_none_or(|current| current == tag.from) => {
                 table.overlay[logical] = Some((frame, false));
             }
             Kind::MovedPending if !self.scope.has(Rule::PendingMovesApart) => table.overlay[logical] = Some((frame, false)),
             Kind::MovedPending => {
-                let compare = self.scope.has(Rule::CompareMovedPending);
-                if let Some(pending) = table.pending[logical].as_mut().filter(|pending| **pending == tag.from || !compare) {
+                if let Some(pending) = table.pending[logical].as_mut().filter(|pending| newest || **pending == tag.from) {
                     *pending = frame;
                 }
             }
             Kind::Leaf => self.adopt_leaf(frame),
-            Kind::MovedLeaf if table.root == tag.from || !self.scope.has(Rule::CompareMovedLeaf) => table.root = frame,
+            Kind::MovedLeaf if newest || table.root == tag.from => table.root = frame,
             _ => {}
         }
     }

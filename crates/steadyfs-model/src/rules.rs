@@ -7,14 +7,10 @@ pub enum Rule {
     Quarantine,
     /// 2: records name the first sequence of their transaction, and a commit drops pending pages of an older one.
     CommitNamesTransaction,
-    /// 3: the copy of a committed page counts only while the map names its source.
-    CompareMoved,
+    /// 3: the newest copy of a page counts, whatever it was copied from: the one before may be of a program that failed.
+    RepetitionCounts,
     /// 3: the copy of a pending page changes the pending mapping only.
     PendingMovesApart,
-    /// 3: the copy of a pending page counts only while the pending mapping names its source.
-    CompareMovedPending,
-    /// 3: the copy of a leaf counts only while the root names its source.
-    CompareMovedLeaf,
     /// 4: a checkpoint inside a transaction stores the pending pages and the transaction's start.
     CheckpointKeepsPending,
     /// 5: a mount goes on to a freshly erased anchor.
@@ -43,6 +39,8 @@ pub enum Rule {
     AnchorInUse,
     /// A mount knows the live frames before it erases an anchor.
     AnchorInUseAtMount,
+    /// The anchor of the newest complete checkpoint is not erased.
+    CompleteAnchorKept,
     /// A checkpoint of which a page is missing is not adopted.
     CheckpointIsComplete,
     /// A checkpoint lists the blocks that may be allocated after it.
@@ -69,43 +67,4 @@ pub enum Rule {
     FoldBeforeCommit,
     /// 10: the first record of a listed block counts only with its checksum.
     FirstIsChecked,
-}
-
-impl Rule {
-    /// Every rule.
-    pub const ALL: [Rule; 33] = [
-        Rule::Quarantine,
-        Rule::CommitNamesTransaction,
-        Rule::CompareMoved,
-        Rule::PendingMovesApart,
-        Rule::CompareMovedPending,
-        Rule::CompareMovedLeaf,
-        Rule::CheckpointKeepsPending,
-        Rule::FreshAnchor,
-        Rule::RescueFrame,
-        Rule::RescueJournal,
-        Rule::CollectRescued,
-        Rule::CollectFromAll,
-        Rule::SequenceJump,
-        Rule::SettleCheckpoint,
-        Rule::SkipPlaces,
-        Rule::SkipBeforeCheckpoint,
-        Rule::EraseAgain,
-        Rule::LastIsChecked,
-        Rule::AnchorInUse,
-        Rule::AnchorInUseAtMount,
-        Rule::CheckpointIsComplete,
-        Rule::ListBeforeCheckpoint,
-        Rule::JournalHoldsBlock,
-        Rule::SettledBit,
-        Rule::MoveOnlyLive,
-        Rule::JournalIsCommitted,
-        Rule::FirstIsJournal,
-        Rule::RetryElsewhere,
-        Rule::GapIsVerified,
-        Rule::CommitCountsOnce,
-        Rule::Retire,
-        Rule::FoldBeforeCommit,
-        Rule::FirstIsChecked,
-    ];
 }

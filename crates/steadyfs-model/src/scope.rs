@@ -86,6 +86,7 @@ impl Scope {
         name: "failures",
         cuts: 1,
         failures: 1,
+        failed: Quality::Metastable(None),
         anchors: (4, 6),
         calls: &[PowerOff, Save(0), Write(0), Commit, Move, Patch(1), Checkpoint],
         depth: 5,

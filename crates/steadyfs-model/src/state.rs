@@ -127,13 +127,15 @@ pub struct Checkpoint {
 }
 
 /// Where the next checkpoint goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Anchor {
     /// Index of the anchor in use.
     pub current: u8,
     /// Next page in it.
     pub next: u8,
-    /// The anchor after it is erased.
+    /// The anchor of the newest complete checkpoint.
+    pub complete: u8,
+    /// The anchor that is used next is erased.
     pub ready: bool,
 }
 
@@ -169,7 +171,14 @@ impl Ram {
             journal_at: NONE,
             unmarked: true,
         };
-        Self { table, live: 0, patches: Pages::default(), dirty: false, anchor: Anchor::default(), committed_start: IDLE }
+        Self {
+            table,
+            live: 0,
+            patches: Pages::default(),
+            dirty: false,
+            anchor: Anchor { current: 0, next: 0, complete: NONE, ready: false },
+            committed_start: IDLE,
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Simulated flash chips that keep the rules of real ones, and their time.
 //!
 //! ```text
-//!   Trace<F>   PowerCut<F>   FailOps<F>      wrappers: record, cut power, fail operations
-//!        \          |          /
+//!   Trace<F>  PowerCut<F>  FailOps<F>        wrappers: record, cut power, fail operations and wear out,
+//!     \  BitErrors<F>  WriteCache<F>  /      flip bits, lose what was not flushed
+//!      \          |                  /
 //!         Nand      NorPages<Nor>            chips: rules, virtual time, wear, torn pages
 //!              \   /
 //!             Profile                        figures of real chips, each with its source
@@ -38,7 +39,7 @@ pub mod nand;
 pub mod nor;
 pub mod profile;
 
-pub use fault::{FailOps, PowerCut, Tearable, Torn, Trace};
+pub use fault::{BitErrorModel, BitErrors, FailOps, Lives, PowerCut, Survivors, Tearable, Torn, Trace, WriteCache};
 pub use meter::{Counters, Metered};
 pub use nand::{Nand, NandTiming};
 pub use nor::{Nor, NorTiming};

@@ -24,7 +24,8 @@ pub struct Config {
     pub checkpoint_programs: u16,
     /// Largest allowed difference between the erase counts of two blocks, 8 to 200. Less: more moves of data at rest.
     pub wear_spread: u8,
-    /// Blocks that may be bad, factory and grown together, before the volume is used up.
+    /// Blocks that may be bad, factory and grown together, before the volume shrinks with each further one. It can only be read when
+    /// what it holds does not fit any more.
     pub bad_blocks_max: u16,
     /// Files and directories that the volume can hold, the root among them, at most 1,048,576; a name of more than 64 bytes, and attributes, count
     /// as one each. An entry of the file table takes room only once used.
@@ -151,6 +152,10 @@ pub(crate) struct Layout {
     pub listed_blocks: u32,
     /// Blocks for data in the worst case: what bad blocks, anchors, heads and reserve leave.
     pub data_blocks: u32,
+    /// The same while no more blocks are bad than `bad_blocks_max`.
+    pub data_blocks_max: u32,
+    /// Live frames of the worst victim that still leaves enough to be worth its erase.
+    pub victim_max: u32,
 }
 
 impl Layout {
@@ -204,7 +209,7 @@ impl Layout {
         }
         let leaf_count = ceil_div(logical_count, leaf_entries);
         let checkpoint_pages = ceil_div(Self::checkpoint_bytes(blocks, leaf_count, entry_bytes, config), page);
-        if checkpoint_pages + 2 * unit + 1 > pages {
+        if checkpoint_pages + 3 * unit + 1 > pages {
             return Err(ConfigError::BlockTooSmall);
         }
         // Enough for their wear to be the average, and for some of them to go bad.
@@ -230,12 +235,10 @@ impl Layout {
         while worst > 0 && (2 * worst + 3) * fold_frees + 2 * (worst + 1) > 2 * fpb * fold_frees {
             worst -= 1;
         }
-        let overhead = leaf_count + config.transaction_pages as u32 + 1;
-        if worst == 0 || (worst + 1) * data_blocks <= overhead + 8 {
+        let usable = Self::usable(frames, data_blocks, worst, leaf_count, config);
+        if worst == 0 || usable <= 8 {
             return Err(ConfigError::NoGain);
         }
-        let proved = (worst + 1) * data_blocks - overhead;
-        let usable = if proved < room { proved } else { room };
         Ok(Self {
             geometry: *geometry,
             config: *config,
@@ -253,7 +256,28 @@ impl Layout {
             fold_frees,
             listed_blocks,
             data_blocks,
+            data_blocks_max: data_blocks,
+            victim_max: worst,
         })
+    }
+
+    /// Logical pages that may hold data: as many as make the worst victim one that still pays.
+    const fn usable(frames: u32, data_blocks: u32, victim_max: u32, leaf_count: u32, config: &Config) -> u32 {
+        let proved = ((victim_max + 1) * data_blocks).saturating_sub(leaf_count + config.transaction_pages as u32 + 1);
+        let room = frames / 10 * 9;
+        if proved < room { proved } else { room }
+    }
+
+    /// Takes the blocks out of the reckoning that are bad beyond `bad_blocks_max`: the volume shrinks by them.
+    pub(crate) fn set_bad_blocks(&mut self, bad: u32) {
+        let lost = bad.saturating_sub(self.config.bad_blocks_max.into());
+        self.data_blocks = self.data_blocks_max.saturating_sub(lost).max(1);
+        self.usable = Self::usable(self.frame_count(), self.data_blocks, self.victim_max, self.leaf_count, &self.config);
+    }
+
+    /// Live frames that the blocks for data may hold.
+    pub(crate) fn live_max(&self) -> u32 {
+        (self.victim_max + 1) * self.data_blocks
     }
 
     /// Bytes of a checkpoint: header, root, overlay, pending pages, wear and state of every block.

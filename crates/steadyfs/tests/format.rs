@@ -25,7 +25,7 @@ fn is_kind(tag: &[u8; TAG_BYTES], kind: u8) -> bool {
 }
 
 #[test]
-fn image_of_version_2_mounts_for_reading_only() {
+fn image_of_version_3_mounts_for_reading_only() {
     let mut memory = vec![0; CONFIG.memory_bytes(&GEOMETRY)];
     let mut chip = chip();
     let mut fs = FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
@@ -34,7 +34,7 @@ fn image_of_version_2_mounts_for_reading_only() {
 }
 
 #[test]
-fn image_of_version_2_mounts_and_can_be_changed() {
+fn image_of_version_3_mounts_and_can_be_changed() {
     let mut memory = vec![0; CONFIG.memory_bytes(&GEOMETRY)];
     let mut fs = FileSystem::mount(chip(), Access::ReadWrite, &mut memory).expect("mount");
     assert_eq!(contents(&mut fs), expected());
@@ -83,7 +83,7 @@ fn superblocks_are_as_documented() {
     for (_, (tag, bytes)) in found {
         assert_eq!((number(tag, 5, 3), number(tag, 9, 3)), (0, 0));
         assert_eq!(&bytes[..8], b"SteadyFS");
-        assert_eq!(number(bytes, 8, 2), 2, "version");
+        assert_eq!(number(bytes, 8, 2), 3, "version");
         assert_eq!([10, 14, 18].map(|at| number(bytes, at, 4)), [256, 64, 41], "geometry");
         assert_eq!([22, 24, 26, 28, 30].map(|at| number(bytes, at, 2)), [1, 60, 12, 64, 1], "settings");
         assert_eq!(number(bytes, 32, 4), 64, "files_max");
@@ -102,7 +102,7 @@ fn checkpoints_are_as_documented() {
     let pages = image();
     let (bytes, tag) = newest_checkpoint(&pages);
     assert_eq!(&bytes[..4], b"SFSC");
-    assert_eq!(number(&bytes, 4, 2), 2, "version");
+    assert_eq!(number(&bytes, 4, 2), 3, "version");
     let (overlay, pending) = (number(&bytes, 6, 2) as usize, number(&bytes, 8, 2) as usize);
     assert!(overlay <= usize::from(CONFIG.overlay_entries) && pending <= usize::from(CONFIG.transaction_pages));
     assert_eq!(number(&bytes, 10, 2), 0);
@@ -113,7 +113,8 @@ fn checkpoints_are_as_documented() {
         let (block, next) = (number(&bytes, 32 + 6 * head, 4), number(&bytes, 36 + 6 * head, 2));
         assert!(block == 0xFFFF_FFFF || (block < 41 && next <= 65), "head {head}: {block}, {next}");
     }
-    assert!(bytes[52] <= 1 && bytes[53..64].iter().all(|&byte| byte == 0));
+    assert_eq!(number(&bytes, 53, 4), 0, "wear that was taken off all blocks");
+    assert!(bytes[52] <= 1 && bytes[59..64].iter().all(|&byte| byte == 0));
     // The parts behind the header.
     let leaf_entries = GEOMETRY.page_bytes as usize / ENTRY;
     let at_overlay = 64 + LOGICAL_PAGES.div_ceil(leaf_entries) * ENTRY;

@@ -37,17 +37,11 @@ fn one_page(_: &mut Rng, _: &Area, _: u64) -> u64 {
     0
 }
 
-/// Largest difference between the erase counts of blocks that hold data.
-fn spread(device: &mut Device, anchors: usize) -> u32 {
-    // The first good blocks hold superblocks and checkpoints.
-    let counts = &device.medium().erase_counts()[anchors + 2..];
+/// Largest difference between the erase counts of blocks that hold data or checkpoints.
+fn spread(device: &mut Device) -> u32 {
+    // The first two good blocks hold the superblocks.
+    let counts = &device.medium().erase_counts()[2..];
     counts.iter().max().unwrap() - counts.iter().min().unwrap()
-}
-
-/// Blocks that hold checkpoints: those that were erased once more than never when nothing was written.
-fn anchor_count(shape: &Shape) -> usize {
-    let mut device = shape.device(1);
-    device.medium().erase_counts().iter().filter(|&&count| count > 0).count() - 2
 }
 
 /// Writes forty times the capacity, and returns the spread.
@@ -64,7 +58,7 @@ fn wear_of(shape: &Shape, rest_percent: u64, busy_percent: u64, pick: Pick) -> (
         let at = if count < area.pages { count } else { pick(&mut rng, &area, count) };
         fs.write(&mut file, at * shape.logical_bytes(), &page).unwrap_or_else(|error| panic!("write {count}: {error}"));
     }
-    (spread(&mut device, anchor_count(shape)), device.config.wear_spread)
+    (spread(&mut device), device.config.wear_spread)
 }
 
 /// Checks all shapes.

@@ -228,6 +228,7 @@ fn state(state: BlockState) -> &'static str {
         BlockState::Used => "used",
         BlockState::Active => "active",
         BlockState::Retiring => "retiring",
+        BlockState::Weak => "weak",
         _ => "unknown",
     }
 }

@@ -68,7 +68,7 @@ pub fn timings() -> impl TypedValueParser<Value = Timing> {
 }
 
 /// Reads the name of a workload.
-fn workloads() -> impl TypedValueParser<Value = Workload> {
+pub fn workloads() -> impl TypedValueParser<Value = Workload> {
     PossibleValuesParser::new(Workload::NAMES.map(|(name, _)| name)).try_map(|name| name.parse::<Workload>())
 }
 

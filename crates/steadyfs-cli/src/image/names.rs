@@ -15,7 +15,7 @@ pub fn printable(name: &str) -> Cow<'_, str> {
 }
 
 /// Control characters, and those that change the direction of text.
-fn is_unprintable(c: char) -> bool {
+pub fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 

@@ -82,9 +82,13 @@ impl Walk {
     }
 }
 
-/// Files, directories and bytes of some items.
+/// Files, directories and bytes of some items. A damaged volume may have files that say any size.
 pub fn totals(items: &[Item]) -> (u64, u64, u64) {
     items.iter().fold((0, 0, 0), |(files, directories, bytes), item| {
-        if item.is_directory() { (files, directories + 1, bytes) } else { (files + 1, directories, bytes + item.stat.size) }
+        if item.is_directory() {
+            (files, directories + 1, bytes)
+        } else {
+            (files + 1, directories, bytes.saturating_add(item.stat.size))
+        }
     })
 }

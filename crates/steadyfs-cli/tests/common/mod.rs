@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use steadyfs_hostile::seal::crc;
 
 /// Bytes of a page of the small NAND chip, and of its spare area.
 const PAGE_BYTES: usize = 512;
@@ -123,13 +124,6 @@ fn nor() -> String {
         .replace("16777216", "1048576")
         .replace("default_erase_bytes = 65536", "default_erase_bytes = 16384")
         .replace("bytes = 4096", "bytes = 16384")
-}
-
-/// CRC-32, bit by bit.
-fn crc(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0u32, |crc, &byte| {
-        (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xEDB8_8320 & (crc & 1).wrapping_neg()))
-    })
 }
 
 pub fn text(bytes: &[u8]) -> String {

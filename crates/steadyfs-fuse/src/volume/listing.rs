@@ -53,7 +53,7 @@ impl<F: Flash> Volume<'_, '_, F> {
         }
         let mut cursor = cursor_at(offset.max(FIRST_NAME));
         while let Some(entry) = self.changes.fs().list(directory.inode, &mut cursor).map_err(errno)? {
-            if self.add_entry(&entry.stat, entry.name(), offset_of(cursor), &mut add) {
+            if is_listable(entry.name()) && self.add_entry(&entry.stat, entry.name(), offset_of(cursor), &mut add) {
                 break;
             }
         }
@@ -66,9 +66,21 @@ impl<F: Flash> Volume<'_, '_, F> {
     }
 }
 
+/// Whether the kernel takes a name. No volume has others, unless it is damaged or made to do harm: the kernel would refuse the whole
+/// directory for one with `/`, and programs would take `..` for the directory above.
+fn is_listable(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains(['/', '\0'])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_the_kernel_does_not_take_are_left_out() {
+        assert!(["", ".", "..", "a/b", "/", "a\0"].iter().all(|name| !is_listable(name)));
+        assert!(["a", "...", ".a", "a\n\u{1b}", "\u{202e}"].iter().all(|name| is_listable(name)));
+    }
 
     #[test]
     fn offsets_are_positive_and_lead_back() {

@@ -110,7 +110,7 @@ impl Nodes {
     /// The entries that name it: for a directory its own, `.`, and the `..` of each that it holds.
     fn links(&self, stat: &Stat) -> u32 {
         match stat.kind {
-            Kind::Directory => 2 + stat.subdirectories,
+            Kind::Directory => stat.subdirectories.saturating_add(2),
             _ => u32::from(!self.open.get(&stat.inode).is_some_and(|open| open.is_orphan)),
         }
     }
@@ -119,7 +119,10 @@ impl Nodes {
 /// Blocks of a file that has no holes. Never 0 for one that is not empty: archivers take such a file for one large hole.
 fn blocks(stat: &Stat, logical_bytes: u64) -> u64 {
     match stat.kind {
-        Kind::File if stat.size >= logical_bytes => stat.size.next_multiple_of(logical_bytes) / STAT_BLOCK_BYTES,
+        Kind::File if stat.size >= logical_bytes => {
+            // Of a damaged volume the size may be any number.
+            stat.size.div_ceil(logical_bytes).saturating_mul(logical_bytes) / STAT_BLOCK_BYTES
+        }
         Kind::File => stat.size.div_ceil(STAT_BLOCK_BYTES),
         _ => 0,
     }

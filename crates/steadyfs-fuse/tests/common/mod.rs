@@ -178,7 +178,7 @@ impl Mounted {
 }
 
 /// Whether an error says that this machine does not mount for us, rather than that something is wrong.
-fn is_refused(error: &io::Error) -> bool {
+pub fn is_refused(error: &io::Error) -> bool {
     let no_device = OpenOptions::new().read(true).write(true).open("/dev/fuse").is_err();
     let not_root = !rustix::process::geteuid().is_root();
     no_device || not_root || matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound)

@@ -12,7 +12,7 @@ use steadyfs::media::Geometry;
 
 /// First bytes of every superblock.
 pub(super) const MAGIC: &[u8; 8] = b"SteadyFS";
-const VERSION: u16 = 2;
+const VERSION: u16 = steadyfs::FORMAT_VERSION;
 /// Bytes up to the last field that is read here.
 const BYTES: usize = 45;
 

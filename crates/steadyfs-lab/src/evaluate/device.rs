@@ -8,7 +8,7 @@ use steadyfs::media::nor::NorPages;
 use steadyfs_sim::{Chip, Metered, Nand, Nor, Profile, TimingChoice};
 
 /// Bytes of a page made on NOR: small enough that a record costs little, large enough that tags do not.
-const NOR_PAGE_BYTES: u32 = 512;
+pub(crate) const NOR_PAGE_BYTES: u32 = 512;
 
 /// Finds a profile: a file when the name ends in `.toml` or names one, else one that is built in.
 ///

@@ -3,11 +3,9 @@
 use super::comparison::Comparison;
 use super::idle::{IdleWork, burst_accesses, run_bursts};
 use super::judge::{Judge, Progress, Verdict, Volume, cost};
-use super::overwrites::Overwrites;
-use super::ring::Ring;
 use super::shadow::Shadow;
-use super::{EvaluateError, Idle, Options, Outcome, Phase, Workload};
-use crate::envelope::Envelope;
+use super::writer::{Plan, Writer};
+use super::{EvaluateError, Idle, Options, Outcome, Phase};
 use crate::evaluation::{Evaluation, IdleMeasured, Measured};
 use std::mem::size_of;
 use steadyfs::media::Flash;
@@ -18,10 +16,6 @@ use steadyfs_sim::{Counters, Metered};
 const SMALL_WARM_UP: u64 = 2_000;
 /// Accesses judged, and not measured, after the mount.
 const RESUMED: u64 = 100;
-/// Calls for each file of a ring that are no appends: it is made, the one before is closed, and one file is removed with a commit,
-/// or two when the file table grows.
-const FILE_CALLS: u64 = 6;
-
 /// What a run needs besides the chip.
 pub struct Drive<'o> {
     /// Name of the device.
@@ -30,12 +24,6 @@ pub struct Drive<'o> {
     pub options: &'o Options,
     /// What is made of a bound before a call or a mount is held against it: the bound itself, but in tests.
     pub promise: fn(Bound) -> Bound,
-}
-
-/// Where the bytes go.
-pub enum Writer {
-    Overwrites(Overwrites),
-    Ring(Ring),
 }
 
 /// Runs all phases on an erased chip.
@@ -105,7 +93,9 @@ fn run_phases<C: Flash + Metered>(
     let mut floor = Comparison::new(&geometry, &timing, options.write_bytes, sizes.fill_bytes);
 
     let mut judge = Judge::new(Phase::Fill, run.promise, progress);
-    let mut writer = Writer::fill(options, &sizes, &mut fs, &mut judge, &mut floor)?;
+    let plan =
+        Plan { workload: options.workload, seed: options.seed, fill_bytes: sizes.fill_bytes, write_bytes: sizes.write_bytes };
+    let mut writer = Writer::fill(&plan, &mut fs, &mut judge, |written| floor.warm_up(written))?;
     judge.finish()?;
 
     let mut judge = Judge::new(Phase::WarmUp, run.promise, progress);
@@ -252,80 +242,10 @@ impl Sizes {
     }
 }
 
-impl Writer {
-    /// Fills the volume.
-    fn fill<C: Flash + Metered>(
-        options: &Options,
-        sizes: &Sizes,
-        fs: &mut Volume<'_, '_, C>,
-        judge: &mut Judge<'_, '_>,
-        floor: &mut Comparison,
-    ) -> Result<Writer, EvaluateError> {
-        if !matches!(options.workload, Workload::Append | Workload::Log) {
-            let pages = sizes.fill_bytes / u64::from(fs.usage().logical_bytes);
-            let file = Overwrites::fill(options.workload, options.seed, pages, fs, judge)?;
-            floor.warm_up(0..file.file_bytes());
-            return Ok(Writer::Overwrites(file));
-        }
-        let mut ring = Ring::new(sizes.fill_bytes, sizes.write_bytes, fs, judge)?;
-        while !ring.is_full() {
-            let offset = ring.access(fs, judge, sizes.write_bytes)?;
-            floor.warm_up(offset..offset + sizes.write_bytes);
-        }
-        Ok(Writer::Ring(ring))
-    }
-
-    /// Writes `write_bytes` and tells where: in the file, or in all that was ever appended.
-    pub fn access<C: Flash + Metered>(
-        &mut self,
-        fs: &mut Volume<'_, '_, C>,
-        judge: &mut Judge<'_, '_>,
-        write_bytes: u64,
-    ) -> Result<u64, EvaluateError> {
-        match self {
-            Writer::Overwrites(file) => file.access(fs, judge, write_bytes),
-            Writer::Ring(ring) => ring.access(fs, judge, write_bytes),
-        }
-    }
-
-    fn read_back<C: Flash + Metered>(
-        &mut self,
-        fs: &mut Volume<'_, '_, C>,
-        judge: &mut Judge<'_, '_>,
-    ) -> Result<(), EvaluateError> {
-        match self {
-            Writer::Overwrites(file) => file.read_back(fs, judge),
-            Writer::Ring(ring) => ring.read_back(fs, judge),
-        }
-    }
-
-    /// The fill asked for, or the one reached where the last pages found no room.
-    fn fill_reached(&self, fill: f64, usage: &Usage) -> f64 {
-        let Writer::Overwrites(file) = self else { return fill };
-        let share = |bytes: u64| bytes as f64 / usage.usable_bytes as f64;
-        let reached = share(file.file_bytes());
-        if reached + share(usage.logical_bytes.into()) > fill { fill } else { reached }
-    }
-
-    /// The envelopes of accesses, from those of calls: `burst + calls · rate` for the most calls that *n* accesses can be.
-    fn envelopes(&self, verdict: &Verdict, write_bytes: u64, usage: &Usage) -> Vec<Envelope> {
-        let logical_bytes = u64::from(usage.logical_bytes);
-        let whole = write_bytes.is_multiple_of(logical_bytes);
-        let calls = write_bytes.div_ceil(logical_bytes) + u64::from(!whole && !logical_bytes.is_multiple_of(write_bytes));
-        let of_accesses = |call: Envelope| match self {
-            Writer::Overwrites(_) => Envelope { burst_ns: call.burst_ns, rate_ns: calls * call.rate_ns },
-            Writer::Ring(ring) => Envelope {
-                burst_ns: call.burst_ns + FILE_CALLS * call.rate_ns,
-                rate_ns: calls * call.rate_ns + (FILE_CALLS * call.rate_ns).div_ceil((ring.file_bytes() / write_bytes).max(1)),
-            },
-        };
-        verdict.envelopes.map(of_accesses).to_vec()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluate::Workload;
     use steadyfs::Call;
     use steadyfs::media::Geometry;
     use steadyfs_sim::{Nand, NandTiming};

@@ -22,6 +22,8 @@ pub enum Phase {
     ReadBack,
     /// Goes on with the workload.
     Resume,
+    /// Writes until the volume cannot go on.
+    WearOut,
 }
 
 impl fmt::Display for Phase {
@@ -33,6 +35,7 @@ impl fmt::Display for Phase {
             Phase::Measure => "measure",
             Phase::ReadBack => "read back",
             Phase::Resume => "resume",
+            Phase::WearOut => "wear out",
         })
     }
 }
@@ -54,6 +57,11 @@ pub enum EvaluateError {
         path: String,
         /// What the operating system says.
         reason: String,
+    },
+    /// The chip is of another kind than the run is for.
+    NotNand {
+        /// Name of the device.
+        device: String,
     },
     /// So few bytes of the volume are to be used that the workload does not fit into them.
     TooSmall {
@@ -159,6 +167,7 @@ impl fmt::Display for EvaluateError {
         match self {
             EvaluateError::Device { device, reason } => write!(f, "{device}: {reason}"),
             EvaluateError::Unreadable { path, reason } => write!(f, "{path}: {reason}"),
+            EvaluateError::NotNand { device } => write!(f, "{device}: is NOR, expected a NAND chip"),
             EvaluateError::TooSmall { used_bytes, needed_bytes } => {
                 let (used, needed) = (format_size(*used_bytes), format_size(*needed_bytes));
                 write!(f, "{used} of the volume are to be used, but the workload needs {needed}: raise the fill or write less")

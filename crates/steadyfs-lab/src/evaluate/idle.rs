@@ -1,7 +1,7 @@
 //! Bursts of accesses with idle time before each, in which the volume works ahead.
 
-use super::drive::Writer;
 use super::judge::{Judge, Volume};
+use super::writer::Writer;
 use super::{EvaluateError, Idle};
 use steadyfs::media::Flash;
 use steadyfs_sim::{Counters, Metered};

@@ -2,6 +2,7 @@
 
 use super::judge::{Judge, Volume};
 use super::shadow::PageMark;
+use super::writer::Doubt;
 use super::{EvaluateError, Workload};
 use fastrand::Rng;
 use steadyfs::media::Flash;
@@ -18,9 +19,10 @@ pub struct Overwrites {
     rng: Rng,
     file: File,
     page: Vec<u8>,
-    /// Number of the write that each page's mark is of.
-    stamps: Vec<u64>,
+    /// What stands in the file.
+    content: Vec<u8>,
     writes: u64,
+    doubt: Option<Doubt>,
 }
 
 impl Overwrites {
@@ -35,14 +37,11 @@ impl Overwrites {
         let page_bytes = fs.usage().logical_bytes as usize;
         let file = judge.call(fs, Call::Create { depth: 1 }, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
         let rng = Rng::with_seed(seed);
-        let mut this = Overwrites { workload, rng, file, page: vec![0xA5; page_bytes], stamps: Vec::new(), writes: 0 };
+        let (page, content) = (vec![0xA5; page_bytes], Vec::new());
+        let mut this = Overwrites { workload, rng, file, page, content, writes: 0, doubt: None };
         for page in 0..pages {
-            this.stamps.push(0);
             match this.write_piece(fs, judge, page * page_bytes as u64, page_bytes, Call::Write(page_bytes as u32)) {
-                Err(EvaluateError::Volume { error: Error::NoSpace, .. }) if page + SHORT_PAGES >= pages => {
-                    this.stamps.pop();
-                    break;
-                }
+                Err(EvaluateError::Volume { error: Error::NoSpace, .. }) if page + SHORT_PAGES >= pages => break,
                 result => result?,
             }
             judge.end_access();
@@ -52,7 +51,22 @@ impl Overwrites {
 
     /// Bytes of the file.
     pub fn file_bytes(&self) -> u64 {
-        self.stamps.len() as u64 * self.page.len() as u64
+        self.content.len() as u64
+    }
+
+    /// The file and its size.
+    pub fn file(&self) -> (String, u64) {
+        (NAME.to_string(), self.file_bytes())
+    }
+
+    /// What must stand in the file.
+    pub fn expect(&self, offset: u64, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&self.content[offset as usize..][..bytes.len()]);
+    }
+
+    /// The bytes of a call that failed.
+    pub fn doubt(&self) -> Option<&Doubt> {
+        self.doubt.as_ref()
     }
 
     /// Overwrites `write_bytes` at a multiple of them, and tells where.
@@ -93,7 +107,7 @@ impl Overwrites {
         place * write_bytes
     }
 
-    /// Writes within one page of the file; the page's mark stays whole.
+    /// Writes within one page of the file; its first bytes are its mark.
     fn write_piece<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
@@ -104,17 +118,21 @@ impl Overwrites {
     ) -> Result<(), EvaluateError> {
         let page_bytes = self.page.len() as u64;
         let (index, within) = (offset / page_bytes, (offset % page_bytes) as usize);
-        if within == 0 && bytes >= PageMark::BYTES {
-            self.stamps[index as usize] = self.writes;
-        }
-        let mark = PageMark { page: index as u32, stamp: self.stamps[index as usize] };
+        let mark = PageMark { page: index as u32, stamp: self.writes };
         self.page.fill(self.writes as u8);
         self.page[..PageMark::BYTES].copy_from_slice(&mark.emit());
         let (file, data) = (&mut self.file, &self.page[within..within + bytes]);
-        judge.call(fs, call, |fs| fs.write(file, offset, data))
+        if let Err(error) = judge.call(fs, call, |fs| fs.write(file, offset, data)) {
+            self.doubt = Some(Doubt::Write { file: 0, offset, bytes: data.to_vec() });
+            return Err(error);
+        }
+        let begin = offset as usize;
+        self.content.resize(self.content.len().max(begin + bytes), 0);
+        self.content[begin..begin + bytes].copy_from_slice(data);
+        Ok(())
     }
 
-    /// Opens the file again after a mount and looks for the mark of the last write to every page.
+    /// Opens the file again after a mount and compares every page.
     pub fn read_back<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
@@ -122,11 +140,10 @@ impl Overwrites {
     ) -> Result<(), EvaluateError> {
         self.file = judge.call(fs, Call::Open { depth: 1 }, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
         let file = &mut self.file;
-        for (page, &stamp) in self.stamps.iter().enumerate() {
-            let offset = page as u64 * self.page.len() as u64;
-            let mut bytes = [0; PageMark::BYTES];
-            judge.call(fs, Call::Read(bytes.len() as u32), |fs| fs.read(file, offset, &mut bytes))?;
-            if PageMark::parse(&bytes) != Some(PageMark { page: page as u32, stamp }) {
+        for (index, expected) in self.content.chunks(self.page.len()).enumerate() {
+            let (offset, page) = ((index * self.page.len()) as u64, &mut self.page);
+            judge.call(fs, Call::Read(page.len() as u32), |fs| fs.read(file, offset, page))?;
+            if page != expected {
                 return Err(EvaluateError::Lost { file: NAME.to_string(), offset });
             }
             judge.end_access();

@@ -2,6 +2,7 @@
 
 use super::EvaluateError;
 use super::judge::{Judge, Volume};
+use super::writer::Doubt;
 use std::collections::VecDeque;
 use steadyfs::media::Flash;
 use steadyfs::{Call, File, OpenOptions};
@@ -24,6 +25,7 @@ pub struct Ring {
     first: u64,
     appended: u64,
     is_full: bool,
+    doubt: Option<Doubt>,
 }
 
 impl Ring {
@@ -50,7 +52,23 @@ impl Ring {
             first: 0,
             appended: 0,
             is_full: false,
+            doubt: None,
         })
+    }
+
+    /// The files, the oldest first, each with its size.
+    pub fn files(&self) -> Vec<(String, u64)> {
+        (self.first..).zip(&self.files).map(|(number, &bytes)| (name(number), bytes)).collect()
+    }
+
+    /// What must stand in a file.
+    pub fn expect(&self, file: usize, offset: u64, bytes: &mut [u8]) {
+        fill_with_content(self.first + file as u64, offset, bytes);
+    }
+
+    /// What a call that failed would have done.
+    pub fn doubt(&self) -> Option<&Doubt> {
+        self.doubt.as_ref()
     }
 
     /// Bytes of each file.
@@ -85,10 +103,14 @@ impl Ring {
         let page_bytes = self.page.len() as u64;
         let mut left = write_bytes;
         while left > 0 {
-            let size = self.files.back_mut().expect("a ring has a newest file");
+            let (older, size) = (self.files.len() as u64 - 1, self.files.back_mut().expect("a ring has a newest file"));
             let bytes = (page_bytes - *size % page_bytes).min(left);
-            let (file, data) = (&mut self.newest, &self.page[..bytes as usize]);
-            judge.call(fs, Call::Write(data.len() as u32), |fs| fs.append(file, data))?;
+            let (file, data) = (&mut self.newest, &mut self.page[..bytes as usize]);
+            fill_with_content(self.first + older, *size, data);
+            if let Err(error) = judge.call(fs, Call::Write(data.len() as u32), |fs| fs.append(file, data)) {
+                self.doubt = Some(Doubt::Write { file: older as usize, offset: *size, bytes: data.to_vec() });
+                return Err(error);
+            }
             *size += bytes;
             left -= bytes;
         }
@@ -118,8 +140,10 @@ impl Ring {
         judge: &mut Judge<'_, '_>,
     ) -> Result<(), EvaluateError> {
         let oldest = name(self.first);
+        self.doubt = Some(Doubt::Removal);
         judge.call(fs, Call::Remove { depth: 1 }, |fs| fs.remove(&oldest))?;
         judge.call(fs, Call::Sync, |fs| fs.sync())?;
+        self.doubt = None;
         self.files.pop_front();
         self.first += 1;
         self.is_full = true;
@@ -146,6 +170,13 @@ impl Ring {
             judge.end_access();
         }
         Ok(())
+    }
+}
+
+/// What stands in a file from a byte on: it differs from file to file, from page to page and from byte to byte.
+fn fill_with_content(number: u64, offset: u64, bytes: &mut [u8]) {
+    for (at, byte) in (offset..).zip(bytes) {
+        *byte = (number ^ at ^ at >> 7 ^ at >> 12).wrapping_mul(0xB5) as u8;
     }
 }
 

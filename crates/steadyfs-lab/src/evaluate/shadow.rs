@@ -4,7 +4,7 @@
 //! bytes 5 to 7 of a tag are the logical page, byte 8 is the kind of page (`docs/format.md`). Which page of the file a
 //! logical page is stands in the data itself: [`PageMark`].
 
-use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::{Counters, Metered, Trace};
 
 /// Kinds of pages that reclamation moved: logical pages committed and pending, leaves of the map.
@@ -94,6 +94,16 @@ impl<C: Flash + Metered> Shadow<C> {
         }
     }
 
+    /// The chip.
+    pub fn chip(&self) -> &C {
+        self.chip.inner()
+    }
+
+    /// The chip, mutable.
+    pub fn chip_mut(&mut self) -> &mut C {
+        self.chip.inner_mut()
+    }
+
     /// Operations of the [`Flash`] interface so far, and their time.
     pub fn counts(&self) -> Counters {
         self.chip.counts()
@@ -176,6 +186,10 @@ impl<C: Flash + Metered> Flash for Shadow<C> {
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.chip.read_tag(page, tag)
+    }
+
+    fn corrected(&mut self) -> Corrected {
+        self.chip.corrected()
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {

@@ -1,6 +1,6 @@
 //! A device with a write cache: each commit waits until it is empty.
 
-use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::{Counters, Metered};
 
 /// A chip behind a cache that takes a fixed time to be emptied.
@@ -40,6 +40,10 @@ impl<C: Flash + Metered> Flash for Flushing<C> {
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.chip.read_tag(page, tag)
+    }
+
+    fn corrected(&mut self) -> Corrected {
+        self.chip.corrected()
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {

@@ -1,33 +1,51 @@
-//! What goes wrong with chips: power cuts, failing operations, and a record of what happened.
+//! What goes wrong with chips: power cuts, lost caches, failing operations, flipping bits, and a record of what happened.
 //!
-//! Each fault is a wrapper that is a [`Flash`] itself, so they combine: `PowerCut<FailOps<Nand>>`.
+//! Each fault is a wrapper that is a [`Flash`] itself, so they combine: `PowerCut<FailOps<BitErrors<Nand>>>` is raw NAND,
+//! `PowerCut<FailOps<WriteCache<Nand>>>` a managed device. A wrapper on which nothing is planned passes everything on.
+//! [`BitErrors`] lies directly on the chip; a [`WriteCache`] below what fails, because a cache answers before it programs.
+//!
+//! | what goes wrong | where | why it is plausible |
+//! |---|---|---|
+//! | a cut program or erase leaves the old content, the new, some of the bits, or what reads otherwise each time | [`PowerCut`], [`Torn`] | linux-mtd, "UBIFS recovery fails", October 2011: pages that a cut left read well a few times and then not at all, on several devices |
+//! | a page reads as erased after a cut, and does not hold a later program | [`Torn::Old`] | the same thread: the maker's answer is that partially programmed or erased pages must not be used |
+//! | writes that were not flushed vanish, in an order of their own | [`WriteCache`] | Zheng et al., "Understanding the Robustness of SSDs under Power Fault", FAST 2013: unserializable and shorn writes on most of 15 drives |
+//! | blocks are bad from the factory | [`Nand::with_bad_blocks`](crate::Nand::with_bad_blocks) | datasheets: 20 of 1,024, block 0 is good |
+//! | programs and erases fail, blocks wear out | [`FailOps`], [`Lives`] | datasheets: a block whose program or erase fails is to be retired; Boboila and Desnoyers, "Write Endurance in Flash Drives", FAST 2010: blocks differ, most live longer than promised |
+//! | a device locks itself when its spare is used up | [`FailOps::with_spare`], [`FailOps::lock_after`] | eMMC and SD devices turn read-only at the end of their life |
+//! | bits flip with wear, age and reads; some pages are weak | [`BitErrors`], [`BitErrorModel`] | Mielke et al., "Bit Error Rate in NAND Flash Memories", IRPS 2008: write, retention and read-disturb errors; Cai et al., "Read Disturb Errors in MLC NAND Flash Memory", DSN 2015 |
 
+mod bit_errors;
 mod fail_ops;
 mod power_cut;
 mod trace;
+mod write_cache;
 
-pub use fail_ops::FailOps;
+pub use bit_errors::{BitErrorModel, BitErrorTally, BitErrors};
+pub use fail_ops::{FailOps, Lives};
 pub use power_cut::PowerCut;
 pub use trace::{Operation, Record, Trace};
+pub use write_cache::{Survivors, WriteCache};
 
 use steadyfs::media::{BlockIndex, Flash, PageIndex, TAG_BYTES};
 
 /// What an operation that power interrupted leaves behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Torn {
-    /// What was there before, but too weak: a later program without an erase would silently hold garbage.
+    /// What was there before, but too weak: a later program without an erase holds garbage, or fails.
     Old,
     /// Some of the bits changed.
     Garbled,
-    /// The new content or garbage, decided anew at each power-on.
+    /// The new content or garbage, decided anew at each power-on, until one of them settles it.
     Metastable,
+    /// The new content or garbage, decided anew at each read, until a power-on settles it.
+    Unstable,
     /// The new content: power went when the operation had just completed.
     New,
 }
 
 impl Torn {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Old, Self::Garbled, Self::Metastable, Self::New];
+    pub const ALL: [Self; 5] = [Self::Old, Self::Garbled, Self::Metastable, Self::Unstable, Self::New];
 }
 
 /// A medium on which an operation can be interrupted by a power cut.
@@ -43,7 +61,7 @@ pub trait Tearable: Flash {
     /// Erases one block, and lets power fail meanwhile: each page of the block may be left in another state.
     fn erase_torn(&mut self, block: BlockIndex, torn: Torn);
 
-    /// Gives power back, and decides anew how metastable pages read.
+    /// Gives power back, decides anew how metastable pages read, and settles some of them.
     fn power_on(&mut self);
 }
 

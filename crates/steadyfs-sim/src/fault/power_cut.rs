@@ -3,7 +3,7 @@
 use super::{Tearable, Torn};
 use crate::meter::{Counters, Metered};
 use fastrand::Rng;
-use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
 /// A cut that was asked for.
 #[derive(Clone, Copy, Debug)]
@@ -139,6 +139,10 @@ impl<F: Tearable> Flash for PowerCut<F> {
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.answer()?;
         self.inner.read_tag(page, tag)
+    }
+
+    fn corrected(&mut self) -> Corrected {
+        self.inner.corrected()
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {

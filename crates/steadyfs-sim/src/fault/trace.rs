@@ -2,7 +2,7 @@
 
 use super::{Tearable, Torn};
 use crate::meter::{Counters, Metered};
-use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -139,6 +139,10 @@ impl<F: Flash + Metered> Flash for Trace<F> {
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.record(Operation::ReadTag, page, TAG_BYTES, |inner| inner.read_tag(page, tag))
+    }
+
+    fn corrected(&mut self) -> Corrected {
+        self.inner.corrected()
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {

@@ -22,7 +22,15 @@ use block::{Block, Mark};
 use fastrand::Rng;
 use std::collections::BTreeMap;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
-use torn::Flaw;
+use torn::{Decided, Flaw};
+
+/// What the page register holds.
+#[derive(Clone, Copy, Debug)]
+struct Loaded {
+    page: PageIndex,
+    /// Whether a metastable page was read well.
+    good: bool,
+}
 
 /// A simulated NAND chip.
 #[derive(Clone, Debug)]
@@ -34,8 +42,10 @@ pub struct Nand {
     blocks: Vec<Block>,
     /// Pages that a power cut or a failed operation damaged.
     flaws: BTreeMap<PageIndex, Flaw>,
+    /// Of 100 power-ons, how many settle a metastable page.
+    settling_percent: u8,
     /// The page that the operation just before, a `read_tag`, left in the page register.
-    loaded: Option<PageIndex>,
+    loaded: Option<Loaded>,
     counters: Counters,
     rng: Rng,
 }
@@ -61,6 +71,7 @@ impl Nand {
             programs_per_page: 1,
             blocks: vec![Block::default(); geometry.block_count as usize],
             flaws: BTreeMap::new(),
+            settling_percent: 25,
             loaded: None,
             counters: Counters::default(),
             rng: Rng::with_seed(seed),
@@ -84,15 +95,34 @@ impl Nand {
         self
     }
 
+    /// Sets how many of 100 power-ons settle a metastable page: it then reads well for good, or holds garbage. Default 25.
+    ///
+    /// 0 lets it read otherwise for ever, 100 until the next power-on.
+    #[must_use]
+    pub fn with_settling_percent(mut self, settling_percent: u8) -> Self {
+        assert!(settling_percent <= 100, "{settling_percent} of 100 power-ons");
+        self.settling_percent = settling_percent;
+        self
+    }
+
+    /// Lets these blocks be bad from the factory. Block 0 is guaranteed to be good.
+    #[must_use]
+    pub fn with_bad_blocks_at(mut self, blocks: &[BlockIndex]) -> Self {
+        for &block in blocks {
+            assert!(block > 0, "block 0 is never bad");
+            let block = self.demand_block(block, "factory mark");
+            self.blocks[block].mark = Some(Mark::Factory);
+        }
+        self
+    }
+
     /// Lets `count` blocks, chosen by the seed, be bad from the factory. Block 0 is guaranteed to be good.
     #[must_use]
     pub fn with_bad_blocks(mut self, count: u32) -> Self {
         assert!(count < self.geometry.block_count, "block 0 is never bad, so {count} blocks cannot be");
         let candidates = 1..self.geometry.block_count;
-        for block in self.rng.choose_multiple(candidates, count as usize) {
-            self.blocks[block as usize].mark = Some(Mark::Factory);
-        }
-        self
+        let chosen = self.rng.choose_multiple(candidates, count as usize);
+        self.with_bad_blocks_at(&chosen)
     }
 
     /// Tells how often each block was erased.
@@ -171,8 +201,18 @@ impl Nand {
         self.blocks[block].cells_mut(in_block, stride, per_block)
     }
 
-    /// What the cells of a page give this time: all of data and tag, and whether the ECC can correct it.
-    fn sense(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8]) -> Result<(), Failure> {
+    /// Whether a page reads well this time, as far as that differs from time to time.
+    fn reads_well(&mut self, page: PageIndex) -> bool {
+        match self.flaws.get(&page) {
+            Some(Flaw::Metastable { decided: Decided::AtEachRead, .. }) => self.rng.bool(),
+            Some(Flaw::Metastable { good, .. }) => *good,
+            _ => true,
+        }
+    }
+
+    /// What the cells of a page give: all of data and tag, and whether the ECC can correct it. `good` tells how a metastable
+    /// page reads this time.
+    fn sense(&mut self, page: PageIndex, good: bool, data: &mut [u8], tag: &mut [u8]) -> Result<(), Failure> {
         let (block, in_block) = self.locate(page);
         match self.blocks[block].cells(in_block, self.stride()) {
             Some(cells) => {
@@ -186,9 +226,10 @@ impl Nand {
             }
         }
         match self.flaws.get(&page) {
-            None | Some(Flaw::Weak | Flaw::Metastable { good: true }) => return Ok(()),
+            None | Some(Flaw::Weak) => return Ok(()),
+            Some(Flaw::Metastable { .. }) if good => return Ok(()),
             Some(Flaw::Garbled) => {}
-            Some(Flaw::Metastable { good: false }) => {
+            Some(Flaw::Metastable { .. }) => {
                 garble::misread(data, &mut self.rng);
                 garble::misread(tag, &mut self.rng);
             }
@@ -196,7 +237,15 @@ impl Nand {
         if self.rng.bool() { Err(Failure::Uncorrectable) } else { Ok(()) }
     }
 
-    /// Programs cells that the rules allow to be programmed. A weak page keeps garbage without anyone being told.
+    /// Programs cells that the rules allow to be programmed, and reports what the chip reports. A weak page keeps garbage, and
+    /// the chip tells every second time.
+    fn store_and_report(&mut self, page: PageIndex, data: &[u8], tag: &[u8]) -> Result<(), Failure> {
+        let weak = self.flaws.contains_key(&page);
+        self.store(page, data, tag);
+        if weak && self.rng.bool() { Err(Failure::BadBlock) } else { Ok(()) }
+    }
+
+    /// Programs cells that the rules allow to be programmed. A weak page keeps garbage.
     fn store(&mut self, page: PageIndex, data: &[u8], tag: &[u8]) {
         let (block, in_block) = self.locate(page);
         let weak = self.flaws.contains_key(&page);
@@ -229,12 +278,12 @@ impl Nand {
     /// Takes what the page register holds for a copy, and accounts for the copy.
     #[track_caller]
     fn take_loaded(&mut self, page: PageIndex) -> Vec<u8> {
-        let Some(source) = self.loaded.take() else {
+        let Some(Loaded { page: source, good }) = self.loaded.take() else {
             panic!("program_loaded of page {page}: only a read_tag directly before it fills the page register");
         };
         let mut data = vec![0; self.geometry.page_bytes as usize];
         // An uncorrectable page is copied as it was read: the chip computes a new parity over whatever it holds.
-        let _ = self.sense(source, &mut data, &mut [0; TAG_BYTES]);
+        let _ = self.sense(source, good, &mut data, &mut [0; TAG_BYTES]);
         self.counters.copies += 1;
         self.counters.bytes_programmed += TAG_BYTES as u64;
         self.counters.time_ns += self.timing.program_ns(TAG_BYTES);
@@ -278,24 +327,25 @@ impl Flash for Nand {
         self.counters.reads += 1;
         self.counters.bytes_read += self.stride() as u64;
         self.counters.time_ns += self.timing.read_ns(self.stride());
-        self.sense(page, data, tag)
+        let good = self.reads_well(page);
+        self.sense(page, good, data, tag)
     }
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.demand_page(page, "tag read");
-        self.loaded = Some(page);
+        let good = self.reads_well(page);
+        self.loaded = Some(Loaded { page, good });
         self.counters.tag_reads += 1;
         self.counters.bytes_read += TAG_BYTES as u64;
         self.counters.time_ns += self.timing.read_ns(TAG_BYTES);
-        self.sense(page, &mut [], tag)
+        self.sense(page, good, &mut [], tag)
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         self.demand_programmable(page, data.len());
         self.loaded = None;
         self.count_program(data.len());
-        self.store(page, data, tag);
-        Ok(())
+        self.store_and_report(page, data, tag)
     }
 
     fn can_copy(&self) -> bool {
@@ -308,8 +358,7 @@ impl Flash for Nand {
         }
         self.demand_programmable(page, 0);
         let data = self.take_loaded(page);
-        self.store(page, &data, tag);
-        Ok(())
+        self.store_and_report(page, &data, tag)
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {

@@ -140,6 +140,19 @@ fn factory_bad_blocks_are_as_many_as_asked_and_never_block_0() {
 }
 
 #[test]
+fn factory_bad_blocks_lie_where_asked() {
+    let mut chip = chip().with_bad_blocks_at(&[1, 31]);
+    let bad: Vec<_> = (0..32).filter(|&block| chip.is_bad(block).unwrap()).collect();
+    assert_eq!(bad, [1, 31]);
+}
+
+#[test]
+#[should_panic(expected = "block 0 is never bad")]
+fn block_0_cannot_be_bad_from_the_factory() {
+    let _ = chip().with_bad_blocks_at(&[0]);
+}
+
+#[test]
 fn a_block_marked_bad_says_so_and_stays_readable() {
     let mut chip = chip();
     chip.program(32, &[1; 512], &TAG).unwrap();

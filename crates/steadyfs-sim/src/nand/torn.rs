@@ -3,6 +3,7 @@
 use super::Nand;
 use crate::fault::{Tearable, Torn};
 use crate::garble;
+use fastrand::Rng;
 use steadyfs::media::{BlockIndex, Flash, PageIndex, TAG_BYTES};
 
 /// What is wrong with a page.
@@ -12,11 +13,32 @@ pub(super) enum Flaw {
     Weak,
     /// It holds garbage: a read gives that, or fails.
     Garbled,
-    /// It reads well or badly, as the last power-on decided.
+    /// It reads well or badly.
     Metastable {
-        /// Whether it reads well until the next power-on.
+        /// Whether it reads well, as far as that is decided.
         good: bool,
+        /// What decides.
+        decided: Decided,
     },
+}
+
+/// What decides whether a metastable page reads well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decided {
+    /// Each read for itself.
+    AtEachRead,
+    /// The last power-on.
+    AtPowerOn,
+    /// A power-on some time ago: the page has settled.
+    ForGood,
+}
+
+impl Flaw {
+    /// A page that a program or an erase left metastable.
+    fn metastable(torn: Torn, rng: &mut Rng) -> Self {
+        let decided = if torn == Torn::Unstable { Decided::AtEachRead } else { Decided::AtPowerOn };
+        Self::Metastable { good: rng.bool(), decided }
+    }
 }
 
 impl Nand {
@@ -28,12 +50,12 @@ impl Nand {
                 self.flaws.entry(page).or_insert(Flaw::Weak);
             }
             Torn::New => self.store(page, data, tag),
-            Torn::Metastable if !weak => {
+            Torn::Metastable | Torn::Unstable if !weak => {
                 self.store(page, data, tag);
-                let good = self.rng.bool();
-                self.flaws.insert(page, Flaw::Metastable { good });
+                let flaw = Flaw::metastable(torn, &mut self.rng);
+                self.flaws.insert(page, flaw);
             }
-            Torn::Garbled | Torn::Metastable => {
+            Torn::Garbled | Torn::Metastable | Torn::Unstable => {
                 self.flaws.insert(page, Flaw::Weak);
                 self.store(page, data, tag);
             }
@@ -46,7 +68,7 @@ impl Nand {
         let programmed = self.blocks[block].programs(in_block) > 0;
         let kinds = match torn {
             Torn::Old => 1,
-            Torn::Metastable => 4,
+            Torn::Metastable | Torn::Unstable => 4,
             Torn::Garbled | Torn::New => 3,
         };
         match self.rng.u8(0..kinds) {
@@ -61,10 +83,10 @@ impl Nand {
             }
             2 => self.garble(page, programmed),
             _ => {
-                let good = self.rng.bool();
                 self.cells_mut(page);
                 self.blocks[block].set_programs(in_block, self.programs_per_page);
-                self.flaws.insert(page, Flaw::Metastable { good });
+                let flaw = Flaw::metastable(torn, &mut self.rng);
+                self.flaws.insert(page, flaw);
             }
         }
     }
@@ -118,10 +140,19 @@ impl Tearable for Nand {
 
     fn power_on(&mut self) {
         self.loaded = None;
-        for flaw in self.flaws.values_mut() {
-            if let Flaw::Metastable { good } = flaw {
+        let mut spoilt = Vec::new();
+        for (&page, flaw) in &mut self.flaws {
+            let Flaw::Metastable { good, decided } = flaw else { continue };
+            if *decided != Decided::ForGood {
                 *good = self.rng.bool();
+                if self.rng.u8(0..100) < self.settling_percent {
+                    *decided = Decided::ForGood;
+                    spoilt.extend((!*good).then_some(page));
+                }
             }
+        }
+        for page in spoilt {
+            self.garble(page, true);
         }
     }
 }
@@ -158,14 +189,18 @@ mod tests {
 
     #[test]
     fn torn_old_looks_erased_but_a_later_program_does_not_hold() {
-        let mut chip = chip(1);
-        chip.program_torn(0, &DATA, &TAG, Torn::Old);
-        assert_eq!(read(&mut chip, 0), Ok(([0xFF; 256], [0xFF; TAG_BYTES])));
-        assert_eq!(chip.program(0, &DATA, &TAG), Ok(()), "the chip does not tell");
-        assert!(!reads_well(&mut chip, 0));
-        chip.erase(0).unwrap();
-        chip.program(0, &DATA, &TAG).unwrap();
-        assert!(reads_well(&mut chip, 0), "an erase heals the page");
+        let mut told = [0; 2];
+        for seed in 0..32 {
+            let mut chip = chip(seed);
+            chip.program_torn(0, &DATA, &TAG, Torn::Old);
+            assert_eq!(read(&mut chip, 0), Ok(([0xFF; 256], [0xFF; TAG_BYTES])));
+            told[usize::from(chip.program(0, &DATA, &TAG) == Err(Failure::BadBlock))] += 1;
+            assert!(!reads_well(&mut chip, 0));
+            chip.erase(0).unwrap();
+            chip.program(0, &DATA, &TAG).unwrap();
+            assert!(reads_well(&mut chip, 0), "an erase heals the page");
+        }
+        assert!(told[0] > 4 && told[1] > 4, "the chip tells every second time: {told:?}");
     }
 
     #[test]
@@ -186,7 +221,7 @@ mod tests {
 
     #[test]
     fn torn_metastable_changes_only_at_power_on() {
-        let mut chip = chip(5);
+        let mut chip = chip(5).with_settling_percent(0);
         chip.program_torn(0, &DATA, &TAG, Torn::Metastable);
         let mut seen = [0; 2];
         for _ in 0..32 {
@@ -196,6 +231,42 @@ mod tests {
             seen[usize::from(first)] += 1;
         }
         assert!(seen[0] > 4 && seen[1] > 4, "{seen:?}");
+    }
+
+    #[test]
+    fn torn_unstable_changes_at_each_read_and_a_copy_takes_what_was_read() {
+        let (mut seen, mut copied) = ([0; 2], [0; 2]);
+        for seed in 0..32 {
+            let mut chip = chip(seed).with_settling_percent(0);
+            chip.program_torn(0, &DATA, &TAG, Torn::Unstable);
+            (0..8).for_each(|_| seen[usize::from(read(&mut chip, 0) == Ok((DATA, TAG)))] += 1);
+            let mut tag = [0; TAG_BYTES];
+            let good = chip.read_tag(0, &mut tag).is_ok() && tag == TAG;
+            chip.program_loaded(8, &TAG).unwrap();
+            let copied_well = reads_well(&mut chip, 8);
+            assert!(good || !copied_well, "seed {seed}: the tag was read badly, the data well");
+            copied[usize::from(copied_well)] += 1;
+        }
+        assert!(seen[0] > 32 && seen[1] > 32 && copied[0] > 4 && copied[1] > 4, "{seen:?}, {copied:?}");
+    }
+
+    #[test]
+    fn power_on_settles_metastable_and_unstable_pages_for_good() {
+        for torn in [Torn::Metastable, Torn::Unstable] {
+            let mut settled = [0; 2];
+            for seed in 0..32 {
+                let mut chip = chip(seed).with_settling_percent(100);
+                chip.program_torn(0, &DATA, &TAG, torn);
+                chip.power_on();
+                let good = reads_well(&mut chip, 0);
+                settled[usize::from(good)] += 1;
+                for _ in 0..8 {
+                    chip.power_on();
+                    assert_eq!(reads_well(&mut chip, 0), good);
+                }
+            }
+            assert!(settled[0] > 4 && settled[1] > 4, "{torn:?}: {settled:?}");
+        }
     }
 
     #[test]
@@ -249,7 +320,7 @@ mod tests {
         chip.program(0, &DATA, &TAG).unwrap();
         chip.erase_torn(0, Torn::Old);
         assert!(reads_well(&mut chip, 0));
-        chip.program(1, &DATA, &TAG).unwrap();
+        let _ = chip.program(1, &DATA, &TAG);
         assert!(!reads_well(&mut chip, 1), "its erased pages are weak");
     }
 

@@ -41,6 +41,8 @@ pub struct Nor {
     block_bytes: u32,
     timing: NorTiming,
     blocks: Vec<Block>,
+    /// Of 100 power-ons, how many settle the metastable bytes of a program page.
+    settling_percent: u8,
     tear: Option<Tear>,
     off: bool,
     counters: Counters,
@@ -73,11 +75,21 @@ impl Nor {
             block_bytes,
             timing,
             blocks: vec![Block::default(); block_count as usize],
+            settling_percent: 25,
             tear: None,
             off: false,
             counters: Counters::default(),
             rng: Rng::with_seed(seed),
         }
+    }
+
+    /// Sets how many of 100 power-ons settle the metastable bytes of a program page: they then read well for good, or hold
+    /// garbage. Default 25.
+    #[must_use]
+    pub fn with_settling_percent(mut self, settling_percent: u8) -> Self {
+        assert!(settling_percent <= 100, "{settling_percent} of 100 power-ons");
+        self.settling_percent = settling_percent;
+        self
     }
 
     /// Tells how often each block was erased.

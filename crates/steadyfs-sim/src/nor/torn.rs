@@ -1,8 +1,9 @@
 //! Bytes damaged by a power cut, and what a cut can do to a NOR chip.
 
-use super::{Nor, Tear};
+use super::{Block, Nor, Tear};
 use crate::fault::{Tearable, Torn};
 use crate::garble;
+use fastrand::Rng;
 use std::sync::Arc;
 use steadyfs::media::nor::NorPages;
 use steadyfs::media::{BlockIndex, Flash, PageIndex, TAG_BYTES};
@@ -15,6 +16,8 @@ const WEAK: u8 = 1;
 const STEADY: u8 = 2;
 /// The byte is metastable and reads badly until the next power-on.
 const UNSTEADY: u8 = 3;
+/// The byte is metastable, and each read decides for itself.
+const UNSTABLE: u8 = 4;
 
 impl Nor {
     /// What the cells at an address give this time.
@@ -37,8 +40,9 @@ impl Nor {
         if let Some(flaws) = &self.blocks[block].flaws {
             let mut misread = data.to_vec();
             garble::misread(&mut misread, &mut self.rng);
+            let bad = [UNSTEADY, if self.rng.bool() { UNSTABLE } else { UNSTEADY }];
             for (index, byte) in data.iter_mut().enumerate() {
-                if flaws[start + index] == UNSTEADY {
+                if bad.contains(&flaws[start + index]) {
                     *byte = misread[index];
                 }
             }
@@ -74,8 +78,12 @@ impl Nor {
         Arc::make_mut(flaws)[start..][..bytes].fill(flaw);
     }
 
-    fn metastable(&mut self) -> u8 {
-        if self.rng.bool() { STEADY } else { UNSTEADY }
+    fn metastable(&mut self, torn: Torn) -> u8 {
+        match (torn, self.rng.bool()) {
+            (Torn::Unstable, _) => UNSTABLE,
+            (_, true) => STEADY,
+            (_, false) => UNSTEADY,
+        }
     }
 
     /// Leaves the bytes of a program command as a power cut may leave them.
@@ -90,9 +98,9 @@ impl Nor {
                 let cells = &mut self.blocks[block].cells_mut(block_bytes)[start..][..data.len()];
                 garble::program_partly(cells, data, &mut self.rng);
             }
-            Torn::Metastable => {
+            Torn::Metastable | Torn::Unstable => {
                 self.store(address, data);
-                let flaw = self.metastable();
+                let flaw = self.metastable(torn);
                 self.set_flaws(block, start, data.len(), flaw);
             }
         }
@@ -103,11 +111,11 @@ impl Nor {
         let (bytes, block_bytes) = (self.timing.program_page_bytes as usize, self.block_bytes);
         let kinds = match torn {
             Torn::Old => 1,
-            Torn::Metastable => 4,
+            Torn::Metastable | Torn::Unstable => 4,
             Torn::Garbled | Torn::New => 3,
         };
         let kind = self.rng.u8(0..kinds);
-        let flaw = if kind == 3 { self.metastable() } else { WEAK };
+        let flaw = if kind == 3 { self.metastable(torn) } else { WEAK };
         let cells = &mut self.blocks[block].cells_mut(block_bytes)[start..][..bytes];
         match kind {
             1 => cells.fill(0xFF),
@@ -138,17 +146,38 @@ impl Nor {
         }
     }
 
-    /// Gives power back: the chip answers again, and metastable bytes are decided anew, each program page for itself.
+    /// Gives power back: the chip answers again, and metastable bytes are decided anew, or settle, each program page for itself.
     pub fn power_on(&mut self) {
         self.tear = None;
         self.off = false;
         for block in &mut self.blocks {
-            let Some(flaws) = &mut block.flaws else { continue };
-            for page in Arc::make_mut(flaws).chunks_mut(self.timing.program_page_bytes as usize) {
-                let flaw = if self.rng.bool() { STEADY } else { UNSTEADY };
-                page.iter_mut().filter(|old| **old >= STEADY).for_each(|old| *old = flaw);
+            let Block { cells: Some(cells), flaws: Some(flaws), .. } = block else { continue };
+            let bytes = self.timing.program_page_bytes as usize;
+            let pages = Arc::make_mut(flaws).chunks_mut(bytes).zip(Arc::make_mut(cells).chunks_mut(bytes));
+            for (flaws, cells) in pages.filter(|(flaws, _)| flaws.iter().any(|&flaw| flaw >= STEADY)) {
+                let good = self.rng.bool();
+                let settles = self.rng.u8(0..100) < self.settling_percent;
+                decide(flaws, cells, good, settles, &mut self.rng);
             }
         }
+    }
+}
+
+/// Decides how the metastable bytes of a program page read from this power-on. Bytes that settle are stable, but would not
+/// hold a program.
+fn decide(flaws: &mut [u8], cells: &mut [u8], good: bool, settles: bool, rng: &mut Rng) {
+    let mut spoilt = cells.to_vec();
+    if settles && !good {
+        garble::misread(&mut spoilt, rng);
+    }
+    for (index, flaw) in flaws.iter_mut().enumerate().filter(|(_, flaw)| **flaw >= STEADY) {
+        cells[index] = spoilt[index];
+        *flaw = match (*flaw, good) {
+            _ if settles => WEAK,
+            (UNSTABLE, _) => UNSTABLE,
+            (_, true) => STEADY,
+            (_, false) => UNSTEADY,
+        };
     }
 }
 
@@ -161,8 +190,8 @@ impl Tearable for NorPages<Nor> {
         let command = match torn {
             Torn::Old => 0,
             Torn::New => data_commands,
-            Torn::Garbled | Torn::Metastable if data_commands == 0 || chip.rng.bool() => data_commands,
-            Torn::Garbled | Torn::Metastable => chip.rng.u32(0..data_commands),
+            Torn::Garbled | Torn::Metastable | Torn::Unstable if data_commands == 0 || chip.rng.bool() => data_commands,
+            Torn::Garbled | Torn::Metastable | Torn::Unstable => chip.rng.u32(0..data_commands),
         };
         let untouched = torn == Torn::Garbled && chip.rng.u8(0..4) == 0;
         chip.tear_program(command, if untouched { Torn::Old } else { torn });
@@ -245,7 +274,9 @@ mod tests {
 
     #[test]
     fn torn_metastable_changes_at_power_on() {
-        let mut pages = program_torn(2, Torn::Metastable);
+        let mut pages = pages(2);
+        pages.chip_mut().settling_percent = 0;
+        pages.program_torn(0, &DATA, &TAG, Torn::Metastable);
         let mut seen = [0; 2];
         for _ in 0..32 {
             pages.power_on();
@@ -256,6 +287,26 @@ mod tests {
             seen[usize::from(steady)] += 1;
         }
         assert!(seen[0] > 4 && seen[1] > 4, "{seen:?}");
+    }
+
+    #[test]
+    fn torn_unstable_changes_at_each_read_until_a_power_on_settles_it() {
+        let (mut good, mut changing) = ([0; 2], 0);
+        for seed in 0..32 {
+            let mut pages = pages(seed);
+            pages.program_torn(0, &DATA, &TAG, Torn::Unstable);
+            let first = read(&mut pages, 0);
+            changing += u32::from((0..8).any(|_| read(&mut pages, 0) != first));
+            pages.chip_mut().settling_percent = 100;
+            pages.power_on();
+            let settled = read(&mut pages, 0);
+            good[usize::from(settled == (DATA, TAG))] += 1;
+            for _ in 0..8 {
+                pages.power_on();
+                assert_eq!(read(&mut pages, 0), settled, "seed {seed}");
+            }
+        }
+        assert!(changing > 24 && good[1] > 4, "{changing} change, {good:?}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The header of a checkpoint. The tables behind it follow without gaps: root, overlay, pending pages, wear, states.
 //!
 //! ```text
-//! 0        4         6             8             10       12         20                  28           32                      50       52         53
-//! | "SFSC" | version | overlay len | pending len | zero | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | unmarked | zero …
+//! 0        4         6             8             10       12         20                  28           32                      50       52         53          57         58       59
+//! | "SFSC" | version | overlay len | pending len | zero | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | unmarked | wear base | worn out | proved | zero …
 //! ```
 
 use super::{Fields, VERSION};
@@ -29,6 +29,12 @@ pub(crate) struct Header {
     pub credit: u16,
     /// Written by a mount or by format: a journal page comes before the first frame that a head programs.
     pub unmarked: bool,
+    /// Erases of each block beyond its wear in the table.
+    pub wear_base: u32,
+    /// The volume can only be read.
+    pub worn_out: bool,
+    /// Place in the ring of the newest checkpoint that was complete when this one was written, or all ones.
+    pub proved: u8,
 }
 
 impl Header {
@@ -50,7 +56,22 @@ impl Header {
         }
         let credit = fields.get16();
         let unmarked = fields.get(1) != 0;
-        Some(Self { overlay_len, pending_len, sequence, transaction_start, journal_at, heads, credit, unmarked })
+        let wear_base = fields.get32();
+        let worn_out = fields.get(1) != 0;
+        let proved = fields.get(1) as u8;
+        Some(Self {
+            overlay_len,
+            pending_len,
+            sequence,
+            transaction_start,
+            journal_at,
+            heads,
+            credit,
+            unmarked,
+            wear_base,
+            worn_out,
+            proved,
+        })
     }
 
     /// Writes a header.
@@ -71,6 +92,9 @@ impl Header {
         }
         fields.put(2, self.credit.into());
         fields.put(1, self.unmarked.into());
+        fields.put(4, self.wear_base.into());
+        fields.put(1, self.worn_out.into());
+        fields.put(1, self.proved.into());
         bytes
     }
 }
@@ -90,6 +114,9 @@ mod tests {
             heads: [(1, 2), (3, 4), (u32::MAX, 0)],
             credit: 310,
             unmarked: true,
+            wear_base: 99_000,
+            worn_out: false,
+            proved: 7,
         };
         assert_eq!(Header::parse(&header.emit()), Some(header));
         assert_eq!(Header::parse(&[0xFF; BYTES]), None);

@@ -7,7 +7,7 @@ pub(crate) mod checkpoint;
 pub(crate) mod superblock;
 
 /// Version of the format, in superblock and checkpoint.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// Reads and writes little-endian fields one after the other.
 pub(crate) struct Fields<B> {

@@ -1,4 +1,4 @@
-//! The superblock: what the volume is, written once by `format`, in page 0 of two blocks.
+//! The superblock: what the volume is, and where its checkpoints are. The newest page in each of two blocks.
 //!
 //! ```text
 //! 0         8         10         22        40             41            45
@@ -57,7 +57,8 @@ impl Superblock {
             *anchor = fields.get32();
         }
         let used = &anchors[..usize::from(anchor_count).min(ANCHORS_MAX)];
-        if usize::from(anchor_count) > ANCHORS_MAX || used.iter().any(|&block| block >= geometry.block_count) {
+        let copy_is_sound = copy > 0 && copy < geometry.block_count;
+        if !copy_is_sound || usize::from(anchor_count) > ANCHORS_MAX || used.iter().any(|&block| block >= geometry.block_count) {
             return Err(MountError::NotFormatted);
         }
         Ok(Self { geometry, config, anchor_count, copy, anchors })

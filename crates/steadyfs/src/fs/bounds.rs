@@ -177,7 +177,7 @@ impl<F: Flash> FileSystem<'_, F> {
             Call::Truncate => 2 * page + 6 + REGIONS / 8 + 3 * scan,
             Call::Read(bytes) => {
                 let pages = bytes / layout.geometry.page_bytes + 2;
-                return self.looks(page * (bytes / layout.logical_bytes + 2)) + pages;
+                return self.looks(page * (bytes / layout.logical_bytes + 2)) + pages + 1;
             }
             Call::Open { depth } => depth * find + 4,
             Call::Create { depth } => depth * find + 2 * find + 2 * unit + 4 + 3 * scan,

@@ -268,8 +268,13 @@ impl<F: Flash> FileSystem<'_, F> {
         let mut shared = if header.kind == InodeKind::Removed { header.extra } else { 0 };
         for number in 0..REGIONS {
             let region = Region::of(&area, number);
-            for page in region.logical..region.logical + region.count {
-                self.check_page(check, inode, page)?;
+            if region.count > 0 && self.check_data_pages(region.logical, region.count).is_err() {
+                // One fault, however many pages the run says that it has.
+                check.find(Finding::BadInode { inode }, false);
+            } else {
+                for page in region.logical..region.logical + region.count {
+                    self.check_page(check, inode, page)?;
+                }
             }
             if region.index != 0 {
                 // Entries before `shared` belong to the file that this end was cut off.
@@ -332,7 +337,9 @@ impl<F: Flash> FileSystem<'_, F> {
         }
         check.checked.pages += 1;
         if mark(check.found, logical - self.plan.data) {
+            // It was read for its first owner, and what it names with it.
             check.find(Finding::SharedPage { inode, logical }, false);
+            return Ok(false);
         }
         if Self::soft(self.store.verify(logical))?.unwrap_or(false) {
             return Ok(true);
@@ -344,6 +351,11 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Every record of a directory, and their number.
     fn check_directory(&mut self, check: &mut Check<'_>, directory: u32, header: &Header) -> Result<(), Error> {
         self.dir = None;
+        if header.extra > self.plan.data_count {
+            // No directory has more buckets than there are pages.
+            check.find(Finding::BadInode { inode: directory }, false);
+            return Ok(());
+        }
         let (mut entries, mut subdirectories) = (0, 0);
         let mut node = Node::new(directory);
         for bucket in 0..header.extra {

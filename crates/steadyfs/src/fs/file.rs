@@ -31,6 +31,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if !file.options.read {
             return Err(Error::NotReadable);
         }
+        self.store.patrol()?;
         self.refresh(file)?;
         let length = (file.size.saturating_sub(offset)).min(data.len() as u64) as usize;
         let data = &mut data[..length];

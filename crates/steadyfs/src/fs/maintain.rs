@@ -64,6 +64,30 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(true)
     }
 
+    /// Reads data at rest, so that pages whose bits have begun to flip are noticed while the ECC still corrects them; goes on where the
+    /// last call stopped. Returns whether a round through everything is complete.
+    ///
+    /// Blocks that are found weak move with the next calls that change something, and with [`maintain`](Self::maintain). A round
+    /// every few months suffices for data that has to last years; hot devices and worn chips need more. Without it, reads find
+    /// weak pages as well, but only where somebody reads. Devices that do not tell what they corrected gain nothing from it.
+    ///
+    /// # Cost
+    /// Never more than `budget`: reads.
+    ///
+    /// # Errors
+    /// [`Error::Device`]. A page that cannot be read any more is counted in [`health`](Self::health); `check` tells whose it is.
+    pub fn scrub(&mut self, budget: Budget) -> Result<bool, Error> {
+        let step = Cost { reads: self.store.scrub_reads(), ..Cost::default() };
+        let mut left = budget;
+        while let Some(rest) = left.after(&step, self.store.flash()) {
+            left = rest;
+            if !self.store.scrub_step()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Worst case of a call that only frees pages of removed files.
     fn trim_cost(&self) -> Cost {
         let bound = self.bound(Call::Remove { depth: 0 });

@@ -48,7 +48,7 @@ pub use transaction::CommitOn;
 use crate::config::Config;
 use crate::error::{Error, MountError};
 use crate::media::{BlockIndex, Flash};
-use crate::store::{Access, BlockInfo, Description, Store};
+use crate::store::{Access, BlockInfo, Description, Health, Store};
 use directory::Directory;
 use open::OpenTable;
 use space::{Plan, Space};
@@ -231,6 +231,15 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// What is known of a block; `None` behind the last one. Costs nothing.
     pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
         self.store.block(block)
+    }
+
+    /// How the medium is doing: spare blocks, wear, corrected bits. Costs nothing.
+    ///
+    /// When more blocks have gone bad than [`Config::bad_blocks_max`], the volume shrinks with each further one: there is less
+    /// [room](Self::usage). When what it holds does not leave reclamation the room that it needs, the volume can only be read: every
+    /// change is refused with [`Error::ReadOnly`], and what was committed stays.
+    pub fn health(&self) -> Health {
+        self.store.health()
     }
 
     /// The medium.

@@ -26,6 +26,8 @@ pub(super) enum State {
     Retiring = 8,
     /// As `Free`, and known to be erased.
     Clean = 9,
+    /// As `Used`; a page in it needed so many corrections that its frames are to move.
+    Weak = 10,
 }
 
 impl State {
@@ -40,13 +42,17 @@ impl State {
             7 => Self::Active,
             8 => Self::Retiring,
             9 => Self::Clean,
+            10 => Self::Weak,
             _ => Self::Bad,
         }
     }
 }
 
+/// States of blocks that nobody uses and no checkpoint has listed.
+pub(super) const UNUSED: [State; 2] = [State::Free, State::Clean];
+
 /// Number of states.
-const STATES: usize = 10;
+const STATES: usize = 11;
 
 /// Which of the blocks in one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +73,8 @@ pub(super) struct Blocks<'m> {
     frames_per_block: u32,
     bitmap_bytes: usize,
     count: [u32; STATES],
+    /// Erases of every block that were taken off all of them, so that wear fits in a byte.
+    pub wear_base: u32,
     /// Live frames on the whole medium, superseded ones whose leaf is not folded yet included.
     live_total: u32,
 }
@@ -81,6 +89,7 @@ impl<'m> Blocks<'m> {
             frames_per_block: layout.frames_per_block,
             bitmap_bytes: layout.bitmap_bytes() as usize,
             count: [0; STATES],
+            wear_base: 0,
             live_total: 0,
         };
         blocks.recount();
@@ -118,10 +127,10 @@ impl<'m> Blocks<'m> {
 
     /// Marks a frame as live or not; whether that changed anything.
     pub fn set_live(&mut self, frame: u32, live: bool) -> bool {
-        let (byte, bit) = self.place(frame);
-        if (self.live[byte] & bit != 0) == live {
+        if self.is_live(frame) == live {
             return false;
         }
+        let (byte, bit) = self.place(frame);
         self.live[byte] ^= bit;
         if live {
             self.live_total += 1
@@ -153,6 +162,17 @@ impl<'m> Blocks<'m> {
         Some(block * self.frames_per_block + index as u32 * 8 + bit)
     }
 
+    /// Whether a frame is live.
+    pub fn is_live(&self, frame: u32) -> bool {
+        let (byte, bit) = self.place(frame);
+        self.live[byte] & bit != 0
+    }
+
+    /// First live frame from `frame` on.
+    pub fn live_from(&self, frame: u32) -> Option<u32> {
+        (frame..self.block_count() * self.frames_per_block).find(|&frame| self.is_live(frame))
+    }
+
     pub fn live_total(&self) -> u32 {
         self.live_total
     }
@@ -164,8 +184,8 @@ impl<'m> Blocks<'m> {
     /// Counts an erase. Wear is relative: when it would overflow, the smallest is taken off all.
     pub fn add_wear(&mut self, block: u32) {
         if self.wear[block as usize] == u8::MAX {
-            let levelled = |&block: &u32| !matches!(self.state(block), State::Bad | State::Reserved);
-            let least = (0..self.block_count()).filter(levelled).map(|block| self.wear(block)).min().unwrap_or(0);
+            let least = self.wears().min().unwrap_or(0);
+            self.wear_base += u32::from(least);
             for wear in self.wear.iter_mut() {
                 *wear = wear.saturating_sub(least);
             }
@@ -173,20 +193,29 @@ impl<'m> Blocks<'m> {
         self.wear[block as usize] = self.wear[block as usize].saturating_add(1);
     }
 
-    /// The block in `state` that `choice` names; the first one of equals.
+    /// The block in `state` that `choice` names. A weak block is a used one.
     pub fn choose(&self, state: State, choice: Choice) -> Option<u32> {
+        match state {
+            State::Used => self.choose_among(&[State::Used, State::Weak], choice),
+            _ => self.choose_among(&[state], choice),
+        }
+    }
+
+    /// The block in one of the states that `choice` names; one that is erased before others, then the first one of equals.
+    pub fn choose_among(&self, states: &[State], choice: Choice) -> Option<u32> {
         let (mut best, mut least) = (None, u32::MAX);
         for block in 0..self.block_count() {
-            if self.state(block) != state {
+            let state = self.state(block);
+            if !states.contains(&state) {
                 continue;
             }
-            let wear = u32::from(self.wear(block));
+            let wear = u32::from(self.wear(block)) << 1 | u32::from(state != State::Clean);
             let key = match choice {
                 Choice::LeastWorn => wear,
-                Choice::MostWorn => u32::from(u8::MAX) - wear,
+                Choice::MostWorn => u32::from(u8::MAX) * 2 + 2 - (wear ^ 1),
                 _ => match (self.live(block), choice) {
                     (0, _) => continue,
-                    (live, Choice::Emptiest) => live << 8 | wear,
+                    (live, Choice::Emptiest) => live << 9 | wear,
                     _ => wear,
                 },
             };
@@ -197,13 +226,21 @@ impl<'m> Blocks<'m> {
         best
     }
 
-    /// Largest wear of a block that is not bad or reserved.
+    /// Wear of the blocks that are levelled: neither bad nor reserved.
+    pub fn wears(&self) -> impl Iterator<Item = u8> {
+        let levelled = |&block: &u32| !matches!(self.state(block), State::Bad | State::Reserved);
+        (0..self.block_count()).filter(levelled).map(|block| self.wear(block))
+    }
+
+    /// Largest wear of a block that is levelled.
     pub fn wear_max(&self) -> u8 {
-        (0..self.block_count())
-            .filter(|&block| !matches!(self.state(block), State::Bad | State::Reserved))
-            .map(|block| self.wear(block))
-            .max()
-            .unwrap_or(0)
+        self.wears().max().unwrap_or(0)
+    }
+
+    /// Forgets which frames are live.
+    pub fn clear_live(&mut self) {
+        self.live.fill(0);
+        self.live_total = 0;
     }
 
     pub fn tables_mut(&mut self) -> [&mut [u8]; 2] {

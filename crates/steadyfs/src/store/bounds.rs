@@ -177,6 +177,8 @@ impl<F: Flash> Store<'_, F> {
             own.reads += frames * merge_reads(layout);
         }
         own.programs += journal_pages + u32::from(self.unmarked);
+        // Now and then another page of a block that is read often is looked at.
+        own.reads += 1;
         // A commit looks the old frames of its pages up where few frames are left.
         own.reads += self.pending.len() + self.journal.discard_count();
         // A failed frame is written, or moved, once more, in another block; a failed erase is tried on another block.
@@ -192,9 +194,10 @@ impl<F: Flash> Store<'_, F> {
         let before = u32::from(work.discards + waiting > 0);
         let folds = (frames + share.moves + work.discards + waiting).div_ceil(layout.fold_frees).max(1) + before;
         let folds = Cost { reads: unit, programs: unit, ..Cost::default() }.times(folds);
-        let checkpoint = Cost { programs: layout.checkpoint_pages, ..Cost::default() };
+        // The superblocks are written in the place of a checkpoint.
+        let checkpoint = Cost { reads: 2, programs: layout.checkpoint_pages.max(2), ..Cost::default() };
         let erase = Cost { erases: self.erases(&share, frames, journal_pages), ..Cost::default() };
-        let most = Cost { programs: folds.programs.max(checkpoint.programs), ..folds };
+        let most = Cost { programs: folds.programs.max(checkpoint.programs), reads: folds.reads.max(checkpoint.reads), ..folds };
         if share.tight {
             // Nearly full: everything may meet, and the heads may need more than one erased block.
             let all = own.plus(&moves).plus(&folds).plus(&folds).plus(&checkpoint).plus(&erase);
@@ -269,10 +272,10 @@ impl<F: Flash> Store<'_, F> {
 
     /// Worst case of a mount after an unclean stop.
     ///
-    /// Superblock, first pages of the anchors, two searches for the end of an anchor, the checkpoint, one tag for each program
-    /// since and the first page of each block begun, the leaves, the journal page, and settling: one erase, two rescued frames,
-    /// journal page and checkpoint, an erase for heads that are nearly full (two where blocks are small), and, where two frames
-    /// were rescued, their way back into blocks that may have to be erased first.
+    /// Superblocks, first pages of the anchors and tags of what was rescued into them, two searches for the end of an anchor, the
+    /// checkpoint, one tag for each program since and the first page of each block begun, the leaves, the journal page, and
+    /// settling: one erase, three rescued frames, journal page and checkpoint, an erase for heads that are nearly full (two where
+    /// blocks are small), and, where several frames were rescued, their way back into blocks that may have to be erased first.
     pub fn mount_bound(layout: &Layout) -> Cost {
         let unit = u32::from(layout.config.unit_pages);
         let pages = layout.geometry.pages_per_block;
@@ -280,22 +283,25 @@ impl<F: Flash> Store<'_, F> {
         let share = Share::new(layout, layout.usable, 2);
         let overshoot = CHECKPOINT_SLACK + 2 * (2 + share.moves + share.folds) * unit + 4;
         Cost {
-            reads: 32
+            reads: 9
                 + layout.anchor_count
                 + layout.listed_blocks
                 + 2 * layout.checkpoint_pages
                 + layout.leaf_count * unit
                 + 4
-                + 6 * unit,
-            tag_reads: 2 * search
+                + 8 * unit,
+            tag_reads: 32
+                + 2 * (pages.ilog2() + 2)
+                + 3 * layout.anchor_count
+                + 2 * search
                 + layout.listed_blocks
                 + 3
-                + 2
-                + 2 * unit
+                + 3
+                + 3 * unit
                 + u32::from(layout.config.checkpoint_programs)
                 + overshoot,
-            programs: 5 * unit + 2 + 2 * layout.checkpoint_pages,
-            copies: 2 * unit,
+            programs: 7 * unit + 2 + 2 * layout.checkpoint_pages,
+            copies: 3 * unit,
             erases: 3 + (16 / layout.frames_per_block).max(1),
         }
     }

@@ -3,7 +3,7 @@
 //! A checkpoint ends the quarantine of every block that is empty when it is written, and lists the blocks that may be
 //! allocated until the next one. Recovery looks for new records in those blocks only.
 
-use super::blocks::{Choice, State};
+use super::blocks::{Choice, State, UNUSED};
 use super::{Head, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::format::checkpoint::{BYTES, Header};
@@ -32,6 +32,8 @@ impl<F: Flash> Store<'_, F> {
             match self.program_checkpoint() {
                 Ok(()) => {
                     self.programs_since_checkpoint = 0;
+                    self.anchors.complete = self.anchors.current;
+                    self.anchors.proved = self.anchors.current;
                     return Ok(());
                 }
                 Err(Error::MediaFailing) => {
@@ -48,65 +50,16 @@ impl<F: Flash> Store<'_, F> {
     /// Chooses the blocks that may be allocated until the next checkpoint: the least worn, and every fourth time the most worn
     /// for data that rests.
     fn list_blocks(&mut self) {
-        let allocatable = |store: &Self| store.blocks.count(State::Erased) + store.blocks.count(State::Listed);
-        let more = |store: &Self| store.blocks.count(State::Free) + store.blocks.count(State::Clean);
-        while allocatable(self) < self.layout.listed_blocks && more(self) > 0 {
-            let choice = if allocatable(self) % 4 == 3 { Choice::MostWorn } else { Choice::LeastWorn };
-            let (free, clean) = (self.blocks.choose(State::Free, choice), self.blocks.choose(State::Clean, choice));
-            let wear = |block: u32| self.blocks.wear(block);
-            let takes_clean = match (free, clean) {
-                (Some(free), Some(clean)) if choice == Choice::LeastWorn => wear(clean) <= wear(free),
-                (Some(free), Some(clean)) => wear(clean) >= wear(free),
-                (free, _) => free.is_none(),
+        loop {
+            let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
+            let choice = if allocatable % 4 == 3 { Choice::MostWorn } else { Choice::LeastWorn };
+            let Some(block) = self.blocks.choose_among(&UNUSED, choice).filter(|_| allocatable < self.layout.listed_blocks)
+            else {
+                break;
             };
-            let (block, state) = if takes_clean { (clean, State::Erased) } else { (free, State::Listed) };
-            if let Some(block) = block {
-                self.blocks.set_state(block, state);
-            }
+            let clean = self.blocks.state(block) == State::Clean;
+            self.blocks.set_state(block, if clean { State::Erased } else { State::Listed });
         }
-    }
-
-    /// Not inlined: with the check of the index it is longer than a call.
-    #[inline(never)]
-    pub(super) fn current_anchor(&self) -> u32 {
-        self.anchors.blocks[self.anchors.current as usize]
-    }
-
-    /// The anchor after the current one that may be erased.
-    fn following_anchor(&self) -> Option<u32> {
-        let count = self.layout.anchor_count;
-        (1..count).map(|step| (self.anchors.current + step) % count).find(|&index| {
-            let block = self.anchors.blocks[index as usize];
-            self.blocks.state(block) == State::Reserved && self.blocks.live(block) == 0 && !self.holds_journal(block)
-        })
-    }
-
-    /// Erases the anchor that is used next, ahead of time.
-    pub(super) fn prepare_anchor(&mut self) -> Result<(), Error> {
-        while !self.anchors.ready {
-            let index = self.following_anchor().ok_or(Error::MediaFailing)?;
-            self.anchors.ready = self.erase(self.anchors.blocks[index as usize])?;
-        }
-        Ok(())
-    }
-
-    /// Checkpoints that the current anchor still takes.
-    pub(super) fn checkpoints_left(&self) -> u32 {
-        self.layout.geometry.pages_per_block.saturating_sub(self.anchors.next) / self.layout.checkpoint_pages
-    }
-
-    /// Whether fewer than a quarter of the checkpoints of the current anchor are left.
-    pub(super) fn anchor_is_nearly_full(&self) -> bool {
-        self.anchors.next + self.layout.geometry.pages_per_block / 4 > self.layout.geometry.pages_per_block
-    }
-
-    /// Goes on to the next anchor.
-    pub(super) fn advance_anchor(&mut self) -> Result<(), Error> {
-        self.prepare_anchor()?;
-        self.anchors.current = self.following_anchor().ok_or(Error::MediaFailing)?;
-        self.anchors.next = 0;
-        self.anchors.ready = false;
-        Ok(())
     }
 
     fn program_checkpoint(&mut self) -> Result<(), Error> {
@@ -136,6 +89,9 @@ impl<F: Flash> Store<'_, F> {
             heads: self.heads.map(|head| (head.block, head.next)),
             credit: self.pace.credit as u16,
             unmarked: self.unmarked,
+            wear_base: self.blocks.wear_base,
+            worn_out: self.worn_out,
+            proved: self.anchors.proved as u8,
         }
     }
 
@@ -188,6 +144,10 @@ impl<F: Flash> Store<'_, F> {
             self.journal_at = header.journal_at;
             self.heads = header.heads.map(|(block, next)| Head { block, next });
             self.unmarked = header.unmarked;
+            self.blocks.wear_base = header.wear_base;
+            self.worn_out = header.worn_out;
+            self.anchors.proved = header.proved.into();
+            self.layout.set_bad_blocks(self.blocks.count(State::Bad));
             self.pace.credit = u32::from(header.credit).min(2 * self.layout.frames_per_block);
         }
         sound

@@ -17,8 +17,10 @@ use crate::media::Flash;
 pub(crate) enum Step {
     /// Write the journal page that comes first after a mount.
     Mark,
-    /// Erase the next anchor.
+    /// Erase the next anchor, or the block of a superblock that is full.
     Anchor,
+    /// Write the superblocks, which name another anchor or are weak.
+    Superblocks,
     /// Erase a listed block.
     Erase,
     /// Erase a block that no checkpoint has listed yet.
@@ -41,14 +43,18 @@ impl<F: Flash> Store<'_, F> {
         if self.unmarked {
             return Some(Step::Mark);
         }
-        if !self.anchors.ready {
+        if self.needs_anchor() || self.full_superblock().is_some() {
             return Some(Step::Anchor);
+        }
+        if self.anchors.is_stale() {
+            return Some(Step::Superblocks);
         }
         let room = layout.overlay_soft - frames.min(layout.overlay_soft / 4 * 3);
         if self.overlay_entries() > room && self.overlay.len() > 0 {
             return Some(Step::Fold);
         }
-        if self.victim_live() > 0 || (self.pool() < self.pool_for(frames) && self.idle_victim().is_some()) {
+        let short = self.pool() < self.pool_for(frames) && self.idle_victim().is_some();
+        if self.victim_live() > 0 || self.failing_victim().is_some() || short {
             return Some(Step::Move);
         }
         let (erased, listed) = (self.blocks.count(State::Erased), self.blocks.count(State::Listed));
@@ -80,6 +86,12 @@ impl<F: Flash> Store<'_, F> {
         (live > 0 && live + live.div_ceil(self.layout.fold_frees) + fpb.div_ceil(8) <= fpb).then_some(block)
     }
 
+    /// A block that its data must leave, if the room beside the reserve takes all of it.
+    fn failing_victim(&self) -> Option<u32> {
+        let block = self.urgent_victim().or_else(|| self.blocks.choose(State::Weak, Choice::LeastWornInUse));
+        block.filter(|_| self.pool() > self.layout.reserve_frames / 2)
+    }
+
     /// Worst case of a step when nothing fails.
     pub(crate) fn idle_cost(&self, step: Step) -> Cost {
         let unit = u32::from(self.layout.config.unit_pages);
@@ -92,6 +104,7 @@ impl<F: Flash> Store<'_, F> {
         };
         match step {
             Step::Anchor | Step::Erase | Step::Clean => erase,
+            Step::Superblocks => Cost { reads: 2, programs: 2, ..Cost::default() },
             Step::Checkpoint => checkpoint,
             Step::Mark => head(HeadIndex::Journal).plus(&Cost { programs: 1, ..Cost::default() }),
             Step::Fold => fold.plus(&head(HeadIndex::User)),
@@ -108,7 +121,11 @@ impl<F: Flash> Store<'_, F> {
         self.call = Call::default();
         match step {
             Step::Mark => self.begin(),
-            Step::Anchor => self.prepare_anchor(),
+            Step::Anchor => match self.full_superblock() {
+                Some(index) => self.erase_superblock(index),
+                None => self.prepare_anchor(true),
+            },
+            Step::Superblocks => self.write_superblocks(),
             Step::Erase => self.erase_listed(),
             Step::Clean => match self.blocks.choose(State::Free, Choice::LeastWorn) {
                 Some(block) if self.erase(block)? => {
@@ -121,7 +138,7 @@ impl<F: Flash> Store<'_, F> {
             Step::Checkpoint => self.checkpoint(),
             Step::Move => {
                 if self.victim_live() == 0 {
-                    let victim = self.idle_victim();
+                    let victim = self.failing_victim().or_else(|| self.idle_victim());
                     self.choose(victim);
                 }
                 match self.blocks.first_live(self.pace.victim) {

@@ -30,6 +30,8 @@ pub enum BlockState {
     Active,
     /// Holds live pages; goes bad when they have moved.
     Retiring,
+    /// Holds live pages; a page needed so many corrections that all of them are to move.
+    Weak,
 }
 
 /// What is known of a block.
@@ -112,6 +114,7 @@ impl<F: Flash> Store<'_, F> {
             State::Used => BlockState::Used,
             State::Active => BlockState::Active,
             State::Retiring => BlockState::Retiring,
+            State::Weak => BlockState::Weak,
         };
         Some(BlockInfo { state, wear: self.blocks.wear(block), live: self.blocks.live(block) })
     }

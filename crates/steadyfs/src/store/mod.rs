@@ -16,16 +16,20 @@
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
 //! | [`reclaim`] | the pace at which space is won back |
 //! | [`checkpoint`] | the state from which a mount starts |
+//! | [`anchors`] | the ring of blocks that hold checkpoints, and the superblocks that name them |
 //! | [`recovery`] | mount: newest checkpoint, roll forward, settle |
-//! | [`idle`] | the same ahead of time |
+//! | [`idle`] | reclamation ahead of time |
+//! | [`health`] | bits that flip, blocks that wear out, and what is done about it |
 //! | [`inspect`] | what is where, for tools |
 //! | [`bounds`] | the worst case of it all |
 
+mod anchors;
 mod blocks;
 mod bounds;
 pub(crate) mod cache;
 mod checkpoint;
 pub(crate) mod edit;
+mod health;
 mod idle;
 mod inspect;
 mod journal;
@@ -37,14 +41,17 @@ mod table;
 mod transaction;
 
 pub(crate) use bounds::{Buffer, Work};
+pub use health::Health;
 pub use inspect::{BlockInfo, BlockState, Description};
 pub use recovery::Access;
 
-use crate::config::{ANCHORS_MAX, Config, Layout};
+use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
 use crate::media::{BlockIndex, Failure, Flash, PageIndex};
+use anchors::Anchors;
 use blocks::{Blocks, State};
 use cache::Cache;
+use health::Watch;
 use journal::Journal;
 use map::Recent;
 use table::{Pairs, Words};
@@ -71,18 +78,6 @@ enum HeadIndex {
     User = 0,
     Moved = 1,
     Journal = 2,
-}
-
-/// The ring of checkpoint blocks.
-#[derive(Clone, Copy, Debug)]
-struct Anchors {
-    blocks: [u32; ANCHORS_MAX],
-    /// The anchor that holds the newest checkpoint.
-    current: u32,
-    /// Next page in it.
-    next: u32,
-    /// The anchor after it is erased.
-    ready: bool,
 }
 
 /// What the call in progress has done so far.
@@ -143,6 +138,7 @@ pub struct Store<'m, F> {
     cached: PageIndex,
     heads: [Head; 3],
     anchors: Anchors,
+    watch: Watch,
     /// Sequence of the next program.
     sequence: u64,
     /// Sequence of the open transaction's first program.
@@ -162,6 +158,8 @@ pub struct Store<'m, F> {
     /// Nothing was programmed by a head since the mount: a journal page comes first (see `begin`).
     unmarked: bool,
     read_only: bool,
+    /// The volume can only be read, and no mount changes that.
+    worn_out: bool,
 }
 
 impl<'m, F: Flash> Store<'m, F> {
@@ -200,7 +198,8 @@ impl<'m, F: Flash> Store<'m, F> {
             page,
             cached: NONE,
             heads: [Head { block: NONE, next: 0 }; 3],
-            anchors: Anchors { blocks: [NONE; ANCHORS_MAX], current: 0, next: 0, ready: false },
+            anchors: Anchors::default(),
+            watch: Watch::default(),
             sequence: 1,
             transaction_start: IDLE,
             committed_start: IDLE,
@@ -224,6 +223,7 @@ impl<'m, F: Flash> Store<'m, F> {
             call: Call::default(),
             unmarked: true,
             read_only: false,
+            worn_out: false,
         })
     }
 
@@ -295,8 +295,14 @@ impl<'m, F: Flash> Store<'m, F> {
         }
     }
 
-    fn go_bad(&mut self, block: BlockIndex) {
+    /// Never uses a block again.
+    fn lose(&mut self, block: BlockIndex) {
         self.blocks.set_state(block, State::Bad);
+        self.layout.set_bad_blocks(self.blocks.count(State::Bad));
+    }
+
+    fn go_bad(&mut self, block: BlockIndex) {
+        self.lose(block);
         // Only a note for other users of the chip; the checkpoint is what counts.
         let _ = self.flash.mark_bad(block);
     }
@@ -308,8 +314,8 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         let spoiled = self.pace.victim == block && self.pace.victim_spoiled;
         match self.blocks.state(block) {
-            State::Used if spoiled => self.blocks.set_state(block, State::Bad),
-            State::Used => self.blocks.set_state(block, State::Dead),
+            State::Used | State::Weak if spoiled => self.lose(block),
+            State::Used | State::Weak => self.blocks.set_state(block, State::Dead),
             State::Retiring => self.go_bad(block),
             _ => {}
         }

@@ -45,12 +45,14 @@ impl<F: Flash> Store<'_, F> {
     /// Reads a page into the page buffer; `false` when it cannot be read.
     pub(super) fn read_page(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
         self.cached = NONE;
-        was_read(self.flash.read(page, self.page, tag))
+        let result = self.flash.read(page, self.page, tag);
+        was_read(self.watched(page, result))
     }
 
     /// Reads a tag; `false` when it cannot be read.
     pub(super) fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
-        was_read(self.flash.read_tag(page, tag))
+        let result = self.flash.read_tag(page, tag);
+        was_read(self.watched(page, result))
     }
 
     /// Programs the next frame of the head that `kind` belongs to.

@@ -14,7 +14,7 @@
 //! Moves and folds cancel in `x`, so `x` falls by at most `h` a call and the victim is empty before it is 0. An erase, or
 //! part of the moves that a fold or checkpoint displaces, waits only where what is left stays within the bound.
 
-use super::blocks::{Choice, State};
+use super::blocks::{Choice, State, UNUSED};
 use super::bounds::Share;
 use super::program::Source;
 use super::{Frame, HeadIndex, NONE, Store};
@@ -118,7 +118,8 @@ impl<F: Flash> Store<'_, F> {
             + self.blocks.count(State::Listed)
             + self.blocks.count(State::Free)
             + self.blocks.count(State::Clean)
-            + self.blocks.count(State::Dead);
+            + self.blocks.count(State::Dead)
+            + u32::from(self.gives_up_anchor());
         self.head_rest(HeadIndex::User) + self.head_rest(HeadIndex::Moved) + blocks * self.layout.frames_per_block
     }
 
@@ -207,7 +208,7 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// Moving a full block gives back as many frames as it takes, but later: the credit bridges that.
     fn level_wear(&mut self, written: u32) -> Result<Chosen, Error> {
-        if !self.pace.erased {
+        if !self.pace.erased && self.blocks.count(State::Weak) == 0 {
             return Ok(Chosen::None);
         }
         let fpb = self.layout.frames_per_block;
@@ -246,10 +247,11 @@ impl<F: Flash> Store<'_, F> {
             return Ok(Chosen::JournalMoved);
         }
         // While blocks that nobody uses are worn less, they are used first, and moving data gains nothing.
-        let unused = |state| self.blocks.choose(state, Choice::LeastWorn).map_or(u8::MAX, |block| self.blocks.wear(block));
-        let unused = unused(State::Free).min(unused(State::Clean));
+        let unused = self.blocks.choose_among(&UNUSED, Choice::LeastWorn).map_or(u8::MAX, |block| self.blocks.wear(block));
         let rested = self.blocks.choose(State::Used, Choice::LeastWornInUse);
         let rested = rested.filter(|&block| lags(block) && self.blocks.wear(block) < unused);
+        // Data that its block hardly holds any more goes first.
+        let rested = self.blocks.choose(State::Weak, Choice::LeastWornInUse).or(rested);
         if let Some(block) = rested {
             self.pace.victim = block;
             self.pace.levelling = true;
@@ -258,11 +260,11 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Difference of erase counts at which a block at rest is moved.
-    fn spread_kept(&self) -> u32 {
+    pub(super) fn spread_kept(&self) -> u32 {
         u32::from(self.layout.config.wear_spread) * 5 / 8
     }
 
-    fn urgent_victim(&self) -> Option<u32> {
+    pub(super) fn urgent_victim(&self) -> Option<u32> {
         let in_use = |&block: &u32| block != NONE && self.blocks.live(block) > 0;
         if self.blocks.count(State::Retiring) > 0 {
             let failing =
@@ -280,6 +282,10 @@ impl<F: Flash> Store<'_, F> {
     /// A tag read; then as many reads and programs as a logical page has program pages.
     pub(super) fn move_frame(&mut self, frame: Frame) -> Result<(), Error> {
         self.make_room(1)?;
+        if !self.blocks.is_live(frame) {
+            // The fold that made room has released it, and forgotten that it was superseded.
+            return Ok(());
+        }
         self.ready_head(HeadIndex::Moved)?;
         let mut bytes = [0; TAG_BYTES];
         let tag = if self.read_tag(self.frame_page(frame), &mut bytes)? { Tag::parse(&bytes) } else { None };
@@ -335,13 +341,15 @@ impl<F: Flash> Store<'_, F> {
             return Ok(false);
         }
         // A checkpoint must not find its next anchor unprepared, or its call would erase twice.
-        let anchor_urgent = !self.anchors.ready && self.anchor_is_nearly_full();
+        let anchor_urgent = self.needs_anchor() && self.anchor_is_nearly_full();
         if anchor_urgent && stock > 0 && (may_wait || self.checkpoints_left() < 2) {
-            self.prepare_anchor()?;
+            self.prepare_anchor(true)?;
         } else if wanted && (stock <= least || (may_wait && (stock <= STOCK / 2 || spaced))) {
             self.erase_listed()?;
-        } else if !self.anchors.ready && may_wait && stock > STOCK / 2 && spaced {
-            self.prepare_anchor()?;
+        } else if self.needs_anchor() && may_wait && stock > STOCK / 2 && spaced {
+            self.prepare_anchor(true)?;
+        } else if let Some(index) = self.full_superblock().filter(|_| may_wait && spaced) {
+            self.erase_superblock(index)?;
         } else {
             return Ok(false);
         }
@@ -362,7 +370,11 @@ impl<F: Flash> Store<'_, F> {
         let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
         let gap = self.pace.calls_since_erase < SIDE_GAP || fold_comes_first;
         let wait = gap && self.programs_since_checkpoint < late && allocatable > 1;
-        let second_erase = self.call.erases > 0 && self.checkpoints_left() == 0 && !self.anchors.ready;
+        let second_erase = self.call.erases > 0 && self.checkpoints_left() == 0 && self.needs_anchor();
+        if self.anchors.is_stale() && !gap {
+            self.write_superblocks()?;
+            return Ok(true);
+        }
         let due = self.checkpoint_is_due() && !wait && !second_erase;
         if due {
             self.checkpoint()?;

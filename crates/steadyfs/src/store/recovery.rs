@@ -29,10 +29,25 @@ const RESTART_FRAMES: u32 = 5;
 const JUMP: u64 = 64;
 /// Frames or journal pages left in a head's block that one call may use up.
 const SCARCE: u32 = 4;
-/// Frames that may lie in an anchor: one that a mount before rescued, and the one of the last record.
-const RESCUED_MAX: u32 = 2;
+/// Frames that may lie in an anchor: one that a mount before rescued, the one of the last record, and a leaf that was folded when
+/// the two were on their way out.
+const RESCUED_MAX: u32 = 3;
+/// Frames in an anchor from which on a mount moves them out.
+const RESCUED_MANY: u32 = 2;
 /// Furthest that a record's sequence may be from its checkpoint's.
 const HORIZON: u64 = 1 << 22;
+
+/// A superblock, and where it was found.
+struct Found {
+    superblock: Superblock,
+    sequence: u64,
+    block: u32,
+    /// The page after the last one in the block.
+    next: u32,
+}
+
+/// Pages at the end of a superblock's block that are looked at: a cut may have left one, and one may have been lost.
+const SUPERBLOCKS_TRIED: u32 = 4;
 
 /// The next record of a block in which roll-forward looks for them. One for each block is kept, so the sequence is
 /// relative to the checkpoint's, which halves its size.
@@ -117,40 +132,32 @@ impl<'m, F: Flash> Store<'m, F> {
             return Err(MountError::TooManyBadBlocks { found, allowed });
         }
         self.checkpoint()?;
-        let superblock = Superblock {
-            geometry,
-            config,
-            anchor_count: anchors as u8,
-            copy,
-            anchors: self.anchors.blocks.map(|block| if block == NONE { 0 } else { block }),
-        };
-        superblock.emit(self.page);
-        let tag = Tag { sequence: self.sequence, logical: 0, kind: Kind::Super, aux: 0 };
-        self.program_buffer(copy * geometry.pages_per_block, &tag)?;
-        Ok(self.program_buffer(0, &tag)?)
+        self.anchors.superblocks = [(0, 1), (copy, 1)];
+        self.anchors.generation = self.sequence;
+        self.program_superblock(copy * geometry.pages_per_block)?;
+        Ok(self.program_superblock(0)?)
     }
 
-    /// Reads the superblock; `memory` is used as a page buffer.
-    fn read_superblock(flash: &mut F, memory: &mut [u8]) -> Result<Superblock, MountError> {
+    /// Finds both superblocks; `memory` is used as a page buffer. The second copy lies in the first good block after block 0.
+    fn find_superblocks(flash: &mut F, memory: &mut [u8]) -> Result<[Option<Found>; 2], MountError> {
         let device = flash.geometry();
         let page_bytes = device.page_bytes as usize;
         if memory.len() < page_bytes {
             return Err(MountError::MemoryTooSmall { needed: page_bytes, given: memory.len() });
         }
         let page = &mut memory[..page_bytes];
-        // The second copy lies in the first good block after block 0.
-        for block in 0..device.block_count.min(32) {
-            let mut tag = [0; TAG_BYTES];
-            let is_read = was_read(flash.read(block * device.pages_per_block, page, &mut tag))?;
-            if is_read && Tag::checked(&tag, page).is_some_and(|tag| tag.kind == Kind::Super) {
-                let superblock = Superblock::parse(page)?;
-                if superblock.geometry != device {
-                    return Err(MountError::GeometryMismatch { on_flash: superblock.geometry, device });
-                }
-                return Ok(superblock);
+        let first = find_superblock(flash, 0, page)?;
+        let copies = match &first {
+            Some(first) => first.superblock.copy..first.superblock.copy + 1,
+            None => 1..device.block_count.min(32),
+        };
+        for block in copies {
+            let second = find_superblock(flash, block, page)?;
+            if second.is_some() {
+                return Ok([first, second]);
             }
         }
-        Err(MountError::NotFormatted)
+        Ok([first, None])
     }
 
     /// Reads what a volume is. The store has its content after [`recover`](Self::recover).
@@ -159,18 +166,46 @@ impl<'m, F: Flash> Store<'m, F> {
     /// than one in the frame of the function that makes it.
     #[inline(never)]
     pub fn open(mut flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
-        let superblock = Self::read_superblock(&mut flash, memory)?;
+        let found = Self::find_superblocks(&mut flash, memory)?;
+        let newer = usize::from(found[0].as_ref().map(|it| it.sequence) < found[1].as_ref().map(|it| it.sequence));
+        let Some(newest) = &found[newer] else { return Err(MountError::NotFormatted) };
         // Changed in place: a copy of a store costs code and stack.
-        let mut result = Self::empty(flash, &superblock.config, memory);
+        let mut result = Self::empty(flash, &newest.superblock.config, memory);
         if let Ok(store) = &mut result {
-            let anchor_count = store.layout.anchor_count;
-            if u32::from(superblock.anchor_count) != anchor_count {
+            if u32::from(newest.superblock.anchor_count) != store.layout.anchor_count {
                 return Err(MountError::NotFormatted);
             }
-            store.anchors.blocks[..anchor_count as usize].copy_from_slice(&superblock.anchors[..anchor_count as usize]);
+            store.adopt_superblocks(newest, found[1 - newer].as_ref());
             store.read_only = access == Access::ReadOnly;
         }
         result
+    }
+
+    /// Takes over what the newest superblock says, and what the other one does not agree on.
+    fn adopt_superblocks(&mut self, newest: &Found, other: Option<&Found>) {
+        let named = |index: usize| newest.superblock.anchors[index];
+        let count = self.layout.anchor_count as usize;
+        for index in 0..count {
+            self.anchors.blocks[index] = named(index);
+        }
+        self.anchors.generation = newest.sequence;
+        for (index, block) in [0, newest.superblock.copy].into_iter().enumerate() {
+            let here = [Some(newest), other].into_iter().flatten().find(|found| found.block == block);
+            // A block without one is erased before it is written.
+            let next = here.map_or(self.layout.geometry.pages_per_block, |found| found.next);
+            self.anchors.superblocks[index] = (block, next);
+        }
+        match other {
+            // One change apart: power may have failed between the two, or the newer page may be metastable.
+            Some(other) if other.sequence + 1 == newest.sequence => {
+                let differs = (0..count).find(|&index| other.superblock.anchors[index] != named(index));
+                self.anchors.doubt = differs.map_or((NONE, NONE), |index| (index as u32, other.superblock.anchors[index]));
+            }
+            _ => {}
+        }
+        if other.is_none_or(|other| other.sequence != newest.sequence) {
+            self.anchors.renew();
+        }
     }
 
     /// Brings the store to the state that was committed last, and the medium as well with `SETTLE`; `false` when there is no
@@ -185,14 +220,20 @@ impl<'m, F: Flash> Store<'m, F> {
         if !self.find_checkpoint()? {
             return Ok(false);
         }
-        for block in 0..self.blocks.block_count() {
-            if self.blocks.state(block) == State::Erased {
-                // No checkpoint proves that the erase was complete.
-                self.blocks.set_state(block, State::Listed);
+        let mut last = self.roll_forward()?;
+        if SETTLE && !self.worn_out {
+            match self.settle(last) {
+                // The medium takes no more. What is on it can still be read: from the same checkpoint, for this one is not complete.
+                Err(Error::MediaFailing | Error::ReadOnly) => {}
+                result => return result.map(|()| true),
             }
+            if !self.find_checkpoint()? {
+                return Ok(false);
+            }
+            last = self.roll_forward()?;
         }
-        let last = self.roll_forward()?;
-        if SETTLE { self.settle(last) } else { self.leave_as_it_is(last) }.map(|()| true)
+        self.read_only = true;
+        self.leave_as_it_is(last).map(|()| true)
     }
 
     /// Finds the newest complete checkpoint and reads it.
@@ -206,6 +247,14 @@ impl<'m, F: Flash> Store<'m, F> {
         for (index, sequence) in first_sequences.iter_mut().enumerate().take(self.layout.anchor_count as usize) {
             *sequence = self.checked_sequence(self.anchors.blocks[index] * pages)?;
         }
+        let (place, loser) = self.anchors.doubt;
+        if loser != NONE {
+            let sequence = self.checked_sequence(loser * pages)?;
+            if sequence > first_sequences[place as usize] {
+                first_sequences[place as usize] = sequence;
+                self.anchors.doubt.1 = core::mem::replace(&mut self.anchors.blocks[place as usize], loser);
+            }
+        }
         loop {
             let (mut newest, mut newest_sequence) = (0, 0);
             for (index, &sequence) in first_sequences.iter().enumerate() {
@@ -218,6 +267,14 @@ impl<'m, F: Flash> Store<'m, F> {
             }
             self.anchors.current = newest as u32;
             if self.find_in_anchor(self.current_anchor() * pages)? {
+                self.anchors.complete = newest as u32;
+                self.reserve_anchors();
+                for block in 0..self.blocks.block_count() {
+                    if self.blocks.state(block) == State::Erased {
+                        // No checkpoint proves that the erase was complete.
+                        self.blocks.set_state(block, State::Listed);
+                    }
+                }
                 return Ok(true);
             }
             // A newer anchor may hold a checkpoint that was cut; the one before it is then complete.
@@ -239,12 +296,8 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Reads the newest complete checkpoint of one anchor, if it holds one.
     fn find_in_anchor(&mut self, first: PageIndex) -> Result<bool, Error> {
         let pages = self.layout.geometry.pages_per_block;
-        let (mut low, mut high) = (1, pages);
-        while low < high {
-            let middle = (low + high) / 2;
-            let mut tag = [0; TAG_BYTES];
-            if self.read_tag(first + middle, &mut tag)? && is_blank(&tag) { high = middle } else { low = middle + 1 }
-        }
+        let mut tag = [0; TAG_BYTES];
+        let low = find_end(|index| Ok(self.read_tag(first + index, &mut tag)? && is_blank(&tag)), pages)?;
         let size = self.layout.checkpoint_pages;
         let mut end = low;
         while end >= size {
@@ -404,18 +457,16 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.transaction_start = IDLE;
                 self.replay_set(logical, frame)?;
             }
-            Kind::Moved => {
-                // Compare and swap: the copy counts only if the mapping still names its source.
-                let current = self.overlay_frame(logical);
-                return if current.is_none_or(|current| current == tag.aux) { self.replay_set(logical, frame) } else { Ok(()) };
-            }
+            // A copy was programmed only while the map named its source, and records come in the order of one sequence: the newest
+            // counts. One whose program failed may read as complete, and is followed by another one.
+            Kind::Moved => return self.replay_set(logical, frame),
             Kind::MovedPending => {
-                if let Some(index) = self.pending.find(logical).filter(|&index| self.pending.value(index) == tag.aux) {
+                if let Some(index) = self.pending.find(logical) {
                     self.pending.set_value(index, frame);
                 }
             }
             Kind::Leaf => self.adopt_leaf(logical, frame),
-            Kind::MovedLeaf if self.root.get(logical) == tag.aux => self.root.set(logical, frame),
+            Kind::MovedLeaf => self.root.set(logical, frame),
             _ => {}
         }
         Ok(())
@@ -478,8 +529,12 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Applies the last record, which may be metastable, and settles.
     fn settle(&mut self, last: Option<Record>) -> Result<(), Error> {
         self.sequence += JUMP;
-        let before = self.current_anchor();
-        self.anchors.ready = false;
+        if last.is_some() {
+            // It was complete when the records after it were programmed.
+            self.anchors.proved = self.anchors.current;
+        }
+        self.anchors.prepared = NONE;
+        self.note_rescued()?;
         self.advance_anchor()?;
         match last {
             Some(Record { tag, place }) if matches!(tag.kind, Kind::DataCommit | Kind::Moved | Kind::Leaf | Kind::MovedLeaf) => {
@@ -492,7 +547,7 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         self.pending.clear();
         self.transaction_start = IDLE;
-        self.collect(before)?;
+        self.collect()?;
         self.keep_journal(last)?;
         while self.journal_at != NONE {
             let page = self.current_anchor() * self.layout.geometry.pages_per_block + self.anchors.next;
@@ -530,28 +585,51 @@ impl<'m, F: Flash> Store<'m, F> {
         self.load_journal()
     }
 
-    /// Copies the frames that an earlier mount rescued into anchor `before`, and that no call has moved since, into the fresh one.
-    fn collect(&mut self, before: u32) -> Result<(), Error> {
-        for place in 0..RESCUED_MAX {
-            let frame = before * self.layout.frames_per_block + place;
-            let Some(tag) = self.tag_at(self.frame_page(frame))?.filter(|tag| self.names_something(tag)) else { continue };
-            let live = match tag.kind {
-                kind if Kinds::LEAF.has(kind) => self.root.get(tag.logical) == frame,
-                kind if Kinds::DATA.has(kind) => {
-                    let current = self.overlay_frame(tag.logical);
-                    current.map_or_else(|| self.leaf_entry(tag.logical), Ok)? == frame
+    /// Marks the frames that earlier mounts rescued into anchors, so that none of these is erased.
+    fn note_rescued(&mut self) -> Result<(), Error> {
+        self.blocks.clear_live();
+        for place in 0..self.layout.anchor_count {
+            let first = self.anchors.blocks[place as usize] * self.layout.frames_per_block;
+            for frame in first..first + RESCUED_MAX {
+                if self.rescued(frame)?.is_some() {
+                    self.blocks.set_live(frame, true);
                 }
-                _ => false,
-            };
-            if !live {
-                continue;
             }
-            // It was whole when it was rescued. Were it damaged since, the block would be kept for what can still be read.
-            let to = self.rescue(&tag, frame)?.ok_or(Error::Corrupt)?;
-            if Kinds::LEAF.has(tag.kind) {
-                self.root.set(tag.logical, to);
-            } else {
-                self.replay_set(tag.logical, to)?;
+        }
+        Ok(())
+    }
+
+    /// The tag of a frame in an anchor, if the map names it.
+    fn rescued(&mut self, frame: Frame) -> Result<Option<Tag>, Error> {
+        let Some(tag) = self.tag_at(self.frame_page(frame))?.filter(|tag| self.names_something(tag)) else { return Ok(None) };
+        let live = match tag.kind {
+            kind if Kinds::LEAF.has(kind) => self.root.get(tag.logical) == frame,
+            kind if Kinds::DATA.has(kind) => {
+                let current = self.overlay_frame(tag.logical);
+                current.map_or_else(|| self.leaf_entry(tag.logical), Ok)? == frame
+            }
+            _ => false,
+        };
+        Ok(Some(tag).filter(|_| live))
+    }
+
+    /// Copies the frames that earlier mounts rescued, and that no call has moved since, into the fresh anchor: so at most one anchor is
+    /// in use, and the ring does not close.
+    fn collect(&mut self) -> Result<(), Error> {
+        for place in 0..self.layout.anchor_count {
+            let first = self.anchors.blocks[place as usize] * self.layout.frames_per_block;
+            for frame in first..first + RESCUED_MAX {
+                if !self.blocks.is_live(frame) {
+                    continue;
+                }
+                let Some(tag) = self.rescued(frame)? else { continue };
+                // It was whole when it was rescued. Were it damaged since, the block would be kept for what can still be read.
+                let to = self.rescue(&tag, frame)?.ok_or(Error::Corrupt)?;
+                if Kinds::LEAF.has(tag.kind) {
+                    self.root.set(tag.logical, to);
+                } else {
+                    self.replay_set(tag.logical, to)?;
+                }
             }
         }
         Ok(())
@@ -561,7 +639,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// power cut follows the other.
     fn empty_anchor(&mut self) -> Result<(), Error> {
         let anchor = self.current_anchor();
-        if self.blocks.live(anchor) < RESCUED_MAX {
+        if self.blocks.live(anchor) < RESCUED_MANY {
             return Ok(());
         }
         self.begin()?;
@@ -634,6 +712,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// # Cost
     /// Reads every leaf.
     fn derive_live(&mut self) -> Result<(), Error> {
+        self.blocks.clear_live();
         let settled = self.settled_bit();
         let width = self.layout.entry_bytes;
         let per_page = self.layout.geometry.page_bytes / width;
@@ -673,6 +752,38 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         Ok(())
     }
+}
+
+/// First page of a block from which on all are blank, if the first page is not; at least 1.
+fn find_end(mut is_blank: impl FnMut(u32) -> Result<bool, Error>, pages: u32) -> Result<u32, Error> {
+    let (mut low, mut high) = (1, pages);
+    while low < high {
+        let middle = (low + high) / 2;
+        if is_blank(middle)? { high = middle } else { low = middle + 1 }
+    }
+    Ok(low)
+}
+
+/// Finds the newest superblock in a block.
+fn find_superblock<F: Flash>(flash: &mut F, block: u32, page: &mut [u8]) -> Result<Option<Found>, MountError> {
+    let device = flash.geometry();
+    let first = block * device.pages_per_block;
+    let mut tag = [0; TAG_BYTES];
+    if was_read(flash.read_tag(first, &mut tag))? && Tag::parse(&tag).is_none_or(|tag| tag.kind != Kind::Super) {
+        return Ok(None);
+    }
+    let is_blank = |index| Ok(was_read(flash.read_tag(first + index, &mut tag))? && is_blank(&tag));
+    let next = find_end(is_blank, device.pages_per_block)?;
+    for index in (next.saturating_sub(SUPERBLOCKS_TRIED)..next).rev() {
+        let is_read = was_read(flash.read(first + index, page, &mut tag))?;
+        let Some(tag) = Tag::checked(&tag, page).filter(|tag| is_read && tag.kind == Kind::Super) else { continue };
+        let superblock = Superblock::parse(page)?;
+        if superblock.geometry != device {
+            return Err(MountError::GeometryMismatch { on_flash: superblock.geometry, device });
+        }
+        return Ok(Some(Found { superblock, sequence: tag.sequence, block, next }));
+    }
+    Ok(None)
 }
 
 /// The head that programs a kind of record.

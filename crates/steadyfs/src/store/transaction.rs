@@ -23,6 +23,10 @@ impl<F: Flash> Store<'_, F> {
             return Err(Error::ReadOnly);
         }
         self.call = Call::default();
+        if self.is_worn_out() && !self.is_open() {
+            return self.give_up();
+        }
+        self.patrol()?;
         if self.unmarked {
             debug_assert!(self.pending.len() == 0 && !self.journal.dirty);
             self.program_journal()?;
@@ -56,7 +60,8 @@ impl<F: Flash> Store<'_, F> {
                 let page = first + index as u32;
                 if length == page_bytes && self.cached != page {
                     let mut tag = [0; TAG_BYTES];
-                    self.flash.read(page, target, &mut tag)?;
+                    let result = self.flash.read(page, target, &mut tag);
+                    self.watched(page, result)?;
                     check_page(target, &tag, Kinds::DATA, logical)?;
                 } else {
                     self.load(page, Kinds::DATA, logical)?;
@@ -314,7 +319,8 @@ impl<F: Flash> Store<'_, F> {
 
     fn try_read_journal(&mut self, page: u32) -> Result<Tag, Error> {
         let mut bytes = [0; TAG_BYTES];
-        self.flash.read(page, self.journal.buffer(), &mut bytes)?;
+        let result = self.flash.read(page, self.journal.buffer(), &mut bytes);
+        self.watched(page, result)?;
         let tag = Tag::checked(&bytes, self.journal.buffer()).filter(|tag| Kinds::JOURNAL.has(tag.kind)).ok_or(Error::Corrupt)?;
         if self.journal.adopt(self.layout.logical_count, self.layout.logical_bytes) { Ok(tag) } else { Err(Error::Corrupt) }
     }

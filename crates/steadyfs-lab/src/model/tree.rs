@@ -1,7 +1,7 @@
 //! What a volume holds, as a map: the file system that the one under test is compared with.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use steadyfs::{Error, InodeNumber};
 
@@ -40,9 +40,9 @@ impl Node {
 /// All files and directories by path. The root's path is empty.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    pub nodes: BTreeMap<Rc<str>, Rc<Node>>,
+    pub nodes: BTreeMap<Arc<str>, Arc<Node>>,
     /// Files that were removed and are open, by their identity.
-    pub orphans: BTreeMap<u64, Rc<Node>>,
+    pub orphans: BTreeMap<u64, Arc<Node>>,
 }
 
 /// The path of the directory that a path's last name is in.
@@ -74,13 +74,13 @@ impl Default for Tree {
     /// An empty volume: the root.
     fn default() -> Self {
         let root = Node { is_directory: true, inode: Some(steadyfs::ROOT), ..Node::default() };
-        Self { nodes: [(Rc::from(""), Rc::new(root))].into(), orphans: BTreeMap::new() }
+        Self { nodes: [(Arc::from(""), Arc::new(root))].into(), orphans: BTreeMap::new() }
     }
 }
 
 impl Tree {
     pub fn get(&self, path: &str) -> Option<&Node> {
-        self.nodes.get(path).map(Rc::as_ref)
+        self.nodes.get(path).map(Arc::as_ref)
     }
 
     /// Bytes of a file; none when there is no such file.
@@ -100,7 +100,7 @@ impl Tree {
 
     /// Names and nodes in a directory.
     pub fn entries<'a>(&'a self, directory: &'a str) -> impl Iterator<Item = (&'a str, &'a Node)> {
-        let inside = self.nodes.range(Rc::from(directory)..).take_while(move |(path, _)| path.starts_with(directory));
+        let inside = self.nodes.range(Arc::from(directory)..).take_while(move |(path, _)| path.starts_with(directory));
         inside
             .filter(move |(path, _)| !path.is_empty() && parent(path) == directory)
             .map(|(path, node)| (last_name(path), &**node))
@@ -108,14 +108,14 @@ impl Tree {
 
     /// What a node is now, wherever it is.
     pub fn by_id(&self, id: u64) -> Option<&Node> {
-        self.orphans.get(&id).or_else(|| self.nodes.values().find(|node| node.id == id)).map(Rc::as_ref)
+        self.orphans.get(&id).or_else(|| self.nodes.values().find(|node| node.id == id)).map(Arc::as_ref)
     }
 
     /// A node to be changed, wherever it is.
     pub fn by_id_mut(&mut self, id: u64) -> &mut Node {
         let orphan = self.orphans.get_mut(&id);
         let node = orphan.or_else(|| self.nodes.values_mut().find(|node| node.id == id));
-        Rc::make_mut(node.expect("the node of a handle"))
+        Arc::make_mut(node.expect("the node of a handle"))
     }
 
     /// Where a node is.
@@ -124,7 +124,7 @@ impl Tree {
     }
 
     fn node_mut(&mut self, path: &str) -> &mut Node {
-        Rc::make_mut(self.nodes.get_mut(path).expect("a path that was looked up"))
+        Arc::make_mut(self.nodes.get_mut(path).expect("a path that was looked up"))
     }
 
     /// The node that a path names, or what the volume says instead.
@@ -155,7 +155,7 @@ impl Tree {
             Err(error) => return Err(error),
         }
         self.touch(parent(path), node.modified_ns);
-        self.nodes.insert(path.into(), Rc::new(node));
+        self.nodes.insert(path.into(), Arc::new(node));
         Ok(())
     }
 
@@ -226,7 +226,7 @@ impl Tree {
     pub fn adopt_inodes(&mut self, found: &Self) {
         for (path, node) in &mut self.nodes {
             if node.inode.is_none() {
-                Rc::make_mut(node).inode = found.get(path).and_then(|found| found.inode);
+                Arc::make_mut(node).inode = found.get(path).and_then(|found| found.inode);
             }
         }
     }

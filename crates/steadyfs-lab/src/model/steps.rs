@@ -211,7 +211,8 @@ pub fn long_transactions(seed: u64, count: usize, limits: Limits) -> impl Iterat
 pub fn overwrites(seed: u64, count: usize, limits: Limits) -> impl Iterator<Item = Op> {
     let mut rng = Rng(seed ^ 0x0E_44);
     (0..count).map(move |_| {
-        let (at, offset) = (At { directory: 0, name: AT_REST + rng.below(4) as u16 }, rng.below(50) * limits.logical_bytes);
+        let (at, offset) =
+            (At { directory: 0, name: AT_REST + rng.below(4) as u16 }, rng.below(PAGES_AT_REST) * limits.logical_bytes);
         let bytes = if rng.one_in(8) { 30 } else { limits.logical_bytes as usize };
         Op::Write { at, offset, bytes, durable: true }
     })
@@ -239,6 +240,8 @@ pub fn name_changes(seed: u64, count: usize, limits: Limits) -> impl Iterator<It
 
 /// Numbers from here on mean the files that [`fill`](super::oracle::fill) makes.
 pub const AT_REST: u16 = 60_000;
+/// Logical pages of each of these files, the last one excepted.
+pub const PAGES_AT_REST: u64 = 50;
 
 /// A name of a workload: short, just as long as an inode holds, one byte longer, or as long as it may be.
 pub fn name(number: u16) -> String {

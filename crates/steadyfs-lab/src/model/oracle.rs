@@ -1,12 +1,12 @@
 //! What a volume must hold after each call, and what a power cut may leave of it. What a call means is in [`super::calls`].
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use steadyfs::media::Flash;
 use steadyfs::{Access, Call, CommitOn, Cursor, Entry, Error, File, InodeNumber, Kind, MountError, OpenOptions, ROOT};
 
-use super::steps::{Op, name};
+use super::steps::{Op, PAGES_AT_REST, name};
 use super::tree::{Node, Tree, depth, join};
 use super::{Device, Fs, Rng, bounded};
 
@@ -83,11 +83,10 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// Mounts, and compares everything with what may be there.
     pub fn mount(device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
-        let mut fs = device.mount(Access::ReadWrite)?;
-        fs.set_commit_on(model.events);
-        fs.set_time(model.now_ns);
-        verify(&mut fs)?;
-        let found = contents(&mut fs)?;
+        let mut session = Self::resume(device, model)?;
+        verify(&mut session.fs)?;
+        let found = contents(&mut session.fs)?;
+        let model = &mut session.model;
         let Some(state) = model.durable.iter().find(|state| state.agrees(&found)) else {
             panic!("after a mount: {}", differences(&model.durable, &found));
         };
@@ -96,6 +95,14 @@ impl<'a> Session<'a> {
         // No handle is left of them.
         state.orphans.clear();
         model.settle(state);
+        Ok(session)
+    }
+
+    /// Mounts a volume whose content is known: it was compared before.
+    pub fn resume(device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
+        let mut fs = device.mount(Access::ReadWrite)?;
+        fs.set_commit_on(model.events);
+        fs.set_time(model.now_ns);
         Ok(Self { fs, model, handles: Vec::new(), listing: None })
     }
 
@@ -406,7 +413,7 @@ pub fn contents(fs: &mut Fs<'_>) -> Result<Tree, Error> {
     let root = fs.stat_inode(ROOT)?;
     let attributes = attributes(fs, ROOT)?;
     let root = Node { is_directory: true, inode: Some(ROOT), attributes, modified_ns: root.modified_ns, ..Node::default() };
-    tree.nodes.insert("".into(), Rc::new(root));
+    tree.nodes.insert("".into(), Arc::new(root));
     let mut waiting = vec![(String::new(), ROOT)];
     while let Some((directory, inode)) = waiting.pop() {
         let (mut cursor, mut count, mut subdirectories) = (Cursor::default(), 0, 0);
@@ -419,7 +426,7 @@ pub fn contents(fs: &mut Fs<'_>) -> Result<Tree, Error> {
                 waiting.push((path.clone(), entry.stat.inode));
             }
             let node = read_node(fs, inode, &entry)?;
-            let twice = tree.nodes.insert(path.clone().into(), Rc::new(node));
+            let twice = tree.nodes.insert(path.clone().into(), Arc::new(node));
             assert!(twice.is_none(), "{path:?} is listed twice");
         }
         let stat = fs.stat_inode(inode)?;
@@ -469,7 +476,7 @@ pub fn fill(device: &mut Device, model: &mut Model, percent: u64) {
     let usage = session.fs.usage();
     let pages = usage.usable_bytes * percent / 100 / u64::from(usage.logical_bytes);
     for page in 0..pages {
-        let name = format!("rest{}", page / 50);
+        let name = format!("rest{}", page / PAGES_AT_REST);
         let end = session.model.current.size(&name) as u64;
         session.write(&name, end, usage.logical_bytes as usize, true).expect("fill");
     }

@@ -1,16 +1,24 @@
-//! Programs and erases that fail, and blocks that have gone bad.
+//! Programs and erases that fail, blocks that have gone bad, and devices that have locked themselves.
+
+mod lives;
+
+pub use lives::Lives;
 
 use super::{Tearable, Torn};
 use crate::meter::{Counters, Metered};
 use fastrand::Rng;
+use lives::Wear;
 use std::collections::BTreeSet;
-use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
 /// A medium on which chosen programs and erases fail with [`Failure::BadBlock`].
 ///
 /// A failed program leaves garbage in its page; a failed erase leaves the block as it was, or half erased. The block has
 /// then *grown bad*: every further program and erase of it fails at once and changes nothing. Its other pages stay
 /// readable. Copies count as programs.
+///
+/// A managed device has a spare: it replaces blocks that fail, and locks itself when it has none left. Every program and
+/// erase of a locked device fails with [`Failure::WriteProtected`] and changes nothing.
 #[derive(Clone, Debug)]
 pub struct FailOps<F> {
     inner: F,
@@ -22,6 +30,14 @@ pub struct FailOps<F> {
     /// Blocks of which the next program or erase fails.
     failing_blocks: BTreeSet<BlockIndex>,
     grown_bad: BTreeSet<BlockIndex>,
+    /// Every so many programs and erases, one fails.
+    failing_every: Option<u64>,
+    wear: Option<Wear>,
+    /// Blocks that the device can still replace, when it replaces any.
+    spare: Option<u32>,
+    /// Programs and erases after which the device locks itself.
+    lock_after: Option<u64>,
+    locked: bool,
 }
 
 /// What the plan says about the next program or erase.
@@ -29,7 +45,8 @@ pub struct FailOps<F> {
 enum Fate {
     Work,
     Fail,
-    Refuse,
+    /// Nothing changes, and this is reported.
+    Refuse(Failure),
 }
 
 impl<F: Tearable> FailOps<F> {
@@ -44,7 +61,36 @@ impl<F: Tearable> FailOps<F> {
             failing_erases: BTreeSet::new(),
             failing_blocks: BTreeSet::new(),
             grown_bad: BTreeSet::new(),
+            failing_every: None,
+            wear: None,
+            spare: None,
+            lock_after: None,
+            locked: false,
         }
+    }
+
+    /// Lets blocks live as long as `lives` says; `seed` draws the life of each.
+    #[must_use]
+    pub fn with_lives(mut self, lives: Lives, seed: u64) -> Self {
+        self.wear = Some(Wear::new(lives, self.inner.geometry().block_count, seed));
+        self
+    }
+
+    /// Lets the device replace `blocks` blocks that fail, without anyone being told, and lock itself when one more fails.
+    #[must_use]
+    pub fn with_spare(mut self, blocks: u32) -> Self {
+        self.spare = Some(blocks);
+        self
+    }
+
+    /// Lets the device lock itself after `n` more programs and erases.
+    pub fn lock_after(&mut self, n: u64) {
+        self.lock_after = Some(self.operations() + n);
+    }
+
+    /// Lets one of every `n` programs and erases fail from now on, so that one block after another goes bad; 0 ends it.
+    pub fn fail_every(&mut self, n: u64) {
+        self.failing_every = (n > 0).then_some(n);
     }
 
     /// Lets the `n`-th program from now fail; 1 is the next. Several may be planned.
@@ -74,6 +120,21 @@ impl<F: Tearable> FailOps<F> {
         self.erases
     }
 
+    /// Programs and erases so far, the failed ones included.
+    fn operations(&self) -> u64 {
+        self.programs + self.erases
+    }
+
+    /// Whether the device has locked itself.
+    pub fn is_locked(&self) -> bool {
+        self.locked
+    }
+
+    /// Erases that a block takes in its life, when lives are limited.
+    pub fn life(&self, block: BlockIndex) -> Option<u32> {
+        self.wear.as_ref().map(|wear| wear.life(block))
+    }
+
     /// The blocks that have gone bad, in ascending order.
     pub fn grown_bad(&self) -> impl Iterator<Item = BlockIndex> + '_ {
         self.grown_bad.iter().copied()
@@ -96,26 +157,61 @@ impl<F: Tearable> FailOps<F> {
 
     /// Looks what becomes of an operation on a block, and lets the block go bad when it fails.
     fn fate(&mut self, block: BlockIndex, planned: bool) -> Fate {
-        if self.grown_bad.contains(&block) {
-            return Fate::Refuse;
+        let regular = self.failing_every.is_some_and(|n| self.operations().is_multiple_of(n));
+        if planned || regular || self.failing_blocks.contains(&block) { self.fail(block) } else { Fate::Work }
+    }
+
+    /// Lets a block go bad, or the device replace it.
+    fn fail(&mut self, block: BlockIndex) -> Fate {
+        match &mut self.spare {
+            None => {
+                self.grown_bad.insert(block);
+                Fate::Fail
+            }
+            Some(0) => {
+                self.locked = true;
+                Fate::Refuse(Failure::WriteProtected)
+            }
+            Some(spare) => {
+                *spare -= 1;
+                self.failing_blocks.remove(&block);
+                if let Some(wear) = &mut self.wear {
+                    wear.replace(block);
+                }
+                Fate::Work
+            }
         }
-        if planned || self.failing_blocks.contains(&block) {
-            self.grown_bad.insert(block);
-            return Fate::Fail;
+    }
+
+    /// Why nothing can be done on a block any more.
+    fn refusal(&mut self, block: BlockIndex) -> Option<Fate> {
+        self.locked |= self.lock_after.is_some_and(|last| self.operations() > last);
+        if self.locked {
+            return Some(Fate::Refuse(Failure::WriteProtected));
         }
-        Fate::Work
+        self.grown_bad.contains(&block).then_some(Fate::Refuse(Failure::BadBlock))
     }
 
     fn program_fate(&mut self, page: PageIndex) -> Fate {
         self.programs += 1;
+        let per_block = self.geometry().pages_per_block;
+        let (block, in_block) = (page / per_block, page % per_block);
+        if let Some(refused) = self.refusal(block) {
+            return refused;
+        }
         let planned = self.failing_programs.remove(&self.programs);
-        self.fate(page / self.geometry().pages_per_block, planned)
+        let worn = self.wear.as_ref().is_some_and(|wear| wear.program_fails(block, in_block, per_block));
+        self.fate(block, planned | worn)
     }
 
     fn erase_fate(&mut self, block: BlockIndex) -> Fate {
         self.erases += 1;
+        if let Some(refused) = self.refusal(block) {
+            return refused;
+        }
         let planned = self.failing_erases.remove(&self.erases);
-        self.fate(block, planned)
+        let worn = self.wear.as_mut().is_some_and(|wear| wear.erase_fails(block));
+        self.fate(block, planned | worn)
     }
 
     /// Leaves a block as a failed erase does.
@@ -142,6 +238,10 @@ impl<F: Tearable> Flash for FailOps<F> {
         self.inner.read_tag(page, tag)
     }
 
+    fn corrected(&mut self) -> Corrected {
+        self.inner.corrected()
+    }
+
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         match self.program_fate(page) {
             Fate::Work => self.inner.program(page, data, tag),
@@ -149,7 +249,7 @@ impl<F: Tearable> Flash for FailOps<F> {
                 self.inner.program_torn(page, data, tag, Torn::Garbled);
                 Err(Failure::BadBlock)
             }
-            Fate::Refuse => Err(Failure::BadBlock),
+            Fate::Refuse(failure) => Err(failure),
         }
     }
 
@@ -167,7 +267,7 @@ impl<F: Tearable> Flash for FailOps<F> {
                 self.inner.program_loaded_torn(page, tag, Torn::Garbled);
                 Err(Failure::BadBlock)
             }
-            Fate::Refuse => Err(Failure::BadBlock),
+            Fate::Refuse(failure) => Err(failure),
         }
     }
 
@@ -178,7 +278,7 @@ impl<F: Tearable> Flash for FailOps<F> {
                 self.spoil_erase(block);
                 Err(Failure::BadBlock)
             }
-            Fate::Refuse => Err(Failure::BadBlock),
+            Fate::Refuse(failure) => Err(failure),
         }
     }
 
@@ -201,7 +301,7 @@ impl<F: Tearable> Tearable for FailOps<F> {
         match self.program_fate(page) {
             Fate::Work => self.inner.program_torn(page, data, tag, torn),
             Fate::Fail => self.inner.program_torn(page, data, tag, Torn::Garbled),
-            Fate::Refuse => {}
+            Fate::Refuse(_) => {}
         }
     }
 
@@ -210,7 +310,7 @@ impl<F: Tearable> Tearable for FailOps<F> {
             match self.program_fate(page) {
                 Fate::Work => self.inner.program_loaded_torn(page, tag, torn),
                 Fate::Fail => self.inner.program_loaded_torn(page, tag, Torn::Garbled),
-                Fate::Refuse => {}
+                Fate::Refuse(_) => {}
             }
         }
     }
@@ -219,7 +319,7 @@ impl<F: Tearable> Tearable for FailOps<F> {
         match self.erase_fate(block) {
             Fate::Work => self.inner.erase_torn(block, torn),
             Fate::Fail => self.inner.erase_torn(block, Torn::Garbled),
-            Fate::Refuse => {}
+            Fate::Refuse(_) => {}
         }
     }
 
@@ -309,6 +409,64 @@ mod tests {
         chip.power_on();
         assert!(!reads_well(&mut chip, 0));
         assert_eq!(chip.grown_bad().collect::<Vec<_>>(), [0]);
+    }
+
+    #[test]
+    fn one_of_every_n_operations_fails_and_one_block_after_another_goes_bad() {
+        let mut chip = chip();
+        chip.fail_every(3);
+        let outcomes: Vec<_> = (0..4).flat_map(|block| [chip.erase(block), chip.erase(block)]).collect();
+        assert_eq!(outcomes.iter().filter(|outcome| outcome.is_err()).count(), 3, "{outcomes:?}");
+        assert_eq!(chip.grown_bad().collect::<Vec<_>>(), [1, 2]);
+        chip.fail_every(0);
+        chip.erase(0).unwrap();
+    }
+
+    #[test]
+    fn all_blocks_die_in_the_erase_after_their_last() {
+        let mut chip = chip().with_lives(Lives::of(5), 1);
+        for block in 0..4 {
+            (0..5).for_each(|_| chip.erase(block).unwrap());
+            chip.program(block * 8, &[0x5A; 256], &TAG).unwrap();
+            assert_eq!(chip.erase(block), Err(Failure::BadBlock));
+            assert_eq!(chip.life(block), Some(5));
+        }
+        assert_eq!(chip.grown_bad().count(), 4);
+    }
+
+    #[test]
+    fn blocks_that_end_in_a_program_fail_after_their_last_erase() {
+        let lives = Lives { ending_in_program_percent: 100, ..Lives::of(3) };
+        let mut chip = chip().with_lives(lives, 1);
+        (0..3).for_each(|_| chip.erase(1).unwrap());
+        let failed = (8..16).find_map(|page| chip.program(page, &[0x5A; 256], &TAG).err());
+        assert!(failed.is_none_or(|failure| failure == Failure::BadBlock));
+        assert!(failed.is_some() || chip.erase(1).is_err());
+        assert_eq!(chip.grown_bad().collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn a_device_replaces_blocks_until_its_spare_is_used_up_and_then_locks_itself() {
+        let mut chip = chip().with_lives(Lives::of(2), 1).with_spare(1);
+        (0..5).for_each(|_| chip.erase(1).unwrap());
+        chip.program(0, &[0x5A; 256], &TAG).unwrap();
+        assert!(!chip.is_locked());
+        assert_eq!(chip.erase(1), Err(Failure::WriteProtected));
+        assert!(chip.is_locked());
+        assert_eq!(chip.program(1, &[0x5A; 256], &TAG), Err(Failure::WriteProtected));
+        assert!(reads_well(&mut chip, 0), "it can be read");
+        assert_eq!(chip.grown_bad().count(), 0);
+    }
+
+    #[test]
+    fn a_device_locks_itself_after_the_operations_chosen() {
+        let mut chip = chip();
+        chip.erase(0).unwrap();
+        chip.lock_after(1);
+        chip.program(0, &[0x5A; 256], &TAG).unwrap();
+        assert_eq!(chip.program(1, &[0x5A; 256], &TAG), Err(Failure::WriteProtected));
+        chip.erase_torn(0, Torn::New);
+        assert!(reads_well(&mut chip, 0), "a cut in an operation that is refused changes nothing");
     }
 
     #[test]

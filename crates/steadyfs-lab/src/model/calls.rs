@@ -1,7 +1,7 @@
 //! What each call does to the model, and the call itself, held to its bound.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use steadyfs::{Budget, Call, CommitOn, Cursor, Error, OpenOptions};
 
@@ -169,7 +169,7 @@ impl Session<'_> {
 
     /// Reads a file that is there through one of its handles.
     pub fn read(&mut self, path: &str, offset: u64, bytes: usize) -> Result<(), Error> {
-        let Some(node) = self.model.current.nodes.get(path).filter(|node| !node.is_directory).map(Rc::clone) else {
+        let Some(node) = self.model.current.nodes.get(path).filter(|node| !node.is_directory).map(Arc::clone) else {
             return Ok(());
         };
         let Some(index) = self.handle(path, false)? else { return Ok(()) };
@@ -270,7 +270,7 @@ impl Session<'_> {
         assert!(!waits || result.is_err() || self.fs.has_changes(), "idle work committed");
         let cost = cost_since(&self.fs, &before);
         let spent = cost.reads + cost.tag_reads + cost.programs + cost.copies + cost.erases;
-        assert!(spent <= operations || failures(&mut self.fs) > 0, "{spent} operations with a budget of {operations}");
+        assert!(spent <= operations || failures(&self.fs) > 0, "{spent} operations with a budget of {operations}");
         result.map(drop)
     }
 

@@ -1,0 +1,113 @@
+//! `steady life`: a simulated chip from its first erase to its last.
+
+use crate::Failure;
+use crate::evaluate::{timings, workloads};
+use crate::output::Numbers;
+use crate::progress::Progress;
+use clap::Args;
+use steadyfs_lab::evaluate::{Timing, Workload};
+use steadyfs_lab::life::{self, Options};
+use steadyfs_lab::units::{parse_percent, parse_write_size};
+
+/// Arguments of `steady life`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// NAND profile for times and page size: a name (see `steady devices`) or a file in TOML
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd")]
+    device: String,
+    /// Times of the simulated chip
+    #[arg(long, default_value = "typical", value_parser = timings())]
+    timing: Timing,
+    /// Erase blocks
+    #[arg(long, value_name = "COUNT", default_value_t = 128, value_parser = clap::value_parser!(u32).range(16..=65_536))]
+    blocks: u32,
+    /// Pages of a block
+    #[arg(long, value_name = "COUNT", default_value_t = 32, value_parser = clap::value_parser!(u32).range(4..=256))]
+    pages: u32,
+    /// Erases that a block takes
+    #[arg(long, value_name = "COUNT", default_value_t = 3_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    endurance: u32,
+    /// Percent by which the lives of blocks differ from the endurance at most
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=90))]
+    spread: u32,
+    /// Percent of the blocks that die in a program instead of an erase
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100))]
+    program_failures: u32,
+    /// Years that pass while the erases are used up
+    #[arg(long, value_name = "YEARS", default_value_t = 5, value_parser = clap::value_parser!(u32).range(..=100))]
+    years: u32,
+    /// Days after which everything is read by a scrub; 0 for never
+    #[arg(long, value_name = "DAYS", default_value_t = 30)]
+    scrub_days: u32,
+    /// Let no bits flip
+    #[arg(long)]
+    no_bit_errors: bool,
+    /// Share of the usable space in use
+    #[arg(long, value_name = "SHARE", default_value = "80%", value_parser = parse_percent)]
+    fill: f64,
+    /// What is written
+    #[arg(long, default_value = "log", value_parser = workloads())]
+    workload: Workload,
+    /// Bytes of each write [default: 4KiB, or 64 in a log]
+    #[arg(long, value_name = "SIZE", value_parser = parse_write_size)]
+    write: Option<u64>,
+    /// Seed of the workload and of the faults; the same seed gives the same run
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    numbers: Numbers,
+}
+
+const AFTER_HELP: &str = "\
+Writes until a call of the volume fails, and then compares everything that was committed. Blocks fail after their last erase; bits
+flip with wear, age and reads, and the ECC corrects 8 of 512 bytes. Workloads are those of `steady evaluate`.
+
+Example:
+  steady life --spread 5 --json life.json";
+
+/// Runs `steady life`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut bar = Progress::of(1, "");
+    let life = life::run(&arguments.options(), &mut |share, phase| bar.set(share, phase));
+    drop(bar);
+    arguments.numbers.write(&life.map_err(|error| Failure(error.to_string()))?)
+}
+
+impl Arguments {
+    fn options(&self) -> Options {
+        Options {
+            device: self.device.clone(),
+            timing: self.timing,
+            blocks: self.blocks,
+            pages_per_block: self.pages,
+            endurance: self.endurance,
+            spread_percent: self.spread,
+            program_failures_percent: self.program_failures,
+            years: self.years.into(),
+            scrub_days: self.scrub_days,
+            bit_errors: !self.no_bit_errors,
+            fill: self.fill,
+            workload: self.workload,
+            write_bytes: self.write.unwrap_or_else(|| self.workload.default_write_bytes()),
+            seed: self.seed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_lab() {
+        assert_eq!(Line::parse_from(["life"]).arguments.options(), Options::default());
+    }
+}

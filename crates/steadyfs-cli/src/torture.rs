@@ -1,0 +1,193 @@
+//! `steady torture`: power cuts and faults against the file system, on a volume of your own settings.
+
+use crate::Failure;
+use crate::output::{Numbers, print};
+use crate::progress::Progress;
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Error};
+use std::path::PathBuf;
+use std::time::Duration;
+use steadyfs_lab::evaluate::find_profile;
+use steadyfs_lab::torture::{self, BadInput, FaultKind, Ground, Mode, Options, Run, Workload};
+use steadyfs_lab::units::parse_duration;
+
+/// Volumes that are tortured when none is named.
+const GROUNDS: [&str; 4] = ["small", "small-copy", "small-nor", "nand"];
+
+/// Arguments of `steady torture`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// Chips: small, small-copy, small-nor, small-cached, nand, nand-double, nor, or PAGE_BYTESxPAGESxBLOCKS such as 512x16x64
+    /// [default: small,small-copy,small-nor,nand]
+    #[arg(long, value_name = "NAME|PxNxB", value_delimiter = ',')]
+    geometry: Vec<Ground>,
+    /// Pages and blocks of a device in place of a geometry: a name (see `steady devices`) or a file in TOML
+    #[arg(long, value_name = "NAME|FILE.toml", conflicts_with = "geometry")]
+    device: Option<String>,
+    /// Blocks of the device that are used: every run reads the whole volume, so a part of a large chip says more in the same time
+    #[arg(long, value_name = "COUNT", default_value_t = 48, requires = "device")]
+    blocks: u32,
+    #[command(flatten)]
+    settings: Settings,
+    /// Workloads: log, configuration, random, files, directories, transactions, reclaim [default: all]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    workload: Vec<Workload>,
+    /// Faults beside the cuts, one kind at a time [default: all, none among them]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    fault: Vec<FaultKind>,
+    /// Cut every operation of a workload in every torn state, or chains of cuts that the seed draws: every, sampled
+    #[arg(long, value_name = "MODE", default_value = "every")]
+    mode: Mode,
+    /// Cut every operation, and, with 2, every operation of each recovery and of the calls after it as well, in every torn state
+    #[arg(long, value_name = "DEPTH", value_parser = clap::value_parser!(u8).range(1..=2), conflicts_with_all = ["mode", "cuts"])]
+    exhaustive: Option<u8>,
+    /// The first seed; each round over geometries, workloads and faults takes the next
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// Go round until so much time has passed, such as 30s
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    time: Option<u64>,
+    /// Go round until so many cuts were made [default without --time: one round]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    cuts: Option<u64>,
+    /// Steps of a workload [default: 40, or 80 where cuts are sampled]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    steps: Option<u16>,
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Failures after which it stops
+    #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+    failures: u16,
+    /// Keep what was done in a file, and go on from there when it exists
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+    /// Make one run again and tell its story; the string is what a failure printed
+    #[arg(long, value_name = "STRING", exclusive = true)]
+    replay: Option<Run>,
+    #[command(flatten)]
+    numbers: Numbers,
+}
+
+/// Settings of the volume, in place of those of the geometry.
+#[derive(Args, Debug)]
+struct Settings {
+    /// Program pages of a logical page
+    #[arg(long, value_name = "COUNT")]
+    unit_pages: Option<u16>,
+    /// Logical pages that one transaction may write
+    #[arg(long, value_name = "COUNT")]
+    transaction_pages: Option<u16>,
+    /// Map changes kept in RAM
+    #[arg(long, value_name = "COUNT")]
+    overlay_entries: Option<u16>,
+    /// Programs between two checkpoints
+    #[arg(long, value_name = "COUNT")]
+    checkpoint_programs: Option<u16>,
+    /// Logical pages of write-back cache
+    #[arg(long, value_name = "COUNT")]
+    cache_pages: Option<u16>,
+}
+
+const AFTER_HELP: &str = "\
+Power fails in programs, copies and erases. Each leaves what was there before, but weak; garbage; a page that reads well or
+badly, decided at each power-on or at each read; or the new content. After each cut everything on the volume must be that of the last acknowledged commit, or
+of the one in flight; the volume goes on with a few calls, power fails again, and everything is compared once more.
+
+Faults: none (cuts alone), programs, erases (one or two of them fail), bad-blocks (from the factory).
+
+Each failure is made smaller and printed with a string that replays it. Exit codes: 0 nothing was found, 1 something was, 2 wrong
+usage.
+
+Examples:
+  steady torture --time 30s
+  steady torture --device w25n01gv --unit-pages 1 --workload log,configuration --cuts 100000 --json -
+  steady torture --exhaustive 2 --geometry small --fault none --resume night.json";
+
+/// Runs `steady torture`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(run) = &arguments.replay {
+        return replay(run);
+    }
+    let options = arguments.options().unwrap_or_else(|error| refuse(&error));
+    let progress = std::cell::RefCell::new(Progress::of(1, "torture"));
+    let tell = |now: torture::Progress| {
+        progress.borrow_mut().set(now.share, &format!("{} cuts, {} failures", now.cuts, now.failures));
+    };
+    let summary = torture::run(&options, arguments.resume.as_deref(), &tell).unwrap_or_else(|error| refuse(&error));
+    drop(progress);
+    arguments.numbers.write(&summary)?;
+    match summary.tally.failures.len() {
+        0 => Ok(()),
+        1 => Err(Failure("one run failed".into())),
+        count => Err(Failure(format!("{count} runs failed"))),
+    }
+}
+
+/// Ends the command as clap does for wrong usage.
+fn refuse(error: &BadInput) -> ! {
+    Error::raw(ErrorKind::ValueValidation, error).format(&mut crate::Cli::command()).exit()
+}
+
+/// Makes a run again, and tells what happens.
+fn replay(run: &Run) -> Result<(), Failure> {
+    let replay = torture::replay(run);
+    let mut text = replay.story.join("\n") + "\n";
+    if replay.failure.is_none() {
+        text += &format!("passes; {} of {} cuts met an operation\n", replay.cuts_met, run.cuts.len());
+    }
+    print(&text)?;
+    replay.failure.map_or(Ok(()), |what| Err(Failure(what.trim().to_string())))
+}
+
+impl Arguments {
+    /// What to torture, as the lab takes it.
+    fn options(&self) -> Result<Options, BadInput> {
+        let defaults = Options::default();
+        let all = |given: &[Workload]| if given.is_empty() { Workload::ALL.to_vec() } else { given.to_vec() };
+        Ok(Options {
+            grounds: self.grounds()?,
+            workloads: all(&self.workload),
+            faults: if self.fault.is_empty() { FaultKind::ALL.to_vec() } else { self.fault.clone() },
+            mode: match self.exhaustive {
+                Some(2) => Mode::Exhaustive,
+                Some(_) => Mode::Every,
+                None => self.mode,
+            },
+            seed: self.seed,
+            steps: self.steps.map(usize::from),
+            cuts: self.cuts,
+            time: self.time.map(Duration::from_nanos),
+            threads: self.threads.map_or(defaults.threads, usize::from),
+            failures_max: self.failures.into(),
+        })
+    }
+
+    fn grounds(&self) -> Result<Vec<Ground>, BadInput> {
+        let grounds = match &self.device {
+            Some(device) => {
+                let profile = find_profile(device).map_err(|error| BadInput(error.to_string()))?;
+                vec![Ground::of_device(&profile, self.blocks)?]
+            }
+            None if self.geometry.is_empty() => GROUNDS.iter().map(|name| name.parse()).collect::<Result<_, _>>()?,
+            None => self.geometry.clone(),
+        };
+        grounds.into_iter().map(|ground| self.settings.over(ground)).collect()
+    }
+}
+
+impl Settings {
+    /// The volume with these settings where they are given.
+    fn over(&self, ground: Ground) -> Result<Ground, BadInput> {
+        let ground = Ground {
+            unit_pages: self.unit_pages.unwrap_or(ground.unit_pages),
+            transaction_pages: self.transaction_pages.unwrap_or(ground.transaction_pages),
+            overlay_entries: self.overlay_entries.unwrap_or(ground.overlay_entries),
+            checkpoint_programs: self.checkpoint_programs.unwrap_or(ground.checkpoint_programs),
+            cache_pages: self.cache_pages.unwrap_or(ground.cache_pages),
+            ..ground
+        };
+        ground.config().map(|_| ground)
+    }
+}

@@ -1,0 +1,360 @@
+//! Everything that a user does with a volume, whatever it returns.
+//!
+//! The step budgets are multiples of the pages of the medium. They are far above what sound volumes need: what they find are calls that
+//! do not end, or whose work is a product of sizes that a hostile volume chooses.
+
+use std::collections::HashSet;
+
+use steadyfs::media::{Flash, Timing};
+use steadyfs::{
+    Access, Budget, Call, CommitOn, Config, Cursor, Entry, Error, File, FileSystem, InodeNumber, Kind, MountError,
+    OPEN_FILE_BYTES, OpenOptions, ROOT, Reader,
+};
+
+use crate::choices::Choices;
+use crate::medium::Guarded;
+
+/// Operations that a call may make for each page of the medium.
+const CALL: u64 = 64;
+/// Operations that a mount may make for each page.
+const MOUNT: u64 = 64;
+/// Operations that a check may make for each page: each page is read through the map, and again for each list and each reference.
+const CHECK: u64 = 256;
+/// Entries of a walk, and directories in it.
+const ENTRIES_MAX: usize = 120;
+/// Files that are held open at once.
+const OPEN_MAX: usize = 6;
+/// Findings of a check of which the text is made.
+const TEXTS_MAX: u32 = 100;
+/// Most RAM that a volume on a tiny medium may ask for.
+const MEMORY_MAX: usize = 1 << 20;
+/// Bytes on both sides of what is lent that must stay as they are.
+const CANARY: [u8; 64] = [0xC5; 64];
+
+type Fs<'m, 'f, F> = FileSystem<'m, Guarded<&'f mut F>>;
+
+/// Bytes of RAM for the volume on a medium, which its superblock tells: asked for as tools do, with a buffer of one page.
+///
+/// # Errors
+/// What the mount said, when it is not that it needs more memory.
+pub fn memory_for(flash: &mut impl Flash) -> Result<usize, MountError> {
+    let mut page = vec![0; flash.geometry().page_bytes as usize];
+    match FileSystem::mount(guarded(flash, Access::ReadOnly), Access::ReadOnly, &mut page).map(drop) {
+        Ok(()) => Ok(page.len()),
+        Err(MountError::MemoryTooSmall { needed, .. }) => {
+            assert!(needed <= MEMORY_MAX, "a tiny volume asks for {needed} bytes of RAM");
+            Ok(needed + 8 * OPEN_FILE_BYTES)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Lends `bytes` out of the middle of a larger buffer, whose ends must stay as they are.
+///
+/// The core forbids `unsafe`, so that nothing in it can write there. This holds it to that, also through what it calls.
+fn lend<R>(bytes: usize, act: impl FnOnce(&mut [u8]) -> R) -> R {
+    let mut buffer = [&CANARY[..], &vec![0xA5; bytes], &CANARY].concat();
+    let result = act(&mut buffer[CANARY.len()..CANARY.len() + bytes]);
+    assert!(buffer.starts_with(&CANARY) && buffer.ends_with(&CANARY), "RAM beyond the {bytes} bytes that were lent was written");
+    result
+}
+
+/// Reads everything on a medium in every way, changes it as `choices` say, unmounts, mounts again, and reads everything again.
+///
+/// The first choice leaves parts of that out, so that a fuzzer finds inputs that take less time.
+pub fn exercise<F: Flash>(flash: &mut F, mut choices: Choices<'_>) {
+    let without = choices.byte();
+    if without & 1 == 0 {
+        read_only(flash, &mut choices);
+    }
+    if let Ok(bytes) = memory_for(flash) {
+        lend(bytes, |memory| change(flash, memory, &mut choices));
+    }
+    if without & 2 != 0 {
+        return;
+    }
+    if let Ok(bytes) = memory_for(flash) {
+        lend(bytes, |memory| {
+            if let Ok(mut fs) = mount(flash, Access::ReadWrite, memory) {
+                read_everything(&mut fs);
+                check(&mut fs, true);
+                check(&mut fs, false);
+                let _ = granted(&mut fs, CALL).sync();
+            }
+        });
+    }
+}
+
+/// Reads everything on a medium without a change to it.
+pub fn read_only<F: Flash>(flash: &mut F, choices: &mut Choices<'_>) {
+    let Ok(bytes) = memory_for(flash) else { return };
+    lend(bytes, |memory| read_with_reader(flash, memory, choices));
+    lend(bytes, |memory| {
+        if let Ok(mut fs) = mount(flash, Access::ReadOnly, memory) {
+            read_everything(&mut fs);
+            inspect(&fs);
+            check(&mut fs, false);
+            assert_ne!(granted(&mut fs, CALL).create_dir("new").map(drop), Ok(()), "a directory on a volume for reading only");
+        }
+    });
+}
+
+fn guarded<F: Flash>(flash: &mut F, access: Access) -> Guarded<&mut F> {
+    let guarded = Guarded::new(flash);
+    let mut guarded = if access == Access::ReadOnly { guarded.read_only() } else { guarded };
+    guarded.grant(MOUNT);
+    guarded
+}
+
+fn mount<'m, 'f, F: Flash>(flash: &'f mut F, access: Access, memory: &'m mut [u8]) -> Result<Fs<'m, 'f, F>, MountError> {
+    FileSystem::mount(guarded(flash, access), access, memory)
+}
+
+/// The volume, for a call that has a budget of its own.
+fn granted<'a, 'm, 'f, F: Flash>(fs: &'a mut Fs<'m, 'f, F>, per_page: u64) -> &'a mut Fs<'m, 'f, F> {
+    fs.flash_mut().grant(per_page);
+    fs
+}
+
+/// Names and inodes that were found on a volume.
+struct Found {
+    paths: Vec<String>,
+    inodes: Vec<InodeNumber>,
+}
+
+/// Lists everything below the root. What a damaged directory names twice is entered once.
+fn walk(mut list: impl FnMut(InodeNumber, &mut Cursor) -> Result<Option<Entry>, Error>) -> Found {
+    let mut found = Found { paths: vec!["a2".into(), "new".into(), "d/e/new".into()], inodes: vec![ROOT, 1, 2] };
+    let (mut waiting, mut seen) = (vec![(String::new(), ROOT)], HashSet::from([ROOT]));
+    while let Some((path, directory)) = waiting.pop() {
+        let mut cursor = Cursor::default();
+        for _ in 0..ENTRIES_MAX {
+            let Ok(Some(entry)) = list(directory, &mut cursor) else { break };
+            if found.paths.len() == ENTRIES_MAX {
+                return found;
+            }
+            let path = format!("{path}{}", entry.name());
+            if entry.stat.kind == Kind::Directory && seen.insert(entry.stat.inode) {
+                waiting.push((format!("{path}/"), entry.stat.inode));
+            }
+            found.paths.push(path);
+            found.inodes.push(entry.stat.inode);
+        }
+    }
+    found
+}
+
+fn read_with_reader<F: Flash>(flash: &mut F, memory: &mut [u8], choices: &mut Choices<'_>) {
+    let Ok(mut reader) = Reader::mount(guarded(flash, Access::ReadOnly), memory) else { return };
+    let found = walk(|directory, cursor| reader.list(directory, cursor));
+    let mut data = [0; 700];
+    for path in &found.paths {
+        if let Ok(mut file) = reader.open(path) {
+            let size = reader.size(&mut file).unwrap_or(0);
+            for offset in [0, size / 2, size.saturating_sub(1), choices.size()] {
+                let _ = reader.read(&mut file, offset, &mut data);
+            }
+            reader.close(file);
+        }
+    }
+    for inode in found.inodes {
+        let _ = reader.attribute(inode, "k", &mut data);
+    }
+    let _ = (reader.usage(), reader.stat("d/e"));
+    reader.unmount();
+}
+
+/// Walks the tree and reads files, facts and attributes.
+fn read_everything<F: Flash>(fs: &mut Fs<'_, '_, F>) -> Found {
+    let found = walk(|directory, cursor| granted(fs, CALL).list(directory, cursor));
+    let mut data = [0; 700];
+    for (path, &inode) in found.paths.iter().zip(&found.inodes) {
+        let _ = granted(fs, CALL).stat(path);
+        if let Ok(mut file) = granted(fs, CALL).open_inode(inode, OpenOptions::READ) {
+            let size = granted(fs, CALL).size(&mut file).unwrap_or(0);
+            for offset in [0, size / 2, size.saturating_sub(1)] {
+                let count = granted(fs, CALL).read(&mut file, offset, &mut data);
+                assert!(count.is_err() || count.is_ok_and(|count| count as u64 <= size - offset.min(size)));
+            }
+            let _ = granted(fs, CALL).close(file);
+        }
+    }
+    for &inode in &found.inodes {
+        let _ = granted(fs, CALL).stat_inode(inode);
+        let _ = granted(fs, CALL).attribute(inode, "k", &mut data);
+        let _ = granted(fs, CALL).attributes(inode, |key, value| assert!(key.len() + value.len() <= 248));
+    }
+    found
+}
+
+/// What costs nothing.
+fn inspect<F: Flash>(fs: &Fs<'_, '_, F>) {
+    let (usage, description) = (fs.usage(), fs.describe());
+    assert_eq!(usage.files_max, description.config.files_max);
+    for block in 0..=description.geometry.block_count {
+        assert_eq!(fs.block(block).is_some(), block < description.geometry.block_count);
+    }
+    let timing: Timing = fs.flash().timing();
+    for call in [Call::Overwrite, Call::Write(100), Call::Truncate, Call::Create { depth: 2 }, Call::Rename { depth: 3 }] {
+        fs.bound(call).time_ns(&timing);
+        fs.bound_at_fill(call, 2).time_ns(&timing);
+        fs.envelopes(call, &timing);
+    }
+    fs.mount_bound();
+    let _ = (fs.health(), fs.config(), fs.commit_on(), fs.size_max(), fs.has_changes());
+}
+
+/// Verifies the volume, with and without memory that suffices.
+fn check<F: Flash>(fs: &mut Fs<'_, '_, F>, repair: bool) {
+    let bytes = fs.config().check_bytes(&fs.flash().geometry());
+    let short = granted(fs, CALL).check(&mut vec![0; bytes.saturating_sub(1)], repair, &mut |_| {});
+    assert_eq!(short, Err(Error::ScratchTooSmall));
+    let mut findings = 0;
+    let checked = lend(bytes, |scratch| {
+        granted(fs, CHECK).check(scratch, repair, &mut |finding| {
+            findings += 1;
+            assert!(findings > TEXTS_MAX || !finding.to_string().is_empty());
+        })
+    });
+    if let Ok(checked) = checked {
+        assert_eq!(checked.findings, findings);
+        assert!(checked.mended <= checked.findings && (repair || checked.mended == 0), "{checked:?}");
+    }
+}
+
+/// Mounts, reads everything, and makes the calls that `choices` name.
+fn change<F: Flash>(flash: &mut F, memory: &mut [u8], choices: &mut Choices<'_>) {
+    let geometry = flash.geometry();
+    let Ok(mut fs) = mount(flash, Access::ReadWrite, memory) else { return };
+    let config = *fs.config();
+    assert_eq!(config.check(&geometry), Ok(()), "settings that no format makes were mounted");
+    let mut cache = vec![0; Config::cache_bytes(&config, &geometry, 3)];
+    let found = read_everything(&mut fs);
+    if choices.below(4) == 0 {
+        let _ = granted(&mut fs, CALL).lend_cache(&mut cache);
+    }
+    let mut user = User { found, open: Vec::new() };
+    for _ in 0..200 {
+        if choices.is_empty() {
+            break;
+        }
+        user.step(&mut fs, choices);
+    }
+    let closes = choices.below(2) == 0;
+    for file in user.open.drain(..).filter(|_| closes) {
+        let _ = granted(&mut fs, CALL).close(file);
+    }
+    let _ = granted(&mut fs, CALL).sync();
+    let _ = granted(&mut fs, CALL).maintain(Budget::Operations(1000), 4096);
+    fs.flash_mut().grant(CALL);
+    let _ = fs.unmount();
+}
+
+/// Somebody who works with a volume.
+struct User {
+    found: Found,
+    open: Vec<File>,
+}
+
+impl User {
+    fn path(&self, choices: &mut Choices<'_>) -> &str {
+        &self.found.paths[choices.below(self.found.paths.len())]
+    }
+
+    /// One call, whatever it returns.
+    fn step<F: Flash>(&mut self, fs: &mut Fs<'_, '_, F>, choices: &mut Choices<'_>) {
+        match choices.below(8) {
+            0 => self.open(fs, choices),
+            1..=3 => self.use_file(fs, choices),
+            4 | 5 => self.use_names(fs, choices),
+            6 => self.use_inode(fs, choices),
+            _ => use_volume(fs, choices),
+        }
+    }
+
+    fn open<F: Flash>(&mut self, fs: &mut Fs<'_, '_, F>, choices: &mut Choices<'_>) {
+        let flags = choices.byte();
+        let is = |bit: u8| flags >> bit & 1 != 0;
+        let options = OpenOptions {
+            read: !is(0),
+            write: !is(1),
+            append: is(2),
+            truncate: is(3),
+            create: !is(4),
+            create_new: is(5),
+            durable: is(6),
+        };
+        let file = if is(7) {
+            let inode = *choices.of(&self.found.inodes);
+            granted(fs, CALL).open_inode(inode, options)
+        } else {
+            granted(fs, CALL).open(self.path(choices), options)
+        };
+        self.open.extend(file);
+        if self.open.len() > OPEN_MAX {
+            let _ = granted(fs, CALL).close(self.open.swap_remove(choices.below(OPEN_MAX)));
+        }
+    }
+
+    fn use_file<F: Flash>(&mut self, fs: &mut Fs<'_, '_, F>, choices: &mut Choices<'_>) {
+        let mut data = [choices.byte(); 1500];
+        if self.open.is_empty() {
+            self.open(fs, choices);
+        }
+        let count = self.open.len();
+        let Some(file) = self.open.get_mut(choices.below(count.max(1))) else { return };
+        let (offset, bytes) = (choices.size(), choices.below(data.len()));
+        let fs = granted(fs, CALL);
+        let _ = match choices.below(7) {
+            0 => fs.read(file, offset, &mut data).map(drop),
+            1 | 2 => fs.write(file, offset, &data[..bytes]),
+            3 => fs.append(file, &data[..bytes]),
+            4 => fs.truncate(file, offset),
+            5 => fs.reserve(file, offset, offset.saturating_add(bytes as u64)).map(drop),
+            _ => fs.flush(file),
+        };
+    }
+
+    fn use_names<F: Flash>(&mut self, fs: &mut Fs<'_, '_, F>, choices: &mut Choices<'_>) {
+        let (call, from) = (choices.below(6), self.path(choices).to_string());
+        let fs = granted(fs, CALL);
+        let _ = match call {
+            0 | 1 => fs.remove(&from),
+            2 => fs.remove_dir(&from),
+            3 => fs.create_dir(&from).map(drop),
+            _ => fs.rename(&from, self.path(choices)),
+        };
+    }
+
+    fn use_inode<F: Flash>(&self, fs: &mut Fs<'_, '_, F>, choices: &mut Choices<'_>) {
+        let inode = if choices.below(4) == 0 { choices.size() as u32 } else { *choices.of(&self.found.inodes) };
+        let key = choices.of(&["k", "mode", "", "a key of some length"]);
+        let value = [choices.byte(); 250];
+        let length = choices.below(value.len());
+        let fs = granted(fs, CALL);
+        let _ = match choices.below(6) {
+            0 => fs.set_attribute(inode, key, None),
+            1 | 2 => fs.set_attribute(inode, key, Some(&value[..length])),
+            3 => fs.attributes(inode, |_, _| {}),
+            4 => fs.set_modified(inode, choices.size()),
+            _ => fs.stat((inode, *choices.of(&["..", "../..", "a1", "."]))).map(drop),
+        };
+    }
+}
+
+/// Calls that are about the volume as a whole.
+fn use_volume<F: Flash>(fs: &mut Fs<'_, '_, F>, choices: &mut Choices<'_>) {
+    const EVENTS: [CommitOn; 4] = [CommitOn::ON_FLUSH, CommitOn::MANUAL, CommitOn::EVERY_WRITE, CommitOn::ON_CLOSE];
+    match choices.below(8) {
+        0 | 1 => drop(granted(fs, CALL).commit()),
+        2 => drop(granted(fs, CALL).rollback()),
+        3 => drop(granted(fs, CALL).maintain(Budget::Operations(u32::from(choices.word())), choices.size())),
+        4 => drop(granted(fs, CALL).poll(choices.size())),
+        5 => fs.set_commit_on(*choices.of(&EVENTS)),
+        6 => check(fs, true),
+        _ => {
+            inspect(fs);
+            let _ = granted(fs, CALL).scrub(Budget::Operations(u32::from(choices.byte())));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Hostile volumes and inputs: what the fuzz targets in `fuzz/` and the property tests of this crate run.
+//!
+//! Every target is a function of bytes that panics when something is wrong: an access beyond the medium or the RAM that was lent, a call
+//! that does not end, a broken promise. `fuzz/README.md` says what each covers.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`choices`] | a fuzzer's bytes as choices |
+//! | [`medium`] | a medium that holds anything, and a guard that counts |
+//! | [`seal`] | right checksums around wrong content |
+//! | [`volumes`] | sound volumes to be damaged |
+//! | [`image`] | a whole medium as an input |
+//! | [`mutate`] | damage to a sound volume |
+//! | [`structures`] | one structure of the format with hostile content |
+//! | [`exercise`] | everything that a user does |
+//! | [`operations`] | calls on a new volume, compared with an oracle |
+//! | [`inputs`] | what is handed to the tools |
+
+pub mod choices;
+pub mod exercise;
+pub mod image;
+pub mod inputs;
+pub mod medium;
+pub mod mutate;
+pub mod operations;
+pub mod seal;
+pub mod structures;
+pub mod volumes;
+
+/// The oracle of the core's tests.
+#[path = "../../steadyfs/tests/common/mod.rs"]
+mod common;
+
+/// Parsers of the command line, which is no library.
+#[allow(dead_code, missing_docs, reason = "modules of another crate, of which a part is fuzzed")]
+#[path = "../../steadyfs-cli/src/image"]
+mod cli {
+    pub mod names;
+    pub mod place;
+    pub mod time;
+}
+
+use choices::Choices;
+use structures::Structure;
+
+/// A fuzz target.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Its name, which is that of its file in `fuzz/targets`.
+    pub name: &'static str,
+    /// Runs one input.
+    pub run: fn(&[u8]),
+    /// Bytes of a random input that reach all of it.
+    pub input_bytes: usize,
+}
+
+const fn target(name: &'static str, run: fn(&[u8]), input_bytes: usize) -> Target {
+    Target { name, run, input_bytes }
+}
+
+/// All targets.
+pub const TARGETS: [Target; 16] = [
+    target("mount_arbitrary", mount_arbitrary, 1000),
+    target("mount_mutated", mount_mutated, 200),
+    target("operations", operations::operations, 900),
+    target("parse_superblock", |input| Structure::Superblock.run(input), 60),
+    target("parse_checkpoint", |input| Structure::Checkpoint.run(input), 60),
+    target("parse_tag", |input| Structure::Tag.run(input), 60),
+    target("parse_journal", |input| Structure::Journal.run(input), 60),
+    target("parse_leaf", |input| Structure::Leaf.run(input), 60),
+    target("parse_inode", |input| Structure::Inode.run(input), 60),
+    target("parse_directory", |input| Structure::Directory.run(input), 60),
+    target("parse_index", |input| Structure::Index.run(input), 60),
+    target("parse_units", inputs::units, 12),
+    target("parse_trace", inputs::trace, 60),
+    target("parse_profile", inputs::profile, 60),
+    target("parse_names", inputs::names, 12),
+    target("parse_image", inputs::image, 40),
+];
+
+/// Runs an input through a target.
+///
+/// # Panics
+/// When the input finds something, and when there is no such target.
+pub fn run(target: &str, input: &[u8]) {
+    let found = TARGETS.iter().find(|known| known.name == target);
+    (found.unwrap_or_else(|| panic!("no target {target}")).run)(input);
+}
+
+/// A medium with whatever pages the input says.
+pub fn mount_arbitrary(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let mut ram = image::read(&mut choices);
+    exercise::exercise(&mut ram, choices);
+}
+
+/// A sound volume, damaged.
+pub fn mount_mutated(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let volume = choices.of(volumes::volumes());
+    let mut ram = mutate::mutated(volume, &mut choices);
+    exercise::exercise(&mut ram, choices);
+}

@@ -1,0 +1,303 @@
+//! A medium in RAM that holds whatever it is given, and a guard around any medium.
+//!
+//! Neither keeps the rules of a chip: pages are programmed in any order and without an erase, because a volume that was made to do harm
+//! asks for that. What the guard does not let pass are an access beyond the medium, a buffer of another size than that of a page, a call
+//! that goes on without end, and a change by what only reads.
+
+use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+
+/// What reading a page meets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing.
+    #[default]
+    None,
+    /// The ECC must correct nearly all that it can.
+    Weak,
+    /// More bits are wrong than the ECC corrects.
+    Unreadable,
+}
+
+/// A medium in RAM.
+#[derive(Clone, Debug)]
+pub struct Ram {
+    geometry: Geometry,
+    /// Whether it copies pages by itself.
+    pub can_copy: bool,
+    /// Every so many programs one fails; 0: none.
+    pub fails_every: u32,
+    /// Data and tags of all pages, one after the other.
+    bytes: Vec<u8>,
+    faults: Vec<Fault>,
+    loaded: PageIndex,
+    corrected: Corrected,
+    programs: u32,
+}
+
+impl Ram {
+    /// An erased medium.
+    pub fn new(geometry: Geometry) -> Self {
+        let count = (geometry.block_count * geometry.pages_per_block) as usize;
+        Self {
+            geometry,
+            can_copy: false,
+            fails_every: 0,
+            bytes: vec![0xFF; count * (geometry.page_bytes as usize + TAG_BYTES)],
+            faults: vec![Fault::None; count],
+            loaded: 0,
+            corrected: Corrected::default(),
+            programs: 0,
+        }
+    }
+
+    /// Number of program pages.
+    pub fn page_count(&self) -> usize {
+        self.faults.len()
+    }
+
+    fn stride(&self) -> usize {
+        self.geometry.page_bytes as usize + TAG_BYTES
+    }
+
+    /// Data and tag of a page, one after the other.
+    pub fn page(&self, page: usize) -> &[u8] {
+        &self.bytes[page * self.stride()..][..self.stride()]
+    }
+
+    /// The same, to be changed.
+    pub fn page_mut(&mut self, page: usize) -> &mut [u8] {
+        let stride = self.stride();
+        &mut self.bytes[page * stride..][..stride]
+    }
+
+    /// Data of a page, and its tag.
+    pub fn parts(&self, page: usize) -> (&[u8], &[u8]) {
+        self.page(page).split_at(self.geometry.page_bytes as usize)
+    }
+
+    /// The same, to be changed.
+    pub fn parts_mut(&mut self, page: usize) -> (&mut [u8], &mut [u8]) {
+        let page_bytes = self.geometry.page_bytes as usize;
+        self.page_mut(page).split_at_mut(page_bytes)
+    }
+
+    /// Lets reads of a page meet a fault until its block is erased.
+    pub fn set_fault(&mut self, page: usize, fault: Fault) {
+        self.faults[page] = fault;
+    }
+
+    fn look(&mut self, page: PageIndex) -> Result<(), Failure> {
+        self.loaded = page;
+        self.corrected = Corrected::default();
+        match self.faults[page as usize] {
+            Fault::None => Ok(()),
+            Fault::Weak => {
+                self.corrected = Corrected { bits: 8, strength: 8 };
+                Ok(())
+            }
+            Fault::Unreadable => Err(Failure::Uncorrectable),
+        }
+    }
+
+    fn count_program(&mut self) -> Result<(), Failure> {
+        self.programs += 1;
+        if self.fails_every > 0 && self.programs.is_multiple_of(self.fails_every) { Err(Failure::BadBlock) } else { Ok(()) }
+    }
+}
+
+impl Flash for Ram {
+    fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    fn timing(&self) -> Timing {
+        Timing { read_ns: 1, read_tag_ns: 1, program_ns: 4, copy_ns: 5, erase_ns: 40 }
+    }
+
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.look(page)?;
+        let (from, from_tag) = self.parts(page as usize);
+        data.copy_from_slice(from);
+        tag.copy_from_slice(from_tag);
+        Ok(())
+    }
+
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.look(page)?;
+        tag.copy_from_slice(self.parts(page as usize).1);
+        Ok(())
+    }
+
+    fn corrected(&mut self) -> Corrected {
+        self.corrected
+    }
+
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.count_program()?;
+        let (to, to_tag) = self.parts_mut(page as usize);
+        to.fill(0xFF);
+        to[..data.len()].copy_from_slice(data);
+        to_tag.copy_from_slice(tag);
+        Ok(())
+    }
+
+    fn can_copy(&self) -> bool {
+        self.can_copy
+    }
+
+    fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        let data = self.parts(self.loaded as usize).0.to_vec();
+        self.program(page, &data, tag)
+    }
+
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        let pages = self.geometry.pages_per_block as usize;
+        let (first, stride) = (block as usize * pages, self.stride());
+        self.bytes[first * stride..(first + pages) * stride].fill(0xFF);
+        self.faults[first..first + pages].fill(Fault::None);
+        Ok(())
+    }
+
+    fn is_bad(&mut self, _block: BlockIndex) -> Result<bool, Failure> {
+        Ok(false)
+    }
+
+    fn mark_bad(&mut self, _block: BlockIndex) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// A guard around a medium.
+#[derive(Debug)]
+pub struct Guarded<F> {
+    inner: F,
+    geometry: Geometry,
+    /// Operations until the call that is under way is taken to be endless.
+    left: u64,
+    /// Most operations of a call.
+    budget: u64,
+    is_read_only: bool,
+}
+
+impl<F: Flash> Guarded<F> {
+    /// Guards a medium. Calls may make as many operations as they like until [`grant`](Self::grant) says otherwise.
+    pub fn new(inner: F) -> Self {
+        Self { geometry: inner.geometry(), inner, left: u64::MAX, budget: 0, is_read_only: false }
+    }
+
+    /// Panics from now on when something is programmed or erased.
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        Self { is_read_only: true, ..self }
+    }
+
+    /// Lets the call that follows make `per_page` operations for each page of the medium.
+    pub fn grant(&mut self, per_page: u64) {
+        self.budget = per_page * u64::from(self.page_count());
+        self.left = self.budget;
+    }
+
+    fn page_count(&self) -> u32 {
+        self.geometry.pages_per_block * self.geometry.block_count
+    }
+
+    fn count(&mut self) {
+        self.left = self.left.checked_sub(1).unwrap_or_else(|| panic!("no end after {} operations", self.budget));
+    }
+
+    fn look(&mut self, page: PageIndex) {
+        self.count();
+        assert!(page < self.page_count(), "page {page} is read, of {}", self.page_count());
+    }
+
+    fn change(&mut self, page: PageIndex) {
+        self.count();
+        assert!(!self.is_read_only, "page {page} is changed by what only reads");
+        assert!(page < self.page_count(), "page {page} is changed, of {}", self.page_count());
+    }
+}
+
+impl<F: Flash> Flash for Guarded<F> {
+    fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    fn timing(&self) -> Timing {
+        self.inner.timing()
+    }
+
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.look(page);
+        assert_eq!(data.len(), self.geometry.page_bytes as usize, "bytes of the buffer for page {page}");
+        self.inner.read(page, data, tag)
+    }
+
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.look(page);
+        self.inner.read_tag(page, tag)
+    }
+
+    fn corrected(&mut self) -> Corrected {
+        self.inner.corrected()
+    }
+
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.change(page);
+        assert!(data.len() <= self.geometry.page_bytes as usize, "{} bytes for page {page}", data.len());
+        self.inner.program(page, data, tag)
+    }
+
+    fn can_copy(&self) -> bool {
+        self.inner.can_copy()
+    }
+
+    fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.change(page);
+        self.inner.program_loaded(page, tag)
+    }
+
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        assert!(block < self.geometry.block_count, "block {block} is erased, of {}", self.geometry.block_count);
+        self.change(block * self.geometry.pages_per_block);
+        self.inner.erase(block)
+    }
+
+    fn sync(&mut self) -> Result<(), Failure> {
+        self.inner.sync()
+    }
+
+    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
+        self.inner.is_bad(block)
+    }
+
+    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.inner.mark_bad(block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 4, block_count: 2 };
+
+    #[test]
+    #[should_panic(expected = "page 8 is read, of 8")]
+    fn an_access_beyond_the_end_panics() {
+        let _ = Guarded::new(Ram::new(GEOMETRY)).read_tag(8, &mut [0; TAG_BYTES]);
+    }
+
+    #[test]
+    #[should_panic(expected = "no end after 16 operations")]
+    fn a_call_without_end_panics() {
+        let mut medium = Guarded::new(Ram::new(GEOMETRY));
+        medium.grant(2);
+        (0..17).for_each(|_| medium.read_tag(0, &mut [0; TAG_BYTES]).unwrap());
+    }
+
+    #[test]
+    #[should_panic(expected = "page 4 is changed by what only reads")]
+    fn a_reader_that_erases_panics() {
+        let _ = Guarded::new(Ram::new(GEOMETRY)).read_only().erase(1);
+    }
+}

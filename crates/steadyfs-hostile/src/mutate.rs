@@ -1,0 +1,86 @@
+//! Damage to a sound volume, most of it under checksums that are right again, so that it is met behind them.
+
+use crate::choices::Choices;
+use crate::medium::{Fault, Ram};
+use crate::seal::{TAG_CONTENT_BYTES, seal};
+use crate::volumes::{Volume, kind};
+
+/// Most changes to one volume.
+const CHANGES_MAX: usize = 8;
+/// Numbers at which something begins, ends, or overflows.
+const NUMBERS: [u32; 10] = [0, 1, 2, 7, 0x7F, 0x7FFF, 0xFFFF, 0x7FFF_FFFF, 0xFF_FFFF, u32::MAX];
+
+/// A copy of a volume's medium, damaged as `choices` say.
+pub fn mutated(volume: &Volume, choices: &mut Choices<'_>) -> Ram {
+    let mut ram = volume.ram.clone();
+    match choices.below(8) {
+        0 => ram.can_copy = !ram.can_copy,
+        1 => ram.fails_every = 1 + u32::from(choices.byte()),
+        _ => {}
+    }
+    for _ in 0..1 + choices.below(CHANGES_MAX) {
+        let page = target(volume, choices);
+        let how = choices.byte();
+        change(&mut ram, page, how, choices);
+        if how < 0xE0 {
+            seal(ram.parts_mut(page));
+        }
+    }
+    ram
+}
+
+/// A page to be changed. Its kind is chosen first, so that rare kinds are met as often as data; the newest of a kind matter most.
+fn target(volume: &Volume, choices: &mut Choices<'_>) -> usize {
+    let by = choices.byte();
+    let pages: Vec<usize> = match by {
+        0..=99 => volume.pages_of(&[1 + by % kind::LAST]).map(|(page, _)| page).collect(),
+        100..=219 => volume.newest_of(u32::from(by) - 100).into_iter().collect(),
+        _ => Vec::new(),
+    };
+    match pages.len() {
+        0 => choices.word() as usize % volume.ram.page_count(),
+        count => pages[choices.below(4 * count).saturating_sub(3 * count)],
+    }
+}
+
+fn change(ram: &mut Ram, page: usize, how: u8, choices: &mut Choices<'_>) {
+    match how % 8 {
+        0 | 1 => set_number(ram.parts_mut(page).0, choices),
+        2 => {
+            let data = ram.parts_mut(page).0;
+            data[choices.word() as usize % data.len()] ^= 1 << choices.below(8);
+        }
+        3 => {
+            let content = &mut ram.parts_mut(page).1[..TAG_CONTENT_BYTES];
+            set_number(content, choices);
+        }
+        4 => {
+            let other = ram.page(choices.word() as usize % ram.page_count()).to_vec();
+            ram.page_mut(page).copy_from_slice(&other);
+        }
+        5 => {
+            let data = ram.parts_mut(page).0;
+            let at = choices.word() as usize % data.len();
+            let count = choices.below(64).min(data.len() - at);
+            let bytes = choices.bytes(count);
+            data[at..at + bytes.len()].copy_from_slice(bytes);
+        }
+        6 => ram.set_fault(page, *choices.of(&[Fault::Weak, Fault::Unreadable])),
+        _ => ram.page_mut(page).fill(*choices.of(&[0xFF, 0])),
+    }
+}
+
+/// Writes a number of one to four bytes, at an offset that fields have.
+fn set_number(bytes: &mut [u8], choices: &mut Choices<'_>) {
+    // The first bytes hold headers.
+    let limit = if choices.below(2) == 0 { 64 } else { bytes.len() };
+    let at = choices.word() as usize % limit.min(bytes.len());
+    let number = match choices.byte() {
+        small @ 0..=127 => u32::from(small),
+        128..=191 => *choices.of(&NUMBERS),
+        192..=223 => u32::from(choices.word()),
+        _ => u32::from(choices.word()) << 16 | u32::from(choices.word()),
+    };
+    let width = (1 + choices.below(4)).min(bytes.len() - at);
+    bytes[at..at + width].copy_from_slice(&number.to_le_bytes()[..width]);
+}

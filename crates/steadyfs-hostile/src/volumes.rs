@@ -1,0 +1,267 @@
+//! Sound volumes on tiny media, to be damaged: small enough that one is copied, damaged, mounted and used thousands of times per second.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use steadyfs::media::{Flash, Geometry, PageIndex};
+use steadyfs::{Access, CommitOn, Config, Error, FileSystem, OpenOptions};
+
+use crate::exercise::memory_for;
+use crate::medium::Ram;
+
+/// Kinds of tags, by the numbers of `docs/format.md`.
+pub mod kind {
+    /// Superblock.
+    pub const SUPER: u8 = 1;
+    /// Page of a checkpoint.
+    pub const CHECKPOINT: u8 = 2;
+    /// Journal page with and without discards.
+    pub const JOURNAL: [u8; 2] = [5, 6];
+    /// Logical pages.
+    pub const DATA: [u8; 4] = [3, 4, 7, 8];
+    /// Leaves of the map.
+    pub const LEAF: [u8; 2] = [9, 10];
+    /// Number of the last kind.
+    pub const LAST: u8 = 10;
+}
+
+/// Shape of a medium and settings of its volume.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Shape of the medium.
+    pub geometry: Geometry,
+    /// Settings.
+    pub config: Config,
+}
+
+/// The smallest volumes that there are settings for: single pages, pages of two, and a chip that copies.
+pub const SHAPES: [Shape; 3] = [shape(256, 8, 44, 1), shape(256, 16, 28, 2), shape(512, 16, 24, 1)];
+
+const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pages: u16) -> Shape {
+    let geometry = Geometry { page_bytes, pages_per_block, block_count };
+    let config = Config {
+        unit_pages,
+        overlay_entries: 60,
+        transaction_pages: 16,
+        checkpoint_programs: 32,
+        wear_spread: 8,
+        bad_blocks_max: 1,
+        files_max: 40,
+        failures: 0,
+        name_bytes_max: 255,
+    };
+    Shape { geometry, config }
+}
+
+/// A sound volume.
+#[derive(Clone, Debug)]
+pub struct Volume {
+    /// Shape and settings.
+    pub shape: Shape,
+    /// Its medium.
+    pub ram: Ram,
+    /// Programmed pages, the newest first, with their tags.
+    tags: Vec<(usize, Tag)>,
+    /// The newest page of each logical page.
+    newest: BTreeMap<u32, usize>,
+}
+
+/// Volumes of each shape: one that was unmounted, and one whose power failed in an open transaction. The last one is the golden image,
+/// whose indexes have two levels.
+pub fn volumes() -> &'static [Volume] {
+    static VOLUMES: LazyLock<Vec<Volume>> = LazyLock::new(|| {
+        let mut volumes: Vec<Volume> = SHAPES.iter().flat_map(made).collect();
+        volumes.extend(golden());
+        volumes
+    });
+    &VOLUMES
+}
+
+/// A volume of each shape with a few files, most of whose medium is still erased.
+pub fn young() -> [Volume; 3] {
+    SHAPES.map(|shape| Volume::new(shape, formatted(&shape, begin)))
+}
+
+/// A new volume, filled and unmounted.
+fn formatted(shape: &Shape, fill: impl FnOnce(&mut FileSystem<'_, Ram>) -> Result<(), Error>) -> Ram {
+    let mut memory = vec![0; shape.config.memory_bytes(&shape.geometry)];
+    let mut ram = FileSystem::format(Ram::new(shape.geometry), &shape.config, &mut memory).expect("format");
+    ram.can_copy = shape.geometry.page_bytes == 512;
+    let mut fs = FileSystem::mount(ram, Access::ReadWrite, &mut memory).expect("mount");
+    fill(&mut fs).expect("a volume with room");
+    fs.unmount().expect("unmount")
+}
+
+fn made(shape: &Shape) -> [Volume; 2] {
+    let mut memory = vec![0; shape.config.memory_bytes(&shape.geometry)];
+    let ram = formatted(shape, fill);
+    let mut fs = FileSystem::mount(ram.clone(), Access::ReadWrite, &mut memory).expect("mount");
+    leave_open(&mut fs).expect("a volume with room");
+    let cut = fs.flash().clone();
+    [ram, cut].map(|ram| Volume::new(*shape, ram))
+}
+
+/// A file in a directory, one in its inode, one with a hole.
+fn begin(fs: &mut FileSystem<'_, Ram>) -> Result<(), Error> {
+    fs.create_dir("d")?;
+    put(fs, "d/a1", 0, &[1; 300])?;
+    put(fs, "a2", 0, b"in the inode")?;
+    put(fs, "d/a3", 2000, &[3; 20])
+}
+
+/// Files and directories of every form, on which reclamation was at work, with more changes than the journal holds.
+fn fill(fs: &mut FileSystem<'_, Ram>) -> Result<(), Error> {
+    for (index, directory) in ["d", "d/e", "d/e/f"].into_iter().enumerate() {
+        let inode = fs.create_dir(directory)?;
+        fs.set_attribute(inode, "k", Some(&[7; 50][..40 + index]))?;
+    }
+    for number in 0..8 {
+        put(fs, &format!("d/e/{number:070}"), 0, &[number; 40])?;
+    }
+    for round in 0..150_u64 {
+        let path = format!("a{}", round * 7 % 5);
+        put(fs, &path, round * 131 % 900, &vec![round as u8; 1 + round as usize * 37 % 400])?;
+        if round % 40 == 39 {
+            let mut file = fs.open(&path, OpenOptions::DURABLE)?;
+            fs.truncate(&mut file, round * 7)?;
+            fs.close(file)?;
+        }
+        if round % 50 == 30 {
+            fs.remove(&path)?;
+        }
+    }
+    fs.rename("a0", "d/renamed")?;
+    fs.sync()
+}
+
+fn put(fs: &mut FileSystem<'_, Ram>, path: &str, offset: u64, data: &[u8]) -> Result<(), Error> {
+    let mut file = fs.open(path, OpenOptions::DURABLE)?;
+    fs.write(&mut file, offset, data)?;
+    fs.close(file)
+}
+
+/// Orphans, a list of removed files, and a transaction that is not committed.
+fn leave_open(fs: &mut FileSystem<'_, Ram>) -> Result<(), Error> {
+    for path in ["orphan", "inline orphan"] {
+        let mut orphan = fs.open(path, OpenOptions::DURABLE)?;
+        fs.write(&mut orphan, 0, &vec![9; path.len() * 70])?;
+        fs.remove(path)?;
+    }
+    fs.remove("a1")?;
+    fs.commit()?;
+    fs.set_commit_on(CommitOn::MANUAL);
+    let mut file = fs.open("a2", OpenOptions::CREATE)?;
+    let page = fs.usage().logical_bytes as usize;
+    fs.write(&mut file, 0, &vec![1; 2 * page])
+}
+
+/// The golden images of this version of the format.
+fn golden() -> Vec<Volume> {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../steadyfs/tests/images");
+    let entries = std::fs::read_dir(directory).expect(directory).map(|entry| entry.expect("an entry").path());
+    let mut paths: Vec<_> = entries.collect();
+    paths.sort();
+    paths.iter().filter_map(|path| of_text(&std::fs::read_to_string(path).expect("an image"))).collect()
+}
+
+/// A golden image, of which each line is a page: its number, tag and data. `None` when it is of another version.
+fn of_text(text: &str) -> Option<Volume> {
+    let geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41 };
+    let mut ram = Ram::new(geometry);
+    for line in text.lines() {
+        let parts: Vec<&str> = line.split(' ').collect();
+        let page: PageIndex = parts[0].parse().expect("a page");
+        let tag = bytes(parts[1]).try_into().expect("a tag");
+        ram.program(page, &bytes(parts[2]), &tag).expect("RAM");
+    }
+    let mut memory = vec![0; memory_for(&mut ram).ok()?];
+    let config = *FileSystem::mount(&mut ram, Access::ReadOnly, &mut memory).ok()?.config();
+    Some(Volume::new(Shape { geometry, config }, ram))
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hexadecimal")).collect()
+}
+
+/// What a tag says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag {
+    /// Number of the program.
+    pub sequence: u64,
+    /// Logical page, leaf, or a count.
+    pub logical: u32,
+    /// Kind of the page.
+    pub kind: u8,
+}
+
+impl Tag {
+    fn read(tag: &[u8]) -> Self {
+        let number = |range: std::ops::Range<usize>| tag[range].iter().rev().fold(0, |n, &byte| n << 8 | u64::from(byte));
+        Self { sequence: number(0..5), logical: number(5..8) as u32, kind: tag[8] }
+    }
+}
+
+impl Volume {
+    fn new(shape: Shape, ram: Ram) -> Self {
+        let mut tags: Vec<(usize, Tag)> = (0..ram.page_count()).map(|page| (page, Tag::read(ram.parts(page).1))).collect();
+        tags.retain(|(_, tag)| tag.kind <= kind::LAST);
+        tags.sort_by_key(|(_, tag)| std::cmp::Reverse(tag.sequence));
+        let data = tags.iter().rev().filter(|(_, tag)| kind::DATA.contains(&tag.kind));
+        let newest = data.map(|&(page, tag)| (tag.logical, page)).collect();
+        Self { shape, ram, tags, newest }
+    }
+
+    /// Pages of some kinds, the newest first, with their tags.
+    pub fn pages_of(&self, kinds: &[u8]) -> impl Iterator<Item = (usize, Tag)> {
+        self.tags.iter().copied().filter(|(_, tag)| kinds.contains(&tag.kind))
+    }
+
+    /// Every page that was programmed, the newest first.
+    pub fn every_page(&self) -> impl Iterator<Item = usize> {
+        self.tags.iter().map(|&(page, _)| page)
+    }
+
+    /// The newest page of a logical page.
+    pub fn newest_of(&self, logical: u32) -> Option<usize> {
+        self.newest.get(&logical).copied()
+    }
+
+    fn logical_bytes(&self) -> u32 {
+        self.shape.geometry.page_bytes * u32::from(self.shape.config.unit_pages)
+    }
+
+    /// First logical page of the file table: behind the root page and the allocation map, as `docs/format.md` has it.
+    pub fn table(&self) -> u32 {
+        let Shape { geometry, config } = &self.shape;
+        let frames = geometry.pages_per_block / u32::from(config.unit_pages) * geometry.block_count;
+        1 + (frames / 10 * 9 + config.files_max + 16 + 7).div_ceil(8 * self.logical_bytes())
+    }
+
+    /// First logical page of the data.
+    pub fn data(&self) -> u32 {
+        self.table() + (self.shape.config.files_max + 16).div_ceil(self.logical_bytes() / 256)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_volume_is_sound_and_has_pages_of_every_kind_of_interest() {
+        assert!(volumes().len() > 2 * SHAPES.len(), "no golden image of this version");
+        for (index, volume) in volumes().iter().enumerate() {
+            let mut ram = volume.ram.clone();
+            let mut memory = vec![0; memory_for(&mut ram).expect("a volume")];
+            let mut fs = FileSystem::mount(&mut ram, Access::ReadWrite, &mut memory).expect("mount");
+            assert_eq!(*fs.config(), volume.shape.config, "volume {index}");
+            let mut scratch = vec![0; volume.shape.config.check_bytes(&volume.shape.geometry)];
+            let checked = fs.check(&mut scratch, false, &mut |finding| panic!("volume {index}: {finding}")).expect("check");
+            assert!(checked.files > 5 && checked.directories > 3, "volume {index}: {checked:?}");
+            for kinds in [&[kind::SUPER][..], &[kind::CHECKPOINT], &kind::JOURNAL, &kind::DATA, &kind::LEAF] {
+                assert!(volume.pages_of(kinds).next().is_some(), "volume {index}: {kinds:?}");
+            }
+            assert!(volume.newest_of(volume.table()).is_some(), "volume {index}: the first inodes");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Where the bytes of a workload go, whichever it is, and what must be read back.
+
+use super::judge::{Judge, Verdict, Volume};
+use super::overwrites::Overwrites;
+use super::ring::Ring;
+use super::{EvaluateError, Workload};
+use crate::envelope::Envelope;
+use std::ops::Range;
+use steadyfs::Usage;
+use steadyfs::media::Flash;
+use steadyfs_sim::Metered;
+
+/// Calls for each file of a ring that are no appends: it is made, the one before is closed, and one file is removed with a commit,
+/// or two when the file table grows.
+const FILE_CALLS: u64 = 6;
+
+/// What a workload writes, and how much of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// What is written.
+    pub workload: Workload,
+    /// Seed of the places.
+    pub seed: u64,
+    /// Bytes of the volume to be used, in whole logical pages.
+    pub fill_bytes: u64,
+    /// Bytes of each write that fills.
+    pub write_bytes: u64,
+}
+
+/// A call that failed: what it would have done may have been done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// These bytes were being written.
+    Write {
+        /// The file, by its number in [`Writer::files`].
+        file: usize,
+        /// Where.
+        offset: u64,
+        /// What.
+        bytes: Vec<u8>,
+    },
+    /// The first file was being removed.
+    Removal,
+}
+
+/// Where the bytes go.
+pub enum Writer {
+    Overwrites(Overwrites),
+    Ring(Ring),
+}
+
+impl Writer {
+    /// Fills the volume, and tells `written` where it wrote.
+    pub fn fill<C: Flash + Metered>(
+        plan: &Plan,
+        fs: &mut Volume<'_, '_, C>,
+        judge: &mut Judge<'_, '_>,
+        mut written: impl FnMut(Range<u64>),
+    ) -> Result<Writer, EvaluateError> {
+        let Plan { workload, seed, fill_bytes, write_bytes } = *plan;
+        if !matches!(workload, Workload::Append | Workload::Log) {
+            let pages = fill_bytes / u64::from(fs.usage().logical_bytes);
+            let file = Overwrites::fill(workload, seed, pages, fs, judge)?;
+            written(0..file.file_bytes());
+            return Ok(Writer::Overwrites(file));
+        }
+        let mut ring = Ring::new(fill_bytes, write_bytes, fs, judge)?;
+        while !ring.is_full() {
+            let offset = ring.access(fs, judge, write_bytes)?;
+            written(offset..offset + write_bytes);
+        }
+        Ok(Writer::Ring(ring))
+    }
+
+    /// Writes `write_bytes` and tells where: in the file, or in all that was ever appended.
+    pub fn access<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        judge: &mut Judge<'_, '_>,
+        write_bytes: u64,
+    ) -> Result<u64, EvaluateError> {
+        match self {
+            Writer::Overwrites(file) => file.access(fs, judge, write_bytes),
+            Writer::Ring(ring) => ring.access(fs, judge, write_bytes),
+        }
+    }
+
+    /// Looks after a mount whether what was written last is there.
+    pub fn read_back<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        judge: &mut Judge<'_, '_>,
+    ) -> Result<(), EvaluateError> {
+        match self {
+            Writer::Overwrites(file) => file.read_back(fs, judge),
+            Writer::Ring(ring) => ring.read_back(fs, judge),
+        }
+    }
+
+    /// The fill asked for, or the one reached where the last pages found no room.
+    pub fn fill_reached(&self, fill: f64, usage: &Usage) -> f64 {
+        let Writer::Overwrites(file) = self else { return fill };
+        let share = |bytes: u64| bytes as f64 / usage.usable_bytes as f64;
+        let reached = share(file.file_bytes());
+        if reached + share(usage.logical_bytes.into()) > fill { fill } else { reached }
+    }
+
+    /// The envelopes of accesses, from those of calls: `burst + calls · rate` for the most calls that *n* accesses can be.
+    pub fn envelopes(&self, verdict: &Verdict, write_bytes: u64, usage: &Usage) -> Vec<Envelope> {
+        let logical_bytes = u64::from(usage.logical_bytes);
+        let whole = write_bytes.is_multiple_of(logical_bytes);
+        let calls = write_bytes.div_ceil(logical_bytes) + u64::from(!whole && !logical_bytes.is_multiple_of(write_bytes));
+        let of_accesses = |call: Envelope| match self {
+            Writer::Overwrites(_) => Envelope { burst_ns: call.burst_ns, rate_ns: calls * call.rate_ns },
+            Writer::Ring(ring) => Envelope {
+                burst_ns: call.burst_ns + FILE_CALLS * call.rate_ns,
+                rate_ns: calls * call.rate_ns + (FILE_CALLS * call.rate_ns).div_ceil((ring.file_bytes() / write_bytes).max(1)),
+            },
+        };
+        verdict.envelopes.map(of_accesses).to_vec()
+    }
+
+    /// The files that there must be, each with its size.
+    pub fn files(&self) -> Vec<(String, u64)> {
+        match self {
+            Writer::Overwrites(file) => vec![file.file()],
+            Writer::Ring(ring) => ring.files(),
+        }
+    }
+
+    /// What must stand in a file, by its number in [`files`](Writer::files).
+    pub fn expect(&self, file: usize, offset: u64, bytes: &mut [u8]) {
+        match self {
+            Writer::Overwrites(overwrites) => overwrites.expect(offset, bytes),
+            Writer::Ring(ring) => ring.expect(file, offset, bytes),
+        }
+    }
+
+    /// The bytes of a call that failed, which may be there or not.
+    pub fn doubt(&self) -> Option<&Doubt> {
+        match self {
+            Writer::Overwrites(overwrites) => overwrites.doubt(),
+            Writer::Ring(ring) => ring.doubt(),
+        }
+    }
+}

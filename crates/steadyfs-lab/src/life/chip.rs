@@ -1,0 +1,57 @@
+//! The chip of a life: its blocks die, its bits flip, and years pass with its erases.
+
+use super::Options;
+use crate::evaluate::{EvaluateError, Timing};
+use steadyfs::media::Geometry;
+use steadyfs_sim::{BitErrorModel, BitErrors, FailOps, Lives, Metered, Nand, NandTiming, Profile, TimingChoice};
+
+/// Hours of a year.
+const YEAR_HOURS: f64 = 8766.0;
+
+/// NAND that wears out.
+pub type LifeChip = FailOps<BitErrors<Nand>>;
+
+/// Makes an erased chip.
+pub fn make(profile: &Profile, options: &Options) -> Result<LifeChip, EvaluateError> {
+    let nand = profile.nand().ok_or_else(|| EvaluateError::NotNand { device: profile.name.clone() })?;
+    let Options { blocks, pages_per_block, endurance, spread_percent, seed, .. } = *options;
+    let geometry = Geometry { page_bytes: nand.page_bytes, pages_per_block, block_count: blocks };
+    let choice = match options.timing {
+        Timing::Typical => TimingChoice::Typical,
+        Timing::Maximum => TimingChoice::Maximum,
+    };
+    let chip = Nand::with_geometry(geometry, NandTiming::of(nand, choice), seed).with_on_chip_copy(nand.on_chip_copy);
+    let model = BitErrorModel { endurance, ..BitErrorModel::SLC };
+    let chip = BitErrors::new(chip);
+    let chip = if options.bit_errors { chip.with_model(model, seed) } else { chip };
+    let lives = Lives { endurance, spread_percent, ending_in_program_percent: options.program_failures_percent };
+    Ok(FailOps::new(chip, seed).with_lives(lives, seed))
+}
+
+/// The time that passes while the erases are used up.
+pub struct Clock {
+    budget: u64,
+    hours: f64,
+    passed: u32,
+}
+
+impl Clock {
+    /// Days since the beginning.
+    pub fn days(&self) -> u32 {
+        self.passed / 24
+    }
+
+    /// A clock that stands at the beginning.
+    pub fn new(options: &Options) -> Clock {
+        Clock { budget: options.erase_budget(), hours: options.years * YEAR_HOURS, passed: 0 }
+    }
+
+    /// Lets as much time pass as belongs to the erases so far; tells which share of all erases they are.
+    pub fn follow(&mut self, chip: &mut LifeChip) -> f64 {
+        let share = chip.counters().erases as f64 / self.budget.max(1) as f64;
+        let due = (share * self.hours) as u32;
+        chip.inner_mut().advance_hours(due - self.passed);
+        self.passed = due;
+        share
+    }
+}

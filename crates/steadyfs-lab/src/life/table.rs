@@ -1,0 +1,222 @@
+//! The result: how much of the chip was used, how evenly, and what was lost.
+
+use super::Options;
+use super::audit::Audit;
+use super::chip::LifeChip;
+use super::wear_out::Worn;
+use crate::evaluate::shadow::Shadow;
+use crate::table::facts;
+use crate::units::{format_count, format_percent, format_size};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use steadyfs::media::Flash;
+
+/// Erase counts of some blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Blocks.
+    pub blocks: u32,
+    /// The least.
+    pub min: u32,
+    /// The mean.
+    pub mean: f64,
+    /// The most.
+    pub max: u32,
+}
+
+impl Spread {
+    fn of(counts: impl Iterator<Item = u32>) -> Spread {
+        let counts: Vec<u32> = counts.collect();
+        let sum: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+        Spread {
+            blocks: counts.len() as u32,
+            min: counts.iter().min().copied().unwrap_or(0),
+            mean: sum as f64 / counts.len().max(1) as f64,
+            max: counts.iter().max().copied().unwrap_or(0),
+        }
+    }
+}
+
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} blocks, {} / {:.0} / {}", self.blocks, self.min, self.mean, self.max)
+    }
+}
+
+/// A life.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Life {
+    /// Name of the device profile.
+    pub device: String,
+    /// Bytes of a page.
+    pub page_bytes: u32,
+    /// Pages of a block.
+    pub pages_per_block: u32,
+    /// Erase blocks.
+    pub blocks: u32,
+    /// Erases that a block takes.
+    pub endurance: u32,
+    /// Percent by which lives differ from that.
+    pub spread_percent: u32,
+    /// Share of the usable space in use.
+    pub fill: f64,
+    /// What was written.
+    pub workload: String,
+    /// Bytes of each write.
+    pub write_bytes: u64,
+    /// Years that the erases were spread over.
+    pub years: f64,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Why the volume could not go on.
+    pub end: String,
+    /// Erases of all blocks together.
+    pub erases: u64,
+    /// Those of all that the endurance allows, in percent.
+    pub erases_percent: f64,
+    /// The same when the volume had shrunk so far that it had no room for the fill any more, if it had.
+    pub fill_held_percent: f64,
+    /// Whether the volume had made itself read-only.
+    pub read_only: bool,
+    /// Blocks that failed.
+    pub bad_blocks: u32,
+    /// Blocks that the volume calls bad.
+    pub known_bad_blocks: u32,
+    /// The largest erase count that the volume knows of.
+    pub known_erases_max: u32,
+    /// How often everything was scrubbed.
+    pub scrubs: u64,
+    /// Blocks that were weak after a scrub, in all of them together.
+    pub weak_blocks: u64,
+    /// Erase counts of the blocks that hold checkpoints at the end.
+    pub anchor_erases: Spread,
+    /// Erase counts of all other blocks, the two of the superblocks left out.
+    pub other_erases: Spread,
+    /// Reads in which the ECC corrected bits.
+    pub corrected_reads: u64,
+    /// Reads that it could not correct.
+    pub uncorrectable_reads: u64,
+    /// Writes after the volume was filled.
+    pub writes: u64,
+    /// Bytes of them.
+    pub written_bytes: u64,
+    /// Page programs and copies for each of them.
+    pub programs_per_write: f64,
+    /// Bytes that the volume has room for.
+    pub usable_bytes: u64,
+    /// What was found of what was committed.
+    pub audit: Audit,
+}
+
+impl Life {
+    pub(super) fn of(device: &str, options: &Options, shadow: &Shadow<LifeChip>, worn: &Worn, audit: Audit) -> Life {
+        let chip = shadow.chip();
+        let counts = chip.inner().inner().erase_counts();
+        let erases: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+        let (anchors, others): (Vec<_>, Vec<_>) =
+            (0..options.blocks).filter(|block| !worn.superblocks.contains(block)).partition(|block| worn.anchors.contains(block));
+        let spread = |blocks: Vec<u32>| Spread::of(blocks.into_iter().map(|block| counts[block as usize]));
+        let tally = chip.inner().tally();
+        let percent = |erases: f64| 100.0 * erases / options.erase_budget() as f64;
+        Life {
+            device: device.to_string(),
+            page_bytes: shadow.geometry().page_bytes,
+            pages_per_block: options.pages_per_block,
+            blocks: options.blocks,
+            endurance: options.endurance,
+            spread_percent: options.spread_percent,
+            fill: options.fill,
+            workload: options.workload.to_string(),
+            write_bytes: options.write_bytes,
+            years: options.years,
+            seed: options.seed,
+            end: worn.end.to_string(),
+            erases,
+            erases_percent: percent(erases as f64),
+            fill_held_percent: worn.course.shrunk_at.map_or(percent(erases as f64), |share| 100.0 * share),
+            read_only: worn.health.read_only,
+            bad_blocks: chip.grown_bad().count() as u32,
+            known_bad_blocks: worn.health.bad_blocks,
+            known_erases_max: worn.health.erases_max,
+            scrubs: worn.course.scrubs,
+            weak_blocks: worn.course.weak_blocks,
+            anchor_erases: spread(anchors),
+            other_erases: spread(others),
+            corrected_reads: tally.corrected_reads,
+            uncorrectable_reads: tally.uncorrectable_reads,
+            writes: worn.accesses,
+            written_bytes: worn.accesses * options.write_bytes,
+            programs_per_write: worn.programs as f64 / worn.accesses.max(1) as f64,
+            usable_bytes: worn.usable_bytes,
+            audit,
+        }
+    }
+}
+
+/// Prints the table for people, at most 100 columns wide but for the end.
+impl fmt::Display for Life {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.head(f)?;
+        f.write_str(&facts(self.facts()))
+    }
+}
+
+impl Life {
+    /// What was run.
+    fn head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let block_bytes = u64::from(self.page_bytes) * u64::from(self.pages_per_block);
+        writeln!(
+            f,
+            "{}: {} blocks of {}, {} erases each (± {} %), {} usable\n{} at {} fill, {} a write, {} years, seed {}\n",
+            self.device,
+            self.blocks,
+            format_size(block_bytes),
+            format_count(self.endurance.into()),
+            self.spread_percent,
+            format_size(self.usable_bytes),
+            self.workload,
+            format_percent(self.fill),
+            format_size(self.write_bytes),
+            self.years,
+            self.seed
+        )
+    }
+
+    /// What came of it.
+    fn facts(&self) -> [(&'static str, String); 10] {
+        let written = format!(
+            "{} in {} writes, {:.2} programs each",
+            format_size(self.written_bytes),
+            format_count(self.writes),
+            self.programs_per_write
+        );
+        [
+            ("End", self.end.clone()),
+            ("Erases used", format!("{:.1} %, {}", self.erases_percent, format_count(self.erases))),
+            ("Fill held", format!("until {:.1} % of the erases", self.fill_held_percent)),
+            ("Data blocks", format!("{} erases (least / mean / most)", self.other_erases)),
+            ("Anchors", format!("{} erases", self.anchor_erases)),
+            ("Bad blocks", format!("{}, of which the volume knows {}", self.bad_blocks, self.known_bad_blocks)),
+            (
+                "Reads",
+                format!(
+                    "{} corrected, {} uncorrectable",
+                    format_count(self.corrected_reads),
+                    format_count(self.uncorrectable_reads)
+                ),
+            ),
+            ("Scrubs", format!("{}, {} weak blocks", format_count(self.scrubs), format_count(self.weak_blocks))),
+            ("Written", written),
+            ("Lost", self.lost()),
+        ]
+    }
+
+    /// What was found of what was committed.
+    fn lost(&self) -> String {
+        let bytes = format_size(self.audit.bytes);
+        match &self.audit.first_loss {
+            None => format!("nothing of {bytes} in {} files", format_count(self.audit.files)),
+            Some(loss) => format!("{} of {bytes}; first {loss}", format_size(self.audit.lost_bytes)),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Fill, and then access after access until a call fails.
+
+use super::Options;
+use super::chip::{Clock, LifeChip};
+use crate::evaluate::judge::{Judge, Progress, Volume};
+use crate::evaluate::writer::{Plan, Writer};
+use crate::evaluate::{EvaluateError, Phase};
+use steadyfs::media::BlockIndex;
+use steadyfs::{BlockState, Budget, Health, Usage};
+
+/// Accesses between two looks at the clock.
+const LOOK_EVERY: u64 = 64;
+
+/// What a volume was like when it could not go on.
+pub struct Worn {
+    /// Tells what must be in the files.
+    pub writer: Writer,
+    /// Accesses after the volume was filled.
+    pub accesses: u64,
+    /// Programs and copies of them.
+    pub programs: u64,
+    /// Why it could not go on.
+    pub end: EvaluateError,
+    /// Blocks that hold the superblocks.
+    pub superblocks: Vec<BlockIndex>,
+    /// Blocks that hold checkpoints.
+    pub anchors: Vec<BlockIndex>,
+    /// What the volume knows of its wear.
+    pub health: Health,
+    /// What happened meanwhile.
+    pub course: Course,
+    /// Bytes that the volume had room for when it was new.
+    pub usable_bytes: u64,
+}
+
+/// What happens beside the accesses.
+pub struct Course {
+    clock: Clock,
+    /// Rounds of scrubbing.
+    pub scrubs: u64,
+    /// Blocks that were weak after them, together.
+    pub weak_blocks: u64,
+    /// Share of all erases that was used when the volume had shrunk below the fill; nothing if it never had.
+    pub shrunk_at: Option<f64>,
+}
+
+/// Fills the volume and writes until a call fails.
+pub fn wear_out(
+    mut fs: Volume<'_, '_, LifeChip>,
+    options: &Options,
+    report: &mut dyn FnMut(f64, &str),
+) -> Result<Worn, EvaluateError> {
+    let usage = fs.usage();
+    let plan = plan(options, &usage)?;
+    // The share of the erases says more than the number of accesses, which nobody knows.
+    let mut progress = Progress { expected: 1, done: 0, report: &mut |_, _| {} };
+    let mut judge = Judge::only_counting(Phase::Fill, &mut progress);
+    let mut writer = Writer::fill(&plan, &mut fs, &mut judge, |_| {})?;
+    let before = fs.flash().counts();
+    let mut course = Course { clock: Clock::new(options), scrubs: 0, weak_blocks: 0, shrunk_at: None };
+    let mut judge = Judge::only_counting(Phase::WearOut, &mut progress);
+    let end = loop {
+        if judge.accesses().is_multiple_of(LOOK_EVERY) {
+            report(course.look(&mut fs, options, &plan, judge.accesses())?, &Phase::WearOut.to_string());
+        }
+        if let Err(error) = writer.access(&mut fs, &mut judge, options.write_bytes) {
+            break error;
+        }
+    };
+    let (accesses, spent) = (judge.accesses(), fs.flash().counts().since(&before));
+    let (superblocks, anchors) = reserved(&fs, options.blocks);
+    let (programs, health, usable_bytes) = (spent.programs + spent.copies, fs.health(), usage.usable_bytes);
+    Ok(Worn { writer, accesses, programs, end, superblocks, anchors, health, course, usable_bytes })
+}
+
+/// How much is written before the wear.
+fn plan(options: &Options, usage: &Usage) -> Result<Plan, EvaluateError> {
+    let logical_bytes = u64::from(usage.logical_bytes);
+    let fill_bytes = (usage.usable_bytes as f64 * options.fill.clamp(0.0, 1.0)) as u64 / logical_bytes * logical_bytes;
+    let write_bytes = options.write_bytes.max(logical_bytes);
+    if fill_bytes < write_bytes {
+        return Err(EvaluateError::TooSmall { used_bytes: fill_bytes, needed_bytes: write_bytes });
+    }
+    Ok(Plan { workload: options.workload, seed: options.seed, fill_bytes, write_bytes })
+}
+
+/// The blocks of the superblocks, which are the first two that are reserved, and those of the checkpoints.
+fn reserved(fs: &Volume<'_, '_, LifeChip>, blocks: u32) -> (Vec<BlockIndex>, Vec<BlockIndex>) {
+    let is_reserved = |block: &BlockIndex| fs.block(*block).is_some_and(|info| info.state == BlockState::Reserved);
+    let mut superblocks: Vec<_> = (0..blocks).filter(is_reserved).collect();
+    let anchors = superblocks.split_off(superblocks.len().min(2));
+    (superblocks, anchors)
+}
+
+impl Course {
+    /// Lets time pass, and does what is due; tells the share of the erases that is used.
+    fn look(
+        &mut self,
+        fs: &mut Volume<'_, '_, LifeChip>,
+        options: &Options,
+        plan: &Plan,
+        access: u64,
+    ) -> Result<f64, EvaluateError> {
+        let share = self.clock.follow(fs.flash_mut().chip_mut());
+        let usage = fs.usage();
+        if usage.usable_bytes < plan.fill_bytes + u64::from(usage.logical_bytes) {
+            self.shrunk_at.get_or_insert(share);
+        }
+        if options.scrub_days > 0 && u64::from(self.clock.days() / options.scrub_days) > self.scrubs {
+            fs.scrub(Budget::TimeNs(u64::MAX)).map_err(|error| EvaluateError::Idle { access, error })?;
+            self.scrubs += 1;
+            self.weak_blocks += u64::from(fs.health().weak_blocks);
+        }
+        Ok(share)
+    }
+}

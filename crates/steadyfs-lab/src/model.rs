@@ -1,0 +1,269 @@
+//! A file system as a map in memory, and a volume that is held to it: chips of several shapes with every fault wrapped around
+//! them, mounts and calls that are held to their bounds, and the oracle, which knows what a power cut may leave.
+//!
+//! Tests of the core and [`torture`](crate::torture) share it. What does not hold is a panic that says what was expected and what
+//! was found. The oracle is in [`oracle`], [`calls`], [`tree`] and [`steps`].
+
+pub mod calls;
+pub mod medium;
+pub mod oracle;
+pub mod steps;
+pub mod tree;
+
+use std::sync::OnceLock;
+
+use medium::Medium;
+use steadyfs::media::{Failure, Flash, Geometry};
+use steadyfs::{Access, Bound, Call, Config, Cost, Error, FileSystem, MountError};
+use steadyfs_sim::fault::Operation;
+use steadyfs_sim::{Counters, FailOps, PowerCut, Trace};
+use steps::Limits;
+
+/// A chip on which power can be cut and operations can fail, and whose operations are counted.
+pub type Chip = Trace<PowerCut<FailOps<Medium>>>;
+/// A volume on a chip that stays with the test when the volume is dropped.
+pub type Fs<'a> = FileSystem<'a, &'a mut Chip>;
+
+/// Files that may be open at once, beside the eight that every volume has room for.
+const OPEN_FILES_MORE: usize = 56;
+/// Failing operations of one call up to which its bound is checked.
+const FAILURES_CHECKED: u32 = 6;
+
+/// Small chips, so that every block is used many times within a second.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub name: &'static str,
+    pub nor: bool,
+    /// The chip copies pages by itself.
+    pub copy: bool,
+    pub unit_pages: u16,
+    pub page_bytes: u32,
+    /// On NOR: bytes of a block divided by `page_bytes`.
+    pub pages_per_block: u32,
+    pub block_count: u32,
+}
+
+/// NAND of single and double pages with and without on-chip copy, and NOR.
+pub const SHAPES: [Shape; 6] = [
+    Shape { name: "nand-16x512", nor: false, copy: true, unit_pages: 1, page_bytes: 512, pages_per_block: 16, block_count: 64 },
+    Shape {
+        name: "nand-32x512-double",
+        nor: false,
+        copy: false,
+        unit_pages: 2,
+        page_bytes: 512,
+        pages_per_block: 32,
+        block_count: 48,
+    },
+    Shape { name: "nand-64x256", nor: false, copy: false, unit_pages: 1, page_bytes: 256, pages_per_block: 64, block_count: 64 },
+    Shape {
+        name: "nand-32x512-copy",
+        nor: false,
+        copy: true,
+        unit_pages: 2,
+        page_bytes: 512,
+        pages_per_block: 32,
+        block_count: 64,
+    },
+    Shape { name: "nor-512", nor: true, copy: false, unit_pages: 1, page_bytes: 512, pages_per_block: 8, block_count: 64 },
+    Shape { name: "nor-256", nor: true, copy: false, unit_pages: 1, page_bytes: 256, pages_per_block: 16, block_count: 64 },
+];
+
+impl Shape {
+    /// The settings of the volume: the recommended ones, with the shape's unit.
+    pub fn config(&self) -> Config {
+        let geometry = self.medium(0).geometry();
+        let config = Config { unit_pages: self.unit_pages, ..Config::for_geometry(&geometry) };
+        config.check(&geometry).unwrap_or_else(|rule| panic!("{}: {rule}: {config:?}", self.name));
+        config
+    }
+
+    /// Bytes of a logical page.
+    pub fn logical_bytes(&self) -> u64 {
+        u64::from(self.page_bytes) * u64::from(self.unit_pages)
+    }
+
+    fn medium(&self, seed: u64) -> Medium {
+        if self.nor {
+            Medium::nor(self.page_bytes * self.pages_per_block, self.block_count, self.page_bytes, seed)
+        } else {
+            let geometry =
+                Geometry { page_bytes: self.page_bytes, pages_per_block: self.pages_per_block, block_count: self.block_count };
+            Medium::nand(geometry, self.copy, seed)
+        }
+    }
+
+    /// Sizes for random steps on six files of up to `pages` logical pages.
+    pub fn limits(&self, pages: u64) -> Limits {
+        Limits { files: 6, span: pages * self.logical_bytes(), logical_bytes: self.logical_bytes() }
+    }
+
+    /// An empty volume.
+    pub fn device(&self, seed: u64) -> Device {
+        Device::formatted(self.config(), self.medium(seed), seed)
+    }
+
+    /// An empty volume on a chip on which `count` blocks are bad from the factory.
+    pub fn device_with_bad_blocks(&self, count: u32, seed: u64) -> Device {
+        Device::formatted(self.config(), self.medium(seed).with_bad_blocks(count), seed)
+    }
+
+    /// An empty volume with other settings.
+    pub fn device_with_config(&self, config: Config, seed: u64) -> Device {
+        Device::formatted(config, self.medium(seed), seed)
+    }
+}
+
+/// A formatted chip, and the memory that its volume is mounted with. A clone is a snapshot.
+#[derive(Clone)]
+pub struct Device {
+    pub chip: Chip,
+    memory: Vec<u8>,
+    /// Lent for write-back, if there is any.
+    cache: Vec<u8>,
+    pub config: Config,
+}
+
+impl Device {
+    /// An empty volume.
+    pub fn formatted(config: Config, medium: Medium, seed: u64) -> Self {
+        let chip = Trace::new(PowerCut::new(FailOps::new(medium, seed), seed));
+        let memory = vec![0; config.memory_bytes(&chip.geometry()) + 16 * OPEN_FILES_MORE];
+        let mut device = Self { chip, memory, cache: Vec::new(), config };
+        FileSystem::format(&mut device.chip, &config, &mut device.memory).expect("format");
+        device
+    }
+
+    /// The device with memory for so many pages of write-back.
+    #[must_use]
+    pub fn with_cache(mut self, pages: usize) -> Self {
+        self.cache = vec![0; self.config.cache_bytes(&self.chip.geometry(), pages)];
+        self
+    }
+
+    /// Mounts, and holds the mount to its bound.
+    pub fn mount(&mut self, access: Access) -> Result<Fs<'_>, MountError> {
+        // What an earlier volume left in the memory must not matter.
+        self.memory.fill(0xA5);
+        let before = self.chip.counts();
+        self.chip.take_records();
+        let mut fs = FileSystem::mount(&mut self.chip, access, &mut self.memory)?;
+        let cost = cost_since(&fs, &before);
+        let limit = fs.mount_bound();
+        if failures(&fs) == 0 && bounds_count() {
+            assert!(cost.is_within(&limit), "a mount took {cost:?}, its bound is {limit:?}");
+        }
+        if !self.cache.is_empty() {
+            self.cache.fill(0xA5);
+            fs.lend_cache(&mut self.cache)?;
+        }
+        if access == Access::ReadOnly {
+            assert_eq!((cost.programs, cost.copies, cost.erases), (0, 0, 0), "a mount for reading only changed the chip");
+        }
+        Ok(fs)
+    }
+
+    /// Cuts power between two operations, and gives it back.
+    pub fn power_cycle(&mut self) {
+        self.cut().cancel();
+        self.cut().power_on();
+    }
+
+    /// The power supply.
+    pub fn cut(&mut self) -> &mut PowerCut<FailOps<Medium>> {
+        self.chip.inner_mut()
+    }
+
+    /// What lets operations fail.
+    pub fn fail(&mut self) -> &mut FailOps<Medium> {
+        self.chip.inner_mut().inner_mut()
+    }
+
+    /// The chip itself.
+    pub fn medium(&mut self) -> &mut Medium {
+        self.fail().inner_mut()
+    }
+}
+
+/// Operations of the volume's chip since `before`.
+pub fn cost_since(fs: &Fs<'_>, before: &Counters) -> Cost {
+    let counts = fs.flash().counts().since(before);
+    Cost {
+        reads: counts.reads as u32,
+        tag_reads: counts.tag_reads as u32,
+        programs: counts.programs as u32,
+        copies: counts.copies as u32,
+        erases: counts.erases as u32,
+    }
+}
+
+/// Programs, copies and erases that failed since the records were taken last.
+pub fn failures(fs: &Fs<'_>) -> u32 {
+    let failed = |operation| !matches!(operation, Operation::Read | Operation::ReadTag);
+    let records = fs.flash().records().iter();
+    records.filter(|r| failed(r.operation) && r.failure == Some(Failure::BadBlock)).count() as u32
+}
+
+/// Makes a call of one piece and asserts that it costs no more than its bound.
+pub fn bounded<T>(fs: &mut Fs<'_>, call: Call, act: impl FnOnce(&mut Fs<'_>) -> Result<T, Error>) -> Result<T, Error> {
+    bounded_pieces(fs, call, 1, act)
+}
+
+/// Makes a call and asserts that it costs no more than `pieces` calls of its kind may: the first one as the volume is now, the
+/// others as it may be at this fill.
+pub fn bounded_pieces<T>(
+    fs: &mut Fs<'_>,
+    call: Call,
+    pieces: u32,
+    act: impl FnOnce(&mut Fs<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let limit = |failures| (fs.bound_with_failures(call, failures), fs.bound_at_fill(call, failures));
+    let limits: Vec<(Bound, Bound)> = (0..=FAILURES_CHECKED).map(limit).collect();
+    let before = fs.flash().counts();
+    fs.flash_mut().take_records();
+    let result = act(fs);
+    let cost = cost_since(fs, &before);
+    if let Some((first, further)) = limits.get(failures(fs) as usize)
+        && bounds_count()
+    {
+        let holds = |erasing: u32| {
+            let rest = further.erasing.times(erasing).plus(&further.moving.times(pieces.max(1) - 1 - erasing));
+            first.plus(&rest).holds(&cost)
+        };
+        let any = (0..pieces.max(1)).any(holds);
+        assert!(any, "{call:?} ({pieces} pieces) took {cost:?}, its bound is {first:?}, further pieces {further:?}");
+    }
+    result
+}
+
+/// Numbers for tests: SplitMix64, so that a seed gives the same run on every machine and with every version.
+#[derive(Clone, Debug)]
+pub struct Rng(pub u64);
+
+impl Rng {
+    // It has no end, and so it is no iterator.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `limit`.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// Whether an exceeded bound is a failure. `STEADYFS_SKIP_BOUNDS=1` shows what else fails.
+fn bounds_count() -> bool {
+    static COUNT: OnceLock<bool> = OnceLock::new();
+    *COUNT.get_or_init(|| std::env::var_os("STEADYFS_SKIP_BOUNDS").is_none())
+}

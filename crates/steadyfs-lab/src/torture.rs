@@ -1,0 +1,154 @@
+//! Torture: power that fails in every operation of a workload, again during the recovery, and among other faults.
+//!
+//! ```text
+//!   ground ── a chip and settings ──┐
+//!   workload ── steps ──────────────┼── course: a volume at work, its steps ── torment: cuts in them ── shrink
+//!   fault ── what else goes wrong ──┘            │                                    │
+//!                                       model: what must be there              run: the string that replays it
+//! ```
+//!
+//! The oracle ([`model`](crate::model)) knows what was acknowledged: after each cut the whole content must be that of the last
+//! commit, or of the one in flight; nothing between. A run is wholly decided by its text ([`Run`]), and a failure is made smaller
+//! before it is told.
+//!
+//! ```
+//! use steadyfs_lab::torture::{self, Options, Workload};
+//!
+//! let options = Options { workloads: vec![Workload::Log], cuts: Some(100), ..Options::default() };
+//! let summary = torture::run(&options, None, &|_| {}).unwrap();
+//! assert!(summary.tally.cuts >= 100 && summary.tally.failures.is_empty());
+//! ```
+
+mod caught;
+mod course;
+mod fault;
+mod ground;
+mod plan;
+mod pool;
+mod run;
+mod shrink;
+mod state;
+mod summary;
+mod torment;
+mod workload;
+
+pub use fault::{Fault, FaultKind};
+pub use ground::{Chip, Ground};
+pub use pool::{Progress, run};
+pub use run::{Cut, Run, Span};
+pub use summary::Summary;
+pub use torment::{Failure, Tally};
+pub use workload::Workload;
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Which operations are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Every operation of a workload in every torn state, and after one in five of these cuts a second one.
+    Every,
+    /// Chains of cuts, drawn by the seed.
+    Sampled,
+    /// Every operation of a workload in every torn state, and for each of these every operation of the recovery and the calls after
+    /// it in every torn state.
+    Exhaustive,
+}
+
+/// What to torture, and how long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Volumes. Default `small`.
+    pub grounds: Vec<Ground>,
+    /// Workloads. Default all.
+    pub workloads: Vec<Workload>,
+    /// Faults beside the cuts, one kind at a time. Default none.
+    pub faults: Vec<FaultKind>,
+    /// Which operations are cut.
+    pub mode: Mode,
+    /// The first seed; each round takes the next.
+    pub seed: u64,
+    /// Steps of a workload. Default: 40, chains 80.
+    pub steps: Option<usize>,
+    /// Goes round until so many cuts were made. Without this and `time` it goes round once.
+    pub cuts: Option<u64>,
+    /// Goes round until so much time has passed.
+    pub time: Option<Duration>,
+    /// Threads. Default: one for each core.
+    pub threads: usize,
+    /// Failures after which it stops.
+    pub failures_max: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            grounds: vec!["small".parse().expect("a name")],
+            workloads: Workload::ALL.to_vec(),
+            faults: vec![FaultKind::None],
+            mode: Mode::Every,
+            seed: 1,
+            steps: None,
+            cuts: None,
+            time: None,
+            threads: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+            failures_max: 5,
+        }
+    }
+}
+
+/// What a replay tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replay {
+    /// Mounts, steps and power failures, in order.
+    pub story: Vec<String>,
+    /// What did not hold, if anything.
+    pub failure: Option<String>,
+    /// Cuts that met an operation; fewer than the string has when the volume needs fewer operations than it did.
+    pub cuts_met: usize,
+}
+
+/// Makes a run again, and tells what happens.
+pub fn replay(run: &Run) -> Replay {
+    let course = match course::Course::of(run) {
+        Ok(course) => course,
+        Err(what) => return Replay { story: Vec::new(), failure: Some(what), cuts_met: 0 },
+    };
+    let (story, result) = course.tell(&run.cuts);
+    let cuts_met = *result.as_ref().unwrap_or(&run.cuts.len());
+    Replay { story, failure: result.err(), cuts_met }
+}
+
+/// What was asked for cannot be done, as one sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadInput(pub String);
+
+impl fmt::Display for BadInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadInput {}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Mode::Every => "every",
+            Mode::Sampled => "sampled",
+            Mode::Exhaustive => "exhaustive",
+        })
+    }
+}
+
+impl FromStr for Mode {
+    type Err = BadInput;
+
+    fn from_str(text: &str) -> Result<Self, BadInput> {
+        let modes = [Mode::Every, Mode::Sampled, Mode::Exhaustive];
+        let found = modes.into_iter().find(|mode| mode.to_string() == text);
+        found.ok_or_else(|| BadInput(format!("mode {text:?}: expected every, sampled or exhaustive")))
+    }
+}

@@ -1,0 +1,276 @@
+//! The volume that is tortured: a chip of some shape, and the settings of the volume on it.
+
+use super::BadInput;
+use crate::evaluate::device::NOR_PAGE_BYTES;
+use crate::model::Device;
+use crate::model::medium::Medium;
+use std::fmt;
+use std::str::FromStr;
+use steadyfs::Config;
+use steadyfs::media::{Flash, Geometry};
+use steadyfs_sim::Profile;
+use steadyfs_sim::profile::Chip as Kind;
+
+/// A chip and the settings of the volume on it. Its text, such as `n256x16x32u1t6o46k16`, is part of every replay string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ground {
+    /// Which rules the chip keeps.
+    pub chip: Chip,
+    /// Bytes of a program page.
+    pub page_bytes: u32,
+    /// Program pages of a block. On NOR: its bytes divided by `page_bytes`.
+    pub pages_per_block: u32,
+    /// Blocks of the chip.
+    pub block_count: u32,
+    /// Program pages of a logical page.
+    pub unit_pages: u16,
+    /// See [`Config::transaction_pages`].
+    pub transaction_pages: u16,
+    /// See [`Config::overlay_entries`].
+    pub overlay_entries: u16,
+    /// See [`Config::checkpoint_programs`].
+    pub checkpoint_programs: u16,
+    /// Logical pages of write-back that are lent.
+    pub cache_pages: u16,
+}
+
+/// Kinds of chips.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chip {
+    /// NAND without on-chip copy.
+    Nand,
+    /// NAND that copies pages by itself.
+    NandCopy,
+    /// NOR.
+    Nor,
+}
+
+/// Grounds that have a name. The small ones have the smallest tables that the rules allow, so that folds and checkpoints come every
+/// few calls.
+const NAMED: [(&str, &str); 7] = [
+    ("small", "n256x16x32u1t6o46k16"),
+    ("small-copy", "c256x32x32u2t6o46k16"),
+    ("small-nor", "r256x16x32u1t6o46k16"),
+    ("small-cached", "c256x16x32u1t6o46k16w4"),
+    ("nand", "c512x16x64u1t16o64k32"),
+    ("nand-double", "n512x32x48u2t16o64k60"),
+    ("nor", "r512x8x64u1t16o64k32"),
+];
+
+impl Ground {
+    /// Names that [`str::parse`] knows.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMED.iter().map(|(name, _)| *name)
+    }
+
+    /// A chip with the recommended settings.
+    ///
+    /// # Errors
+    /// The chip cannot hold a volume.
+    pub fn recommended(chip: Chip, geometry: Geometry) -> Result<Self, BadInput> {
+        let Geometry { page_bytes, pages_per_block, block_count } = geometry;
+        let ground = Self {
+            chip,
+            page_bytes,
+            pages_per_block,
+            block_count,
+            unit_pages: 1,
+            transaction_pages: 0,
+            overlay_entries: 0,
+            checkpoint_programs: 0,
+            cache_pages: 0,
+        };
+        ground.check_chip()?;
+        let config = Config::for_geometry(&ground.medium(0).geometry());
+        let ground = Self {
+            unit_pages: config.unit_pages,
+            transaction_pages: config.transaction_pages,
+            overlay_entries: config.overlay_entries,
+            checkpoint_programs: config.checkpoint_programs,
+            ..ground
+        };
+        ground.config().map(|_| ground)
+    }
+
+    /// The first blocks of a device, with the recommended settings.
+    ///
+    /// # Errors
+    /// So many blocks cannot hold a volume, or are more than the device has.
+    pub fn of_device(profile: &Profile, block_count: u32) -> Result<Self, BadInput> {
+        let (chip, geometry) = match &profile.chip {
+            Kind::Nand(nand) => (if nand.on_chip_copy { Chip::NandCopy } else { Chip::Nand }, nand.geometry()),
+            Kind::Nor(nor) => {
+                let (page_bytes, block_bytes) = (NOR_PAGE_BYTES, nor.default_erase_bytes);
+                let pages_per_block = block_bytes / page_bytes;
+                (Chip::Nor, Geometry { page_bytes, pages_per_block, block_count: nor.size_bytes / block_bytes })
+            }
+        };
+        if block_count > geometry.block_count {
+            return Err(BadInput(format!("{block_count} blocks: {} has {}", profile.name, geometry.block_count)));
+        }
+        Self::recommended(chip, Geometry { block_count, ..geometry })
+    }
+
+    /// The settings of the volume.
+    ///
+    /// # Errors
+    /// The rule of the settings that is broken.
+    pub fn config(&self) -> Result<Config, BadInput> {
+        self.check_chip()?;
+        let geometry = self.medium(0).geometry();
+        let config = Config {
+            unit_pages: self.unit_pages,
+            transaction_pages: self.transaction_pages,
+            overlay_entries: self.overlay_entries,
+            checkpoint_programs: self.checkpoint_programs,
+            wear_spread: 8,
+            ..Config::for_geometry(&geometry)
+        };
+        config.check(&geometry).map(|()| config).map_err(|rule| BadInput(format!("geometry {self}: {rule}")))
+    }
+
+    /// Refuses chips that cannot be simulated; the rules of the settings come later.
+    fn check_chip(&self) -> Result<(), BadInput> {
+        let Self { page_bytes, pages_per_block, block_count, .. } = *self;
+        let bytes = u64::from(page_bytes) * u64::from(pages_per_block) * u64::from(block_count);
+        let possible = page_bytes.is_power_of_two()
+            && (256..=16_384).contains(&page_bytes)
+            && (4..=256).contains(&pages_per_block)
+            && (16..=4096).contains(&block_count);
+        if !possible {
+            return Err(BadInput(format!(
+                "geometry {page_bytes} x {pages_per_block} x {block_count}: expected a page of 256 to 16384 bytes, a power of two, \
+                 4 to 256 pages in a block and 16 to 4096 blocks"
+            )));
+        }
+        if bytes > 64 << 20 {
+            return Err(BadInput(format!(
+                "geometry {page_bytes} x {pages_per_block} x {block_count}: {bytes} bytes; every run reads the whole volume, \
+                 so at most 64 MiB are allowed: take fewer blocks"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Bytes of a logical page.
+    pub fn logical_bytes(&self) -> u64 {
+        u64::from(self.page_bytes) * u64::from(self.unit_pages)
+    }
+
+    fn medium(&self, seed: u64) -> Medium {
+        let Self { page_bytes, pages_per_block, block_count, .. } = *self;
+        match self.chip {
+            Chip::Nor => Medium::nor(page_bytes * pages_per_block, block_count, page_bytes, seed),
+            chip => Medium::nand(Geometry { page_bytes, pages_per_block, block_count }, chip == Chip::NandCopy, seed),
+        }
+    }
+
+    /// An empty volume on a chip on which `bad` blocks are bad from the factory.
+    pub(super) fn device(&self, bad: u32, seed: u64) -> Result<Device, BadInput> {
+        let device = Device::formatted(self.config()?, self.medium(seed).with_bad_blocks(bad), seed);
+        Ok(device.with_cache(self.cache_pages.into()))
+    }
+}
+
+impl fmt::Display for Ground {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let chip = match self.chip {
+            Chip::Nand => 'n',
+            Chip::NandCopy => 'c',
+            Chip::Nor => 'r',
+        };
+        let Self { page_bytes, pages_per_block, block_count, unit_pages, .. } = self;
+        write!(f, "{chip}{page_bytes}x{pages_per_block}x{block_count}u{unit_pages}")?;
+        write!(f, "t{}o{}k{}", self.transaction_pages, self.overlay_entries, self.checkpoint_programs)?;
+        if self.cache_pages > 0 { write!(f, "w{}", self.cache_pages) } else { Ok(()) }
+    }
+}
+
+impl FromStr for Ground {
+    type Err = BadInput;
+
+    /// Reads a name, the whole text, or `PAGE_BYTES x PAGES x BLOCKS`, which means NAND with the recommended settings.
+    fn from_str(text: &str) -> Result<Self, BadInput> {
+        if let Some((_, full)) = NAMED.iter().find(|(name, _)| *name == text) {
+            return full.parse();
+        }
+        let unknown = || {
+            let names: Vec<_> = Self::names().collect();
+            BadInput(format!(
+                "geometry {text:?}: expected one of {}, or page bytes x pages x blocks such as 512x16x64",
+                names.join(", ")
+            ))
+        };
+        let plain: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let chip = match plain.chars().next().ok_or_else(unknown)? {
+            'n' => Chip::Nand,
+            'c' => Chip::NandCopy,
+            'r' => Chip::Nor,
+            '0'..='9' => {
+                let [page_bytes, pages_per_block, block_count] = numbers(&plain, "xx").ok_or_else(unknown)?;
+                return Self::recommended(Chip::Nand, Geometry { page_bytes, pages_per_block, block_count });
+            }
+            _ => return Err(unknown()),
+        };
+        let (settings, cache) = plain[1..].split_once('w').unwrap_or((&plain[1..], "0"));
+        let cache_pages = cache.parse().map_err(|_| unknown())?;
+        let all: [u32; 7] = numbers(settings, "xxutok").ok_or_else(unknown)?;
+        let [page_bytes, pages_per_block, block_count, ..] = all;
+        let small = |index: usize| u16::try_from(all[index]).map_err(|_| unknown());
+        let ground = Self {
+            chip,
+            page_bytes,
+            pages_per_block,
+            block_count,
+            unit_pages: small(3)?,
+            transaction_pages: small(4)?,
+            overlay_entries: small(5)?,
+            checkpoint_programs: small(6)?,
+            cache_pages,
+        };
+        ground.config().map(|_| ground)
+    }
+}
+
+/// Numbers with these letters between them.
+fn numbers<const N: usize>(text: &str, letters: &str) -> Option<[u32; N]> {
+    let (mut found, mut rest) = ([0; N], text);
+    for (index, letter) in letters.chars().enumerate() {
+        let (number, more) = rest.split_once(letter)?;
+        found[index] = number.parse().ok()?;
+        rest = more;
+    }
+    found[N - 1] = rest.parse().ok()?;
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_named_ground_can_be_formatted_and_its_text_reads_back() {
+        for name in Ground::names() {
+            let ground: Ground = name.parse().unwrap();
+            assert_eq!(ground.to_string().parse::<Ground>().unwrap(), ground);
+            ground.device(1, 1).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_plain_geometry_has_the_recommended_settings() {
+        let ground: Ground = "2048 x 64 x 64".parse().unwrap();
+        assert_eq!((ground.unit_pages, ground.chip), (2, Chip::Nand));
+    }
+
+    #[test]
+    fn impossible_geometries_say_what_was_expected() {
+        let error = |text: &str| text.parse::<Ground>().unwrap_err().to_string();
+        assert!(error("huge").contains("expected one of small, small-copy"));
+        assert!(error("512x16").contains("expected one of small"));
+        assert!(error("500x16x64").contains("a power of two"));
+        assert!(error("16384x256x4096").contains("at most 64 MiB"));
+        assert!(error("512x16x16").contains("too few blocks"));
+        assert!(error("n256x16x32u1t6o20k16").contains("overlay_entries must be at least 40 more"));
+    }
+}

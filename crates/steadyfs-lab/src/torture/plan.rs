@@ -1,0 +1,87 @@
+//! Which courses there are, in which order.
+
+use super::run::Run;
+use super::torment::Item;
+use super::{Mode, Options};
+
+/// Shares of an exhaustive course. One takes some seconds.
+const SLICES: u64 = 16;
+
+impl Options {
+    /// Items of one round.
+    fn round(&self) -> u64 {
+        (self.grounds.len() * self.workloads.len() * self.faults.len()) as u64 * self.slices()
+    }
+
+    fn slices(&self) -> u64 {
+        if self.mode == Mode::Exhaustive { SLICES } else { 1 }
+    }
+
+    /// Number of items, if there is an end.
+    pub(super) fn items(&self) -> Option<u64> {
+        let once = self.mode == Mode::Exhaustive || (self.cuts.is_none() && self.time.is_none());
+        once.then(|| self.round())
+    }
+
+    /// The n-th item. Rounds come one after the other, each with another seed.
+    pub(super) fn item(&self, n: u64) -> Item {
+        let (round, rest) = (n / self.round(), n % self.round());
+        let (slice, rest) = (rest % self.slices(), (rest / self.slices()) as usize);
+        let (workload, rest) = (self.workloads[rest % self.workloads.len()], rest / self.workloads.len());
+        let (ground, fault) = (self.grounds[rest % self.grounds.len()], self.faults[rest / self.grounds.len()]);
+        let (steps, after) = match self.mode {
+            Mode::Sampled => (80, 40),
+            Mode::Every | Mode::Exhaustive => (40, 5),
+        };
+        let run = Run {
+            ground,
+            workload,
+            seed: self.seed.wrapping_add(round),
+            steps: self.steps.unwrap_or(steps),
+            after,
+            left_out: Vec::new(),
+            faults: Vec::new(),
+            cuts: Vec::new(),
+        };
+        Item { run, fault, slice, slices: self.slices() }
+    }
+
+    /// What decides the items, as text: work goes on only where this is the same.
+    pub(super) fn identity(&self) -> String {
+        let join = |values: Vec<String>| values.join("+");
+        let grounds = join(self.grounds.iter().map(ToString::to_string).collect());
+        let workloads = join(self.workloads.iter().map(ToString::to_string).collect());
+        let faults = join(self.faults.iter().map(ToString::to_string).collect());
+        let steps = self.steps.map_or("default".to_string(), |steps| steps.to_string());
+        format!("{} of {grounds}, {workloads}, faults {faults}, seed {}, steps {steps}", self.mode, self.seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::torture::{FaultKind, Workload};
+    use std::collections::HashSet;
+
+    #[test]
+    fn a_round_has_every_combination_once_and_the_next_has_another_seed() {
+        let grounds = ["small", "nor"].map(|name| name.parse().unwrap()).to_vec();
+        let options = Options { grounds, faults: vec![FaultKind::None, FaultKind::Erases], ..Options::default() };
+        let items = options.items().unwrap();
+        assert_eq!(items, 2 * 2 * Workload::ALL.len() as u64);
+        let name = |n| {
+            let item = options.item(n);
+            (item.run.to_string(), item.fault.to_string())
+        };
+        assert_eq!((0..items).map(name).collect::<HashSet<_>>().len() as u64, items);
+        assert_eq!((options.item(0).run.seed, options.item(items).run.seed), (1, 2));
+    }
+
+    #[test]
+    fn slices_of_an_exhaustive_course_are_of_the_same_run() {
+        let options = Options { mode: Mode::Exhaustive, ..Options::default() };
+        let (first, last) = (options.item(0), options.item(SLICES - 1));
+        assert_eq!(first.run, last.run);
+        assert_eq!((first.slice, last.slice), (0, SLICES - 1));
+    }
+}

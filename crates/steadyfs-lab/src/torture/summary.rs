@@ -1,0 +1,93 @@
+//! What a torture did and found, for people and programs.
+
+use super::Options;
+use super::torment::Tally;
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::time::Duration;
+
+/// What was done and found. As JSON: `cuts`, `torn_cuts`, `double_cuts`, `states`, `faults`, `workloads`, `failures` (strings for
+/// `steady torture --replay`), `reasons` (what each of them found), `mode`, `seed`, `complete`, `seconds`.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// What was done and found.
+    pub tally: Tally,
+    /// Whether everything that was asked for was done; nothing where there is no end to it.
+    pub complete: Option<bool>,
+    /// How long this invocation took.
+    pub duration: Duration,
+    mode: String,
+    seed: u64,
+}
+
+impl Summary {
+    pub(super) fn new(options: &Options, tally: Tally, complete: Option<bool>, duration: Duration) -> Self {
+        Self { tally, complete, duration, mode: options.mode.to_string(), seed: options.seed }
+    }
+}
+
+/// The names of the JSON.
+#[derive(Serialize)]
+struct Numbers<'s> {
+    mode: &'s str,
+    seed: u64,
+    cuts: u64,
+    torn_cuts: u64,
+    double_cuts: u64,
+    states: u64,
+    faults: u64,
+    workloads: u64,
+    failures: Vec<&'s str>,
+    reasons: Vec<&'s str>,
+    complete: Option<bool>,
+    seconds: f64,
+}
+
+impl Serialize for Summary {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Tally { cuts, torn_cuts, double_cuts, states, faults, workloads, failures } = &self.tally;
+        Numbers {
+            mode: &self.mode,
+            seed: self.seed,
+            cuts: *cuts,
+            torn_cuts: *torn_cuts,
+            double_cuts: *double_cuts,
+            states: *states,
+            faults: *faults,
+            workloads: *workloads,
+            failures: failures.iter().map(|failure| failure.replay.as_str()).collect(),
+            reasons: failures.iter().map(|failure| failure.what.as_str()).collect(),
+            complete: self.complete,
+            seconds: (self.duration.as_secs_f64() * 10.0).round() / 10.0,
+        }
+        .serialize(serializer)
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Tally { cuts, torn_cuts, double_cuts, states, faults, workloads, failures } = &self.tally;
+        let rows = [
+            ("power cuts", cuts, "in programs, copies and erases"),
+            ("  torn", torn_cuts, "that left a page or block neither old nor new"),
+            ("  double", double_cuts, "during a recovery or the calls just after it"),
+            ("states", states, "compared with what must be there, file by file"),
+            ("faults", faults, "beside the cuts: operations that failed, bad blocks"),
+            ("workloads", workloads, ""),
+        ];
+        for (name, count, meaning) in rows {
+            let line = format!("{name:<12}{count:>12}  {meaning}");
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        writeln!(f, "{:<12}{:>12}", "failures", failures.len())?;
+        for failure in failures {
+            writeln!(f, "\n{}\n  replay: steady torture --replay {}", failure.what.trim(), failure.replay)?;
+        }
+        let end = match self.complete {
+            Some(true) => "everything was done",
+            Some(false) => "stopped before everything was done",
+            None => "seeds go on without end",
+        };
+        writeln!(f, "\n{} from seed {}, {:.1} s: {end}", self.mode, self.seed, self.duration.as_secs_f64())
+    }
+}

@@ -1,0 +1,195 @@
+//! What a thread does with one course: cuts power in its operations, counts, and keeps what fails.
+
+use super::Mode;
+use super::course::{CUTS_MAX, Course, Life, Scene};
+use super::fault::FaultKind;
+use super::run::{Cut, Run};
+use super::shrink::shrink;
+use crate::model::Rng;
+use serde::{Deserialize, Serialize};
+use steadyfs_sim::Torn;
+
+/// Chains of cuts that are drawn for a course.
+const CHAINS: u64 = 24;
+
+/// What was done, and what was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Power cuts.
+    pub cuts: u64,
+    /// Those of them that left a page neither as it was nor as it should be, or a block half erased.
+    pub torn_cuts: u64,
+    /// Those of them that met a recovery or the calls just after it.
+    pub double_cuts: u64,
+    /// States of the volume that were compared with what must be there, file by file.
+    pub states: u64,
+    /// Faults planned beside the cuts: programs and erases that fail, blocks that are bad.
+    pub faults: u64,
+    /// Workloads that were cut.
+    pub workloads: u64,
+    /// What was lost, if anything.
+    pub failures: Vec<Failure>,
+}
+
+/// Something that did not hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Replays it: `steady torture --replay STRING`. As short as it could be made.
+    pub replay: String,
+    /// What was expected and what was found.
+    pub what: String,
+}
+
+impl Tally {
+    /// Adds what another thread did.
+    pub fn add(&mut self, other: &Self) {
+        self.cuts += other.cuts;
+        self.torn_cuts += other.torn_cuts;
+        self.double_cuts += other.double_cuts;
+        self.states += other.states;
+        self.faults += other.faults;
+        self.workloads += other.workloads;
+        let new = other.failures.iter().filter(|failure| !self.failures.contains(failure)).cloned();
+        self.failures.extend(new.collect::<Vec<_>>());
+    }
+}
+
+/// A share of the operations of one course.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    pub run: Run,
+    pub fault: FaultKind,
+    /// Operations whose number leaves this remainder...
+    pub slice: u64,
+    /// ...when divided by this.
+    pub slices: u64,
+}
+
+/// Cuts power as the mode says. `false` in place of the tally's end means that time was up.
+pub(super) fn torment(item: &Item, mode: Mode, is_over: &(dyn Fn() -> bool + Sync)) -> (Tally, bool) {
+    let mut tally = Tally::default();
+    let planned = Course::with_faults(&item.run, item.fault).and_then(|course| course.operations().map(|ops| (course, ops)));
+    let (course, operations) = match planned {
+        Ok(planned) => planned,
+        Err(what) => {
+            tally.failures.push(Failure { replay: item.run.to_string(), what });
+            return (tally, true);
+        }
+    };
+    tally.workloads = u64::from(item.slice == 0);
+    let mut torment = Torment { course, tally, rng: Rng(item.run.seed ^ 0x702), is_over };
+    let result = match mode {
+        Mode::Sampled => torment.chains(operations),
+        Mode::Every => torment.every(operations),
+        Mode::Exhaustive => torment.exhaustive((1..=operations).filter(|op| op % item.slices == item.slice)),
+    };
+    if let Err(Stop::Failed(cuts, what)) = &result {
+        let failure = shrink(&torment.course, cuts, what);
+        torment.tally.failures.push(failure);
+    }
+    (torment.tally, !matches!(result, Err(Stop::TimeIsUp)))
+}
+
+/// Why a course is left.
+enum Stop {
+    TimeIsUp,
+    /// These cuts lost something.
+    Failed(Vec<Cut>, String),
+}
+
+struct Torment<'a> {
+    course: Course,
+    tally: Tally,
+    rng: Rng,
+    is_over: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Torment<'_> {
+    /// Every operation in every torn state; after one of them another cut somewhere in the recovery or just after it.
+    fn every(&mut self, operations: u64) -> Result<(), Stop> {
+        for operation in 1..=operations {
+            let second = self.rng.below(Torn::ALL.len() as u64) as usize;
+            for (index, torn) in Torn::ALL.into_iter().enumerate() {
+                let mut cuts = vec![Cut { operation, torn }];
+                let Some(scene) = self.cut(&self.course.start(), &cuts)? else { continue };
+                let further = self.close(scene.clone(), &cuts)?;
+                if index == second && further > 0 {
+                    cuts.push(self.draw(further));
+                    if let Some(scene) = self.cut(&scene, &cuts)? {
+                        self.close(scene, &cuts)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Every operation in every torn state, and then every operation of the recovery and of the calls after it in every torn state.
+    fn exhaustive(&mut self, operations: impl Iterator<Item = u64>) -> Result<(), Stop> {
+        for operation in operations {
+            for torn in Torn::ALL {
+                let first = Cut { operation, torn };
+                let Some(scene) = self.cut(&self.course.start(), &[first])? else { continue };
+                let further = self.close(scene.clone(), &[first])?;
+                for second in (1..=further).flat_map(|operation| Torn::ALL.map(|torn| Cut { operation, torn })) {
+                    let cuts = [first, second];
+                    if let Some(scene) = self.cut(&scene, &cuts)? {
+                        self.close(scene, &cuts)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Chains of cuts anywhere, half of which meet the recovery of the one before.
+    fn chains(&mut self, operations: u64) -> Result<(), Stop> {
+        for _ in 0..CHAINS {
+            let mut scene = self.course.start();
+            let mut cuts = vec![self.draw(operations.max(1))];
+            let length = 1 + self.rng.below(CUTS_MAX as u64 - 2) as usize;
+            while let Some(next) = self.cut(&scene, &cuts)? {
+                scene = next;
+                if cuts.len() == length {
+                    break;
+                }
+                let reach = if self.rng.one_in(2) { 10 } else { 150 };
+                cuts.push(self.draw(reach));
+            }
+            self.close(scene, &cuts)?;
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, operations: u64) -> Cut {
+        let torn = Torn::ALL[self.rng.below(Torn::ALL.len() as u64) as usize];
+        Cut { operation: 1 + self.rng.below(operations), torn }
+    }
+
+    /// Goes on from a scene to the last of the cuts, and counts it. Nothing when it was not reached.
+    fn cut(&mut self, scene: &Scene, cuts: &[Cut]) -> Result<Option<Scene>, Stop> {
+        if (self.is_over)() {
+            return Err(Stop::TimeIsUp);
+        }
+        let (mut scene, cut) = (scene.clone(), cuts.last().copied());
+        let is_second = cuts.len() > 1;
+        // Each life but the first began with a comparison.
+        self.tally.states += u64::from(is_second);
+        match self.course.live(&mut scene, cut).map_err(|what| Stop::Failed(cuts.to_vec(), what))? {
+            Life::Through(_) => Ok(None),
+            Life::Cut { torn } => {
+                self.tally.cuts += 1;
+                self.tally.torn_cuts += u64::from(torn);
+                self.tally.double_cuts += u64::from(is_second);
+                self.tally.faults += self.course.faults();
+                Ok(Some(scene))
+            }
+        }
+    }
+
+    fn close(&mut self, mut scene: Scene, cuts: &[Cut]) -> Result<u64, Stop> {
+        // At the mount, after the last step, and after the last mount.
+        self.tally.states += 3;
+        self.course.close(&mut scene).map_err(|what| Stop::Failed(cuts.to_vec(), what))
+    }
+}

@@ -1,0 +1,150 @@
+//! How many bits of a page are wrong: expected from wear, age and reads, and drawn for each page.
+
+use fastrand::Rng;
+use steadyfs::media::PageIndex;
+
+/// Hours of a year.
+const YEAR_HOURS: f64 = 8766.0;
+
+/// How bits flip, in expected wrong bits of one ECC codeword.
+///
+/// ```text
+/// expected = (fresh + worn · w² + retention · years · (w + 1/100) + disturb · million reads · (w + 1/10)) · weak factor
+/// w        = erases of the block / endurance
+/// ```
+///
+/// The terms are those that Mielke et al. measured ("Bit Error Rate in NAND Flash Memories", IRPS 2008): errors of writing,
+/// of retention and of read disturb, which all grow with wear. Read disturb grows in proportion to the reads, and faster in
+/// worn blocks (Cai et al., "Read Disturb Errors in MLC NAND Flash Memory", DSN 2015). The factors are estimates, set so
+/// that the promises of an SLC datasheet just hold with an ECC of 8 bits: see [`SLC`](BitErrorModel::SLC).
+///
+/// How many bits are wrong is the quantile of the Poisson distribution, of the worst of the page's codewords, at a number
+/// that is drawn for each page and erase. So the number of wrong bits only grows until the block is erased.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BitErrorModel {
+    /// Bits that the ECC corrects in a codeword.
+    pub strength: u8,
+    /// Codewords of a page.
+    pub codewords: u8,
+    /// Erases after which a block counts as worn.
+    pub endurance: u32,
+    /// Wrong bits of a new block, just programmed.
+    pub fresh: f64,
+    /// Wrong bits more of a worn block, just programmed.
+    pub worn: f64,
+    /// Wrong bits more for each year since the program, in a worn block.
+    pub retention: f64,
+    /// Wrong bits more for each million reads of the block since its erase, in a worn block.
+    pub disturb: f64,
+    /// Of 1,000 pages, those that are weak.
+    pub weak_permille: u32,
+    /// By how much more the bits of weak pages flip.
+    pub weak_factor: f64,
+    /// Wrong bits more, up to this number, that come and go with each read.
+    pub noise_bits: u8,
+}
+
+impl BitErrorModel {
+    /// SLC with an ECC of 8 bits for 512 bytes.
+    ///
+    /// - A worn block holds its data for a year, a tenth of the erases for ten: what JESD47 asks for. With 2 bits a year more
+    ///   than 8 of a codeword are wrong in one of 4,200.
+    /// - A worn block takes a million reads: wear-levelling layers take "hundreds of thousands" as the limit for MLC.
+    /// - One page of 200 is weak, by a factor of 2.5.
+    pub const SLC: Self = Self {
+        strength: 8,
+        codewords: 4,
+        endurance: 100_000,
+        fresh: 0.001,
+        worn: 0.3,
+        retention: 1.5,
+        disturb: 1.5,
+        weak_permille: 5,
+        weak_factor: 2.5,
+        noise_bits: 0,
+    };
+
+    /// The expected number of wrong bits in a codeword of a page that is not weak.
+    pub fn expected(&self, erases: u32, age_hours: u32, reads: u32) -> f64 {
+        let wear = f64::from(erases) / f64::from(self.endurance.max(1));
+        let years = f64::from(age_hours) / YEAR_HOURS;
+        let million_reads = f64::from(reads) / 1e6;
+        self.fresh
+            + self.worn * wear * wear
+            + self.retention * years * (wear + 0.01)
+            + self.disturb * million_reads * (wear + 0.1)
+    }
+
+    /// The number of wrong bits in the worst codeword of a page, where a codeword has `expected` of them.
+    pub(super) fn wrong_bits(&self, seed: u64, page: PageIndex, erases: u32, expected: f64) -> u32 {
+        let weak = Rng::with_seed(seed ^ u64::from(page)).u32(0..1000) < self.weak_permille;
+        let expected = expected * if weak { self.weak_factor } else { 1.0 };
+        let place = u64::from(page) << 32 | u64::from(erases);
+        let drawn = Rng::with_seed(!seed ^ place.rotate_left(16)).f64();
+        poisson_quantile(drawn.powf(1.0 / f64::from(self.codewords.max(1))), expected)
+    }
+}
+
+/// The smallest count up to which the Poisson distribution has the share `share`. 64 at most, which no ECC here corrects.
+fn poisson_quantile(share: f64, mean: f64) -> u32 {
+    let (mut probability, mut sum) = ((-mean).exp(), 0.0);
+    for count in 0..64 {
+        sum += probability;
+        if share <= sum {
+            return count;
+        }
+        probability *= mean / f64::from(count + 1);
+    }
+    64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODEL: BitErrorModel = BitErrorModel::SLC;
+
+    fn mean_bits(model: &BitErrorModel, expected: f64) -> f64 {
+        let sum: u32 = (0..4000).map(|page| model.wrong_bits(1, page, 0, expected)).sum();
+        f64::from(sum) / 4000.0
+    }
+
+    #[test]
+    fn every_cause_adds_wrong_bits() {
+        let fresh = MODEL.expected(0, 0, 0);
+        assert!(MODEL.expected(100_000, 0, 0) > fresh + 0.2, "wear");
+        assert!(MODEL.expected(100_000, 8766, 0) > MODEL.expected(100_000, 0, 0) + 1.0, "age");
+        assert!(MODEL.expected(100_000, 0, 1_000_000) > MODEL.expected(100_000, 0, 0) + 1.0, "reads");
+        assert!(MODEL.expected(10_000, 8766, 0) < MODEL.expected(100_000, 8766, 0) / 5.0, "a worn block forgets sooner");
+    }
+
+    #[test]
+    fn wrong_bits_never_become_fewer_as_causes_grow() {
+        for page in 0..200 {
+            let bits: Vec<_> = (0..100).map(|step| MODEL.wrong_bits(7, page, 5, f64::from(step) * 0.1)).collect();
+            assert!(bits.is_sorted(), "page {page}: {bits:?}");
+        }
+    }
+
+    #[test]
+    fn wrong_bits_are_distributed_about_what_is_expected() {
+        let one = BitErrorModel { codewords: 1, weak_permille: 0, ..MODEL };
+        assert!((mean_bits(&one, 2.0) - 2.0).abs() < 0.1, "{}", mean_bits(&one, 2.0));
+        let worst_of_four = mean_bits(&BitErrorModel { codewords: 4, ..one }, 2.0);
+        assert!((3.2..3.8).contains(&worst_of_four), "{worst_of_four}");
+    }
+
+    #[test]
+    fn weak_pages_are_as_many_as_asked_and_have_a_multiple_of_the_flips() {
+        let model = BitErrorModel { weak_permille: 100, weak_factor: 10.0, codewords: 1, ..MODEL };
+        let none = BitErrorModel { weak_permille: 0, ..model };
+        let weak = (0..4000).filter(|&page| model.wrong_bits(3, page, 0, 2.0) > none.wrong_bits(3, page, 0, 2.0)).count();
+        assert!((300..500).contains(&weak), "{weak} of 4000");
+    }
+
+    #[test]
+    fn a_page_draws_anew_after_each_erase() {
+        let bits: Vec<_> = (0..64).map(|erases| MODEL.wrong_bits(1, 9, erases, 3.0)).collect();
+        assert!(bits.iter().any(|&other| other != bits[0]), "{bits:?}");
+    }
+}

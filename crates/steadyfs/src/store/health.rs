@@ -1,0 +1,225 @@
+//! Bits that flip, blocks that wear out, and what is done about it.
+//!
+//! The ECC tells with each read how many bits it corrected. A block in which a page needed three quarters of its strength is *weak*: its frames move
+//! at the pace of reclamation, and its next erase makes it new. Flips come with age and with reads of the same block, so not only what
+//! is read is looked at: after every 1,024 reads another page of the block that was read last is (a block that is read often is so
+//! looked at often, without a counter for each), and [`scrub`](crate::FileSystem::scrub) goes through everything.
+
+use super::blocks::State;
+use super::{Frame, NONE, Store};
+use crate::error::Error;
+use crate::media::{BlockIndex, Corrected, Failure, Flash, PageIndex, TAG_BYTES};
+
+/// Reads after which another page of the block that was read last is looked at. Reads disturb SLC pages from some 100,000 reads of a
+/// block on: each of its pages is then looked at more than once.
+const PATROL_READS: u32 = 1024;
+
+/// What reads have told since the mount.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Watch {
+    reads: u32,
+    corrected: u32,
+    lost: u32,
+    worst: Corrected,
+    /// `reads` at the last look at another page.
+    patrolled: u32,
+    /// The block that was read last.
+    block: BlockIndex,
+    /// Where scrubbing goes on.
+    scrubbed: Frame,
+}
+
+/// How the medium is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Health {
+    /// Whether the volume can only be read.
+    pub read_only: bool,
+    /// Blocks that are bad, those of the manufacturer included.
+    pub bad_blocks: u32,
+    /// Blocks that may still go bad before the volume shrinks.
+    pub spare_blocks: u32,
+    /// Blocks whose data is to move because their pages needed many corrections.
+    pub weak_blocks: u32,
+    /// Erases of the least worn block since the first format.
+    pub erases_min: u32,
+    /// Erases of the most worn block.
+    pub erases_max: u32,
+    /// Erases of all blocks that are in use.
+    pub erases_total: u64,
+    /// Blocks that `erases_total` is of.
+    pub blocks: u32,
+    /// Reads since the mount.
+    pub reads: u32,
+    /// Reads since the mount that needed a correction.
+    pub corrected_reads: u32,
+    /// Reads since the mount that could not be corrected.
+    pub lost_reads: u32,
+    /// The worst correction since the mount; its strength is 0 where the device does not tell.
+    pub worst: Corrected,
+}
+
+impl Health {
+    /// Share of the life that is used, in thousandths, on a chip whose blocks take `endurance` erases.
+    pub fn life_used_permille(&self, endurance: u32) -> u32 {
+        let whole = u64::from(self.blocks) * u64::from(endurance);
+        (self.erases_total * 1000).checked_div(whole).unwrap_or(1000).min(1000) as u32
+    }
+
+    /// Time until the erases are used up at the rate between `earlier` and now; `None` when nothing was erased since.
+    pub fn life_left_ns(&self, endurance: u32, earlier: &Self, elapsed_ns: u64) -> Option<u64> {
+        let left = (u64::from(self.blocks) * u64::from(endurance)).saturating_sub(self.erases_total);
+        let erases = self.erases_total.checked_sub(earlier.erases_total).filter(|&erases| erases > 0)?;
+        Some((u128::from(left) * u128::from(elapsed_ns) / u128::from(erases)).try_into().unwrap_or(u64::MAX))
+    }
+}
+
+impl<F: Flash> Store<'_, F> {
+    /// Notes what the ECC did in a read.
+    pub(super) fn watched(&mut self, page: PageIndex, result: Result<(), Failure>) -> Result<(), Failure> {
+        let block = page / self.layout.geometry.pages_per_block;
+        self.watch.block = block;
+        self.watch.reads = self.watch.reads.wrapping_add(1);
+        match result {
+            Ok(()) => {
+                let corrected = self.flash.corrected();
+                self.watch.corrected += u32::from(corrected.bits > 0);
+                if corrected.bits >= self.watch.worst.bits {
+                    self.watch.worst = corrected;
+                }
+                if is_weak(&corrected) {
+                    self.weaken(block);
+                }
+            }
+            Err(Failure::Uncorrectable) => {
+                self.watch.lost += 1;
+                self.weaken(block);
+            }
+            Err(_) => {}
+        }
+        result
+    }
+
+    /// Lets the frames of a block move.
+    fn weaken(&mut self, block: BlockIndex) {
+        if self.blocks.state(block) == State::Used {
+            self.blocks.set_state(block, State::Weak);
+        }
+    }
+
+    /// Looks at another page of the block that was read last, if it is time.
+    ///
+    /// # Cost
+    /// One read at most.
+    pub fn patrol(&mut self) -> Result<(), Error> {
+        if self.watch.worst.strength == 0 || self.watch.reads.wrapping_sub(self.watch.patrolled) < PATROL_READS {
+            return Ok(());
+        }
+        self.watch.patrolled = self.watch.reads;
+        // Spread by a hash, so that no rhythm of the reads leaves a page out.
+        let spread = self.watch.reads.wrapping_mul(0x9E37_79B9) >> 16;
+        let pages = self.layout.geometry.pages_per_block;
+        let mut tag = [0; TAG_BYTES];
+        self.read_page(self.watch.block * pages + spread % pages, &mut tag).map(|_| ())
+    }
+
+    /// Reads the next live frame, so that its weakness shows; `false` when all were read since the round began, and the next one begins.
+    ///
+    /// # Cost
+    /// `unit_pages` reads.
+    pub fn scrub_step(&mut self) -> Result<bool, Error> {
+        let Some(frame) = self.blocks.live_from(self.watch.scrubbed) else {
+            self.watch.scrubbed = 0;
+            return self.scrub_own_pages().map(|()| false);
+        };
+        self.watch.scrubbed = frame + 1;
+        let mut tag = [0; TAG_BYTES];
+        for index in 0..u32::from(self.layout.config.unit_pages) {
+            self.read_page(self.frame_page(frame) + index, &mut tag)?;
+        }
+        Ok(true)
+    }
+
+    /// Most reads of a step of scrubbing.
+    pub fn scrub_reads(&self) -> u32 {
+        u32::from(self.layout.config.unit_pages).max(self.layout.checkpoint_pages + 3)
+    }
+
+    /// Looks at the checkpoint, the journal page and the superblocks. One that is weak is written anew by the next checkpoint, the next commit,
+    /// and as idle work.
+    fn scrub_own_pages(&mut self) -> Result<(), Error> {
+        let mut tag = [0; TAG_BYTES];
+        let pages = self.layout.geometry.pages_per_block;
+        let size = self.layout.checkpoint_pages;
+        let newest = self.current_anchor() * pages + self.anchors.next.saturating_sub(size);
+        let mut weak = false;
+        for page in newest..newest + size {
+            weak |= !self.read_page(page, &mut tag)? || is_weak(&self.flash.corrected());
+        }
+        if weak {
+            self.programs_since_checkpoint = self.programs_since_checkpoint.max(self.layout.config.checkpoint_programs.into());
+        }
+        if self.journal_at != NONE && (!self.read_page(self.journal_at, &mut tag)? || is_weak(&self.flash.corrected())) {
+            // It is written with the next call that changes something, as after a mount.
+            self.unmarked |= !self.is_open();
+        }
+        for index in 0..2 {
+            if let Some(page) = self.anchors.superblock(index, pages)
+                && (!self.read_page(page, &mut tag)? || is_weak(&self.flash.corrected()))
+            {
+                self.anchors.renew();
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether so many blocks are bad that what the volume holds does not leave the room that reclamation needs.
+    pub(super) fn is_worn_out(&self) -> bool {
+        self.layout.data_blocks < self.layout.data_blocks_max && self.blocks.live_total() > self.layout.live_max()
+    }
+
+    /// Turns the volume read-only for good: a last checkpoint says so, and spares later mounts the roll-forward.
+    pub(super) fn give_up(&mut self) -> Result<(), Error> {
+        self.worn_out = true;
+        // Where not even that can be written, the next mount finds out by itself.
+        let _ = self.checkpoint();
+        self.read_only = true;
+        Err(Error::ReadOnly)
+    }
+
+    /// Turns the volume read-only until the next mount.
+    pub fn lock(&mut self) {
+        self.read_only = true;
+    }
+
+    /// How the medium is doing. Costs nothing.
+    pub fn health(&self) -> Health {
+        let base = self.blocks.wear_base;
+        let (mut blocks, mut total) = (0, 0);
+        let (mut least, mut most) = (u8::MAX, 0);
+        for wear in self.blocks.wears() {
+            (blocks, total) = (blocks + 1, total + u64::from(base + u32::from(wear)));
+            (least, most) = (least.min(wear), most.max(wear));
+        }
+        let bad_blocks = self.blocks.count(State::Bad);
+        Health {
+            read_only: self.read_only,
+            bad_blocks,
+            spare_blocks: u32::from(self.layout.config.bad_blocks_max).saturating_sub(bad_blocks),
+            weak_blocks: self.blocks.count(State::Weak),
+            erases_min: base + u32::from(least.min(most)),
+            erases_max: base + u32::from(most),
+            erases_total: total,
+            blocks,
+            reads: self.watch.reads,
+            corrected_reads: self.watch.corrected,
+            lost_reads: self.watch.lost,
+            worst: self.watch.worst,
+        }
+    }
+}
+
+/// Whether a correction took three quarters of what the ECC can do: the share at which Linux' MTD layer asks for a rewrite, too.
+fn is_weak(corrected: &Corrected) -> bool {
+    corrected.bits > 0 && u32::from(corrected.bits) * 4 >= u32::from(corrected.strength) * 3
+}
