@@ -33,7 +33,7 @@ pub struct Arguments {
     /// Workloads: log, configuration, random, files, directories, transactions, reclaim [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     workload: Vec<Workload>,
-    /// Faults beside the cuts, one kind at a time [default: all, none among them]
+    /// Faults beside the cuts, one kind at a time [default: all but write-cache and lie]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     fault: Vec<FaultKind>,
     /// Cut every operation of a workload in every torn state, or chains of cuts that the seed draws: every, sampled
@@ -95,7 +95,9 @@ Power fails in programs, copies and erases. Each leaves what was there before, b
 badly, decided at each power-on or at each read; or the new content. After each cut everything on the volume must be that of the last acknowledged commit, or
 of the one in flight; the volume goes on with a few calls, power fails again, and everything is compared once more.
 
-Faults: none (cuts alone), programs, erases (one or two of them fail), bad-blocks (from the factory).
+Faults: none (cuts alone), programs, erases (one or two of them fail), bad-blocks (from the factory), anchor (a block that holds
+checkpoints takes nothing any more), bit-flips (that can be corrected), lock (the chip takes no program and no erase any more),
+write-cache (of a device that answers before it programs), lie (a program that the chip says it made: what is lost is found).
 
 Each failure is made smaller and printed with a string that replays it. Exit codes: 0 nothing was found, 1 something was, 2 wrong
 usage.
@@ -149,7 +151,7 @@ impl Arguments {
         Ok(Options {
             grounds: self.grounds()?,
             workloads: all(&self.workload),
-            faults: if self.fault.is_empty() { FaultKind::ALL.to_vec() } else { self.fault.clone() },
+            faults: if self.fault.is_empty() { FaultKind::of_raw_flash() } else { self.fault.clone() },
             mode: match self.exhaustive {
                 Some(2) => Mode::Exhaustive,
                 Some(_) => Mode::Every,

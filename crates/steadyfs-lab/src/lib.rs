@@ -10,6 +10,8 @@
 //!   summary · evaluation · report        tables, JSON, HTML and SVG for people
 //! ```
 //!
+//! `torture` cuts power in every operation of a workload and looks what is lost; it needs none of the above.
+//!
 //! `units` reads and prints rates, sizes and durations everywhere. Durations are whole nanoseconds inside the lab and
 //! microseconds in JSON.
 

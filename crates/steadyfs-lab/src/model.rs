@@ -105,7 +105,7 @@ impl Shape {
 
     /// An empty volume on a chip on which `count` blocks are bad from the factory.
     pub fn device_with_bad_blocks(&self, count: u32, seed: u64) -> Device {
-        Device::formatted(self.config(), self.medium(seed).with_bad_blocks(count), seed)
+        Device::formatted(self.config(), self.medium(seed).with_bad_blocks(count, seed), seed)
     }
 
     /// An empty volume with other settings.

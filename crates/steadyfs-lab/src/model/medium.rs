@@ -1,14 +1,23 @@
 //! A chip of either kind, so that one test runs on both.
 
 use steadyfs::media::nor::NorPages;
-use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs_sim::fault::{BitErrorModel, BitErrors, Survivors, WriteCache};
 use steadyfs_sim::{Counters, Metered, Nand, NandTiming, Nor, NorTiming, Tearable, Torn};
+
+/// A chip, below a cache that it need not have.
+type Layers<C> = WriteCache<BitErrors<C>>;
 
 /// The chip.
 #[derive(Clone)]
 enum Kind {
-    Nand(Nand),
-    Nor(NorPages<Nor>),
+    Nand(Layers<Nand>),
+    Nor(Layers<NorPages<Nor>>),
+}
+
+/// Layers that pass everything on.
+fn layers<C: Tearable>(chip: C, seed: u64) -> Layers<C> {
+    WriteCache::new(BitErrors::new(chip), seed)
 }
 
 /// A simulated chip that panics when it is read more often than a test allows.
@@ -17,6 +26,8 @@ pub struct Medium {
     kind: Kind,
     /// Reads that are left.
     pub reads_left: u64,
+    /// The program, counted from now, that the chip says it made and does not make.
+    pub lie_in: Option<u64>,
 }
 
 /// Does the same with either chip.
@@ -37,31 +48,67 @@ macro_rules! either {
 
 impl Medium {
     pub fn nand(geometry: Geometry, copy: bool, seed: u64) -> Self {
-        Self::new(Kind::Nand(Nand::with_geometry(geometry, NandTiming::ROUND, seed).with_on_chip_copy(copy)))
+        Self::new(Kind::Nand(layers(Nand::with_geometry(geometry, NandTiming::ROUND, seed).with_on_chip_copy(copy), seed)))
     }
 
     pub fn nor(block_bytes: u32, block_count: u32, page_bytes: u32, seed: u64) -> Self {
-        Self::new(Kind::Nor(NorPages::new(Nor::with_geometry(block_bytes, block_count, NorTiming::ROUND, seed), page_bytes)))
+        let chip = Nor::with_geometry(block_bytes, block_count, NorTiming::ROUND, seed);
+        Self::new(Kind::Nor(layers(NorPages::new(chip, page_bytes), seed)))
     }
 
     fn new(kind: Kind) -> Self {
-        Self { kind, reads_left: u64::MAX }
+        Self { kind, reads_left: u64::MAX, lie_in: None }
     }
 
-    /// Lets `count` blocks be bad from the factory. NOR has none.
-    pub fn with_bad_blocks(self, count: u32) -> Self {
+    /// An erased NAND chip on which `count` blocks are bad from the factory. NOR has none.
+    #[must_use]
+    pub fn with_bad_blocks(self, count: u32, seed: u64) -> Self {
         match self.kind {
-            Kind::Nand(chip) => Self::new(Kind::Nand(chip.with_bad_blocks(count))),
+            Kind::Nand(chip) => Self::new(Kind::Nand(layers(chip.inner().inner().clone().with_bad_blocks(count), seed))),
             Kind::Nor(_) => self,
         }
+    }
+
+    /// Puts a write cache before the chip that holds up to `operations_max` programs and erases, and empties in order.
+    #[must_use]
+    pub fn with_write_cache(self, operations_max: usize) -> Self {
+        let survivors = Survivors::InOrder;
+        let kind = match self.kind {
+            Kind::Nand(chip) => Kind::Nand(chip.with_cache(survivors, operations_max).with_shorn_writes()),
+            Kind::Nor(chip) => Kind::Nor(chip.with_cache(survivors, operations_max).with_shorn_writes()),
+        };
+        Self { kind, ..self }
+    }
+
+    /// Lets bits flip from now on.
+    #[must_use]
+    pub fn with_bit_errors(self, model: BitErrorModel, seed: u64) -> Self {
+        fn over<C: Tearable + Clone>(layers: &Layers<C>, model: BitErrorModel, seed: u64) -> Layers<C> {
+            WriteCache::new(layers.inner().clone().with_model(model, seed), seed)
+        }
+        let kind = match &self.kind {
+            Kind::Nand(chip) => Kind::Nand(over(chip, model, seed)),
+            Kind::Nor(chip) => Kind::Nor(over(chip, model, seed)),
+        };
+        Self { kind, ..self }
     }
 
     /// How often each block was erased.
     pub fn erase_counts(&self) -> Vec<u32> {
         match &self.kind {
-            Kind::Nand(chip) => chip.erase_counts(),
-            Kind::Nor(pages) => pages.chip().erase_counts(),
+            Kind::Nand(chip) => chip.inner().inner().erase_counts(),
+            Kind::Nor(pages) => pages.inner().inner().chip().erase_counts(),
         }
+    }
+
+    /// Counts a program, and tells whether the chip lies about it.
+    fn lies(&mut self) -> bool {
+        self.lie_in = self.lie_in.map(|n| n.saturating_sub(1));
+        let lies = self.lie_in == Some(0);
+        if lies {
+            self.lie_in = None;
+        }
+        lies
     }
 
     fn count_read(&mut self) {
@@ -70,6 +117,14 @@ impl Medium {
 }
 
 impl Flash for Medium {
+    fn corrected(&mut self) -> Corrected {
+        either!(mut self, chip => chip.corrected())
+    }
+
+    fn sync(&mut self) -> Result<(), Failure> {
+        either!(mut self, chip => chip.sync())
+    }
+
     fn geometry(&self) -> Geometry {
         either!(self, chip => chip.geometry())
     }
@@ -89,6 +144,9 @@ impl Flash for Medium {
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        if self.lies() {
+            return Ok(());
+        }
         either!(mut self, chip => chip.program(page, data, tag))
     }
 
@@ -97,6 +155,9 @@ impl Flash for Medium {
     }
 
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        if self.lies() {
+            return Ok(());
+        }
         either!(mut self, chip => chip.program_loaded(page, tag))
     }
 

@@ -83,10 +83,21 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// Mounts, and compares everything with what may be there.
     pub fn mount(device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
-        let mut session = Self::resume(device, model)?;
-        verify(&mut session.fs)?;
-        let found = contents(&mut session.fs)?;
-        let model = &mut session.model;
+        Self::mount_for(Access::ReadWrite, device, model)
+    }
+
+    /// The same, for reading only if that is all that the chip still does.
+    pub fn mount_for(access: Access, device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
+        let mut session = Self::open_volume(access, device, model)?;
+        session.compare()?;
+        Ok(session)
+    }
+
+    /// Compares everything with what may be there after a mount, and takes what is there for the state from now on.
+    pub fn compare(&mut self) -> Result<(), Error> {
+        verify(&mut self.fs)?;
+        let found = contents(&mut self.fs)?;
+        let model = &mut self.model;
         let Some(state) = model.durable.iter().find(|state| state.agrees(&found)) else {
             panic!("after a mount: {}", differences(&model.durable, &found));
         };
@@ -95,12 +106,16 @@ impl<'a> Session<'a> {
         // No handle is left of them.
         state.orphans.clear();
         model.settle(state);
-        Ok(session)
+        Ok(())
     }
 
     /// Mounts a volume whose content is known: it was compared before.
     pub fn resume(device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
-        let mut fs = device.mount(Access::ReadWrite)?;
+        Self::open_volume(Access::ReadWrite, device, model)
+    }
+
+    fn open_volume(access: Access, device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
+        let mut fs = device.mount(access)?;
         fs.set_commit_on(model.events);
         fs.set_time(model.now_ns);
         Ok(Self { fs, model, handles: Vec::new(), listing: None })
@@ -393,7 +408,7 @@ fn root_pages_max(fs: &Fs<'_>, entries: u32) -> u64 {
 /// Lets errors of the medium pass and keeps the others as an answer.
 pub fn hard<T>(result: Result<T, Error>) -> Result<Result<T, Error>, Error> {
     match result {
-        Err(error @ (Error::Device | Error::MediaFailing | Error::Corrupt)) => Err(error),
+        Err(error @ (Error::Device | Error::MediaFailing | Error::Corrupt | Error::ReadOnly)) => Err(error),
         answer => Ok(answer),
     }
 }
@@ -465,9 +480,10 @@ fn attributes(fs: &mut Fs<'_>, inode: InodeNumber) -> Result<BTreeMap<String, Ve
     Ok(pairs)
 }
 
-/// Says in what `found` differs from each state that it may be.
+/// Says in what `found` differs from the nearest of the states that it may be.
 fn differences(states: &[Tree], found: &Tree) -> String {
-    states.iter().map(|state| format!("\n  {}", state.difference(found))).collect()
+    let nearest = states.iter().map(|state| state.difference(found)).min_by_key(String::len).unwrap_or_default();
+    format!("none of {} states that may be there; the nearest differs: {nearest}", states.len())
 }
 
 /// Fills a volume with files at rest, up to `percent` of its room, and leaves the rest to a workload.

@@ -70,6 +70,13 @@ pub fn is_within(path: &str, directory: &str) -> bool {
     path == directory || directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }
 
+/// The end of a path, in quotes: what tells long names apart.
+fn short(path: &str) -> String {
+    let count = path.chars().count();
+    let end: String = path.chars().skip(count.saturating_sub(24)).collect();
+    if count > 24 { format!("\"..{end}\"") } else { format!("{path:?}") }
+}
+
 impl Default for Tree {
     /// An empty volume: the root.
     fn default() -> Self {
@@ -236,13 +243,13 @@ impl Tree {
         let mut text = String::new();
         for (path, node) in &self.nodes {
             match found.get(path) {
-                None => text += &format!("{path:?} ({} bytes) is missing; ", node.data.len()),
+                None => text += &format!("{} ({} bytes) is missing; ", short(path), node.data.len()),
                 Some(other) if node.agrees(other) => {}
-                Some(other) => text += &format!("{path:?}: {}; ", node.difference(other)),
+                Some(other) => text += &format!("{}: {}; ", short(path), node.difference(other)),
             }
         }
         for (path, node) in found.nodes.iter().filter(|(path, _)| !self.nodes.contains_key(*path)) {
-            text += &format!("{path:?} ({} bytes) should not be there; ", node.data.len());
+            text += &format!("{} ({} bytes) should not be there; ", short(path), node.data.len());
         }
         if text.is_empty() { "equal".into() } else { text }
     }

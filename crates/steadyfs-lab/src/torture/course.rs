@@ -10,7 +10,7 @@ use crate::model::Device;
 use crate::model::oracle::{Model, Session, fill, work};
 use crate::model::steps::{Limits, Op, random_steps};
 use std::sync::Arc;
-use steadyfs::{Error, MountError};
+use steadyfs::{Access, BlockState, Error, MountError};
 use steadyfs_sim::fault::Operation;
 
 /// Cuts of a chain at most.
@@ -45,6 +45,9 @@ impl Stage {
         let random = random_steps(seed ^ 0xACE, 60, limits).filter(|op| !matches!(op, Op::Events { .. }));
         caught(|| work(&mut stage.device, &mut stage.model, past.into_iter().chain(random)))?
             .map_err(|error| error.to_string())?;
+        // What was not committed goes, and the state is known.
+        stage.device.power_cycle();
+        caught(|| Session::mount(&mut stage.device, &mut stage.model).map(drop))?.map_err(|error| error.to_string())?;
         stage.device.power_cycle();
         Ok(stage)
     }
@@ -73,6 +76,8 @@ pub(super) struct Scene {
     marks: Vec<u64>,
     /// Power failed and was given back so often.
     pub lives: usize,
+    /// A cut may have left a page that reads well or badly, and no mount has settled it since.
+    torn: bool,
     /// What happened, where somebody wants to know.
     story: Option<Vec<String>>,
 }
@@ -84,6 +89,8 @@ pub(super) enum Life {
     Cut { torn: bool },
     /// The cut was not reached in so many operations.
     Through(u64),
+    /// The chip locked itself first. What was committed can still be read.
+    Locked,
 }
 
 impl Course {
@@ -97,16 +104,23 @@ impl Course {
     /// The course with faults of a kind, drawn by the seed.
     pub fn with_faults(run: &Run, kind: FaultKind) -> Result<Self, String> {
         let faults = match kind {
-            FaultKind::BadBlocks => kind.draw(run.seed, 1),
+            FaultKind::BadBlocks => kind.draw(run.seed, 1, &[]),
             _ => Vec::new(),
         };
         let course = Self::of(&Run { faults, cuts: Vec::new(), ..run.clone() })?;
         if matches!(kind, FaultKind::None | FaultKind::BadBlocks) {
             return Ok(course);
         }
-        let operations = course.operations()?;
-        let faults = kind.draw(run.seed, operations.max(1));
+        let faults = kind.draw(run.seed, course.operations()?.max(1), &course.anchors()?);
         Ok(Self::on(course.stage.clone(), &Run { faults, ..course.run }))
+    }
+
+    /// Blocks that hold checkpoints and superblocks, the first block apart: it is guaranteed to be good.
+    fn anchors(&self) -> Result<Vec<u32>, String> {
+        let mut scene = self.start();
+        let fs = scene.device.mount(Access::ReadOnly).map_err(|error| error.to_string())?;
+        let is_anchor = |block: &u32| fs.block(*block).is_some_and(|info| info.state == BlockState::Reserved);
+        Ok((1..self.run.ground.block_count).filter(is_anchor).collect())
     }
 
     /// The same stage with other steps and faults.
@@ -127,8 +141,8 @@ impl Course {
     /// The volume before the workload.
     pub fn start(&self) -> Scene {
         let mut device = self.stage.device.clone();
-        self.run.faults.iter().for_each(|fault| fault.plan(&mut device));
-        Scene { device, model: self.stage.model.clone(), next: 0, marks: Vec::new(), lives: 0, story: None }
+        self.run.faults.iter().for_each(|fault| fault.plan(&mut device, self.run.seed));
+        Scene { device, model: self.stage.model.clone(), next: 0, marks: Vec::new(), lives: 0, torn: false, story: None }
     }
 
     /// Operations before each step of the workload, and of all of it.
@@ -164,7 +178,12 @@ impl Course {
                 let met = scene.device.chip.records().last().map(|record| (record.operation, record.index));
                 let torn = cut.map_or(steadyfs_sim::Torn::New, |cut| cut.torn);
                 scene.tell(|| format!("  power fails in operation {operations}: {met:?}, leaves {torn:?}"));
+                scene.torn = true;
                 Life::Cut { torn: torn != steadyfs_sim::Torn::New || met.is_some_and(|(kind, _)| kind == Operation::Erase) }
+            }
+            Err(MountError::Volume(Error::ReadOnly)) if scene.device.fail().is_locked() => {
+                scene.tell(|| format!("  the chip has locked itself after operation {operations}"));
+                Life::Locked
             }
             Err(error) => return Err(format!("the volume reported: {error}")),
         };
@@ -179,13 +198,15 @@ impl Course {
 
     /// Goes on for some steps after the last cut, and looks at everything again after a power failure between two calls.
     ///
-    /// Returns the operations from the mount to the last step.
+    /// Returns the operations from the mount to the last step; none where the chip is locked.
     pub fn close(&self, scene: &mut Scene) -> Result<u64, String> {
-        let Life::Through(operations) = self.live(scene, None)? else { return Err("power failed without a cut".into()) };
+        let operations = match self.live(scene, None)? {
+            Life::Through(operations) => operations,
+            Life::Locked => 0,
+            Life::Cut { .. } => return Err("power failed without a cut".into()),
+        };
         scene.tell(|| "  power fails between two calls".into());
-        caught(|| Session::mount(&mut scene.device, &mut scene.model).map(drop))?
-            .map(|()| operations)
-            .map_err(|error| format!("the last mount reported: {error}"))
+        caught(|| scene.look())?.map(|()| operations).map_err(|error| format!("the last mount reported: {error}"))
     }
 
     /// Makes a run: all its cuts, one after the other. Says how many of them met an operation.
@@ -203,8 +224,8 @@ impl Course {
 
     fn play_on(&self, scene: &mut Scene, cuts: &[Cut]) -> Result<usize, String> {
         for (met, cut) in cuts.iter().enumerate() {
-            if let Life::Through(_) = self.live(scene, Some(*cut))? {
-                return Ok(met);
+            if !matches!(self.live(scene, Some(*cut))?, Life::Cut { .. }) {
+                return self.close(scene).map(|_| met);
             }
         }
         self.close(scene).map(|_| cuts.len())
@@ -230,11 +251,15 @@ impl Scene {
             if let Some(story) = story {
                 story.push(format!("mount {}", self.lives + 1));
             }
-            let mut session = if known {
-                Session::resume(&mut self.device, &mut self.model)?
-            } else {
-                Session::mount(&mut self.device, &mut self.model)?
-            };
+            let mut session = Session::resume(&mut self.device, &mut self.model)?;
+            if session.fs.flash().inner().inner().is_locked() {
+                return Err(Error::ReadOnly.into());
+            }
+            // The mount has settled what a cut left.
+            self.torn = false;
+            if !known {
+                session.compare()?;
+            }
             known = false;
             let crash = loop {
                 let Some(op) = ops.get(self.next) else {
@@ -257,6 +282,17 @@ impl Scene {
                 session.unmount()?;
             }
         }
+    }
+
+    /// Mounts and compares everything; a chip that has locked itself is mounted for reading.
+    fn look(&mut self) -> Result<(), MountError> {
+        let locked = self.device.fail().is_locked();
+        if locked && self.torn {
+            // Nobody can settle the page that was cut any more: it reads as it likes.
+            return Ok(());
+        }
+        let access = if locked { Access::ReadOnly } else { Access::ReadWrite };
+        Session::mount_for(access, &mut self.device, &mut self.model).map(drop)
     }
 
     fn tell(&mut self, line: impl FnOnce() -> String) {

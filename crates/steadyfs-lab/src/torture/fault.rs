@@ -4,6 +4,7 @@ use super::BadInput;
 use crate::model::{Device, Rng};
 use std::fmt;
 use std::str::FromStr;
+use steadyfs_sim::fault::BitErrorModel;
 
 /// Something that goes wrong in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,16 @@ pub enum Fault {
     Erase(u64),
     /// So many blocks are bad from the factory.
     FactoryBad(u32),
+    /// Every program and erase of a block fails.
+    Block(u32),
+    /// So many bits of a codeword flip on average, of 64 that can be corrected.
+    BitFlips(u32),
+    /// A cache before the chip answers first and programs later, up to so many operations; they are lost in the order in which they came.
+    WriteCache(u32),
+    /// The chip locks itself after so many operations of the workload.
+    Lock(u64),
+    /// The chip says that the n-th program of the workload was made, and does not make it. No file system survives that.
+    Lie(u64),
 }
 
 /// Kinds of faults, of which a seed draws the places.
@@ -27,22 +38,56 @@ pub enum FaultKind {
     Erases,
     /// Blocks that are bad from the factory.
     BadBlocks,
+    /// A block that holds checkpoints or superblocks and takes nothing any more.
+    Anchor,
+    /// Bits that flip and can be corrected.
+    BitFlips,
+    /// Writes that were not flushed vanish.
+    WriteCache,
+    /// The chip takes no program and no erase any more.
+    Lock,
+    /// A chip that lies about a program: what it loses must be found.
+    Lie,
 }
 
 /// Kinds and their names.
-const NAMES: [(FaultKind, &str); 4] = [
+const NAMES: [(FaultKind, &str); 9] = [
     (FaultKind::None, "none"),
     (FaultKind::Programs, "programs"),
     (FaultKind::Erases, "erases"),
     (FaultKind::BadBlocks, "bad-blocks"),
+    (FaultKind::Anchor, "anchor"),
+    (FaultKind::BitFlips, "bit-flips"),
+    (FaultKind::WriteCache, "write-cache"),
+    (FaultKind::Lock, "lock"),
+    (FaultKind::Lie, "lie"),
 ];
+
+/// Bits that flip as soon as they are programmed, never more than can be corrected: the model's numbers end at 64. With 36 on average,
+/// one codeword of 35 has so many that its page is to be moved.
+const FLIPS: BitErrorModel = BitErrorModel { strength: 64, codewords: 1, fresh: 36.0, weak_permille: 0, ..BitErrorModel::SLC };
 
 impl FaultKind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::None, Self::Programs, Self::Erases, Self::BadBlocks];
+    pub const ALL: [Self; 9] = [
+        Self::None,
+        Self::Programs,
+        Self::Erases,
+        Self::BadBlocks,
+        Self::Anchor,
+        Self::BitFlips,
+        Self::WriteCache,
+        Self::Lock,
+        Self::Lie,
+    ];
 
-    /// Draws what fails in a workload of so many operations.
-    pub(super) fn draw(self, seed: u64, operations: u64) -> Vec<Fault> {
+    /// Kinds that raw flash has: chips without a cache of their own, which do what they say.
+    pub fn of_raw_flash() -> Vec<Self> {
+        Self::ALL.into_iter().filter(|kind| !matches!(kind, Self::WriteCache | Self::Lie)).collect()
+    }
+
+    /// Draws what fails in a workload of so many operations, on a volume with these anchors.
+    pub(super) fn draw(self, seed: u64, operations: u64, anchors: &[u32]) -> Vec<Fault> {
         let mut rng = Rng(seed ^ 0xFA17);
         match self {
             Self::None => Vec::new(),
@@ -54,14 +99,35 @@ impl FaultKind {
             Self::Programs => vec![Fault::Program(1 + rng.below(operations))],
             Self::Erases => vec![Fault::Erase(1 + rng.below(1 + operations / 16))],
             Self::BadBlocks => vec![Fault::FactoryBad(1 + rng.below(2) as u32)],
+            Self::Anchor => anchors
+                .get(rng.below(anchors.len().max(1) as u64) as usize)
+                .map(|block| Fault::Block(*block))
+                .into_iter()
+                .collect(),
+            Self::BitFlips => vec![Fault::BitFlips(30 + rng.below(12) as u32)],
+            Self::WriteCache => vec![Fault::WriteCache(2 + rng.below(40) as u32)],
+            Self::Lock => vec![Fault::Lock(1 + rng.below(operations))],
+            Self::Lie => vec![Fault::Lie(1 + rng.below(operations))],
         }
     }
 }
 
 impl Fault {
     /// Plans it on a chip.
-    pub(super) fn plan(self, device: &mut Device) {
+    pub(super) fn plan(self, device: &mut Device, seed: u64) {
         match self {
+            Self::BitFlips(bits) => {
+                let model = BitErrorModel { fresh: f64::from(bits), ..FLIPS };
+                let medium = device.medium();
+                *medium = medium.clone().with_bit_errors(model, seed);
+            }
+            Self::WriteCache(operations) => {
+                let medium = device.medium();
+                *medium = medium.clone().with_write_cache(operations as usize);
+            }
+            Self::Lock(n) => device.fail().lock_after(n),
+            Self::Block(block) => device.fail().fail_block(block),
+            Self::Lie(n) => device.medium().lie_in = Some(n),
             Self::Program(n) => device.fail().fail_program(n),
             Self::Erase(n) => device.fail().fail_erase(n),
             // The chip was made so.
@@ -76,6 +142,11 @@ impl fmt::Display for Fault {
             Self::Program(n) => write!(f, "p{n}"),
             Self::Erase(n) => write!(f, "e{n}"),
             Self::FactoryBad(count) => write!(f, "b{count}"),
+            Self::BitFlips(bits) => write!(f, "f{bits}"),
+            Self::WriteCache(operations) => write!(f, "w{operations}"),
+            Self::Lock(n) => write!(f, "l{n}"),
+            Self::Block(block) => write!(f, "k{block}"),
+            Self::Lie(n) => write!(f, "z{n}"),
         }
     }
 }
@@ -86,7 +157,7 @@ impl FromStr for Fault {
     fn from_str(text: &str) -> Result<Self, BadInput> {
         let wrong = || {
             BadInput(format!(
-                "fault {text:?}: expected p (program that fails), e (erase) or b (factory bad blocks) and a number from 1 on"
+                "fault {text:?}: expected p (program that fails), e (erase), b (factory bad blocks), k (block that fails), f (flipping bits), w (write cache), l (lock) or z (lie) and a number from 1 on"
             ))
         };
         let letter = text.chars().next().ok_or_else(wrong)?;
@@ -95,6 +166,11 @@ impl FromStr for Fault {
             'p' => Ok(Self::Program(number)),
             'e' => Ok(Self::Erase(number)),
             'b' if number <= 8 => Ok(Self::FactoryBad(number as u32)),
+            'f' if number <= 64 => Ok(Self::BitFlips(number as u32)),
+            'w' if number <= 10_000 => Ok(Self::WriteCache(number as u32)),
+            'l' => Ok(Self::Lock(number)),
+            'z' => Ok(Self::Lie(number)),
+            'k' if number < 1 << 20 => Ok(Self::Block(number as u32)),
             _ => Err(wrong()),
         }
     }
@@ -124,7 +200,7 @@ mod tests {
     fn faults_and_their_kinds_read_back() {
         for kind in FaultKind::ALL {
             assert_eq!(kind.to_string().parse::<FaultKind>().unwrap(), kind);
-            for fault in kind.draw(5, 100) {
+            for fault in kind.draw(5, 100, &[7]) {
                 assert_eq!(fault.to_string().parse::<Fault>().unwrap(), fault);
             }
         }

@@ -167,7 +167,7 @@ impl Ground {
 
     /// An empty volume on a chip on which `bad` blocks are bad from the factory.
     pub(super) fn device(&self, bad: u32, seed: u64) -> Result<Device, BadInput> {
-        let device = Device::formatted(self.config()?, self.medium(seed).with_bad_blocks(bad), seed);
+        let device = Device::formatted(self.config()?, self.medium(seed).with_bad_blocks(bad, seed), seed);
         Ok(device.with_cache(self.cache_pages.into()))
     }
 }

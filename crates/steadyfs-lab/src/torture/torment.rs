@@ -67,16 +67,21 @@ pub(super) struct Item {
 
 /// Cuts power as the mode says. `false` in place of the tally's end means that time was up.
 pub(super) fn torment(item: &Item, mode: Mode, is_over: &(dyn Fn() -> bool + Sync)) -> (Tally, bool) {
-    let mut tally = Tally::default();
-    let planned = Course::with_faults(&item.run, item.fault).and_then(|course| course.operations().map(|ops| (course, ops)));
-    let (course, operations) = match planned {
-        Ok(planned) => planned,
+    let mut tally = Tally { workloads: u64::from(item.slice == 0), ..Tally::default() };
+    let course = match Course::with_faults(&item.run, item.fault) {
+        Ok(course) => course,
         Err(what) => {
             tally.failures.push(Failure { replay: item.run.to_string(), what });
             return (tally, true);
         }
     };
-    tally.workloads = u64::from(item.slice == 0);
+    let operations = match course.operations() {
+        Ok(operations) => operations,
+        Err(what) => {
+            tally.failures.push(shrink(&course, &[], &what));
+            return (tally, true);
+        }
+    };
     let mut torment = Torment { course, tally, rng: Rng(item.run.seed ^ 0x702), is_over };
     let result = match mode {
         Mode::Sampled => torment.chains(operations),
@@ -177,6 +182,10 @@ impl Torment<'_> {
         self.tally.states += u64::from(is_second);
         match self.course.live(&mut scene, cut).map_err(|what| Stop::Failed(cuts.to_vec(), what))? {
             Life::Through(_) => Ok(None),
+            Life::Locked => {
+                self.close(scene, cuts)?;
+                Ok(None)
+            }
             Life::Cut { torn } => {
                 self.tally.cuts += 1;
                 self.tally.torn_cuts += u64::from(torn);
@@ -191,5 +200,38 @@ impl Torment<'_> {
         // At the mount, after the last step, and after the last mount.
         self.tally.states += 3;
         self.course.close(&mut scene).map_err(|what| Stop::Failed(cuts.to_vec(), what))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::torture::Options;
+    use std::sync::Mutex;
+
+    #[test]
+    fn every_operation_of_every_workload_is_cut_in_every_torn_state() {
+        let options = Options { steps: Some(10), ..Options::default() };
+        for n in 0..options.items().unwrap() {
+            let item = options.item(n);
+            let operations = Course::of(&item.run).unwrap().operations().unwrap();
+            let (tally, whole) = torment(&item, Mode::Every, &|| false);
+            assert!(whole && operations > 5, "{}", item.run);
+            assert_eq!(tally.cuts - tally.double_cuts, operations * Torn::ALL.len() as u64, "{}", item.run);
+            assert_eq!(tally.double_cuts, operations, "{}", item.run);
+            assert_eq!(tally.failures, []);
+        }
+    }
+
+    #[test]
+    fn work_ends_when_time_is_up() {
+        let calls = Mutex::new(0);
+        let is_over = || {
+            let mut calls = calls.lock().unwrap();
+            *calls += 1;
+            *calls > 7
+        };
+        let (tally, whole) = torment(&Options::default().item(0), Mode::Every, &is_over);
+        assert!(!whole && tally.cuts <= 7, "{tally:?}");
     }
 }

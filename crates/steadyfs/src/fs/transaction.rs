@@ -274,9 +274,6 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// After a call that failed: undoes the open transaction if the call had begun to change it.
     fn undo(&mut self, error: Error) -> Result<(), Error> {
-        if error == Error::ReadOnly {
-            self.store.lock();
-        }
         if error != Error::Device && self.store.is_changed() { self.rollback() } else { Ok(()) }
     }
 }

@@ -6,7 +6,7 @@
 //! looked at often, without a counter for each), and [`scrub`](crate::FileSystem::scrub) goes through everything.
 
 use super::blocks::State;
-use super::{Frame, NONE, Store};
+use super::{Frame, HeadIndex, NONE, Store};
 use crate::error::Error;
 use crate::media::{BlockIndex, Corrected, Failure, Flash, PageIndex, TAG_BYTES};
 
@@ -27,6 +27,8 @@ pub(super) struct Watch {
     block: BlockIndex,
     /// Where scrubbing goes on.
     scrubbed: Frame,
+    /// The block of a head in which a page is weak.
+    weak_active: Option<BlockIndex>,
 }
 
 /// How the medium is doing.
@@ -102,12 +104,28 @@ impl<F: Flash> Store<'_, F> {
 
     /// Lets the frames of a block move.
     fn weaken(&mut self, block: BlockIndex) {
-        if self.blocks.state(block) == State::Used {
-            self.blocks.set_state(block, State::Weak);
+        match self.blocks.state(block) {
+            State::Used => self.blocks.set_state(block, State::Weak),
+            State::Active => self.watch.weak_active = Some(block),
+            _ => {}
         }
     }
 
-    /// Looks at another page of the block that was read last, if it is time.
+    /// The head in whose block a page is weak. Journal pages are written anew with every commit, and need no move.
+    pub(super) fn weak_head(&self) -> Option<HeadIndex> {
+        let block = self.watch.weak_active?;
+        [HeadIndex::User, HeadIndex::Moved].into_iter().find(|&head| self.heads[head as usize].block == block)
+    }
+
+    /// Gives up the block of a head in which a page is weak, so that its frames move.
+    pub(super) fn release_head(&mut self, head: HeadIndex) {
+        let block = self.heads[head as usize].block;
+        self.watch.weak_active = None;
+        self.give_up_block(head);
+        self.weaken(block);
+    }
+
+    /// Looks at another page of the block that was read last, one that holds something, if it is time.
     ///
     /// # Cost
     /// One read at most.
@@ -118,9 +136,12 @@ impl<F: Flash> Store<'_, F> {
         self.watch.patrolled = self.watch.reads;
         // Spread by a hash, so that no rhythm of the reads leaves a page out.
         let spread = self.watch.reads.wrapping_mul(0x9E37_79B9) >> 16;
-        let pages = self.layout.geometry.pages_per_block;
+        let (block, frames) = (self.watch.block, self.layout.frames_per_block);
+        let next = self.blocks.live_from(block * frames + spread % frames).filter(|&frame| frame < (block + 1) * frames);
+        let Some(frame) = next.or_else(|| self.blocks.first_live(block)) else { return Ok(()) };
         let mut tag = [0; TAG_BYTES];
-        self.read_page(self.watch.block * pages + spread % pages, &mut tag).map(|_| ())
+        let index = (spread / frames) % u32::from(self.layout.config.unit_pages);
+        self.read_page(self.frame_page(frame) + index, &mut tag).map(|_| ())
     }
 
     /// Reads the next live frame, so that its weakness shows; `false` when all were read since the round began, and the next one begins.
@@ -187,9 +208,10 @@ impl<F: Flash> Store<'_, F> {
         Err(Error::ReadOnly)
     }
 
-    /// Turns the volume read-only until the next mount.
-    pub fn lock(&mut self) {
-        self.read_only = true;
+    /// Notes that the chip has locked itself, where that is why a program or an erase failed.
+    pub(super) fn refused(&mut self, error: Error) -> Error {
+        self.read_only |= error == Error::ReadOnly;
+        error
     }
 
     /// How the medium is doing. Costs nothing.
@@ -206,7 +228,7 @@ impl<F: Flash> Store<'_, F> {
             read_only: self.read_only,
             bad_blocks,
             spare_blocks: u32::from(self.layout.config.bad_blocks_max).saturating_sub(bad_blocks),
-            weak_blocks: self.blocks.count(State::Weak),
+            weak_blocks: self.blocks.count(State::Weak) + u32::from(self.weak_head().is_some()),
             erases_min: base + u32::from(least.min(most)),
             erases_max: base + u32::from(most),
             erases_total: total,

@@ -21,6 +21,8 @@ pub(crate) enum Step {
     Anchor,
     /// Write the superblocks, which name another anchor or are weak.
     Superblocks,
+    /// Give up the block of a head in which a page is weak.
+    Release,
     /// Erase a listed block.
     Erase,
     /// Erase a block that no checkpoint has listed yet.
@@ -52,6 +54,9 @@ impl<F: Flash> Store<'_, F> {
         let room = layout.overlay_soft - frames.min(layout.overlay_soft / 4 * 3);
         if self.overlay_entries() > room && self.overlay.len() > 0 {
             return Some(Step::Fold);
+        }
+        if self.weak_head().is_some() {
+            return Some(Step::Release);
         }
         let short = self.pool() < self.pool_for(frames) && self.idle_victim().is_some();
         if self.victim_live() > 0 || self.failing_victim().is_some() || short {
@@ -104,6 +109,7 @@ impl<F: Flash> Store<'_, F> {
         };
         match step {
             Step::Anchor | Step::Erase | Step::Clean => erase,
+            Step::Release => Cost::default(),
             Step::Superblocks => Cost { reads: 2, programs: 2, ..Cost::default() },
             Step::Checkpoint => checkpoint,
             Step::Mark => head(HeadIndex::Journal).plus(&Cost { programs: 1, ..Cost::default() }),
@@ -126,6 +132,12 @@ impl<F: Flash> Store<'_, F> {
                 None => self.prepare_anchor(true),
             },
             Step::Superblocks => self.write_superblocks(),
+            Step::Release => {
+                if let Some(head) = self.weak_head() {
+                    self.release_head(head);
+                }
+                Ok(())
+            }
             Step::Erase => self.erase_listed(),
             Step::Clean => match self.blocks.choose(State::Free, Choice::LeastWorn) {
                 Some(block) if self.erase(block)? => {

@@ -291,7 +291,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.go_bad(block);
                 Ok(false)
             }
-            Err(failure) => Err(failure.into()),
+            Err(failure) => Err(self.refused(failure.into())),
         }
     }
 

@@ -84,7 +84,7 @@ impl<F: Flash> Store<'_, F> {
                     return Ok(frame);
                 }
                 Err(Error::MediaFailing) => self.survive_failure(head)?,
-                Err(error) => return Err(error),
+                Err(error) => return Err(self.refused(error)),
             }
             again = true;
         }
@@ -174,7 +174,7 @@ impl<F: Flash> Store<'_, F> {
                     return Ok(());
                 }
                 Err(Error::MediaFailing) => self.survive_failure(HeadIndex::Journal)?,
-                Err(error) => return Err(error),
+                Err(error) => return Err(self.refused(error)),
             }
         }
     }

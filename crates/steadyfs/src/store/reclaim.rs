@@ -208,7 +208,7 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// Moving a full block gives back as many frames as it takes, but later: the credit bridges that.
     fn level_wear(&mut self, written: u32) -> Result<Chosen, Error> {
-        if !self.pace.erased && self.blocks.count(State::Weak) == 0 {
+        if !self.pace.erased && self.blocks.count(State::Weak) == 0 && self.weak_head().is_none() {
             return Ok(Chosen::None);
         }
         let fpb = self.layout.frames_per_block;
@@ -234,9 +234,12 @@ impl<F: Flash> Store<'_, F> {
             let block = self.heads[head as usize].block;
             block != NONE && lags(block) && has_worn
         };
+        if let Some(head) = self.weak_head() {
+            self.release_head(head);
+            return Ok(Chosen::None);
+        }
         if head_lags(HeadIndex::Moved) {
-            self.close(HeadIndex::Moved);
-            self.pace.credit = self.pace.credit.saturating_sub(fpb);
+            self.give_up_block(HeadIndex::Moved);
             return Ok(Chosen::None);
         }
         if head_lags(HeadIndex::Journal) && !self.is_open() && self.blocks.count(State::Erased) > 1 {
@@ -257,6 +260,12 @@ impl<F: Flash> Store<'_, F> {
             self.pace.levelling = true;
         }
         Ok(if rested.is_some() { Chosen::Victim } else { Chosen::None })
+    }
+
+    /// Gives up the block of a head before it is full; the frames that are left in it come out of the credit.
+    pub(super) fn give_up_block(&mut self, head: HeadIndex) {
+        self.close(head);
+        self.pace.credit = self.pace.credit.saturating_sub(self.layout.frames_per_block);
     }
 
     /// Difference of erase counts at which a block at rest is moved.
@@ -344,12 +353,12 @@ impl<F: Flash> Store<'_, F> {
         let anchor_urgent = self.needs_anchor() && self.anchor_is_nearly_full();
         if anchor_urgent && stock > 0 && (may_wait || self.checkpoints_left() < 2) {
             self.prepare_anchor(true)?;
+        } else if let Some(index) = self.full_superblock().filter(|_| may_wait && spaced && stock > least) {
+            self.erase_superblock(index)?;
         } else if wanted && (stock <= least || (may_wait && (stock <= STOCK / 2 || spaced))) {
             self.erase_listed()?;
         } else if self.needs_anchor() && may_wait && stock > STOCK / 2 && spaced {
             self.prepare_anchor(true)?;
-        } else if let Some(index) = self.full_superblock().filter(|_| may_wait && spaced) {
-            self.erase_superblock(index)?;
         } else {
             return Ok(false);
         }

@@ -135,7 +135,8 @@ impl<'m, F: Flash> Store<'m, F> {
         self.anchors.superblocks = [(0, 1), (copy, 1)];
         self.anchors.generation = self.sequence;
         self.program_superblock(copy * geometry.pages_per_block)?;
-        Ok(self.program_superblock(0)?)
+        self.program_superblock(0)?;
+        Ok(self.flash.sync()?)
     }
 
     /// Finds both superblocks; `memory` is used as a page buffer. The second copy lies in the first good block after block 0.
@@ -529,10 +530,6 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Applies the last record, which may be metastable, and settles.
     fn settle(&mut self, last: Option<Record>) -> Result<(), Error> {
         self.sequence += JUMP;
-        if last.is_some() {
-            // It was complete when the records after it were programmed.
-            self.anchors.proved = self.anchors.current;
-        }
         self.anchors.prepared = NONE;
         self.note_rescued()?;
         self.advance_anchor()?;

@@ -1,0 +1,84 @@
+//! The torture itself: what it cuts, what it finds, and that a string replays what was found.
+
+use steadyfs_lab::torture::{self, FaultKind, Mode, Options, Run, Workload};
+
+/// One small volume and one workload.
+fn options(workload: Workload) -> Options {
+    Options { workloads: vec![workload], threads: 2, steps: Some(12), ..Options::default() }
+}
+
+fn run(options: &Options) -> torture::Summary {
+    torture::run(options, None, &|_| {}).unwrap()
+}
+
+#[test]
+fn a_chip_that_lies_is_found_out_and_the_string_replays_what_was_found() {
+    let options = Options { faults: vec![FaultKind::Lie], failures_max: 1, cuts: Some(100_000), ..options(Workload::Reclaim) };
+    let found = run(&options).tally.failures.remove(0);
+    let replayed: Run = found.replay.parse().unwrap();
+    assert_eq!(replayed.to_string(), found.replay);
+    let told = torture::replay(&replayed);
+    assert_eq!(told.failure.as_deref(), Some(found.what.as_str()));
+    assert_eq!(told, torture::replay(&replayed), "a run is the same each time");
+    assert!(told.story.iter().any(|line| line.contains("mount")), "{:?}", told.story);
+    // The same without its fault holds.
+    assert_eq!(torture::replay(&Run { faults: Vec::new(), ..replayed }).failure, None);
+}
+
+#[test]
+fn a_failure_is_made_smaller() {
+    let options = Options {
+        faults: vec![FaultKind::Lie],
+        mode: Mode::Sampled,
+        steps: None,
+        failures_max: 1,
+        cuts: Some(100_000),
+        ..options(Workload::Reclaim)
+    };
+    let found: Run = run(&options).tally.failures[0].replay.parse().unwrap();
+    // Chains have up to seven cuts in 80 steps, and a lie needs one cut at most to be seen.
+    assert!(found.cuts.len() <= 1 && !found.faults.is_empty(), "{found}");
+    let left_out: usize = found.left_out.iter().map(|span| span.last - span.first + 1).sum();
+    assert!(found.steps - left_out < 40, "{found}");
+}
+
+#[test]
+fn depth_two_cuts_every_operation_of_every_recovery() {
+    let options = Options { mode: Mode::Exhaustive, steps: Some(2), ..options(Workload::Reclaim) };
+    let tally = run(&options).tally;
+    assert_eq!(tally.failures, []);
+    // A mount alone takes more than four operations, and each is cut in five states.
+    let first = tally.cuts - tally.double_cuts;
+    assert!(first > 5 * 4 && tally.double_cuts > first * 5 * 4, "{tally:?}");
+}
+
+#[test]
+fn every_ground_and_fault_goes_round_once_by_default() {
+    let faults = FaultKind::of_raw_flash();
+    let options = Options { faults: faults.clone(), steps: Some(3), ..options(Workload::Configuration) };
+    let summary = run(&options);
+    assert_eq!((summary.tally.workloads, summary.complete), (faults.len() as u64, Some(true)));
+    assert!(summary.tally.failures.is_empty() && summary.tally.faults > 0, "{summary}");
+}
+
+#[test]
+fn work_goes_on_where_it_was_interrupted() {
+    let path = std::env::temp_dir().join(format!("steadyfs-resume-{}.json", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let whole = Options { steps: Some(3), threads: 2, ..Options::default() };
+    let short = Options { cuts: Some(1), ..whole.clone() };
+    let first = torture::run(&short, Some(&path), &|_| {}).unwrap();
+    let second = torture::run(&whole, Some(&path), &|_| {}).unwrap();
+    assert_eq!(second.complete, Some(true));
+    assert!(first.tally.cuts > 0 && first.tally.cuts < second.tally.cuts, "{first}");
+    let undisturbed = run(&whole);
+    assert_eq!(second.tally, undisturbed.tally, "the same work in two pieces");
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn empty_options_are_refused_with_what_was_expected() {
+    let refused = |options: &Options| torture::run(options, None, &|_| {}).unwrap_err().to_string();
+    assert_eq!(refused(&Options { threads: 0, ..Options::default() }), "no threads: expected at least one");
+    assert_eq!(refused(&Options { workloads: Vec::new(), ..Options::default() }), "no workload: expected at least one");
+}
