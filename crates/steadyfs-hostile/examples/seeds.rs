@@ -32,6 +32,8 @@ fn main() -> std::io::Result<()> {
             write(name, number, bytes)?;
         }
     }
+    let records = [&[0x20, 0, 0, 0, 30, 0][..], &[3, 0, 0, 9], &[1; 9], &[5, 240, 0, 9], &[2; 9]].concat();
+    write("parse_journal", 7, &[&records, SCRIPT].concat())?;
     for (name, texts) in TEXTS {
         for (number, text) in texts.iter().enumerate() {
             write(name, number, text.as_bytes())?;

@@ -1,7 +1,7 @@
 //! Everything that a user does with a volume, whatever it returns.
 //!
-//! The step budgets are multiples of the pages of the medium. They are far above what sound volumes need: what they find are calls that
-//! do not end, or whose work is a product of sizes that a hostile volume chooses.
+//! The step budgets are multiples of the pages of the medium, four times of what random inputs need. What they find are calls that do not
+//! end, or whose work is a product of sizes that a hostile volume chooses.
 
 use std::collections::HashSet;
 
@@ -15,11 +15,11 @@ use crate::choices::Choices;
 use crate::medium::Guarded;
 
 /// Operations that a call may make for each page of the medium.
-const CALL: u64 = 64;
+const CALL: u64 = 8;
 /// Operations that a mount may make for each page.
-const MOUNT: u64 = 64;
+const MOUNT: u64 = 4;
 /// Operations that a check may make for each page: each page is read through the map, and again for each list and each reference.
-const CHECK: u64 = 256;
+const CHECK: u64 = 32;
 /// Entries of a walk, and directories in it.
 const ENTRIES_MAX: usize = 120;
 /// Files that are held open at once.
@@ -129,7 +129,9 @@ fn walk(mut list: impl FnMut(InodeNumber, &mut Cursor) -> Result<Option<Entry>, 
     while let Some((path, directory)) = waiting.pop() {
         let mut cursor = Cursor::default();
         for _ in 0..ENTRIES_MAX {
+            let before = cursor;
             let Ok(Some(entry)) = list(directory, &mut cursor) else { break };
+            assert!(cursor.to_bits() > before.to_bits(), "a listing that does not go on has no end");
             if found.paths.len() == ENTRIES_MAX {
                 return found;
             }
@@ -172,6 +174,7 @@ fn read_everything<F: Flash>(fs: &mut Fs<'_, '_, F>) -> Found {
         let _ = granted(fs, CALL).stat(path);
         if let Ok(mut file) = granted(fs, CALL).open_inode(inode, OpenOptions::READ) {
             let size = granted(fs, CALL).size(&mut file).unwrap_or(0);
+            assert!(size <= fs.size_max(), "{path:?} has {size} bytes: a reader of all of them would not end");
             for offset in [0, size / 2, size.saturating_sub(1)] {
                 let count = granted(fs, CALL).read(&mut file, offset, &mut data);
                 assert!(count.is_err() || count.is_ok_and(|count| count as u64 <= size - offset.min(size)));
@@ -224,9 +227,10 @@ fn check<F: Flash>(fs: &mut Fs<'_, '_, F>, repair: bool) {
 
 /// Mounts, reads everything, and makes the calls that `choices` name.
 fn change<F: Flash>(flash: &mut F, memory: &mut [u8], choices: &mut Choices<'_>) {
-    let geometry = flash.geometry();
+    let (geometry, bytes) = (flash.geometry(), memory.len());
     let Ok(mut fs) = mount(flash, Access::ReadWrite, memory) else { return };
     let config = *fs.config();
+    assert_eq!(bytes, config.memory_bytes(&geometry), "what a mount asks for is what the settings say");
     assert_eq!(config.check(&geometry), Ok(()), "settings that no format makes were mounted");
     let mut cache = vec![0; Config::cache_bytes(&config, &geometry, 3)];
     let found = read_everything(&mut fs);

@@ -52,6 +52,8 @@ const ALL: [Structure; 8] = [
 const RAW: u8 = 0x80;
 /// The volume is only read, which takes a tenth of the time.
 const READ_ONLY: u8 = 0x40;
+/// The content of a journal page is read as records: logical page (1), offset (2), length (1), bytes. Their sum is right.
+const RECORDS: u8 = 0x20;
 /// Bits of the flags that choose the volume.
 const VOLUME: u8 = 0x0F;
 
@@ -104,7 +106,11 @@ impl Structure {
         let target = if self == Self::Tag { &mut tag[..TAG_CONTENT_BYTES] } else { &mut *data };
         let offset = offset % target.len();
         let content = choices.bytes(length.min(target.len() - offset));
-        target[offset..offset + content.len()].copy_from_slice(content);
+        if self == Self::Journal && flags & RECORDS != 0 {
+            write_records(target, Choices::new(content));
+        } else {
+            target[offset..offset + content.len()].copy_from_slice(content);
+        }
         if flags & RAW == 0 {
             seal((data, tag));
         }
@@ -131,6 +137,22 @@ impl Structure {
         };
         (0..volumes().len()).filter_map(seed).collect()
     }
+}
+
+/// Fills a journal page with records, as far as they go.
+fn write_records(page: &mut [u8], mut choices: Choices<'_>) {
+    let mut used = 2;
+    while !choices.is_empty() && used + 7 < page.len() {
+        let (logical, offset, length) = (u32::from(choices.byte()), choices.word(), usize::from(choices.byte()));
+        let length = length.min(page.len() - used - 7);
+        page[used..used + 3].copy_from_slice(&logical.to_le_bytes()[..3]);
+        page[used + 3..used + 5].copy_from_slice(&offset.to_le_bytes());
+        page[used + 5..used + 7].copy_from_slice(&(length as u16).to_le_bytes());
+        let bytes = choices.bytes(length);
+        page[used + 7..used + 7 + bytes.len()].copy_from_slice(bytes);
+        used += 7 + length;
+    }
+    page[..2].copy_from_slice(&(used as u16).to_le_bytes());
 }
 
 /// Logical pages that inodes name.

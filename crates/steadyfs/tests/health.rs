@@ -201,7 +201,6 @@ fn worn_out_volume_can_be_read_and_says_so_after_every_mount() {
     assert!(health.bad_blocks > 4 && health.spare_blocks == 0, "{health:?}");
     assert!(fs.usage().usable_bytes < usable);
     assert_content(&mut fs, "rest", 250);
-    drop(fs);
     for access in [Access::ReadWrite, Access::ReadWrite, Access::ReadOnly] {
         let mut fs = FileSystem::mount(&mut chip, access, &mut memory).expect("a worn volume mounts");
         assert_content(&mut fs, "rest", 250);
@@ -223,7 +222,6 @@ fn chip_that_locks_itself_can_be_read() {
         assert_eq!(end, Some(Error::ReadOnly));
         assert!(fs.health().read_only);
         assert_content(&mut fs, "rest", 100);
-        drop(fs);
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("a locked chip mounts");
         assert!(fs.health().read_only);
         assert_content(&mut fs, "rest", 100);
@@ -263,13 +261,11 @@ fn volume_survives_the_loss_of_either_superblock() {
             write(&mut fs, "busy", 100).expect("write");
         }
         write(&mut fs, "rest", 100).expect("write");
-        drop(fs);
         chip.erase(lost).expect("erase");
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         assert_content(&mut fs, "rest", 100);
         // It is written again, so that the other one may go next.
         while !fs.maintain(Budget::Operations(1000), 0).expect("maintain") {}
-        drop(fs);
         chip.erase(1 - lost).expect("erase");
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount with the other one");
         assert_content(&mut fs, "rest", 100);

@@ -122,7 +122,7 @@ impl Ring {
     /// Bytes of the volume that the ring may take: its fill, and no more than there is. The file table grows with the number of
     /// files, at the cost of what is usable.
     fn room<C: Flash + Metered>(&self, fs: &Volume<'_, '_, C>) -> u64 {
-        self.fill_bytes.min(fs.usage().usable_bytes - self.page.len() as u64)
+        self.fill_bytes.min(fs.usage().usable_bytes.saturating_sub(self.page.len() as u64))
     }
 
     /// Bytes taken after the next write: whole pages, and one that may be the index of a scattered file.

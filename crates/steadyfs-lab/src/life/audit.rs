@@ -150,7 +150,6 @@ mod tests {
         let mut judge = Judge::only_counting(Phase::Fill, &mut progress);
         let plan = Plan { workload: Workload::Random, seed: 1, fill_bytes: 512 << 10, write_bytes: 4096 };
         let writer = Writer::fill(&plan, &mut fs, &mut judge, |_| {}).unwrap();
-        drop(fs);
         (shadow, writer)
     }
 

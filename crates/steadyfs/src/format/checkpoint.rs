@@ -1,8 +1,8 @@
 //! The header of a checkpoint. The tables behind it follow without gaps: root, overlay, pending pages, wear, states.
 //!
 //! ```text
-//! 0        4         6             8             10       12         20                  28           32                      50       52         53          57         58       59
-//! | "SFSC" | version | overlay len | pending len | zero | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | unmarked | wear base | worn out | proved | zero …
+//! 0        4         6             8             10       12         20                  28           32                      50       52         53          57         58
+//! | "SFSC" | version | overlay len | pending len | zero | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | unmarked | wear base | worn out | zero …
 //! ```
 
 use super::{Fields, VERSION};
@@ -33,8 +33,6 @@ pub(crate) struct Header {
     pub wear_base: u32,
     /// The volume can only be read.
     pub worn_out: bool,
-    /// Place in the ring of the newest checkpoint that was complete when this one was written, or all ones.
-    pub proved: u8,
 }
 
 impl Header {
@@ -58,7 +56,6 @@ impl Header {
         let unmarked = fields.get(1) != 0;
         let wear_base = fields.get32();
         let worn_out = fields.get(1) != 0;
-        let proved = fields.get(1) as u8;
         Some(Self {
             overlay_len,
             pending_len,
@@ -70,7 +67,6 @@ impl Header {
             unmarked,
             wear_base,
             worn_out,
-            proved,
         })
     }
 
@@ -94,7 +90,6 @@ impl Header {
         fields.put(1, self.unmarked.into());
         fields.put(4, self.wear_base.into());
         fields.put(1, self.worn_out.into());
-        fields.put(1, self.proved.into());
         bytes
     }
 }
@@ -116,7 +111,6 @@ mod tests {
             unmarked: true,
             wear_base: 99_000,
             worn_out: false,
-            proved: 7,
         };
         assert_eq!(Header::parse(&header.emit()), Some(header));
         assert_eq!(Header::parse(&[0xFF; BYTES]), None);

@@ -239,6 +239,9 @@ impl<F: Flash> FileSystem<'_, F> {
                 check.find(Finding::BadInode { inode }, false);
             }
         }
+        if matches!(header.kind, InodeKind::File | InodeKind::Orphan) && header.size > self.size_max() {
+            check.find(Finding::BadInode { inode }, false);
+        }
         match header.kind {
             InodeKind::Extension => Ok(()),
             InodeKind::Directory => {

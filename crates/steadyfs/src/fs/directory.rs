@@ -498,8 +498,9 @@ impl<F: Flash> FileSystem<'_, F> {
             Err(error @ Error::Device) => Err(error),
             Err(_) => Ok(false),
             Ok(()) => {
-                let right = self::hash(&name[..usize::from(header.name_bytes)]);
-                Ok(hash == right && bucket_of(hash, buckets).0 == bucket)
+                let name = &name[..usize::from(header.name_bytes)];
+                let can_be = core::str::from_utf8(name).is_ok_and(|name| check_name(name).is_ok());
+                Ok(can_be && hash == self::hash(name) && bucket_of(hash, buckets).0 == bucket)
             }
         }
     }

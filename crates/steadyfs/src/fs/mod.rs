@@ -182,7 +182,11 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         if !is_there {
             return Err(MountError::NoCheckpoint);
         }
-        self.load_space()?;
+        match self.load_space() {
+            // What is intact can be read; nobody asks for room.
+            Err(Error::Corrupt) if self.store.is_read_only() => {}
+            result => result?,
+        }
         self.orphans_are_stale = self.lists.orphan_first != 0;
         Ok(())
     }

@@ -241,6 +241,9 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Makes a handle and counts it.
     pub(super) fn handle(&mut self, inode: u32, header: &Header, options: OpenOptions) -> Result<File, Error> {
+        if header.size > self.size_max() {
+            return Err(Error::Corrupt);
+        }
         let slot = self.open.room(inode)?;
         let entry = match self.open.get(slot) {
             entry if entry.open > 0 => entry,

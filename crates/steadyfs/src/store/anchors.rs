@@ -24,8 +24,6 @@ pub(super) struct Anchors {
     pub next: u32,
     /// The place of the newest checkpoint that is complete.
     pub complete: u32,
-    /// The place of the newest one that something was programmed after: it is not metastable.
-    pub proved: u32,
     /// The place of the anchor that is erased and used next.
     pub prepared: u32,
     /// The place whose block the superblocks may not agree on, and the block that loses it.
@@ -45,7 +43,6 @@ impl Default for Anchors {
             current: 0,
             next: 0,
             complete: NONE,
-            proved: NONE,
             prepared: NONE,
             doubt: (NONE, NONE),
             superblocks: [(NONE, 0); 2],
@@ -114,7 +111,7 @@ impl<F: Flash> Store<'_, F> {
         let old = self.anchors.blocks[place as usize];
         let state = self.blocks.state(old);
         let rests = state == State::Reserved && self.blocks.live(old) == 0 && !self.holds_journal(old);
-        let kept = [self.anchors.complete, self.anchors.proved, self.anchors.doubt.0].contains(&place);
+        let kept = place == self.anchors.complete || place == self.anchors.doubt.0;
         if kept || !(rests || state == State::Bad) {
             return Ok(());
         }
@@ -227,7 +224,10 @@ impl<F: Flash> Store<'_, F> {
             next += 1;
             self.anchors.superblocks[index].1 = next;
             match self.program_superblock(page) {
-                Ok(()) if self.read_sound(page, Kinds::of(&[Kind::Super]), 0)? => break,
+                Ok(()) if self.read_sound(page, Kinds::of(&[Kind::Super]), 0)? => {
+                    self.flash.sync()?;
+                    break;
+                }
                 // The page that a cut has touched may fail; its block is bad if the next one does, too.
                 Ok(()) | Err(Error::MediaFailing) if failures == 0 => failures += 1,
                 Ok(()) | Err(Error::MediaFailing) => self.go_bad(block),

@@ -18,6 +18,7 @@ impl<F: Flash> Store<'_, F> {
     /// # Power loss
     /// The checkpoint before stays the newest until the last page is complete.
     pub(super) fn checkpoint(&mut self) -> Result<(), Error> {
+        self.flash.sync()?;
         for block in 0..self.blocks.block_count() {
             if self.blocks.state(block) == State::Dead {
                 self.blocks.set_state(block, State::Free);
@@ -33,7 +34,8 @@ impl<F: Flash> Store<'_, F> {
                 Ok(()) => {
                     self.programs_since_checkpoint = 0;
                     self.anchors.complete = self.anchors.current;
-                    self.anchors.proved = self.anchors.current;
+                    // The blocks that it frees are erased only when it is there.
+                    self.flash.sync()?;
                     return Ok(());
                 }
                 Err(Error::MediaFailing) => {
@@ -91,7 +93,6 @@ impl<F: Flash> Store<'_, F> {
             unmarked: self.unmarked,
             wear_base: self.blocks.wear_base,
             worn_out: self.worn_out,
-            proved: self.anchors.proved as u8,
         }
     }
 
@@ -146,7 +147,6 @@ impl<F: Flash> Store<'_, F> {
             self.unmarked = header.unmarked;
             self.blocks.wear_base = header.wear_base;
             self.worn_out = header.worn_out;
-            self.anchors.proved = header.proved.into();
             self.layout.set_bad_blocks(self.blocks.count(State::Bad));
             self.pace.credit = u32::from(header.credit).min(2 * self.layout.frames_per_block);
         }

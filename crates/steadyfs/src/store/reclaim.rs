@@ -353,12 +353,12 @@ impl<F: Flash> Store<'_, F> {
         let anchor_urgent = self.needs_anchor() && self.anchor_is_nearly_full();
         if anchor_urgent && stock > 0 && (may_wait || self.checkpoints_left() < 2) {
             self.prepare_anchor(true)?;
+        } else if let Some(index) = self.full_superblock().filter(|_| may_wait && spaced && stock > least) {
+            self.erase_superblock(index)?;
         } else if wanted && (stock <= least || (may_wait && (stock <= STOCK / 2 || spaced))) {
             self.erase_listed()?;
         } else if self.needs_anchor() && may_wait && stock > STOCK / 2 && spaced {
             self.prepare_anchor(true)?;
-        } else if let Some(index) = self.full_superblock().filter(|_| may_wait && spaced) {
-            self.erase_superblock(index)?;
         } else {
             return Ok(false);
         }

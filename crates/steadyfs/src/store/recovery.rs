@@ -135,7 +135,8 @@ impl<'m, F: Flash> Store<'m, F> {
         self.anchors.superblocks = [(0, 1), (copy, 1)];
         self.anchors.generation = self.sequence;
         self.program_superblock(copy * geometry.pages_per_block)?;
-        Ok(self.program_superblock(0)?)
+        self.program_superblock(0)?;
+        Ok(self.flash.sync()?)
     }
 
     /// Finds both superblocks; `memory` is used as a page buffer. The second copy lies in the first good block after block 0.
@@ -223,8 +224,9 @@ impl<'m, F: Flash> Store<'m, F> {
         let mut last = self.roll_forward()?;
         if SETTLE && !self.worn_out {
             match self.settle(last) {
-                // The medium takes no more. What is on it can still be read: from the same checkpoint, for this one is not complete.
-                Err(Error::MediaFailing | Error::ReadOnly) => {}
+                // The medium takes no more, or a leaf is lost. What there is can still be read: from the same checkpoint, for this one is
+                // not complete.
+                Err(Error::MediaFailing | Error::ReadOnly | Error::Corrupt) => {}
                 result => return result.map(|()| true),
             }
             if !self.find_checkpoint()? {
@@ -373,7 +375,7 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         let place = block * capacity + next;
         let page = if head == Some(HeadIndex::Journal) { place } else { self.frame_page(place) };
-        let Some(tag) = self.tag_at(page)? else { return Ok(()) };
+        let Some(tag) = self.tag_at(page)? else { return self.look_behind(cursor, head, block, next, base) };
         let of_head = head_of(tag.kind).is_some_and(|found| head.is_none_or(|head| head == found));
         if !of_head || !(base..base + HORIZON).contains(&tag.sequence) || !self.names_something(&tag) {
             return Ok(());
@@ -385,6 +387,27 @@ impl<'m, F: Flash> Store<'m, F> {
         let distance = (tag.sequence - base) as u32;
         *cursor = Some(Cursor { place, distance, logical: tag.logical, kind: tag.kind, aux: tag.aux });
         Ok(())
+    }
+
+    /// After a tag that cannot be read: behind one that a power cut tore lies nothing. One with another record behind it was lost. A lost move
+    /// does not matter, for its source is still there; another record may have been a commit.
+    fn look_behind(
+        &mut self,
+        cursor: &mut Option<Cursor>,
+        head: Option<HeadIndex>,
+        block: u32,
+        next: u32,
+        base: u64,
+    ) -> Result<(), Error> {
+        let Some(known) = head.filter(|&head| next + 1 < self.head_capacity(head)) else { return Ok(()) };
+        let place = block * self.head_capacity(known) + next + 1;
+        let page = if known == HeadIndex::Journal { place } else { self.frame_page(place) };
+        let behind = self.tag_at(page)?.filter(|tag| head_of(tag.kind) == head && (base..base + HORIZON).contains(&tag.sequence));
+        match behind {
+            None => Ok(()),
+            Some(_) if known == HeadIndex::Moved => self.look(cursor, head, block, next + 1, base),
+            Some(_) => Err(Error::Corrupt),
+        }
     }
 
     /// Takes the record with the lowest sequence.
@@ -523,16 +546,16 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         self.pending.clear();
         self.keep_journal(last)?;
-        self.derive_live()
+        match self.derive_live() {
+            // Nothing is programmed, so that nothing relies on it. Pages of a lost leaf are told of when they are read.
+            Err(Error::Corrupt) => Ok(()),
+            result => result,
+        }
     }
 
     /// Applies the last record, which may be metastable, and settles.
     fn settle(&mut self, last: Option<Record>) -> Result<(), Error> {
         self.sequence += JUMP;
-        if last.is_some() {
-            // It was complete when the records after it were programmed.
-            self.anchors.proved = self.anchors.current;
-        }
         self.anchors.prepared = NONE;
         self.note_rescued()?;
         self.advance_anchor()?;

@@ -9,7 +9,7 @@ use steadyfs::media::{Flash, Geometry, PageIndex, TAG_BYTES};
 use steadyfs::{Access, CommitOn, Config, Cursor, File, FileSystem, Kind, OpenOptions, ROOT};
 use steadyfs_sim::{Nand, NandTiming};
 
-const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/images/v2-small.hex");
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/images/v3-small.hex");
 /// Pages so small and so many that indexes have two levels.
 pub const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41 };
 pub const CONFIG: Config = Config {

@@ -47,10 +47,14 @@ pub struct BitErrorModel {
 impl BitErrorModel {
     /// SLC with an ECC of 8 bits for 512 bytes.
     ///
-    /// - A worn block holds its data for a year, a tenth of the erases for ten: what JESD47 asks for. With 2 bits a year more
-    ///   than 8 of a codeword are wrong in one of 4,200.
-    /// - A worn block takes a million reads: wear-levelling layers take "hundreds of thousands" as the limit for MLC.
-    /// - One page of 200 is weak, by a factor of 2.5.
+    /// - A worn block holds its data for a year, and a block with a tenth of the erases for ten: then 1.8 bits of a codeword are
+    ///   expected, and more than 8 are wrong in one of 9,000. Makers test retention after 10 % and 100 % of the erases
+    ///   (JESD22-A117; Silicon Power, "NAND Flash Products Data Retention", 2025); the years are an estimate.
+    /// - A worn block takes a million reads: of NAND at large, hundreds of thousands between erases are the limit (Micron,
+    ///   TN-29-17).
+    /// - One page of 200 is weak, by a factor of 2.5: an estimate. Measured numbers of wrong bits are spread wider than a
+    ///   Poisson distribution (Taranalli et al., "Channel Models for Multi-Level Cell Flash Memories", 2016), and weak pages
+    ///   are where this shows.
     pub const SLC: Self = Self {
         strength: 8,
         codewords: 4,

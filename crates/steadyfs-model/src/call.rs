@@ -1,0 +1,234 @@
+//! The calls, and what must hold after each.
+
+use crate::chip::{Cell, Chip, Content, Kind, NONE, Page, Quality, Stop};
+use crate::choices::Choices;
+use crate::machine::{Machine, Step};
+use crate::state::{BlockState, JOURNAL, LOGICAL, Pages, Ram, Scope, State, Violation};
+
+/// What may happen next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// The power comes on.
+    Mount,
+    /// The power goes off between two operations.
+    PowerOff,
+    /// A logical page is written within the transaction.
+    Write(usize),
+    /// A logical page is written and committed.
+    Save(usize),
+    /// The second byte of a logical page is patched.
+    Patch(usize),
+    /// The patches of a logical page are written with it.
+    Flush(usize),
+    /// The transaction is committed.
+    Commit,
+    /// The transaction is undone.
+    Rollback,
+    /// Reclamation moves a frame.
+    Move,
+    /// The leaf is written anew.
+    Fold,
+    /// A checkpoint is written.
+    Checkpoint,
+    /// A listed block is erased.
+    Erase,
+    /// The next anchor is erased.
+    Anchor,
+    /// The journal page moves to another block.
+    MoveJournal,
+}
+
+/// A call with the answers to what was not determined, and what it led to.
+#[derive(Clone, PartialEq)]
+pub struct Action {
+    /// The call.
+    pub call: Call,
+    /// The answers.
+    pub answers: Vec<u8>,
+    /// The state after it.
+    pub state: Box<State>,
+}
+
+impl std::fmt::Debug for Action {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let broken = self.state.broken.map(|violation| format!(" {violation:?}")).unwrap_or_default();
+        let off = if self.state.ram.is_none() && self.call != Call::PowerOff { " cut" } else { "" };
+        write!(out, "{:?}{:?}{off}{broken}", self.call, self.answers)
+    }
+}
+
+impl State {
+    /// A formatted chip without power.
+    pub fn formatted(scope: &Scope) -> Self {
+        let mut state = State::blank(scope);
+        let chip = Chip { cuts: 0, failures: 0, ..state.chip.clone() };
+        let mut choices = Choices::default();
+        let mut machine = Machine { scope, chip, ram: Ram::empty(scope), choices: &mut choices };
+        machine.checkpoint().expect("nothing fails while a chip is formatted");
+        state.chip.cells = machine.chip.cells;
+        state.ram = None;
+        state.canonize(scope);
+        state
+    }
+
+    /// All that may follow.
+    pub fn follow(&self, scope: &Scope, actions: &mut Vec<Action>) {
+        let calls = if self.ram.is_none() { &[Call::Mount] } else { scope.calls };
+        for &call in calls.iter().filter(|_| self.broken.is_none()) {
+            let mut choices = Choices::default();
+            loop {
+                if let Some(mut state) = self.after(scope, call, &mut choices) {
+                    state.canonize(scope);
+                    actions.push(Action { call, answers: choices.answers(), state: Box::new(state) });
+                }
+                if !choices.advance() {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The state after a call; `None` when it is refused.
+    fn after(&self, scope: &Scope, call: Call, choices: &mut Choices) -> Option<State> {
+        let mut state = self.clone();
+        let (machine, result) = match state.ram.take() {
+            None => Machine::mount(scope, state.chip.clone(), choices, true),
+            Some(ram) => {
+                let mut machine = Machine { scope, chip: state.chip.clone(), ram, choices };
+                let result = state.call(&mut machine, call);
+                (machine, result)
+            }
+        };
+        state.end(machine, call, result)
+    }
+
+    fn call(&mut self, machine: &mut Machine<'_>, call: Call) -> Step {
+        if call == Call::PowerOff {
+            return Err(Stop::Cut);
+        }
+        machine.begin()?;
+        let next = |state: &mut Self, logical| state.newest_value(logical) + 1;
+        self.ram = Some(machine.ram.clone());
+        match call {
+            Call::Write(logical) | Call::Save(logical) => self.promise.open[logical] = [next(self, logical); 2],
+            Call::Patch(logical) => self.promise.open[logical][1] = next(self, logical),
+            Call::Rollback => self.promise.open = self.promise.committed,
+            _ => {}
+        }
+        self.ram = None;
+        if matches!(call, Call::Save(_) | Call::Commit) {
+            self.promise.attempted = Some(self.promise.open);
+        }
+        self.step(machine, call)
+    }
+
+    fn step(&self, machine: &mut Machine<'_>, call: Call) -> Step {
+        match call {
+            Call::Write(logical) => machine.write(logical, self.promise.open[logical], false),
+            Call::Save(logical) => {
+                machine.write(logical, self.promise.open[logical], true)?;
+                machine.commit()
+            }
+            Call::Patch(logical) => {
+                (machine.ram.patches[logical], machine.ram.dirty) = (self.promise.open[logical][1], true);
+                Ok(())
+            }
+            Call::Flush(logical) if machine.ram.patches[logical] != 0 => {
+                machine.write(logical, self.promise.open[logical], false)
+            }
+            Call::Commit => machine.commit(),
+            Call::Rollback => machine.rollback(),
+            Call::Move => match machine.movable() {
+                frames if frames.is_empty() => Err(Stop::NoSpace),
+                frames => {
+                    let frame = *machine.choices.of(&frames);
+                    machine.move_frame(frame)
+                }
+            },
+            Call::Fold if machine.ram.table.overlay.iter().any(Option::is_some) => machine.fold(),
+            Call::Checkpoint => machine.checkpoint(),
+            Call::Erase if machine.first(BlockState::Listed).is_some() => machine.erase_listed(),
+            Call::Anchor if !machine.ram.anchor.ready => machine.prepare_anchor(),
+            Call::MoveJournal if self.promise.open == self.promise.committed && !machine.ram.dirty => {
+                machine.close(JOURNAL);
+                machine.program_journal()
+            }
+            _ => Err(Stop::NoSpace),
+        }
+    }
+
+    /// Ends a call: what the caller may rely on from now on, and whether it is so.
+    fn end(mut self, mut machine: Machine<'_>, call: Call, result: Step) -> Option<Self> {
+        let promise = &mut self.promise;
+        self.broken = match result {
+            // An anchor that is missing comes back when the frame in it has moved.
+            Err(Stop::NoSpace | Stop::Failed) if call != Call::Mount => return None,
+            Err(Stop::Cut) => None,
+            Err(Stop::NoSpace | Stop::Failed) => Some(Violation::MountRefused),
+            Err(Stop::Broken(violation)) => Some(violation),
+            Ok(()) if call == Call::Mount => match machine.all_bytes() {
+                Ok(found) if found == promise.committed || Some(found) == promise.attempted => {
+                    (promise.committed, promise.open) = (found, found);
+                    machine.wrong_claim().or_else(|| machine.second_recovery_differs(found))
+                }
+                _ => Some(Violation::CommitLostOrMixed),
+            },
+            Ok(()) if machine.all_bytes() != Ok(promise.open) => Some(Violation::WrongRead),
+            Ok(()) => machine.wrong_claim(),
+        };
+        if result.is_ok() {
+            if matches!(call, Call::Save(_) | Call::Commit) {
+                promise.committed = promise.open;
+            }
+            promise.attempted = None;
+            self.ram = Some(machine.ram);
+        }
+        self.chip = machine.chip;
+        Some(self)
+    }
+}
+
+impl Machine<'_> {
+    fn all_bytes(&mut self) -> Step<Pages<[u8; 2]>> {
+        let mut bytes = [[0; 2]; LOGICAL];
+        for (logical, bytes) in bytes.iter_mut().enumerate() {
+            *bytes = self.bytes(logical)?;
+        }
+        Ok(bytes)
+    }
+
+    /// Whether another recovery would find something else.
+    fn second_recovery_differs(&self, found: Pages<[u8; 2]>) -> Option<Violation> {
+        let mut choices = Choices::default();
+        let (mut machine, result) = Machine::mount(self.scope, self.chip.clone(), &mut choices, false);
+        (result.is_err() || machine.all_bytes() != Ok(found)).then_some(Violation::NotIdempotent)
+    }
+
+    /// Whether a frame is claimed twice, is not marked as live, or is not what its claim says and will stay so.
+    fn wrong_claim(&mut self) -> Option<Violation> {
+        let mut claims: Vec<(Page, Option<usize>)> = vec![(self.ram.table.root, None)];
+        for logical in 0..LOGICAL {
+            claims.push((self.committed_frame(logical), Some(logical)));
+            claims.extend(self.ram.table.pending[logical].map(|frame| (frame, Some(logical))));
+        }
+        claims.retain(|claim| claim.0 != NONE);
+        let mut frames = 0;
+        for (frame, logical) in claims {
+            let holds = match &self.chip.cells[usize::from(frame)] {
+                Cell::Page(tag, Content::Data(_), Quality::Good) => logical == Some(usize::from(tag.logical)),
+                Cell::Page(_, Content::Leaf(_), Quality::Good) => logical.is_none(),
+                _ => false,
+            };
+            if !holds || frames >> frame & 1 != 0 {
+                return Some(Violation::WrongClaim);
+            }
+            frames |= 1u64 << frame;
+        }
+        let journal = self.ram.table.journal_at;
+        let is_journal = |cell: &Cell| matches!(cell, Cell::Page(tag, _, Quality::Good) if tag.kind == Kind::Journal);
+        if journal != NONE && !is_journal(&self.chip.cells[usize::from(journal)]) {
+            return Some(Violation::WrongClaim);
+        }
+        (frames & !self.ram.live != 0).then_some(Violation::LiveMarkLost)
+    }
+}

@@ -1,0 +1,72 @@
+//! The commit protocol of SteadyFS as an executable model, checked exhaustively for small sizes.
+//!
+//! The model is the shortest description of the protocol: what `steadyfs::store` does to a chip, without bytes, pace and wear. One
+//! page is a frame, two logical pages are mapped by one leaf, and a logical page is two values, so that a write (both) and
+//! a patch (the second) can be told apart. A [call](call::Call) is a straight run of programs and erases; whatever is not determined
+//! – where the power fails and what that leaves, which program fails, how a metastable page reads, which frame moves – is
+//! drawn from [`Choices`](choices::Choices), and the model runs a call once for each sequence of answers. So a state is what there is
+//! between two calls, and the checker (`stateright`, breadth first) goes through all states up to a number of calls.
+//!
+//! | file | idea |
+//! |---|---|
+//! | [`chip`] | pages, how they read, what a cut or a failure leaves |
+//! | [`choices`] | nondeterminism as a script |
+//! | [`state`] | what chip, RAM and caller know; sizes; violations |
+//! | `canonical` | of states that behave the same, one |
+//! | [`machine`] | heads, blocks, anchors, checkpoints; a failed program |
+//! | `steps` | write, commit, roll back, fold, move |
+//! | `recovery` | newest checkpoint, roll forward, settle |
+//! | [`call`] | calls, what they promise, and what must hold after each |
+//! | [`rules`] | the rules, each of which can be taken away |
+//! | `scope` | the worlds that are checked |
+//!
+//! Scheduling is free: calls come in any order, where the core's pace would forbid many. What is found to be safe here is safe whatever
+//! the pace; a rule that is needed here may be kept by the pace alone there. Not modelled: several pages in a frame or leaves in a
+//! map, discards, the cache, wear and its levelling, clean blocks, and the bound of a call.
+//!
+//! # What is checked, after every call and every mount
+//!
+//! - A mount finds what was acknowledged, or all of what a cut commit was to make durable; what a mount has found stays.
+//! - No block is erased that holds a page which a recovery would name if the power failed now.
+//! - No page is programmed that was not erased since it was last touched.
+//! - No frame is claimed by two logical pages; every frame that the map names is marked as live, holds the page that claims
+//!   it, and cannot read differently later.
+//! - A second recovery finds what the first one found, also with a cut between or within them.
+//! - Readers see what the open transaction wrote; no mount is refused.
+
+pub mod call;
+mod canonical;
+pub mod chip;
+pub mod choices;
+pub mod machine;
+mod recovery;
+pub mod rules;
+mod scope;
+pub mod state;
+mod steps;
+
+use call::Action;
+use state::{Scope, State};
+use stateright::{Model, Property};
+
+impl Model for Scope {
+    type State = State;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<State> {
+        vec![State::formatted(self)]
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        state.follow(self, actions);
+    }
+
+    fn next_state(&self, _: &State, action: Action) -> Option<State> {
+        Some(*action.state)
+    }
+
+    /// One property, so that the checker stops at the first state that breaks it; [`State::broken`] tells what it is.
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![Property::always("nothing is broken", |_, state: &State| state.broken.is_none())]
+    }
+}

@@ -1,0 +1,248 @@
+//! What calls do: write, patch, commit, roll back, fold, move.
+
+use crate::chip::{Content, IDLE, Kind, NONE, Page, Stop};
+use crate::machine::{Machine, Step};
+use crate::rules::Rule;
+use crate::state::{BlockState, LOGICAL, MOVED, Pages, Violation};
+
+impl Machine<'_> {
+    /// Starts a call: the first program after a mount is a journal page.
+    pub fn begin(&mut self) -> Step {
+        if self.ram.table.unmarked {
+            if self.scope.has(Rule::FirstIsJournal) {
+                self.program_journal()?;
+            }
+            self.ram.table.unmarked = false;
+        }
+        Ok(())
+    }
+
+    /// Writes a logical page, and commits if the write is the whole transaction.
+    pub fn write(&mut self, logical: usize, bytes: [u8; 2], commit: bool) -> Step {
+        let table = &self.ram.table;
+        let pending = table.pending.iter().flatten().count();
+        if table.pending[logical].is_none() && pending == usize::from(self.scope.overlay) {
+            return Err(Stop::NoSpace);
+        }
+        let patched = self.ram.patches[logical] != 0 && self.scope.has(Rule::JournalIsCommitted);
+        let content = Some(Content::Data(bytes));
+        if commit && pending == 0 && !self.ram.dirty && !patched {
+            if self.scope.has(Rule::FoldBeforeCommit) {
+                self.make_room(1)?;
+            }
+            let frame = self.program_frame(Kind::DataCommit, logical as u8, NONE, content)?;
+            self.ram.table.start = IDLE;
+            return self.map_set(logical, frame);
+        }
+        let frame = self.program_frame(Kind::Data, logical as u8, NONE, content)?;
+        self.ram.dirty |= self.ram.patches[logical] != 0;
+        self.ram.patches[logical] = 0;
+        if let Some(old) = self.ram.table.pending[logical].replace(frame) {
+            self.release(old);
+        }
+        Ok(())
+    }
+
+    /// Makes everything since the last commit durable.
+    pub fn commit(&mut self) -> Step {
+        let pending = self.ram.table.pending.iter().flatten().count() as u8;
+        if pending == 0 && !self.ram.dirty {
+            self.ram.table.start = IDLE;
+            return Ok(());
+        }
+        if self.scope.has(Rule::FoldBeforeCommit) {
+            self.make_room(pending)?;
+        }
+        self.program_journal()?;
+        self.ram.table.start = IDLE;
+        for logical in (0..LOGICAL).rev() {
+            if let Some(frame) = self.ram.table.pending[logical] {
+                self.map_set(logical, frame)?;
+                self.ram.table.pending[logical] = None;
+            }
+        }
+        self.ram.dirty = false;
+        Ok(())
+    }
+
+    /// Undoes everything since the last commit.
+    pub fn rollback(&mut self) -> Step {
+        for frame in core::mem::take(&mut self.ram.table.pending).into_iter().flatten() {
+            self.release(frame);
+        }
+        self.ram.table.start = IDLE;
+        if self.ram.dirty { self.load_journal() } else { Ok(()) }
+    }
+
+    /// Reads the newest journal page into the buffer.
+    pub fn load_journal(&mut self) -> Step {
+        self.ram.dirty = false;
+        self.ram.patches = Pages::default();
+        match self.ram.table.journal_at {
+            NONE => Ok(()),
+            page => self.read_journal(page),
+        }
+    }
+
+    /// Reads a journal page into the buffer.
+    pub fn read_journal(&mut self, page: Page) -> Step {
+        match self.read_sound(page) {
+            Some((tag, Content::Patches(patches))) if tag.kind == Kind::Journal => {
+                self.ram.patches = patches;
+                Ok(())
+            }
+            _ => Err(Stop::Broken(Violation::WrongRead)),
+        }
+    }
+
+    /// The frame that the leaf names.
+    pub fn leaf_entry(&mut self, logical: usize) -> Page {
+        self.leaf()[logical]
+    }
+
+    fn leaf(&mut self) -> Pages<Page> {
+        match self.ram.table.root {
+            NONE => [NONE; LOGICAL],
+            root => match self.read_sound(root) {
+                Some((_, Content::Leaf(frames))) => frames,
+                _ => [NONE; LOGICAL],
+            },
+        }
+    }
+
+    /// The frame of a logical page as the open transaction sees it.
+    pub fn frame_of(&mut self, logical: usize) -> Page {
+        self.ram.table.pending[logical].unwrap_or_else(|| self.committed_frame(logical))
+    }
+
+    /// The committed frame of a logical page.
+    pub fn committed_frame(&mut self, logical: usize) -> Page {
+        self.ram.table.overlay[logical].map_or_else(|| self.leaf_entry(logical), |entry| entry.0)
+    }
+
+    /// The bytes of a logical page as the open transaction sees them.
+    pub fn bytes(&mut self, logical: usize) -> Step<[u8; 2]> {
+        let mut bytes = match self.frame_of(logical) {
+            NONE => [0; 2],
+            frame => match self.read_sound(frame) {
+                Some((tag, Content::Data(bytes))) if usize::from(tag.logical) == logical => bytes,
+                _ => return Err(Stop::Broken(Violation::WrongRead)),
+            },
+        };
+        if self.ram.patches[logical] != 0 {
+            bytes[1] = self.ram.patches[logical];
+        }
+        Ok(bytes)
+    }
+
+    fn overlay_len(&self) -> u8 {
+        self.ram.table.overlay.iter().flatten().count() as u8
+    }
+
+    /// Folds until the overlay takes so many entries more.
+    fn make_room(&mut self, entries: u8) -> Step {
+        if self.overlay_len() + entries > self.scope.overlay && self.overlay_len() > 0 {
+            self.fold()?;
+        }
+        Ok(())
+    }
+
+    /// Changes the committed map.
+    fn map_set(&mut self, logical: usize, frame: Page) -> Step {
+        if let Some((old, settled)) = self.ram.table.overlay[logical] {
+            self.ram.table.overlay[logical] = Some((frame, settled));
+            if old != frame {
+                self.release(old);
+            }
+            return Ok(());
+        }
+        // Has nothing to do where there was room before the commit.
+        self.make_room(1)?;
+        if self.scope.near_full {
+            let old = self.leaf_entry(logical);
+            self.release(old);
+        }
+        self.ram.table.overlay[logical] = Some((frame, self.scope.near_full));
+        Ok(())
+    }
+
+    /// The leaf with the entries of the overlay. Releases the frames that its old entries name.
+    pub fn compose_leaf(&mut self) -> Content {
+        let old = self.leaf();
+        let mut frames = old;
+        for logical in 0..LOGICAL {
+            if let Some((frame, settled)) = self.ram.table.overlay[logical] {
+                frames[logical] = frame;
+                self.ram.table.overlay[logical] = Some((frame, true));
+                if !(settled && self.scope.has(Rule::SettledBit)) && old[logical] != frame {
+                    self.release(old[logical]);
+                }
+            }
+        }
+        Content::Leaf(frames)
+    }
+
+    /// Writes the leaf anew.
+    pub fn fold(&mut self) -> Step {
+        let frame = self.program_frame(Kind::Leaf, 0, NONE, None)?;
+        self.adopt_leaf(frame);
+        Ok(())
+    }
+
+    /// Makes a written leaf the current one.
+    pub fn adopt_leaf(&mut self, frame: Page) {
+        let old = core::mem::replace(&mut self.ram.table.root, frame);
+        self.release(old);
+        self.ram.table.overlay = Pages::default();
+    }
+
+    /// Live frames that reclamation may move: of closed and failing blocks, and of anchors.
+    pub fn movable(&self) -> Vec<Page> {
+        let closed = |page: &Page| {
+            let block = self.scope.block_of(*page);
+            self.scope.is_anchor(block) || matches!(self.state(block), BlockState::Used | BlockState::Retiring)
+        };
+        (0..self.chip.cells.len() as Page).filter(|page| self.ram.live >> page & 1 != 0).filter(closed).collect()
+    }
+
+    /// Moves a frame if it is really live.
+    pub fn move_frame(&mut self, frame: Page) -> Step {
+        self.make_room(1)?;
+        self.ready_head(MOVED)?;
+        if self.ram.live >> frame & 1 == 0 && self.scope.has(Rule::MoveOnlyLive) {
+            return Ok(());
+        }
+        let Some((tag, content)) = self.read_sound(frame) else { return Err(Stop::Broken(Violation::WrongClaim)) };
+        let logical = usize::from(tag.logical);
+        let leaf = matches!(tag.kind, Kind::Leaf | Kind::MovedLeaf);
+        let pending = !leaf && self.ram.table.pending[logical] == Some(frame);
+        let newer = !leaf && !pending && self.ram.table.overlay[logical].is_some_and(|entry| entry.0 != frame);
+        if newer {
+            // The frame that the leaf still names. It is used again before the fold, which must not release it.
+            let entry = self.ram.table.overlay[logical];
+            self.ram.table.overlay[logical] = entry.map(|(frame, _)| (frame, true));
+        }
+        if newer || (leaf && self.ram.table.root != frame) {
+            self.release(frame);
+            return Ok(());
+        }
+        let kind = if leaf {
+            Kind::MovedLeaf
+        } else if pending {
+            Kind::MovedPending
+        } else {
+            Kind::Moved
+        };
+        let to = self.program_frame(kind, tag.logical, frame, Some(content))?;
+        if leaf {
+            self.ram.table.root = to;
+        } else if pending {
+            self.ram.table.pending[logical] = Some(to);
+        } else {
+            let settled = self.ram.table.overlay[logical].is_none_or(|entry| entry.1);
+            self.ram.table.overlay[logical] = Some((to, settled));
+        }
+        self.release(frame);
+        Ok(())
+    }
+}
