@@ -114,7 +114,7 @@ fn checkpoints_are_as_documented() {
         assert!(block == 0xFFFF_FFFF || (block < 41 && next <= 65), "head {head}: {block}, {next}");
     }
     assert_eq!(number(&bytes, 53, 4), 0, "wear that was taken off all blocks");
-    assert!(bytes[52] <= 1 && bytes[58..64].iter().all(|&byte| byte == 0));
+    assert!(bytes[52] <= 1 && bytes[57..64] == [0, 0, 0xFF, 0, 0, 0, 0]);
     // The parts behind the header.
     let leaf_entries = GEOMETRY.page_bytes as usize / ENTRY;
     let at_overlay = 64 + LOGICAL_PAGES.div_ceil(leaf_entries) * ENTRY;

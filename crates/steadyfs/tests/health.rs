@@ -246,6 +246,13 @@ fn anchors_that_fail_give_their_place_to_other_blocks() {
     }
     // More anchors have failed than there were: without others in their place nothing would be left of the ring.
     let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+    println!(
+        "DBG {:?}",
+        (0..64)
+            .filter(|&b| matches!(fs.block(b).unwrap().state, BlockState::Reserved | BlockState::Bad))
+            .map(|b| (b, fs.block(b).unwrap().state))
+            .collect::<Vec<_>>()
+    );
     assert_eq!(blocks_in(&fs, BlockState::Reserved), 2 + 7);
     assert_content(&mut fs, "rest", 100);
 }

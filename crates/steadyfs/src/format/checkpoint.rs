@@ -1,8 +1,8 @@
 //! The header of a checkpoint. The tables behind it follow without gaps: root, overlay, pending pages, wear, states.
 //!
 //! ```text
-//! 0        4         6             8             10       12         20                  28           32                      50       52         53          57         58
-//! | "SFSC" | version | overlay len | pending len | zero | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | unmarked | wear base | worn out | zero …
+//! 0        4         6             8             10       12         20                  28           32                      50       52         53          57         58         59      60
+//! | "SFSC" | version | overlay len | pending len | zero | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | unmarked | wear base | worn out | changing | place | zero …
 //! ```
 
 use super::{Fields, VERSION};
@@ -33,6 +33,10 @@ pub(crate) struct Header {
     pub wear_base: u32,
     /// The volume can only be read.
     pub worn_out: bool,
+    /// The superblock that may be written before the next checkpoint, plus one; 0: none.
+    pub changing: Option<usize>,
+    /// The place in the ring that changes, or all ones.
+    pub place: u32,
 }
 
 impl Header {
@@ -56,6 +60,9 @@ impl Header {
         let unmarked = fields.get(1) != 0;
         let wear_base = fields.get32();
         let worn_out = fields.get(1) != 0;
+        let changing = (fields.get(1) as usize).checked_sub(1).filter(|&index| index < 2);
+        let place = fields.get(1) as u32;
+        let place = if place == 0xFF { u32::MAX } else { place };
         Some(Self {
             overlay_len,
             pending_len,
@@ -67,6 +74,8 @@ impl Header {
             unmarked,
             wear_base,
             worn_out,
+            changing,
+            place,
         })
     }
 
@@ -90,6 +99,8 @@ impl Header {
         fields.put(1, self.unmarked.into());
         fields.put(4, self.wear_base.into());
         fields.put(1, self.worn_out.into());
+        fields.put(1, self.changing.map_or(0, |index| index as u64 + 1));
+        fields.put(1, self.place.into());
         bytes
     }
 }
@@ -111,6 +122,8 @@ mod tests {
             unmarked: true,
             wear_base: 99_000,
             worn_out: false,
+            changing: Some(1),
+            place: u32::MAX,
         };
         assert_eq!(Header::parse(&header.emit()), Some(header));
         assert_eq!(Header::parse(&[0xFF; BYTES]), None);

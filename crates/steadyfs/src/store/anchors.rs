@@ -1,8 +1,14 @@
 //! Anchors: the ring of blocks that hold checkpoints, and the two superblocks that name them.
 //!
 //! The next anchor is erased ahead of time. One that has worn much more or much less than the blocks that nobody uses, or that has gone
-//! bad, gives its place to one of those. Then both superblocks are written anew, each into the next page of its block; not before both are is the
-//! new anchor used and the old one given up. So whichever superblock a mount finds names the newest checkpoint.
+//! bad, gives its place in the ring to one of those, and both superblocks are written anew, each into the next page of its block:
+//!
+//! ```text
+//! checkpoint (the second copy changes) → second copy → checkpoint (block 0 changes) → block 0 → the old anchor is free
+//! ```
+//!
+//! A checkpoint announces which superblock is going to change, so that a mount knows which one a power cut may have hit: the other one
+//! counts. The place in the ring that changes is not used meanwhile; so whichever superblock a mount finds names the newest checkpoint.
 
 use super::blocks::{Choice, State};
 use super::{NONE, Store};
@@ -10,9 +16,6 @@ use crate::config::ANCHORS_MAX;
 use crate::error::Error;
 use crate::format::superblock::Superblock;
 use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, Tag};
-
-/// Both superblocks are to be written.
-const BOTH: u8 = 0b11;
 
 /// The ring of checkpoint blocks, and the superblocks.
 #[derive(Clone, Copy, Debug)]
@@ -26,14 +29,28 @@ pub(super) struct Anchors {
     pub complete: u32,
     /// The place of the anchor that is erased and used next.
     pub prepared: u32,
-    /// The place whose block the superblocks may not agree on, and the block that loses it.
+    /// The place whose block the superblocks do not agree on, and the block that loses it.
     pub doubt: (u32, BlockIndex),
-    /// Blocks of the superblocks, each with its next page.
-    pub superblocks: [(BlockIndex, u32); 2],
+    /// Block 0 and that of the second copy.
+    pub superblocks: [Superblocks; 2],
     /// Sequence of the newest superblock: one more with each change.
     pub generation: u64,
-    /// Superblocks that are to be written: a bit for each.
-    stale: u8,
+    /// The superblock that is to change.
+    pub changing: Option<usize>,
+    /// The newest checkpoint says so.
+    pub announced: bool,
+    /// The superblock whose list of anchors `blocks` is, at a mount.
+    pub list_of: usize,
+}
+
+/// A block that holds superblocks, one behind the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Superblocks {
+    pub block: BlockIndex,
+    /// The page after the newest one.
+    pub next: u32,
+    /// A power cut may have hit it: only an erase makes it good.
+    pub touched: bool,
 }
 
 impl Default for Anchors {
@@ -45,9 +62,11 @@ impl Default for Anchors {
             complete: NONE,
             prepared: NONE,
             doubt: (NONE, NONE),
-            superblocks: [(NONE, 0); 2],
+            superblocks: [Superblocks { block: NONE, next: 0, touched: false }; 2],
             generation: 1,
-            stale: 0,
+            changing: None,
+            announced: false,
+            list_of: 0,
         }
     }
 }
@@ -55,21 +74,27 @@ impl Default for Anchors {
 impl Anchors {
     /// Page of the newest superblock in one of their blocks.
     pub fn superblock(&self, index: usize, pages_per_block: u32) -> Option<PageIndex> {
-        let (block, next) = self.superblocks[index];
+        let Superblocks { block, next, .. } = self.superblocks[index];
         (block != NONE && next > 0).then(|| block * pages_per_block + next - 1)
     }
 
     /// Lets both superblocks be written anew.
     pub fn renew(&mut self) {
-        if self.stale == 0 {
+        if self.changing.is_none() {
             self.generation += 1;
+            self.change(Some(1));
         }
-        self.stale = BOTH;
     }
 
-    /// Whether a superblock is to be written.
-    pub fn is_stale(&self) -> bool {
-        self.stale != 0
+    /// Lets a superblock be written anew.
+    pub fn change(&mut self, index: Option<usize>) {
+        self.changing = index;
+        self.announced = false;
+    }
+
+    /// Whether a checkpoint is to say which superblock changes.
+    pub fn has_news(&self) -> bool {
+        self.changing.is_some() && !self.announced
     }
 }
 
@@ -95,61 +120,67 @@ impl<F: Flash> Store<'_, F> {
         self.anchors.prepared == NONE
     }
 
-    /// Erases the anchor that is used next, ahead of time; with `replace`, another block may take its place for good.
-    pub(super) fn prepare_anchor(&mut self, replace: bool) -> Result<(), Error> {
+    /// Erases the anchor that is used next, ahead of time.
+    pub(super) fn prepare_anchor(&mut self) -> Result<(), Error> {
         let count = self.layout.anchor_count;
         for step in 1..count {
-            if self.needs_anchor() {
-                self.prepare_place((self.anchors.current + step) % count, replace)?;
+            let place = (self.anchors.current + step) % count;
+            let block = self.anchors.blocks[place as usize];
+            if self.needs_anchor()
+                && self.anchor_rests(place)
+                && self.blocks.state(block) == State::Reserved
+                && self.erase(block)?
+            {
+                self.anchors.prepared = place;
             }
         }
         if self.needs_anchor() { Err(Error::MediaFailing) } else { Ok(()) }
     }
 
-    /// Prepares the anchor at one place of the ring, if that is possible.
-    fn prepare_place(&mut self, place: u32, replace: bool) -> Result<(), Error> {
-        let old = self.anchors.blocks[place as usize];
-        let state = self.blocks.state(old);
-        let rests = state == State::Reserved && self.blocks.live(old) == 0 && !self.holds_journal(old);
-        let kept = place == self.anchors.complete || place == self.anchors.doubt.0;
-        if kept || !(rests || state == State::Bad) {
-            return Ok(());
+    /// Whether nobody needs what is in the anchor at a place of the ring.
+    fn anchor_rests(&self, place: u32) -> bool {
+        let block = self.anchors.blocks[place as usize];
+        let kept = [self.anchors.current, self.anchors.complete, self.anchors.doubt.0].contains(&place);
+        !kept && self.blocks.live(block) == 0 && !self.holds_journal(block)
+    }
+
+    /// Goes on to the next anchor.
+    pub(super) fn advance_anchor(&mut self) -> Result<(), Error> {
+        if self.needs_anchor() {
+            self.prepare_anchor()?;
         }
-        let new = if replace { self.replacement(old) } else { None };
-        if new.is_none() && !rests {
-            return Ok(());
-        }
-        let block = new.unwrap_or(old);
-        if self.blocks.state(block) != State::Clean && !self.erase(block)? {
-            return Ok(());
-        }
-        if new.is_some() {
-            self.blocks.set_state(block, State::Reserved);
-            self.anchors.blocks[place as usize] = block;
-            self.anchors.doubt = (place, old);
-            self.anchors.renew();
-        }
-        self.anchors.prepared = place;
+        self.anchors.current = self.anchors.prepared;
+        self.anchors.next = 0;
+        self.anchors.prepared = NONE;
         Ok(())
     }
 
-    /// The block that takes an anchor's place: the least worn where the anchor is worn or bad, the most worn where it lags.
-    fn replacement(&self, old: BlockIndex) -> Option<BlockIndex> {
-        let full = |&(_, next): &(u32, u32)| next >= self.layout.geometry.pages_per_block;
-        if self.anchors.is_stale() || self.anchors.superblocks.iter().any(full) {
-            return None;
+    /// Lets another block take the place of an anchor that has gone bad, or whose wear is out of line: the least worn where it is worn or
+    /// bad, the most worn where it lags. Called before a checkpoint, which announces it.
+    pub(super) fn replace_anchor(&mut self) {
+        if self.anchors.changing.is_some() {
+            return;
         }
         let unused = |choice| self.blocks.choose_among(&[State::Free, State::Clean, State::Listed], choice);
-        let (least, most) = (unused(Choice::LeastWorn)?, unused(Choice::MostWorn)?);
+        let (Some(least), Some(most)) = (unused(Choice::LeastWorn), unused(Choice::MostWorn)) else { return };
         let wear = |block| u32::from(self.blocks.wear(block));
         // Half of what blocks at rest may lag: the ring comes round seldom.
         let kept = self.spread_kept() / 2;
-        if self.blocks.state(old) == State::Bad || wear(old) > wear(least) + kept {
-            Some(least)
-        } else if wear(old) + kept < wear(most) {
-            Some(most)
-        } else {
-            None
+        for place in 0..self.layout.anchor_count {
+            let old = self.anchors.blocks[place as usize];
+            let is_bad = self.blocks.state(old) == State::Bad;
+            let new = match () {
+                () if is_bad || wear(old) > wear(least) + kept => least,
+                () if wear(old) + kept < wear(most) => most,
+                () => continue,
+            };
+            if place != self.anchors.prepared && self.anchor_rests(place) {
+                self.blocks.set_state(new, State::Reserved);
+                self.anchors.blocks[place as usize] = new;
+                self.anchors.doubt = (place, old);
+                self.anchors.renew();
+                return;
+            }
         }
     }
 
@@ -159,80 +190,54 @@ impl<F: Flash> Store<'_, F> {
         loser != NONE && self.blocks.state(loser) == State::Reserved
     }
 
-    /// Goes on to the next anchor.
-    pub(super) fn advance_anchor(&mut self) -> Result<(), Error> {
-        if self.needs_anchor() {
-            self.prepare_anchor(false)?;
-        }
-        if self.anchors.prepared == self.anchors.doubt.0 {
-            self.write_superblocks()?;
-        }
-        self.anchors.current = self.anchors.prepared;
-        self.anchors.next = 0;
-        self.anchors.prepared = NONE;
-        Ok(())
-    }
-
-    /// The superblock whose block is full, if it is the other one's turn to be whole meanwhile.
+    /// The superblock whose block is to be erased.
     pub(super) fn full_superblock(&self) -> Option<usize> {
-        let full = |index: &usize| {
-            let (block, next) = self.anchors.superblocks[*index];
-            next >= self.layout.geometry.pages_per_block && block != NONE && self.blocks.state(block) == State::Reserved
-        };
-        if self.anchors.is_stale() { None } else { [1, 0].into_iter().find(full) }
+        let index = self.anchors.changing.filter(|_| self.anchors.announced)?;
+        let Superblocks { block, next, touched } = self.anchors.superblocks[index];
+        let full = touched || next >= self.layout.geometry.pages_per_block;
+        Some(index).filter(|_| full && block != NONE && self.blocks.state(block) == State::Reserved)
     }
 
-    /// Erases the block of a superblock that is full; the superblock is written later, and the other one is whole until then.
+    /// Erases the block of a superblock.
     pub(super) fn erase_superblock(&mut self, index: usize) -> Result<(), Error> {
-        if self.erase(self.anchors.superblocks[index].0)? {
-            self.anchors.superblocks[index].1 = 0;
-            self.anchors.generation += 1;
-            self.anchors.stale = 1 << index;
+        let block = self.anchors.superblocks[index].block;
+        if self.erase(block)? {
+            self.anchors.superblocks[index] = Superblocks { block, next: 0, touched: false };
         }
         Ok(())
     }
 
-    /// Writes the superblocks that are to be written; then an anchor that lost its place is given up.
+    /// Whether a superblock can be written now.
+    pub(super) fn superblock_is_due(&self) -> bool {
+        self.anchors.changing.is_some() && self.anchors.announced && self.full_superblock().is_none()
+    }
+
+    /// Writes the superblock that is to change, and goes on to the other one; after both, an anchor that lost its place is free. One whose
+    /// block fails stays as it is, and the other one alone counts.
     ///
     /// # Cost
-    /// Two programs, and two reads that look whether they hold.
+    /// A program, and a read that looks whether it holds.
     ///
     /// # Power loss
-    /// One of the two is whole at any time, and either names every anchor that may hold the newest checkpoint.
-    pub(super) fn write_superblocks(&mut self) -> Result<(), Error> {
-        // The second copy comes first, so that the first one is never older than what it says of the second.
-        for index in [1, 0] {
-            if self.anchors.stale & 1 << index != 0 {
-                self.write_superblock(index)?;
-            }
-        }
-        if self.gives_up_anchor() {
-            self.blocks.set_state(self.anchors.doubt.1, State::Dead);
-        }
-        self.anchors.doubt = (NONE, NONE);
-        Ok(())
-    }
-
-    /// Writes one superblock. It may go into a page that a power cut has touched, so it is read again, and written again where it does not
-    /// hold. One whose block fails or is full stays as it is, and the other one alone counts.
-    fn write_superblock(&mut self, index: usize) -> Result<(), Error> {
-        let (block, mut next) = self.anchors.superblocks[index];
-        let mut failures = 0;
-        self.anchors.stale &= !(1 << index);
-        while block != NONE && self.blocks.state(block) == State::Reserved && next < self.layout.geometry.pages_per_block {
+    /// The other superblock is whole, and the newest checkpoint says that this one may not be.
+    pub(super) fn write_superblock(&mut self) -> Result<(), Error> {
+        let Some(index) = self.anchors.changing else { return Ok(()) };
+        let Superblocks { block, next, .. } = self.anchors.superblocks[index];
+        if block != NONE && self.blocks.state(block) == State::Reserved {
             let page = block * self.layout.geometry.pages_per_block + next;
-            next += 1;
-            self.anchors.superblocks[index].1 = next;
+            self.anchors.superblocks[index].next = next + 1;
             match self.program_superblock(page) {
-                Ok(()) if self.read_sound(page, Kinds::of(&[Kind::Super]), 0)? => {
-                    self.flash.sync()?;
-                    break;
-                }
-                // The page that a cut has touched may fail; its block is bad if the next one does, too.
-                Ok(()) | Err(Error::MediaFailing) if failures == 0 => failures += 1,
+                Ok(()) if self.read_sound(page, Kinds::of(&[Kind::Super]), 0)? => self.flash.sync()?,
                 Ok(()) | Err(Error::MediaFailing) => self.go_bad(block),
                 Err(error) => return Err(self.refused(error)),
             }
+        }
+        self.anchors.change(index.checked_sub(1));
+        if self.anchors.changing.is_none() {
+            if self.gives_up_anchor() {
+                self.blocks.set_state(self.anchors.doubt.1, State::Dead);
+            }
+            self.anchors.doubt = (NONE, NONE);
         }
         Ok(())
     }
@@ -243,7 +248,7 @@ impl<F: Flash> Store<'_, F> {
             geometry: self.layout.geometry,
             config: self.layout.config,
             anchor_count: self.layout.anchor_count as u8,
-            copy: self.anchors.superblocks[1].0,
+            copy: self.anchors.superblocks[1].block,
             anchors: self.anchors.blocks.map(|block| if block == NONE { 0 } else { block }),
         };
         superblock.emit(self.page);
@@ -251,15 +256,37 @@ impl<F: Flash> Store<'_, F> {
         self.program_buffer(page, &tag)
     }
 
+    /// After a mount found its checkpoint, which says which superblock is `changing`: takes over what the other one says.
+    pub(super) fn trust_superblocks(&mut self, changing: Option<usize>, place: u32) {
+        let anchors = &mut self.anchors;
+        let (differs, other) = anchors.doubt;
+        match changing {
+            Some(index) => {
+                anchors.superblocks[index].touched = true;
+                if index == anchors.list_of && differs != NONE {
+                    anchors.doubt.1 = core::mem::replace(&mut anchors.blocks[differs as usize], other);
+                    anchors.list_of = 1 - index;
+                }
+                // Also where the lists agree today: the one that was hit may read differently tomorrow.
+                anchors.doubt.0 = place;
+                (anchors.changing, anchors.announced) = (changing, true);
+            }
+            None => {
+                // Both were whole. Where one of them is not any more, it is written again.
+                anchors.doubt = (NONE, NONE);
+                anchors.change([0, 1].into_iter().find(|&index| anchors.superblocks[index].touched));
+            }
+        }
+    }
+
     /// Gives the blocks that the superblocks name their state, and takes it from those that lost their place.
     pub(super) fn reserve_anchors(&mut self) {
         for block in 0..self.blocks.block_count() {
-            let is_anchor = self.anchors.blocks.contains(&block) || block == self.anchors.doubt.1;
-            let is_named = is_anchor || self.anchors.superblocks.iter().any(|&(superblock, _)| superblock == block);
+            let is_named = self.anchors.blocks.contains(&block) || self.anchors.superblocks.iter().any(|it| it.block == block);
             let state = self.blocks.state(block);
             if is_named && state != State::Bad {
                 self.blocks.set_state(block, State::Reserved);
-            } else if state == State::Reserved && !is_named {
+            } else if state == State::Reserved && !is_named && block != self.anchors.doubt.1 {
                 self.blocks.set_state(block, State::Free);
             }
         }

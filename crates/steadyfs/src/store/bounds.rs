@@ -194,8 +194,8 @@ impl<F: Flash> Store<'_, F> {
         let before = u32::from(work.discards + waiting > 0);
         let folds = (frames + share.moves + work.discards + waiting).div_ceil(layout.fold_frees).max(1) + before;
         let folds = Cost { reads: unit, programs: unit, ..Cost::default() }.times(folds);
-        // The superblocks are written in the place of a checkpoint.
-        let checkpoint = Cost { reads: 2, programs: layout.checkpoint_pages.max(2), ..Cost::default() };
+        // A superblock is written, and read again, in the place of a checkpoint.
+        let checkpoint = Cost { reads: 1, programs: layout.checkpoint_pages, ..Cost::default() };
         let erase = Cost { erases: self.erases(&share, frames, journal_pages), ..Cost::default() };
         let most = Cost { programs: folds.programs.max(checkpoint.programs), reads: folds.reads.max(checkpoint.reads), ..folds };
         if share.tight {

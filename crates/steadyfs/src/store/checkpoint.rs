@@ -33,6 +33,7 @@ impl<F: Flash> Store<'_, F> {
                 Ok(()) => {
                     self.programs_since_checkpoint = 0;
                     self.anchors.complete = self.anchors.current;
+                    self.anchors.announced = true;
                     // The blocks that it frees are erased only when it is there.
                     self.flash.sync()?;
                     return Ok(());
@@ -92,6 +93,8 @@ impl<F: Flash> Store<'_, F> {
             unmarked: self.unmarked,
             wear_base: self.blocks.wear_base,
             worn_out: self.worn_out,
+            changing: self.anchors.changing,
+            place: self.anchors.doubt.0,
         }
     }
 
@@ -146,6 +149,7 @@ impl<F: Flash> Store<'_, F> {
             self.unmarked = header.unmarked;
             self.blocks.wear_base = header.wear_base;
             self.worn_out = header.worn_out;
+            self.trust_superblocks(header.changing, header.place);
             self.layout.set_bad_blocks(self.blocks.count(State::Bad));
             self.pace.credit = u32::from(header.credit).min(2 * self.layout.frames_per_block);
         }

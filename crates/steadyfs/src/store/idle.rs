@@ -19,8 +19,8 @@ pub(crate) enum Step {
     Mark,
     /// Erase the next anchor, or the block of a superblock that is full.
     Anchor,
-    /// Write the superblocks, which name another anchor or are weak.
-    Superblocks,
+    /// Write the superblock that changes.
+    Superblock,
     /// Give up the block of a head in which a page is weak.
     Release,
     /// Erase a listed block.
@@ -48,8 +48,8 @@ impl<F: Flash> Store<'_, F> {
         if self.needs_anchor() || self.full_superblock().is_some() {
             return Some(Step::Anchor);
         }
-        if self.anchors.is_stale() {
-            return Some(Step::Superblocks);
+        if self.superblock_is_due() {
+            return Some(Step::Superblock);
         }
         let room = layout.overlay_soft - frames.min(layout.overlay_soft / 4 * 3);
         if self.overlay_entries() > room && self.overlay.len() > 0 {
@@ -74,7 +74,7 @@ impl<F: Flash> Store<'_, F> {
         let more = self.blocks.count(State::Dead) + self.blocks.count(State::Clean) > 0;
         let short = erased + listed < now && more;
         let due = self.programs_since_checkpoint > u32::from(layout.config.checkpoint_programs) / 2;
-        (short || due).then_some(Step::Checkpoint)
+        (short || due || self.anchors.has_news()).then_some(Step::Checkpoint)
     }
 
     /// Frames that must be free for a burst: no victim is chosen while three blocks beyond the reserve are. Leaves and journal pages
@@ -110,7 +110,7 @@ impl<F: Flash> Store<'_, F> {
         match step {
             Step::Anchor | Step::Erase | Step::Clean => erase,
             Step::Release => Cost::default(),
-            Step::Superblocks => Cost { reads: 2, programs: 2, ..Cost::default() },
+            Step::Superblock => Cost { reads: 1, programs: 1, ..Cost::default() },
             Step::Checkpoint => checkpoint,
             Step::Mark => head(HeadIndex::Journal).plus(&Cost { programs: 1, ..Cost::default() }),
             Step::Fold => fold.plus(&head(HeadIndex::User)),
@@ -129,9 +129,9 @@ impl<F: Flash> Store<'_, F> {
             Step::Mark => self.begin(),
             Step::Anchor => match self.full_superblock() {
                 Some(index) => self.erase_superblock(index),
-                None => self.prepare_anchor(true),
+                None => self.prepare_anchor(),
             },
-            Step::Superblocks => self.write_superblocks(),
+            Step::Superblock => self.write_superblock(),
             Step::Release => {
                 if let Some(head) = self.weak_head() {
                     self.release_head(head);
@@ -147,7 +147,10 @@ impl<F: Flash> Store<'_, F> {
                 _ => Ok(()),
             },
             Step::Fold => self.fold(),
-            Step::Checkpoint => self.checkpoint(),
+            Step::Checkpoint => {
+                self.replace_anchor();
+                self.checkpoint()
+            }
             Step::Move => {
                 if self.victim_live() == 0 {
                     let victim = self.failing_victim().or_else(|| self.idle_victim());

@@ -352,13 +352,13 @@ impl<F: Flash> Store<'_, F> {
         // A checkpoint must not find its next anchor unprepared, or its call would erase twice.
         let anchor_urgent = self.needs_anchor() && self.anchor_is_nearly_full();
         if anchor_urgent && stock > 0 && (may_wait || self.checkpoints_left() < 2) {
-            self.prepare_anchor(true)?;
+            self.prepare_anchor()?;
         } else if let Some(index) = self.full_superblock().filter(|_| may_wait && spaced && stock > least) {
             self.erase_superblock(index)?;
         } else if wanted && (stock <= least || (may_wait && (stock <= STOCK / 2 || spaced))) {
             self.erase_listed()?;
         } else if self.needs_anchor() && may_wait && stock > STOCK / 2 && spaced {
-            self.prepare_anchor(true)?;
+            self.prepare_anchor()?;
         } else {
             return Ok(false);
         }
@@ -380,12 +380,13 @@ impl<F: Flash> Store<'_, F> {
         let gap = self.pace.calls_since_erase < SIDE_GAP || fold_comes_first;
         let wait = gap && self.programs_since_checkpoint < late && allocatable > 1;
         let second_erase = self.call.erases > 0 && self.checkpoints_left() == 0 && self.needs_anchor();
-        if self.anchors.is_stale() && !gap {
-            self.write_superblocks()?;
+        if self.superblock_is_due() && !gap {
+            self.write_superblock()?;
             return Ok(true);
         }
         let due = self.checkpoint_is_due() && !wait && !second_erase;
         if due {
+            self.replace_anchor();
             self.checkpoint()?;
         }
         Ok(due)

@@ -5,6 +5,7 @@
 //! its own into a freshly erased anchor before anything else is programmed. Between two checkpoints there is therefore at most
 //! one power cut, and only the last record can be metastable; its content is copied into the fresh anchor.
 
+use super::anchors::Superblocks;
 use super::blocks::State;
 use super::program::{FAILURE_JUMP, was_read};
 use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
@@ -137,8 +138,8 @@ impl<'m, F: Flash> Store<'m, F> {
             return Err(MountError::TooManyBadBlocks { found, allowed });
         }
         self.checkpoint()?;
-        self.anchors.superblocks = [(0, 1), (copy, 1)];
         self.anchors.generation = self.sequence;
+        self.anchors.superblocks[1].block = copy;
         self.program_superblock(copy * geometry.pages_per_block)?;
         self.program_superblock(0)?;
         Ok(self.flash.sync()?)
@@ -190,28 +191,22 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Takes over what the newest superblock says, and what the other one does not agree on.
     fn adopt_superblocks(&mut self, newest: &Found, other: Option<&Found>) {
-        let named = |index: usize| newest.superblock.anchors[index];
         let count = self.layout.anchor_count as usize;
-        for index in 0..count {
-            self.anchors.blocks[index] = named(index);
-        }
+        self.anchors.blocks[..count].copy_from_slice(&newest.superblock.anchors[..count]);
         self.anchors.generation = newest.sequence;
+        self.anchors.list_of = usize::from(newest.block != 0);
         for (index, block) in [0, newest.superblock.copy].into_iter().enumerate() {
             let here = [Some(newest), other].into_iter().flatten().find(|found| found.block == block);
-            // A block without one is erased before it is written.
-            let next = here.map_or(self.layout.geometry.pages_per_block, |found| found.next);
-            self.anchors.superblocks[index] = (block, next);
+            let next = here.map_or(0, |found| found.next);
+            // One that is not there, or is older, is erased before it is written again.
+            let touched = here.is_none_or(|found| found.sequence != newest.sequence);
+            self.anchors.superblocks[index] = Superblocks { block, next, touched };
         }
-        match other {
-            // One change apart: power may have failed between the two, or the newer page may be metastable.
-            Some(other) if other.sequence + 1 == newest.sequence => {
-                let differs = (0..count).find(|&index| other.superblock.anchors[index] != named(index));
-                self.anchors.doubt = differs.map_or((NONE, NONE), |index| (index as u32, other.superblock.anchors[index]));
-            }
-            _ => {}
-        }
-        if other.is_none_or(|other| other.sequence != newest.sequence) {
-            self.anchors.renew();
+        // One change apart: power may have failed between the two, or the newer page may be metastable.
+        if let Some(other) = other.filter(|other| other.sequence + 1 == newest.sequence) {
+            let theirs = &other.superblock.anchors;
+            let differs = (0..count).find(|&index| theirs[index] != newest.superblock.anchors[index]);
+            self.anchors.doubt = differs.map_or((NONE, NONE), |index| (index as u32, theirs[index]));
         }
     }
 
@@ -254,14 +249,6 @@ impl<'m, F: Flash> Store<'m, F> {
         let mut first_sequences = [0; ANCHORS_MAX];
         for (index, sequence) in first_sequences.iter_mut().enumerate().take(self.layout.anchor_count as usize) {
             *sequence = self.anchor_sequence(self.anchors.blocks[index] * pages)?;
-        }
-        let (place, loser) = self.anchors.doubt;
-        if loser != NONE {
-            let sequence = self.anchor_sequence(loser * pages)?;
-            if sequence > first_sequences[place as usize] {
-                first_sequences[place as usize] = sequence;
-                self.anchors.doubt.1 = core::mem::replace(&mut self.anchors.blocks[place as usize], loser);
-            }
         }
         loop {
             let (mut newest, mut newest_sequence) = (0, 0);
