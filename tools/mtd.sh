@@ -117,6 +117,18 @@ boot "${large_pages[@]}" nandsim.bitflips=1 nandsim.weakblocks=30:1,31:2 nandsim
 grep -q 'bad at the end \[30, 31, 46, 62, 511\]' "$cache/console" || { echo "failed: other blocks have gone bad" >&2; exit 1; }
 
 pack <<'END'
+echo ">>> NAND of a stronger ECC whose bits flip: what was corrected is told, and what is weak moves"
+busybox mount -t sysfs sysfs /sys
+mtd exercise /dev/mtd1
+echo "<<< done"
+END
+boot "${large_pages[@]}" nandsim.bch=4 nandsim.bitflips=8
+grep -Eq '^  [1-9][0-9]* of [0-9]+ reads corrected, at worst [1-4] of 4 bits' "$cache/console" || {
+    echo "failed: no corrections are told" >&2
+    exit 1
+}
+
+pack <<'END'
 echo ">>> an image that nandwrite writes to the chip, and that nanddump reads from it"
 busybox mount -t sysfs sysfs /sys
 mtd make /tmp/volume.img 2048 64 512
