@@ -50,7 +50,7 @@ pub enum ImageError {
     )]
     NoSuperblock,
     /// The superblock was written by another version of the format.
-    #[error("the superblock at byte {offset} has format version {found}; expected 2")]
+    #[error("the superblock at byte {offset} has format version {found}; expected {expected}", expected = steadyfs::FORMAT_VERSION)]
     Version {
         /// Byte of the file at which the superblock lies.
         offset: u64,

@@ -181,7 +181,8 @@ impl Course {
                 scene.torn = true;
                 Life::Cut { torn: torn != steadyfs_sim::Torn::New || met.is_some_and(|(kind, _)| kind == Operation::Erase) }
             }
-            Err(MountError::Volume(Error::ReadOnly)) if scene.device.fail().is_locked() => {
+            // What a cut left before the chip locked itself can be settled by nobody: it may read as anything.
+            Err(MountError::Volume(error)) if scene.device.fail().is_locked() && (scene.torn || error == Error::ReadOnly) => {
                 scene.tell(|| format!("  the chip has locked itself after operation {operations}"));
                 Life::Locked
             }

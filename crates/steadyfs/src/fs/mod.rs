@@ -150,7 +150,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         // Changed in place: a copy of the whole costs code and stack.
         if let Ok(fs) = &mut result {
             let is_there = match access {
-                Access::ReadOnly => fs.store.recover::<false>()?,
+                Access::ReadOnly | Access::Salvage => fs.store.recover::<false>()?,
                 Access::ReadWrite => fs.store.recover::<true>()?,
             };
             fs.finish_mount(is_there)?;
@@ -182,7 +182,11 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         if !is_there {
             return Err(MountError::NoCheckpoint);
         }
-        self.load_space()?;
+        match self.load_space() {
+            // What is intact can be read, but nobody knows what is free.
+            Err(Error::Corrupt) => self.store.lock(),
+            result => result?,
+        }
         self.orphans_are_stale = self.lists.orphan_first != 0;
         Ok(())
     }

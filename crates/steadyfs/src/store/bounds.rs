@@ -284,7 +284,7 @@ impl<F: Flash> Store<'_, F> {
         let overshoot = CHECKPOINT_SLACK + 2 * (2 + share.moves + share.folds) * unit + 4;
         Cost {
             reads: 9
-                + layout.anchor_count
+                + 3 * layout.anchor_count
                 + layout.listed_blocks
                 + 2 * layout.checkpoint_pages
                 + layout.leaf_count * unit

@@ -208,6 +208,11 @@ impl<F: Flash> Store<'_, F> {
         Err(Error::ReadOnly)
     }
 
+    /// Turns the volume read-only until the next mount.
+    pub fn lock(&mut self) {
+        self.read_only = true;
+    }
+
     /// Notes that the chip has locked itself, where that is why a program or an erase failed.
     pub(super) fn refused(&mut self, error: Error) -> Error {
         self.read_only |= error == Error::ReadOnly;

@@ -153,11 +153,15 @@ pub struct Store<'m, F> {
     flushes: u8,
     recent: Recent,
     programs_since_checkpoint: u32,
+    /// Moves that roll-forward could not read and went past.
+    lost_moves: u32,
     pace: Pace,
     call: Call,
     /// Nothing was programmed by a head since the mount: a journal page comes first (see `begin`).
     unmarked: bool,
     read_only: bool,
+    /// Roll-forward goes past what it cannot read.
+    salvages: bool,
     /// The volume can only be read, and no mount changes that.
     worn_out: bool,
 }
@@ -208,6 +212,7 @@ impl<'m, F: Flash> Store<'m, F> {
             flushes: 0,
             recent: Recent::default(),
             programs_since_checkpoint: 0,
+            lost_moves: 0,
             pace: Pace {
                 victim: NONE,
                 victim_spoiled: false,
@@ -223,6 +228,7 @@ impl<'m, F: Flash> Store<'m, F> {
             call: Call::default(),
             unmarked: true,
             read_only: false,
+            salvages: false,
             worn_out: false,
         })
     }

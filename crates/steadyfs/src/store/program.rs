@@ -6,6 +6,10 @@ use super::{Frame, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, data_check};
 
+/// Distance by which the sequence jumps after a program that failed, so that roll-forward looks at the record before the gap as a whole. A
+/// smaller gap is a record that was lost.
+pub(super) const FAILURE_JUMP: u64 = 64;
+
 /// Where the content of a frame comes from. Every source can be read again when a program fails.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'s> {
@@ -84,7 +88,10 @@ impl<F: Flash> Store<'_, F> {
                     return Ok(frame);
                 }
                 Err(Error::MediaFailing) => self.survive_failure(head)?,
-                Err(error) => return Err(self.refused(error)),
+                Err(error) => {
+                    self.sequence += FAILURE_JUMP;
+                    return Err(self.refused(error));
+                }
             }
             again = true;
         }
@@ -196,8 +203,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// After a failed program: gives the block up and lets the caller try elsewhere, as often as the settings say.
     fn survive_failure(&mut self, head: HeadIndex) -> Result<(), Error> {
-        // A gap in the sequence tells recovery to look at the frame before it as a whole.
-        self.sequence += 1;
+        self.sequence += FAILURE_JUMP;
         let block = self.heads[head as usize].block;
         self.heads[head as usize].block = NONE;
         self.blocks.set_state(block, State::Retiring);

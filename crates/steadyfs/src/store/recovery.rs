@@ -6,7 +6,7 @@
 //! one power cut, and only the last record can be metastable; its content is copied into the fresh anchor.
 
 use super::blocks::State;
-use super::program::was_read;
+use super::program::{FAILURE_JUMP, was_read};
 use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
 use crate::config::{ANCHORS_MAX, Config, LISTED_MAX, Layout};
 use crate::error::{Error, MountError};
@@ -20,6 +20,9 @@ pub enum Access {
     ReadOnly,
     /// The mount settles what a power cut left, and the volume can be changed.
     ReadWrite,
+    /// As `ReadOnly`, and goes past changes since the last checkpoint that cannot be read, which are otherwise
+    /// [`Error::Corrupt`]. Pages that they were of have the content of before: a last resort, to copy what there is.
+    Salvage,
 }
 
 /// Frames that a restart after a write costs: one skipped in each head, one rescued and its move, one of pacing. They are taken from
@@ -46,6 +49,8 @@ struct Found {
     next: u32,
 }
 
+/// Pages at the start of an anchor that are looked at until one can be read.
+const ANCHOR_PAGES_TRIED: u32 = 3;
 /// Pages at the end of a superblock's block that are looked at: a cut may have left one, and one may have been lost.
 const SUPERBLOCKS_TRIED: u32 = 4;
 
@@ -177,7 +182,8 @@ impl<'m, F: Flash> Store<'m, F> {
                 return Err(MountError::NotFormatted);
             }
             store.adopt_superblocks(newest, found[1 - newer].as_ref());
-            store.read_only = access == Access::ReadOnly;
+            store.read_only = access != Access::ReadWrite;
+            store.salvages = access == Access::Salvage;
         }
         result
     }
@@ -224,8 +230,9 @@ impl<'m, F: Flash> Store<'m, F> {
         let mut last = self.roll_forward()?;
         if SETTLE && !self.worn_out {
             match self.settle(last) {
-                // The medium takes no more. What is on it can still be read: from the same checkpoint, for this one is not complete.
-                Err(Error::MediaFailing | Error::ReadOnly) => {}
+                // The medium takes no more, or a leaf is lost. What there is can still be read: from the same checkpoint, for this one is
+                // not complete.
+                Err(Error::MediaFailing | Error::ReadOnly | Error::Corrupt) => {}
                 result => return result.map(|()| true),
             }
             if !self.find_checkpoint()? {
@@ -246,11 +253,11 @@ impl<'m, F: Flash> Store<'m, F> {
         // The sequence of each anchor's first page; 0 where there is nothing to look at.
         let mut first_sequences = [0; ANCHORS_MAX];
         for (index, sequence) in first_sequences.iter_mut().enumerate().take(self.layout.anchor_count as usize) {
-            *sequence = self.checked_sequence(self.anchors.blocks[index] * pages)?;
+            *sequence = self.anchor_sequence(self.anchors.blocks[index] * pages)?;
         }
         let (place, loser) = self.anchors.doubt;
         if loser != NONE {
-            let sequence = self.checked_sequence(loser * pages)?;
+            let sequence = self.anchor_sequence(loser * pages)?;
             if sequence > first_sequences[place as usize] {
                 first_sequences[place as usize] = sequence;
                 self.anchors.doubt.1 = core::mem::replace(&mut self.anchors.blocks[place as usize], loser);
@@ -286,6 +293,20 @@ impl<'m, F: Flash> Store<'m, F> {
     /// The sequence of a page, or 0, which no page has, when its checksum is not right.
     fn checked_sequence(&mut self, page: PageIndex) -> Result<u64, Error> {
         Ok(self.checked_tag(page)?.map_or(0, |tag| tag.sequence))
+    }
+
+    /// The sequence of the first page of an anchor, or of one behind it where that is lost.
+    fn anchor_sequence(&mut self, first: PageIndex) -> Result<u64, Error> {
+        for page in first..first + ANCHOR_PAGES_TRIED {
+            let mut bytes = [0; TAG_BYTES];
+            let is_read = self.read_page(page, &mut bytes)?;
+            match Tag::checked(&bytes, self.page) {
+                Some(tag) if is_read => return Ok(tag.sequence),
+                _ if is_read && is_blank(&bytes) => break,
+                _ => {}
+            }
+        }
+        Ok(0)
     }
 
     /// A tag, or `None` when its page cannot be read or its checksum is not right.
@@ -341,15 +362,34 @@ impl<'m, F: Flash> Store<'m, F> {
                 count += usize::from(cursors[count].is_some());
             }
         }
+        let unit = u32::from(self.layout.config.unit_pages);
         let mut last: Option<Record> = None;
         while let Some(record) = self.next_record(&mut cursors, base)? {
             if let Some(before) = last {
-                let gap = record.tag.sequence != before.tag.sequence + self.record_programs(&before);
-                self.apply(before, gap)?;
+                let gap = record.tag.sequence.saturating_sub(before.tag.sequence + self.record_programs(&before));
+                // A failed program may have left a tag with any sequence: what follows a gap counts only as a whole, or the record before
+                // it would be taken for one that a later program proves to be steady.
+                if gap > 0 && !self.is_whole(&record)? {
+                    continue;
+                }
+                if gap > 0 && gap < FAILURE_JUMP && gap > u64::from(self.lost_moves * unit) && !self.salvages {
+                    // Something was programmed between the two that cannot be read: perhaps a commit, or the newest checkpoint.
+                    return Err(Error::Corrupt);
+                }
+                self.apply(before, gap > 0)?;
             }
             last = Some(record);
         }
         Ok(last)
+    }
+
+    /// Whether every page of a record has the right checksum and is what its tag says.
+    fn is_whole(&mut self, record: &Record) -> Result<bool, Error> {
+        let Record { tag, place } = *record;
+        if Kinds::JOURNAL.has(tag.kind) {
+            return Ok(self.checked_tag(place)? == Some(tag));
+        }
+        self.frame_is_complete(place, Kinds::of(&[tag.kind]), tag.logical)
     }
 
     /// Programs of a record.
@@ -374,7 +414,7 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         let place = block * capacity + next;
         let page = if head == Some(HeadIndex::Journal) { place } else { self.frame_page(place) };
-        let Some(tag) = self.tag_at(page)? else { return Ok(()) };
+        let Some(tag) = self.tag_at(page)? else { return self.look_behind(cursor, head, block, next, base) };
         let of_head = head_of(tag.kind).is_some_and(|found| head.is_none_or(|head| head == found));
         if !of_head || !(base..base + HORIZON).contains(&tag.sequence) || !self.names_something(&tag) {
             return Ok(());
@@ -386,6 +426,31 @@ impl<'m, F: Flash> Store<'m, F> {
         let distance = (tag.sequence - base) as u32;
         *cursor = Some(Cursor { place, distance, logical: tag.logical, kind: tag.kind, aux: tag.aux });
         Ok(())
+    }
+
+    /// After a tag that cannot be read: behind one that a power cut tore lies nothing. One with another record behind it was lost. A lost move
+    /// does not matter, for its source is still there; another record may have been a commit.
+    fn look_behind(
+        &mut self,
+        cursor: &mut Option<Cursor>,
+        head: Option<HeadIndex>,
+        block: u32,
+        next: u32,
+        base: u64,
+    ) -> Result<(), Error> {
+        let Some(known) = head.filter(|&head| next + 1 < self.head_capacity(head)) else { return Ok(()) };
+        let place = block * self.head_capacity(known) + next + 1;
+        let page = if known == HeadIndex::Journal { place } else { self.frame_page(place) };
+        let behind = self.tag_at(page)?.filter(|tag| head_of(tag.kind) == head && (base..base + HORIZON).contains(&tag.sequence));
+        match behind {
+            None => Ok(()),
+            Some(_) if known == HeadIndex::Moved => {
+                self.lost_moves += 1;
+                self.look(cursor, head, block, next + 1, base)
+            }
+            Some(_) if self.salvages => self.look(cursor, head, block, next + 1, base),
+            Some(_) => Err(Error::Corrupt),
+        }
     }
 
     /// Takes the record with the lowest sequence.
@@ -498,7 +563,7 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         self.committed_start = start;
         // The commit names how many pages it is of.
-        if self.pending.len() != tag.logical {
+        if self.pending.len() != tag.logical && !self.salvages {
             return Err(Error::Corrupt);
         }
         for index in 0..self.pending.len() {
@@ -523,8 +588,15 @@ impl<'m, F: Flash> Store<'m, F> {
             self.apply(record, true)?;
         }
         self.pending.clear();
-        self.keep_journal(last)?;
-        self.derive_live()
+        match self.keep_journal(last) {
+            Err(Error::Corrupt) if self.salvages => {}
+            result => result?,
+        }
+        match self.derive_live() {
+            // Nothing is programmed, so that nothing relies on it. Pages of a lost leaf are told of when they are read.
+            Err(Error::Corrupt) => Ok(()),
+            result => result,
+        }
     }
 
     /// Applies the last record, which may be metastable, and settles.
