@@ -19,7 +19,7 @@ impl Lock {
     pub fn take(path: &Path, access: Access) -> Result<Self, Failure> {
         let Ok(file) = File::open(path) else { return Ok(Self { _file: None }) };
         if is_held_by_others(&file, access) {
-            let expected = if access == Access::ReadOnly { "writes" } else { "uses" };
+            let expected = if access == Access::ReadWrite { "uses" } else { "writes" };
             return Err(Failure::at(path.display(), format!("another process uses the image; expected that none {expected} it")));
         }
         Ok(Self { _file: Some(file) })
@@ -30,7 +30,7 @@ impl Lock {
 fn is_held_by_others(file: &File, access: Access) -> bool {
     use rustix::fs::{FlockOperation, flock};
     let operation = match access {
-        Access::ReadOnly => FlockOperation::NonBlockingLockShared,
+        Access::ReadOnly | Access::Salvage => FlockOperation::NonBlockingLockShared,
         Access::ReadWrite => FlockOperation::NonBlockingLockExclusive,
     };
     flock(file, operation) == Err(rustix::io::Errno::WOULDBLOCK)
