@@ -9,6 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
+use steadyfs::media::Flash;
 use steadyfs::{Access, Health};
 use steadyfs_lab::table::facts;
 use steadyfs_lab::units::{format_count, format_percent};
@@ -39,8 +40,9 @@ Example:
 /// How a chip is doing.
 #[derive(Serialize, Debug)]
 struct State {
-    /// Blocks that are not bad.
     blocks: u32,
+    /// Those that hold data or may: neither bad nor reserved for superblocks and checkpoints. The erases are theirs.
+    data_blocks: u32,
     /// Those of the manufacturer included.
     bad_blocks: u32,
     /// Blocks that may still go bad before the volume shrinks.
@@ -67,16 +69,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
     let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
     let worn_out = volume.is_worn_out();
-    let state = State::of(&volume.fs.health(), endurance, worn_out);
+    let state = State::of(&volume.fs.health(), volume.fs.flash().geometry().block_count, endurance, worn_out);
     volume.close(&arguments.chip)?;
     arguments.numbers.write(&state)?;
     if worn_out { Err(Failure::at(arguments.image.display(), format!("is worn out: {WORN_OUT}"))) } else { Ok(()) }
 }
 
 impl State {
-    fn of(health: &Health, endurance: Option<u32>, worn_out: bool) -> Self {
+    fn of(health: &Health, blocks: u32, endurance: Option<u32>, worn_out: bool) -> Self {
         Self {
-            blocks: health.blocks,
+            blocks,
+            data_blocks: health.blocks,
             bad_blocks: health.bad_blocks,
             spare_blocks: health.spare_blocks,
             weak_blocks: health.weak_blocks,
@@ -96,7 +99,7 @@ impl fmt::Display for State {
         let count = |number: u32| format_count(number.into());
         let erases = format!("least {}, mean {:.1}, most {}", count(self.erases_min), self.erases_mean, count(self.erases_max));
         f.write_str(&facts([
-            ("Blocks", count(self.blocks)),
+            ("Blocks", format!("{}, {} of them for data", count(self.blocks), count(self.data_blocks))),
             ("Bad blocks", count(self.bad_blocks)),
             ("Spare blocks", format!("{} left", count(self.spare_blocks))),
             ("Weak blocks", count(self.weak_blocks)),

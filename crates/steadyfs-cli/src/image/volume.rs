@@ -43,8 +43,9 @@ impl<'m> Volume<'m> {
         Ok(Self { fs, label })
     }
 
-    /// Whether so many blocks are bad that the volume can only be read. The volume knows, and does not tell who mounted it for reading; its
-    /// newest checkpoint does ([`docs/format.md`](../../../docs/format.md)).
+    /// Whether so many blocks are bad that the volume can only be read.
+    ///
+    /// A volume that was mounted for reading does not tell the reason; its newest checkpoint does (`docs/format.md`).
     pub fn is_worn_out(&mut self) -> bool {
         let (block, next) = self.fs.describe().anchor;
         let geometry = self.fs.flash().geometry();
@@ -52,8 +53,8 @@ impl<'m> Volume<'m> {
         let first = block * geometry.pages_per_block;
         let chip = self.fs.flash_mut();
         let mut worn_out = |page| {
-            let header = chip.read(page, &mut data, &mut [0; TAG_BYTES]).is_ok() && data.starts_with(CHECKPOINT_MAGIC);
-            header.then(|| data[WORN_OUT_AT] != 0)
+            let is_header = chip.read(page, &mut data, &mut [0; TAG_BYTES]).is_ok() && data.starts_with(CHECKPOINT_MAGIC);
+            is_header.then(|| data[WORN_OUT_AT] != 0)
         };
         (first..first + next).rev().find_map(&mut worn_out).unwrap_or(false)
     }
