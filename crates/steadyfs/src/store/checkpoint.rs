@@ -18,7 +18,6 @@ impl<F: Flash> Store<'_, F> {
     /// # Power loss
     /// The checkpoint before stays the newest until the last page is complete.
     pub(super) fn checkpoint(&mut self) -> Result<(), Error> {
-        self.flash.sync()?;
         for block in 0..self.blocks.block_count() {
             if self.blocks.state(block) == State::Dead {
                 self.blocks.set_state(block, State::Free);

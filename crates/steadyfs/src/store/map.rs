@@ -195,8 +195,6 @@ impl<F: Flash> Store<'_, F> {
     /// Writes one leaf with its overlay entries.
     pub(super) fn fold_leaf(&mut self, leaf: u32) -> Result<(), Error> {
         let frame = self.program_frame(Kind::Leaf, leaf, &Source::Leaf)?;
-        // Roll-forward needs the room in the overlay that the leaf makes, whatever a device's write cache keeps.
-        self.flash.sync()?;
         self.adopt_leaf(leaf, frame);
         Ok(())
     }

@@ -248,10 +248,6 @@ impl<F: Flash> Store<'_, F> {
             return Ok(());
         }
         self.make_room(self.pending.len() + self.journal.discard_count())?;
-        if self.pending.len() > 0 {
-            // A device with a write cache may change the order; the commit comes after its pages.
-            self.flash.sync()?;
-        }
         self.program_journal()?;
         self.flash.sync()?;
         self.finish_commit()
