@@ -112,9 +112,19 @@ echo ">>> NAND whose bits flip, whose erases fail in blocks 30 and 31, and whose
 mtd exercise /dev/mtd1
 echo "<<< done"
 END
-boot "${large_pages[@]}" nandsim.bitflips=1 nandsim.weakblocks=30:1,31:2 nandsim.weakpages=3000:1,4000:2
+boot "${large_pages[@]}" nandsim.bitflips=1 nandsim.weakblocks=30:1,31:1 nandsim.weakpages=3000:0,4000:0
 # The pages lie in blocks 46 and 62.
 grep -q 'bad at the end \[30, 31, 46, 62, 511\]' "$cache/console" || { echo "failed: other blocks have gone bad" >&2; exit 1; }
+
+pack <<'END'
+echo ">>> NAND of a stronger ECC whose bits flip: the corrections are told, which needs sysfs"
+busybox mount -t sysfs sysfs /sys
+mtd exercise /dev/mtd1
+echo "<<< done"
+END
+boot "${large_pages[@]}" nandsim.bch=4 nandsim.bitflips=1
+# One in eight, not only the few of the tags that the guard corrects.
+grep -Eq '^  [1-9][0-9]{3,} of [0-9]+ reads corrected' "$cache/console" || { echo "failed: no corrections are told" >&2; exit 1; }
 
 pack <<'END'
 echo ">>> an image that nandwrite writes to the chip, and that nanddump reads from it"
@@ -159,6 +169,8 @@ for device in /dev/mtd1 /dev/mtd0; do
     steady put -r $device /lib a --stats
     steady tree $device
     steady check $device
+    steady scrub $device
+    steady health $device --endurance 100000
     steady get -r $device a/lib /tmp/lib
     busybox cmp /lib/x86_64-linux-gnu/libc.so.6 /tmp/lib/x86_64-linux-gnu/libc.so.6
     steady rm -r $device a

@@ -39,7 +39,8 @@ struct Cli {
 const AFTER_HELP: &str = "\
 IMG is the raw content of a chip in a file, or on Linux an MTD device such as /dev/mtd0. Rates are decimal (500kB/s, 2.5MB/s), sizes
 binary (4KiB, 4096).
-Exit codes: 0 success, 1 failure (of check: something was found), 2 wrong usage.";
+Exit codes: 0 success, 1 failure (of check: something was found; of scrub: something is lost; of health:
+the volume is worn out), 2 wrong usage.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -65,8 +66,12 @@ enum Command {
     Stat(commands::stat::Arguments),
     /// Tell the room of a volume
     Df(commands::df::Arguments),
+    /// Tell the spare blocks, the wear and the life of a chip
+    Health(commands::health::Arguments),
     /// Verify a volume, and mend what can be mended
     Check(commands::check::Arguments),
+    /// Read everything, and move what the chip can only just correct
+    Scrub(commands::scrub::Arguments),
     /// Tell what is where on the chip: superblock, checkpoint, journal, blocks
     Dump(commands::dump::Arguments),
     /// Make an image from a directory: the same input, the same bytes
@@ -135,7 +140,9 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Mv(arguments) => commands::mv::run(&arguments),
         Command::Stat(arguments) => commands::stat::run(&arguments),
         Command::Df(arguments) => commands::df::run(&arguments),
+        Command::Health(arguments) => commands::health::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Scrub(arguments) => commands::scrub::run(&arguments),
         Command::Dump(arguments) => commands::dump::run(&arguments),
         Command::Pack(arguments) => commands::pack::run(&arguments),
         Command::Unpack(arguments) => commands::unpack::run(&arguments),

@@ -25,6 +25,11 @@
 //! A call that fails for want of room undoes itself alone: a volume that is nearly full commits before each call. When the medium
 //! fails in a call, the volume undoes all that was not committed; then the next `fsync` of each file that was open says `EIO`.
 //!
+//! # Data at rest
+//! Where the chip tells what it corrects, idle time is also used to read what is on it, a few pages at a time, so that a round through
+//! everything takes about a month; blocks with pages that needed three quarters of what the ECC corrects move. A round begins with each
+//! mount: volumes that are never mounted for a month need [`scrub`](steadyfs::FileSystem::scrub) (`steady scrub`) now and then.
+//!
 //! # What is left out
 //! - **Owners and permissions.** Files belong to the user who mounts, as `0644`, directories as `0755`; `chmod` and `chown` to
 //!   anything else say `EPERM`.

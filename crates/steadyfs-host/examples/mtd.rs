@@ -22,8 +22,8 @@ mod linux {
     use std::error::Error;
     use std::process::ExitCode;
 
-    use steadyfs::media::{Failure, Flash, Geometry, TAG_BYTES};
-    use steadyfs::{Access, Config, FileSystem, OpenOptions};
+    use steadyfs::media::{Corrected, Failure, Flash, Geometry, TAG_BYTES};
+    use steadyfs::{Access, Budget, Config, FileSystem, Health, OpenOptions};
     use steadyfs_host::image::{Image, Shape};
     use steadyfs_host::mtd::Mtd;
     use steadyfs_sim::{Counters, Metered};
@@ -89,6 +89,8 @@ mod linux {
         report("mount", fs.flash(), &mut before);
         overwrite(&mut fs)?;
         report("overwrite", fs.flash(), &mut before);
+        scrub(&mut fs)?;
+        report("scrub", fs.flash(), &mut before);
         drop(fs.unmount()?);
         check(device)?;
         grow_bad(device)
@@ -112,6 +114,7 @@ mod linux {
                 let mut handle = fs.open(&format!("file {file}"), OpenOptions::CREATE)?;
                 fs.write(&mut handle, 0, &content(file, round))?;
                 fs.sync()?;
+                fs.close(handle)?;
             }
         }
         report("write", fs.flash(), &mut before);
@@ -145,6 +148,19 @@ mod linux {
         Ok(())
     }
 
+    /// Reads everything, moves what was weak, and tells what the ECC corrected.
+    fn scrub(fs: &mut FileSystem<'_, Mtd>) -> Outcome {
+        while !fs.scrub(Budget::Operations(u32::MAX))? {}
+        let Health { weak_blocks, reads, corrected_reads, lost_reads, worst, .. } = fs.health();
+        let Corrected { bits, strength } = worst;
+        println!("  {corrected_reads} of {reads} reads corrected, at worst {bits} of {strength} bits; {weak_blocks} weak blocks");
+        if lost_reads > 0 {
+            return Err(format!("{lost_reads} pages are lost; expected none").into());
+        }
+        fs.maintain(Budget::Operations(u32::MAX), 0)?;
+        Ok(())
+    }
+
     fn check(path: &str) -> Outcome {
         println!("{path}: check");
         if std::fs::metadata(path)?.is_file() {
@@ -167,6 +183,7 @@ mod linux {
             if data[..count] != content(file, 1) {
                 return Err(format!("file {file} is not what was written").into());
             }
+            fs.close(handle)?;
         }
         report("verify", fs.flash(), &mut before);
         Ok(())

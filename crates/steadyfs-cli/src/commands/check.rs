@@ -3,6 +3,7 @@
 use super::tree::counted;
 use crate::Failure;
 use crate::image::chip::ChipOptions;
+use crate::image::volume::WORN_OUT;
 use crate::image::{Memory, Volume};
 use crate::output::{print, print_json};
 use clap::Args;
@@ -39,6 +40,8 @@ struct Summary {
     directories: u32,
     pages: u32,
     mended: u32,
+    /// Whether so many blocks are bad that the volume can only be read.
+    worn_out: bool,
     findings: Vec<String>,
 }
 
@@ -54,9 +57,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Ok(checked) => checked,
         Err(error) => return ended_early(&volume, error, &findings, arguments.json),
     };
+    let worn_out = volume.is_worn_out();
     volume.close(&arguments.chip)?;
     let count = findings.len() as u64;
-    let summary = Summary::of(&checked, findings);
+    let summary = Summary::of(&checked, worn_out, findings);
     if arguments.json {
         print_json(&summary)?
     } else {
@@ -88,20 +92,21 @@ fn lines(findings: &[String]) -> String {
 }
 
 impl Summary {
-    fn of(checked: &Checked, findings: Vec<String>) -> Self {
+    fn of(checked: &Checked, worn_out: bool, findings: Vec<String>) -> Self {
         let Checked { files, directories, pages, mended, .. } = *checked;
-        Self { files, directories, pages, mended, findings }
+        Self { files, directories, pages, mended, worn_out, findings }
     }
 
     fn text(&self) -> String {
         let findings = lines(&self.findings);
         let (files, directories) = (u64::from(self.files), u64::from(self.directories));
         format!(
-            "{findings}{}, {}, {} pages: {}\n",
+            "{findings}{}, {}, {} pages: {}\n{}",
             counted(files, "file", "files"),
             counted(directories, "directory", "directories"),
             format_count(self.pages.into()),
-            if self.findings.is_empty() { "sound" } else { "damaged" }
+            if self.findings.is_empty() { "sound" } else { "damaged" },
+            if self.worn_out { format!("worn out: {WORN_OUT}\n") } else { String::new() }
         )
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use crate::image::chip::ChipOptions;
+use crate::image::volume::WORN_OUT;
 use crate::image::{Memory, Volume};
 use crate::output::{print, print_json};
 use clap::Args;
@@ -38,35 +39,39 @@ pub struct Room {
     pub files_max: u32,
     /// RAM that the volume needs on the device.
     pub memory_bytes: u64,
+    /// Whether so many blocks are bad that the volume can only be read.
+    pub worn_out: bool,
 }
 
 impl Room {
     /// The room of a volume.
-    pub fn of(volume: &Volume<'_>) -> Self {
+    pub fn of(volume: &mut Volume<'_>) -> Self {
         let Usage { usable_bytes, used_bytes, logical_bytes, files_max, files } = volume.fs.usage();
         let memory_bytes = volume.fs.config().memory_bytes(&volume.fs.flash().geometry()) as u64;
         let free_bytes = usable_bytes.saturating_sub(used_bytes);
-        Self { usable_bytes, used_bytes, free_bytes, logical_bytes, files, files_max, memory_bytes }
+        let worn_out = volume.is_worn_out();
+        Self { usable_bytes, used_bytes, free_bytes, logical_bytes, files, files_max, memory_bytes, worn_out }
     }
 
     /// The room as lines of text.
     pub fn text(&self) -> String {
         let share = self.used_bytes as f64 / self.usable_bytes.max(1) as f64;
-        facts([
+        let room = facts([
             ("Usable", format_size(self.usable_bytes)),
             ("Used", format!("{}, {}", format_size(self.used_bytes), format_percent(share))),
             ("Free", format!("{}, in pages of {}", format_size(self.free_bytes), format_size(self.logical_bytes.into()))),
             ("Files", format!("{} of {}", format_count(self.files.into()), format_count(self.files_max.into()))),
             ("RAM", format_size(self.memory_bytes)),
-        ])
+        ]);
+        if self.worn_out { room + &facts([("Worn out", WORN_OUT.to_string())]) } else { room }
     }
 }
 
 /// Runs `steady df`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
-    let volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
-    let room = Room::of(&volume);
+    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
+    let room = Room::of(&mut volume);
     volume.close(&arguments.chip)?;
     if arguments.json { print_json(&room) } else { print(&room.text()) }
 }

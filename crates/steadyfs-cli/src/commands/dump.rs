@@ -222,6 +222,7 @@ fn state(state: BlockState) -> &'static str {
         BlockState::Bad => "bad",
         BlockState::Reserved => "reserved",
         BlockState::Free => "free",
+        BlockState::Clean => "clean",
         BlockState::Listed => "listed",
         BlockState::Erased => "erased",
         BlockState::Dead => "dead",

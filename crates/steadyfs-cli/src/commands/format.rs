@@ -31,8 +31,8 @@ Examples:
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (draft, chip) = Draft::start(&arguments.image, &arguments.settings)?;
     let mut memory = Memory::default();
-    let volume = draft.format(chip, &arguments.settings, &mut memory)?;
-    let room = Room::of(&volume);
+    let mut volume = draft.format(chip, &arguments.settings, &mut memory)?;
+    let room = Room::of(&mut volume);
     draft.finish(volume, &ChipOptions::default())?;
     print(&room.text())
 }

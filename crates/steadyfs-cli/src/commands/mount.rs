@@ -1,5 +1,6 @@
 //! `steady mount`: a volume as a directory of Linux.
 
+use super::tree::counted;
 use crate::Failure;
 use crate::image::chip::{ChipOptions, describe_work};
 use crate::image::{Memory, Volume};
@@ -7,7 +8,8 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 use std::time::Duration;
-use steadyfs::{Access, CommitOn};
+use steadyfs::media::Corrected;
+use steadyfs::{Access, CommitOn, Health};
 use steadyfs_fuse::Options;
 use steadyfs_sim::Metered;
 
@@ -39,8 +41,9 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-The command serves the directory until `umount DIR`, or Ctrl-C; then it tells what the chip did, and with --device the time that
-it takes.
+The command serves the directory until `umount DIR`, or Ctrl-C; then it tells what the chip did, with --device the time that
+it takes, and how many pages needed corrections. In idle time it reads what is on the chip, in about a month, and moves what
+is weak.
 
 Events: timed (after the interval, and with fsync), flush (with fsync), close (when a file is closed, and with names), write (with
 every call).
@@ -81,8 +84,42 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         source: arguments.image.display().to_string(),
     };
     let served = steadyfs_fuse::mount(&mut volume.fs, &arguments.directory, &options);
+    let Health { corrected_reads, lost_reads, worst, .. } = volume.fs.health();
     let closed = volume.close(&chip)?;
     served.map_err(|error| Failure::at(arguments.directory.display(), format!("cannot be mounted on: {error}")))?;
     eprintln!("{}", describe_work(&closed.counters(), closed.clock()));
+    if let Some(line) = describe_corrections(corrected_reads, lost_reads, worst) {
+        eprintln!("{line}");
+    }
     Ok(())
+}
+
+/// What the ECC had to do, in one line; nothing where there was nothing to do.
+fn describe_corrections(corrected: u32, lost: u32, worst: Corrected) -> Option<String> {
+    let reads = counted(corrected.into(), "page read needed a correction", "page reads needed corrections");
+    let Corrected { bits, strength } = worst;
+    match (corrected, lost) {
+        (0, 0) => None,
+        (_, 0) => Some(format!("{reads}, at worst {bits} of {strength} bits")),
+        _ => {
+            Some(format!("{reads}, at worst {bits} of {strength} bits; {lost} could not be corrected: `steady check` tells more"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn corrections_are_told_where_there_were_any() {
+        let worst = Corrected { bits: 5, strength: 8 };
+        assert_eq!(describe_corrections(0, 0, Corrected { bits: 0, strength: 8 }), None);
+        assert_eq!(describe_corrections(1, 0, worst).unwrap(), "1 page read needed a correction, at worst 5 of 8 bits");
+        let lost = describe_corrections(1200, 2, worst).unwrap();
+        assert_eq!(
+            lost,
+            "1,200 page reads needed corrections, at worst 5 of 8 bits; 2 could not be corrected: `steady check` tells more"
+        );
+    }
 }

@@ -76,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     import::all(&mut volume, &sources, &root, mode, &mut progress)?;
     drop(progress);
     volume.fs.commit().map_err(|error| volume.fail("", error))?;
-    let summary = Summary::of(&sources, Room::of(&volume));
+    let summary = Summary::of(&sources, Room::of(&mut volume));
     draft.finish(volume, &ChipOptions::default())?;
     if arguments.json { print_json(&summary) } else { print(&summary.text()) }
 }

@@ -5,13 +5,13 @@ use crate::Failure;
 use clap::Args;
 use std::path::Path;
 use steadyfs::Access;
-use steadyfs::media::{BlockIndex, Failure as Fault, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{BlockIndex, Corrected, Failure as Fault, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_host::image::{Image, Shape};
 #[cfg(target_os = "linux")]
 use steadyfs_host::mtd::Mtd;
 use steadyfs_lab::evaluate::find_profile;
 use steadyfs_lab::units::format_duration;
-use steadyfs_sim::{Counters, Metered, Profile, TimingChoice};
+use steadyfs_sim::{Chip as ProfiledChip, Counters, Metered, Profile, TimingChoice};
 
 /// How an image is used.
 #[derive(Args, Debug, Clone, Default)]
@@ -29,6 +29,15 @@ impl ChipOptions {
     pub fn open(&self, path: &Path, access: Access) -> Result<Chip, Failure> {
         let profile = self.device.as_deref().map(profile).transpose()?;
         if is_mtd(path) { open_mtd(path, access, profile.as_ref()) } else { open_image(path, access, profile.as_ref()) }
+    }
+
+    /// Erases that a block of the device takes, where one is named.
+    pub fn endurance(&self) -> Result<Option<u32>, Failure> {
+        let profile = self.device.as_deref().map(profile).transpose()?;
+        Ok(profile.map(|profile| match &profile.chip {
+            ProfiledChip::Nand(nand) => nand.endurance_erases,
+            ProfiledChip::Nor(nor) => nor.endurance_erases,
+        }))
     }
 
     /// Tells what the chip did, if that was asked for.
@@ -200,6 +209,10 @@ impl Flash for Chip {
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Fault> {
         self.flash_mut().read_tag(page, tag)
+    }
+
+    fn corrected(&mut self) -> Corrected {
+        self.flash_mut().corrected()
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Fault> {

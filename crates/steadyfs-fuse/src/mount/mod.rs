@@ -16,6 +16,7 @@ use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
+use std::time::Instant;
 use steadyfs::FileSystem;
 use steadyfs::media::Flash;
 
@@ -75,7 +76,7 @@ fn serve<F: Flash + 'static>(
 /// Does what the kernel asks for, timed commits and idle work, until the file system is unmounted; `false` when told to stop before that.
 fn work<F: Flash>(volume: &mut Volume<'_, '_, F>, messages: &Receiver<Message<F>>) -> bool {
     loop {
-        let message = match volume.wait() {
+        let message = match volume.wait(Instant::now()) {
             Some(wait) => messages.recv_timeout(wait),
             None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
@@ -83,7 +84,7 @@ fn work<F: Flash>(volume: &mut Volume<'_, '_, F>, messages: &Receiver<Message<F>
             Ok(Message::Job(job)) => job(volume),
             Ok(Message::Unmounted) | Err(RecvTimeoutError::Disconnected) => return true,
             Ok(Message::Stop) => return false,
-            Err(RecvTimeoutError::Timeout) => volume.rest(),
+            Err(RecvTimeoutError::Timeout) => volume.rest(Instant::now()),
         }
     }
 }

@@ -10,6 +10,7 @@
 //! | [`listing`] | directories, read from any offset |
 //! | [`attributes`] | `stat`, `setattr`, `statfs`, extended attributes |
 //! | [`timer`] | what happens without a request |
+//! | [`scrub`] | data at rest is looked at |
 //!
 //! Nothing here knows of replies: each function returns what the kernel is to be told.
 
@@ -20,6 +21,7 @@ mod handles;
 mod listing;
 mod names;
 mod nodes;
+mod scrub;
 #[cfg(test)]
 mod tests;
 mod timer;
@@ -31,7 +33,8 @@ pub(crate) use nodes::Node;
 use changes::Changes;
 use handles::Handles;
 use nodes::Nodes;
-use std::time::Duration;
+use scrub::Scrub;
+use std::time::{Duration, Instant};
 use steadyfs::FileSystem;
 use steadyfs::media::Flash;
 use timer::Timer;
@@ -42,11 +45,18 @@ pub(crate) struct Volume<'v, 'm, F> {
     handles: Handles,
     nodes: Nodes,
     timer: Timer,
+    scrub: Scrub,
 }
 
 impl<'v, 'm, F: Flash> Volume<'v, 'm, F> {
     pub fn new(fs: &'v mut FileSystem<'m, F>, commit_interval: Duration) -> Self {
-        Self { changes: Changes::new(fs), handles: Handles::default(), nodes: Nodes::new(), timer: Timer::new(commit_interval) }
+        Self {
+            changes: Changes::new(fs),
+            handles: Handles::default(),
+            nodes: Nodes::new(),
+            timer: Timer::new(commit_interval),
+            scrub: Scrub::new(Instant::now()),
+        }
     }
 
     /// Closes what the kernel did not: it gives up open files when it is told to unmount at once.

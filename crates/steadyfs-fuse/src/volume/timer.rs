@@ -37,7 +37,7 @@ impl Timer {
 impl<F: Flash> Volume<'_, '_, F> {
     /// Makes the timed commit if it is due; returns how long the next request may be waited for before [`rest`](Self::rest) is
     /// called, if at all.
-    pub fn wait(&mut self) -> Option<Duration> {
+    pub fn wait(&mut self, now: Instant) -> Option<Duration> {
         if self.changes.take_changed() {
             self.timer.idle = Idle::NotBegun;
         }
@@ -46,18 +46,20 @@ impl<F: Flash> Volume<'_, '_, F> {
             Idle::Begun => Some(Duration::ZERO),
             Idle::Done => None,
         };
-        self.commit_in_time().into_iter().chain(idle).min()
+        // Only a time without requests is for that, also when it is late.
+        let scrub = self.scrub.wait(now).map(|wait| wait.max(IDLE_AFTER));
+        self.commit_in_time(now).into_iter().chain(idle).chain(scrub).min()
     }
 
     /// How long the commit of what was changed may wait, if there is anything to commit.
-    fn commit_in_time(&mut self) -> Option<Duration> {
+    fn commit_in_time(&mut self, now: Instant) -> Option<Duration> {
         let fs = self.changes.fs();
         if !fs.commit_on().contains(CommitOn::TIMED) || !fs.has_changes() {
             self.timer.changed_at = None;
             return None;
         }
-        let since = self.timer.changed_at.get_or_insert_with(Instant::now);
-        let left = self.timer.commit_interval.saturating_sub(since.elapsed());
+        let since = self.timer.changed_at.get_or_insert(now);
+        let left = self.timer.commit_interval.saturating_sub(now.saturating_duration_since(*since));
         if !left.is_zero() {
             return Some(left);
         }
@@ -67,11 +69,18 @@ impl<F: Flash> Volume<'_, '_, F> {
         self.changes.fs().has_changes().then_some(self.timer.commit_interval)
     }
 
-    /// Uses a time without requests: frees pages of removed files, so that later calls need not, and `statfs` tells of them.
-    pub fn rest(&mut self) {
+    /// Uses a time without requests: frees pages of removed files, so that later calls need not, and `statfs` tells of them; moves what
+    /// is weak; and looks for it.
+    pub fn rest(&mut self, now: Instant) {
+        if self.timer.idle == Idle::Done {
+            if self.scrub(now) {
+                self.timer.idle = Idle::NotBegun;
+            }
+            return;
+        }
         let fs = self.changes.fs();
-        let before = fs.usage();
+        let before = (fs.usage(), fs.health().weak_blocks);
         let is_done = fs.maintain(IDLE_SLICE, 0).unwrap_or(true);
-        self.timer.idle = if is_done || fs.usage() == before { Idle::Done } else { Idle::Begun };
+        self.timer.idle = if is_done || (fs.usage(), fs.health().weak_blocks) == before { Idle::Done } else { Idle::Begun };
     }
 }

@@ -8,14 +8,20 @@
 //! they are. Many drivers' ECC does not cover these bytes; Linux' software ECC never does. So each tag is followed by two
 //! bytes of a code of our own, which corrects one flipped bit, where there is room for them.
 //!
+//! # What tells that a page is weak
+//! `MEMREAD` tells the bits that were corrected in the worst codeword of each read, and `ecc_strength` in sysfs how many can be. Without
+//! sysfs weak data is not noticed. A tag whose one correctable bit has flipped makes its page weak by itself.
+//!
 //! | file | idea |
 //! |---|---|
 //! | `abi` | the ioctls; the only unsafe code |
+//! | `ecc` | what was corrected in a read |
 //! | `guard` | the code that corrects a flipped bit of a tag |
 //! | `nand`, `nor` | the two kinds of chips |
 //! | `error` | what can go wrong |
 
 mod abi;
+mod ecc;
 mod error;
 mod guard;
 mod nand;
@@ -32,7 +38,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use steadyfs::Access;
 use steadyfs::media::nor::NorPages;
-use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::{Counters, Metered};
 
 /// Bytes of a page made on NOR that holds no volume yet.
@@ -161,6 +167,10 @@ impl Flash for Mtd {
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.flash_mut().read_tag(page, tag)
+    }
+
+    fn corrected(&mut self) -> Corrected {
+        self.flash_mut().corrected()
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {

@@ -1,12 +1,13 @@
 //! NAND behind MTD.
 
+use super::ecc;
 use super::guard::{self, GUARDED_BYTES};
 use super::{MtdError, abi};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::time::Instant;
-use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::{Counters, Metered};
 
 /// Durations of usual SLC NAND with 2 KiB pages.
@@ -21,6 +22,9 @@ pub(super) struct NandDevice {
     erase_bytes: u32,
     /// Bytes of the tag in the spare area: with its guard, where there is room for it.
     spare_bytes: usize,
+    /// Bits that the driver's ECC corrects in a codeword; 0 where the kernel does not tell.
+    strength: u8,
+    corrected: Corrected,
     timing: Timing,
     counters: Counters,
     error: Option<MtdError>,
@@ -41,8 +45,18 @@ impl NandDevice {
             TAG_BYTES.. => TAG_BYTES,
             _ => return Err(MtdError::SpareArea { found: free }),
         };
-        let counters = Counters::default();
-        let device = Self { file, geometry, erase_bytes: info.erase_bytes, spare_bytes, timing: TIMING, counters, error: None };
+        let strength = ecc::strength(&file);
+        let device = Self {
+            file,
+            geometry,
+            erase_bytes: info.erase_bytes,
+            spare_bytes,
+            strength,
+            corrected: Corrected::default(),
+            timing: TIMING,
+            counters: Counters::default(),
+            error: None,
+        };
         device.demand_memread()?;
         Ok(device)
     }
@@ -75,12 +89,11 @@ impl NandDevice {
     fn fetch(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Trouble> {
         let offset = self.page_offset(page);
         let mut guarded = [0xFF; GUARDED_BYTES];
-        match abi::read(&self.file, offset, data, &mut guarded[..self.spare_bytes]) {
-            // Corrected: the data is right, if the chip tired.
-            Err(error) if is_any(&error, &[Errno::UCLEAN]) => {}
-            result => result.map_err(|source| trouble("read", offset, source))?,
-        }
-        *tag = guard::tag(&guarded).map_err(|_| (Failure::Uncorrectable, MtdError::Tag { offset }))?;
+        let result = abi::read(&self.file, offset, data, &mut guarded[..self.spare_bytes]);
+        let bits = result.map_err(|source| trouble("read", offset, source))?;
+        let (found, flipped) = guard::tag(&guarded).map_err(|_| (Failure::Uncorrectable, MtdError::Tag { offset }))?;
+        *tag = found;
+        self.corrected = ecc::worst(bits, self.strength, flipped);
         self.counters.bytes_read += (data.len() + TAG_BYTES) as u64;
         Ok(())
     }
@@ -127,6 +140,7 @@ fn is_any(error: &io::Error, errnos: &[Errno]) -> bool {
 pub(super) fn trouble(verb: &'static str, offset: u64, source: io::Error) -> Trouble {
     let failure = match () {
         () if is_any(&source, &[Errno::BADMSG]) => Failure::Uncorrectable,
+        () if is_any(&source, &[Errno::ROFS]) => Failure::WriteProtected,
         // A read never gives it to mean a bad block.
         () if verb != "read" && is_any(&source, &[Errno::IO]) => Failure::BadBlock,
         () => Failure::Device,
@@ -151,6 +165,10 @@ impl Flash for NandDevice {
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.counters.tag_reads += 1;
         self.act(|device| device.fetch(page, &mut [], tag))
+    }
+
+    fn corrected(&mut self) -> Corrected {
+        self.corrected
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
@@ -204,6 +222,8 @@ mod tests {
         assert_eq!(failure("read", Errno::IO), Failure::Device);
         assert_eq!(failure("program", Errno::IO), Failure::BadBlock);
         assert_eq!(failure("erase", Errno::IO), Failure::BadBlock);
-        assert_eq!(failure("erase", Errno::ROFS), Failure::Device);
+        assert_eq!(failure("erase", Errno::ROFS), Failure::WriteProtected);
+        assert_eq!(failure("program", Errno::ROFS), Failure::WriteProtected);
+        assert_eq!(failure("erase", Errno::PERM), Failure::Device);
     }
 }

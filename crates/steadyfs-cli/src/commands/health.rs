@@ -1,0 +1,115 @@
+//! `steady health`: spare blocks, wear and life of a chip.
+
+use crate::Failure;
+use crate::image::chip::ChipOptions;
+use crate::image::volume::WORN_OUT;
+use crate::image::{Memory, Volume};
+use crate::output::Numbers;
+use clap::Args;
+use serde::Serialize;
+use std::fmt;
+use std::path::PathBuf;
+use steadyfs::media::Flash;
+use steadyfs::{Access, Health};
+use steadyfs_lab::table::facts;
+use steadyfs_lab::units::{format_count, format_percent};
+
+/// Arguments of `steady health`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The image
+    #[arg(value_name = "IMG")]
+    image: PathBuf,
+    /// Erases that a block takes, for the share of the life that is used [default: that of --device]
+    #[arg(long, value_name = "ERASES", value_parser = clap::value_parser!(u32).range(1..))]
+    endurance: Option<u32>,
+    #[command(flatten)]
+    numbers: Numbers,
+    #[command(flatten)]
+    chip: ChipOptions,
+}
+
+const AFTER_HELP: &str = "\
+Nothing is written. Spare blocks may still go bad before the volume shrinks. Weak blocks are those that the mount itself met; `steady
+scrub` looks at all. The exit code is 1 when so many blocks are bad that the volume can only be read.
+
+Example:
+  steady health /dev/mtd3 --endurance 100000 --json -";
+
+/// How a chip is doing.
+#[derive(Serialize, Debug)]
+struct State {
+    blocks: u32,
+    /// Those that hold data or may: neither bad nor reserved for superblocks and checkpoints. The erases are theirs.
+    data_blocks: u32,
+    /// Those of the manufacturer included.
+    bad_blocks: u32,
+    /// Blocks that may still go bad before the volume shrinks.
+    spare_blocks: u32,
+    /// Blocks whose data is to move.
+    weak_blocks: u32,
+    erases_min: u32,
+    erases_mean: f64,
+    erases_max: u32,
+    erases_total: u64,
+    /// Erases that a block takes; nothing where nobody told.
+    endurance: Option<u32>,
+    life_used_permille: Option<u32>,
+    /// Whether so many blocks are bad that the volume can only be read.
+    worn_out: bool,
+}
+
+/// Runs `steady health`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let endurance = match arguments.endurance {
+        None => arguments.chip.endurance()?,
+        told => told,
+    };
+    let mut memory = Memory::default();
+    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
+    let worn_out = volume.is_worn_out();
+    let state = State::of(&volume.fs.health(), volume.fs.flash().geometry().block_count, endurance, worn_out);
+    volume.close(&arguments.chip)?;
+    arguments.numbers.write(&state)?;
+    if worn_out { Err(Failure::at(arguments.image.display(), format!("is worn out: {WORN_OUT}"))) } else { Ok(()) }
+}
+
+impl State {
+    fn of(health: &Health, blocks: u32, endurance: Option<u32>, worn_out: bool) -> Self {
+        Self {
+            blocks,
+            data_blocks: health.blocks,
+            bad_blocks: health.bad_blocks,
+            spare_blocks: health.spare_blocks,
+            weak_blocks: health.weak_blocks,
+            erases_min: health.erases_min,
+            erases_mean: health.erases_total as f64 / f64::from(health.blocks.max(1)),
+            erases_max: health.erases_max,
+            erases_total: health.erases_total,
+            endurance,
+            life_used_permille: endurance.map(|endurance| health.life_used_permille(endurance)),
+            worn_out,
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |number: u32| format_count(number.into());
+        let erases = format!("least {}, mean {:.1}, most {}", count(self.erases_min), self.erases_mean, count(self.erases_max));
+        f.write_str(&facts([
+            ("Blocks", format!("{}, {} of them for data", count(self.blocks), count(self.data_blocks))),
+            ("Bad blocks", count(self.bad_blocks)),
+            ("Spare blocks", format!("{} left", count(self.spare_blocks))),
+            ("Weak blocks", count(self.weak_blocks)),
+            ("Erases", erases),
+        ]))?;
+        if let (Some(endurance), Some(permille)) = (self.endurance, self.life_used_permille) {
+            let share = format_percent(f64::from(permille) / 1000.0);
+            f.write_str(&facts([("Life used", format!("{share} of {} erases a block", count(endurance)))]))?;
+        }
+        let state = if self.worn_out { format!("worn out: {WORN_OUT}") } else { "can be written".to_string() };
+        f.write_str(&facts([("State", state)]))
+    }
+}

@@ -1,0 +1,179 @@
+//! `steady scrub`: reads everything, so that weak pages are noticed, and moves them.
+
+use super::tree::counted;
+use crate::Failure;
+use crate::image::chip::ChipOptions;
+use crate::image::{Memory, Volume};
+use crate::output::{print, print_json};
+use crate::progress::Progress;
+use clap::Args;
+use serde::Serialize;
+use std::path::PathBuf;
+use steadyfs::media::Flash;
+use steadyfs::{Access, Budget, Error, FileSystem};
+use steadyfs_lab::units::format_count;
+
+/// Arguments of `steady scrub`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The image
+    #[arg(value_name = "IMG")]
+    image: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    chip: ChipOptions,
+}
+
+const AFTER_HELP: &str = "\
+Every page that holds something is read. Blocks with pages that needed three quarters of what the chip's ECC corrects are moved. A volume
+whose data has to last years needs it every few months; a mounted one (`steady mount`) does it by itself. Images have no ECC: of
+them, `steady check` tells more. The exit code is 1 when pages are lost.";
+
+/// What a round through everything found.
+#[derive(Serialize, Debug, PartialEq, Eq)]
+struct Round {
+    reads: u32,
+    /// Reads that needed a correction.
+    corrected: u32,
+    /// The most bits that were corrected in a codeword since the mount, of so many; 0 where the chip does not tell.
+    worst_bits: u8,
+    strength: u8,
+    /// Blocks whose data moved, and blocks whose data found no room yet.
+    moved_blocks: u32,
+    weak_blocks: u32,
+    /// Pages that cannot be read any more.
+    lost: u32,
+}
+
+/// Runs `steady scrub`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut memory = Memory::default();
+    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadWrite, &mut memory)?;
+    if volume.fs.health().read_only {
+        return Err(volume.fail("", Error::ReadOnly));
+    }
+    let mut progress = Progress::of(pages(&volume.fs), "scrub");
+    let round = scrub(&mut volume.fs, &mut |reads| progress.add(reads.into())).map_err(|error| volume.fail("", error))?;
+    drop(progress);
+    volume.close(&arguments.chip)?;
+    if arguments.json {
+        print_json(&round)?
+    } else {
+        print(&round.text())?
+    }
+    match round.lost {
+        0 => Ok(()),
+        lost => {
+            let what = counted(lost.into(), "page is lost", "pages are lost");
+            Err(Failure::at(arguments.image.display(), format!("{what}; expected none; `steady check` tells whose")))
+        }
+    }
+}
+
+/// Pages that hold something.
+fn pages<F: Flash>(fs: &FileSystem<'_, F>) -> u64 {
+    let live = |block| fs.block(block).map_or(0, |block| u64::from(block.live));
+    let frames: u64 = (0..fs.flash().geometry().block_count).map(live).sum();
+    frames * u64::from(fs.config().unit_pages)
+}
+
+/// Reads everything once, and moves what is weak. `step` is told of reads as they are made.
+fn scrub<F: Flash>(fs: &mut FileSystem<'_, F>, step: &mut dyn FnMut(u32)) -> Result<Round, Error> {
+    // A block takes a checkpoint and more, so this suffices for the largest step.
+    let slice = Budget::Operations(4 * fs.flash().geometry().pages_per_block);
+    let before = fs.health();
+    let mut reads = before.reads;
+    while !fs.scrub(slice)? {
+        let now = fs.health().reads;
+        step(now - reads);
+        reads = now;
+    }
+    let after = fs.health();
+    fs.maintain(Budget::Operations(u32::MAX), 0)?;
+    let weak_blocks = fs.health().weak_blocks;
+    Ok(Round {
+        reads: after.reads - before.reads,
+        corrected: after.corrected_reads - before.corrected_reads,
+        worst_bits: after.worst.bits,
+        strength: after.worst.strength,
+        moved_blocks: after.weak_blocks.saturating_sub(weak_blocks),
+        weak_blocks,
+        lost: after.lost_reads - before.lost_reads,
+    })
+}
+
+impl Round {
+    fn text(&self) -> String {
+        let corrected = match self.strength {
+            0 => "the chip does not tell what it corrects".to_string(),
+            strength => {
+                let count = counted(self.corrected.into(), "page needed a correction", "pages needed corrections");
+                format!("{count}, at worst {} of {strength} bits", self.worst_bits)
+            }
+        };
+        let waiting = match self.weak_blocks {
+            0 => String::new(),
+            count => format!(", {} found no room yet", format_count(count.into())),
+        };
+        format!(
+            "{}: {corrected}\n{}{waiting}\n{}\n",
+            counted(self.reads.into(), "page read", "pages read"),
+            counted(self.moved_blocks.into(), "weak block moved", "weak blocks moved"),
+            counted(self.lost.into(), "page lost", "pages lost"),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use steadyfs::media::Geometry;
+    use steadyfs::{Config, OpenOptions};
+    use steadyfs_sim::fault::{BitErrorModel, BitErrors};
+    use steadyfs_sim::{Nand, NandTiming};
+
+    const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64 };
+    const MONTH_HOURS: u32 = 730;
+
+    /// A round on a chip that has aged, and one more.
+    fn rounds_after(months: u32) -> [Round; 2] {
+        let model = BitErrorModel { fresh: 0.0, worn: 0.0, retention: 2.0, disturb: 0.0, weak_permille: 0, ..BitErrorModel::SLC };
+        let chip = BitErrors::new(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1)).with_model(model, 1).with_erases(100_000);
+        let config = Config::for_geometry(&GEOMETRY);
+        let mut memory = vec![0; config.memory_bytes(&GEOMETRY)];
+        let chip = FileSystem::format(chip, &config, &mut memory).unwrap();
+        let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).unwrap();
+        let mut file = fs.open("rest", OpenOptions::DURABLE).unwrap();
+        for page in 0..200 {
+            fs.write(&mut file, page * 512, &[page as u8; 512]).unwrap();
+        }
+        fs.close(file).unwrap();
+        fs.flash_mut().advance_hours(months * MONTH_HOURS);
+        [(); 2].map(|()| {
+            let (pages, mut seen) = (pages(&fs), 0);
+            let round = scrub(&mut fs, &mut |reads| seen += u64::from(reads)).unwrap();
+            assert!(u64::from(round.reads) >= pages && seen <= u64::from(round.reads), "{round:?}, {pages} pages");
+            round
+        })
+    }
+
+    #[test]
+    fn what_is_weak_moves_and_is_as_new_in_the_next_round() {
+        let [first, second] = rounds_after(10);
+        assert!(first.corrected > 100 && first.moved_blocks > 2, "{first:?}");
+        assert_eq!((first.weak_blocks, first.lost), (0, 0));
+        assert!(second.moved_blocks == 0 && second.corrected < first.corrected, "{second:?}");
+        let worst = format!("pages needed corrections, at worst {} of 8 bits\n", first.worst_bits);
+        assert!(first.text().contains(&worst), "{}", first.text());
+    }
+
+    #[test]
+    fn what_nobody_read_for_years_is_counted_as_lost() {
+        let [round, _] = rounds_after(40);
+        assert!(round.lost > 0, "{round:?}");
+        assert!(round.text().ends_with("pages lost\n"), "{}", round.text());
+    }
+}

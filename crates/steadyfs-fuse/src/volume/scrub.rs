@@ -1,0 +1,190 @@
+//! Data at rest is looked at, so that pages whose bits have begun to flip move while the ECC still corrects them.
+//!
+//! A few pages at a time, when nobody asks for anything, and so slowly that a round through everything takes a month of mounted time.
+//! The round begins anew with each mount.
+
+use super::Volume;
+use std::time::{Duration, Instant};
+use steadyfs::Budget;
+use steadyfs::media::Flash;
+
+/// Time for a round. Bits of data at rest flip over years, so a month leaves the ECC room for several rounds, and reads this seldom
+/// disturb nothing.
+const ROUND: Duration = Duration::from_secs(30 * 24 * 3600);
+/// Shortest time between two steps, on chips so large that a month is too short.
+const PAUSE_MIN: Duration = Duration::from_secs(1);
+
+/// When the next step is due.
+#[derive(Debug)]
+pub(super) struct Scrub {
+    /// Nothing where scrubbing is of no use: the chip does not tell what it corrects, nothing can be moved, or it does not answer.
+    due: Option<Instant>,
+}
+
+impl Scrub {
+    pub fn new(now: Instant) -> Self {
+        Self { due: Some(now + PAUSE_MIN) }
+    }
+
+    /// How long the next step may wait.
+    pub fn wait(&self, now: Instant) -> Option<Duration> {
+        self.due.map(|due| due.saturating_duration_since(now))
+    }
+}
+
+/// Time that a step of so many reads may take of a round through so many pages.
+fn pause(reads: u32, pages: u64) -> Duration {
+    let share = f64::from(reads) / pages.max(1) as f64;
+    ROUND.mul_f64(share.min(1.0)).max(PAUSE_MIN)
+}
+
+impl<F: Flash> Volume<'_, '_, F> {
+    /// Reads a few pages if it is time; returns whether something is weak, and waits to be moved.
+    pub(super) fn scrub(&mut self, now: Instant) -> bool {
+        if self.scrub.wait(now) != Some(Duration::ZERO) {
+            return false;
+        }
+        let reads = self.scrub_step();
+        let pages = self.live_pages();
+        self.scrub.due = reads.map(|reads| now + pause(reads, pages));
+        self.changes.fs().health().weak_blocks > 0
+    }
+
+    /// Reads a few pages, and counts them; nothing where that is of no use.
+    fn scrub_step(&mut self) -> Option<u32> {
+        let fs = self.changes.fs();
+        let before = fs.health();
+        // The mount has read something, so the strength is known.
+        if before.read_only || before.worst.strength == 0 {
+            return None;
+        }
+        // A block takes a checkpoint and more, so this suffices for a step, and at most a block is read.
+        let budget = Budget::Operations(fs.flash().geometry().pages_per_block);
+        fs.scrub(budget).ok()?;
+        Some(fs.health().reads.wrapping_sub(before.reads))
+    }
+
+    /// Pages that hold something.
+    fn live_pages(&mut self) -> u64 {
+        let fs = self.changes.fs();
+        let live = |block| fs.block(block).map_or(0, |block| u64::from(block.live));
+        let frames: u64 = (0..fs.flash().geometry().block_count).map(live).sum();
+        frames * u64::from(fs.config().unit_pages)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use steadyfs::media::Geometry;
+    use steadyfs::{Access, Config, FileSystem, OpenOptions};
+    use steadyfs_sim::fault::{BitErrorModel, BitErrors};
+    use steadyfs_sim::{Nand, NandTiming};
+
+    const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64 };
+    const PAGES: u64 = 400;
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+    /// Flips come with age alone: a page is weak after some months.
+    const AGEING: BitErrorModel =
+        BitErrorModel { fresh: 0.0, worn: 0.0, retention: 2.0, disturb: 0.0, weak_permille: 0, ..BitErrorModel::SLC };
+
+    type Chip = BitErrors<Nand>;
+
+    fn nand() -> Chip {
+        BitErrors::new(Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1))
+    }
+
+    /// A volume with a file, on a chip that may forget it.
+    fn volume<T>(chip: Chip, access: Access, test: impl FnOnce(&mut Volume<'_, '_, Chip>) -> T) -> T {
+        let config = Config::for_geometry(&GEOMETRY);
+        let mut memory = vec![0; config.memory_bytes(&GEOMETRY)];
+        let chip = FileSystem::format(chip, &config, &mut memory).unwrap();
+        let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).unwrap();
+        let mut file = fs.open("rest", OpenOptions::DURABLE).unwrap();
+        for page in 0..PAGES {
+            fs.write(&mut file, page * 512, &[page as u8; 512]).unwrap();
+        }
+        fs.close(file).unwrap();
+        let chip = fs.unmount().unwrap();
+        let mut fs = FileSystem::mount(chip, access, &mut memory).unwrap();
+        test(&mut Volume::new(&mut fs, Duration::from_secs(1)))
+    }
+
+    fn forgetful() -> Chip {
+        nand().with_model(AGEING, 1).with_erases(100_000)
+    }
+
+    /// Lets time pass up to the next step, and makes it; returns the time.
+    fn step(volume: &mut Volume<'_, '_, Chip>, now: Instant) -> Instant {
+        let next = now + volume.scrub.wait(now).expect("scrubbing is of use");
+        volume.scrub(next);
+        next
+    }
+
+    #[test]
+    fn a_round_takes_a_month_in_steps_of_a_few_pages() {
+        volume(forgetful(), Access::ReadWrite, |volume| {
+            let start = Instant::now();
+            let pages = volume.live_pages();
+            let (mut now, mut reads) = (start, 0);
+            while reads < pages {
+                let before = volume.changes.fs().health().reads;
+                now = step(volume, now);
+                let step = u64::from(volume.changes.fs().health().reads - before);
+                assert!((1..=16).contains(&step), "{step} reads in a step");
+                reads += step;
+            }
+            let days = (now - start).as_secs_f64() / DAY.as_secs_f64();
+            assert!((28.0..=32.0).contains(&days), "{days} days for {pages} pages");
+        });
+    }
+
+    #[test]
+    fn nothing_is_read_before_it_is_time() {
+        volume(forgetful(), Access::ReadWrite, |volume| {
+            let now = step(volume, Instant::now());
+            let before = volume.changes.fs().health().reads;
+            assert!(volume.scrub.wait(now) > Some(PAUSE_MIN));
+            volume.scrub(now + PAUSE_MIN);
+            assert_eq!(volume.changes.fs().health().reads, before);
+        });
+    }
+
+    #[test]
+    fn what_ages_on_a_mounted_volume_moves_before_it_is_lost() {
+        volume(forgetful(), Access::ReadWrite, |volume| {
+            let (start, mut hours, mut weak) = (Instant::now(), 0, 0);
+            let mut now = start;
+            while now < start + 48 * ROUND {
+                now += volume.wait(now).expect("scrubbing is of use");
+                let passed = (now - start).as_secs() / 3600;
+                volume.changes.fs().flash_mut().advance_hours((passed - hours) as u32);
+                hours = passed;
+                volume.rest(now);
+                weak += u32::from(volume.changes.fs().health().weak_blocks > 0);
+            }
+            assert!(weak > 20, "{weak} times something was weak");
+            let health = volume.changes.fs().health();
+            assert_eq!(health.lost_reads, 0, "{health:?}");
+        });
+    }
+
+    #[test]
+    fn where_it_is_of_no_use_nothing_is_read() {
+        for (chip, access) in [(nand(), Access::ReadWrite), (forgetful(), Access::ReadOnly)] {
+            volume(chip, access, |volume| {
+                let now = Instant::now() + DAY;
+                let before = volume.changes.fs().health().reads;
+                assert!(!volume.scrub(now));
+                assert_eq!((volume.changes.fs().health().reads, volume.scrub.wait(now)), (before, None));
+            });
+        }
+    }
+
+    #[test]
+    fn chips_too_large_for_a_month_are_read_every_second() {
+        assert_eq!(pause(8, u64::from(u32::MAX)), PAUSE_MIN);
+        assert_eq!(pause(8, 0), ROUND);
+        assert_eq!(pause(8, 240), DAY);
+    }
+}
