@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         told => told,
     };
     let mut memory = Memory::default();
-    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
+    let volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
     let worn_out = volume.is_worn_out();
     let state = State::of(&volume.fs.health(), volume.fs.flash().geometry().block_count, endurance, worn_out);
     volume.close(&arguments.chip)?;

@@ -4,17 +4,13 @@ use super::chip::{Chip, ChipOptions};
 use super::names::printable;
 use crate::Failure;
 use std::path::Path;
-use steadyfs::media::{Flash, Geometry, TAG_BYTES};
+use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Budget, Error, FileSystem, InodeNumber, Kind, MountError, OPEN_FILE_BYTES, OpenOptions, Stat};
 
 /// Files that may be open at once: enough for programs that work on a volume that is mounted on a directory.
 const OPEN_FILES: usize = 1024;
 /// What a worn-out volume means, in half a sentence.
 pub const WORN_OUT: &str = "more blocks are bad than the volume can spare; it can only be read";
-/// What the first page of a checkpoint begins with.
-const CHECKPOINT_MAGIC: &[u8] = b"SFSC";
-/// Byte of it that is not 0 when the volume can only be read.
-const WORN_OUT_AT: usize = 57;
 
 /// The memory of a volume, sized when it is mounted.
 #[derive(Debug, Default)]
@@ -44,19 +40,8 @@ impl<'m> Volume<'m> {
     }
 
     /// Whether so many blocks are bad that the volume can only be read.
-    ///
-    /// A volume that was mounted for reading does not tell the reason; its newest checkpoint does (`docs/format.md`).
-    pub fn is_worn_out(&mut self) -> bool {
-        let (block, next) = self.fs.describe().anchor;
-        let geometry = self.fs.flash().geometry();
-        let mut data = vec![0; geometry.page_bytes as usize];
-        let first = block * geometry.pages_per_block;
-        let chip = self.fs.flash_mut();
-        let mut worn_out = |page| {
-            let is_header = chip.read(page, &mut data, &mut [0; TAG_BYTES]).is_ok() && data.starts_with(CHECKPOINT_MAGIC);
-            is_header.then(|| data[WORN_OUT_AT] != 0)
-        };
-        (first..first + next).rev().find_map(&mut worn_out).unwrap_or(false)
+    pub fn is_worn_out(&self) -> bool {
+        self.fs.health().worn_out
     }
 
     /// What an error of the volume means, in one sentence.

@@ -65,14 +65,14 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Reads data at rest, so that pages whose bits have begun to flip are noticed while the ECC still corrects them; goes on where the
-    /// last call stopped. Returns whether a round through everything is complete.
+    /// last call stopped; after a mount anywhere. Returns whether a round through everything is complete.
     ///
     /// Blocks that are found weak move with the next calls that change something, and with [`maintain`](Self::maintain). A round
     /// every few months suffices for data that has to last years; hot devices and worn chips need more. Without it, reads find
     /// weak pages as well, but only where somebody reads. Devices that do not tell what they corrected gain nothing from it.
     ///
     /// # Cost
-    /// Never more than `budget`: reads.
+    /// Never more than `budget`: reads, a logical page or a checkpoint at a time. A budget of less does nothing.
     ///
     /// # Errors
     /// [`Error::Device`]. A page that cannot be read any more is counted in [`health`](Self::health); `check` tells whose it is.

@@ -187,6 +187,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             Err(Error::Corrupt) => self.store.lock(),
             result => result?,
         }
+        self.store.start_scrub();
         self.orphans_are_stale = self.lists.orphan_first != 0;
         Ok(())
     }

@@ -39,8 +39,10 @@ pub(super) struct Anchors {
     pub changing: Option<usize>,
     /// The newest checkpoint says so.
     pub announced: bool,
-    /// The superblock whose list of anchors `blocks` is, at a mount.
+    /// At a mount, the superblock whose list of anchors `blocks` is.
     pub list_of: usize,
+    /// At a mount, the superblock that is older than the other one.
+    pub older: Option<usize>,
 }
 
 /// A block that holds superblocks, one behind the other.
@@ -67,6 +69,7 @@ impl Default for Anchors {
             changing: None,
             announced: false,
             list_of: 0,
+            older: None,
         }
     }
 }
@@ -90,6 +93,11 @@ impl Anchors {
     pub fn change(&mut self, index: Option<usize>) {
         self.changing = index;
         self.announced = false;
+    }
+
+    /// A superblock that a power cut may have hit.
+    fn touched(&self) -> Option<usize> {
+        self.superblocks.iter().position(|it| it.touched)
     }
 
     /// Whether a checkpoint is to say which superblock changes.
@@ -158,7 +166,8 @@ impl<F: Flash> Store<'_, F> {
     /// Lets another block take the place of an anchor that has gone bad, or whose wear is out of line: the least worn where it is worn or
     /// bad, the most worn where it lags. Called before a checkpoint, which announces it.
     pub(super) fn replace_anchor(&mut self) {
-        if self.anchors.changing.is_some() {
+        // With one superblock there is no other while it changes.
+        if self.anchors.changing.is_some() || !self.superblock_is_good(0) || !self.superblock_is_good(1) {
             return;
         }
         let unused = |choice| self.blocks.choose_among(&[State::Free, State::Clean, State::Listed], choice);
@@ -190,12 +199,17 @@ impl<F: Flash> Store<'_, F> {
         loser != NONE && self.blocks.state(loser) == State::Reserved
     }
 
-    /// The superblock whose block is to be erased.
-    pub(super) fn full_superblock(&self) -> Option<usize> {
+    /// The superblock that is to change, if a checkpoint says so, and whether its block must be erased first.
+    fn next_superblock(&self) -> Option<(usize, bool)> {
         let index = self.anchors.changing.filter(|_| self.anchors.announced)?;
-        let Superblocks { block, next, touched } = self.anchors.superblocks[index];
-        let full = touched || next >= self.layout.geometry.pages_per_block;
-        Some(index).filter(|_| full && block != NONE && self.blocks.state(block) == State::Reserved)
+        let Superblocks { next, touched, .. } = self.anchors.superblocks[index];
+        Some((index, self.superblock_is_good(index) && (touched || next >= self.layout.geometry.pages_per_block)))
+    }
+
+    /// The superblock whose block is to be erased; never the only one.
+    pub(super) fn full_superblock(&self) -> Option<usize> {
+        let (index, is_full) = self.next_superblock()?;
+        Some(index).filter(|_| is_full && self.superblock_is_good(1 - index))
     }
 
     /// Erases the block of a superblock.
@@ -209,7 +223,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether a superblock can be written now.
     pub(super) fn superblock_is_due(&self) -> bool {
-        self.anchors.changing.is_some() && self.anchors.announced && self.full_superblock().is_none()
+        self.next_superblock().is_some_and(|(_, is_full)| !is_full)
     }
 
     /// Writes the superblock that is to change, and goes on to the other one; after both, an anchor that lost its place is free. One whose
@@ -223,7 +237,8 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn write_superblock(&mut self) -> Result<(), Error> {
         let Some(index) = self.anchors.changing else { return Ok(()) };
         let Superblocks { block, next, .. } = self.anchors.superblocks[index];
-        if block != NONE && self.blocks.state(block) == State::Reserved {
+        self.anchors.superblocks[index].touched = false;
+        if self.superblock_is_good(index) {
             let page = block * self.layout.geometry.pages_per_block + next;
             self.anchors.superblocks[index].next = next + 1;
             match self.program_superblock(page) {
@@ -232,14 +247,27 @@ impl<F: Flash> Store<'_, F> {
                 Err(error) => return Err(self.refused(error)),
             }
         }
-        self.anchors.change(index.checked_sub(1));
+        let (place, loser) = self.anchors.doubt;
+        if index == 1 && !self.superblock_is_good(1) && loser != NONE {
+            // Block 0 alone counts from now on, and names the old anchor.
+            self.anchors.doubt.1 = core::mem::replace(&mut self.anchors.blocks[place as usize], loser);
+            self.end_change();
+            return Ok(());
+        }
+        self.anchors.change(index.checked_sub(1).or(self.anchors.touched()));
         if self.anchors.changing.is_none() {
-            if self.gives_up_anchor() {
-                self.blocks.set_state(self.anchors.doubt.1, State::Dead);
-            }
-            self.anchors.doubt = (NONE, NONE);
+            self.end_change();
         }
         Ok(())
+    }
+
+    /// Frees the anchor that lost its place.
+    fn end_change(&mut self) {
+        if self.gives_up_anchor() {
+            self.blocks.set_state(self.anchors.doubt.1, State::Dead);
+        }
+        self.anchors.doubt = (NONE, NONE);
+        self.anchors.change(None);
     }
 
     /// Programs a superblock.
@@ -256,27 +284,49 @@ impl<F: Flash> Store<'_, F> {
         self.program_buffer(page, &tag)
     }
 
-    /// After a mount found its checkpoint, which says which superblock is `changing`: takes over what the other one says.
+    /// After a mount found its checkpoint, which says which superblock is `changing`, and which blocks are bad: takes over what the
+    /// superblock says that counts.
     pub(super) fn trust_superblocks(&mut self, changing: Option<usize>, place: u32) {
+        let good = [0, 1].map(|index| self.superblock_is_good(index));
         let anchors = &mut self.anchors;
         let (differs, other) = anchors.doubt;
+        let trusted = match changing {
+            Some(index) if good[1 - index] => 1 - index,
+            Some(index) => index,
+            None if good == [false, true] => 1,
+            None if good == [true, false] => 0,
+            None => anchors.list_of,
+        };
+        if trusted != anchors.list_of && differs != NONE {
+            anchors.doubt.1 = core::mem::replace(&mut anchors.blocks[differs as usize], other);
+            anchors.list_of = trusted;
+        }
         match changing {
             Some(index) => {
-                anchors.superblocks[index].touched = true;
-                if index == anchors.list_of && differs != NONE {
-                    anchors.doubt.1 = core::mem::replace(&mut anchors.blocks[differs as usize], other);
-                    anchors.list_of = 1 - index;
-                }
                 // Also where the lists agree today: the one that was hit may read differently tomorrow.
                 anchors.doubt.0 = place;
+                anchors.superblocks[index].touched = true;
                 (anchors.changing, anchors.announced) = (changing, true);
+                if good[1 - index] && anchors.superblocks[1 - index].touched {
+                    // The one that counts is lost: it is written before the last one is erased.
+                    anchors.change(Some(1 - index));
+                }
             }
             None => {
                 // Both were whole. Where one of them is not any more, it is written again.
                 anchors.doubt = (NONE, NONE);
-                anchors.change([0, 1].into_iter().find(|&index| anchors.superblocks[index].touched));
+                if let Some(index) = anchors.older.filter(|&index| good[index]) {
+                    anchors.superblocks[index].touched = true;
+                }
+                anchors.change(anchors.touched().filter(|&index| good[index]));
             }
         }
+    }
+
+    /// Whether the block of a superblock is in use.
+    fn superblock_is_good(&self, index: usize) -> bool {
+        let block = self.anchors.superblocks[index].block;
+        block != NONE && self.blocks.state(block) != State::Bad
     }
 
     /// Gives the blocks that the superblocks name their state, and takes it from those that lost their place.

@@ -27,6 +27,8 @@ pub(super) struct Watch {
     block: BlockIndex,
     /// Where scrubbing goes on.
     scrubbed: Frame,
+    /// Frames that are left of its round.
+    scrub_left: u32,
     /// The block of a head in which a page is weak.
     weak_active: Option<BlockIndex>,
 }
@@ -35,8 +37,10 @@ pub(super) struct Watch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Health {
-    /// Whether the volume can only be read.
+    /// Whether the volume can only be read, for whatever reason.
     pub read_only: bool,
+    /// Whether what it holds does not leave the room that reclamation needs, since so many blocks are bad.
+    pub worn_out: bool,
     /// Blocks that are bad, those of the manufacturer included.
     pub bad_blocks: u32,
     /// Blocks that may still go bad before the volume shrinks.
@@ -85,8 +89,8 @@ impl<F: Flash> Store<'_, F> {
         match result {
             Ok(()) => {
                 let corrected = self.flash.corrected();
-                self.watch.corrected += u32::from(corrected.bits > 0);
-                if corrected.bits >= self.watch.worst.bits {
+                self.watch.corrected = self.watch.corrected.saturating_add(u32::from(corrected.bits > 0));
+                if share(&corrected, &self.watch.worst) >= share(&self.watch.worst, &corrected) {
                     self.watch.worst = corrected;
                 }
                 if is_weak(&corrected) {
@@ -94,7 +98,7 @@ impl<F: Flash> Store<'_, F> {
                 }
             }
             Err(Failure::Uncorrectable) => {
-                self.watch.lost += 1;
+                self.watch.lost = self.watch.lost.saturating_add(1);
                 self.weaken(block);
             }
             Err(_) => {}
@@ -149,16 +153,28 @@ impl<F: Flash> Store<'_, F> {
     /// # Cost
     /// `unit_pages` reads.
     pub fn scrub_step(&mut self) -> Result<bool, Error> {
-        let Some(frame) = self.blocks.live_from(self.watch.scrubbed) else {
-            self.watch.scrubbed = 0;
+        let total = self.layout.frame_count();
+        if self.watch.scrub_left == 0 {
+            self.watch.scrub_left = total;
             return self.scrub_own_pages().map(|()| false);
-        };
-        self.watch.scrubbed = frame + 1;
+        }
+        let found = self.blocks.live_from(self.watch.scrubbed);
+        let next = found.map_or(total, |frame| frame + 1);
+        self.watch.scrub_left = self.watch.scrub_left.saturating_sub(next - self.watch.scrubbed);
+        self.watch.scrubbed = next % total;
+        let Some(frame) = found else { return Ok(true) };
         let mut tag = [0; TAG_BYTES];
         for index in 0..u32::from(self.layout.config.unit_pages) {
             self.read_page(self.frame_page(frame) + index, &mut tag)?;
         }
         Ok(true)
+    }
+
+    /// Lets scrubbing begin anywhere, so that a device that is never on for a whole round gets everywhere.
+    pub fn start_scrub(&mut self) {
+        let total = self.layout.frame_count();
+        self.watch.scrubbed = (self.sequence as u32).wrapping_mul(0x9E37_79B9) % total;
+        self.watch.scrub_left = total;
     }
 
     /// Most reads of a step of scrubbing.
@@ -231,6 +247,7 @@ impl<F: Flash> Store<'_, F> {
         let bad_blocks = self.blocks.count(State::Bad);
         Health {
             read_only: self.read_only,
+            worn_out: self.worn_out || self.is_worn_out(),
             bad_blocks,
             spare_blocks: u32::from(self.layout.config.bad_blocks_max).saturating_sub(bad_blocks),
             weak_blocks: self.blocks.count(State::Weak) + u32::from(self.weak_head().is_some()),
@@ -244,6 +261,11 @@ impl<F: Flash> Store<'_, F> {
             worst: self.watch.worst,
         }
     }
+}
+
+/// A correction as a share of the ECC's strength, to be compared with another one.
+fn share(corrected: &Corrected, other: &Corrected) -> u32 {
+    u32::from(corrected.bits) * u32::from(other.strength.max(1))
 }
 
 /// Whether a correction took three quarters of what the ECC can do: the share at which Linux' MTD layer asks for a rewrite, too.

@@ -353,7 +353,7 @@ impl<F: Flash> Store<'_, F> {
         let anchor_urgent = self.needs_anchor() && self.anchor_is_nearly_full();
         if anchor_urgent && stock > 0 && (may_wait || self.checkpoints_left() < 2) {
             self.prepare_anchor()?;
-        } else if let Some(index) = self.full_superblock().filter(|_| may_wait && spaced && stock > least) {
+        } else if let Some(index) = self.full_superblock().filter(|_| may_wait && since >= SIDE_GAP && stock > least) {
             self.erase_superblock(index)?;
         } else if wanted && (stock <= least || (may_wait && (stock <= STOCK / 2 || spaced))) {
             self.erase_listed()?;

@@ -198,9 +198,11 @@ impl<'m, F: Flash> Store<'m, F> {
         for (index, block) in [0, newest.superblock.copy].into_iter().enumerate() {
             let here = [Some(newest), other].into_iter().flatten().find(|found| found.block == block);
             let next = here.map_or(0, |found| found.next);
-            // One that is not there, or is older, is erased before it is written again.
-            let touched = here.is_none_or(|found| found.sequence != newest.sequence);
-            self.anchors.superblocks[index] = Superblocks { block, next, touched };
+            // One that is not there is erased before it is written again.
+            self.anchors.superblocks[index] = Superblocks { block, next, touched: here.is_none() };
+            if here.is_some_and(|found| found.sequence != newest.sequence) {
+                self.anchors.older = Some(index);
+            }
         }
         // One change apart: power may have failed between the two, or the newer page may be metastable.
         if let Some(other) = other.filter(|other| other.sequence + 1 == newest.sequence) {
