@@ -305,6 +305,9 @@ impl<F: Flash> Store<'_, F> {
             Some(index) => {
                 // Also where the lists agree today: the one that was hit may read differently tomorrow.
                 anchors.doubt.0 = place;
+                if place != differs {
+                    anchors.doubt.1 = NONE;
+                }
                 anchors.superblocks[index].touched = true;
                 (anchors.changing, anchors.announced) = (changing, true);
                 if good[1 - index] && anchors.superblocks[1 - index].touched {
