@@ -361,7 +361,8 @@ impl<'m, F: Flash> Store<'m, F> {
                 if gap > 0 && !self.is_whole(&record)? {
                     continue;
                 }
-                if gap > 0 && gap < FAILURE_JUMP && gap > u64::from(self.lost_moves * unit) && !self.salvages {
+                let small = gap < FAILURE_JUMP && gap > u64::from(self.lost_moves * unit);
+                if small && !self.salvages && self.is_whole(&before)? {
                     // Something was programmed between the two that cannot be read: perhaps a commit, or the newest checkpoint.
                     return Err(Error::Corrupt);
                 }
