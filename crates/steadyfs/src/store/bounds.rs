@@ -282,24 +282,26 @@ impl<F: Flash> Store<'_, F> {
         let search = pages.ilog2() + 2 + unit + 2 * layout.checkpoint_pages;
         let share = Share::new(layout, layout.usable, 2);
         let overshoot = CHECKPOINT_SLACK + 2 * (2 + share.moves + share.folds) * unit + 4;
+        // Where the medium turns out to take no program, everything is read once more.
         Cost {
-            reads: 9
-                + 3 * layout.anchor_count
-                + layout.listed_blocks
-                + 2 * layout.checkpoint_pages
-                + layout.leaf_count * unit
-                + 4
-                + 8 * unit,
-            tag_reads: 32
-                + 2 * (pages.ilog2() + 2)
-                + 3 * layout.anchor_count
-                + 2 * search
-                + layout.listed_blocks
-                + 3
-                + 3
-                + 3 * unit
-                + u32::from(layout.config.checkpoint_programs)
-                + overshoot,
+            reads: 2
+                * (9 + 3 * layout.anchor_count
+                    + layout.listed_blocks
+                    + 2 * layout.checkpoint_pages
+                    + layout.leaf_count * unit
+                    + 4
+                    + 8 * unit),
+            tag_reads: 2
+                * (32
+                    + 2 * (pages.ilog2() + 2)
+                    + layout.anchor_count
+                    + 2 * search
+                    + layout.listed_blocks
+                    + 3
+                    + 3
+                    + 3 * unit
+                    + u32::from(layout.config.checkpoint_programs)
+                    + overshoot),
             programs: 7 * unit + 2 + 2 * layout.checkpoint_pages,
             copies: 3 * unit,
             erases: 3 + (16 / layout.frames_per_block).max(1),

@@ -50,8 +50,6 @@ struct Found {
     next: u32,
 }
 
-/// Pages at the start of an anchor that are looked at until one can be read.
-const ANCHOR_PAGES_TRIED: u32 = 3;
 /// Pages at the end of a superblock's block that are looked at: a cut may have left one, and one may have been lost.
 const SUPERBLOCKS_TRIED: u32 = 4;
 
@@ -159,6 +157,9 @@ impl<'m, F: Flash> Store<'m, F> {
             None => 1..device.block_count.min(32),
         };
         for block in copies {
+            if first.is_none() && flash.is_bad(block)? {
+                continue;
+            }
             let second = find_superblock(flash, block, page)?;
             if second.is_some() {
                 return Ok([first, second]);
@@ -247,10 +248,11 @@ impl<'m, F: Flash> Store<'m, F> {
     #[inline(never)]
     fn find_checkpoint(&mut self) -> Result<bool, Error> {
         let pages = self.layout.geometry.pages_per_block;
-        // The sequence of each anchor's first page; 0 where there is nothing to look at.
+        // The sequence of each anchor's first page; 0 where there is nothing to look at. One whose first page cannot be read counts as
+        // empty: its erase may have been cut, and then the journal page that its checkpoint names may be gone.
         let mut first_sequences = [0; ANCHORS_MAX];
         for (index, sequence) in first_sequences.iter_mut().enumerate().take(self.layout.anchor_count as usize) {
-            *sequence = self.anchor_sequence(self.anchors.blocks[index] * pages)?;
+            *sequence = self.checked_sequence(self.anchors.blocks[index] * pages)?;
         }
         loop {
             let (mut newest, mut newest_sequence) = (0, 0);
@@ -282,20 +284,6 @@ impl<'m, F: Flash> Store<'m, F> {
     /// The sequence of a page, or 0, which no page has, when its checksum is not right.
     fn checked_sequence(&mut self, page: PageIndex) -> Result<u64, Error> {
         Ok(self.checked_tag(page)?.map_or(0, |tag| tag.sequence))
-    }
-
-    /// The sequence of the first page of an anchor, or of one behind it where that is lost.
-    fn anchor_sequence(&mut self, first: PageIndex) -> Result<u64, Error> {
-        for page in first..first + ANCHOR_PAGES_TRIED {
-            let mut bytes = [0; TAG_BYTES];
-            let is_read = self.read_page(page, &mut bytes)?;
-            match Tag::checked(&bytes, self.page) {
-                Some(tag) if is_read => return Ok(tag.sequence),
-                _ if is_read && is_blank(&bytes) => break,
-                _ => {}
-            }
-        }
-        Ok(0)
     }
 
     /// A tag, or `None` when its page cannot be read or its checksum is not right.
