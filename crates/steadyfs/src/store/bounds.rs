@@ -285,7 +285,7 @@ impl<F: Flash> Store<'_, F> {
         // Where the medium turns out to take no program, everything is read once more.
         Cost {
             reads: 2
-                * (9 + 3 * layout.anchor_count
+                * (9 + layout.anchor_count
                     + layout.listed_blocks
                     + 2 * layout.checkpoint_pages
                     + layout.leaf_count * unit
@@ -294,7 +294,7 @@ impl<F: Flash> Store<'_, F> {
             tag_reads: 2
                 * (32
                     + 2 * (pages.ilog2() + 2)
-                    + layout.anchor_count
+                    + 3 * layout.anchor_count
                     + 2 * search
                     + layout.listed_blocks
                     + 3
