@@ -119,22 +119,6 @@ impl Scope {
         depth: 10,
         ..Scope::BROAD
     };
-    /// All of them.
-    pub const ALL: [Scope; 13] = [
-        Scope::BROAD,
-        Scope::RECOVERY,
-        Scope::NESTED,
-        Scope::TRANSACTIONS,
-        Scope::PENDING,
-        Scope::MAP,
-        Scope::FOLDS,
-        Scope::NARROW,
-        Scope::FULL,
-        Scope::FAILURES,
-        Scope::FORGERY,
-        Scope::ROOMY,
-        Scope::RING,
-    ];
 
     /// Whether a page may read as a tag that was never programmed.
     pub fn has_forged(&self) -> bool {

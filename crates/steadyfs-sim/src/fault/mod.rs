@@ -16,11 +16,14 @@
 
 mod bit_errors;
 mod fail_ops;
+mod forward;
 mod power_cut;
 mod trace;
 mod write_cache;
 
 pub use bit_errors::{BitErrorModel, BitErrorTally, BitErrors};
+use forward::forward;
+
 pub use fail_ops::{FailOps, Lives};
 pub use power_cut::PowerCut;
 pub use trace::{Operation, Record, Trace};

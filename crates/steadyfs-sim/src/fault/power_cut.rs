@@ -1,9 +1,10 @@
 //! Power that fails in the middle of a chosen program or erase.
 
+use super::forward;
 use super::{Tearable, Torn};
 use crate::meter::{Counters, Metered};
 use fastrand::Rng;
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
 /// A cut that was asked for.
 #[derive(Clone, Copy, Debug)]
@@ -123,13 +124,7 @@ impl<F: Tearable> PowerCut<F> {
 }
 
 impl<F: Tearable> Flash for PowerCut<F> {
-    fn geometry(&self) -> Geometry {
-        self.inner.geometry()
-    }
-
-    fn timing(&self) -> Timing {
-        self.inner.timing()
-    }
+    forward!(geometry timing corrected can_copy);
 
     fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.answer()?;
@@ -141,10 +136,6 @@ impl<F: Tearable> Flash for PowerCut<F> {
         self.inner.read_tag(page, tag)
     }
 
-    fn corrected(&mut self) -> Corrected {
-        self.inner.corrected()
-    }
-
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         match self.fate()? {
             Fate::Complete => self.inner.program(page, data, tag),
@@ -153,10 +144,6 @@ impl<F: Tearable> Flash for PowerCut<F> {
                 Err(Failure::Device)
             }
         }
-    }
-
-    fn can_copy(&self) -> bool {
-        self.inner.can_copy()
     }
 
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
@@ -208,6 +195,7 @@ impl<F: Metered> Metered for PowerCut<F> {
 mod tests {
     use super::*;
     use crate::{FailOps, Nand, NandTiming, Nor, NorTiming};
+    use steadyfs::media::Geometry;
     use steadyfs::media::nor::NorPages;
 
     const TAG: [u8; TAG_BYTES] = [1; TAG_BYTES];

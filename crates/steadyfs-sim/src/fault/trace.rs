@@ -1,8 +1,9 @@
 //! A record of every operation, with its time.
 
+use super::forward;
 use super::{Tearable, Torn};
 use crate::meter::{Counters, Metered};
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,13 +125,7 @@ impl<F: Flash + Metered> Trace<F> {
 }
 
 impl<F: Flash + Metered> Flash for Trace<F> {
-    fn geometry(&self) -> Geometry {
-        self.inner.geometry()
-    }
-
-    fn timing(&self) -> Timing {
-        self.inner.timing()
-    }
+    forward!(geometry timing corrected can_copy is_bad mark_bad);
 
     fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         let bytes = data.len() + TAG_BYTES;
@@ -141,17 +136,9 @@ impl<F: Flash + Metered> Flash for Trace<F> {
         self.record(Operation::ReadTag, page, TAG_BYTES, |inner| inner.read_tag(page, tag))
     }
 
-    fn corrected(&mut self) -> Corrected {
-        self.inner.corrected()
-    }
-
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         let bytes = data.len() + TAG_BYTES;
         self.record(Operation::Program, page, bytes, |inner| inner.program(page, data, tag))
-    }
-
-    fn can_copy(&self) -> bool {
-        self.inner.can_copy()
     }
 
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
@@ -171,14 +158,6 @@ impl<F: Flash + Metered> Flash for Trace<F> {
         let outcome = self.inner.sync();
         self.counts.time_ns += self.inner.time_ns() - start_ns;
         outcome
-    }
-
-    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
-        self.inner.is_bad(block)
-    }
-
-    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        self.inner.mark_bad(block)
     }
 }
 
@@ -223,6 +202,7 @@ impl<F: Metered> Metered for Trace<F> {
 mod tests {
     use super::*;
     use crate::{Nand, NandTiming, Nor, NorTiming, PowerCut};
+    use steadyfs::media::Geometry;
     use steadyfs::media::nor::NorPages;
 
     const TAG: [u8; TAG_BYTES] = [1; TAG_BYTES];

@@ -1,5 +1,6 @@
 //! A device that answers before it has programmed: what was not flushed may be lost when power fails.
 
+use super::forward;
 use super::{Tearable, Torn};
 use crate::meter::{Counters, Metered};
 use fastrand::Rng;
@@ -212,9 +213,7 @@ impl<F: Tearable> WriteCache<F> {
 }
 
 impl<F: Tearable> Flash for WriteCache<F> {
-    fn geometry(&self) -> Geometry {
-        self.inner.geometry()
-    }
+    forward!(geometry is_bad mark_bad);
 
     fn timing(&self) -> Timing {
         let timing = self.inner.timing();
@@ -260,14 +259,6 @@ impl<F: Tearable> Flash for WriteCache<F> {
             self.apply(&operation)?;
         }
         self.inner.sync()
-    }
-
-    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
-        self.inner.is_bad(block)
-    }
-
-    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        self.inner.mark_bad(block)
     }
 }
 

@@ -196,7 +196,7 @@ impl<F: Flash> FileSystem<'_, F> {
         self.store.envelopes(&self.work_of(call).unwrap_or_default(), timing)
     }
 
-    /// Worst case of a mount after an unclean stop, at any fill.
+    /// Worst case of a mount after an unclean stop, at any fill; twice that where the medium turns out to take no program.
     pub fn mount_bound(&self) -> Cost {
         let map_pages = (self.plan.table - self.plan.map) * u32::from(self.store.layout().config.unit_pages);
         Store::<F>::mount_bound(self.store.layout()).plus(&Cost { reads: self.looks(map_pages) + 2, ..Cost::default() })

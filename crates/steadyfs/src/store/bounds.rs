@@ -276,32 +276,32 @@ impl<F: Flash> Store<'_, F> {
     /// checkpoint, one tag for each program since and the first page of each block begun, the leaves, the journal page, and
     /// settling: one erase, three rescued frames, journal page and checkpoint, an erase for heads that are nearly full (two where
     /// blocks are small), and, where several frames were rescued, their way back into blocks that may have to be erased first.
+    ///
+    /// Where the medium turns out to take no program, or a leaf to be lost, the volume is read once more: no more than twice this.
     pub fn mount_bound(layout: &Layout) -> Cost {
         let unit = u32::from(layout.config.unit_pages);
         let pages = layout.geometry.pages_per_block;
         let search = pages.ilog2() + 2 + unit + 2 * layout.checkpoint_pages;
         let share = Share::new(layout, layout.usable, 2);
         let overshoot = CHECKPOINT_SLACK + 2 * (2 + share.moves + share.folds) * unit + 4;
-        // Where the medium turns out to take no program, everything is read once more.
         Cost {
-            reads: 2
-                * (9 + layout.anchor_count
-                    + layout.listed_blocks
-                    + 2 * layout.checkpoint_pages
-                    + layout.leaf_count * unit
-                    + 4
-                    + 8 * unit),
-            tag_reads: 2
-                * (32
-                    + 2 * (pages.ilog2() + 2)
-                    + 3 * layout.anchor_count
-                    + 2 * search
-                    + layout.listed_blocks
-                    + 3
-                    + 3
-                    + 3 * unit
-                    + u32::from(layout.config.checkpoint_programs)
-                    + overshoot),
+            reads: 9
+                + layout.anchor_count
+                + layout.listed_blocks
+                + 2 * layout.checkpoint_pages
+                + layout.leaf_count * unit
+                + 4
+                + 8 * unit,
+            tag_reads: 32
+                + 2 * (pages.ilog2() + 2)
+                + 3 * layout.anchor_count
+                + 2 * search
+                + layout.listed_blocks
+                + 3
+                + 3
+                + 3 * unit
+                + u32::from(layout.config.checkpoint_programs)
+                + overshoot,
             programs: 7 * unit + 2 + 2 * layout.checkpoint_pages,
             copies: 3 * unit,
             erases: 3 + (16 / layout.frames_per_block).max(1),

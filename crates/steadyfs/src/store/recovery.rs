@@ -638,7 +638,12 @@ impl<'m, F: Flash> Store<'m, F> {
         for place in 0..self.layout.anchor_count {
             let first = self.anchors.blocks[place as usize] * self.layout.frames_per_block;
             for frame in first..first + RESCUED_MAX {
-                if self.rescued(frame)?.is_some() {
+                let Some(tag) = self.tag_at(self.frame_page(frame))? else { continue };
+                if matches!(tag.kind, Kind::Journal | Kind::Checkpoint) {
+                    // What was rescued comes first.
+                    break;
+                }
+                if self.is_rescued(frame, &tag)? {
                     self.blocks.set_live(frame, true);
                 }
             }
@@ -646,18 +651,19 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// The tag of a frame in an anchor, if the map names it.
-    fn rescued(&mut self, frame: Frame) -> Result<Option<Tag>, Error> {
-        let Some(tag) = self.tag_at(self.frame_page(frame))?.filter(|tag| self.names_something(tag)) else { return Ok(None) };
-        let live = match tag.kind {
+    /// Whether the map names a frame in an anchor.
+    fn is_rescued(&mut self, frame: Frame, tag: &Tag) -> Result<bool, Error> {
+        if !self.names_something(tag) {
+            return Ok(false);
+        }
+        Ok(match tag.kind {
             kind if Kinds::LEAF.has(kind) => self.root.get(tag.logical) == frame,
             kind if Kinds::DATA.has(kind) => {
                 let current = self.overlay_frame(tag.logical);
                 current.map_or_else(|| self.leaf_entry(tag.logical), Ok)? == frame
             }
             _ => false,
-        };
-        Ok(Some(tag).filter(|_| live))
+        })
     }
 
     /// Copies the frames that earlier mounts rescued, and that no call has moved since, into the fresh anchor: so at most one anchor is
@@ -669,7 +675,10 @@ impl<'m, F: Flash> Store<'m, F> {
                 if !self.blocks.is_live(frame) {
                     continue;
                 }
-                let Some(tag) = self.rescued(frame)? else { continue };
+                let Some(tag) = self.tag_at(self.frame_page(frame))? else { continue };
+                if !self.is_rescued(frame, &tag)? {
+                    continue;
+                }
                 // It was whole when it was rescued. Were it damaged since, the block would be kept for what can still be read.
                 let to = self.rescue(&tag, frame)?.ok_or(Error::Corrupt)?;
                 if Kinds::LEAF.has(tag.kind) {

@@ -4,12 +4,13 @@ mod model;
 
 pub use model::BitErrorModel;
 
+use super::forward;
 use super::{Tearable, Torn};
 use crate::meter::{Counters, Metered};
 use fastrand::Rng;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES};
 
 /// The hour in which an erased page was programmed.
 const NEVER: u32 = u32::MAX;
@@ -221,13 +222,7 @@ impl Cells {
 }
 
 impl<F: Flash> Flash for BitErrors<F> {
-    fn geometry(&self) -> Geometry {
-        self.inner.geometry()
-    }
-
-    fn timing(&self) -> Timing {
-        self.inner.timing()
-    }
+    forward!(geometry timing can_copy sync is_bad mark_bad);
 
     fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         let outcome = self.inner.read(page, data, tag);
@@ -253,10 +248,6 @@ impl<F: Flash> Flash for BitErrors<F> {
         self.inner.program(page, data, tag)
     }
 
-    fn can_copy(&self) -> bool {
-        self.inner.can_copy()
-    }
-
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         self.note_copy(page);
         self.inner.program_loaded(page, tag)
@@ -265,18 +256,6 @@ impl<F: Flash> Flash for BitErrors<F> {
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         self.note_erase(block);
         self.inner.erase(block)
-    }
-
-    fn sync(&mut self) -> Result<(), Failure> {
-        self.inner.sync()
-    }
-
-    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
-        self.inner.is_bad(block)
-    }
-
-    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        self.inner.mark_bad(block)
     }
 }
 

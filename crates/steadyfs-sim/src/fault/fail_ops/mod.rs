@@ -4,12 +4,13 @@ mod lives;
 
 pub use lives::Lives;
 
+use super::forward;
 use super::{Tearable, Torn};
 use crate::meter::{Counters, Metered};
 use fastrand::Rng;
 use lives::Wear;
 use std::collections::BTreeSet;
-use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
 /// A medium on which chosen programs and erases fail with [`Failure::BadBlock`].
 ///
@@ -222,13 +223,7 @@ impl<F: Tearable> FailOps<F> {
 }
 
 impl<F: Tearable> Flash for FailOps<F> {
-    fn geometry(&self) -> Geometry {
-        self.inner.geometry()
-    }
-
-    fn timing(&self) -> Timing {
-        self.inner.timing()
-    }
+    forward!(geometry timing corrected can_copy sync is_bad mark_bad);
 
     fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.inner.read(page, data, tag)
@@ -236,10 +231,6 @@ impl<F: Tearable> Flash for FailOps<F> {
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.inner.read_tag(page, tag)
-    }
-
-    fn corrected(&mut self) -> Corrected {
-        self.inner.corrected()
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
@@ -251,10 +242,6 @@ impl<F: Tearable> Flash for FailOps<F> {
             }
             Fate::Refuse(failure) => Err(failure),
         }
-    }
-
-    fn can_copy(&self) -> bool {
-        self.inner.can_copy()
     }
 
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
@@ -280,18 +267,6 @@ impl<F: Tearable> Flash for FailOps<F> {
             }
             Fate::Refuse(failure) => Err(failure),
         }
-    }
-
-    fn sync(&mut self) -> Result<(), Failure> {
-        self.inner.sync()
-    }
-
-    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
-        self.inner.is_bad(block)
-    }
-
-    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        self.inner.mark_bad(block)
     }
 }
 
@@ -338,6 +313,7 @@ impl<F: Metered> Metered for FailOps<F> {
 mod tests {
     use super::*;
     use crate::{Nand, NandTiming, Nor, NorTiming};
+    use steadyfs::media::Geometry;
     use steadyfs::media::nor::NorPages;
 
     const TAG: [u8; TAG_BYTES] = [1; TAG_BYTES];

@@ -1,0 +1,43 @@
+//! What a wrapper passes on unchanged.
+
+/// Methods of [`Flash`](steadyfs::media::Flash) that ask the medium in the field `inner`, by their names.
+macro_rules! forward {
+    ($($method:ident)*) => { $(forward!(@ $method);)* };
+    (@ geometry) => {
+        fn geometry(&self) -> steadyfs::media::Geometry {
+            self.inner.geometry()
+        }
+    };
+    (@ timing) => {
+        fn timing(&self) -> steadyfs::media::Timing {
+            self.inner.timing()
+        }
+    };
+    (@ corrected) => {
+        fn corrected(&mut self) -> steadyfs::media::Corrected {
+            self.inner.corrected()
+        }
+    };
+    (@ can_copy) => {
+        fn can_copy(&self) -> bool {
+            self.inner.can_copy()
+        }
+    };
+    (@ sync) => {
+        fn sync(&mut self) -> Result<(), steadyfs::media::Failure> {
+            self.inner.sync()
+        }
+    };
+    (@ is_bad) => {
+        fn is_bad(&mut self, block: steadyfs::media::BlockIndex) -> Result<bool, steadyfs::media::Failure> {
+            self.inner.is_bad(block)
+        }
+    };
+    (@ mark_bad) => {
+        fn mark_bad(&mut self, block: steadyfs::media::BlockIndex) -> Result<(), steadyfs::media::Failure> {
+            self.inner.mark_bad(block)
+        }
+    };
+}
+
+pub(super) use forward;
