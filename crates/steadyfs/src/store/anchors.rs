@@ -39,7 +39,7 @@ pub(super) struct Anchors {
     pub changing: Option<usize>,
     /// The newest checkpoint says so.
     pub announced: bool,
-    /// At a mount, the superblock whose list of anchors `blocks` is.
+    /// While the superblocks do not agree, the one whose list of anchors `blocks` is, or will be.
     pub list_of: usize,
     /// At a mount, the superblock that is older than the other one.
     pub older: Option<usize>,
@@ -187,6 +187,7 @@ impl<F: Flash> Store<'_, F> {
                 self.blocks.set_state(new, State::Reserved);
                 self.anchors.blocks[place as usize] = new;
                 self.anchors.doubt = (place, old);
+                self.anchors.list_of = 1;
                 self.anchors.renew();
                 return;
             }
@@ -250,7 +251,9 @@ impl<F: Flash> Store<'_, F> {
         let (place, loser) = self.anchors.doubt;
         if index == 1 && !self.superblock_is_good(1) && loser != NONE {
             // Block 0 alone counts from now on, and names the old anchor.
-            self.anchors.doubt.1 = core::mem::replace(&mut self.anchors.blocks[place as usize], loser);
+            if self.anchors.list_of == 1 {
+                self.anchors.doubt.1 = core::mem::replace(&mut self.anchors.blocks[place as usize], loser);
+            }
             self.end_change();
             return Ok(());
         }
