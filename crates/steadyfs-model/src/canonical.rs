@@ -1,12 +1,13 @@
 //! Canonical states: of all states that behave the same, one.
 //!
-//! - Sequences keep their order, and which of them follow each other.
+//! - Sequences keep their order, and how far apart they are, as long as a mount's jump and what it programs could bridge it.
 //! - Values of a logical page keep which of them are equal.
 //! - A page that no recovery can name, because it is older than the newest complete checkpoint and nothing durable leads to it, is
 //!   only known to be there. Should a recovery lead to it after all, it reads as damaged.
 //! - What a metastable page read as is forgotten when the power fails.
 
 use crate::chip::{Cell, Content, IDLE, Kind, NONE, Page, Quality, Sequence};
+use crate::recovery::JUMP;
 use crate::state::{Checkpoint, LOGICAL, Scope, State};
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ impl State {
         sequences.dedup();
         let mut numbers = vec![1; sequences.len()];
         for index in 1..sequences.len() {
-            numbers[index] = numbers[index - 1] + (sequences[index] - sequences[index - 1]).min(2);
+            numbers[index] = numbers[index - 1] + (sequences[index] - sequences[index - 1]).min(2 * JUMP);
         }
         self.each_sequence(&mut |sequence| {
             if let Ok(index) = sequences.binary_search(sequence) {

@@ -7,7 +7,7 @@ use crate::rules::Rule;
 use crate::state::{Anchor, BlockState, JOURNAL, LOGICAL, MOVED, Pages, Ram, Scope, USER, Violation};
 
 /// Distance by which the sequence jumps at a mount.
-const JUMP: Sequence = 16;
+pub(crate) const JUMP: Sequence = 16;
 /// Frames that may lie in an anchor.
 const RESCUED_MAX: u8 = 2;
 /// No way on.
@@ -65,6 +65,9 @@ impl Machine<'_> {
             }
         }
         anchors.sort_unstable();
+        if self.scope.has(Rule::JumpBeyondIgnored) {
+            self.ram.newest_seen = anchors.last().map_or(0, |newest| newest.0);
+        }
         for (_, index) in anchors.into_iter().rev() {
             self.ram.anchor = Anchor { current: index, next: 0, complete: index, ready: false };
             if self.find_in_anchor() {
@@ -247,8 +250,9 @@ impl Machine<'_> {
     fn settle(&mut self, last: Option<Record>) -> Step {
         let checked = self.scope.has(Rule::LastIsChecked);
         if self.scope.has(Rule::SequenceJump) {
-            self.ram.table.sequence += JUMP;
+            self.ram.table.sequence = self.ram.table.sequence.max(self.ram.newest_seen) + JUMP;
         }
+        self.ram.newest_seen = 0;
         if self.scope.has(Rule::AnchorInUseAtMount) {
             self.mark_live()?;
             // What is in data blocks is not known before the last record is applied.

@@ -25,6 +25,8 @@ pub enum Rule {
     CollectFromAll,
     /// 5: the sequence jumps, so that no number is used twice.
     SequenceJump,
+    /// 5: it jumps beyond newer anchors that hold nothing complete: theirs may read as complete later.
+    JumpBeyondIgnored,
     /// 5: a mount ends with a checkpoint.
     SettleCheckpoint,
     /// 5: a place of each head that may have been touched is skipped.

@@ -154,6 +154,8 @@ pub struct Ram {
     pub anchor: Anchor,
     /// First sequence of the transaction that roll-forward committed last.
     pub committed_start: Sequence,
+    /// Until a mount settles, the newest sequence that an anchor begins with.
+    pub newest_seen: Sequence,
 }
 
 impl Ram {
@@ -178,6 +180,7 @@ impl Ram {
             dirty: false,
             anchor: Anchor { current: 0, next: 0, complete: NONE, ready: false },
             committed_start: IDLE,
+            newest_seen: 0,
         }
     }
 }

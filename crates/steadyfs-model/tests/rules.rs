@@ -55,13 +55,14 @@ worlds! {
 
 #[test]
 fn recovery_misses_each_of_its_rules() {
-    let missed: [(Scope, Rule, Violation, usize); 16] = [
+    let missed: [(Scope, Rule, Violation, usize); 17] = [
         (Scope::ROOMY, Rule::FreshAnchor, ProgramOfTouchedPage, 2),
         (Scope::RECOVERY, Rule::RescueFrame, WrongClaim, 3),
         (Scope::RECOVERY, Rule::RescueJournal, WrongClaim, 3),
         (Scope::RING, Rule::CollectRescued, MountRefused, 10),
         (Scope { cuts: 1, ..Scope::RING }, Rule::CollectFromAll, MountRefused, 10),
         (Scope::RECOVERY, Rule::SequenceJump, CommitLostOrMixed, 6),
+        (Scope::RECOVERY, Rule::JumpBeyondIgnored, CommitLostOrMixed, 6),
         (Scope::RECOVERY, Rule::SettleCheckpoint, CommitLostOrMixed, 5),
         (Scope::RECOVERY, Rule::SkipPlaces, ProgramOfTouchedPage, 5),
         (Scope::RECOVERY, Rule::SkipBeforeCheckpoint, ProgramOfTouchedPage, 6),

@@ -41,6 +41,8 @@ pub(super) struct Anchors {
     pub announced: bool,
     /// While the superblocks do not agree, the one whose list of anchors `blocks` is, or will be.
     pub list_of: usize,
+    /// At a mount, the newest sequence that an anchor begins with.
+    pub newest_seen: u64,
     /// At a mount, the superblock that is older than the other one.
     pub older: Option<usize>,
 }
@@ -69,6 +71,7 @@ impl Default for Anchors {
             changing: None,
             announced: false,
             list_of: 0,
+            newest_seen: 0,
             older: None,
         }
     }

@@ -29,8 +29,9 @@ pub enum Access {
 /// Frames that a restart after a write costs: one skipped in each head, one rescued and its move, one of pacing. They are taken from
 /// the reserve and given back a few per victim.
 const RESTART_FRAMES: u32 = 5;
-/// Distance by which the sequence jumps at a mount, so that no number is ever used twice.
-const JUMP: u64 = 64;
+/// Distance by which the sequence jumps at a mount, so that no number is ever used twice: more than an anchor takes, and than programs
+/// that failed one after the other have used up.
+const JUMP: u64 = 64 * FAILURE_JUMP;
 /// Frames or journal pages left in a head's block that one call may use up.
 const SCARCE: u32 = 4;
 /// Frames that may lie in an anchor: one that a mount before rescued, the one of the last record, and a leaf that was folded when
@@ -254,6 +255,7 @@ impl<'m, F: Flash> Store<'m, F> {
         for (index, sequence) in first_sequences.iter_mut().enumerate().take(self.layout.anchor_count as usize) {
             *sequence = self.checked_sequence(self.anchors.blocks[index] * pages)?;
         }
+        self.anchors.newest_seen = first_sequences.into_iter().fold(0, u64::max);
         loop {
             let (mut newest, mut newest_sequence) = (0, 0);
             for (index, &sequence) in first_sequences.iter().enumerate() {
@@ -276,7 +278,8 @@ impl<'m, F: Flash> Store<'m, F> {
                 }
                 return Ok(true);
             }
-            // A newer anchor may hold a checkpoint that was cut; the one before it is then complete.
+            // A newer anchor may hold a checkpoint that was cut; the one before it is then complete. The cut one may read as complete
+            // later: `newest_seen` makes it older than what follows.
             first_sequences[newest] = 0;
         }
     }
@@ -361,13 +364,14 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(last)
     }
 
-    /// Whether every page of a record has the right checksum and is what its tag says.
+    /// Whether every page of a record has the right checksum and is what its tag says. The tag is read once more: that of a torn page may
+    /// have read differently before.
     fn is_whole(&mut self, record: &Record) -> Result<bool, Error> {
         let Record { tag, place } = *record;
-        if Kinds::JOURNAL.has(tag.kind) {
-            return Ok(self.checked_tag(place)? == Some(tag));
-        }
-        self.frame_is_complete(place, Kinds::of(&[tag.kind]), tag.logical)
+        let is_journal = Kinds::JOURNAL.has(tag.kind);
+        let page = if is_journal { place } else { self.frame_page(place) };
+        Ok(self.checked_tag(page)? == Some(tag)
+            && (is_journal || self.frame_is_complete(place, Kinds::of(&[tag.kind]), tag.logical)?))
     }
 
     /// Programs of a record.
@@ -579,7 +583,7 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Applies the last record, which may be metastable, and settles.
     fn settle(&mut self, last: Option<Record>) -> Result<(), Error> {
-        self.sequence += JUMP;
+        self.sequence = self.sequence.max(self.anchors.newest_seen) + JUMP;
         self.anchors.prepared = NONE;
         self.note_rescued()?;
         self.advance_anchor()?;
