@@ -252,13 +252,11 @@ impl<F: Flash> Store<'_, F> {
             }
         }
         let (place, loser) = self.anchors.doubt;
-        if index == 1 && !self.superblock_is_good(1) && loser != NONE {
-            // Block 0 alone counts from now on, and names the old anchor.
-            if self.anchors.list_of == 1 {
-                self.anchors.doubt.1 = core::mem::replace(&mut self.anchors.blocks[place as usize], loser);
-            }
-            self.end_change();
-            return Ok(());
+        if index == 1 && !self.superblock_is_good(1) && self.anchors.list_of == 1 && loser != NONE {
+            // Block 0 alone counts from now on, and names the old anchor. It is written anew all the same: what is left in the other
+            // block may look newer, until then.
+            self.anchors.doubt.1 = core::mem::replace(&mut self.anchors.blocks[place as usize], loser);
+            self.anchors.list_of = 0;
         }
         self.anchors.change(index.checked_sub(1).or(self.anchors.touched()));
         if self.anchors.changing.is_none() {
@@ -295,15 +293,16 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn trust_superblocks(&mut self, changing: Option<usize>, place: u32) {
         let good = [0, 1].map(|index| self.superblock_is_good(index));
         let anchors = &mut self.anchors;
+        let newest = anchors.list_of;
         let (differs, other) = anchors.doubt;
         let trusted = match changing {
             Some(index) if good[1 - index] => 1 - index,
             Some(index) => index,
             None if good == [false, true] => 1,
             None if good == [true, false] => 0,
-            None => anchors.list_of,
+            None => newest,
         };
-        if trusted != anchors.list_of && differs != NONE {
+        if trusted != newest && differs != NONE {
             anchors.doubt.1 = core::mem::replace(&mut anchors.blocks[differs as usize], other);
             anchors.list_of = trusted;
         }
@@ -322,8 +321,9 @@ impl<F: Flash> Store<'_, F> {
                 }
             }
             None => {
-                // Both were whole. Where one of them is not any more, it is written again.
-                anchors.doubt = (NONE, NONE);
+                // Both were whole. Where one of them is not any more, it is written again; until then, the place in the ring rests that
+                // one in a bad block does not agree on.
+                anchors.doubt = (if trusted == newest { NONE } else { differs }, NONE);
                 if let Some(index) = anchors.older.filter(|&index| good[index]) {
                     anchors.superblocks[index].touched = true;
                 }
@@ -333,7 +333,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Whether the block of a superblock is in use.
-    fn superblock_is_good(&self, index: usize) -> bool {
+    pub(super) fn superblock_is_good(&self, index: usize) -> bool {
         let block = self.anchors.superblocks[index].block;
         block != NONE && self.blocks.state(block) != State::Bad
     }

@@ -201,7 +201,8 @@ impl<F: Flash> Store<'_, F> {
             self.unmarked |= !self.is_open();
         }
         for index in 0..2 {
-            if let Some(page) = self.anchors.superblock(index, pages)
+            if self.superblock_is_good(index)
+                && let Some(page) = self.anchors.superblock(index, pages)
                 && (!self.read_page(page, &mut tag)? || is_weak(&self.flash.corrected()))
             {
                 self.anchors.renew();
