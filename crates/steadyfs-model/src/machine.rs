@@ -279,7 +279,8 @@ impl Machine<'_> {
         let (count, anchor) = (self.scope.anchors.0, self.ram.anchor);
         let in_use = |block| self.scope.has(Rule::AnchorInUse) && (self.has_live(block) || self.holds_journal(block));
         let complete = |index| index == anchor.complete && self.scope.has(Rule::CompleteAnchorKept);
-        (1..count).map(|step| (anchor.current + step) % count).find(|&index| {
+        let first = self.ram.ignored.unwrap_or(anchor.current + 1);
+        (0..count).map(|step| (first + step) % count).filter(|&index| index != anchor.current).find(|&index| {
             let block = self.scope.blocks.0 + index;
             self.state(block) == BlockState::Reserved && !in_use(block) && !complete(index)
         })

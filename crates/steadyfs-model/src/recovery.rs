@@ -65,10 +65,14 @@ impl Machine<'_> {
             }
         }
         anchors.sort_unstable();
+        let newest = anchors.last().map(|newest| newest.1);
         if self.scope.has(Rule::JumpBeyondIgnored) {
             self.ram.newest_seen = anchors.last().map_or(0, |newest| newest.0);
         }
         for (_, index) in anchors.into_iter().rev() {
+            if self.scope.has(Rule::IgnoredIsErased) {
+                self.ram.ignored = newest.filter(|&newest| newest != index);
+            }
             self.ram.anchor = Anchor { current: index, next: 0, complete: index, ready: false };
             if self.find_in_anchor() {
                 return Ok(());
@@ -294,6 +298,7 @@ impl Machine<'_> {
         if self.scope.has(Rule::SettleCheckpoint) {
             self.checkpoint()?;
         }
+        self.ram.ignored = None;
         if !self.scope.has(Rule::SkipBeforeCheckpoint) {
             self.skip_places(last.is_some() || marked);
         }

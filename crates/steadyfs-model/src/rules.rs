@@ -27,6 +27,8 @@ pub enum Rule {
     SequenceJump,
     /// 5: it jumps beyond newer anchors that hold nothing complete: theirs may read as complete later.
     JumpBeyondIgnored,
+    /// 5: the newest of these is the first to be erased: it may name frames in another one.
+    IgnoredIsErased,
     /// 5: a mount ends with a checkpoint.
     SettleCheckpoint,
     /// 5: a place of each head that may have been touched is skipped.

@@ -92,6 +92,9 @@ impl Scope {
         depth: 5,
         ..Scope::BROAD
     };
+    /// Programs and erases that fail in mounts with two cuts.
+    pub const FAILING_MOUNTS: Scope =
+        Scope { name: "failing mounts", cuts: 2, calls: &[PowerOff, Save(0)], depth: 7, ..Scope::FAILURES };
     /// Pages that read as tags that were never programmed; three pages in a block.
     pub const FORGERY: Scope = Scope {
         name: "forgery",

@@ -156,6 +156,8 @@ pub struct Ram {
     pub committed_start: Sequence,
     /// Until a mount settles, the newest sequence that an anchor begins with.
     pub newest_seen: Sequence,
+    /// The anchor with it, if it is not the one that the mount found its checkpoint in.
+    pub ignored: Option<u8>,
 }
 
 impl Ram {
@@ -181,6 +183,7 @@ impl Ram {
             anchor: Anchor { current: 0, next: 0, complete: NONE, ready: false },
             committed_start: IDLE,
             newest_seen: 0,
+            ignored: None,
         }
     }
 }

@@ -48,6 +48,7 @@ worlds! {
     every_change_folds NARROW
     old_frames_are_released_at_once FULL
     programs_and_erases_fail FAILURES
+    mounts_fail_and_are_cut FAILING_MOUNTS
     pages_read_as_forged_tags FORGERY
     anchors_take_several_checkpoints ROOMY
     rescued_frames_stay_while_the_ring_goes_round RING
@@ -55,14 +56,15 @@ worlds! {
 
 #[test]
 fn recovery_misses_each_of_its_rules() {
-    let missed: [(Scope, Rule, Violation, usize); 17] = [
+    let missed: [(Scope, Rule, Violation, usize); 18] = [
         (Scope::ROOMY, Rule::FreshAnchor, ProgramOfTouchedPage, 2),
         (Scope::RECOVERY, Rule::RescueFrame, WrongClaim, 3),
         (Scope::RECOVERY, Rule::RescueJournal, WrongClaim, 3),
         (Scope::RING, Rule::CollectRescued, MountRefused, 10),
         (Scope { cuts: 1, ..Scope::RING }, Rule::CollectFromAll, MountRefused, 10),
-        (Scope::RECOVERY, Rule::SequenceJump, CommitLostOrMixed, 6),
-        (Scope::RECOVERY, Rule::JumpBeyondIgnored, CommitLostOrMixed, 6),
+        (Scope::FAILURES, Rule::SequenceJump, CommitLostOrMixed, 5),
+        (Scope::NESTED, Rule::JumpBeyondIgnored, CommitLostOrMixed, 7),
+        (Scope::FAILING_MOUNTS, Rule::IgnoredIsErased, WrongRead, 6),
         (Scope::RECOVERY, Rule::SettleCheckpoint, CommitLostOrMixed, 5),
         (Scope::RECOVERY, Rule::SkipPlaces, ProgramOfTouchedPage, 5),
         (Scope::RECOVERY, Rule::SkipBeforeCheckpoint, ProgramOfTouchedPage, 6),

@@ -43,6 +43,9 @@ pub(super) struct Anchors {
     pub list_of: usize,
     /// At a mount, the newest sequence that an anchor begins with.
     pub newest_seen: u64,
+    /// Until a mount has written its checkpoint, the place of the anchor that begins so, if its checkpoint is not complete. It is the
+    /// first one to be erased: what it names may lie in others.
+    pub passed_over: u32,
     /// At a mount, the superblock that is older than the other one.
     pub older: Option<usize>,
 }
@@ -72,6 +75,7 @@ impl Default for Anchors {
             announced: false,
             list_of: 0,
             newest_seen: 0,
+            passed_over: NONE,
             older: None,
         }
     }
@@ -134,8 +138,9 @@ impl<F: Flash> Store<'_, F> {
     /// Erases the anchor that is used next, ahead of time.
     pub(super) fn prepare_anchor(&mut self) -> Result<(), Error> {
         let count = self.layout.anchor_count;
-        for step in 1..count {
-            let place = (self.anchors.current + step) % count;
+        let first = if self.anchors.passed_over == NONE { self.anchors.current + 1 } else { self.anchors.passed_over };
+        for step in 0..count {
+            let place = (first + step) % count;
             let block = self.anchors.blocks[place as usize];
             if self.needs_anchor()
                 && self.anchor_rests(place)

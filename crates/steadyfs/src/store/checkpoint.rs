@@ -33,6 +33,7 @@ impl<F: Flash> Store<'_, F> {
                 Ok(()) => {
                     self.programs_since_checkpoint = 0;
                     self.anchors.complete = self.anchors.current;
+                    self.anchors.passed_over = NONE;
                     self.anchors.announced = true;
                     // The blocks that it frees are erased only when it is there.
                     self.flash.sync()?;

@@ -255,7 +255,7 @@ impl<'m, F: Flash> Store<'m, F> {
         for (index, sequence) in first_sequences.iter_mut().enumerate().take(self.layout.anchor_count as usize) {
             *sequence = self.checked_sequence(self.anchors.blocks[index] * pages)?;
         }
-        self.anchors.newest_seen = first_sequences.into_iter().fold(0, u64::max);
+        (self.anchors.newest_seen, self.anchors.passed_over) = (0, NONE);
         loop {
             let (mut newest, mut newest_sequence) = (0, 0);
             for (index, &sequence) in first_sequences.iter().enumerate() {
@@ -266,6 +266,7 @@ impl<'m, F: Flash> Store<'m, F> {
             if newest_sequence == 0 {
                 return Ok(false);
             }
+            self.anchors.newest_seen = self.anchors.newest_seen.max(newest_sequence);
             self.anchors.current = newest as u32;
             if self.find_in_anchor(self.current_anchor() * pages)? {
                 self.anchors.complete = newest as u32;
@@ -279,8 +280,11 @@ impl<'m, F: Flash> Store<'m, F> {
                 return Ok(true);
             }
             // A newer anchor may hold a checkpoint that was cut; the one before it is then complete. The cut one may read as complete
-            // later: `newest_seen` makes it older than what follows.
+            // later: it is the first to be erased, and what follows has larger numbers.
             first_sequences[newest] = 0;
+            if self.anchors.passed_over == NONE {
+                self.anchors.passed_over = newest as u32;
+            }
         }
     }
 
