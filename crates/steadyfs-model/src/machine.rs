@@ -207,8 +207,21 @@ impl Machine<'_> {
         }
     }
 
-    /// Writes a checkpoint; blocks that were dead before are free after it.
+    /// Writes a checkpoint, in the next anchor if it has to be.
     pub fn checkpoint(&mut self) -> Step {
+        for _ in 0..self.scope.anchors.0 {
+            if self.ram.anchor.next + self.scope.checkpoint_pages > self.scope.anchors.1 {
+                self.advance_anchor()?;
+            }
+            if self.checkpoint_here()? {
+                return Ok(());
+            }
+        }
+        Err(Stop::Failed)
+    }
+
+    /// Writes a checkpoint in the anchor in use; blocks that were dead before are free after it. `false` when the anchor has gone bad.
+    pub fn checkpoint_here(&mut self) -> Step<bool> {
         for state in &mut self.ram.table.blocks {
             if *state == BlockState::Dead {
                 *state = BlockState::Free;
@@ -217,24 +230,19 @@ impl Machine<'_> {
         if self.scope.has(Rule::ListBeforeCheckpoint) {
             self.list_blocks();
         }
-        for _ in 0..self.scope.anchors.0 {
-            if self.ram.anchor.next + self.scope.checkpoint_pages > self.scope.anchors.1 {
-                self.advance_anchor()?;
+        match self.program_checkpoint() {
+            Err(Stop::Failed) => {
+                self.set_state(self.current_anchor(), BlockState::Bad);
+                self.ram.anchor.next = self.scope.anchors.1;
+                Ok(false)
             }
-            match self.program_checkpoint() {
-                Err(Stop::Failed) => {
-                    self.set_state(self.current_anchor(), BlockState::Bad);
-                    self.ram.anchor.next = self.scope.anchors.1;
-                }
-                Err(stop) => return Err(stop),
-                Ok(()) => {
-                    self.ram.anchor.complete = self.ram.anchor.current;
-                    self.list_blocks();
-                    return Ok(());
-                }
+            Err(stop) => Err(stop),
+            Ok(()) => {
+                self.ram.anchor.complete = self.ram.anchor.current;
+                self.list_blocks();
+                Ok(true)
             }
         }
-        Err(Stop::Failed)
     }
 
     fn list_blocks(&mut self) {

@@ -282,21 +282,31 @@ impl Machine<'_> {
             _ => {}
         }
         (self.ram.table.pending, self.ram.table.start) = (Pages::default(), IDLE);
-        if self.scope.has(Rule::CollectRescued) {
-            self.collect(before)?;
-        }
         self.keep_journal(last)?;
-        if self.scope.has(Rule::RescueJournal) {
-            self.rescue_journal()?;
-        }
+        let marked = !self.ram.table.unmarked;
         if self.scope.has(Rule::SkipBeforeCheckpoint) {
             self.skip_places(last.is_some());
         }
-        self.derive_live()?;
-        let marked = !self.ram.table.unmarked;
         self.ram.table.unmarked = true;
-        if self.scope.has(Rule::SettleCheckpoint) {
-            self.checkpoint()?;
+        loop {
+            if self.scope.has(Rule::CollectRescued) {
+                self.collect(before)?;
+            }
+            if self.scope.has(Rule::RescueJournal) {
+                self.rescue_journal()?;
+            }
+            self.derive_live()?;
+            if !self.scope.has(Rule::SettleCheckpoint) {
+                break;
+            }
+            if !self.scope.has(Rule::RescuedAgain) {
+                self.checkpoint()?;
+                break;
+            }
+            if self.checkpoint_here()? {
+                break;
+            }
+            self.advance_anchor()?;
         }
         self.ram.ignored = None;
         if !self.scope.has(Rule::SkipBeforeCheckpoint) {
@@ -305,8 +315,9 @@ impl Machine<'_> {
         self.empty_anchor()
     }
 
+    /// Copies the journal page; there is one even if nothing has been written, for an anchor must not begin with its checkpoint.
     fn rescue_journal(&mut self) -> Step {
-        while self.ram.table.journal_at != NONE {
+        while self.ram.table.journal_at != NONE || self.scope.has(Rule::CheckpointIsNotFirst) {
             let (page, sequence) = (self.next_anchor_page(), self.next_sequence());
             self.ram.anchor.next += 1;
             let tag = Tag { kind: Kind::Journal, logical: 0, sequence, start: sequence, from: NONE };

@@ -29,6 +29,10 @@ pub enum Rule {
     JumpBeyondIgnored,
     /// 5: the newest of these is the first to be erased: it may name frames in another one.
     IgnoredIsErased,
+    /// 5: where the checkpoint of a mount fails, what was rescued is copied to the next anchor as well.
+    RescuedAgain,
+    /// 5: an anchor of a mount begins with another page than its checkpoint, so that it can be told when that one is not complete.
+    CheckpointIsNotFirst,
     /// 5: a mount ends with a checkpoint.
     SettleCheckpoint,
     /// 5: a place of each head that may have been touched is skipped.

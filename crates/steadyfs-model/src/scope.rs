@@ -95,6 +95,8 @@ impl Scope {
     /// Programs and erases that fail in mounts with two cuts.
     pub const FAILING_MOUNTS: Scope =
         Scope { name: "failing mounts", cuts: 2, calls: &[PowerOff, Save(0)], depth: 7, ..Scope::FAILURES };
+    /// The same with checkpoints of one page, which may be all that is in an anchor.
+    pub const SMALL_CHECKPOINTS: Scope = Scope { name: "small checkpoints", checkpoint_pages: 1, ..Scope::FAILING_MOUNTS };
     /// Pages that read as tags that were never programmed; three pages in a block.
     pub const FORGERY: Scope = Scope {
         name: "forgery",

@@ -49,6 +49,7 @@ worlds! {
     old_frames_are_released_at_once FULL
     programs_and_erases_fail FAILURES
     mounts_fail_and_are_cut FAILING_MOUNTS
+    checkpoints_of_one_page SMALL_CHECKPOINTS
     pages_read_as_forged_tags FORGERY
     anchors_take_several_checkpoints ROOMY
     rescued_frames_stay_while_the_ring_goes_round RING
@@ -56,7 +57,7 @@ worlds! {
 
 #[test]
 fn recovery_misses_each_of_its_rules() {
-    let missed: [(Scope, Rule, Violation, usize); 18] = [
+    let missed: [(Scope, Rule, Violation, usize); 20] = [
         (Scope::ROOMY, Rule::FreshAnchor, ProgramOfTouchedPage, 2),
         (Scope::RECOVERY, Rule::RescueFrame, WrongClaim, 3),
         (Scope::RECOVERY, Rule::RescueJournal, WrongClaim, 3),
@@ -64,7 +65,9 @@ fn recovery_misses_each_of_its_rules() {
         (Scope { cuts: 1, ..Scope::RING }, Rule::CollectFromAll, MountRefused, 10),
         (Scope::FAILURES, Rule::SequenceJump, CommitLostOrMixed, 5),
         (Scope::NESTED, Rule::JumpBeyondIgnored, CommitLostOrMixed, 7),
-        (Scope::FAILING_MOUNTS, Rule::IgnoredIsErased, WrongRead, 6),
+        (Scope::FAILING_MOUNTS, Rule::IgnoredIsErased, CommitLostOrMixed, 6),
+        (Scope::SMALL_CHECKPOINTS, Rule::RescuedAgain, WrongRead, 3),
+        (Scope::SMALL_CHECKPOINTS, Rule::CheckpointIsNotFirst, CommitLostOrMixed, 6),
         (Scope::RECOVERY, Rule::SettleCheckpoint, CommitLostOrMixed, 5),
         (Scope::RECOVERY, Rule::SkipPlaces, ProgramOfTouchedPage, 5),
         (Scope::RECOVERY, Rule::SkipBeforeCheckpoint, ProgramOfTouchedPage, 6),

@@ -43,6 +43,8 @@ pub(super) struct Anchors {
     pub list_of: usize,
     /// At a mount, the newest sequence that an anchor begins with.
     pub newest_seen: u64,
+    /// At a mount, a bit for each anchor whose first page can be read neither as blank nor as whole.
+    pub unreadable: u16,
     /// Until a mount has written its checkpoint, the place of the anchor that begins so, if its checkpoint is not complete. It is the
     /// first one to be erased: what it names may lie in others.
     pub passed_over: u32,
@@ -75,6 +77,7 @@ impl Default for Anchors {
             announced: false,
             list_of: 0,
             newest_seen: 0,
+            unreadable: 0,
             passed_over: NONE,
             older: None,
         }
@@ -157,7 +160,25 @@ impl<F: Flash> Store<'_, F> {
     fn anchor_rests(&self, place: u32) -> bool {
         let block = self.anchors.blocks[place as usize];
         let kept = [self.anchors.current, self.anchors.complete, self.anchors.doubt.0].contains(&place);
-        !kept && self.blocks.live(block) == 0 && !self.holds_journal(block)
+        !kept && !self.holds_something(block)
+    }
+
+    /// Whether there is a live frame in an anchor, or the journal page.
+    fn holds_something(&self, block: BlockIndex) -> bool {
+        self.blocks.live(block) > 0 || self.holds_journal(block)
+    }
+
+    /// Erases the anchors that a mount could not read: the erase of one was cut, and it may read as whole, and as the newest, later.
+    pub(super) fn erase_unreadable(&mut self) -> Result<(), Error> {
+        for place in 0..self.layout.anchor_count {
+            let block = self.anchors.blocks[place as usize];
+            let is_free = place != self.anchors.current && self.blocks.state(block) == State::Reserved;
+            if is_free && self.anchors.unreadable >> place & 1 != 0 && !self.holds_something(block) {
+                self.erase(block)?;
+            }
+        }
+        self.anchors.unreadable = 0;
+        Ok(())
     }
 
     /// Goes on to the next anchor.

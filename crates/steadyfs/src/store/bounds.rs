@@ -275,7 +275,8 @@ impl<F: Flash> Store<'_, F> {
     /// Superblocks, first pages of the anchors and tags of what was rescued into them, two searches for the end of an anchor, the
     /// checkpoint, one tag for each program since and the first page of each block begun, the leaves, the journal page, and
     /// settling: one erase, three rescued frames, journal page and checkpoint, an erase for heads that are nearly full (two where
-    /// blocks are small), and, where several frames were rescued, their way back into blocks that may have to be erased first.
+    /// blocks are small), and, where several frames were rescued, their way back into blocks that may have to be erased first; an
+    /// erase for each anchor that cannot be read, of which there is one more with each mount in a row that was cut.
     ///
     /// Where the medium turns out to take no program, or a leaf to be lost, the volume is read once more: no more than twice this.
     pub fn mount_bound(layout: &Layout) -> Cost {
@@ -304,7 +305,7 @@ impl<F: Flash> Store<'_, F> {
                 + overshoot,
             programs: 7 * unit + 2 + 2 * layout.checkpoint_pages,
             copies: 3 * unit,
-            erases: 3 + (16 / layout.frames_per_block).max(1),
+            erases: 3 + (16 / layout.frames_per_block).max(1) + layout.anchor_count - 2,
         }
     }
 }

@@ -18,36 +18,43 @@ impl<F: Flash> Store<'_, F> {
     /// # Power loss
     /// The checkpoint before stays the newest until the last page is complete.
     pub(super) fn checkpoint(&mut self) -> Result<(), Error> {
+        for _ in 0..self.layout.anchor_count {
+            if self.checkpoints_left() == 0 {
+                self.advance_anchor()?;
+            }
+            if self.checkpoint_here()? {
+                return Ok(());
+            }
+        }
+        self.read_only = true;
+        Err(Error::MediaFailing)
+    }
+
+    /// Writes a checkpoint in the current anchor. `false` when that has gone bad.
+    pub(super) fn checkpoint_here(&mut self) -> Result<bool, Error> {
         for block in 0..self.blocks.block_count() {
             if self.blocks.state(block) == State::Dead {
                 self.blocks.set_state(block, State::Free);
             }
         }
         self.list_blocks();
-        let pages = self.layout.checkpoint_pages;
-        for _ in 0..self.layout.anchor_count {
-            if self.anchors.next + pages > self.layout.geometry.pages_per_block {
-                self.advance_anchor()?;
+        match self.program_checkpoint() {
+            Ok(()) => {
+                self.programs_since_checkpoint = 0;
+                self.anchors.complete = self.anchors.current;
+                self.anchors.passed_over = NONE;
+                self.anchors.announced = true;
+                // The blocks that it frees are erased only when it is there.
+                self.flash.sync()?;
+                Ok(true)
             }
-            match self.program_checkpoint() {
-                Ok(()) => {
-                    self.programs_since_checkpoint = 0;
-                    self.anchors.complete = self.anchors.current;
-                    self.anchors.passed_over = NONE;
-                    self.anchors.announced = true;
-                    // The blocks that it frees are erased only when it is there.
-                    self.flash.sync()?;
-                    return Ok(());
-                }
-                Err(Error::MediaFailing) => {
-                    self.go_bad(self.current_anchor());
-                    self.anchors.next = self.layout.geometry.pages_per_block;
-                }
-                Err(error) => return Err(self.refused(error)),
+            Err(Error::MediaFailing) => {
+                self.go_bad(self.current_anchor());
+                self.anchors.next = self.layout.geometry.pages_per_block;
+                Ok(false)
             }
+            Err(error) => Err(self.refused(error)),
         }
-        self.read_only = true;
-        Err(Error::MediaFailing)
     }
 
     /// Chooses the blocks that may be allocated until the next checkpoint: the least worn, and every fourth time the most worn

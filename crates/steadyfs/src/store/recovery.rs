@@ -100,7 +100,7 @@ impl<'m, F: Flash> Store<'m, F> {
             let state = if self.flash.is_bad(block)? { State::Bad } else { State::Free };
             self.blocks.set_state(block, state);
             if state == State::Free {
-                newest = newest.max(self.checked_sequence(block * geometry.pages_per_block)?);
+                newest = newest.max(self.checked_tag(block * geometry.pages_per_block)?.map_or(0, |tag| tag.sequence));
             }
         }
         // Pages of an earlier volume stay until their blocks are erased. Roll-forward takes them for old ones if all sequences of
@@ -252,8 +252,14 @@ impl<'m, F: Flash> Store<'m, F> {
         // The sequence of each anchor's first page; 0 where there is nothing to look at. One whose first page cannot be read counts as
         // empty: its erase may have been cut, and then the journal page that its checkpoint names may be gone.
         let mut first_sequences = [0; ANCHORS_MAX];
+        self.anchors.unreadable = 0;
         for (index, sequence) in first_sequences.iter_mut().enumerate().take(self.layout.anchor_count as usize) {
-            *sequence = self.checked_sequence(self.anchors.blocks[index] * pages)?;
+            let mut tag = [0; TAG_BYTES];
+            let is_read = self.read_page(self.anchors.blocks[index] * pages, &mut tag)?;
+            match Tag::checked(&tag, self.page).filter(|_| is_read) {
+                Some(tag) => *sequence = tag.sequence,
+                None => self.anchors.unreadable |= u16::from(!is_read || !is_blank(&tag)) << index,
+            }
         }
         (self.anchors.newest_seen, self.anchors.passed_over) = (0, NONE);
         loop {
@@ -286,11 +292,6 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.anchors.passed_over = newest as u32;
             }
         }
-    }
-
-    /// The sequence of a page, or 0, which no page has, when its checksum is not right.
-    fn checked_sequence(&mut self, page: PageIndex) -> Result<u64, Error> {
-        Ok(self.checked_tag(page)?.map_or(0, |tag| tag.sequence))
     }
 
     /// A tag, or `None` when its page cannot be read or its checksum is not right.
@@ -602,9 +603,31 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         self.pending.clear();
         self.transaction_start = IDLE;
-        self.collect()?;
         self.keep_journal(last)?;
-        while self.journal_at != NONE {
+        self.skip_places(last.is_some());
+        if last.is_some() {
+            self.pace.credit = self.pace.credit.saturating_sub(RESTART_FRAMES);
+        }
+        self.unmarked = true;
+        loop {
+            self.collect()?;
+            self.rescue_journal()?;
+            self.derive_live()?;
+            if self.checkpoint_here()? {
+                break;
+            }
+            // What the checkpoint names lies in its own anchor: the one that has gone bad may be erased by a mount that does not know it.
+            self.advance_anchor()?;
+        }
+        self.erase_unreadable()?;
+        self.stock_heads()?;
+        self.empty_anchor()
+    }
+
+    /// Copies the journal page into the fresh anchor. There is one even before the first commit: an anchor that begins with a checkpoint of
+    /// one page could not be told when that is not complete.
+    fn rescue_journal(&mut self) -> Result<(), Error> {
+        loop {
             let page = self.current_anchor() * self.layout.geometry.pages_per_block + self.anchors.next;
             let tag = Tag { sequence: self.sequence, logical: 0, kind: Kind::Journal, aux: 0 };
             self.sequence += 1;
@@ -612,21 +635,12 @@ impl<'m, F: Flash> Store<'m, F> {
             match self.program_journal_page(page, &tag) {
                 Ok(()) => {
                     self.journal_at = page;
-                    break;
+                    return Ok(());
                 }
                 Err(Error::MediaFailing) => self.lose_anchor()?,
                 Err(error) => return Err(error),
             }
         }
-        self.skip_places(last.is_some());
-        if last.is_some() {
-            self.pace.credit = self.pace.credit.saturating_sub(RESTART_FRAMES);
-        }
-        self.derive_live()?;
-        self.unmarked = true;
-        self.checkpoint()?;
-        self.stock_heads()?;
-        self.empty_anchor()
     }
 
     /// Makes the journal buffer hold the newest journal page. The one of the last record was read when it was applied, and is not
