@@ -41,6 +41,8 @@ pub(super) struct Anchors {
     pub announced: bool,
     /// While the superblocks do not agree, the one whose list of anchors `blocks` is, or will be.
     pub list_of: usize,
+    /// At a mount, the superblock that is going to change and the place in doubt, as the checkpoint says.
+    pub said: (Option<usize>, u32),
     /// At a mount, the newest sequence that an anchor begins with.
     pub newest_seen: u64,
     /// At a mount, a bit for each anchor whose first page can be read neither as blank nor as whole.
@@ -76,6 +78,7 @@ impl Default for Anchors {
             changing: None,
             announced: false,
             list_of: 0,
+            said: (None, NONE),
             newest_seen: 0,
             unreadable: 0,
             passed_over: NONE,
@@ -231,7 +234,8 @@ impl<F: Flash> Store<'_, F> {
 
     /// The superblock that is to change, if a checkpoint says so, and whether its block must be erased first.
     fn next_superblock(&self) -> Option<(usize, bool)> {
-        let index = self.anchors.changing.filter(|_| self.anchors.announced)?;
+        let index =
+            self.anchors.changing.filter(|_| self.anchors.announced && (0..2).any(|index| self.superblock_is_good(index)))?;
         let Superblocks { next, touched, .. } = self.anchors.superblocks[index];
         Some((index, self.superblock_is_good(index) && (touched || next >= self.layout.geometry.pages_per_block)))
     }
@@ -277,6 +281,10 @@ impl<F: Flash> Store<'_, F> {
                 Err(error) => return Err(self.refused(error)),
             }
         }
+        if !self.superblock_is_good(0) && !self.superblock_is_good(1) {
+            // Nothing changes any more. Every later checkpoint says that the one that went bad last counts, and the place in doubt rests.
+            return Ok(());
+        }
         let (place, loser) = self.anchors.doubt;
         if index == 1 && !self.superblock_is_good(1) && self.anchors.list_of == 1 && loser != NONE {
             // Block 0 alone counts from now on, and names the old anchor. It is written anew all the same: what is left in the other
@@ -314,9 +322,10 @@ impl<F: Flash> Store<'_, F> {
         self.program_buffer(page, &tag)
     }
 
-    /// After a mount found its checkpoint, which says which superblock is `changing`, and which blocks are bad: takes over what the
+    /// After a mount found its checkpoint, which says which superblock is changing, and which blocks are bad: takes over what the
     /// superblock says that counts.
-    pub(super) fn trust_superblocks(&mut self, changing: Option<usize>, place: u32) {
+    pub(super) fn trust_superblocks(&mut self) {
+        let (changing, place) = self.anchors.said;
         let good = [0, 1].map(|index| self.superblock_is_good(index));
         let anchors = &mut self.anchors;
         let newest = anchors.list_of;

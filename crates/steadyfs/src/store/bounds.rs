@@ -272,8 +272,8 @@ impl<F: Flash> Store<'_, F> {
 
     /// Worst case of a mount after an unclean stop.
     ///
-    /// Superblocks, first pages of the anchors and tags of what was rescued into them, two searches for the end of an anchor, the
-    /// checkpoint, one tag for each program since and the first page of each block begun, the leaves, the journal page, and
+    /// Superblocks, first pages of the anchors and tags of what was rescued into them, two searches for the end of an anchor and a look
+    /// at what was rescued into it, the checkpoint, one tag for each program since and the first page of each block begun, the leaves, the journal page, and
     /// settling: one erase, three rescued frames, journal page and checkpoint, an erase for heads that are nearly full (two where
     /// blocks are small), and, where several frames were rescued, their way back into blocks that may have to be erased first; an
     /// erase for each anchor that cannot be read, of which there is one more with each mount in a row that was cut.
@@ -291,9 +291,9 @@ impl<F: Flash> Store<'_, F> {
                 + layout.listed_blocks
                 + 2 * layout.checkpoint_pages
                 + layout.leaf_count * unit
-                + 4
-                + 8 * unit,
-            tag_reads: 32
+                + 6
+                + 14 * unit,
+            tag_reads: 34
                 + 2 * (pages.ilog2() + 2)
                 + 3 * layout.anchor_count
                 + 2 * search

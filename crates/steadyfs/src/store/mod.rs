@@ -309,8 +309,10 @@ impl<'m, F: Flash> Store<'m, F> {
 
     fn go_bad(&mut self, block: BlockIndex) {
         self.lose(block);
-        // Only a note for other users of the chip; the checkpoint is what counts.
-        let _ = self.flash.mark_bad(block);
+        // Only a note for other users of the chip; the checkpoint is what counts. Superblocks are looked for in blocks without a mark.
+        if self.anchors.superblocks.iter().all(|it| it.block != block) {
+            let _ = self.flash.mark_bad(block);
+        }
     }
 
     /// Moves a block that has just become empty on: to quarantine, or out of use.

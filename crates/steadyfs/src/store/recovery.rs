@@ -276,6 +276,7 @@ impl<'m, F: Flash> Store<'m, F> {
             self.anchors.current = newest as u32;
             if self.find_in_anchor(self.current_anchor() * pages)? {
                 self.anchors.complete = newest as u32;
+                self.trust_superblocks();
                 self.reserve_anchors();
                 for block in 0..self.blocks.block_count() {
                     if self.blocks.state(block) == State::Erased {
@@ -312,12 +313,36 @@ impl<'m, F: Flash> Store<'m, F> {
             let tag = self.tag_at(first + start)?;
             let begins = tag.is_some_and(|tag| tag.kind == Kind::Checkpoint && tag.logical == 0 && tag.aux == size);
             if begins && self.read_checkpoint(first + start)? {
+                let is_last = end == low;
+                let is_only = start == 0 || self.tag_at(first + start - 1)?.is_none_or(|tag| tag.kind != Kind::Checkpoint);
+                if is_last && is_only && !self.salvages && !self.anchor_is_whole()? {
+                    return Ok(false);
+                }
                 self.anchors.next = low;
                 return Ok(true);
             }
             end -= 1;
         }
         Ok(false)
+    }
+
+    /// Whether all can be read that the checkpoint names in its own anchor. If not, a mount passed over the anchor, and its erase was cut.
+    fn anchor_is_whole(&mut self) -> Result<bool, Error> {
+        let (anchor, per_block) = (self.current_anchor(), self.layout.frames_per_block);
+        for leaf in 0..self.root.len() {
+            let frame = self.root.get(leaf);
+            if frame / per_block == anchor && !self.frame_is_complete(frame, Kinds::LEAF, leaf)? {
+                return Ok(false);
+            }
+        }
+        for index in 0..self.overlay.len() {
+            let frame = self.overlay.value(index) & !self.settled_bit();
+            if frame / per_block == anchor && !self.frame_is_complete(frame, Kinds::DATA, self.overlay.key(index))? {
+                return Ok(false);
+            }
+        }
+        let is_journal = |tag: Tag| Kinds::JOURNAL.has(tag.kind);
+        Ok(!self.holds_journal(anchor) || self.checked_tag(self.journal_at)?.is_some_and(is_journal))
     }
 
     /// A tag, or `None` when it cannot be read or is none.
