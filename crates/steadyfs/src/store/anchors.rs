@@ -286,11 +286,14 @@ impl<F: Flash> Store<'_, F> {
             return Ok(());
         }
         let (place, loser) = self.anchors.doubt;
-        if index == 1 && !self.superblock_is_good(1) && self.anchors.list_of == 1 && loser != NONE {
+        if index == 1 && !self.superblock_is_good(1) {
             // Block 0 alone counts from now on, and names the old anchor. It is written anew all the same: what is left in the other
-            // block may look newer, until then.
-            self.anchors.doubt.1 = core::mem::replace(&mut self.anchors.blocks[place as usize], loser);
-            self.anchors.list_of = 0;
+            // block may look newer until then, also where the mount did not see it.
+            self.anchors.generation += 1;
+            if self.anchors.list_of == 1 && loser != NONE {
+                self.anchors.doubt.1 = core::mem::replace(&mut self.anchors.blocks[place as usize], loser);
+                self.anchors.list_of = 0;
+            }
         }
         self.anchors.change(index.checked_sub(1).or(self.anchors.touched()));
         if self.anchors.changing.is_none() {
