@@ -1,8 +1,8 @@
 //! The header of a checkpoint. The tables behind it follow without gaps: root, overlay, pending pages, wear, states.
 //!
 //! ```text
-//! 0        4         6             8             10       12         20                  28           32                      50       52         53          57         58         59      60
-//! | "SFSC" | version | overlay len | pending len | zero | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | unmarked | wear base | worn out | changing | place | zero …
+//! 0        4         6             8             10       12         20                  28           32                      50       52         53          57         58         59      60       64
+//! | "SFSC" | version | overlay len | pending len | zero | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | unmarked | wear base | worn out | changing | place | counts |
 //! ```
 
 use super::{Fields, VERSION};
@@ -37,6 +37,8 @@ pub(crate) struct Header {
     pub changing: Option<usize>,
     /// The place in the ring that changes, or all ones.
     pub place: u32,
+    /// Sequence of the superblock that counts meanwhile, its low 32 bits.
+    pub counts: u32,
 }
 
 impl Header {
@@ -63,6 +65,7 @@ impl Header {
         let changing = (fields.get(1) as usize).checked_sub(1).filter(|&index| index < 2);
         let place = fields.get(1) as u32;
         let place = if place == 0xFF { u32::MAX } else { place };
+        let counts = fields.get32();
         Some(Self {
             overlay_len,
             pending_len,
@@ -76,6 +79,7 @@ impl Header {
             worn_out,
             changing,
             place,
+            counts,
         })
     }
 
@@ -101,6 +105,7 @@ impl Header {
         fields.put(1, self.worn_out.into());
         fields.put(1, self.changing.map_or(0, |index| index as u64 + 1));
         fields.put(1, self.place.into());
+        fields.put(4, self.counts.into());
         bytes
     }
 }
@@ -124,6 +129,7 @@ mod tests {
             worn_out: false,
             changing: Some(1),
             place: u32::MAX,
+            counts: 77,
         };
         assert_eq!(Header::parse(&header.emit()), Some(header));
         assert_eq!(Header::parse(&[0xFF; BYTES]), None);

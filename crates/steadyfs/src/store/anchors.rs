@@ -41,8 +41,10 @@ pub(super) struct Anchors {
     pub announced: bool,
     /// While the superblocks do not agree, the one whose list of anchors `blocks` is, or will be.
     pub list_of: usize,
-    /// At a mount, the superblock that is going to change and the place in doubt, as the checkpoint says.
-    pub said: (Option<usize>, u32),
+    /// Generation of the superblock that counts while the other one changes, its low 32 bits: one that lost its newest page looks older.
+    pub counts: u32,
+    /// At a mount, the superblock that is going to change, the place in doubt, and `counts`, as the checkpoint says.
+    pub said: (Option<usize>, u32, u32),
     /// At a mount, the newest sequence that an anchor begins with.
     pub newest_seen: u64,
     /// At a mount, a bit for each anchor whose first page can be read neither as blank nor as whole.
@@ -62,6 +64,15 @@ pub(super) struct Superblocks {
     pub next: u32,
     /// A power cut may have hit it: only an erase makes it good.
     pub touched: bool,
+    /// Generation of the newest one that a mount found, its low 32 bits.
+    pub found: u32,
+}
+
+impl Superblocks {
+    /// Whether the newest one that a mount found is older than this.
+    fn is_older(&self, generation: u32) -> bool {
+        (self.found.wrapping_sub(generation) as i32) < 0
+    }
 }
 
 impl Default for Anchors {
@@ -73,12 +84,13 @@ impl Default for Anchors {
             complete: NONE,
             prepared: NONE,
             doubt: (NONE, NONE),
-            superblocks: [Superblocks { block: NONE, next: 0, touched: false }; 2],
+            superblocks: [Superblocks { block: NONE, next: 0, touched: false, found: 0 }; 2],
             generation: 1,
             changing: None,
             announced: false,
             list_of: 0,
-            said: (None, NONE),
+            counts: 1,
+            said: (None, NONE, 0),
             newest_seen: 0,
             unreadable: 0,
             passed_over: NONE,
@@ -97,6 +109,7 @@ impl Anchors {
     /// Lets both superblocks be written anew.
     pub fn renew(&mut self) {
         if self.changing.is_none() {
+            self.counts = self.generation as u32;
             self.generation += 1;
             self.change(Some(1));
         }
@@ -250,7 +263,7 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn erase_superblock(&mut self, index: usize) -> Result<(), Error> {
         let block = self.anchors.superblocks[index].block;
         if self.erase(block)? {
-            self.anchors.superblocks[index] = Superblocks { block, next: 0, touched: false };
+            self.anchors.superblocks[index] = Superblocks { block, next: 0, touched: false, found: 0 };
         }
         Ok(())
     }
@@ -295,6 +308,7 @@ impl<F: Flash> Store<'_, F> {
                 self.anchors.list_of = 0;
             }
         }
+        self.anchors.counts = self.anchors.generation as u32;
         self.anchors.change(index.checked_sub(1).or(self.anchors.touched()));
         if self.anchors.changing.is_none() {
             self.end_change();
@@ -328,13 +342,13 @@ impl<F: Flash> Store<'_, F> {
     /// After a mount found its checkpoint, which says which superblock is changing, and which blocks are bad: takes over what the
     /// superblock says that counts.
     pub(super) fn trust_superblocks(&mut self) {
-        let (changing, place) = self.anchors.said;
+        let (changing, place, counts) = self.anchors.said;
         let good = [0, 1].map(|index| self.superblock_is_good(index));
         let anchors = &mut self.anchors;
         let newest = anchors.list_of;
         let (differs, other) = anchors.doubt;
         let trusted = match changing {
-            Some(index) if good[1 - index] => 1 - index,
+            Some(index) if good[1 - index] && !anchors.superblocks[1 - index].is_older(counts) => 1 - index,
             Some(index) => index,
             None if good == [false, true] => 1,
             None if good == [true, false] => 0,
@@ -353,15 +367,21 @@ impl<F: Flash> Store<'_, F> {
                 }
                 anchors.superblocks[index].touched = true;
                 (anchors.changing, anchors.announced) = (changing, true);
-                if good[1 - index] && anchors.superblocks[1 - index].touched {
+                let other = 1 - index;
+                anchors.counts = anchors.superblocks[if good[other] { other } else { index }].found;
+                // Where its newest page is lost it is as good as none.
+                anchors.superblocks[other].touched |= anchors.superblocks[other].is_older(counts);
+                if good[other] && anchors.superblocks[other].touched {
                     // The one that counts is lost: it is written before the last one is erased.
-                    anchors.change(Some(1 - index));
+                    anchors.counts = anchors.superblocks[index].found;
+                    anchors.change(Some(other));
                 }
             }
             None => {
                 // Both were whole. Where one of them is not any more, it is written again; until then, the place in the ring rests that
                 // one in a bad block does not agree on.
                 anchors.doubt = (if trusted == newest { NONE } else { differs }, NONE);
+                anchors.counts = anchors.generation as u32;
                 if let Some(index) = anchors.older.filter(|&index| good[index]) {
                     anchors.superblocks[index].touched = true;
                 }

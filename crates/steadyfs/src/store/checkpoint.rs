@@ -103,6 +103,7 @@ impl<F: Flash> Store<'_, F> {
             worn_out: self.worn_out,
             changing: self.anchors.changing,
             place: self.anchors.doubt.0,
+            counts: self.anchors.counts,
         }
     }
 
@@ -157,7 +158,7 @@ impl<F: Flash> Store<'_, F> {
             self.unmarked = header.unmarked;
             self.blocks.wear_base = header.wear_base;
             self.worn_out = header.worn_out;
-            self.anchors.said = (header.changing, header.place);
+            self.anchors.said = (header.changing, header.place, header.counts);
             self.layout.set_bad_blocks(self.blocks.count(State::Bad));
             self.pace.credit = u32::from(header.credit).min(2 * self.layout.frames_per_block);
         }

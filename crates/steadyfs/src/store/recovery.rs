@@ -201,7 +201,8 @@ impl<'m, F: Flash> Store<'m, F> {
             let here = [Some(newest), other].into_iter().flatten().find(|found| found.block == block);
             let next = here.map_or(0, |found| found.next);
             // One that is not there is erased before it is written again.
-            self.anchors.superblocks[index] = Superblocks { block, next, touched: here.is_none() };
+            let found = here.map_or(0, |found| found.sequence as u32);
+            self.anchors.superblocks[index] = Superblocks { block, next, touched: here.is_none(), found };
             if here.is_some_and(|found| found.sequence != newest.sequence) {
                 self.anchors.older = Some(index);
             }
