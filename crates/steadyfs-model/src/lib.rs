@@ -44,6 +44,7 @@ pub mod rules;
 mod scope;
 pub mod state;
 mod steps;
+pub mod superblocks;
 
 use call::Action;
 use state::{Scope, State};
