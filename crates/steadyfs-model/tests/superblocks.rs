@@ -3,9 +3,7 @@
 use stateright::{Checker, Model};
 use std::env;
 use steadyfs_model::superblocks::call::Action;
-use steadyfs_model::superblocks::rules::Rule;
 use steadyfs_model::superblocks::state::Scope;
-use steadyfs_model::superblocks::state::Violation::{self, *};
 
 /// Checks a world; the shortest way to a violation, if there is one.
 fn check(scope: &Scope) -> Option<Vec<Action>> {
@@ -17,11 +15,18 @@ fn check(scope: &Scope) -> Option<Vec<Action>> {
 
 /// Expects no violation in as many calls as the world says, and `STEADYFS_MODEL_DEEPER` more.
 fn holds(scope: Scope) {
-    let deeper = env::var("STEADYFS_MODEL_DEEPER").map_or(0, |text| text.parse::<isize>().expect("STEADYFS_MODEL_DEEPER is a number"));
+    let deeper =
+        env::var("STEADYFS_MODEL_DEEPER").map_or(0, |text| text.parse::<isize>().expect("STEADYFS_MODEL_DEEPER is a number"));
     let scope = Scope { depth: scope.depth.strict_add_signed(deeper), ..scope };
     if let Some(found) = check(&scope) {
         for action in &found {
-            println!("{action:?}\n    {:?}\n   {:?}\n   {:?}", action.state.chip.cells.chunks(scope.pages.into()).collect::<Vec<_>>(), action.state.ram, action.state.promise);
+            println!("{action:?} {:?}", action.state.promise);
+            for (b, cells) in action.state.chip.cells.chunks(scope.pages.into()).enumerate() {
+                println!("   {b}: {cells:?}");
+            }
+            if let Some(ram) = &action.state.ram {
+                println!("   {:?}\n   {:?}", ram.anchors, ram.states);
+            }
         }
         panic!("in the world {:?}: {found:?}", scope.name);
     }

@@ -128,7 +128,9 @@ impl Machine<'_> {
     }
 
     /// Writes a checkpoint; blocks that were dead before are free after it.
-    pub fn checkpoint(&mut self) -> Step {
+    ///
+    /// With `again`, what a mount has rescued is copied again where the checkpoint goes on to another anchor.
+    pub fn checkpoint(&mut self, again: bool) -> Step {
         for state in &mut self.ram.states {
             if *state == BlockState::Dead {
                 *state = BlockState::Free;
@@ -137,6 +139,9 @@ impl Machine<'_> {
         for _ in 0..self.scope.anchors {
             if self.ram.anchors.next >= self.scope.pages {
                 self.advance_anchor()?;
+                if again {
+                    self.rescue_journal()?;
+                }
             }
             let page = self.next_anchor_page();
             // The number of the next program is that after the checkpoint.
@@ -158,6 +163,24 @@ impl Machine<'_> {
         }
         self.ram.read_only = true;
         Err(Stop::Failed)
+    }
+
+    /// Copies the journal page into the current anchor, or into the next one where that fails.
+    pub fn rescue_journal(&mut self) -> Step {
+        loop {
+            let page = self.next_anchor_page();
+            match self.program(page, Content::Journal(self.ram.version)) {
+                Err(Stop::Failed) => {
+                    self.go_bad(self.block_at(self.ram.anchors.current));
+                    self.advance_anchor()?;
+                }
+                Err(stop) => return Err(stop),
+                Ok(()) => {
+                    self.ram.journal_at = page;
+                    return Ok(());
+                }
+            }
+        }
     }
 
     /// Lets both superblocks be written anew.

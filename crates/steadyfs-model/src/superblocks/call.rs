@@ -146,7 +146,7 @@ impl Machine<'_> {
             Call::Mount | Call::PowerOff => Ok(true),
             Call::Save => {
                 self.ram.version = committed.max(self.ram.version) + 1;
-                self.checkpoint().map(|()| true)
+                self.checkpoint(false).map(|()| true)
             }
             Call::Prepare if self.ram.anchors.prepared == NONE => self.prepare_anchor().map(|()| true),
             Call::Replace => {
@@ -158,7 +158,7 @@ impl Machine<'_> {
                 }
                 let (place, block) = (*self.choices.of(&places), *self.choices.of(&blocks));
                 self.replace_anchor(place, block);
-                self.checkpoint().map(|()| true)
+                self.checkpoint(false).map(|()| true)
             }
             Call::Renew if self.ram.anchors.changing.is_none() => {
                 self.renew();

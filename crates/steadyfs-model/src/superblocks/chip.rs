@@ -10,7 +10,7 @@ pub type Page = u8;
 /// Number of a program.
 pub type Sequence = u16;
 /// A ring of anchors: the block in each place.
-pub type Ring = [Block; 4];
+pub type Ring = [Block; 5];
 /// No block, page or place.
 pub const NONE: u8 = u8::MAX;
 

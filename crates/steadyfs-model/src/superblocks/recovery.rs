@@ -60,7 +60,8 @@ impl Machine<'_> {
             }
         }
         if let Some(other) = other.filter(|other| other.generation + 1 == newest.generation) {
-            let differs = (0..self.scope.anchors).find(|&place| other.ring[usize::from(place)] != newest.ring[usize::from(place)]);
+            let differs =
+                (0..self.scope.anchors).find(|&place| other.ring[usize::from(place)] != newest.ring[usize::from(place)]);
             anchors.doubt = differs.map_or((NONE, NONE), |place| (place, other.ring[usize::from(place)]));
         }
         Ok(())
@@ -206,20 +207,21 @@ impl Machine<'_> {
         if self.scope.has(Rule::FreshAnchor) || self.ram.anchors.next + 2 > self.scope.pages {
             self.advance_anchor()?;
         }
-        loop {
-            let page = self.next_anchor_page();
-            match self.program(page, Content::Journal(self.ram.version)) {
-                Err(Stop::Failed) => {
-                    self.go_bad(self.block_at(self.ram.anchors.current));
-                    self.advance_anchor()?;
-                }
-                Err(stop) => return Err(stop),
-                Ok(()) => {
-                    self.ram.journal_at = page;
-                    break;
-                }
+        self.rescue_journal()?;
+        self.checkpoint(self.scope.has(Rule::RescuedAgain))?;
+        if self.scope.has(Rule::UnreadableErased) { self.erase_unreadable() } else { Ok(()) }
+    }
+
+    /// Erases the anchors whose first page reads as nothing: it may be newer than what was seen, and read so later.
+    fn erase_unreadable(&mut self) -> Step {
+        for place in 0..self.scope.anchors {
+            let block = self.block_at(place);
+            let reading = self.read(self.scope.pages_of(block).start).0;
+            let unreadable = matches!(reading, Reading::Noise | Reading::Bad);
+            if unreadable && self.rests(place) && self.state(block) == BlockState::Reserved {
+                self.erase(block)?;
             }
         }
-        self.checkpoint()
+        Ok(())
     }
 }

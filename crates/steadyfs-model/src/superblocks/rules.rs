@@ -33,6 +33,10 @@ pub enum Rule {
     CompleteKept,
     /// The anchor with the journal page in it is not erased.
     JournalKept,
+    /// Where the checkpoint of a mount goes on to another anchor, what was rescued is copied again, so that it names nothing in others.
+    RescuedAgain,
+    /// A mount erases the anchors whose first page is neither erased nor readable.
+    UnreadableErased,
     /// A mount goes on to a freshly erased anchor.
     FreshAnchor,
     /// An anchor whose first page cannot be read counts as empty.

@@ -29,11 +29,12 @@ impl Scope {
         without: None,
     };
     /// Two cuts.
-    pub const CUTS: Scope = Scope { name: "cuts", cuts: 2, anchors: 4, readings: PLAIN, calls: CHANGES, depth: 8, ..Scope::BROAD };
+    pub const CUTS: Scope =
+        Scope { name: "cuts", cuts: 2, anchors: 4, readings: PLAIN, calls: CHANGES, depth: 8, ..Scope::BROAD };
     /// Three cuts.
-    pub const NESTED: Scope = Scope { name: "nested", cuts: 3, depth: 7, ..Scope::CUTS };
+    pub const NESTED: Scope = Scope { name: "nested", cuts: 3, anchors: 5, depth: 7, ..Scope::CUTS };
     /// A cut and a failure.
     pub const FAILURE: Scope = Scope { name: "failure", cuts: 1, failures: 1, depth: 8, ..Scope::CUTS };
     /// Two cuts and a failure.
-    pub const FAILURES: Scope = Scope { name: "failures", cuts: 2, failures: 1, depth: 7, ..Scope::CUTS };
+    pub const FAILURES: Scope = Scope { name: "failures", cuts: 2, failures: 1, anchors: 5, depth: 7, ..Scope::CUTS };
 }

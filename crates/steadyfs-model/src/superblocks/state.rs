@@ -129,7 +129,7 @@ pub struct Ram {
 impl Ram {
     /// An empty volume.
     pub fn empty(scope: &Scope) -> Self {
-        let (mut states, mut blocks) = ([BlockState::Bad; 8], [NONE; 4]);
+        let (mut states, mut blocks) = ([BlockState::Bad; 8], [NONE; 5]);
         for block in 0..scope.block_count() {
             let reserved = block < 2 + scope.anchors;
             states[usize::from(block)] = if reserved { BlockState::Reserved } else { BlockState::Free };
@@ -212,7 +212,7 @@ pub struct State {
 impl State {
     /// A formatted chip without power: an empty checkpoint, and two superblocks of the first generation.
     pub fn formatted(scope: &Scope) -> Self {
-        assert!(scope.anchors <= 4 && scope.block_count() <= 8, "rings and states have a fixed size");
+        assert!(scope.anchors <= 5 && scope.block_count() <= 8, "rings and states have a fixed size");
         let mut ram = Ram::empty(scope);
         let mut cells = vec![Cell::Blank; usize::from(scope.pages_of(scope.block_count() - 1).end)];
         for block in 0..2 {
