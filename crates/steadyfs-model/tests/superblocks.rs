@@ -42,4 +42,18 @@ worlds! {
     three_cuts NESTED
     a_cut_and_a_failure FAILURE
     two_cuts_and_a_failure FAILURES
+    x1 X1
+    x2 X2
+    x3 X3
+    x4 X4
+    x5 X5
+    x6 X6
+    x7 X7
+    y1 Y1
+    y2 Y2
+    y3 Y3
+    y4 Y4
+    y5 Y5
+    y6 Y6
+    y7 Y7
 }

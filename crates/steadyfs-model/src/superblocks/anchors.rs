@@ -213,9 +213,14 @@ impl Machine<'_> {
         self.renew();
     }
 
+    /// Whether neither superblock can be written any more: the one that failed last counts for good.
+    fn none_is_good(&self) -> bool {
+        !self.superblock_is_good(0) && !self.superblock_is_good(1) && self.scope.has(Rule::LastBadCounts)
+    }
+
     /// The superblock that is to change, if a checkpoint says so, and whether its block must be erased first.
     fn next_superblock(&self) -> Option<(u8, bool)> {
-        let index = self.ram.anchors.changing.filter(|_| self.ram.anchors.announced)?;
+        let index = self.ram.anchors.changing.filter(|_| self.ram.anchors.announced && !self.none_is_good())?;
         let Superblocks { next, touched } = self.ram.anchors.superblocks[usize::from(index)];
         let touched = touched && self.scope.has(Rule::TouchedIsErased);
         Some((index, self.superblock_is_good(index) && (touched || next >= self.scope.pages)))
@@ -246,6 +251,9 @@ impl Machine<'_> {
                 Err(Stop::Failed) => self.go_bad(index),
                 result => result?,
             }
+        }
+        if self.none_is_good() {
+            return Ok(());
         }
         let (place, loser) = self.ram.anchors.doubt;
         let fails = index == 1 && !self.superblock_is_good(1) && self.ram.anchors.list_of == 1 && loser != NONE;

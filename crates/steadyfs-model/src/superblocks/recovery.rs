@@ -218,7 +218,7 @@ impl Machine<'_> {
             let block = self.block_at(place);
             let reading = self.read(self.scope.pages_of(block).start).0;
             let unreadable = matches!(reading, Reading::Noise | Reading::Bad);
-            if unreadable && self.rests(place) && self.state(block) == BlockState::Reserved {
+            if unreadable && place != self.ram.anchors.current && self.state(block) == BlockState::Reserved {
                 self.erase(block)?;
             }
         }

@@ -17,6 +17,8 @@ pub enum Rule {
     ListStays,
     /// Block 0 is then written anew all the same.
     OtherIsWritten,
+    /// Where both have gone bad, the one that failed last counts, and the place in doubt rests for good.
+    LastBadCounts,
     /// Where the superblock that counts is lost, it is written before the other one is erased.
     LostComesFirst,
     /// A superblock that is older than the other one is written anew.

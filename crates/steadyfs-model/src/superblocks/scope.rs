@@ -20,6 +20,7 @@ impl Scope {
         pages: 2,
         anchors: 3,
         spare: 1,
+        full: false,
         cuts: 1,
         failures: 0,
         harsh: false,
@@ -37,4 +38,32 @@ impl Scope {
     pub const FAILURE: Scope = Scope { name: "failure", cuts: 1, failures: 1, depth: 8, ..Scope::CUTS };
     /// Two cuts and a failure.
     pub const FAILURES: Scope = Scope { name: "failures", cuts: 2, failures: 1, anchors: 5, depth: 7, ..Scope::CUTS };
+    /// x
+    pub const X1: Scope = Scope { name: "x1 harsh failure", harsh: true, ..Scope::FAILURE };
+    /// x
+    pub const X2: Scope = Scope { name: "x2 harsh failures", harsh: true, ..Scope::FAILURES };
+    /// x
+    pub const X3: Scope = Scope { name: "x3 many cuts", readings: MANY, ..Scope::CUTS };
+    /// x
+    pub const X4: Scope = Scope { name: "x4 data, cut", anchors: 4, cuts: 1, failures: 1, calls: EVERYTHING, depth: 7, ..Scope::FAILURE };
+    /// x
+    pub const X5: Scope = Scope { name: "x5 3 pages", pages: 3, ..Scope::CUTS };
+    /// x
+    pub const X6: Scope = Scope { name: "x6 3 pages", pages: 3, depth: 7, ..Scope::FAILURE };
+    /// x
+    pub const X7: Scope = Scope { name: "x7 data two cuts", anchors: 4, cuts: 2, failures: 0, calls: EVERYTHING, depth: 7, ..Scope::CUTS };
+    /// x
+    pub const Y1: Scope = Scope { name: "y1 full cuts", full: true, depth: 10, ..Scope::CUTS };
+    /// x
+    pub const Y2: Scope = Scope { name: "y2 full failure", full: true, ..Scope::FAILURE };
+    /// x
+    pub const Y3: Scope = Scope { name: "y3 full failures", full: true, ..Scope::FAILURES };
+    /// x
+    pub const Y4: Scope = Scope { name: "y4 full nested", full: true, depth: 8, ..Scope::NESTED };
+    /// x
+    pub const Y5: Scope = Scope { name: "y5 full harsh failure many", full: true, harsh: true, readings: MANY, ..Scope::FAILURE };
+    /// x
+    pub const Y6: Scope = Scope { name: "y6 two failures", full: false, failures: 2, cuts: 1, anchors: 5, depth: 7, ..Scope::FAILURE };
+    /// x
+    pub const Y7: Scope = Scope { name: "y7 two failures full", full: true, failures: 2, cuts: 1, anchors: 5, depth: 7, ..Scope::FAILURE };
 }

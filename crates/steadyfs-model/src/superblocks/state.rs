@@ -34,6 +34,8 @@ pub struct Scope {
     pub anchors: u8,
     /// Blocks that are neither anchors nor hold superblocks.
     pub spare: u8,
+    /// Whether the logs of superblocks are full at first.
+    pub full: bool,
     /// Power cuts.
     pub cuts: u8,
     /// Failures of programs and erases.
@@ -215,8 +217,9 @@ impl State {
         assert!(scope.anchors <= 5 && scope.block_count() <= 8, "rings and states have a fixed size");
         let mut ram = Ram::empty(scope);
         let mut cells = vec![Cell::Blank; usize::from(scope.pages_of(scope.block_count() - 1).end)];
-        for block in 0..2 {
-            cells[usize::from(scope.pages_of(block).start)] = Cell::Page(1, Content::Super(ram.anchors.blocks));
+        let written = if scope.full { scope.pages } else { 1 };
+        for (page, generation) in (0..2).flat_map(|block| scope.pages_of(block).take(written.into()).zip(1..)) {
+            cells[usize::from(page)] = Cell::Page(generation, Content::Super(ram.anchors.blocks));
         }
         ram.sequence += 1;
         cells[usize::from(scope.pages_of(2).start)] = Cell::Page(1, Content::Checkpoint(ram.checkpoint(scope)));
