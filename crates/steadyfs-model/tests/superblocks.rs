@@ -56,4 +56,11 @@ worlds! {
     y5 Y5
     y6 Y6
     y7 Y7
+    z1 Z1
+    z2 Z2
+    z3 Z3
+    z4 Z4
+    z5 Z5
+    z6 Z6
+    z7 Z7
 }

@@ -55,7 +55,7 @@ impl Machine<'_> {
     /// Never uses a block again.
     pub fn go_bad(&mut self, block: Block) {
         self.set_state(block, BlockState::Bad);
-        self.chip.marks |= 1 << block;
+        self.chip.is_marked |= block == 1 && !self.scope.has(Rule::SuperblockIsNotMarked);
     }
 
     /// State of a block.

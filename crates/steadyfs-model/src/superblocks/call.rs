@@ -79,7 +79,7 @@ impl State {
                     // The first thing after a mount is a journal page among the data.
                     machine.ram.journal_at = NONE;
                 }
-                let result = machine.call(call, self.promise.committed);
+                let result = machine.call(call, self.promise.newest);
                 (machine, result)
             }
         };
@@ -97,16 +97,18 @@ impl State {
         let failures = scope.failures - self.chip.failures;
         let may_stick = failures > u8::from(scope.anchors > 3);
         let promise = &mut self.promise;
-        let is_known = |version| version == promise.committed || Some(version) == promise.attempted;
+        promise.newest = promise.newest.max(ram.version);
         match result {
             Err(Stop::Broken(violation)) => self.broken = Some(violation),
             Err(Stop::Failed) if !may_stick => self.broken = Some(Violation::Stuck),
-            Ok(()) if call == Call::Mount && !is_known(ram.version) => self.broken = Some(Violation::WrongVersion),
+            Ok(()) if call == Call::Mount && !promise.allows(ram.version) => self.broken = Some(Violation::WrongVersion),
             Ok(()) if call == Call::Mount && ram.read_only && !may_stick => self.broken = Some(Violation::Stuck),
             Ok(()) if matches!(call, Call::Mount | Call::Save | Call::Replace) && !ram.read_only => {
                 (promise.committed, promise.attempted) = (ram.version, None);
             }
-            Err(Stop::Cut | Stop::Failed) if call == Call::Save => promise.attempted = Some(ram.version),
+            Err(Stop::Cut | Stop::Failed) if call == Call::Save => {
+                promise.attempted.get_or_insert(ram.version);
+            }
             _ => {}
         }
         if result == Err(Stop::Cut) || call == Call::PowerOff {
@@ -125,7 +127,7 @@ impl State {
         chip.power_off();
         loop {
             let (machine, result) = Machine::mount(scope, chip.clone(), &mut choices, false);
-            let known = [Some(self.promise.committed), self.promise.attempted].contains(&Some(machine.ram.version));
+            let known = self.promise.allows(machine.ram.version);
             let lost = match result {
                 Err(Stop::Broken(violation)) => Some(violation),
                 _ if !known => Some(Violation::WrongVersion),
@@ -140,12 +142,12 @@ impl State {
 
 impl Machine<'_> {
     /// Does a call; `false` when there is nothing to do.
-    fn call(&mut self, call: Call, committed: u8) -> Step<bool> {
+    fn call(&mut self, call: Call, newest: u8) -> Step<bool> {
         let first = |machine: &Self, state| (0..machine.scope.block_count()).find(|&block| machine.state(block) == state);
         match call {
             Call::Mount | Call::PowerOff => Ok(true),
             Call::Save => {
-                self.ram.version = committed.max(self.ram.version) + 1;
+                self.ram.version = newest + 1;
                 self.checkpoint(false).map(|()| true)
             }
             Call::Prepare if self.ram.anchors.prepared == NONE => self.prepare_anchor().map(|()| true),

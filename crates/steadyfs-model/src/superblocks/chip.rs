@@ -86,8 +86,8 @@ pub enum Stop {
 pub struct Chip {
     /// All pages.
     pub cells: Vec<Cell>,
-    /// Blocks that are marked as bad on the chip, a bit each.
-    pub marks: u8,
+    /// Block 1 is marked as bad on the chip, where a mount without block 0 looks.
+    pub is_marked: bool,
     /// Cuts that may still come.
     pub cuts: u8,
     /// Failures of programs and erases that may still come.

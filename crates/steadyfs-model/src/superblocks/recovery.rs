@@ -44,8 +44,7 @@ impl Machine<'_> {
     /// Finds both superblocks and takes over what the newer one says.
     fn open(&mut self) -> Step {
         let first = self.find_superblock(0);
-        let is_marked = self.chip.marks & 2 != 0;
-        let second = if first.is_none() && is_marked { None } else { self.find_superblock(1) };
+        let second = if first.is_none() && self.chip.is_marked { None } else { self.find_superblock(1) };
         let found = [first, second];
         let newer = usize::from(found[0].map(|it| it.generation) < found[1].map(|it| it.generation));
         let newest = found[newer].ok_or(REFUSED)?;

@@ -19,6 +19,8 @@ pub enum Rule {
     OtherIsWritten,
     /// Where both have gone bad, the one that failed last counts, and the place in doubt rests for good.
     LastBadCounts,
+    /// A superblock's block that goes bad is not marked on the chip: a mount without block 0 would not look at it.
+    SuperblockIsNotMarked,
     /// Where the superblock that counts is lost, it is written before the other one is erased.
     LostComesFirst,
     /// A superblock that is older than the other one is written anew.

@@ -45,13 +45,15 @@ impl Scope {
     /// x
     pub const X3: Scope = Scope { name: "x3 many cuts", readings: MANY, ..Scope::CUTS };
     /// x
-    pub const X4: Scope = Scope { name: "x4 data, cut", anchors: 4, cuts: 1, failures: 1, calls: EVERYTHING, depth: 7, ..Scope::FAILURE };
+    pub const X4: Scope =
+        Scope { name: "x4 data, cut", anchors: 4, cuts: 1, failures: 1, calls: EVERYTHING, depth: 7, ..Scope::FAILURE };
     /// x
     pub const X5: Scope = Scope { name: "x5 3 pages", pages: 3, ..Scope::CUTS };
     /// x
     pub const X6: Scope = Scope { name: "x6 3 pages", pages: 3, depth: 7, ..Scope::FAILURE };
     /// x
-    pub const X7: Scope = Scope { name: "x7 data two cuts", anchors: 4, cuts: 2, failures: 0, calls: EVERYTHING, depth: 7, ..Scope::CUTS };
+    pub const X7: Scope =
+        Scope { name: "x7 data two cuts", anchors: 4, cuts: 2, failures: 0, calls: EVERYTHING, depth: 7, ..Scope::CUTS };
     /// x
     pub const Y1: Scope = Scope { name: "y1 full cuts", full: true, depth: 10, ..Scope::CUTS };
     /// x
@@ -63,7 +65,67 @@ impl Scope {
     /// x
     pub const Y5: Scope = Scope { name: "y5 full harsh failure many", full: true, harsh: true, readings: MANY, ..Scope::FAILURE };
     /// x
-    pub const Y6: Scope = Scope { name: "y6 two failures", full: false, failures: 2, cuts: 1, anchors: 5, depth: 7, ..Scope::FAILURE };
+    pub const Y6: Scope =
+        Scope { name: "y6 two failures", full: false, failures: 2, cuts: 1, anchors: 5, depth: 7, ..Scope::FAILURE };
     /// x
-    pub const Y7: Scope = Scope { name: "y7 two failures full", full: true, failures: 2, cuts: 1, anchors: 5, depth: 7, ..Scope::FAILURE };
+    pub const Y7: Scope =
+        Scope { name: "y7 two failures full", full: true, failures: 2, cuts: 1, anchors: 5, depth: 7, ..Scope::FAILURE };
+    /// x
+    pub const Z1: Scope = Scope {
+        name: "z1 failures only, data",
+        full: true,
+        cuts: 0,
+        failures: 2,
+        anchors: 4,
+        depth: 8,
+        calls: EVERYTHING,
+        ..Scope::FAILURE
+    };
+    /// x
+    pub const Z2: Scope = Scope {
+        name: "z2 one failure deep, data",
+        full: false,
+        cuts: 0,
+        failures: 1,
+        anchors: 4,
+        depth: 10,
+        calls: EVERYTHING,
+        ..Scope::FAILURE
+    };
+    /// x
+    pub const Z3: Scope = Scope {
+        name: "z3 one cut deep data",
+        cuts: 1,
+        failures: 0,
+        anchors: 3,
+        depth: 12,
+        calls: &[PowerOff, Save, Replace, Superblock, Fill],
+        ..Scope::FAILURE
+    };
+    /// x
+    pub const Z4: Scope = Scope {
+        name: "z4 cut and failure deep",
+        depth: 9,
+        full: true,
+        calls: &[PowerOff, Save, Replace, Superblock],
+        ..Scope::FAILURE
+    };
+    /// x
+    pub const Z5: Scope = Scope {
+        name: "z5 cut and failure data",
+        depth: 9,
+        calls: &[PowerOff, Save, Replace, Superblock, Fill],
+        ..Scope::FAILURE
+    };
+    /// x
+    pub const Z6: Scope = Scope {
+        name: "z6 two cuts and failure, one save",
+        depth: 8,
+        anchors: 5,
+        calls: &[PowerOff, Save, Replace, Superblock],
+        ..Scope::FAILURES
+    };
+    /// x
+    pub const Z7: Scope =
+        Scope { name: "z7 two spare", spare: 2, depth: 8, calls: &[PowerOff, Save, Replace, Superblock, Fill], ..Scope::FAILURE };
 }

@@ -177,8 +177,17 @@ impl Ram {
 pub struct Promise {
     /// The version that was acknowledged.
     pub committed: u8,
-    /// The version that a call which did not end well may have made durable.
+    /// The first version that calls which did not end well since may have made durable.
     pub attempted: Option<u8>,
+    /// The newest version that was ever stored, or was to be.
+    pub newest: u8,
+}
+
+impl Promise {
+    /// Whether a mount may find a version.
+    pub fn allows(&self, version: u8) -> bool {
+        version == self.committed || self.attempted.is_some_and(|first| (first..=self.newest).contains(&version))
+    }
 }
 
 /// What must never be.
@@ -223,7 +232,7 @@ impl State {
         }
         ram.sequence += 1;
         cells[usize::from(scope.pages_of(2).start)] = Cell::Page(1, Content::Checkpoint(ram.checkpoint(scope)));
-        let chip = Chip { cells, marks: 0, cuts: scope.cuts, failures: scope.failures };
+        let chip = Chip { cells, is_marked: false, cuts: scope.cuts, failures: scope.failures };
         Self { chip, ram: None, promise: Promise::default(), broken: None }
     }
 }
