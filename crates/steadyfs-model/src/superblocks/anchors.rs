@@ -105,9 +105,7 @@ impl Machine<'_> {
         let (anchors, block) = (&self.ram.anchors, self.block_at(place));
         let complete = place == anchors.complete && self.scope.has(Rule::CompleteKept);
         let doubted = place == anchors.doubt.0 && self.scope.has(Rule::DoubtRests);
-        let journal = self.ram.journal_at != NONE
-            && self.scope.pages_of(block).contains(&self.ram.journal_at)
-            && self.scope.has(Rule::JournalKept);
+        let journal = self.ram.journal_at != NONE && self.scope.pages_of(block).contains(&self.ram.journal_at);
         place != anchors.current && !complete && !doubted && !journal
     }
 
@@ -254,6 +252,9 @@ impl Machine<'_> {
         }
         if self.none_is_good() {
             return Ok(());
+        }
+        if index == 1 && !self.superblock_is_good(1) && self.scope.has(Rule::FailedIsOutranked) {
+            self.ram.anchors.generation += 1;
         }
         let (place, loser) = self.ram.anchors.doubt;
         let fails = index == 1 && !self.superblock_is_good(1) && self.ram.anchors.list_of == 1 && loser != NONE;

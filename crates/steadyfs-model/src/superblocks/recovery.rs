@@ -203,9 +203,7 @@ impl Machine<'_> {
         self.ram.sequence = self.ram.sequence.max(seen) + JUMP;
         self.ram.anchors.newest_seen = 0;
         self.ram.anchors.prepared = NONE;
-        if self.scope.has(Rule::FreshAnchor) || self.ram.anchors.next + 2 > self.scope.pages {
-            self.advance_anchor()?;
-        }
+        self.advance_anchor()?;
         self.rescue_journal()?;
         self.checkpoint(self.scope.has(Rule::RescuedAgain))?;
         if self.scope.has(Rule::UnreadableErased) { self.erase_unreadable() } else { Ok(()) }

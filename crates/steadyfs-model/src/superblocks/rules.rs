@@ -17,6 +17,8 @@ pub enum Rule {
     ListStays,
     /// Block 0 is then written anew all the same.
     OtherIsWritten,
+    /// Block 0 has a larger generation then than anything that the other block may still be read as.
+    FailedIsOutranked,
     /// Where both have gone bad, the one that failed last counts, and the place in doubt rests for good.
     LastBadCounts,
     /// A superblock's block that goes bad is not marked on the chip: a mount without block 0 would not look at it.
@@ -35,14 +37,10 @@ pub enum Rule {
     PassedOverFirst,
     /// The anchor of the newest complete checkpoint is not erased.
     CompleteKept,
-    /// The anchor with the journal page in it is not erased.
-    JournalKept,
     /// Where the checkpoint of a mount goes on to another anchor, what was rescued is copied again, so that it names nothing in others.
     RescuedAgain,
     /// A mount erases the anchors whose first page is neither erased nor readable.
     UnreadableErased,
-    /// A mount goes on to a freshly erased anchor.
-    FreshAnchor,
     /// An anchor whose first page cannot be read counts as empty.
     FirstPageCounts,
 }
