@@ -10,6 +10,8 @@ use crate::choices::Choices;
 pub enum Call {
     /// The power comes on.
     Mount,
+    /// While the power is off, a superblock is lost.
+    Lose,
     /// The power goes off between two operations.
     PowerOff,
     /// A new version is stored, by a checkpoint.
@@ -50,8 +52,9 @@ impl std::fmt::Debug for Action {
 impl State {
     /// All that may follow.
     pub fn follow(&self, scope: &Scope, actions: &mut Vec<Action>) {
-        let calls = match &self.ram {
-            None => &[Call::Mount],
+        let calls: &[Call] = match &self.ram {
+            None if self.chip.losses == 0 => &[Call::Mount],
+            None => &[Call::Mount, Call::Lose],
             Some(ram) if ram.read_only => &[Call::PowerOff],
             Some(_) => scope.calls,
         };
@@ -71,6 +74,22 @@ impl State {
     /// The state after a call; `None` when there is nothing to do.
     fn after(&self, scope: &Scope, call: Call, choices: &mut Choices) -> Option<Self> {
         let mut state = self.clone();
+        if call == Call::Lose {
+            // While one block is erased, the other one must not be lost.
+            let is_page = |page: u8| matches!(state.chip.cells[usize::from(page)], Cell::Page(..));
+            let may_go = |block: u8| is_page(scope.pages_of(1 - block).start);
+            let pages = (0..2).filter(|&block| may_go(block)).flat_map(|block| scope.pages_of(block));
+            let cells: Vec<usize> = pages.filter(|&page| is_page(page)).map(usize::from).collect();
+            if cells.is_empty() {
+                return None;
+            }
+            let lost = *choices.of(&cells);
+            if let Cell::Page(_, content) = state.chip.cells[lost] {
+                (state.chip.cells[lost], state.chip.losses) = (Cell::Lost(content), state.chip.losses - 1);
+            }
+            state.broken = state.is_lost_now(scope);
+            return Some(state);
+        }
         let (machine, result) = match state.ram.take() {
             None => Machine::mount(scope, state.chip.clone(), choices, true),
             Some(ram) => {
@@ -145,7 +164,7 @@ impl Machine<'_> {
     fn call(&mut self, call: Call, newest: u8) -> Step<bool> {
         let first = |machine: &Self, state| (0..machine.scope.block_count()).find(|&block| machine.state(block) == state);
         match call {
-            Call::Mount | Call::PowerOff => Ok(true),
+            Call::Mount | Call::Lose | Call::PowerOff => Ok(true),
             Call::Save => {
                 self.ram.version = newest + 1;
                 self.checkpoint(false).map(|()| true)

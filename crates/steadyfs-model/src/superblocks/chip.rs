@@ -64,6 +64,8 @@ pub enum Cell {
     Blank,
     /// Reads as erased, and was touched: a program does not hold.
     Weak,
+    /// A page that can never be read again.
+    Lost(Content),
     /// A page that reads as it was programmed.
     Page(Sequence, Content),
     /// A page that reads differently after each power-on; a reading is drawn when it is first read.
@@ -92,6 +94,8 @@ pub struct Chip {
     pub cuts: u8,
     /// Failures of programs and erases that may still come.
     pub failures: u8,
+    /// Superblocks that may still be lost.
+    pub losses: u8,
 }
 
 impl Chip {
@@ -99,6 +103,7 @@ impl Chip {
     pub fn read(&mut self, page: Page, scope: &Scope, choices: &mut Choices) -> (Reading, Sequence, Content) {
         match &mut self.cells[usize::from(page)] {
             Cell::Blank | Cell::Weak => (Reading::Blank, 0, Content::Data),
+            Cell::Lost(content) => (Reading::Bad, 0, *content),
             Cell::Page(sequence, content) => (Reading::Good, *sequence, *content),
             Cell::Unsteady(sequence, content, reading) => {
                 let reading = *reading.get_or_insert_with(|| *choices.of(scope.readings));
@@ -135,6 +140,7 @@ impl Chip {
                 _ if fate == 0 => Cell::Blank,
                 old if fate > cuts && !scope.harsh => old,
                 Cell::Blank | Cell::Weak => Cell::Weak,
+                Cell::Lost(content) => Cell::Lost(content),
                 _ if fate <= cuts && (fate - 1) >> index & 1 != 0 => Cell::Weak,
                 Cell::Page(sequence, content) | Cell::Unsteady(sequence, content, _) => Cell::Unsteady(sequence, content, None),
             };

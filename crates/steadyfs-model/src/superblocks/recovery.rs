@@ -49,11 +49,15 @@ impl Machine<'_> {
         let newer = usize::from(found[0].map(|it| it.generation) < found[1].map(|it| it.generation));
         let newest = found[newer].ok_or(REFUSED)?;
         let other = found[1 - newer];
+        let stale_is_lost = self.scope.has(Rule::StaleIsLost);
         let anchors = &mut self.ram.anchors;
         (anchors.blocks, anchors.generation, anchors.list_of) = (newest.ring, newest.generation, newest.index);
         for (index, found) in (0u8..).zip(found) {
             let next = found.map_or(0, |found| found.next);
-            anchors.superblocks[usize::from(index)] = Superblocks { next, touched: found.is_none() };
+            // What is more than one change behind has lost its newest page, and is as good as none.
+            let oldest = if stale_is_lost { newest.generation - 1 } else { 0 };
+            let touched = found.is_none_or(|found| found.generation < oldest);
+            anchors.superblocks[usize::from(index)] = Superblocks { next, touched };
             if found.is_some_and(|found| found.generation != newest.generation) {
                 anchors.older = Some(index);
             }

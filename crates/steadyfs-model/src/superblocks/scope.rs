@@ -26,6 +26,7 @@ impl Scope {
         full: false,
         cuts: 1,
         failures: 0,
+        losses: 0,
         harsh: false,
         readings: MANY,
         calls: EVERYTHING,
@@ -51,4 +52,16 @@ impl Scope {
     pub const FAILURES: Scope = Scope { name: "failures", cuts: 2, anchors: 5, depth: 6, ..Scope::FAILURE };
     /// A cut and two failures.
     pub const DYING: Scope = Scope { name: "dying", failures: 2, anchors: 5, depth: 6, ..Scope::FAILURE };
+    /// A superblock that is lost, with data.
+    pub const LOSS: Scope = Scope {
+        name: "loss",
+        cuts: 0,
+        losses: 1,
+        anchors: 3,
+        calls: &[PowerOff, Save, Replace, Renew, Superblock, Fill],
+        depth: 10,
+        ..Scope::CUTS
+    };
+    /// The same, and superblocks must be erased.
+    pub const FULL_LOSS: Scope = Scope { name: "full loss", full: true, ..Scope::LOSS };
 }

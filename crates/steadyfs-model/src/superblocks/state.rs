@@ -40,6 +40,8 @@ pub struct Scope {
     pub cuts: u8,
     /// Failures of programs and erases.
     pub failures: u8,
+    /// Superblocks that are lost long after they were written.
+    pub losses: u8,
     /// Whether a block that does not erase reads unsteadily from then on.
     pub harsh: bool,
     /// How pages may read that are not steady.
@@ -232,7 +234,7 @@ impl State {
         }
         ram.sequence += 1;
         cells[usize::from(scope.pages_of(2).start)] = Cell::Page(1, Content::Checkpoint(ram.checkpoint(scope)));
-        let chip = Chip { cells, is_marked: false, cuts: scope.cuts, failures: scope.failures };
+        let chip = Chip { cells, is_marked: false, cuts: scope.cuts, failures: scope.failures, losses: scope.losses };
         Self { chip, ram: None, promise: Promise::default(), broken: None }
     }
 }
