@@ -184,6 +184,7 @@ impl Machine<'_> {
     /// Lets both superblocks be written anew.
     pub fn renew(&mut self) {
         if self.ram.anchors.changing.is_none() {
+            self.ram.anchors.counts = self.ram.anchors.generation;
             self.ram.anchors.generation += 1;
             self.change(Some(1));
         }
@@ -256,6 +257,7 @@ impl Machine<'_> {
         if index == 1 && !self.superblock_is_good(1) && self.scope.has(Rule::FailedIsOutranked) {
             self.ram.anchors.generation += 1;
         }
+        self.ram.anchors.counts = self.ram.anchors.generation;
         let (place, loser) = self.ram.anchors.doubt;
         let fails = index == 1 && !self.superblock_is_good(1) && self.ram.anchors.list_of == 1 && loser != NONE;
         if fails && self.scope.has(Rule::ListStays) {

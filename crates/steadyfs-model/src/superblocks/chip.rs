@@ -36,6 +36,8 @@ pub struct Checkpoint {
     pub version: u8,
     /// The rescued journal page.
     pub journal_at: Page,
+    /// Generation of the superblock that counts meanwhile.
+    pub generation: Sequence,
     /// The superblock that is going to change.
     pub changing: Option<u8>,
     /// The place in the ring that the superblocks do not agree on, or will not.

@@ -1,7 +1,7 @@
 //! Mount: both superblocks, the newest complete checkpoint, which of them counts, and settling: `store/recovery.rs` of the core.
 
 use super::anchors::{Machine, Step};
-use super::chip::{Block, Chip, Content, NONE, Page, Reading, Ring, Sequence, Stop};
+use super::chip::{Block, Checkpoint, Chip, Content, NONE, Page, Reading, Ring, Sequence, Stop};
 use super::rules::Rule;
 use super::state::{BlockState, Ram, Scope, Superblocks, Violation};
 use crate::choices::Choices;
@@ -49,15 +49,12 @@ impl Machine<'_> {
         let newer = usize::from(found[0].map(|it| it.generation) < found[1].map(|it| it.generation));
         let newest = found[newer].ok_or(REFUSED)?;
         let other = found[1 - newer];
-        let stale_is_lost = self.scope.has(Rule::StaleIsLost);
         let anchors = &mut self.ram.anchors;
         (anchors.blocks, anchors.generation, anchors.list_of) = (newest.ring, newest.generation, newest.index);
         for (index, found) in (0u8..).zip(found) {
             let next = found.map_or(0, |found| found.next);
-            // What is more than one change behind has lost its newest page, and is as good as none.
-            let oldest = if stale_is_lost { newest.generation - 1 } else { 0 };
-            let touched = found.is_none_or(|found| found.generation < oldest);
-            anchors.superblocks[usize::from(index)] = Superblocks { next, touched };
+            anchors.superblocks[usize::from(index)] = Superblocks { next, touched: found.is_none() };
+            anchors.found[usize::from(index)] = found.map_or(0, |found| found.generation);
             if found.is_some_and(|found| found.generation != newest.generation) {
                 anchors.older = Some(index);
             }
@@ -130,7 +127,7 @@ impl Machine<'_> {
             let Some((_, Content::Checkpoint(found))) = self.read_sound(first + page) else { continue };
             (self.ram.states, self.ram.sequence) = (found.states, found.sequence);
             (self.ram.version, self.ram.journal_at) = (found.version, found.journal_at);
-            self.trust_superblocks(found.changing, found.place);
+            self.trust_superblocks(&found);
             if found.journal_at != NONE {
                 let Some((_, Content::Journal(version))) = self.read_sound(found.journal_at) else { return Err(REFUSED) };
                 self.ram.version = version;
@@ -142,7 +139,9 @@ impl Machine<'_> {
     }
 
     /// Takes over what the superblock says that counts.
-    fn trust_superblocks(&mut self, changing: Option<u8>, place: u8) {
+    fn trust_superblocks(&mut self, checkpoint: &Checkpoint) {
+        let Checkpoint { changing, place, generation, .. } = *checkpoint;
+        let generation = if self.scope.has(Rule::GenerationIsKept) { generation } else { 0 };
         let good = [0, 1].map(|index| self.superblock_is_good(index));
         let (announced_other, checks_bad) = (self.scope.has(Rule::OtherIsTrusted), self.scope.has(Rule::BadIsNotTrusted));
         let lost_first = self.scope.has(Rule::LostComesFirst);
@@ -152,7 +151,7 @@ impl Machine<'_> {
         let (differs, other) = anchors.doubt;
         let trusted = match changing {
             Some(_) if !announced_other => newest,
-            Some(index) if good[usize::from(1 - index)] => 1 - index,
+            Some(index) if good[usize::from(1 - index)] && anchors.found[usize::from(1 - index)] >= generation => 1 - index,
             Some(index) => index,
             None if good == [false, true] && checks_bad => 1,
             None if good == [true, false] && checks_bad => 0,
@@ -170,8 +169,14 @@ impl Machine<'_> {
             anchors.superblocks[usize::from(index)].touched = true;
             (anchors.changing, anchors.announced) = (changing, true);
             let other = usize::from(1 - index);
+            anchors.counts = anchors.found[if good[other] { other } else { 1 - other }];
+            if anchors.found[other] < generation {
+                // Its newest page is lost: it is as good as none.
+                anchors.superblocks[other].touched = true;
+            }
             if good[other] && anchors.superblocks[other].touched && lost_first {
                 (anchors.changing, anchors.announced) = (Some(1 - index), false);
+                anchors.counts = anchors.found[usize::from(index)];
             }
         } else {
             anchors.doubt = (if trusted == newest { NONE } else { differs }, NONE);
@@ -181,6 +186,7 @@ impl Machine<'_> {
             let touched = (0..2).find(|&index| anchors.superblocks[usize::from(index)].touched);
             anchors.changing = touched.filter(|&index| good[usize::from(index)]);
             anchors.announced = false;
+            anchors.counts = anchors.generation;
         }
     }
 

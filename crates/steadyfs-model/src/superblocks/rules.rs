@@ -25,8 +25,8 @@ pub enum Rule {
     SuperblockIsNotMarked,
     /// Where the superblock that counts is lost, it is written before the other one is erased.
     LostComesFirst,
-    /// A superblock that is more than one change behind counts as lost.
-    StaleIsLost,
+    /// A checkpoint says which generation the superblock has that counts: one that lost its newest page looks older.
+    GenerationIsKept,
     /// A superblock that is older than the other one is written anew.
     OlderIsWritten,
     /// A mount trusts the superblock that does not change.

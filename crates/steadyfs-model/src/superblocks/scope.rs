@@ -59,7 +59,7 @@ impl Scope {
         losses: 1,
         anchors: 3,
         calls: &[PowerOff, Save, Replace, Renew, Superblock, Fill],
-        depth: 10,
+        depth: 11,
         ..Scope::CUTS
     };
     /// The same, and superblocks must be erased.

@@ -99,6 +99,10 @@ pub struct Anchors {
     pub superblocks: [Superblocks; 2],
     /// Sequence of the newest superblock.
     pub generation: Sequence,
+    /// Generation of the superblock that counts while the other one changes.
+    pub counts: Sequence,
+    /// At a mount, the generations that were found.
+    pub found: [Sequence; 2],
     /// The superblock that is to change.
     pub changing: Option<u8>,
     /// The newest checkpoint says so.
@@ -150,6 +154,8 @@ impl Ram {
             doubt: (NONE, NONE),
             superblocks: [Superblocks { next: 1, touched: false }; 2],
             generation: 1,
+            counts: 1,
+            found: [0; 2],
             changing: None,
             announced: false,
             list_of: 0,
@@ -167,6 +173,7 @@ impl Ram {
             sequence: self.sequence,
             version: self.version,
             journal_at: self.journal_at,
+            generation: self.anchors.counts,
             changing: self.anchors.changing.filter(|_| announced),
             place: if announced { self.anchors.doubt.0 } else { NONE },
             states: self.states,
