@@ -94,9 +94,12 @@ impl Machine<'_> {
 
     fn find_checkpoint(&mut self) -> Step {
         let mut firsts: Vec<(Sequence, u8)> = Vec::new();
+        self.ram.anchors.unreadable = 0;
         for place in 0..self.scope.anchors {
             let first = self.scope.pages_of(self.block_at(place)).start;
-            if let Some((sequence, _)) = self.read_sound(first) {
+            let (reading, sequence, _) = self.read(first);
+            self.ram.anchors.unreadable |= u8::from(matches!(reading, Reading::Noise | Reading::Bad)) << place;
+            if reading == Reading::Good {
                 firsts.push((sequence, place));
             } else if !self.scope.has(Rule::FirstPageCounts) {
                 let second = self.read_sound(first + 1);
@@ -219,16 +222,16 @@ impl Machine<'_> {
         if self.scope.has(Rule::UnreadableErased) { self.erase_unreadable() } else { Ok(()) }
     }
 
-    /// Erases the anchors whose first page reads as nothing: it may be newer than what was seen, and read so later.
+    /// Erases the anchors whose first page read as nothing: it may be newer than what was seen, and read so later.
     fn erase_unreadable(&mut self) -> Step {
         for place in 0..self.scope.anchors {
             let block = self.block_at(place);
-            let reading = self.read(self.scope.pages_of(block).start).0;
-            let unreadable = matches!(reading, Reading::Noise | Reading::Bad);
+            let unreadable = self.ram.anchors.unreadable >> place & 1 != 0;
             if unreadable && place != self.ram.anchors.current && self.state(block) == BlockState::Reserved {
                 self.erase(block)?;
             }
         }
+        self.ram.anchors.unreadable = 0;
         Ok(())
     }
 }

@@ -111,6 +111,8 @@ pub struct Anchors {
     pub list_of: u8,
     /// Until a mount settles, the newest sequence that an anchor begins with.
     pub newest_seen: Sequence,
+    /// At a mount, a bit for each place whose first page can be read neither as erased nor as whole.
+    pub unreadable: u8,
     /// The place of the anchor that begins so, if its checkpoint is not complete.
     pub passed_over: u8,
     /// At a mount, the superblock that is older than the other one.
@@ -160,6 +162,7 @@ impl Ram {
             announced: false,
             list_of: 0,
             newest_seen: 0,
+            unreadable: 0,
             passed_over: NONE,
             older: None,
         };
