@@ -11,6 +11,8 @@ const PLAIN: &[Reading] = &[Reading::Good, Reading::Noise];
 const MANY: &[Reading] = &[Reading::Good, Reading::Noise, Reading::Bad, Reading::Blank];
 /// Every call.
 const EVERYTHING: &[Call] = &[PowerOff, Save, Prepare, Replace, Renew, Superblock, Fill, Drop];
+/// The change of an anchor.
+const ONE_CHANGE: &[Call] = &[PowerOff, Save, Replace, Superblock];
 /// Every call but those with data.
 const CHANGES: &[Call] = &[PowerOff, Save, Replace, Renew, Superblock];
 /// The change of an anchor, with data that may come into a block that it frees.
@@ -44,14 +46,13 @@ impl Scope {
     /// A cut and a failure; what does not erase reads unsteadily.
     pub const FAILURE: Scope = Scope { name: "failure", cuts: 1, failures: 1, harsh: true, depth: 7, ..Scope::CUTS };
     /// A cut and a failure; superblocks must be erased.
-    pub const FULL_FAILURE: Scope =
-        Scope { name: "full failure", full: true, calls: &[PowerOff, Save, Replace, Superblock], depth: 8, ..Scope::FAILURE };
+    pub const FULL_FAILURE: Scope = Scope { name: "full failure", full: true, calls: ONE_CHANGE, depth: 8, ..Scope::FAILURE };
     /// A cut and a failure, with data.
     pub const DATA: Scope = Scope { name: "data", calls: WITH_DATA, depth: 8, ..Scope::FAILURE };
     /// Two cuts and a failure.
-    pub const FAILURES: Scope = Scope { name: "failures", cuts: 2, anchors: 5, depth: 6, ..Scope::FAILURE };
+    pub const FAILURES: Scope = Scope { name: "failures", cuts: 2, anchors: 5, calls: ONE_CHANGE, depth: 6, ..Scope::FAILURE };
     /// A cut and two failures.
-    pub const DYING: Scope = Scope { name: "dying", failures: 2, anchors: 5, depth: 6, ..Scope::FAILURE };
+    pub const DYING: Scope = Scope { name: "dying", failures: 2, anchors: 5, calls: ONE_CHANGE, depth: 6, ..Scope::FAILURE };
     /// A superblock that is lost, with data.
     pub const LOSS: Scope = Scope {
         name: "loss",
