@@ -24,9 +24,6 @@
 //! - No block with data is in the list of anchors that a mount takes over.
 //! - No page is programmed that was not erased since it was touched; the newest complete checkpoint is not erased.
 //! - There is an anchor to go on to, unless two or more things have failed.
-//!
-//! [`GenerationIsKept`](rules::Rule::GenerationIsKept) is not in the core: its format has no room for it yet. So what is checked of lost
-//! superblocks holds there only while none changes.
 
 pub mod anchors;
 pub mod call;

@@ -55,9 +55,9 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Whether a rule holds. That of the generation, which the core does not have, only where superblocks are lost.
+    /// Whether a rule holds.
     pub fn has(&self, rule: Rule) -> bool {
-        self.without != Some(rule) && (rule != Rule::GenerationIsKept || self.losses > 0)
+        self.without != Some(rule)
     }
 
     /// Number of blocks.
