@@ -273,10 +273,11 @@ impl<F: Flash> Store<'_, F> {
     /// Worst case of a mount after an unclean stop.
     ///
     /// Superblocks, first pages of the anchors and tags of what was rescued into them, two searches for the end of an anchor and a look
-    /// at what was rescued into it, the checkpoint, one tag for each program since and the first page of each block begun, the leaves, the journal page, and
-    /// settling: one erase, three rescued frames, journal page and checkpoint, an erase for heads that are nearly full (two where
-    /// blocks are small), and, where several frames were rescued, their way back into blocks that may have to be erased first; an
-    /// erase for each anchor that cannot be read, of which there is one more with each mount in a row that was cut.
+    /// at what was rescued into it, the checkpoint, one tag for each program since and the first page of each block begun, the
+    /// leaves, the journal page, and settling: one erase, three rescued frames, journal page and checkpoint, an erase for heads that
+    /// are nearly full (two where blocks are small), and, where several frames were rescued, their way back into blocks that may
+    /// have to be erased first; an erase for each anchor that cannot be read, of which there is one more with each mount in a row
+    /// that was cut.
     ///
     /// Where the medium turns out to take no program, or a leaf to be lost, the volume is read once more: no more than twice this.
     pub fn mount_bound(layout: &Layout) -> Cost {
