@@ -9,6 +9,9 @@ use crate::error::Error;
 use crate::format::checkpoint::{BYTES, Header};
 use crate::media::{Flash, Kind, Kinds, PageIndex, Tag};
 
+/// Sequences of checkpoints and anchors are below this: a tag has 40 bits, and what a mount and its session add must fit as well.
+pub(super) const SEQUENCE_MAX: u64 = (1 << 40) - (1 << 24);
+
 impl<F: Flash> Store<'_, F> {
     /// Writes a checkpoint.
     ///
@@ -148,7 +151,8 @@ impl<F: Flash> Store<'_, F> {
             && (0..self.root.len()).all(|leaf| self.root.get(leaf) < frames)
             && (header.journal_at == NONE || header.journal_at < pages)
             && header.heads.iter().all(|&(block, _)| block == NONE || block < geometry.block_count)
-            && header.sequence < 1 << 40
+            && header.sequence < SEQUENCE_MAX
+            && header.wear_base < 1 << 31
             && (header.transaction_start == IDLE || header.transaction_start < header.sequence);
         if sound {
             self.sequence = header.sequence;

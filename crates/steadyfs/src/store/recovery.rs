@@ -7,6 +7,7 @@
 
 use super::anchors::Superblocks;
 use super::blocks::State;
+use super::checkpoint::SEQUENCE_MAX;
 use super::program::{FAILURE_JUMP, was_read};
 use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
 use crate::config::{ANCHORS_MAX, Config, LISTED_MAX, Layout};
@@ -100,7 +101,9 @@ impl<'m, F: Flash> Store<'m, F> {
             let state = if self.flash.is_bad(block)? { State::Bad } else { State::Free };
             self.blocks.set_state(block, state);
             if state == State::Free {
-                newest = newest.max(self.checked_tag(block * geometry.pages_per_block)?.map_or(0, |tag| tag.sequence));
+                // No volume lives to see half of them.
+                let tag = self.checked_tag(block * geometry.pages_per_block)?.filter(|tag| tag.sequence < SEQUENCE_MAX / 2);
+                newest = newest.max(tag.map_or(0, |tag| tag.sequence));
             }
         }
         // Pages of an earlier volume stay until their blocks are erased. Roll-forward takes them for old ones if all sequences of
@@ -257,7 +260,7 @@ impl<'m, F: Flash> Store<'m, F> {
         for (index, sequence) in first_sequences.iter_mut().enumerate().take(self.layout.anchor_count as usize) {
             let mut tag = [0; TAG_BYTES];
             let is_read = self.read_page(self.anchors.blocks[index] * pages, &mut tag)?;
-            match Tag::checked(&tag, self.page).filter(|_| is_read) {
+            match Tag::checked(&tag, self.page).filter(|tag| is_read && tag.sequence < SEQUENCE_MAX) {
                 Some(tag) => *sequence = tag.sequence,
                 None => self.anchors.unreadable |= u16::from(!is_read || !is_blank(&tag)) << index,
             }
@@ -880,7 +883,10 @@ fn find_superblock<F: Flash>(flash: &mut F, block: u32, page: &mut [u8]) -> Resu
     let next = find_end(is_blank, device.pages_per_block)?;
     for index in (next.saturating_sub(SUPERBLOCKS_TRIED)..next).rev() {
         let is_read = was_read(flash.read(first + index, page, &mut tag))?;
-        let Some(tag) = Tag::checked(&tag, page).filter(|tag| is_read && tag.kind == Kind::Super) else { continue };
+        let Some(tag) = Tag::checked(&tag, page).filter(|tag| is_read && tag.kind == Kind::Super && tag.sequence < SEQUENCE_MAX)
+        else {
+            continue;
+        };
         let superblock = Superblock::parse(page)?;
         if superblock.geometry != device {
             return Err(MountError::GeometryMismatch { on_flash: superblock.geometry, device });
