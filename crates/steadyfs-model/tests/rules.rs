@@ -1,41 +1,14 @@
 //! The protocol holds in every world; each rule that is taken away is missed, but for those that are named here.
 
+#[macro_use]
+mod worlds;
+
 use stateright::{Checker, Model};
 use std::env;
 use steadyfs_model::call::{Action, Call};
 use steadyfs_model::rules::Rule;
 use steadyfs_model::state::Scope;
 use steadyfs_model::state::Violation::{self, *};
-
-/// Checks a world; the shortest way to a violation, if there is one.
-///
-/// One thread, because the states of one depth must all come before those of the next.
-fn check(scope: &Scope) -> Option<Vec<Action>> {
-    // The checker counts states, not calls, and leaves those of the last depth alone.
-    let builder = scope.clone().checker().target_max_depth(scope.depth + 2);
-    let checker = builder.spawn_bfs().join();
-    println!("{} without {:?}: {} states, {} calls", scope.name, scope.without, checker.unique_state_count(), scope.depth);
-    checker.discoveries().into_values().map(|path| path.into_actions()).next()
-}
-
-/// Expects no violation in as many calls as the world says, and `STEADYFS_MODEL_DEEPER` more.
-fn holds(scope: Scope) {
-    let deeper = env::var("STEADYFS_MODEL_DEEPER").map_or(0, |text| text.parse().expect("STEADYFS_MODEL_DEEPER is a number"));
-    let scope = Scope { depth: scope.depth + deeper, ..scope };
-    let found = check(&scope);
-    assert_eq!(found, None, "in the world {:?}", scope.name);
-}
-
-/// Expects a violation after so many calls.
-fn misses(scope: Scope, rule: Rule, violation: Violation, calls: usize) {
-    let found = check(&Scope { without: Some(rule), ..scope }).unwrap_or_else(|| panic!("nothing misses {rule:?}"));
-    let last = found.last().and_then(|action| action.state.broken);
-    assert_eq!((found.len(), last), (calls, Some(violation)), "{rule:?}: {found:?}");
-}
-
-macro_rules! worlds {
-    ($($name:ident $scope:ident)*) => { $(#[test] fn $name() { holds(Scope::$scope); })* };
-}
 
 worlds! {
     every_call_with_two_cuts BROAD
