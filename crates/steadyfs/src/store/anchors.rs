@@ -247,8 +247,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// The superblock that is to change, if a checkpoint says so, and whether its block must be erased first.
     fn next_superblock(&self) -> Option<(usize, bool)> {
-        let index =
-            self.anchors.changing.filter(|_| self.anchors.announced && (0..2).any(|index| self.superblock_is_good(index)))?;
+        let index = self.anchors.changing.filter(|_| self.anchors.announced && self.a_superblock_is_good())?;
         let Superblocks { next, touched, .. } = self.anchors.superblocks[index];
         Some((index, self.superblock_is_good(index) && (touched || next >= self.layout.geometry.pages_per_block)))
     }
@@ -294,7 +293,7 @@ impl<F: Flash> Store<'_, F> {
                 Err(error) => return Err(self.refused(error)),
             }
         }
-        if !self.superblock_is_good(0) && !self.superblock_is_good(1) {
+        if !self.a_superblock_is_good() {
             // Nothing changes any more. Every later checkpoint says that the one that went bad last counts, and the place in doubt rests.
             return Ok(());
         }
@@ -394,6 +393,10 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn superblock_is_good(&self, index: usize) -> bool {
         let block = self.anchors.superblocks[index].block;
         block != NONE && self.blocks.state(block) != State::Bad
+    }
+
+    fn a_superblock_is_good(&self) -> bool {
+        self.superblock_is_good(0) || self.superblock_is_good(1)
     }
 
     /// Gives the blocks that the superblocks name their state, and takes it from those that lost their place.
