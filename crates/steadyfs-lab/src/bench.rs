@@ -15,8 +15,8 @@
 //! power was cut. A case that the volume has no room for says so; one that breaks a promise or gives other bytes back has failed.
 
 mod cases;
-mod content;
 mod contender;
+mod content;
 mod error;
 mod gauge;
 mod limit;

@@ -162,7 +162,7 @@ pub trait Volume: Sized {
     /// [`Fault`].
     fn stat(&mut self, path: &str) -> Result<u64, Fault>;
 
-    /// Uses idle time, without limit, to prepare writes of so many bytes. Does nothing where the file system cannot.
+    /// Uses idle time, without limit, to prepare writes of so many bytes of payload: blocks are erased ahead. Does nothing where the file system cannot.
     ///
     /// # Errors
     /// [`Fault`].

@@ -71,12 +71,7 @@ pub struct Step<'v, V> {
 
 impl<V: Volume> Step<'_, V> {
     /// Makes a call whose bound was asked for.
-    fn call<T>(
-        &mut self,
-        name: &str,
-        bound_ns: Option<u64>,
-        act: impl FnOnce(&mut V) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+    fn call<T>(&mut self, name: &str, bound_ns: Option<u64>, act: impl FnOnce(&mut V) -> Result<T, Fault>) -> Result<T, Fault> {
         let before = self.volume.counters();
         let value = act(self.volume)?;
         hold(name, self.volume.counters().since(&before).time_ns, bound_ns)?;

@@ -154,7 +154,11 @@ impl Figures {
             a_call(self.reads),
             a_call(self.programs),
             a_call(self.erases),
-            if is_wear { format!("{} / {:.0}, {:.2}", self.data_wear.max, self.data_wear.mean, self.data_wear.ratio()) } else { String::new() },
+            if is_wear {
+                format!("{} / {:.0}, {:.2}", self.data_wear.max, self.data_wear.mean, self.data_wear.ratio())
+            } else {
+                String::new()
+            },
         ]
     }
 }
@@ -163,7 +167,12 @@ impl Figures {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let share = self.usable_bytes as f64 / self.size_bytes as f64;
-        let chip = format!("{}, {} in blocks of {}", self.device, format_size(self.size_bytes), format_size(self.erase_block_bytes.into()));
+        let chip = format!(
+            "{}, {} in blocks of {}",
+            self.device,
+            format_size(self.size_bytes),
+            format_size(self.erase_block_bytes.into())
+        );
         let lines = [
             ("System", self.system.clone()),
             ("Chip", format!("{chip}, {} timing", self.timing)),
@@ -172,8 +181,7 @@ impl fmt::Display for Report {
             ("Seed", self.seed.to_string()),
         ];
         writeln!(f, "{}", facts(lines))?;
-        let head =
-            ["Case", "mean", "p99", "max", "bound", "limit", "×", "rate", "limit", "reads", "programs", "erases", "wear"];
+        let head = ["Case", "mean", "p99", "max", "bound", "limit", "×", "rate", "limit", "reads", "programs", "erases", "wear"];
         let mut rows = vec![head.map(String::from).to_vec()];
         rows.extend(self.rows.iter().filter_map(|row| row.figures.map(|figures| figures.cells(&row.case))));
         let mut align = vec![Align::Left];
@@ -241,7 +249,15 @@ mod tests {
     fn table_sets_means_beside_limits_and_says_what_was_not_measured() {
         let text = report().to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 150), "{text}");
-        for part in ["1.280 ms", "4.840 ms", "640 µs  2.00", "3.2 MB/s  6.4 MB/s", "2.50", "6 / 3, 2.00", "copy-10mb was not measured: needs more."] {
+        for part in [
+            "1.280 ms",
+            "4.840 ms",
+            "640 µs  2.00",
+            "3.2 MB/s  6.4 MB/s",
+            "2.50",
+            "6 / 3, 2.00",
+            "copy-10mb was not measured: needs more.",
+        ] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

@@ -1,7 +1,7 @@
 //! What cases have in common before and after they measure: files that are there, volumes that are aged, everything read back.
 
-use super::content::Document;
 use super::contender::{Contender, Fault, Mode, Room, Volume};
+use super::content::Document;
 use super::gauge::Gauge;
 use crate::units::format_count;
 
@@ -16,13 +16,7 @@ pub const PIECE_BYTES: usize = 4096;
 ///
 /// # Errors
 /// [`Fault`].
-pub fn put<V: Volume>(
-    gauge: &mut Gauge,
-    volume: &mut V,
-    document: &mut Document,
-    bytes: u64,
-    piece: usize,
-) -> Result<(), Fault> {
+pub fn put<V: Volume>(gauge: &mut Gauge, volume: &mut V, document: &mut Document, bytes: u64, piece: usize) -> Result<(), Fault> {
     let mut file = gauge.step(volume, |step| step.open(&document.path, Mode::Create))?;
     while document.size < bytes {
         let length = (bytes - document.size).min(piece as u64) as usize;

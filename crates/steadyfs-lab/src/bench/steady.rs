@@ -4,9 +4,7 @@ use super::contender::{Contender, Fault, Mode, Operation, Room, Volume};
 use super::medium::BenchChip;
 use std::mem::size_of;
 use steadyfs::media::Flash;
-use steadyfs::{
-    Access, BlockState, Bound, Budget, Call, CommitOn, Config, Error, FileSystem, MountError, OpenOptions, Usage,
-};
+use steadyfs::{Access, BlockState, Bound, Budget, Call, CommitOn, Config, Error, FileSystem, MountError, OpenOptions, Usage};
 use steadyfs_sim::Counters;
 
 /// Names in a path.

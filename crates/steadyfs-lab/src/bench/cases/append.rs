@@ -1,8 +1,8 @@
 //! Small durable records at the end of a file, on an aged volume.
 
 use super::{Bench, Measured};
-use crate::bench::content::Document;
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
+use crate::bench::content::Document;
 use crate::bench::gauge::Gauge;
 use crate::bench::stage::{age, verify};
 

@@ -2,8 +2,8 @@
 
 use super::names::{BYTES, NAME_BYTES, create};
 use super::{Bench, Measured};
-use crate::bench::content::Document;
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
+use crate::bench::content::Document;
 use crate::bench::gauge::Gauge;
 use crate::bench::stage::{demand, verify};
 use fastrand::Rng;

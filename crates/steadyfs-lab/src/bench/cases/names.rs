@@ -1,8 +1,8 @@
 //! Calls on many small files in one directory.
 
 use super::{Bench, Measured};
-use crate::bench::content::Document;
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
+use crate::bench::content::Document;
 use crate::bench::gauge::Gauge;
 use crate::bench::stage::{demand, make, verify};
 

@@ -1,8 +1,8 @@
 //! Durable overwrites at random places, when the volume is in its steady state.
 
 use super::{Bench, Measured};
-use crate::bench::content::{Document, PAGE_BYTES};
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
+use crate::bench::content::{Document, PAGE_BYTES};
 use crate::bench::gauge::Gauge;
 use crate::bench::stage::{make, verify};
 use fastrand::Rng;

@@ -1,8 +1,8 @@
 //! A small file gets other contents, durably, as a configuration does, on an aged volume.
 
 use super::{Bench, Measured};
-use crate::bench::content::Document;
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
+use crate::bench::content::Document;
 use crate::bench::gauge::{Gauge, Step};
 use crate::bench::stage::{PIECE_BYTES, age, make, verify};
 

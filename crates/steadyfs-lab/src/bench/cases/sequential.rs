@@ -1,8 +1,8 @@
 //! A large file from its beginning to its end, not durable before.
 
 use super::{Bench, Measured};
-use crate::bench::content::Document;
 use crate::bench::contender::{Contender, Fault, Volume};
+use crate::bench::content::Document;
 use crate::bench::gauge::Gauge;
 use crate::bench::stage::{demand, put, verify};
 

@@ -1,8 +1,8 @@
 //! 100,000 B by 256 B: what a download, a recording or a picture is.
 
 use super::{Bench, Measured};
-use crate::bench::content::Document;
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
+use crate::bench::content::Document;
 use crate::bench::gauge::Gauge;
 use crate::bench::stage::{age, demand, put, verify};
 
@@ -17,7 +17,7 @@ const KEPT: usize = 4;
 pub enum Way {
     /// As a format leaves it, durable at the end.
     Formatted,
-    /// After idle time, durable at the end.
+    /// After idle time that was to prepare as many bytes, durable at the end.
     Prepared,
     /// Files take 80 % of it and were removed from the rest, durable at the end.
     Aged,
@@ -32,7 +32,7 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, way: Way) -> Result<Measured,
     let mut volume = bench.contender.mount()?;
     demand(&mut volume, BYTES, 1)?;
     if way == Way::Prepared {
-        volume.idle(u64::MAX)?;
+        volume.idle(BYTES)?;
     }
     if way == Way::Durable {
         append_durably(&mut gauge, &mut volume, &mut document)?;

@@ -2,8 +2,8 @@
 
 use super::random::overwrite;
 use super::{Bench, Measured};
-use crate::bench::content::{Document, PAGE_BYTES};
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
+use crate::bench::content::{Document, PAGE_BYTES};
 use crate::bench::gauge::Gauge;
 use crate::bench::stage::{PIECE_BYTES, make, verify};
 

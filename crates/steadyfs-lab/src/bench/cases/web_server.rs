@@ -1,8 +1,8 @@
 //! A web server: each visit reads one of eight pages, some oftener than others, and a style sheet.
 
 use super::{Bench, Measured};
-use crate::bench::content::Document;
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
+use crate::bench::content::Document;
 use crate::bench::gauge::{Gauge, Step};
 use crate::bench::stage::make;
 
