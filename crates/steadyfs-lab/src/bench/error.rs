@@ -2,7 +2,7 @@
 
 use super::contender::Fault;
 use crate::evaluate::EvaluateError;
-use crate::units::{format_count, format_duration, format_size};
+use crate::units::{format_count, format_size};
 use std::fmt;
 
 /// Why nothing was measured.
@@ -75,12 +75,6 @@ impl fmt::Display for Fault {
 impl std::error::Error for Fault {}
 
 impl Fault {
-    /// A call took longer than was promised before it.
-    pub(super) fn bound_broken(call: &str, observed_ns: u64, bound_ns: u64) -> Fault {
-        let (observed, bound) = (format_duration(observed_ns as f64), format_duration(bound_ns as f64));
-        Fault::Failed(format!("{call} took {observed}, promised was {bound}"))
-    }
-
     /// Bytes are not those that were written.
     pub(super) fn wrong(path: &str, offset: u64) -> Fault {
         Fault::Failed(format!("{path}, from {} on: the bytes read are not those written", format_count(offset)))

@@ -1,6 +1,7 @@
 //! Measures steps: a call, or a few that belong together, each call held to its bound.
 
 use super::contender::{Fault, Mode, Operation, Volume};
+use crate::units::format_duration;
 use steadyfs_sim::Counters;
 
 /// What the steps of a case gave.
@@ -12,26 +13,41 @@ pub struct Gauge {
     pub spent: Counters,
     /// The largest bound of a step; `None` when there is a step without one.
     pub bound_ns: Option<u64>,
+    /// The first call that took longer than was promised before it, warm-up included.
+    pub broken: Option<String>,
 }
 
 impl Default for Gauge {
     fn default() -> Gauge {
-        Gauge { steps_ns: Vec::new(), spent: Counters::default(), bound_ns: Some(0) }
+        Gauge { steps_ns: Vec::new(), spent: Counters::default(), bound_ns: Some(0), broken: None }
     }
 }
 
 impl Gauge {
+    /// Ends the warm-up: forgets the steps so far, but not a bound that was broken.
+    pub fn begin(&mut self) {
+        *self = Gauge { broken: self.broken.take(), ..Gauge::default() };
+    }
+
+    /// Ends what is not measured.
+    ///
+    /// # Errors
+    /// [`Fault::Failed`] when a bound was broken.
+    pub fn end_unmeasured(self) -> Result<(), Fault> {
+        self.broken.map_or(Ok(()), |broken| Err(Fault::Failed(broken)))
+    }
+
     /// Measures a step on a volume.
     ///
     /// # Errors
-    /// That of a call, and [`Fault::Failed`] when a call took longer than was promised before it.
+    /// That of a call.
     pub fn step<V: Volume, T>(
         &mut self,
         volume: &mut V,
         act: impl FnOnce(&mut Step<'_, V>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let before = volume.counters();
-        let mut step = Step { volume, bound_ns: Some(0) };
+        let mut step = Step { volume, bound_ns: Some(0), broken: &mut self.broken };
         let value = act(&mut step)?;
         let (spent, bound_ns) = (step.volume.counters().since(&before), step.bound_ns);
         self.note(&spent, bound_ns);
@@ -46,20 +62,17 @@ impl Gauge {
     }
 
     /// Notes a mount, which is held to its bound.
-    ///
-    /// # Errors
-    /// [`Fault::Failed`] when it took longer than was promised.
-    pub fn note_mount(&mut self, spent: &Counters, bound_ns: Option<u64>) -> Result<(), Fault> {
-        hold("mount", spent.time_ns, bound_ns)?;
+    pub fn note_mount(&mut self, spent: &Counters, bound_ns: Option<u64>) {
+        hold(&mut self.broken, "mount", spent.time_ns, bound_ns);
         self.note(spent, bound_ns);
-        Ok(())
     }
 }
 
-fn hold(call: &str, observed_ns: u64, bound_ns: Option<u64>) -> Result<(), Fault> {
-    match bound_ns {
-        Some(bound_ns) if observed_ns > bound_ns => Err(Fault::bound_broken(call, observed_ns, bound_ns)),
-        _ => Ok(()),
+/// Notes a call that took longer than was promised, if it is the first.
+fn hold(broken: &mut Option<String>, call: &str, observed_ns: u64, bound_ns: Option<u64>) {
+    if let Some(bound_ns) = bound_ns.filter(|&bound_ns| observed_ns > bound_ns) {
+        let (observed, bound) = (format_duration(observed_ns as f64), format_duration(bound_ns as f64));
+        broken.get_or_insert_with(|| format!("{call} took {observed}, promised was {bound}"));
     }
 }
 
@@ -67,6 +80,7 @@ fn hold(call: &str, observed_ns: u64, bound_ns: Option<u64>) -> Result<(), Fault
 pub struct Step<'v, V> {
     volume: &'v mut V,
     bound_ns: Option<u64>,
+    broken: &'v mut Option<String>,
 }
 
 impl<V: Volume> Step<'_, V> {
@@ -74,7 +88,7 @@ impl<V: Volume> Step<'_, V> {
     fn call<T>(&mut self, name: &str, bound_ns: Option<u64>, act: impl FnOnce(&mut V) -> Result<T, Fault>) -> Result<T, Fault> {
         let before = self.volume.counters();
         let value = act(self.volume)?;
-        hold(name, self.volume.counters().since(&before).time_ns, bound_ns)?;
+        hold(self.broken, name, self.volume.counters().since(&before).time_ns, bound_ns);
         self.bound_ns = self.bound_ns.zip(bound_ns).map(|(sum, bound)| sum + bound);
         Ok(value)
     }

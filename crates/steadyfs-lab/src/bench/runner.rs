@@ -74,14 +74,15 @@ impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
         self.tell(case, None);
         let mut row = Row { case: case.name().to_string(), figures: None, skipped: None, failed: None };
         match result {
-            Ok(figures) => row.figures = Some(figures),
+            Ok((figures, broken)) => (row.figures, row.failed) = (Some(figures), broken),
             Err(Fault::NoRoom(reason)) => row.skipped = Some(reason),
             Err(Fault::Failed(reason)) => row.failed = Some(reason),
         }
         row
     }
 
-    fn figures(&self, case: Case) -> Result<Figures, Fault> {
+    /// Figures of a case, and a bound that was broken.
+    fn figures(&self, case: Case) -> Result<(Figures, Option<String>), Fault> {
         let mut contender = (self.make)();
         contender.format()?;
         let rng = Rng::with_seed(self.options.seed);
@@ -89,7 +90,7 @@ impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
         let mut bench = Bench { contender, medium: self.medium, files: self.options.files, rng, tick: &tick };
         let measured = case.run(&mut bench)?;
         let (wear, data_wear) = wear_of(&mut bench.contender)?;
-        Ok(figures_of(&measured, wear, data_wear))
+        Ok((figures_of(&measured, wear, data_wear), measured.gauge.broken))
     }
 
     /// Notes how far a case is, or that it is finished, and tells.

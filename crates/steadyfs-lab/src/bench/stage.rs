@@ -36,7 +36,9 @@ pub fn put<V: Volume>(gauge: &mut Gauge, volume: &mut V, document: &mut Document
 /// [`Fault`].
 pub fn make<V: Volume>(volume: &mut V, path: impl Into<String>, bytes: u64, piece: usize) -> Result<Document, Fault> {
     let mut document = Document::new(path);
-    put(&mut Gauge::default(), volume, &mut document, bytes, piece)?;
+    let mut gauge = Gauge::default();
+    put(&mut gauge, volume, &mut document, bytes, piece)?;
+    gauge.end_unmeasured()?;
     Ok(document)
 }
 

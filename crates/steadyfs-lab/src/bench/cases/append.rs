@@ -18,10 +18,12 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, bytes: usize) -> Result<Measu
     let mut volume = bench.contender.mount()?;
     let mut log = Document::new("log");
     let mut file = volume.open(&log.path, Mode::Durable)?;
-    let (mut warm, mut gauge) = (Gauge::default(), Gauge::default());
+    let mut gauge = Gauge::default();
     for step in 0..WARM_UP + STEPS {
         let data = log.bytes(log.size, bytes);
-        let gauge = if step < WARM_UP { &mut warm } else { &mut gauge };
+        if step == WARM_UP {
+            gauge.begin();
+        }
         gauge.step(&mut volume, |step| step.write(&mut file, log.size, &data))?;
         log.size += bytes as u64;
     }

@@ -23,13 +23,15 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>) -> Result<Measured, Fault> {
     let mut document = make(&mut volume, "random", pages * PAGE_BYTES, PAGE_BYTES as usize)?;
     let mut file = volume.open(&document.path, Mode::Durable)?;
     let warm_up = 2 * usable_bytes / PAGE_BYTES;
-    let (mut warm, mut gauge) = (Gauge::default(), Gauge::default());
+    let mut gauge = Gauge::default();
     for step in 0..warm_up + STEPS {
         if step % 1024 == 0 {
             (bench.tick)(step as f64 / (warm_up + STEPS) as f64);
         }
-        let gauge = if step < warm_up { &mut warm } else { &mut gauge };
-        overwrite(gauge, &mut volume, &mut file, &mut document, &mut bench.rng)?;
+        if step == warm_up {
+            gauge.begin();
+        }
+        overwrite(&mut gauge, &mut volume, &mut file, &mut document, &mut bench.rng)?;
     }
     volume.cut();
     verify(&mut bench.contender, [&document])?;

@@ -35,11 +35,13 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, way: Way) -> Result<Measured,
     let mut volume = bench.contender.mount()?;
     let mut settings = make(&mut volume, "settings", BYTES as u64, PIECE_BYTES)?;
     let mut file = volume.open(&settings.path, Mode::Durable)?;
-    let (mut warm, mut gauge) = (Gauge::default(), Gauge::default());
+    let mut gauge = Gauge::default();
     for step in 0..WARM_UP + STEPS {
         settings.renew();
         let data = settings.bytes(0, BYTES);
-        let gauge = if step < WARM_UP { &mut warm } else { &mut gauge };
+        if step == WARM_UP {
+            gauge.begin();
+        }
         gauge.step(&mut volume, |step| match way {
             Way::Truncate => truncate(step, &settings, &data),
             Way::Rename => rename(step, &settings, &data),
