@@ -67,4 +67,4 @@ pub use fs::{
     Budget, Call, Change, Checked, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind, NAME_BYTES_MAX,
     OPEN_FILE_BYTES, OpenOptions, Place, ROOT, Reader, Stat, Usage,
 };
-pub use store::{Access, BlockInfo, BlockState, Description, Health};
+pub use store::{Access, BlockInfo, BlockState, Damage, Description, Health};

@@ -196,6 +196,11 @@ impl<F: Flash> FileSystem<'_, F> {
         self.store.envelopes(&self.work_of(call).unwrap_or_default(), timing)
     }
 
+    /// Worst case of the root that [`unmount`](Self::unmount) writes.
+    pub fn unmount_cost(&self) -> Cost {
+        Cost { programs: self.store.layout().root_programs, erases: 1, ..Cost::default() }
+    }
+
     /// Worst case of a mount after an unclean stop, at any fill; twice that where the medium turns out to take no program.
     pub fn mount_bound(&self) -> Cost {
         let map_pages = (self.plan.table - self.plan.map) * u32::from(self.store.layout().config.unit_pages);

@@ -48,7 +48,7 @@ pub use transaction::CommitOn;
 use crate::config::Config;
 use crate::error::{Error, MountError};
 use crate::media::{BlockIndex, Flash};
-use crate::store::{Access, BlockInfo, Description, Health, Store};
+use crate::store::{Access, BlockInfo, Damage, Description, Health, Store};
 use directory::Directory;
 use open::OpenTable;
 use space::{Plan, Space};
@@ -150,7 +150,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         // Changed in place: a copy of the whole costs code and stack.
         if let Ok(fs) = &mut result {
             let is_there = match access {
-                Access::ReadOnly | Access::Salvage => fs.store.recover::<false>()?,
+                Access::ReadOnly => fs.store.recover::<false>()?,
                 Access::ReadWrite => fs.store.recover::<true>()?,
             };
             fs.finish_mount(is_there)?;
@@ -257,14 +257,48 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.store.flash_mut()
     }
 
+    /// What the mount found missing; `None` when everything is there. With damage a volume can only be read until it is
+    /// [repaired](Self::repair).
+    pub fn damage(&self) -> Option<Damage> {
+        self.store.damage()
+    }
+
+    /// Accepts what the mount found missing as lost, and makes the volume writable again; then [`check`](Self::check) it.
+    ///
+    /// # Power loss
+    /// The volume stays as it was, or is repaired.
+    ///
+    /// # Cost
+    /// [`mount_bound`](Self::mount_bound).
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] where a leaf of the map is lost; [`Error::ReadOnly`] when the volume was mounted for reading;
+    /// [`Error::Device`].
+    pub fn repair(&mut self) -> Result<(), Error> {
+        self.store.repair()?;
+        self.load_space()
+    }
+
     /// Ends the use of a volume and gives the medium back; commits where [`CommitOn::UNMOUNT`] is chosen, as it is by default.
+    ///
+    /// The next mount searches nothing and programs nothing.
+    ///
+    /// # Power loss
+    /// What was committed stays; the next mount may have to search.
+    ///
+    /// # Cost
+    /// That of [`commit`](Self::commit); then a root: [`unmount_cost`](Self::unmount_cost).
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
     pub fn unmount(mut self) -> Result<F, Error> {
         if self.commit_on.contains(CommitOn::UNMOUNT) {
             self.commit()?;
+        } else if self.store.is_open() {
+            self.rollback()?;
         }
+        // Without it the next mount searches; nothing is lost.
+        let _ = self.store.end_use();
         Ok(self.store.into_flash())
     }
 }

@@ -22,10 +22,11 @@ pub(crate) const FIELD_MAX: u32 = 0xFF_FFFF;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// Superblock: geometry, configuration, anchors.
+    /// Superblock: geometry, configuration, ring.
     Super = 1,
-    /// One page of a checkpoint; `logical` is its place in it, `aux` the number of pages.
-    Checkpoint = 2,
+    /// One page of a root or of a copy of it: `sequence` is the root's number, `logical` the place of the page in it, `aux` the pages of
+    /// a root (8 bits) and which copy this is (0: the root itself).
+    Root = 2,
     /// Page of a logical page written by an open transaction; `aux` is the distance to the transaction's first sequence.
     Data = 3,
     /// The same, alone in its transaction and thereby committed.
@@ -48,7 +49,7 @@ impl Kind {
     fn parse(byte: u8) -> Option<Self> {
         Some(match byte {
             1 => Self::Super,
-            2 => Self::Checkpoint,
+            2 => Self::Root,
             3 => Self::Data,
             4 => Self::DataCommit,
             5 => Self::Journal,
@@ -75,6 +76,14 @@ impl Kinds {
     pub const JOURNAL: Self = Self::of(&[Kind::Journal, Kind::JournalDiscard]);
     /// What the moved head programs.
     pub const MOVED: Self = Self::of(&[Kind::Moved, Kind::MovedPending, Kind::MovedLeaf]);
+
+    /// Every kind.
+    pub const ALL: Self = Self(!0);
+
+    /// These and others.
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
 
     /// These kinds.
     pub const fn of(kinds: &[Kind]) -> Self {
@@ -116,6 +125,11 @@ impl Tag {
             kind,
             aux: u32::from_le_bytes([bytes[9], bytes[10], bytes[11], 0]),
         })
+    }
+
+    /// Whether a page that was read has the checksum of its data, whatever it holds: pages of other versions have it in the same place.
+    pub(crate) fn is_sound(bytes: &[u8; TAG_BYTES], data: &[u8]) -> bool {
+        !is_blank(bytes) && Self::carried_check(bytes) == crc32(data, 0)
     }
 
     /// The tag of a page that was read; `None` also when its checksum is not that of the data.

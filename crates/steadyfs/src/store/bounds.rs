@@ -18,8 +18,9 @@ use super::blocks::State;
 use super::journal::DISCARD_BYTES;
 use super::reclaim::CHECKPOINT_SLACK;
 use super::transaction::patched_pages_max;
+use super::scan::{TRIES, ring_window};
 use super::{HeadIndex, Store};
-use crate::config::{Layout, STOCK};
+use crate::config::{Layout, RESCUED_MAX, STOCK};
 use crate::cost::{Bound, Cost, Envelope};
 use crate::media::{Flash, Timing};
 
@@ -195,7 +196,7 @@ impl<F: Flash> Store<'_, F> {
         let folds = (frames + share.moves + work.discards + waiting).div_ceil(layout.fold_frees).max(1) + before;
         let folds = Cost { reads: unit, programs: unit, ..Cost::default() }.times(folds);
         // A superblock is written, and read again, in the place of a checkpoint.
-        let checkpoint = Cost { reads: 1, programs: layout.checkpoint_pages, ..Cost::default() };
+        let checkpoint = Cost { reads: 1, programs: layout.root_programs, ..Cost::default() };
         let erase = Cost { erases: self.erases(&share, frames, journal_pages), ..Cost::default() };
         let most = Cost { programs: folds.programs.max(checkpoint.programs), reads: folds.reads.max(checkpoint.reads), ..folds };
         if share.tight {
@@ -258,7 +259,7 @@ impl<F: Flash> Store<'_, F> {
                 &Cost { reads: unit, programs: unit, ..Cost::default() }
                     .times((share.victim + share.gain).div_ceil(layout.fold_frees)),
             )
-            .plus(&Cost { programs: checkpoints * layout.checkpoint_pages, erases: 1, ..Cost::default() });
+            .plus(&Cost { programs: checkpoints * layout.root_programs, erases: 1, ..Cost::default() });
         let cycle_ns = cycle.time_ns(timing) + timing.erase_ns.div_ceil(8);
         let rest_ns = self.move_cost().times(layout.frames_per_block).time_ns(timing);
         let average = Envelope {
@@ -272,41 +273,27 @@ impl<F: Flash> Store<'_, F> {
 
     /// Worst case of a mount after an unclean stop.
     ///
-    /// Superblocks, first pages of the anchors and tags of what was rescued into them, two searches for the end of an anchor and a look
-    /// at what was rescued into it, the checkpoint, one tag for each program since and the first page of each block begun, the
-    /// leaves, the journal page, and settling: one erase, three rescued frames, journal page and checkpoint, an erase for heads that
-    /// are nearly full (two where blocks are small), and, where several frames were rescued, their way back into blocks that may
-    /// have to be erased first; an erase for each anchor that cannot be read, of which there is one more with each mount in a row
-    /// that was cut.
+    /// Superblocks; the first pages of the ring, of which all may be unsteady where many mounts in a row were cut; the ends of two ring
+    /// blocks; the root; one tag for each program since and behind the end of each block, the last record of each block, and the first page
+    /// of each block that may have been begun; leaves and journal page. Settling: one erase, the root with its copies, frames and journal
+    /// page that are copied; erases for heads that are nearly full (two where blocks are small); and, where several frames were copied,
+    /// their way back into blocks that may have to be erased first.
     ///
-    /// Where the medium turns out to take no program, or a leaf to be lost, the volume is read once more: no more than twice this.
+    /// Where the medium turns out to take no program, the volume is read once more: no more than twice this.
     pub fn mount_bound(layout: &Layout) -> Cost {
         let unit = u32::from(layout.config.unit_pages);
-        let pages = layout.geometry.pages_per_block;
-        let search = pages.ilog2() + 2 + unit + 2 * layout.checkpoint_pages;
         let share = Share::new(layout, layout.usable, 2);
         let overshoot = CHECKPOINT_SLACK + 2 * (2 + share.moves + share.folds) * unit + 4;
+        let programs = u32::from(layout.config.checkpoint_programs) + overshoot;
+        let chains = 3 + layout.listed_blocks;
+        let ring = TRIES * (layout.ring_count * layout.root_programs + 2 * ring_window(layout));
+        let copied = (RESCUED_MAX + 1) * unit;
         Cost {
-            reads: 9
-                + layout.anchor_count
-                + layout.listed_blocks
-                + 2 * layout.checkpoint_pages
-                + layout.leaf_count * unit
-                + 6
-                + 14 * unit,
-            tag_reads: 34
-                + 2 * (pages.ilog2() + 2)
-                + 3 * layout.anchor_count
-                + 2 * search
-                + layout.listed_blocks
-                + 3
-                + 3
-                + 3 * unit
-                + u32::from(layout.config.checkpoint_programs)
-                + overshoot,
-            programs: 7 * unit + 2 + 2 * layout.checkpoint_pages,
-            copies: 3 * unit,
-            erases: 3 + (16 / layout.frames_per_block).max(1) + layout.anchor_count - 2,
+            reads: 2 + ring + layout.root_pages + (2 * chains + TRIES) * unit + layout.leaf_count * unit + TRIES + 3 * copied,
+            tag_reads: ring + 2 * (layout.geometry.pages_per_block.ilog2() + 2) + programs + 2 * chains + 4 * unit,
+            programs: 2 * copied + 2 + layout.root_programs,
+            copies: RESCUED_MAX * unit,
+            erases: 3 + (16 / layout.frames_per_block).max(1),
         }
     }
 }

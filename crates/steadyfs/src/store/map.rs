@@ -10,6 +10,7 @@
 use super::program::Source;
 use super::table::{read_word, write_word};
 use super::{Frame, NONE, Store};
+use crate::config::RESCUED_MAX;
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds};
 
@@ -147,12 +148,17 @@ impl<F: Flash> Store<'_, F> {
         }
     }
 
-    /// Folds until the overlay takes `entries` more. Folds are paced so that this seldom has anything to do.
+    /// Forgets a look-up whose page has another frame now.
+    pub(super) fn forget_recent(&mut self, logical: u32) {
+        self.recent.remove(logical);
+    }
+
+    /// Folds until the overlay takes `entries` more, and those that a mount may add. Folds are paced so that this seldom has anything to do.
     ///
     /// Called before the program that commits: a leaf written between a commit and its entry in the overlay would be taken,
     /// after a power cut, for one that holds the entry.
     pub(super) fn make_room(&mut self, entries: u32) -> Result<(), Error> {
-        while self.overlay.len() + entries > self.overlay.capacity() && self.overlay.len() > 0 {
+        while self.overlay.len() + entries + RESCUED_MAX > self.overlay.capacity() && self.overlay.len() > 0 {
             self.fold()?;
         }
         Ok(())

@@ -15,45 +15,49 @@
 //! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
 //! | [`reclaim`] | the pace at which space is won back |
-//! | [`checkpoint`] | the state from which a mount starts |
-//! | [`anchors`] | the ring of blocks that hold checkpoints, and the superblocks that name them |
-//! | [`recovery`] | mount: newest checkpoint, roll forward, settle |
+//! | [`ring`] | roots: the states from which a mount starts, and the ring of blocks that holds them |
+//! | [`mount`] | format, mount, repair |
+//! | [`scan`] | finding the newest root |
+//! | [`forward`] | the records since |
+//! | [`settle`] | what a mount programs before anybody sees what it found |
 //! | [`idle`] | reclamation ahead of time |
 //! | [`health`] | bits that flip, blocks that wear out, and what is done about it |
 //! | [`inspect`] | what is where, for tools |
 //! | [`bounds`] | the worst case of it all |
 
-mod anchors;
 mod blocks;
 mod bounds;
 pub(crate) mod cache;
-mod checkpoint;
 pub(crate) mod edit;
+mod forward;
 mod health;
 mod idle;
 mod inspect;
 mod journal;
 mod map;
+mod mount;
 mod program;
 mod reclaim;
-mod recovery;
+mod ring;
+mod scan;
+mod settle;
 mod table;
 mod transaction;
 
 pub(crate) use bounds::{Buffer, Work};
 pub use health::Health;
 pub use inspect::{BlockInfo, BlockState, Description};
-pub use recovery::Access;
+pub use mount::{Access, Damage};
 
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
 use crate::media::{BlockIndex, Failure, Flash, PageIndex};
-use anchors::Anchors;
 use blocks::{Blocks, State};
 use cache::Cache;
 use health::Watch;
 use journal::Journal;
 use map::Recent;
+use ring::Ring;
 use table::{Pairs, Words};
 
 /// No block, page or frame.
@@ -137,7 +141,7 @@ pub struct Store<'m, F> {
     /// The program page that `page` holds.
     cached: PageIndex,
     heads: [Head; 3],
-    anchors: Anchors,
+    ring: Ring,
     watch: Watch,
     /// Sequence of the next program.
     sequence: u64,
@@ -160,8 +164,10 @@ pub struct Store<'m, F> {
     /// Nothing was programmed by a head since the mount: a journal page comes first (see `begin`).
     unmarked: bool,
     read_only: bool,
-    /// Roll-forward goes past what it cannot read.
-    salvages: bool,
+    /// What the mount found missing.
+    damage: Option<Damage>,
+    /// It was mounted for writing.
+    may_write: bool,
     /// The volume can only be read, and no mount changes that.
     worn_out: bool,
 }
@@ -202,7 +208,7 @@ impl<'m, F: Flash> Store<'m, F> {
             page,
             cached: NONE,
             heads: [Head { block: NONE, next: 0 }; 3],
-            anchors: Anchors::default(),
+            ring: Ring { superblock_copy: NONE, ..Ring::default() },
             watch: Watch::default(),
             sequence: 1,
             transaction_start: IDLE,
@@ -228,7 +234,8 @@ impl<'m, F: Flash> Store<'m, F> {
             call: Call::default(),
             unmarked: true,
             read_only: false,
-            salvages: false,
+            damage: None,
+            may_write: true,
             worn_out: false,
         })
     }
@@ -251,6 +258,11 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Gives the medium back.
     pub fn into_flash(self) -> F {
         self.flash
+    }
+
+    /// What the mount found missing.
+    pub fn damage(&self) -> Option<Damage> {
+        self.damage
     }
 
     /// Whether nothing may be changed.
@@ -285,6 +297,7 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Erases a block and counts it; a block that does not erase is bad from now on.
     fn erase(&mut self, block: BlockIndex) -> Result<bool, Error> {
+        debug_assert!(self.blocks.live(block) == 0 && !self.holds_journal(block), "a block in use is erased");
         self.cached = NONE;
         self.call.erases += 1;
         match self.flash.erase(block) {
@@ -309,8 +322,8 @@ impl<'m, F: Flash> Store<'m, F> {
 
     fn go_bad(&mut self, block: BlockIndex) {
         self.lose(block);
-        // Only a note for other users of the chip; the checkpoint is what counts. Superblocks are looked for in blocks without a mark.
-        if self.anchors.superblocks.iter().all(|it| it.block != block) {
+        // Only a note for other users of the chip; the root is what counts. Superblocks and roots are looked for in blocks without a mark.
+        if block != 0 && block != self.ring.superblock_copy && !self.is_of_ring(block) {
             let _ = self.flash.mark_bad(block);
         }
     }

@@ -260,7 +260,7 @@ impl<F: Flash> Store<'_, F> {
     fn take_block(&mut self, worn: bool) -> Result<BlockIndex, Error> {
         if self.blocks.count(State::Erased) == 0 {
             if self.blocks.count(State::Listed) == 0 {
-                self.checkpoint()?;
+                self.write_root()?;
             }
             self.erase_listed()?;
         }

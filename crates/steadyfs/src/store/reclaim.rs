@@ -118,8 +118,7 @@ impl<F: Flash> Store<'_, F> {
             + self.blocks.count(State::Listed)
             + self.blocks.count(State::Free)
             + self.blocks.count(State::Clean)
-            + self.blocks.count(State::Dead)
-            + u32::from(self.gives_up_anchor());
+            + self.blocks.count(State::Dead);
         self.head_rest(HeadIndex::User) + self.head_rest(HeadIndex::Moved) + blocks * self.layout.frames_per_block
     }
 
@@ -282,7 +281,7 @@ impl<F: Flash> Store<'_, F> {
                 return failing;
             }
         }
-        self.anchors.blocks.iter().copied().find(in_use)
+        self.ring_blocks().find(in_use)
     }
 
     /// Moves a frame if it is really live.
@@ -349,16 +348,14 @@ impl<F: Flash> Store<'_, F> {
         if self.call.erases > 0 {
             return Ok(false);
         }
-        // A checkpoint must not find its next anchor unprepared, or its call would erase twice.
-        let anchor_urgent = self.needs_anchor() && self.anchor_is_nearly_full();
-        if anchor_urgent && stock > 0 && (may_wait || self.checkpoints_left() < 2) {
-            self.prepare_anchor()?;
-        } else if let Some(index) = self.full_superblock().filter(|_| may_wait && since >= SIDE_GAP && stock > least) {
-            self.erase_superblock(index)?;
+        // A root must not find its next block unprepared, or its call would erase twice.
+        let ring_is_urgent = self.needs_ring_block() && self.ring_block_is_nearly_full();
+        if ring_is_urgent && stock > 0 && (may_wait || self.roots_left() < 2) {
+            self.prepare_ring_block()?;
         } else if wanted && (stock <= least || (may_wait && (stock <= STOCK / 2 || spaced))) {
             self.erase_listed()?;
-        } else if self.needs_anchor() && may_wait && stock > STOCK / 2 && spaced {
-            self.prepare_anchor()?;
+        } else if self.needs_ring_block() && may_wait && stock > STOCK / 2 && spaced {
+            self.prepare_ring_block()?;
         } else {
             return Ok(false);
         }
@@ -379,15 +376,10 @@ impl<F: Flash> Store<'_, F> {
         let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
         let gap = self.pace.calls_since_erase < SIDE_GAP || fold_comes_first;
         let wait = gap && self.programs_since_checkpoint < late && allocatable > 1;
-        let second_erase = self.call.erases > 0 && self.checkpoints_left() == 0 && self.needs_anchor();
-        if self.superblock_is_due() && !gap {
-            self.write_superblock()?;
-            return Ok(true);
-        }
+        let second_erase = self.call.erases > 0 && self.roots_left() == 0 && self.needs_ring_block();
         let due = self.checkpoint_is_due() && !wait && !second_erase;
         if due {
-            self.replace_anchor();
-            self.checkpoint()?;
+            self.write_root()?;
         }
         Ok(due)
     }

@@ -27,6 +27,9 @@ impl<F: Flash> Store<'_, F> {
             return self.give_up();
         }
         self.patrol()?;
+        if self.ring.closed {
+            self.open_ring()?;
+        }
         if self.unmarked {
             debug_assert!(self.pending.len() == 0 && !self.journal.dirty);
             self.program_journal()?;

@@ -1,0 +1,253 @@
+//! Finding the root that a mount begins with.
+//!
+//! The first page of each ring block tells the number of its first root. Beginning with the newest block, the pages at its end are read
+//! until there is a root that *counts* (a page of a copy can be read) and can be read whole: the base. Until this mount has written a root
+//! of its own it erases neither the base, nor the newest root that is *certain*, nor, where there is none, the oldest that counts: what
+//! counts for this mount may not count for the next one.
+
+use super::ring::NUMBER_MAX;
+use super::{NONE, Store};
+use crate::config::{Layout, RESCUED_MAX, RING_MAX};
+use crate::error::Error;
+use crate::format::root::{BYTES, Header};
+use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
+
+/// Looks at a page that reads as damaged before it is taken for lost.
+pub(super) const TRIES: u32 = 3;
+/// A root and its copies: at most this many whole ones.
+const INSTANCES: usize = 3;
+
+/// A root that was found in the ring.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub number: u64,
+    pub place: u32,
+    /// First page of the root and of each copy, as far as any page of it was seen.
+    starts: [PageIndex; INSTANCES],
+    /// A bit for each page of the root that can be read, in whichever copy.
+    pages: u64,
+    /// A page of a copy can be read.
+    counts: bool,
+    /// And it always will.
+    certain: bool,
+}
+
+/// What is behind a page of the ring.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    Blank,
+    Something,
+}
+
+impl<F: Flash> Store<'_, F> {
+    /// Reads a page into the page buffer, several times if it is damaged; its tag, when it has the right checksum and kind.
+    pub(super) fn read_tagged(&mut self, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
+        let mut bytes = [0; TAG_BYTES];
+        for _ in 0..TRIES {
+            if self.read_page(page, &mut bytes)? {
+                if let Some(tag) = Tag::checked(&bytes, self.page) {
+                    self.cached = NONE;
+                    return Ok(Some(tag).filter(|tag| kinds.has(tag.kind)));
+                }
+                if is_blank(&bytes) {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a page reads as erased.
+    pub(super) fn page_is_blank(&mut self, page: PageIndex) -> Result<bool, Error> {
+        let mut tag = [0; TAG_BYTES];
+        for _ in 0..TRIES {
+            if self.read_tag(page, &mut tag)? {
+                return Ok(is_blank(&tag));
+            }
+        }
+        Ok(false)
+    }
+
+    /// The tag of a page of a root at a place of the ring.
+    fn root_page(&mut self, place: u32, index: u32) -> Result<Option<Tag>, Error> {
+        let page = self.ring_block(place) * self.layout.geometry.pages_per_block + index;
+        let (count, pages) = (u64::from(self.layout.ring_count), self.layout.root_pages);
+        let of_place = |tag: &Tag| {
+            tag.sequence < NUMBER_MAX
+                && tag.sequence % count == u64::from(place)
+                && tag.aux & 0xFF == pages & 0xFF
+                && tag.logical < pages
+                && (tag.aux >> 8) as usize <= INSTANCES
+        };
+        Ok(self.read_tagged(page, Kinds::of(&[Kind::Root]))?.filter(of_place))
+    }
+
+    /// The number of the first root in the block at a place of the ring. Where its first page is lost another one tells.
+    fn first_number(&mut self, place: u32) -> Result<Option<u64>, Error> {
+        let block = self.ring_block(place);
+        for index in 0..self.layout.root_programs {
+            if let Some(tag) = self.root_page(place, index)? {
+                return Ok(Some(tag.sequence));
+            }
+            if self.page_is_blank(block * self.layout.geometry.pages_per_block + index)? {
+                return Ok(None);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds the root to begin with, notes which places must not be erased, and reads it into the tables. `Ok(None)` when there is none;
+    /// otherwise whether a newer one counts, and can be read nowhere.
+    #[inline(never)]
+    pub(super) fn find_root(&mut self) -> Result<Option<bool>, Error> {
+        self.ring.kept = 0;
+        let firsts = self.first_numbers()?;
+        let (mut limit, mut base, mut oldest, mut lost) = (u64::MAX, None::<Found>, None::<Found>, false);
+        while let Some((place, first)) = newest_below(&firsts, limit) {
+            limit = first;
+            self.ring.number = self.ring.number.max(first);
+            let mut end = NONE;
+            while let Some(found) = self.root_before(place, &mut end)? {
+                self.ring.number = self.ring.number.max(found.number);
+                if !found.counts {
+                    continue;
+                }
+                if !self.is_whole_root(&found) {
+                    lost |= base.is_none();
+                    continue;
+                }
+                if base.is_none() && self.read_root(&found)? {
+                    base = Some(found);
+                    self.ring.kept |= 1 << found.place;
+                }
+                oldest = Some(found);
+                if base.is_some() && found.certain {
+                    self.ring.kept |= 1 << found.place;
+                    return self.begin_with(base, lost);
+                }
+            }
+        }
+        // No root is certain: the oldest that counts takes its place.
+        self.ring.kept |= oldest.map_or(0, |found| 1 << found.place);
+        self.begin_with(base, lost)
+    }
+
+    fn begin_with(&mut self, base: Option<Found>, lost: bool) -> Result<Option<bool>, Error> {
+        let Some(base) = base else { return Ok(None) };
+        (self.ring.complete, self.ring.place) = (base.place, base.place);
+        // Nothing is programmed behind it: each power cycle begins with a block of its own.
+        (self.ring.next, self.ring.prepared) = (self.layout.geometry.pages_per_block, None);
+        // Numbers that nobody can read today may be read tomorrow.
+        self.ring.number += u64::from(self.layout.ring_count * self.layout.geometry.pages_per_block);
+        Ok(Some(lost))
+    }
+
+    /// The number of the first root in each ring block; 0 where there is none.
+    fn first_numbers(&mut self) -> Result<[u32; RING_MAX as usize], Error> {
+        let mut firsts = [0; RING_MAX as usize];
+        for place in 0..self.layout.ring_count {
+            firsts[place as usize] = self.first_number(place)?.unwrap_or(0) as u32;
+        }
+        Ok(firsts)
+    }
+
+    /// The last root before page `end` in the block at a place of the ring, read backwards; `end` becomes its first page that was read.
+    /// [`NONE`] stands for the end of what is programmed.
+    fn root_before(&mut self, place: u32, end: &mut u32) -> Result<Option<Found>, Error> {
+        let first = self.ring_block(place) * self.layout.geometry.pages_per_block;
+        let mut behind = Behind::Something;
+        if *end == NONE {
+            *end = self.find_end(first)?;
+            behind = Behind::Blank;
+        }
+        let mut found = None::<Found>;
+        let least = end.saturating_sub(ring_window(&self.layout));
+        while *end > least {
+            let Some(tag) = self.root_page(place, *end - 1)? else {
+                *end -= 1;
+                behind = Behind::Something;
+                continue;
+            };
+            if found.is_some_and(|found| found.number != tag.sequence) {
+                break;
+            }
+            *end -= 1;
+            let found = found.get_or_insert(Found::new(tag.sequence, place));
+            found.add(&tag, first + *end, self.layout.root_pages, behind);
+            behind = Behind::Something;
+            if found.certain && self.is_whole_root(found) {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether every page of a root can be read, in whichever copy.
+    fn is_whole_root(&self, found: &Found) -> bool {
+        found.pages.count_ones() == self.layout.root_pages
+    }
+
+    /// The page behind the last one of a block that is not blank.
+    fn find_end(&mut self, first: PageIndex) -> Result<u32, Error> {
+        let (mut low, mut high) = (1, self.layout.geometry.pages_per_block);
+        while low < high {
+            let middle = (low + high) / 2;
+            if self.page_is_blank(first + middle)? { high = middle } else { low = middle + 1 }
+        }
+        Ok(low)
+    }
+
+    /// Reads a root into the tables. `false` when it is not sound.
+    fn read_root(&mut self, found: &Found) -> Result<bool, Error> {
+        let mut header = [0; BYTES];
+        for index in 0..self.layout.root_pages {
+            if !self.load_root_page(found, index)? {
+                return Ok(false);
+            }
+            self.exchange(&mut header, index, true);
+        }
+        Ok(Header::parse(&header).is_some_and(|header| self.adopt_header(&header)))
+    }
+
+    /// Reads a page of a root, or of a copy, into the page buffer.
+    fn load_root_page(&mut self, found: &Found, index: u32) -> Result<bool, Error> {
+        for start in found.starts.into_iter().rev().filter(|&start| start != NONE) {
+            let tag = self.read_tagged(start + index, Kinds::of(&[Kind::Root]))?;
+            if tag.is_some_and(|tag| tag.sequence == found.number && tag.logical == index) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The place with the largest first number below a limit, and the number.
+fn newest_below(firsts: &[u32], limit: u64) -> Option<(u32, u64)> {
+    let below = (0u32..).zip(firsts).filter(|&(_, &first)| first > 0 && u64::from(first) < limit);
+    below.max_by_key(|&(_, &first)| first).map(|(place, &first)| (place, first.into()))
+}
+
+/// Pages at the end of a ring block in which there is a whole root: one that was cut, and one with what a mount copied behind it.
+pub(super) const fn ring_window(layout: &Layout) -> u32 {
+    2 * layout.root_programs + (RESCUED_MAX + 1) * layout.config.unit_pages as u32 + 1
+}
+
+impl Found {
+    fn new(number: u64, place: u32) -> Self {
+        Self { number, place, starts: [NONE; INSTANCES], pages: 0, counts: false, certain: false }
+    }
+
+    /// Notes a page that can be read.
+    fn add(&mut self, tag: &Tag, page: PageIndex, root_pages: u32, behind: Behind) {
+        let copy = tag.aux >> 8;
+        self.pages |= 1 << (tag.logical & 63);
+        if let Some(start) = self.starts.get_mut(copy as usize) {
+            *start = page - tag.logical;
+        }
+        if copy > 0 {
+            let seal = (copy - 1) * root_pages + tag.logical;
+            self.counts = true;
+            self.certain |= seal > 0 || behind == Behind::Something;
+        }
+    }
+}
