@@ -236,7 +236,7 @@ fn anchors_that_fail_give_their_place_to_other_blocks() {
     for round in 0..4 {
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         write(&mut fs, "rest", 100).expect("write");
-        let (anchor, _) = fs.describe().anchor;
+        let (anchor, _) = fs.describe().ring;
         fs.flash_mut().inner_mut().fail_block(anchor);
         for _ in 0..30 {
             write(&mut fs, "busy", 60).expect("write");

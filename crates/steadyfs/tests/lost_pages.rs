@@ -135,7 +135,7 @@ fn loss_of_a_page_after_a_mount_gives_an_error_or_nothing_but_never_other_data()
     for seed in 0..6 {
         let (volume, states) = used_volume(seed, 300 + seed * 97);
         let fs = FileSystem::mount(volume, Access::ReadWrite, &mut memory).expect("mount");
-        let (anchor, _) = fs.describe().anchor;
+        let (anchor, _) = fs.describe().ring;
         let volume = fs.unmount().expect("unmount");
         let unmountable = lose_each(&volume, &states[..1]);
         let of_anchor = |&page: &PageIndex| page / GEOMETRY.pages_per_block == anchor;

@@ -123,8 +123,8 @@ impl Dump {
         Self {
             superblock: Superblock::of(description),
             checkpoint: Checkpoint {
-                block: description.anchor.0,
-                next_page: description.anchor.1,
+                block: description.ring.0,
+                next_page: description.ring.1,
                 overlay_entries: description.overlay_entries,
                 sequence: description.sequence,
             },

@@ -44,7 +44,7 @@ pub struct Arguments {
 /// Runs `steady get`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
-    let access = if arguments.salvage { Access::Salvage } else { Access::ReadOnly };
+    let access = Access::ReadOnly;
     let mut volume = Volume::open(&arguments.image, &arguments.chip, access, &mut memory)?;
     let stat = volume.stat(&arguments.from)?;
     let place = place(&volume, arguments)?;

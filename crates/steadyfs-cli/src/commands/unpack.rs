@@ -50,7 +50,7 @@ struct Summary {
 /// Runs `steady unpack`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
-    let access = if arguments.salvage { Access::Salvage } else { Access::ReadOnly };
+    let access = Access::ReadOnly;
     let mut volume = Volume::open(&arguments.image, &arguments.chip, access, &mut memory)?;
     let items = walk(&mut volume, ROOT, "")?;
     let places = export::plan(&volume, &items, &arguments.directory, arguments.sanitise)?;

@@ -177,7 +177,10 @@ impl<F: Flash> Store<'_, F> {
         if work.patches > 0 {
             own.reads += frames * merge_reads(layout);
         }
-        own.programs += journal_pages + u32::from(self.unmarked);
+        own.programs += journal_pages + u32::from(self.unmarked || self.ring.closed);
+        // The first change after a clean end writes a root into a ring block that it erases first.
+        let first = u32::from(self.ring.closed);
+        own = own.plus(&Cost { programs: layout.root_programs, erases: 1, ..Cost::default() }.times(first));
         // Now and then another page of a block that is read often is looked at.
         own.reads += 1;
         // A commit looks the old frames of its pages up where few frames are left.
@@ -219,7 +222,7 @@ impl<F: Flash> Store<'_, F> {
         let (folds, moves) = if share.tight { (2 * share.folds, share.moves) } else { (0, 0) };
         let taken = blocks(HeadIndex::User, frames + folds)
             + blocks(HeadIndex::Moved, moves)
-            + blocks(HeadIndex::Journal, journal_pages + u32::from(self.unmarked));
+            + blocks(HeadIndex::Journal, journal_pages + u32::from(self.unmarked || self.ring.closed));
         taken.saturating_sub(self.blocks.count(State::Erased)).max(1)
     }
 

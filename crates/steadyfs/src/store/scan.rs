@@ -1,12 +1,13 @@
 //! Finding the root that a mount begins with.
 //!
 //! The first page of each ring block tells the number of its first root. Beginning with the newest block, the pages at its end are read
-//! until there is a root that *counts* (a page of a copy can be read) and can be read whole: the base. Until this mount has written a root
-//! of its own it erases neither the base, nor the newest root that is *certain*, nor, where there is none, the oldest that counts: what
-//! counts for this mount may not count for the next one.
+//! until there is a root that *counts*: a page of a copy can be read. It is *certain* if that is not the first page of the first copy, which
+//! alone may have been cut, or be left of a block whose erase was cut: then the root counts only with all that it names in its own block.
+//! The newest root that counts is the base. Until this mount has written a root of its own it erases neither the base, nor the newest
+//! root that is certain, nor, where there is none, the oldest that counts: what counts for this mount may not count for the next one.
 
 use super::ring::NUMBER_MAX;
-use super::{NONE, Store};
+use super::{Frame, NONE, Store};
 use crate::config::{Layout, RESCUED_MAX, RING_MAX};
 use crate::error::Error;
 use crate::format::root::{BYTES, Header};
@@ -30,13 +31,6 @@ pub(super) struct Found {
     counts: bool,
     /// And it always will.
     certain: bool,
-}
-
-/// What is behind a page of the ring.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Behind {
-    Blank,
-    Something,
 }
 
 impl<F: Flash> Store<'_, F> {
@@ -112,16 +106,20 @@ impl<F: Flash> Store<'_, F> {
                 if !found.counts {
                     continue;
                 }
-                if !self.is_whole_root(&found) {
-                    lost |= base.is_none();
-                    continue;
-                }
-                if base.is_none() && self.read_root(&found)? {
+                let is_there = self.is_whole_root(&found) && (base.is_some() || self.read_root(&found)?);
+                if base.is_none() && is_there && (found.certain || self.has_its_own(found.place)?) {
                     base = Some(found);
                     self.ring.kept |= 1 << found.place;
                 }
-                oldest = Some(found);
-                if base.is_some() && found.certain {
+                if base.is_none() {
+                    // What only its first seal names was never shown to anybody; what was certain is missing now.
+                    lost |= found.certain;
+                    continue;
+                }
+                if is_there {
+                    oldest = Some(found);
+                }
+                if is_there && found.certain {
                     self.ring.kept |= 1 << found.place;
                     return self.begin_with(base, lost);
                 }
@@ -155,17 +153,14 @@ impl<F: Flash> Store<'_, F> {
     /// [`NONE`] stands for the end of what is programmed.
     fn root_before(&mut self, place: u32, end: &mut u32) -> Result<Option<Found>, Error> {
         let first = self.ring_block(place) * self.layout.geometry.pages_per_block;
-        let mut behind = Behind::Something;
         if *end == NONE {
             *end = self.find_end(first)?;
-            behind = Behind::Blank;
         }
         let mut found = None::<Found>;
         let least = end.saturating_sub(ring_window(&self.layout));
         while *end > least {
             let Some(tag) = self.root_page(place, *end - 1)? else {
                 *end -= 1;
-                behind = Behind::Something;
                 continue;
             };
             if found.is_some_and(|found| found.number != tag.sequence) {
@@ -173,8 +168,7 @@ impl<F: Flash> Store<'_, F> {
             }
             *end -= 1;
             let found = found.get_or_insert(Found::new(tag.sequence, place));
-            found.add(&tag, first + *end, self.layout.root_pages, behind);
-            behind = Behind::Something;
+            found.add(&tag, first + *end, self.layout.root_pages);
             if found.certain && self.is_whole_root(found) {
                 break;
             }
@@ -209,6 +203,35 @@ impl<F: Flash> Store<'_, F> {
         Ok(Header::parse(&header).is_some_and(|header| self.adopt_header(&header)))
     }
 
+    /// Whether all can be read that the root in the tables names in its own ring block.
+    fn has_its_own(&mut self, place: u32) -> Result<bool, Error> {
+        let (block, fpb) = (self.ring_block(place), self.layout.frames_per_block);
+        for leaf in 0..self.root.len() {
+            let frame = self.root.get(leaf);
+            if frame / fpb == block && !self.frame_can_be_read(frame, Kinds::LEAF, leaf)? {
+                return Ok(false);
+            }
+        }
+        for index in 0..self.overlay.len() {
+            let frame = self.overlay.value(index) & !self.settled_bit();
+            if frame / fpb == block && !self.frame_can_be_read(frame, Kinds::DATA, self.overlay.key(index))? {
+                return Ok(false);
+            }
+        }
+        Ok(!self.holds_journal(block) || self.read_tagged(self.journal_at, Kinds::JOURNAL)?.is_some())
+    }
+
+    /// Whether every page of a frame can be read, and is what it should be.
+    fn frame_can_be_read(&mut self, frame: Frame, kinds: Kinds, logical: u32) -> Result<bool, Error> {
+        let first = self.frame_page(frame);
+        for page in first..first + u32::from(self.layout.config.unit_pages) {
+            if self.read_tagged(page, kinds)?.is_none_or(|tag| tag.logical != logical) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Reads a page of a root, or of a copy, into the page buffer.
     fn load_root_page(&mut self, found: &Found, index: u32) -> Result<bool, Error> {
         for start in found.starts.into_iter().rev().filter(|&start| start != NONE) {
@@ -238,7 +261,7 @@ impl Found {
     }
 
     /// Notes a page that can be read.
-    fn add(&mut self, tag: &Tag, page: PageIndex, root_pages: u32, behind: Behind) {
+    fn add(&mut self, tag: &Tag, page: PageIndex, root_pages: u32) {
         let copy = tag.aux >> 8;
         self.pages |= 1 << (tag.logical & 63);
         if let Some(start) = self.starts.get_mut(copy as usize) {
@@ -247,7 +270,7 @@ impl Found {
         if copy > 0 {
             let seal = (copy - 1) * root_pages + tag.logical;
             self.counts = true;
-            self.certain |= seal > 0 || behind == Behind::Something;
+            self.certain |= seal > 0;
         }
     }
 }
