@@ -93,6 +93,8 @@ struct Call {
     failures: u32,
     /// Erases.
     erases: u32,
+    /// The ring was opened: it is the first change after a clean end.
+    opened: bool,
     /// Changes of the map.
     changes: u32,
     /// The open transaction was changed.

@@ -11,7 +11,7 @@ use super::forward::Last;
 use super::map::Recent;
 use super::program::was_read;
 use super::ring::SEQUENCE_MAX;
-use super::scan::TRIES;
+use super::scan::{TRIES, UNSTEADY_TRIES};
 use super::table::read_word;
 use super::{Frame, IDLE, NONE, Store};
 use crate::config::{Config, Layout};
@@ -310,7 +310,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Reads a page of a leaf, several times if it is damaged.
     fn load_leaf_page_anyhow(&mut self, leaf: u32, index: u32) -> Result<bool, Error> {
         let mut result = self.load_leaf_page(leaf, index);
-        for _ in 1..TRIES {
+        for _ in 1..UNSTEADY_TRIES {
             if result == Err(Error::Corrupt) {
                 result = self.load_leaf_page(leaf, index);
             }

@@ -15,6 +15,8 @@ use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
 
 /// Looks at a page that reads as damaged before it is taken for lost.
 pub(super) const TRIES: u32 = 3;
+/// Looks at a page that was whole and may be unsteady, until it is so again.
+pub(super) const UNSTEADY_TRIES: u32 = 24;
 /// A root and its copies: at most this many whole ones.
 const INSTANCES: usize = 3;
 
@@ -36,8 +38,13 @@ pub(super) struct Found {
 impl<F: Flash> Store<'_, F> {
     /// Reads a page into the page buffer, several times if it is damaged; its tag, when it has the right checksum and kind.
     pub(super) fn read_tagged(&mut self, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
+        self.read_tagged_in(TRIES, page, kinds)
+    }
+
+    /// As [`read_tagged`](Self::read_tagged), in so many tries.
+    pub(super) fn read_tagged_in(&mut self, tries: u32, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
         let mut bytes = [0; TAG_BYTES];
-        for _ in 0..TRIES {
+        for _ in 0..tries {
             if self.read_page(page, &mut bytes)? {
                 if let Some(tag) = Tag::checked(&bytes, self.page) {
                     self.cached = NONE;
@@ -169,7 +176,8 @@ impl<F: Flash> Store<'_, F> {
             *end -= 1;
             let found = found.get_or_insert(Found::new(tag.sequence, place));
             found.add(&tag, first + *end, self.layout.root_pages);
-            if found.certain && self.is_whole_root(found) {
+            // A page of the copies may read as damaged the next time: the root itself is looked for as well.
+            if found.certain && found.starts[0] != NONE && self.is_whole_root(found) {
                 break;
             }
         }

@@ -6,6 +6,7 @@
 
 use super::blocks::State;
 use super::forward::{Last, Record};
+use super::scan::UNSTEADY_TRIES;
 use super::{Frame, HeadIndex, IDLE, NONE, Store};
 use crate::config::RESCUED_MAX;
 use crate::error::Error;
@@ -143,7 +144,8 @@ impl<F: Flash> Store<'_, F> {
         let kinds = Kinds::of(&[rescued.kind]);
         for index in 0..u32::from(self.layout.config.unit_pages) {
             let from = self.frame_page(rescued.from) + index;
-            let tag = self.read_tagged(from, kinds)?.filter(|tag| tag.logical == rescued.logical).ok_or(Error::Corrupt)?;
+            let tag = self.read_tagged_in(UNSTEADY_TRIES, from, kinds)?;
+            let tag = tag.filter(|tag| tag.logical == rescued.logical).ok_or(Error::Corrupt)?;
             let page = self.ring_block(self.ring.place) * self.layout.geometry.pages_per_block + self.ring.next;
             self.ring.next += 1;
             self.program_buffer(page, &Tag { sequence: self.sequence + u64::from(index), ..tag })?;

@@ -29,6 +29,7 @@ impl<F: Flash> Store<'_, F> {
         self.patrol()?;
         if self.ring.closed {
             self.open_ring()?;
+            self.call.opened = true;
         }
         if self.unmarked {
             debug_assert!(self.pending.len() == 0 && !self.journal.dirty);
