@@ -185,8 +185,11 @@ impl<F: Flash> Store<'_, F> {
         own.reads += 1;
         // A commit looks the old frames of its pages up where few frames are left.
         own.reads += self.pending.len() + self.journal.discard_count();
-        // A failed frame is written, or moved, once more, in another block; a failed erase is tried on another block.
-        own = own.plus(&Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 1 }.times(failures));
+        // A failed frame is written, or moved, once more, in another block, for which a root may be needed first; a failed erase is tried on
+        // another block.
+        let root = Cost { programs: layout.root_programs, ..Cost::default() };
+        let again = Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 1 }.plus(&root);
+        own = own.plus(&again.times(failures));
         let moves = self.move_cost().times(share.moves);
         // A commit also lets the overlay know of what earlier calls wrote and discarded.
         let waiting = match buffer {
