@@ -50,7 +50,8 @@ impl<F: Flash> Store<'_, F> {
                     self.cached = NONE;
                     return Ok(Some(tag).filter(|tag| kinds.has(tag.kind)));
                 }
-                if is_blank(&bytes) {
+                // What was whole may read as blank as well.
+                if tries == TRIES && is_blank(&bytes) {
                     return Ok(None);
                 }
             }
