@@ -7,7 +7,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `mount` | mounting, the loop that serves the kernel, signals, the timer |
+//! | `mount` | where a volume may be mounted, the mount and its end, the loop that serves the kernel, signals, the timer |
 //! | `bridge` | requests of the kernel as jobs for the volume's thread, and answers |
 //! | `volume` | what each request does to the volume |
 //! | `options` | how a volume is mounted |
@@ -15,6 +15,10 @@
 //!
 //! The volume stays in the thread that calls [`mount()`]: it needs no lock, may borrow its memory, and the timer of
 //! [timed commits](steadyfs::CommitOn::TIMED) is the time-out of its queue.
+//!
+//! # Where
+//! On a directory that is empty, or if [asked for](Options::nonempty) on any that is not `/` and has no other mounts below it
+//! ([`Refusal`]). Only the mount that was made is ever unmounted, wherever it is by then, and not while another mount lies on it.
 //!
 //! # When are changes durable?
 //! Where [`Options::commit_on`] says. By default `fsync`, `fdatasync` and unmounting commit, and nothing waits longer than
@@ -74,5 +78,5 @@ mod mount;
 mod options;
 mod volume;
 
-pub use mount::{Background, Failure, mount, spawn};
+pub use mount::{Background, Failure, Refusal, check_mountpoint, mount, spawn};
 pub use options::Options;

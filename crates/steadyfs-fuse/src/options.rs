@@ -1,6 +1,6 @@
 //! How a volume is mounted.
 
-use fuser::{Config, MountOption, SessionACL};
+use fuser::SessionACL;
 use std::time::Duration;
 use steadyfs::CommitOn;
 
@@ -17,6 +17,9 @@ pub struct Options {
     /// Let the kernel refuse every change with `EROFS`. Needed for a volume that is mounted
     /// [for reading only](steadyfs::Access::ReadOnly).
     pub read_only: bool,
+    /// Mount on a directory that is not empty too; its files are hidden until the volume is unmounted. By default that is
+    /// [refused](crate::Refusal::NotEmpty).
+    pub nonempty: bool,
     /// What the list of mounts names as the source; by default `steadyfs`.
     pub source: String,
 }
@@ -28,25 +31,15 @@ impl Default for Options {
             commit_interval: Duration::from_secs(1),
             allow_other: false,
             read_only: false,
+            nonempty: false,
             source: "steadyfs".into(),
         }
     }
 }
 
 impl Options {
-    /// What fuser and the kernel are told. The kernel checks permissions, against the modes that the volume answers.
-    pub(crate) fn session(&self) -> Config {
-        let mut config = Config::default();
-        config.mount_options = vec![
-            MountOption::FSName(self.source.clone()),
-            MountOption::Subtype("steadyfs".into()),
-            MountOption::DefaultPermissions,
-            MountOption::NoAtime,
-        ];
-        if self.read_only {
-            config.mount_options.push(MountOption::RO);
-        }
-        config.acl = if self.allow_other { SessionACL::All } else { SessionACL::Owner };
-        config
+    /// Who is let in.
+    pub(crate) fn acl(&self) -> SessionACL {
+        if self.allow_other { SessionACL::All } else { SessionACL::Owner }
     }
 }

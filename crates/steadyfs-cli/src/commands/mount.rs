@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use steadyfs::media::Corrected;
 use steadyfs::{Access, CommitOn, Health};
-use steadyfs_fuse::Options;
+use steadyfs_fuse::{Options, Refusal};
 use steadyfs_sim::Metered;
 
 /// Arguments of `steady mount`.
@@ -23,6 +23,9 @@ pub struct Arguments {
     /// The directory to mount it on
     #[arg(value_name = "DIR")]
     directory: PathBuf,
+    /// Mount on a directory that is not empty too, and hide what is in it until the end
+    #[arg(long)]
+    nonempty: bool,
     /// Allow no change
     #[arg(long)]
     read_only: bool,
@@ -44,6 +47,9 @@ const AFTER_HELP: &str = "\
 The command serves the directory until `umount DIR`, or Ctrl-C; then it tells what the chip did, with --device the time that
 it takes, and how many pages needed corrections. In idle time it reads what is on the chip, in about a month, and moves what
 is weak.
+
+DIR is an empty directory, not `/` and without other mounts below it. Nothing but this mount is ever unmounted: while another
+one lies on it, Ctrl-C only says so, and a second Ctrl-C ends the service but leaves the mount.
 
 Events: timed (after the interval, and with fsync), flush (with fsync), close (when a file is closed, and with names), write (with
 every call).
@@ -69,9 +75,8 @@ fn events() -> impl TypedValueParser<Value = Events> {
 
 /// Runs `steady mount`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    if !arguments.directory.is_dir() {
-        return Err(Failure::at(arguments.directory.display(), "is no directory; expected one to mount on"));
-    }
+    // Before the image is opened: mounting the volume may already change it.
+    steadyfs_fuse::check_mountpoint(&arguments.directory, arguments.nonempty).map_err(|refusal| refuse(arguments, &refusal))?;
     let chip = ChipOptions { device: arguments.device.clone(), stats: false };
     let access = if arguments.read_only { Access::ReadOnly } else { Access::ReadWrite };
     let mut memory = Memory::default();
@@ -81,17 +86,37 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         commit_interval: Duration::from_millis(arguments.commit_interval),
         allow_other: arguments.allow_other,
         read_only: arguments.read_only,
+        nonempty: arguments.nonempty,
         source: arguments.image.display().to_string(),
     };
     let served = steadyfs_fuse::mount(&mut volume.fs, &arguments.directory, &options);
     let Health { corrected_reads, lost_reads, worst, .. } = volume.fs.health();
     let closed = volume.close(&chip)?;
-    served.map_err(|error| Failure::at(arguments.directory.display(), format!("cannot be mounted on: {error}")))?;
+    served.map_err(|failure| explain(arguments, &failure))?;
     eprintln!("{}", describe_work(&closed.counters(), closed.clock()));
     if let Some(line) = describe_corrections(corrected_reads, lost_reads, worst) {
         eprintln!("{line}");
     }
     Ok(())
+}
+
+/// Why the volume is not mounted on the directory.
+fn refuse(arguments: &Arguments, refusal: &Refusal) -> Failure {
+    let directory = arguments.directory.display();
+    match refusal {
+        Refusal::NotEmpty => Failure::at(directory, format!("{refusal}, or --nonempty")),
+        _ => Failure::at(directory, refusal),
+    }
+}
+
+/// What went wrong while it was mounted, served or unmounted.
+fn explain(arguments: &Arguments, failure: &steadyfs_fuse::Failure) -> Failure {
+    let directory = arguments.directory.display();
+    match failure {
+        steadyfs_fuse::Failure::Mountpoint(refusal) => refuse(arguments, refusal),
+        steadyfs_fuse::Failure::Kept(_) => Failure::at(directory, failure),
+        _ => Failure::at(directory, format!("cannot be mounted on: {failure}")),
+    }
 }
 
 /// What the ECC had to do, in one line; nothing where there was nothing to do.

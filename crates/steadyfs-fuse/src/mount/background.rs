@@ -1,42 +1,15 @@
 //! A volume that is served by a thread of its own.
 
-use super::detach::detach;
+use super::failure::Failure;
+use super::ours::Ours;
+use super::place::check_mountpoint;
 use super::serve;
 use crate::options::Options;
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use steadyfs::media::Flash;
-use steadyfs::{Access, Error, FileSystem, MountError};
-
-/// Why a volume could not be mounted, served or unmounted.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Failure {
-    /// The medium holds no volume that can be mounted.
-    Volume(MountError),
-    /// The last commit failed.
-    Commit(Error),
-    /// The kernel did not mount or unmount it.
-    Kernel(io::Error),
-    /// The thread that served it panicked.
-    Panicked,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::Volume(error) => write!(f, "the volume cannot be mounted: {error}"),
-            Failure::Commit(error) => write!(f, "the last commit failed: {error}"),
-            Failure::Kernel(error) => write!(f, "the kernel: {error}"),
-            Failure::Panicked => f.write_str("the thread that served the volume panicked"),
-        }
-    }
-}
-
-impl std::error::Error for Failure {}
+use steadyfs::{Access, FileSystem};
 
 /// A volume that is mounted and served by a thread of its own, from [`spawn`].
 ///
@@ -44,6 +17,7 @@ impl std::error::Error for Failure {}
 #[derive(Debug)]
 pub struct Background<F> {
     mountpoint: PathBuf,
+    ours: Option<Ours>,
     thread: Option<JoinHandle<Result<F, Failure>>>,
 }
 
@@ -51,7 +25,7 @@ pub struct Background<F> {
 /// caller's.
 ///
 /// # Errors
-/// [`Failure::Volume`], [`Failure::Kernel`].
+/// [`Failure::Mountpoint`], before the medium is touched; [`Failure::Volume`], [`Failure::Kernel`].
 pub fn spawn<F: Flash + Send + 'static>(
     flash: F,
     access: Access,
@@ -59,14 +33,14 @@ pub fn spawn<F: Flash + Send + 'static>(
     mountpoint: &Path,
     options: Options,
 ) -> Result<Background<F>, Failure> {
-    let mountpoint = mountpoint.canonicalize().map_err(Failure::Kernel)?;
+    let mountpoint = check_mountpoint(mountpoint, options.nonempty).map_err(Failure::Mountpoint)?;
     let (ready, is_ready) = channel();
     let thread = {
         let mountpoint = mountpoint.clone();
         let run = move || run(flash, access, memory, &mountpoint, &options, ready);
         thread::Builder::new().name("steadyfs-volume".into()).spawn(run).map_err(Failure::Kernel)?
     };
-    let mut background = Background { mountpoint, thread: Some(thread) };
+    let mut background = Background { mountpoint, ours: None, thread: Some(thread) };
     background.wait_until(&is_ready)?;
     Ok(background)
 }
@@ -78,21 +52,26 @@ fn run<F: Flash + 'static>(
     mut memory: Vec<u8>,
     mountpoint: &Path,
     options: &Options,
-    ready: Sender<()>,
+    ready: Sender<Ours>,
 ) -> Result<F, Failure> {
     let mut fs = FileSystem::mount(flash, access, &mut memory).map_err(Failure::Volume)?;
-    let tell = |_: &Path| {
-        let _ = ready.send(());
+    let tell = |ours: &Ours| {
+        let _ = ready.send(ours.clone());
     };
-    serve(&mut fs, mountpoint, options, false, tell).map_err(Failure::Kernel)?;
-    fs.unmount().map_err(Failure::Commit)
+    let served = serve(&mut fs, mountpoint, options, false, tell);
+    // However serving ended, what was changed is kept.
+    let flash = fs.unmount().map_err(Failure::Commit)?;
+    served.map(|()| flash)
 }
 
 impl<F> Background<F> {
     /// Waits for the mount. When its thread ends instead, the thread knows why.
-    fn wait_until(&mut self, is_ready: &Receiver<()>) -> Result<(), Failure> {
+    fn wait_until(&mut self, is_ready: &Receiver<Ours>) -> Result<(), Failure> {
         match is_ready.recv() {
-            Ok(()) => Ok(()),
+            Ok(ours) => {
+                self.ours = Some(ours);
+                Ok(())
+            }
             Err(_) => self.join().map(|_| ()),
         }
     }
@@ -106,21 +85,28 @@ impl<F> Background<F> {
         &self.mountpoint
     }
 
+    /// Takes the mount away, unless the thread has ended: then somebody else did, and its numbers may be those of another one.
+    fn take_away(&self) -> Result<(), Failure> {
+        let is_served = self.thread.as_ref().is_some_and(|thread| !thread.is_finished());
+        match &self.ours {
+            Some(ours) if is_served => ours.take_away().map_err(Failure::Kept),
+            _ => Ok(()),
+        }
+    }
+
     /// Unmounts, commits, and gives the medium back. Waits until nobody has a file open.
     ///
     /// # Errors
-    /// [`Failure::Commit`], [`Failure::Kernel`], [`Failure::Panicked`].
+    /// [`Failure::Kept`] when other mounts lie on it: then it is served until somebody else unmounts it. [`Failure::Commit`],
+    /// [`Failure::Kernel`], [`Failure::Panicked`].
     pub fn unmount(mut self) -> Result<F, Failure> {
-        // If somebody else unmounted it, the thread has ended or is about to.
-        let _ = detach(&self.mountpoint);
+        self.take_away()?;
         self.join()
     }
 }
 
 impl<F> Drop for Background<F> {
     fn drop(&mut self) {
-        if self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
-            let _ = detach(&self.mountpoint);
-        }
+        let _ = self.take_away();
     }
 }

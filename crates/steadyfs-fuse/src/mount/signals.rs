@@ -1,11 +1,10 @@
 //! SIGINT and SIGTERM unmount.
 
-use super::detach::detach;
+use super::ours::Ours;
 use crate::bridge::Message;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Handle;
 use std::io;
-use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 
@@ -17,13 +16,16 @@ pub(super) struct Signals {
 
 impl Signals {
     /// The first signal takes the mount away, the second one ends the service.
-    pub fn catch<F: 'static>(mountpoint: PathBuf, volume: Sender<Message<F>>) -> io::Result<Self> {
+    pub fn catch<F: 'static>(ours: Ours, volume: Sender<Message<F>>) -> io::Result<Self> {
         let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
         let handle = signals.handle();
         let thread = thread::Builder::new().name("steadyfs-signals".into()).spawn(move || {
             for (count, _) in signals.forever().enumerate() {
-                if count > 0 || detach(&mountpoint).is_err() {
+                if count > 0 {
                     let _ = volume.send(Message::Stop);
+                } else if let Err(error) = ours.take_away() {
+                    // The service goes on: without it, the kernel would drop the mounts that lie in this one.
+                    eprintln!("still mounted and served: {error}. A second signal ends it nevertheless.");
                 }
             }
         })?;

@@ -1,0 +1,283 @@
+//! Where `steady mount` mounts, and what it unmounts: its own mount, or nothing.
+//!
+//! Each test runs in a mount namespace of its own, made by `unshare`: a mistake would cost the machine its mounts otherwise. Where there is
+//! no right to make one, or no `/dev/fuse`, a test says on standard error that it was skipped.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::{Bench, text};
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Set in the namespace, to the name of the one outside.
+const OUTSIDE: &str = "STEADYFS_TEST_OUTSIDE";
+const UNSHARE: [&str; 3] = ["--mount", "--propagation", "private"];
+
+fn namespace() -> String {
+    fs::read_link("/proc/self/ns/mnt").unwrap().display().to_string()
+}
+
+/// Runs a test in a mount namespace of its own: this program again, with that test alone.
+fn in_namespace(name: &str, test: impl FnOnce(&Bench)) {
+    if let Ok(outside) = std::env::var(OUTSIDE) {
+        assert_ne!(namespace(), outside, "this is no namespace of its own");
+        let before = points();
+        let bench = Bench::new(&format!("places-{name}"));
+        bench.ok("format i.img --device nand.toml");
+        fs::create_dir(bench.path("mnt")).unwrap();
+        test(&bench);
+        assert_eq!(points(), before, "the mounts of the machine are what they were");
+        assert!(fs::read_to_string("/proc/self/status").unwrap().contains("VmRSS"));
+        return;
+    }
+    let may_unshare = Command::new("unshare").args(UNSHARE).arg("true").stderr(Stdio::null()).status();
+    let has_fuse = File::options().read(true).write(true).open("/dev/fuse").is_ok();
+    if !may_unshare.is_ok_and(|status| status.success()) || !has_fuse {
+        // Not through `eprintln`, which tests that pass do not show.
+        let told = format!("SKIPPED {name}: needs root for a mount namespace of its own, and /dev/fuse\n");
+        std::io::stderr().write_all(told.as_bytes()).unwrap();
+        return;
+    }
+    let program = std::env::current_exe().unwrap();
+    let mut command = Command::new("unshare");
+    command.args(UNSHARE).arg(program).args([name, "--exact", "--nocapture"]).env(OUTSIDE, namespace());
+    let output = command.output().unwrap();
+    let told = text(&output.stdout) + &text(&output.stderr);
+    assert!(output.status.success() && told.contains("1 passed"), "{told}");
+}
+
+/// Where mounts are, as the kernel writes it.
+fn points() -> Vec<String> {
+    let table = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    table.lines().map(|line| line.split(' ').nth(4).unwrap().to_owned()).collect()
+}
+
+/// Runs a command of the host in the directory of a test.
+fn host(bench: &Bench, line: &str) {
+    let mut words = line.split(' ');
+    let status = Command::new(words.next().unwrap()).args(words).current_dir(&bench.directory).status().unwrap();
+    assert!(status.success(), "{line}");
+}
+
+/// Waits for something that is about to happen.
+#[track_caller]
+fn wait_until(mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !holds() {
+        assert!(Instant::now() < deadline, "it does not happen");
+        sleep(Duration::from_millis(10));
+    }
+}
+
+/// `steady mount`, killed if a test fails.
+struct Service {
+    child: Child,
+    /// The file of what it says on standard error.
+    told: PathBuf,
+}
+
+impl Service {
+    /// Mounts the image, and writes a file on it.
+    fn new(bench: &Bench, line: &str) -> Self {
+        let count = points().len();
+        let told = bench.path("told");
+        let mut child = bench.command(line).stderr(File::create(&told).unwrap()).spawn().unwrap();
+        wait_until(|| points().len() > count || child.try_wait().unwrap().is_some());
+        let service = Self { child, told };
+        assert_eq!(points().len(), count + 1, "it is mounted: {}", service.told());
+        bench.write("mnt/file", b"content");
+        service
+    }
+
+    fn signal(&self) {
+        assert!(Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap().success());
+    }
+
+    fn told(&self) -> String {
+        fs::read_to_string(&self.told).unwrap()
+    }
+
+    /// What it says after a signal that it cannot obey.
+    #[track_caller]
+    fn complaint(&mut self) -> String {
+        self.signal();
+        wait_until(|| self.told().ends_with('\n'));
+        assert!(self.child.try_wait().unwrap().is_none(), "it goes on");
+        self.told()
+    }
+
+    /// Waits for the end, which must have this exit code; gives what it said.
+    #[track_caller]
+    fn end(mut self, code: i32) -> String {
+        wait_until(|| self.child.try_wait().unwrap().is_some());
+        assert_eq!(self.child.wait().unwrap().code(), Some(code), "{}", self.told());
+        self.told()
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Refuses a place, and leaves the image and the mounts as they are.
+#[track_caller]
+fn refused(bench: &Bench, directory: &str, reason: &str) {
+    let (image, mounts) = (bench.read("i.img"), points());
+    let told = bench.fails(&format!("mount i.img {directory}"));
+    assert!(told.contains(reason), "{told}");
+    assert!(bench.read("i.img") == image, "the image is as it was");
+    assert_eq!(points(), mounts);
+}
+
+#[test]
+fn the_root_directory_is_refused() {
+    in_namespace("the_root_directory_is_refused", |bench| {
+        std::os::unix::fs::symlink("/", bench.path("link")).unwrap();
+        for place in ["/", "link", "/proc/..", "/ --nonempty", "link --nonempty", "link/. --nonempty"] {
+            refused(bench, place, "is the root directory");
+        }
+    });
+}
+
+#[test]
+fn a_directory_with_a_mount_below_is_refused() {
+    in_namespace("a_directory_with_a_mount_below_is_refused", |bench| {
+        std::os::unix::fs::symlink("mnt", bench.path("link")).unwrap();
+        let below = bench.path("mnt/one two/data");
+        fs::create_dir_all(&below).unwrap();
+        assert!(Command::new("mount").args(["-t", "tmpfs", "t"]).arg(&below).status().unwrap().success());
+        fs::write(below.join("theirs"), b"theirs").unwrap();
+        for place in ["mnt", "link", "mnt --nonempty", "link --nonempty", ". --nonempty"] {
+            refused(bench, place, "/mnt/one two/data; expected a directory without any");
+        }
+        assert_eq!(bench.read("mnt/one two/data/theirs"), b"theirs");
+        assert!(Command::new("umount").arg(&below).status().unwrap().success());
+    });
+}
+
+#[test]
+fn a_directory_that_is_not_empty_is_mounted_on_only_when_asked() {
+    in_namespace("a_directory_that_is_not_empty_is_mounted_on_only_when_asked", |bench| {
+        bench.write("mnt/hidden", b"hidden");
+        std::os::unix::fs::symlink("mnt", bench.path("link")).unwrap();
+        refused(bench, "mnt", "is not empty, and its files would be hidden; expected an empty directory, or --nonempty");
+        refused(bench, "link", "is not empty");
+        let service = Service::new(bench, "mount i.img link --nonempty");
+        assert!(!bench.path("mnt/hidden").exists());
+        service.signal();
+        service.end(0);
+        assert_eq!(bench.read("mnt/hidden"), b"hidden");
+        assert_eq!(bench.ok("cat i.img file"), "content");
+    });
+}
+
+/// Somebody mounts a tmpfs at `place` while the volume is mounted: it is there after a signal, which only complains, and after another.
+fn in_the_way(name: &str, place: &str, complaint: &str) {
+    in_namespace(name, |bench| {
+        let mut service = Service::new(bench, "mount i.img mnt");
+        fs::create_dir_all(bench.path(place)).unwrap();
+        host(bench, &format!("mount -t tmpfs t {place}"));
+        bench.write(&format!("{place}/theirs"), b"theirs");
+        let told = service.complaint();
+        assert!(told.starts_with("still mounted and served: ") && told.contains(complaint), "{told}");
+        assert_eq!(bench.read(&format!("{place}/theirs")), b"theirs");
+        // Once it is out of the way, the next signal ends it as the first one would have.
+        host(bench, &format!("umount {place}"));
+        assert_eq!(bench.read("mnt/file"), b"content");
+        service.signal();
+        service.end(0);
+        assert_eq!(fs::read_dir(bench.path("mnt")).unwrap().count(), 0);
+        assert_eq!(bench.ok("cat i.img file"), "content");
+    });
+}
+
+#[test]
+fn a_mount_over_ours_stays() {
+    in_the_way("a_mount_over_ours_stays", "mnt", "another mount (tmpfs) lies on it, at ");
+}
+
+#[test]
+fn a_mount_inside_ours_stays() {
+    in_the_way("a_mount_inside_ours_stays", "mnt/inside", "another mount (tmpfs) lies on it, at ");
+}
+
+#[test]
+fn a_mount_over_the_way_to_ours_stays() {
+    in_namespace("a_mount_over_the_way_to_ours_stays", |bench| {
+        fs::create_dir_all(bench.path("way/mnt")).unwrap();
+        fs::remove_dir(bench.path("mnt")).unwrap();
+        std::os::unix::fs::symlink("way/mnt", bench.path("mnt")).unwrap();
+        let mut service = Service::new(bench, "mount i.img mnt");
+        host(bench, "mount -t tmpfs t way");
+        bench.write("way/mnt/theirs", b"theirs");
+        let told = service.complaint();
+        assert!(told.contains("/way/mnt leads to another mount now"), "{told}");
+        assert_eq!(bench.read("way/mnt/theirs"), b"theirs");
+        host(bench, "umount way");
+        service.signal();
+        service.end(0);
+    });
+}
+
+#[test]
+fn a_second_signal_leaves_a_mount_that_another_one_lies_on() {
+    in_namespace("a_second_signal_leaves_a_mount_that_another_one_lies_on", |bench| {
+        let mut service = Service::new(bench, "mount i.img mnt");
+        host(bench, "mount -t tmpfs t mnt");
+        bench.write("mnt/theirs", b"theirs");
+        service.complaint();
+        service.signal();
+        let told = service.end(1);
+        assert!(told.contains("mnt: the mount is still there: another mount (tmpfs) lies on it"), "{told}");
+        assert_eq!(bench.read("mnt/theirs"), b"theirs");
+        assert_eq!(bench.ok("cat i.img file"), "content", "what was written is kept");
+        host(bench, "umount mnt");
+        host(bench, "umount mnt");
+    });
+}
+
+#[test]
+fn what_is_mounted_where_ours_was_stays() {
+    in_namespace("what_is_mounted_where_ours_was_stays", |bench| {
+        for is_signalled in [false, true] {
+            let service = Service::new(bench, "mount i.img mnt");
+            // The volume is served until the file is closed.
+            let open = File::open(bench.path("mnt/file")).unwrap();
+            host(bench, "umount -l mnt");
+            host(bench, "mount -t tmpfs t mnt");
+            bench.write("mnt/theirs", b"theirs");
+            if is_signalled {
+                service.signal();
+                sleep(Duration::from_millis(100));
+            }
+            assert_eq!(std::io::read_to_string(&open).unwrap(), "content");
+            drop(open);
+            service.end(0);
+            assert_eq!(bench.read("mnt/theirs"), b"theirs");
+            host(bench, "umount mnt");
+        }
+    });
+}
+
+#[test]
+fn ours_is_unmounted_where_somebody_moved_it() {
+    in_namespace("ours_is_unmounted_where_somebody_moved_it", |bench| {
+        let service = Service::new(bench, "mount i.img mnt");
+        fs::create_dir(bench.path("moved")).unwrap();
+        host(bench, "mount --move mnt moved");
+        host(bench, "mount -t tmpfs t mnt");
+        assert_eq!(bench.read("moved/file"), b"content");
+        service.signal();
+        service.end(0);
+        assert_eq!(fs::read_dir(bench.path("moved")).unwrap().count(), 0);
+        host(bench, "umount mnt");
+    });
+}

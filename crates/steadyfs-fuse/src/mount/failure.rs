@@ -1,0 +1,39 @@
+//! What can go wrong.
+
+use super::place::Refusal;
+use std::fmt;
+use std::io;
+use steadyfs::{Error, MountError};
+
+/// Why a volume could not be mounted, served or unmounted.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The medium holds no volume that can be mounted.
+    Volume(MountError),
+    /// The last commit failed.
+    Commit(Error),
+    /// A volume is not mounted there. Nothing was changed.
+    Mountpoint(Refusal),
+    /// The kernel did not mount or serve it.
+    Kernel(io::Error),
+    /// The mount could not be taken away without harm to other mounts, and is still there.
+    Kept(io::Error),
+    /// The thread that served it panicked.
+    Panicked,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Volume(error) => write!(f, "the volume cannot be mounted: {error}"),
+            Failure::Commit(error) => write!(f, "the last commit failed: {error}"),
+            Failure::Mountpoint(refusal) => refusal.fmt(f),
+            Failure::Kernel(error) => write!(f, "the kernel: {error}"),
+            Failure::Kept(error) => write!(f, "the mount is still there: {error}"),
+            Failure::Panicked => f.write_str("the thread that served the volume panicked"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}

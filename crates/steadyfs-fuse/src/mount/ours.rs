@@ -1,0 +1,150 @@
+//! The mount that this process made, and how it is taken away: that one, or nothing.
+
+use super::table::{self, Entry};
+use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, open, statx};
+use rustix::io::Errno;
+use rustix::mount::{UnmountFlags, unmount};
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// `STATX_MNT_ID_UNIQUE`, since Linux 6.8: a number of a mount that no other one ever gets.
+const UNIQUE: StatxFlags = StatxFlags::from_bits_retain(0x4000);
+
+/// A mount that this process made. It is known by its numbers, because others may move it, unmount it, mount over it, or mount something else
+/// where it was.
+#[derive(Clone, Debug)]
+pub(super) struct Ours {
+    number: Number,
+    device: String,
+}
+
+/// What tells a mount from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Number {
+    /// As in the table of mounts.
+    id: u64,
+    /// Where the kernel has such a number.
+    unique: Option<u64>,
+}
+
+impl Number {
+    /// The number of the mount that an open directory is in. Asks the kernel only, never whoever serves the file system.
+    fn of(directory: impl AsFd) -> io::Result<Self> {
+        let info = format!("/proc/self/fdinfo/{}", directory.as_fd().as_raw_fd());
+        let text = fs::read_to_string(&info)?;
+        let id = text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
+        let id = id.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("{info}: expected a line with mnt_id")))?;
+        let unique = statx(&directory, "", AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC, UNIQUE)
+            .ok()
+            .filter(|status| StatxFlags::from_bits_retain(status.stx_mask).contains(UNIQUE))
+            .map(|status| status.stx_mnt_id);
+        Ok(Self { id, unique })
+    }
+
+    /// The number of the mount that a path leads to.
+    fn at(path: &Path) -> io::Result<Self> {
+        Self::of(open_place(path)?)
+    }
+}
+
+/// Opens a directory as a place only, which no file system is asked about.
+pub(super) fn open_place(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(open(path, flags, Mode::empty())?)
+}
+
+impl Ours {
+    /// The mount that an open directory is in, which must be one of FUSE.
+    pub fn of(directory: impl AsFd) -> io::Result<Self> {
+        let number = Number::of(directory)?;
+        let entry = table::read()?.into_iter().find(|entry| entry.id == number.id && entry.kind.starts_with("fuse"));
+        let entry = entry.ok_or_else(|| io::Error::other("it was unmounted again, or mounted over, at once"))?;
+        Ok(Self { number, device: entry.device })
+    }
+
+    /// Takes the mount away from the tree of files, if it is still there; it ends when nobody has a file of it open any more.
+    ///
+    /// # Errors
+    /// When another mount lies on it, or on the way to it: that one would go instead, or along. Nothing was changed.
+    pub fn take_away(&self) -> io::Result<()> {
+        // The first try is refused if the mount is in use, also by what somebody mounted on it since it was looked at.
+        for is_lazy in [false, true] {
+            let table = table::read()?;
+            let Some(entry) = self.find(&table) else { return Ok(()) };
+            self.check_way(entry, &table)?;
+            match take(&entry.point, is_lazy) {
+                Err(error) if is_lazy && self.find(&table::read()?).is_some() => return Err(error),
+                Err(_) => {}
+                Ok(()) => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    fn find<'t>(&self, table: &'t [Entry]) -> Option<&'t Entry> {
+        table.iter().find(|entry| entry.id == self.number.id && entry.device == self.device)
+    }
+
+    /// Checks that the path of the mount leads to it, and that no other lies on it.
+    fn check_way(&self, entry: &Entry, table: &[Entry]) -> io::Result<()> {
+        let point = entry.point.display();
+        if let Some(other) = table.iter().find(|other| other.parent == entry.id) {
+            let (other, kind) = (other.point.display(), &other.kind);
+            return Err(busy(format!("another mount ({kind}) lies on it, at {other}; unmount that first, then {point}")));
+        }
+        match Number::at(&entry.point) {
+            Ok(number) if number == self.number => Ok(()),
+            _ => Err(busy(format!("{point} leads to another mount now; unmount that first, then {point}"))),
+        }
+    }
+}
+
+fn busy(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::ResourceBusy, what)
+}
+
+/// Unmounts; lazily even if files of the mount are open.
+fn take(point: &Path, is_lazy: bool) -> io::Result<()> {
+    let lazy = if is_lazy { UnmountFlags::DETACH } else { UnmountFlags::empty() };
+    match unmount(point, lazy | UnmountFlags::NOFOLLOW) {
+        // Users who are not root have a helper for that.
+        Err(Errno::PERM) => fusermount(point, is_lazy),
+        result => Ok(result?),
+    }
+}
+
+fn fusermount(point: &Path, is_lazy: bool) -> io::Result<()> {
+    let options: &[&str] = if is_lazy { &["-u", "-z", "--"] } else { &["-u", "--"] };
+    let status = Command::new("fusermount3").args(options).arg(point).stderr(Stdio::null()).status()?;
+    if status.success() { Ok(()) } else { Err(io::Error::other("fusermount3 could not unmount it")) }
+}
+
+/// Takes a mount away when it is dropped, unless that is known to be done.
+#[derive(Debug)]
+pub(super) struct Guard(Option<Ours>);
+
+impl Guard {
+    pub fn new(ours: Ours) -> Self {
+        Self(Some(ours))
+    }
+
+    /// The mount is gone, and its numbers may be those of another one soon.
+    pub fn forget(&mut self) {
+        self.0 = None;
+    }
+
+    pub fn take_away(mut self) -> io::Result<()> {
+        self.0.take().map_or(Ok(()), |ours| ours.take_away())
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(ours) = &self.0 {
+            let _ = ours.take_away();
+        }
+    }
+}
