@@ -156,7 +156,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         }
         self.store.begin()?;
         self.store.commit()?;
-        self.store.end()
+        self.store.end();
+        Ok(())
     }
 
     /// Makes all changes durable, where [`CommitOn::SYNC`] is chosen, as it is by default.
@@ -262,7 +263,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         });
         match result {
             Ok(value) => {
-                self.store.end()?;
+                self.store.end();
                 Ok(value)
             }
             Err(error) => {
@@ -274,6 +275,6 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// After a call that failed: undoes the open transaction if the call had begun to change it.
     fn undo(&mut self, error: Error) -> Result<(), Error> {
-        if error != Error::Device && self.store.is_changed() { self.rollback() } else { Ok(()) }
+        if !matches!(error, Error::Device | Error::Unknown) && self.store.is_changed() { self.rollback() } else { Ok(()) }
     }
 }

@@ -43,9 +43,43 @@ struct Record {
 }
 
 impl Record {
+    fn parse(bytes: &[u8], at: usize) -> Self {
+        let b = &bytes[at..at + HEADER];
+        Self {
+            at,
+            logical: u32::from_le_bytes([b[0], b[1], b[2], 0]),
+            offset: u32::from(u16::from_le_bytes([b[3], b[4]])),
+            length: u32::from(u16::from_le_bytes([b[5], b[6]])),
+        }
+    }
+
     fn end(&self) -> usize {
         self.at + HEADER + if self.offset == DISCARD { 0 } else { self.length as usize }
     }
+}
+
+/// Bytes in use of a journal page that was read; `None` when it is not well formed.
+fn well_formed(page: &[u8], logical_count: u32, logical_bytes: u32) -> Option<usize> {
+    let used = usize::from(u16::from_le_bytes([page[0], page[1]]));
+    if used > page.len() {
+        return None;
+    }
+    let mut at = START;
+    let mut floor = (0, 0);
+    while at + HEADER <= used {
+        let record = Record::parse(page, at);
+        let discard = record.offset == DISCARD;
+        let sound = record.logical < logical_count
+            && (discard || (record.length > 0 && record.offset + record.length <= logical_bytes))
+            && (record.logical, record.offset) >= floor
+            && record.end() <= used;
+        if !sound {
+            return None;
+        }
+        floor = (record.logical, record.offset + if discard { 1 } else { record.length + 1 });
+        at = record.end();
+    }
+    (at == used).then_some(used)
 }
 
 impl<'m> Journal<'m> {
@@ -78,46 +112,25 @@ impl<'m> Journal<'m> {
 
     /// Takes over a page that was read into the buffer; `false` when it is not well formed.
     pub fn adopt(&mut self, logical_count: u32, logical_bytes: u32) -> bool {
-        self.dirty = false;
-        let used = usize::from(u16::from_le_bytes([self.bytes[0], self.bytes[1]]));
-        if used < START || used > self.bytes.len() {
-            self.clear();
-            return false;
+        let used = well_formed(self.bytes, logical_count, logical_bytes);
+        match used {
+            Some(used) => (self.used, self.dirty) = (used, false),
+            None => self.clear(),
         }
+        used.is_some()
+    }
+
+    /// Takes over a page that was read elsewhere; `false`, and nothing changes, when it is not well formed.
+    pub fn replace(&mut self, page: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
+        let Some(used) = well_formed(page, logical_count, logical_bytes) else { return false };
+        self.bytes.copy_from_slice(page);
         self.used = used;
-        let mut at = START;
-        let mut floor = (0, 0);
-        while at < used {
-            if at + HEADER > used {
-                break;
-            }
-            let record = self.record(at);
-            let discard = record.offset == DISCARD;
-            let sound = record.logical < logical_count
-                && (discard || (record.length > 0 && record.offset + record.length <= logical_bytes))
-                && (record.logical, record.offset) >= floor
-                && record.end() <= used;
-            if !sound {
-                break;
-            }
-            floor = (record.logical, record.offset + if discard { 1 } else { record.length + 1 });
-            at = record.end();
-        }
-        if at != used {
-            self.clear();
-            return false;
-        }
+        self.dirty = false;
         true
     }
 
     fn record(&self, at: usize) -> Record {
-        let b = &self.bytes[at..at + HEADER];
-        Record {
-            at,
-            logical: u32::from_le_bytes([b[0], b[1], b[2], 0]),
-            offset: u32::from(u16::from_le_bytes([b[3], b[4]])),
-            length: u32::from(u16::from_le_bytes([b[5], b[6]])),
-        }
+        Record::parse(self.bytes, at)
     }
 
     fn records(&self) -> impl Iterator<Item = Record> + '_ {

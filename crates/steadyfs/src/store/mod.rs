@@ -95,6 +95,8 @@ struct Call {
     changed: bool,
     /// A page that had little in the journal was written.
     tidied: bool,
+    /// The program of a commit failed, and may be there all the same.
+    perhaps: bool,
 }
 
 /// The state of reclamation between calls.
@@ -118,6 +120,8 @@ struct Pace {
     erased: bool,
     /// Every second victim.
     odd: bool,
+    /// The reclamation of a call failed.
+    behind: bool,
 }
 
 /// The store. See the [module](self).
@@ -160,6 +164,8 @@ pub struct Store<'m, F> {
     /// Nothing was programmed by a head since the mount: a journal page comes first (see `begin`).
     unmarked: bool,
     read_only: bool,
+    /// Nobody knows whether the last commit is there, until the next mount.
+    is_unknown: bool,
     /// Roll-forward goes past what it cannot read.
     salvages: bool,
     /// The volume can only be read, and no mount changes that.
@@ -224,10 +230,12 @@ impl<'m, F: Flash> Store<'m, F> {
                 written: 0,
                 erased: true,
                 odd: false,
+                behind: false,
             },
             call: Call::default(),
             unmarked: true,
             read_only: false,
+            is_unknown: false,
             salvages: false,
             worn_out: false,
         })

@@ -17,7 +17,7 @@
 use super::blocks::{Choice, State, UNUSED};
 use super::bounds::Share;
 use super::program::Source;
-use super::{Frame, HeadIndex, NONE, Store};
+use super::{Call, Frame, HeadIndex, NONE, Store};
 use crate::config::STOCK;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Kind, Kinds, TAG_BYTES, Tag};
@@ -43,9 +43,27 @@ enum Chosen {
 impl<F: Flash> Store<'_, F> {
     /// Ends a call that may have changed the volume: the share of reclamation that it owes.
     ///
+    /// The call took effect, so no error of reclamation is the call's. What it still owes then is done by later calls; when the room for that
+    /// becomes scarce, they [begin](Self::begin) with it and say why it cannot be done.
+    ///
     /// # Cost
     /// See [`bounds`](super::bounds).
-    pub fn end(&mut self) -> Result<(), Error> {
+    pub fn end(&mut self) {
+        self.pace.behind = self.reclaim().is_err();
+    }
+
+    /// Does what an earlier call still owes, if the room for that is scarce.
+    pub(super) fn catch_up(&mut self) -> Result<(), Error> {
+        if self.pace.behind && self.pool() <= self.layout.reserve_frames / 2 {
+            self.call.frames = 1;
+            self.reclaim()?;
+            self.pace.behind = false;
+            self.call = Call::default();
+        }
+        Ok(())
+    }
+
+    fn reclaim(&mut self) -> Result<(), Error> {
         let written = core::mem::take(&mut self.call.frames);
         self.pace.calls_since_erase = self.pace.calls_since_erase.saturating_add(1);
         if self.choose_victim(written)? == Chosen::JournalMoved {

@@ -23,6 +23,7 @@ impl<F: Flash> Store<'_, F> {
             return Err(Error::ReadOnly);
         }
         self.call = Call::default();
+        self.catch_up()?;
         if self.is_worn_out() && !self.is_open() {
             return self.give_up();
         }
@@ -135,11 +136,14 @@ impl<F: Flash> Store<'_, F> {
         self.call.frames += 1;
         if commit && alone {
             self.make_room(1)?;
-            let frame = self.program_frame(Kind::DataCommit, logical, source)?;
-            self.flash.sync()?;
+            self.call.perhaps = false;
+            let programmed = self.program_frame(Kind::DataCommit, logical, source);
+            let frame = self.make_certain(programmed)?;
             self.transaction_start = IDLE;
             self.cache.drop(logical);
-            return self.map_set(logical, frame);
+            self.map_set(logical, frame);
+            self.release_old(logical);
+            return Ok(());
         }
         let frame = self.program_frame(Kind::Data, logical, source)?;
         // The new page supersedes patches and a discard of the old one, and what the cache has.
@@ -248,41 +252,91 @@ impl<F: Flash> Store<'_, F> {
             return Ok(());
         }
         self.make_room(self.pending.len() + self.journal.discard_count())?;
-        self.program_journal()?;
-        self.flash.sync()?;
-        self.finish_commit()
-    }
-
-    /// Carries a durable commit out in RAM.
-    pub(super) fn finish_commit(&mut self) -> Result<(), Error> {
-        self.transaction_start = IDLE;
-        let mut from = 0;
-        while let Some(logical) = self.journal.next_discard(from) {
-            self.map_set(logical, 0)?;
-            from = logical + 1;
-        }
-        while self.pending.len() > 0 {
-            let last = self.pending.len() - 1;
-            let (logical, frame) = (self.pending.key(last), self.pending.value(last));
-            self.map_set(logical, frame)?;
-            self.pending.remove(last, 1);
-        }
-        self.journal.remove_discards();
-        self.journal.dirty = false;
+        self.call.perhaps = false;
+        let programmed = self.program_journal();
+        self.make_certain(programmed)?;
+        self.carry_out();
         Ok(())
     }
 
-    /// Undoes everything since the last commit.
+    /// After the last program of a commit: empties the device's cache. When nobody knows whether the commit is there, nothing may be programmed any
+    /// more that would decide it.
+    fn make_certain<T>(&mut self, programmed: Result<T, Error>) -> Result<T, Error> {
+        if programmed.is_ok() {
+            if self.flash.sync().or_else(|_| self.flash.sync()).is_ok() {
+                return programmed;
+            }
+            self.call.perhaps = true;
+        }
+        if self.call.perhaps {
+            self.is_unknown = true;
+            self.read_only = true;
+            return Err(Error::Unknown);
+        }
+        programmed
+    }
+
+    /// Carries a durable commit out in RAM.
+    fn carry_out(&mut self) {
+        self.transaction_start = IDLE;
+        let mut from = 0;
+        while let Some(logical) = self.journal.next_discard(from) {
+            self.map_set(logical, 0);
+            from = logical + 1;
+        }
+        for index in 0..self.pending.len() {
+            self.map_set(self.pending.key(index), self.pending.value(index));
+        }
+        self.release_superseded();
+        self.pending.clear();
+        self.journal.remove_discards();
+        self.journal.dirty = false;
+    }
+
+    /// Releases the old frames of all pages of the transaction that was just carried out, where that is worth a read each.
+    fn release_superseded(&mut self) {
+        let mut from = 0;
+        while let Some(logical) = self.journal.next_discard(from) {
+            self.release_old(logical);
+            from = logical + 1;
+        }
+        for index in 0..self.pending.len() {
+            self.release_old(self.pending.key(index));
+        }
+    }
+
+    /// Undoes everything since the last commit. An error leaves everything as it is.
     ///
     /// # Cost
     /// One read.
     pub fn rollback(&mut self) -> Result<(), Error> {
+        if self.is_unknown {
+            return Err(Error::Unknown);
+        }
+        if self.journal.dirty {
+            self.restore_journal()?;
+        }
         self.cache.clear();
         self.drop_pending();
-        if self.journal.dirty {
-            // Without the committed patches nothing more may be programmed: the next journal page would drop them for good.
-            self.load_journal().inspect_err(|_| self.read_only = true)?;
+        Ok(())
+    }
+
+    /// Puts the newest journal page in the place of the journal buffer, once it was read and checked.
+    fn restore_journal(&mut self) -> Result<(), Error> {
+        let page = self.journal_at;
+        if page == NONE {
+            self.journal.clear();
+            return Ok(());
         }
+        let mut bytes = [0; TAG_BYTES];
+        self.cached = NONE;
+        let result = self.flash.read(page, self.page, &mut bytes);
+        self.watched(page, result)?;
+        let is_journal = Tag::checked(&bytes, self.page).is_some_and(|tag| Kinds::JOURNAL.has(tag.kind));
+        if !is_journal || !self.journal.replace(self.page, self.layout.logical_count, self.layout.logical_bytes) {
+            return Err(Error::Corrupt);
+        }
+        self.journal.remove_discards();
         Ok(())
     }
 
