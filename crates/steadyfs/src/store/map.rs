@@ -63,8 +63,8 @@ impl<F: Flash> Store<'_, F> {
     /// At most one read.
     pub(super) fn frame_of(&mut self, logical: u32) -> Result<Frame, Error> {
         self.check_logical(logical)?;
-        if let Some(index) = self.pending.find(logical) {
-            return Ok(self.pending.value(index));
+        if let Some(frame) = self.pending_of(logical) {
+            return Ok(frame);
         }
         if self.journal.is_discarded(logical) {
             return Ok(0);

@@ -14,6 +14,7 @@
 //! | [`cache`] | pages that were written in part |
 //! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
+//! | [`undo`] | what a call that fails leaves of the open transaction: all of it |
 //! | [`reclaim`] | the pace at which space is won back |
 //! | [`checkpoint`] | the state from which a mount starts |
 //! | [`anchors`] | the ring of blocks that hold checkpoints, and the superblocks that name them |
@@ -39,6 +40,7 @@ mod reclaim;
 mod recovery;
 mod table;
 mod transaction;
+mod undo;
 
 pub(crate) use bounds::{Buffer, Work};
 pub use health::Health;
@@ -55,6 +57,7 @@ use health::Watch;
 use journal::Journal;
 use map::Recent;
 use table::{Pairs, Words};
+use undo::Undo;
 
 /// No block, page or frame.
 const NONE: u32 = u32::MAX;
@@ -91,8 +94,8 @@ struct Call {
     erases: u32,
     /// Changes of the map.
     changes: u32,
-    /// The open transaction was changed.
-    changed: bool,
+    /// It ends with a commit.
+    commits: bool,
     /// A page that had little in the journal was written.
     tidied: bool,
     /// The program of a commit failed, and may be there all the same.
@@ -133,6 +136,7 @@ pub struct Store<'m, F> {
     overlay: Pairs<'m>,
     pending: Pairs<'m>,
     journal: Journal<'m>,
+    undo: Undo,
     cache: Cache<'m>,
     /// What the lent memory has beyond the tables and the cache.
     spare: &'m mut [u8],
@@ -205,6 +209,7 @@ impl<'m, F: Flash> Store<'m, F> {
             overlay,
             pending,
             journal,
+            undo: Undo::default(),
             page,
             cached: NONE,
             heads: [Head { block: NONE, next: 0 }; 3],

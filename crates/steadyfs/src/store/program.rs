@@ -17,6 +17,8 @@ pub(super) enum Source<'s> {
     Whole(&'s [u8]),
     /// What `base` holds and the journal says, with the caller's bytes laid over it at an offset.
     Merged { base: Frame, offset: u32, bytes: &'s [u8] },
+    /// What `base` holds and the journal said before the call in progress.
+    Earlier { base: Frame },
     /// Each program page of logical page `of`, which `base` and the journal hold, as `edit` changes it.
     Edited { of: u32, base: Frame, edit: Edit },
     /// A copy of another frame, checksums carried along. The operation before has read the tag of its first page.
@@ -144,6 +146,10 @@ impl<F: Flash> Store<'_, F> {
                 return self.load_copy(self.frame_page(from) + index, loaded);
             }
             Source::Merged { base, offset, bytes } => self.compose_page(logical, base, index, offset, bytes)?,
+            Source::Earlier { base } => {
+                self.load_base(logical, base, index)?;
+                self.journal.apply_earlier(logical, index * self.layout.geometry.page_bytes, self.page);
+            }
             Source::Edited { of, base, edit } => {
                 self.compose_page(of, base, index, 0, &[])?;
                 edit.apply(index, self.page);
@@ -212,6 +218,7 @@ impl<F: Flash> Store<'_, F> {
             self.sequence += 1;
             self.programs_since_checkpoint += 1;
             let start = if self.transaction_start == IDLE { sequence } else { self.transaction_start };
+            debug_assert_eq!(self.owed_pages(), 0);
             let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };
             let tag = Tag { sequence, logical: self.pending.len(), kind, aux: (sequence - start) as u32 };
             match self.program_journal_page(page, &tag) {
@@ -224,8 +231,11 @@ impl<F: Flash> Store<'_, F> {
         }
     }
 
+    /// Programs what the journal buffer will be when the call in progress has succeeded; it stays as it is.
     pub(super) fn program_journal_page(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
-        let data = self.journal.page();
+        self.cached = NONE;
+        let settled = self.journal.settled_in(self.page);
+        let data = settled.page();
         let missing = self.layout.geometry.page_bytes as usize - data.len();
         program(&mut self.flash, page, data, data_check(data, missing), tag)
     }

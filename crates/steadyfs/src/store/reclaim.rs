@@ -49,6 +49,7 @@ impl<F: Flash> Store<'_, F> {
     /// # Cost
     /// See [`bounds`](super::bounds).
     pub fn end(&mut self) {
+        self.accept();
         self.pace.behind = self.reclaim().is_err();
     }
 
@@ -323,7 +324,7 @@ impl<F: Flash> Store<'_, F> {
             self.release(frame);
             return Ok(());
         };
-        let pending = self.pending.find(logical).filter(|&index| self.pending.value(index) == frame);
+        let pending = self.pending.find(logical).filter(|&index| self.pending_frame(index) == frame);
         let kind = if Kinds::LEAF.has(kind) {
             if self.root.get(logical) != frame {
                 self.release(frame);
@@ -345,7 +346,7 @@ impl<F: Flash> Store<'_, F> {
         let to = self.program_frame(kind, logical, &Source::Copy { from: frame, loaded: &bytes })?;
         match (kind, pending) {
             (Kind::MovedLeaf, _) => self.root.set(logical, to),
-            (_, Some(index)) => self.pending.set_value(index, to),
+            (_, Some(index)) => self.move_pending(index, to),
             _ => self.map_move(logical, to),
         }
         self.release(frame);
