@@ -17,7 +17,7 @@
 use super::blocks::{Choice, State, UNUSED};
 use super::bounds::Share;
 use super::program::Source;
-use super::{Frame, HeadIndex, NONE, Store};
+use super::{Call, Frame, HeadIndex, NONE, Store};
 use crate::config::STOCK;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Kind, Kinds, TAG_BYTES, Tag};
@@ -43,9 +43,28 @@ enum Chosen {
 impl<F: Flash> Store<'_, F> {
     /// Ends a call that may have changed the volume: the share of reclamation that it owes.
     ///
+    /// The call took effect, so no error of reclamation is the call's. What it still owes then is done by later calls; when the room for that
+    /// becomes scarce, they [begin](Self::begin) with it and say why it cannot be done.
+    ///
     /// # Cost
     /// See [`bounds`](super::bounds).
-    pub fn end(&mut self) -> Result<(), Error> {
+    pub fn end(&mut self) {
+        self.accept();
+        self.pace.behind = self.reclaim().is_err();
+    }
+
+    /// Does what an earlier call still owes, if the room for that is scarce.
+    pub(super) fn catch_up(&mut self) -> Result<(), Error> {
+        if self.pace.behind && self.pool() <= self.layout.reserve_frames / 2 {
+            self.call.frames = 1;
+            self.reclaim()?;
+            self.pace.behind = false;
+            self.call = Call::default();
+        }
+        Ok(())
+    }
+
+    fn reclaim(&mut self) -> Result<(), Error> {
         let written = core::mem::take(&mut self.call.frames);
         self.pace.calls_since_erase = self.pace.calls_since_erase.saturating_add(1);
         if self.call.opened && self.overlay_entries() + self.call.changes <= self.overlay_hard() {
@@ -309,7 +328,7 @@ impl<F: Flash> Store<'_, F> {
             self.release(frame);
             return Ok(());
         };
-        let pending = self.pending.find(logical).filter(|&index| self.pending.value(index) == frame);
+        let pending = self.pending.find(logical).filter(|&index| self.pending_frame(index) == frame);
         let kind = if Kinds::LEAF.has(kind) {
             if self.root.get(logical) != frame {
                 self.release(frame);
@@ -331,7 +350,7 @@ impl<F: Flash> Store<'_, F> {
         let to = self.program_frame(kind, logical, &Source::Copy { from: frame, loaded: &bytes })?;
         match (kind, pending) {
             (Kind::MovedLeaf, _) => self.root.set(logical, to),
-            (_, Some(index)) => self.pending.set_value(index, to),
+            (_, Some(index)) => self.move_pending(index, to),
             _ => self.map_move(logical, to),
         }
         self.release(frame);

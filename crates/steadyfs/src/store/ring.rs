@@ -280,7 +280,7 @@ impl<F: Flash> Store<'_, F> {
             && self.pending.adopt(header.pending_len)
             && (0..self.overlay.len())
                 .all(|i| self.overlay.key(i) < self.layout.logical_count && self.overlay.value(i) & !settled < frames)
-            && (0..self.pending.len()).all(|i| self.pending.key(i) < self.layout.logical_count && self.pending.value(i) < frames)
+            && (0..self.pending.len()).all(|i| self.pending.key(i) < self.layout.logical_count && self.pending_frame(i) < frames)
             && (0..self.root.len()).all(|leaf| self.root.get(leaf) < frames)
             && (header.journal_at == NONE || header.journal_at < pages)
             && header.heads.iter().all(|&(block, _)| block == NONE || block < geometry.block_count)
