@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::session::is_followed;
+
 /// Something that must not be.
 #[derive(Clone, Debug)]
 pub struct Finding {
@@ -28,6 +30,11 @@ impl Log {
         let detail = detail.into();
         self.trace(|| format!("FINDING {class}: {detail}"));
         self.findings.push(Finding { class, detail });
+    }
+
+    /// Whether the model still knows what is on the volume.
+    pub fn may_go_on(&self) -> bool {
+        self.findings.iter().all(|finding| is_followed(finding.class))
     }
 
     /// Counts something.

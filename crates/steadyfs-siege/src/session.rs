@@ -94,6 +94,18 @@ pub struct Session<'a, 'm, 'c> {
     pub was_struck: bool,
 }
 
+/// Findings after which a volume lives on, because the model can follow: the error is another one than documented.
+const WRONG_ERROR: &str = "a wrong error";
+/// The same: what the open transaction had was undone by a call that met a fault.
+const UNDONE_BY_FAULT: &str = "a fault undid the open transaction";
+/// The same: by a call that lacked room.
+const UNDONE_FOR_ROOM: &str = "want of room undid the open transaction";
+
+/// Whether the model can follow what was found.
+pub fn is_followed(class: &str) -> bool {
+    [WRONG_ERROR, UNDONE_BY_FAULT, UNDONE_FOR_ROOM].contains(&class)
+}
+
 /// Errors that say that there is no room.
 const ROOM: [Error; 5] =
     [Error::NoSpace, Error::TooManyFiles, Error::TransactionTooLarge, Error::FileTooLarge, Error::AttributesTooLarge];
@@ -177,9 +189,12 @@ impl Session<'_, '_, '_> {
             || is_struck
             || (ROOM.contains(&error) && !name.starts_with("read "))
             || (self.is_damaged && matches!(error, Error::Corrupt | Error::ReadOnly));
-        if !is_expected {
-            self.log.find("error without a cause", format!("{name}: {error:?}, expected {:?}", change.refusal));
+        if !is_expected && change.refusal.is_empty() {
+            self.log.find("an error without a cause", format!("{name}: {error:?}"));
             return Answer::Over;
+        }
+        if !is_expected {
+            self.log.find(WRONG_ERROR, format!("{name}: {error:?} instead of {:?}", change.refusal));
         }
         if is_struck {
             self.log.count("calls that failed by a fault");
@@ -239,12 +254,13 @@ impl Session<'_, '_, '_> {
         }
         let undone = self.oracle.durable.iter().rev().find(|tree| self.shows(tree, &seen)).cloned();
         if let Some(tree) = undone {
-            self.log.find("an error undid the open transaction", format!("{name} ({cause})"));
+            self.log.find(if is_struck { UNDONE_BY_FAULT } else { UNDONE_FOR_ROOM }, format!("{name} ({cause})"));
             self.oracle.current = tree;
             return Answer::Refused;
         }
-        let difference = before.difference(&seen.tree);
-        self.log.find("wrong content after an error", format!("{name} ({cause}): {difference}"));
+        let from_before = before.difference(&seen.tree);
+        let from_after = change.steps.last().map_or(String::new(), |after| format!(", and not as after: {}", after.difference(&seen.tree)));
+        self.log.find("an error, and a mixture", format!("{name} ({cause}): not as before: {from_before}{from_after}"));
         Answer::Over
     }
 

@@ -139,7 +139,9 @@ impl Tree {
         match self.find(path).map(|id| self.nodes[&id].is_dir) {
             Err(errors) => Err(errors),
             Ok(true) => Err(vec![Error::IsADirectory]),
-            Ok(false) => Ok(self.with(|tree| drop(tree.names.remove(path)))),
+            Ok(false) => Ok(self.with(|tree| {
+                tree.names.remove(path);
+            })),
         }
     }
 
@@ -149,7 +151,9 @@ impl Tree {
             Err(errors) => Err(errors),
             Ok(false) => Err(vec![Error::NotADirectory]),
             Ok(true) if !self.is_empty(path) => Err(vec![Error::NotEmpty]),
-            Ok(true) => Ok(self.with(|tree| drop(tree.names.remove(path)))),
+            Ok(true) => Ok(self.with(|tree| {
+                tree.names.remove(path);
+            })),
         }
     }
 

@@ -82,7 +82,8 @@ impl Volume {
         let (geometry, config) = any_shape(&mut rng, settings, pages_max);
         let mut chip = Chip::new(geometry, rng.bool(), rng.u32(..4) == 0, rng.u64(..));
         if rng.u32(..4) == 0 && config.bad_blocks_max > 2 {
-            chip.make_factory_bad(rng.u32(..geometry.block_count));
+            // Manufacturers promise that block 0 is good.
+            chip.make_factory_bad(rng.u32(1..geometry.block_count));
         }
         let memory = vec![0; config.memory_bytes(&geometry)];
         let habits = Habits::any(&mut rng);
@@ -132,7 +133,7 @@ impl Volume {
                 self.oracle.allow(&current);
             }
         } else if !is_struck && !(failed.error == Error::NoSpace || failed.error == Error::TransactionTooLarge) {
-            log.find("error without a cause", format!("unmount: {:?}", failed.error));
+            log.find("an error without a cause", format!("unmount: {:?}", failed.error));
         }
     }
 }

@@ -15,8 +15,9 @@ const CUTS: u32 = 40;
 
 /// Lets one volume live.
 pub fn volume(seed: u64, log: &mut Log) {
-    let Ok(mut volume) = Volume::new(seed, Settings::Default, 2_000, log) else {
-        return log.find("format refused", "a sound chip");
+    let mut volume = match Volume::new(seed, Settings::Default, 2_000, log) {
+        Ok(volume) => volume,
+        Err(error) => return log.find("format refused", format!("{error:?}")),
     };
     volume.chip.style = Style::Unsteady;
     if !prepare(&mut volume, log) {
@@ -60,7 +61,7 @@ fn prepare(volume: &mut Volume, log: &mut Log) -> bool {
             Err(error) => log.find("mount refused before the chain", format!("{error:?}")),
         }
         volume.chip.power_on();
-        if !log.findings.is_empty() {
+        if !log.may_go_on() {
             return false;
         }
     }
@@ -107,7 +108,7 @@ fn cut_mount(
         }
         _ => *refusals = 0,
     }
-    log.findings.is_empty()
+    log.may_go_on()
 }
 
 /// A mount without a cut that was refused: the next try must do.
@@ -116,7 +117,7 @@ fn try_again(volume: &mut Volume, error: &str, log: &mut Log) -> bool {
     if result.is_err() {
         log.find("lost after cut mounts", format!("{error}, and again {result:?}"));
     }
-    log.findings.is_empty()
+    log.may_go_on()
 }
 
 /// The mount that is not cut, and a client that goes on.
@@ -129,7 +130,7 @@ fn last(volume: &mut Volume, log: &mut Log) {
             }
         });
         match result {
-            Ok(()) if attempt == 0 && log.findings.is_empty() => {}
+            Ok(()) if attempt == 0 && log.may_go_on() => {}
             Ok(()) => return,
             Err(error) if attempt == 0 => {
                 log.count("mounts refused once in a chain");
