@@ -340,7 +340,11 @@ impl Chip {
                 };
                 (Err(fault.failure), end)
             }
-            Strike::None if is_grown_bad => (Err(Failure::BadBlock), torn(rng, tags)),
+            Strike::None if is_grown_bad => {
+                self.fired += 1;
+                self.last_fired = format!("Program of page {page} in a block that went bad");
+                (Err(Failure::BadBlock), torn(rng, tags))
+            }
             Strike::None if was_fit => (Ok(()), Page::Whole(whole.clone())),
             // The page was touched before: it takes the program and does not hold it.
             Strike::None => (Ok(()), fate::overprogrammed(&whole, tags, rng)),
@@ -446,6 +450,8 @@ impl Flash for Chip {
                 Err(fault.failure)
             }
             Strike::None if self.blocks[index].grown_bad => {
+                self.fired += 1;
+                self.last_fired = format!("Erase of block {block}, which went bad");
                 self.blocks[index].erase_failed = true;
                 Err(Failure::BadBlock)
             }

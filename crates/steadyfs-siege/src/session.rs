@@ -13,7 +13,7 @@ use crate::chip::Chip;
 use crate::log::Log;
 use crate::oracle::Oracle;
 use crate::tree::{Id, Tree};
-use crate::view;
+use crate::view::{self, Trouble};
 
 /// A volume on our chip.
 pub type Fs<'m, 'c> = FileSystem<'m, &'c mut Chip>;
@@ -241,9 +241,14 @@ impl Session<'_, '_, '_> {
         }
         let pieces = change.steps.len().saturating_sub(1);
         if let Some(piece) = change.steps[..pieces].iter().find(|tree| self.shows(tree, &seen)) {
+            let piece = piece.clone();
             self.oracle.current = piece.clone();
-            if change.commits == Commits::Must {
-                self.oracle.settle(piece.clone());
+            if change.commits == Commits::Must || !self.fs.has_changes() {
+                self.oracle.settle(piece);
+            } else if change.commits == Commits::May {
+                // Each piece is a call, which may begin with a commit of what was there before it.
+                change.steps.iter().take_while(|step| **step != piece).for_each(|step| self.oracle.allow(step));
+                self.oracle.allow(&piece);
             }
             return Answer::Refused;
         }
@@ -270,7 +275,7 @@ impl Session<'_, '_, '_> {
             let fired = self.fs.flash().fired();
             let looked = view::look(&mut self.fs).and_then(|tree| {
                 let handles = self.handles.iter_mut().map(|handle| contents(&mut self.fs, handle)).collect::<Result<_, _>>();
-                Ok(Seen { tree, handles: handles.map_err(|error| ("read of a handle".to_string(), error))? })
+                Ok(Seen { tree, handles: handles.map_err(|error| Trouble::Error("read of a handle".to_string(), error))? })
             });
             match looked {
                 Ok(seen) => return Some(seen),
@@ -279,12 +284,27 @@ impl Session<'_, '_, '_> {
                     return None;
                 }
                 Err(_) if self.fs.flash().fired() != fired => {}
-                Err((place, error)) => {
+                Err(Trouble::Error(place, error)) => {
                     self.log.find("unreadable", format!("after {name}: {place}: {error:?}"));
+                    return None;
+                }
+                Err(Trouble::Odd(what)) => {
+                    self.log.find("counts and entries disagree", format!("after {name}: {what}"));
                     return None;
                 }
             }
         }
+    }
+
+    /// Handles that show something else than the model says, in words.
+    fn other_handles(&self, tree: &Tree, seen: &Seen) -> String {
+        let words = self.handles.iter().zip(&seen.handles).filter_map(|(handle, bytes)| {
+            let wanted = view::wanted_of(tree, handle.id);
+            let word = |bytes: Option<&[u8]>| bytes.map_or("nothing, as it is stale".to_string(), |b| format!("{} bytes", b.len()));
+            (wanted != bytes.as_deref())
+                .then(|| format!("a handle of #{} shows {}, wanted {}", handle.id, word(bytes.as_deref()), word(wanted)))
+        });
+        words.collect::<Vec<_>>().join("; ")
     }
 
     fn shows(&self, tree: &Tree, seen: &Seen) -> bool {
@@ -347,7 +367,8 @@ impl Session<'_, '_, '_> {
             }
             None => {
                 let newest = self.oracle.durable.last().expect("there is one").clone();
-                self.log.find("wrong content after a rollback", newest.difference(&seen.tree));
+                let difference = format!("{} {}", newest.difference(&seen.tree), self.other_handles(&newest, &seen));
+                self.log.find("wrong content after a rollback", difference);
                 Answer::Over
             }
         }

@@ -11,36 +11,46 @@ use crate::tree::{Id, Node, Tree};
 /// Entries of a directory beyond which a listing is taken for endless.
 const ENTRIES_MAX: usize = 5_000;
 
+/// Why a look at everything ended.
+#[derive(Debug)]
+pub enum Trouble {
+    /// A call returned an error.
+    Error(String, Error),
+    /// Calls contradict each other.
+    Odd(String),
+}
+
 /// Reads everything. The numbers of nodes are inodes, not those of the model.
 ///
 /// # Errors
-/// The first error, and where it came from.
-pub fn look<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<Tree, (String, Error)> {
+/// The first trouble.
+pub fn look<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<Tree, Trouble> {
     let mut tree = Tree::default();
     let mut open = vec![(ROOT, String::new())];
     while let Some((directory, path)) = open.pop() {
         let mut cursor = Cursor::default();
         let mut subdirectories = 0;
         let mut entries = 0;
-        while let Some(entry) = fs.list(directory, &mut cursor).map_err(|error| (format!("list of /{path}"), error))? {
+        while let Some(entry) = fs.list(directory, &mut cursor).map_err(|error| Trouble::Error(format!("list of /{path}"), error))? {
             let name = if path.is_empty() { entry.name().to_string() } else { format!("{path}/{}", entry.name()) };
             let stat = entry.stat;
             entries += 1;
             assert!(entries < ENTRIES_MAX, "the list of /{path} does not end");
-            let node = look_at(fs, &stat).map_err(|error| (format!("read of {name}"), error))?;
+            let node = look_at(fs, &stat).map_err(|error| Trouble::Error(format!("read of {name}"), error))?;
             if node.is_dir {
                 subdirectories += 1;
                 open.push((stat.inode, name.clone()));
             }
             tree.nodes.insert(stat.inode, node);
-            assert!(tree.names.insert(name, stat.inode).is_none(), "a name of /{path} is listed twice");
+            if tree.names.insert(name, stat.inode).is_some() {
+                return Err(Trouble::Odd(format!("a name of /{path} is listed twice")));
+            }
         }
-        let stat = fs.stat_inode(directory).map_err(|error| (format!("stat of /{path}"), error))?;
-        assert_eq!(
-            (stat.size, stat.subdirectories),
-            (entries as u64, subdirectories),
-            "/{path} counts other entries and directories than it has"
-        );
+        let stat = fs.stat_inode(directory).map_err(|error| Trouble::Error(format!("stat of /{path}"), error))?;
+        if (stat.size, stat.subdirectories) != (entries as u64, subdirectories) {
+            let counted = (stat.size, stat.subdirectories);
+            return Err(Trouble::Odd(format!("/{path} counts {counted:?}, and has {:?}", (entries, subdirectories))));
+        }
     }
     Ok(tree)
 }
