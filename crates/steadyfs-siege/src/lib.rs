@@ -10,6 +10,7 @@ pub mod client;
 pub mod fate;
 pub mod fault;
 pub mod log;
+pub mod loss;
 pub mod oracle;
 pub mod session;
 pub mod tree;

@@ -15,7 +15,8 @@ pub struct Oracle {
     pub durable: Vec<Rc<Tree>>,
     /// States that were durable before.
     pub history: Vec<Rc<Tree>>,
-    next_id: Id,
+    /// The number of the newest node.
+    pub next_id: Id,
 }
 
 impl Oracle {

@@ -11,9 +11,10 @@ use steadyfs::{CommitOn, Error, File, FileSystem};
 use crate::adapt;
 use crate::chip::Chip;
 use crate::log::Log;
+use crate::loss::{self, Verdict};
 use crate::oracle::Oracle;
 use crate::tree::{Id, Tree};
-use crate::view::{self, Trouble};
+use crate::view::{self, Partial, Trouble};
 
 /// A volume on our chip.
 pub type Fs<'m, 'c> = FileSystem<'m, &'c mut Chip>;
@@ -233,7 +234,7 @@ impl Session<'_, '_, '_> {
     /// After an error: nothing may have changed.
     fn judge<T>(&mut self, name: &str, before: &Rc<Tree>, change: &Change, is_struck: bool) -> Answer<T> {
         if self.is_damaged {
-            return Answer::Refused;
+            return self.judge_damaged(name, before, change);
         }
         let Some(seen) = self.see(name) else { return Answer::Over };
         if self.shows(before, &seen) {
@@ -267,6 +268,40 @@ impl Session<'_, '_, '_> {
         let from_after = change.steps.last().map_or(String::new(), |after| format!(", and not as after: {}", after.difference(&seen.tree)));
         self.log.find("an error, and a mixture", format!("{name} ({cause}): not as before: {from_before}{from_after}"));
         Answer::Over
+    }
+
+    /// The same where pages are missing: what can be read must be as before, or as after some pieces of the call.
+    fn judge_damaged<T>(&mut self, name: &str, before: &Rc<Tree>, change: &Change) -> Answer<T> {
+        let piece = self.fs.usage().logical_bytes as usize;
+        let partial = view::look_tolerantly(&mut self.fs, piece);
+        let pieces = change.steps.len().saturating_sub(1);
+        let mut fitting: Vec<Rc<Tree>> =
+            std::iter::once(before).chain(&change.steps[..pieces]).filter(|tree| self.fits(&partial, tree)).cloned().collect();
+        let is_after = change.steps.last().is_some_and(|after| self.fits(&partial, after));
+        match fitting.len() {
+            0 if is_after => {
+                self.log.find("an error, and it took effect", format!("{name} (a page is lost)"));
+                Answer::Over
+            }
+            0 => {
+                self.log.find("an error, and a mixture", format!("{name} (a page is lost)"));
+                Answer::Over
+            }
+            1 if !is_after && fitting[0] == *before => Answer::Refused,
+            _ => {
+                // Which one it is cannot be seen, or pieces are there: the client starts again.
+                fitting.extend(change.steps.last().filter(|_| is_after).cloned());
+                if change.commits != Commits::No {
+                    fitting.iter().for_each(|tree| self.oracle.allow(tree));
+                }
+                Answer::Over
+            }
+        }
+    }
+
+    fn fits(&self, partial: &Partial, tree: &Rc<Tree>) -> bool {
+        let oracle = Oracle { durable: vec![tree.clone()], ..Oracle::new() };
+        matches!(loss::judge(partial, &oracle), Verdict::Whole | Verdict::Missing { .. })
     }
 
     /// Reads everything, again if a fault struck meanwhile. `None`: power failed, or something cannot be read.
@@ -357,6 +392,12 @@ impl Session<'_, '_, '_> {
         self.log.trace(|| format!("rollback: {result:?}{}", if is_struck { "  [struck]" } else { "" }));
         if let Err(error) = result {
             return self.failed("rollback", change, error, is_struck);
+        }
+        if self.is_damaged {
+            // Which of several states it is cannot be seen where pages are missing.
+            let [tree] = &self.oracle.durable[..] else { return Answer::Over };
+            self.oracle.current = tree.clone();
+            return Answer::Done(());
         }
         let Some(seen) = self.see("rollback") else { return Answer::Over };
         match self.oracle.durable.iter().rev().find(|tree| self.shows(tree, &seen)).cloned() {
