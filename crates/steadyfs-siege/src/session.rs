@@ -163,6 +163,8 @@ impl Session<'_, '_, '_> {
         // A call that changed nothing need not have committed what was there before it.
         let is_idle = change.steps.last().is_some_and(|after| *after == before);
         if (change.commits == Commits::Must && !is_idle) || !self.fs.has_changes() {
+            // The pieces were durable one after the other.
+            self.oracle.history.extend(change.steps.iter().rev().skip(1).cloned());
             self.oracle.settle(self.oracle.current.clone());
         } else if change.commits != Commits::No {
             self.oracle.allow(&before);

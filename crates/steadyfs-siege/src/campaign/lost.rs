@@ -35,7 +35,10 @@ pub fn volume(seed: u64, log: &mut Log) {
     let Some(truth) = truth(&mut volume, log) else { return };
     volume.oracle.settle(truth);
     let intact = volume.chip.clone();
-    let newest: Vec<PageIndex> = intact.newest().take(usize::from(volume.config.unit_pages)).collect();
+    // Only the last record of a volume that did not end well may be taken for what a cut left.
+    let is_whole = |page: &PageIndex| intact.is_programmed(*page);
+    let newest: Vec<PageIndex> = intact.newest().filter(is_whole).take(usize::from(volume.config.unit_pages)).collect();
+    log.trace(|| format!("newest pages {:?}, ended well {is_clean}", intact.newest().collect::<Vec<_>>()));
     let (history, durable, next_id) = (volume.oracle.history.clone(), volume.oracle.durable.clone(), volume.oracle.next_id);
     let is_traced = log.is_traced;
     for page in intact.programmed() {
