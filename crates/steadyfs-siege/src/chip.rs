@@ -106,6 +106,8 @@ pub struct Chip {
     operations: Operations,
     recent_tags: VecDeque<[u8; TAG_BYTES]>,
     order: VecDeque<PageIndex>,
+    /// Whether each program and erase is printed.
+    pub is_traced: bool,
     begun: VecDeque<BlockIndex>,
 }
 
@@ -140,6 +142,7 @@ impl Chip {
             operations: Operations::default(),
             recent_tags: VecDeque::new(),
             order: VecDeque::new(),
+            is_traced: false,
             begun: VecDeque::new(),
         }
     }
@@ -230,6 +233,12 @@ impl Chip {
     /// What a page was programmed with, for tools that explain a failure.
     pub fn page(&self, page: PageIndex) -> &Page {
         &self.pages[page as usize]
+    }
+
+    fn trace(&self, line: impl FnOnce() -> String) {
+        if self.is_traced {
+            println!("    {}", line());
+        }
     }
 
     fn block_of(&self, page: PageIndex) -> usize {
@@ -353,6 +362,7 @@ impl Chip {
         if self.has_power {
             self.blocks[block].next = place + 1;
         }
+        self.trace(|| format!("program {page} (block {block}, place {place}): {result:?}"));
         self.note_program(page, tag);
         result
     }
@@ -428,6 +438,7 @@ impl Flash for Chip {
         let strike = self.begin(Kind::Erase)?;
         let from = index * self.geometry.pages_per_block as usize;
         let pages = from..from + self.geometry.pages_per_block as usize;
+        self.trace(|| format!("erase {block}{}", if matches!(strike, Strike::None) { "" } else { ": fails" }));
         let tags = self.recent_tags.make_contiguous();
         match strike {
             Strike::Cut => {

@@ -85,6 +85,7 @@ impl Volume {
             // Manufacturers promise that block 0 is good.
             chip.make_factory_bad(rng.u32(1..geometry.block_count));
         }
+        chip.is_traced = log.is_traced;
         let memory = vec![0; config.memory_bytes(&geometry)];
         let habits = Habits::any(&mut rng);
         log.trace(|| format!("{geometry:?} copy {} {config:?} {habits:?}", chip.can_copy()));

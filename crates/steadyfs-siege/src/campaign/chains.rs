@@ -1,4 +1,4 @@
-//! Cut mounts in a row: a volume, forty mounts of which each is cut, every cut page unsteady, and one that is not cut.
+//! Cut mounts in a row: a volume, up to forty mounts of which each is cut, every cut page unsteady, and one that is not cut.
 
 use steadyfs::Access;
 
@@ -26,7 +26,7 @@ pub fn volume(seed: u64, log: &mut Log) {
     let length = volume.rng.u32(1..=CUTS).max(volume.rng.u32(1..=CUTS));
     let with_reads = volume.rng.u32(..3) == 0;
     let with_changes = volume.rng.u32(..4) == 0;
-    let mut changes = 6;
+    let mut changes = 4;
     let mut refusals = 0;
     for _ in 0..length {
         if !cut_mount(&mut volume, with_reads, with_changes, &mut changes, &mut refusals, log) {
@@ -77,8 +77,10 @@ fn cut_mount(
     refusals: &mut u32,
     log: &mut Log,
 ) -> bool {
+    // Mostly within what a mount programs and erases, and sometimes in what a client does then.
     let before = volume.chip.operations();
-    volume.chip.arm_cut(Cut::Change(volume.rng.u32(..*changes)));
+    let limit = if with_changes && volume.rng.u32(..4) == 0 { *changes + 20 } else { *changes };
+    volume.chip.arm_cut(Cut::Change(volume.rng.u32(..limit)));
     if with_reads && volume.rng.u32(..6) == 0 {
         let after = log_uniform(&mut volume.rng, 60);
         let fault = Fault::any_read(after, &mut volume.rng);
@@ -86,14 +88,18 @@ fn cut_mount(
     }
     let fired = volume.chip.fired();
     let habits = volume.habits.clone();
+    let mut after = None;
     let result = volume.mount(Access::ReadWrite, log, |mut session: Session<'_, '_, '_>| {
+        after = session.has_power().then(|| session.chip().operations());
+        session.log.count(if after.is_some() { "mounts that were not cut" } else { "mounts that were cut at their end" });
         if session.has_power() && session.verify_mount(true) && with_changes {
             session.log.count("mounts with changes in the chain");
             session.work(&habits, 2, |_, _| true);
         }
     });
-    let after = volume.chip.operations();
-    *changes = (*changes).max((after.programs + after.erases - before.programs - before.erases) as u32 + 1).min(40);
+    let after = after.unwrap_or_else(|| volume.chip.operations());
+    let most = (after.programs + after.erases - before.programs - before.erases) as u32;
+    *changes = (*changes).max(most.min(40));
     let is_excused = !volume.chip.has_power() || volume.chip.fired() != fired;
     volume.chip.power_on();
     volume.chip.disarm();
