@@ -238,11 +238,17 @@ impl Session<'_, '_, '_> {
         if self.is_damaged {
             return self.judge_damaged(name, before, change);
         }
-        let Some(seen) = self.see(name) else { return Answer::Over };
+        let pieces = change.steps.len().saturating_sub(1);
+        let Some(seen) = self.see(name) else {
+            // Power failed in the look: which pieces are there stays unknown.
+            if change.commits != Commits::No {
+                change.steps[..pieces].iter().for_each(|step| self.oracle.allow(step));
+            }
+            return Answer::Over;
+        };
         if self.shows(before, &seen) {
             return Answer::Refused;
         }
-        let pieces = change.steps.len().saturating_sub(1);
         if let Some(piece) = change.steps[..pieces].iter().find(|tree| self.shows(tree, &seen)) {
             let piece = piece.clone();
             self.oracle.current = piece.clone();
@@ -362,6 +368,9 @@ impl Session<'_, '_, '_> {
             }
             None => {
                 let newest = self.oracle.durable.last().expect("there is one").clone();
+                for tree in &self.oracle.durable {
+                    self.log.trace(|| format!("may be: {}", tree.difference(&seen.tree)));
+                }
                 let class = if self.oracle.was_once(&seen.tree) { "old state after a mount" } else { "wrong content after a mount" };
                 self.log.find(class, newest.difference(&seen.tree));
                 false

@@ -2,6 +2,7 @@
 
 use steadyfs::Access;
 
+use crate::adapt;
 use crate::chip::Cut;
 use crate::client;
 use crate::fate::Style;
@@ -92,7 +93,7 @@ fn cut_mount(
     let result = volume.mount(Access::ReadWrite, log, |mut session: Session<'_, '_, '_>| {
         after = session.has_power().then(|| session.chip().operations());
         session.log.count(if after.is_some() { "mounts that were not cut" } else { "mounts that were cut at their end" });
-        if session.has_power() && session.verify_mount(true) && with_changes {
+        if session.has_power() && session.verify_mount(true) && with_changes && adapt::why_read_only(&session.fs).is_none() {
             session.log.count("mounts with changes in the chain");
             session.work(&habits, 2, |_, _| true);
         }
@@ -131,7 +132,15 @@ fn last(volume: &mut Volume, log: &mut Log) {
     let habits = volume.habits.clone();
     for attempt in 0..2 {
         let result = volume.mount(Access::ReadWrite, log, |mut session| {
-            if session.verify_mount(true) && session.work(&habits, 6, |_, _| true) && !matches!(session.commit(), Answer::Over) {
+            let is_right = session.verify_mount(true);
+            if let Some(reason) = adapt::why_read_only(&session.fs) {
+                session.log.count("mounts that were read-only after a chain");
+                if attempt == 1 {
+                    session.log.find("read-only after cut mounts", reason);
+                }
+                return;
+            }
+            if is_right && session.work(&habits, 6, |_, _| true) && !matches!(session.commit(), Answer::Over) {
                 session.verify("the end");
             }
         });
