@@ -255,10 +255,11 @@ impl Chip {
             Kind::Read => self.operations.reads += 1,
             Kind::Program => self.operations.programs += 1,
             Kind::Erase => self.operations.erases += 1,
+            Kind::Flush => {}
         }
         let is_due = match &mut self.cut {
             Some(Cut::Operation(left)) => count_down(left),
-            Some(Cut::Change(left)) if kind != Kind::Read => count_down(left),
+            Some(Cut::Change(left)) if matches!(kind, Kind::Program | Kind::Erase) => count_down(left),
             _ => false,
         };
         if is_due {
@@ -327,7 +328,11 @@ impl Chip {
         assert!(!state.factory_bad, "illegal use: program of page {page} in factory bad block {block}");
         if self.has_power {
             assert!(!state.erase_failed, "illegal use: program of page {page} in block {block}, whose erase failed");
-            assert!(place >= state.next, "illegal use: program of page {page} in block {block}, at place {place} below {}", state.next);
+            assert!(
+                place >= state.next,
+                "illegal use: program of page {page} in block {block}, at place {place} below {}",
+                state.next
+            );
         }
         let is_grown_bad = state.grown_bad;
         let strike = self.begin(Kind::Program)?;
@@ -472,6 +477,14 @@ impl Flash for Chip {
                 self.blocks[index].erase_failed = false;
                 Ok(())
             }
+        }
+    }
+
+    fn sync(&mut self) -> Result<(), Failure> {
+        match self.begin(Kind::Flush)? {
+            Strike::None => Ok(()),
+            Strike::Cut => Err(Failure::Device),
+            Strike::Fault(fault) => Err(fault.failure),
         }
     }
 

@@ -187,11 +187,8 @@ impl Session<'_, '_, '_> {
         };
         match run(self, &mut handle) {
             Answer::Over => Answer::Over,
-            Answer::Refused if self.was_struck && self.rng.bool() => {
-                // Whoever meets an error may well leave the handle open.
-                drop(handle);
-                Answer::Refused
-            }
+            // Whoever meets an error may well leave the handle open.
+            Answer::Refused if self.was_struck && self.rng.bool() => Answer::Refused,
             answer => match self.close(handle) {
                 Answer::Done(()) => answer,
                 other => other,
@@ -396,11 +393,7 @@ impl Commits {
 }
 
 fn words_of(options: OpenOptions) -> String {
-    let words = [
-        (options.create, "create"),
-        (options.create_new, "new"),
-        (options.truncate, "truncate"),
-        (options.durable, "durable"),
-    ];
+    let words =
+        [(options.create, "create"), (options.create_new, "new"), (options.truncate, "truncate"), (options.durable, "durable")];
     words.iter().filter(|(is_set, _)| *is_set).map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
 }

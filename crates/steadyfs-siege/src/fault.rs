@@ -13,6 +13,8 @@ pub enum Kind {
     Program,
     /// Of a block.
     Erase,
+    /// Of the device's write cache, which is emptied.
+    Flush,
 }
 
 /// What an operation that is reported as failed does to its page, or its block.
@@ -54,6 +56,7 @@ impl Fault {
         match rng.u32(..100) {
             0..45 => Self::any_read(log_uniform(rng, 300), rng),
             45..80 => Self::any_program(log_uniform(rng, 80), rng),
+            80..84 => Self { kind: Kind::Flush, ..Self::read(rng.u32(..10), Failure::Device) },
             _ => Self::any_erase(rng.u32(..6), rng),
         }
     }
@@ -82,7 +85,7 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} fails once with {:?}", self.kind, self.failure)?;
-        if self.kind != Kind::Read {
+        if matches!(self.kind, Kind::Program | Kind::Erase) {
             write!(f, " ({:?}{})", self.page, if self.is_bad_for_good { ", bad for good" } else { "" })?;
         }
         Ok(())

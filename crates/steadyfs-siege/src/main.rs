@@ -19,7 +19,8 @@ struct Options {
     shown: usize,
 }
 
-const USAGE: &str = "steadyfs-siege transient|lost|chains|lives|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N]";
+const USAGE: &str =
+    "steadyfs-siege transient|lost|chains|lives|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N]";
 
 fn parse() -> Option<Options> {
     let mut options = Options { campaigns: vec![], seed: 1, volumes: None, threads: 2, only: None, is_traced: false, shown: 5 };
@@ -100,7 +101,10 @@ fn report(campaign: &Campaign, options: &Options, results: &BTreeMap<u32, Vec<Fi
         println!("  {}: {} volumes", class, volumes.len());
         for (index, detail) in volumes.iter().take(options.shown) {
             println!("    {detail}");
-            println!("      cargo run --release -p steadyfs-siege -- {} --seed {} --only {index} --trace", campaign.name, options.seed);
+            println!(
+                "      cargo run --release -p steadyfs-siege -- {} --seed {} --only {index} --trace",
+                campaign.name, options.seed
+            );
         }
     }
 }

@@ -273,7 +273,8 @@ impl Session<'_, '_, '_> {
             return Answer::Refused;
         }
         let from_before = before.difference(&seen.tree);
-        let from_after = change.steps.last().map_or(String::new(), |after| format!(", and not as after: {}", after.difference(&seen.tree)));
+        let from_after =
+            change.steps.last().map_or(String::new(), |after| format!(", and not as after: {}", after.difference(&seen.tree)));
         self.log.find("an error, and a mixture", format!("{name} ({cause}): not as before: {from_before}{from_after}"));
         Answer::Over
     }
@@ -343,7 +344,8 @@ impl Session<'_, '_, '_> {
     fn other_handles(&self, tree: &Tree, seen: &Seen) -> String {
         let words = self.handles.iter().zip(&seen.handles).filter_map(|(handle, bytes)| {
             let wanted = view::wanted_of(tree, handle.id);
-            let word = |bytes: Option<&[u8]>| bytes.map_or("nothing, as it is stale".to_string(), |b| format!("{} bytes", b.len()));
+            let word =
+                |bytes: Option<&[u8]>| bytes.map_or("nothing, as it is stale".to_string(), |b| format!("{} bytes", b.len()));
             (wanted != bytes.as_deref())
                 .then(|| format!("a handle of #{} shows {}, wanted {}", handle.id, word(bytes.as_deref()), word(wanted)))
         });
@@ -371,7 +373,8 @@ impl Session<'_, '_, '_> {
                 for tree in &self.oracle.durable {
                     self.log.trace(|| format!("may be: {}", tree.difference(&seen.tree)));
                 }
-                let class = if self.oracle.was_once(&seen.tree) { "old state after a mount" } else { "wrong content after a mount" };
+                let class =
+                    if self.oracle.was_once(&seen.tree) { "old state after a mount" } else { "wrong content after a mount" };
                 self.log.find(class, newest.difference(&seen.tree));
                 false
             }
@@ -396,7 +399,9 @@ impl Session<'_, '_, '_> {
 
     /// `rollback`.
     pub fn rollback(&mut self) -> Answer<()> {
-        let change = Change::none(Commits::No);
+        // Where only one state is durable, that is what a rollback brings back.
+        let steps = if let [only] = &self.oracle.durable[..] { vec![only.clone()] } else { vec![] };
+        let change = Change { steps, commits: Commits::No, refusal: vec![] };
         let fired = self.fs.flash().fired();
         let result = self.fs.rollback();
         let is_struck = self.fs.flash().fired() != fired;

@@ -31,7 +31,9 @@ pub fn look<F: Flash>(fs: &mut FileSystem<'_, F>) -> Result<Tree, Trouble> {
         let mut cursor = Cursor::default();
         let mut subdirectories = 0;
         let mut entries = 0;
-        while let Some(entry) = fs.list(directory, &mut cursor).map_err(|error| Trouble::Error(format!("list of /{path}"), error))? {
+        while let Some(entry) =
+            fs.list(directory, &mut cursor).map_err(|error| Trouble::Error(format!("list of /{path}"), error))?
+        {
             let name = if path.is_empty() { entry.name().to_string() } else { format!("{path}/{}", entry.name()) };
             let stat = entry.stat;
             entries += 1;

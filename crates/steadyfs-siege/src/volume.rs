@@ -98,7 +98,12 @@ impl Volume {
     ///
     /// # Errors
     /// Those of the mount.
-    pub fn mount<R>(&mut self, access: Access, log: &mut Log, run: impl FnOnce(Session<'_, '_, '_>) -> R) -> Result<R, MountError> {
+    pub fn mount<R>(
+        &mut self,
+        access: Access,
+        log: &mut Log,
+        run: impl FnOnce(Session<'_, '_, '_>) -> R,
+    ) -> Result<R, MountError> {
         log.count("mounts");
         self.rng.fill(&mut self.memory);
         let fired = self.chip.fired();
@@ -116,8 +121,7 @@ impl Volume {
         });
         let events = fs.commit_on();
         let (oracle, rng) = (&mut self.oracle, &mut self.rng);
-        let mut session =
-            Session { fs, oracle, rng, log, handles: Vec::new(), events, is_damaged: false, was_struck: false };
+        let mut session = Session { fs, oracle, rng, log, handles: Vec::new(), events, is_damaged: false, was_struck: false };
         if session.rng.bool() {
             session.fs.set_time(session.rng.u64(1..1 << 50));
         }
@@ -133,7 +137,7 @@ impl Volume {
                 let current = self.oracle.current.clone();
                 self.oracle.allow(&current);
             }
-        } else if !is_struck && !(failed.error == Error::NoSpace || failed.error == Error::TransactionTooLarge) {
+        } else if !is_struck && !matches!(failed.error, Error::NoSpace | Error::TransactionTooLarge) {
             log.find("an error without a cause", format!("unmount: {:?}", failed.error));
         }
     }

@@ -140,6 +140,9 @@ fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, log: &mut Log)
     };
     let verdict = loss::judge(&told.partial, &volume.oracle);
     log.trace(|| format!("{when}{verdict:?}, told {}", told.is_told));
+    if told.is_told && matches!(verdict, Verdict::Whole | Verdict::Missing { .. }) {
+        mend(volume, when, log);
+    }
     match verdict {
         Verdict::Whole if told.is_told => log.count("  nothing missing, read-only"),
         Verdict::Whole => log.count("  nothing missing"),
@@ -147,8 +150,42 @@ fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, log: &mut Log)
         Verdict::Old(_) if told.is_told => log.count("  something is old, and the mount says that something is missing"),
         Verdict::Old(_) if may_be_cut => log.count("  taken for a cut"),
         Verdict::Old(what) => log.find("silently old", format!("{when}{what}")),
-        Verdict::Wrong(what) if told.is_told => log.find("never was so, and the mount says that something is missing", format!("{when}{what}")),
+        Verdict::Wrong(what) if told.is_told => {
+            log.find("never was so, and the mount says that something is missing", format!("{when}{what}"))
+        }
         Verdict::Wrong(what) => log.find("silently wrong", format!("{when}{what}")),
+    }
+}
+
+/// What can be mounted read-only can be mended, and written again; nothing wrong or old comes back by that.
+fn mend(volume: &mut Volume, when: &str, log: &mut Log) {
+    let mut scratch = vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.chip))];
+    let result = volume.mount(Access::ReadWrite, log, |mut session| {
+        let checked = session.fs.check(&mut scratch, true, &mut |_| ());
+        session.log.trace(|| format!("check: {checked:?}"));
+    });
+    if result.is_err() {
+        return log.count("  not mended: the mount is refused");
+    }
+    let piece = piece_of(volume);
+    let result = volume.mount(Access::ReadWrite, log, |mut session| {
+        (adapt::why_read_only(&session.fs), view::look_tolerantly(&mut session.fs, piece))
+    });
+    match result {
+        Ok((Some(_), _)) => log.count("  not mended: still read-only"),
+        Err(_) => log.find("refused after it was mended", when),
+        Ok((None, partial)) => {
+            log.count("  mended");
+            // Files without a name get one in the root.
+            let mut partial = partial;
+            partial.sizes.retain(|path, _| !path.starts_with("lost-"));
+            partial.pieces.retain(|(path, ..)| !path.starts_with("lost-"));
+            partial.attributes.retain(|path, _| !path.starts_with("lost-"));
+            if let Verdict::Old(what) | Verdict::Wrong(what) = loss::judge(&partial, &volume.oracle) {
+                log.count("  mended, and something is missing or changed by that");
+                log.trace(|| format!("mended: {what}"));
+            }
+        }
     }
 }
 
