@@ -2,7 +2,7 @@
 //! [`Flash`] forbids.
 //!
 //! A page is blank, whole, torn (damaged, the same at each look), unsteady (another face at each look), touched (it reads as
-//! blank and takes no program), or lost (it cannot be read). What a power cut leaves is drawn from [`fate`](crate::fate).
+//! blank and takes no program), or lost (it cannot be read). What a power cut leaves is drawn from [`fate`].
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -230,9 +230,9 @@ impl Chip {
         };
     }
 
-    /// What a page was programmed with, for tools that explain a failure.
-    pub fn page(&self, page: PageIndex) -> &Page {
-        &self.pages[page as usize]
+    /// Whether a page holds what was programmed.
+    pub fn is_programmed(&self, page: PageIndex) -> bool {
+        matches!(self.pages[page as usize], Page::Whole(_))
     }
 
     fn trace(&self, line: impl FnOnce() -> String) {

@@ -31,10 +31,6 @@ pub struct Tree {
 /// What the model says of a call: the tree after it, or the errors that it may return.
 pub type Verdict = Result<Tree, Vec<Error>>;
 
-fn parent_of(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(parent, _)| parent)
-}
-
 impl Tree {
     /// The node that a path names.
     pub fn at(&self, path: &str) -> Option<&Node> {
@@ -243,12 +239,6 @@ impl Tree {
         }
         words.truncate(4);
         words.join("; ")
-    }
-
-    /// Makes sure that the parent of a path is known; used by random names.
-    pub fn parent_is_dir(&self, path: &str) -> bool {
-        let parent = parent_of(path);
-        parent.is_empty() || self.at(parent).is_some_and(|node| node.is_dir)
     }
 }
 

@@ -24,7 +24,7 @@ fn a_failure_that_passes_costs_its_call_alone() {
 
 #[test]
 fn a_page_that_is_lost_costs_what_is_in_it() {
-    hold("lost", 2, 5);
+    hold("lost", 2, 2);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use steadyfs::media::PageIndex;
 use steadyfs::{Access, MountError};
 
 use crate::adapt;
-use crate::chip::{Chip, Cut};
+use crate::chip::Cut;
 use crate::client;
 use crate::fault::log_uniform;
 use crate::log::Log;
@@ -247,12 +247,5 @@ fn look_while_mounted(session: &mut Session<'_, '_, '_>, piece: usize, when: &st
         Verdict::Whole | Verdict::Missing { .. } => {}
         Verdict::Old(what) => session.log.find("silently old", format!("{when}: {what}")),
         Verdict::Wrong(what) => session.log.find("silently wrong", format!("{when}: {what}")),
-    }
-}
-
-impl Chip {
-    /// Whether a page holds what was programmed.
-    fn is_programmed(&self, page: PageIndex) -> bool {
-        matches!(self.page(page), crate::chip::Page::Whole(_))
     }
 }
