@@ -134,7 +134,7 @@ fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, log: &mut Log)
     let told = match mount(volume, log) {
         Ok(told) => told,
         Err(error) => {
-            let salvage = volume.mount(Access::Salvage, log, |_| ()).map_or("refused, too", |()| "possible");
+            let salvage = volume.mount(Access::ReadOnly, log, |_| ()).map_or("refused, too", |()| "possible");
             return log.find("refused read-only", format!("{when}{error:?}, salvage {salvage}"));
         }
     };
