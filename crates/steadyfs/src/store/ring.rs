@@ -47,6 +47,8 @@ pub(super) struct Ring {
     pub prepared: Option<u32>,
     /// After a mount, until its own root is complete: a bit for each place that may not be erased.
     pub kept: u32,
+    /// Number of the root that a mount begins with, if it is not certain.
+    pub uncertain: Option<u64>,
     /// The newest root ends the use of the volume, and nothing was changed since.
     pub closed: bool,
     /// Blocks were freed or listed, and no root says so yet.
