@@ -203,7 +203,7 @@ pub fn cost_since(fs: &Fs<'_>, before: &Counters) -> Cost {
 pub fn failures(fs: &Fs<'_>) -> u32 {
     let failed = |operation| !matches!(operation, Operation::Read | Operation::ReadTag);
     let records = fs.flash().records().iter();
-    records.filter(|r| failed(r.operation) && r.failure == Some(Failure::BadBlock)).count() as u32
+    records.filter(|r| failed(r.operation) && matches!(r.failure, Some(Failure::BadBlock | Failure::Device))).count() as u32
 }
 
 /// Makes a call of one piece and asserts that it costs no more than its bound.

@@ -242,7 +242,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         if !self.store.is_open() {
             self.changed_at_ns = self.now_ns;
         }
-        if self.orphans_are_stale {
+        // With a commit, so that no rollback brings them back; an open transaction is not ours to commit.
+        if self.orphans_are_stale && !self.store.is_open() {
             let result = self.collect_orphans().and_then(|()| self.store.commit());
             self.step(result)?;
             self.orphans_are_stale = false;

@@ -170,7 +170,8 @@ impl<F: Flash> Store<'_, F> {
             Buffer::Any if work.patches == 0 => 0,
             Buffer::Any => work.pages + work.patches + 1,
         };
-        let (frames, journal_pages) = (work.frames + flushes + self.written_back(work, buffer), work.commits);
+        let frames = work.frames + flushes + self.written_back(work, buffer) + self.owed_pages();
+        let journal_pages = work.commits;
         let unit = u32::from(layout.config.unit_pages);
         let share = Share::new(layout, self.blocks.live_total() + frames, frames);
         let mut own = write_cost(layout).times(frames);
