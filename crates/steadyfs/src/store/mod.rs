@@ -14,6 +14,7 @@
 //! | [`cache`] | pages that were written in part |
 //! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
+//! | [`plan`] | what a call does for reclamation, and may do at most |
 //! | [`reclaim`] | the pace at which space is won back |
 //! | [`checkpoint`] | the state from which a mount starts |
 //! | [`anchors`] | the ring of blocks that hold checkpoints, and the superblocks that name them |
@@ -34,6 +35,7 @@ mod idle;
 mod inspect;
 mod journal;
 mod map;
+mod plan;
 mod program;
 mod reclaim;
 mod recovery;
