@@ -228,11 +228,12 @@ pub fn bounded_pieces<T>(
     if let Some((first, further)) = limits.get(failures(fs) as usize)
         && bounds_count()
     {
-        let holds = |erasing: u32| {
-            let rest = further.erasing.times(erasing).plus(&further.moving.times(pieces.max(1) - 1 - erasing));
-            first.plus(&rest).holds(&cost)
+        let further_pieces = pieces.max(1) - 1;
+        let holds = |erasing: u32, folding: u32| {
+            let rest = further.erasing.times(erasing).plus(&further.folding.times(folding));
+            first.plus(&rest.plus(&further.moving.times(further_pieces - erasing - folding))).holds(&cost)
         };
-        let any = (0..pieces.max(1)).any(holds);
+        let any = (0..=further_pieces).any(|erasing| (0..=further_pieces - erasing).any(|folding| holds(erasing, folding)));
         assert!(any, "{call:?} ({pieces} pieces) took {cost:?}, its bound is {first:?}, further pieces {further:?}");
     }
     result

@@ -173,7 +173,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Whether live frames fill so much that stale marks would matter.
-    fn near_full(&self) -> bool {
+    pub(super) fn near_full(&self) -> bool {
         let room = self.layout.data_blocks * self.layout.frames_per_block;
         self.blocks.live_total() > room / 20 * 17
     }

@@ -15,6 +15,7 @@
 //! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
 //! | [`undo`] | what a call that fails leaves of the open transaction: all of it |
+//! | [`plan`] | what a call does for reclamation, and may do at most |
 //! | [`reclaim`] | the pace at which space is won back |
 //! | [`ring`] | roots: the states from which a mount starts, and the ring of blocks that holds them |
 //! | [`mount`] | format, mount, repair |
@@ -37,6 +38,7 @@ mod inspect;
 mod journal;
 mod map;
 mod mount;
+mod plan;
 mod program;
 mod reclaim;
 mod ring;
