@@ -49,6 +49,8 @@ pub(crate) struct Promise {
     pub victim: u32,
     /// Moves in whose place an erase stands.
     pub per_erase: u32,
+    /// Moves that last as long as a root.
+    pub root_moves: u32,
     /// Work per victim, in moves, and frames that the caller may write meanwhile; both in parts of a frame, `fold_frees + 1` each.
     work: u32,
     pub(super) gain: u32,
@@ -69,7 +71,8 @@ impl Promise {
         while per_erase < moves && work(per_erase + 1).div_ceil(gain) == moves {
             per_erase += 1;
         }
-        Self { victim, per_erase, work: work(per_erase), gain, fold_frees, frames_per_block }
+        let root_moves = layout.root_programs.div_ceil(layout.config.unit_pages.into());
+        Self { victim, per_erase, root_moves, work: work(per_erase), gain, fold_frees, frames_per_block }
     }
 
     /// Frames moved by a call that writes `frames` frames.
@@ -182,7 +185,8 @@ impl Standing {
         };
         let limit = if waits { self.hard } else { self.soft };
         let folds = if checkpoint { 0 } else { self.folds_above(limit, promise, moves) };
-        let moves = if checkpoint || folds > 0 { self.less(promise, moves) } else { moves };
+        let displaced = if checkpoint { promise.root_moves } else { u32::from(folds > 0) };
+        let moves = if displaced > 0 { self.less(promise, moves, displaced) } else { moves };
         Plan { erases, moves, folds, checkpoint }
     }
 
@@ -209,12 +213,17 @@ impl Standing {
         }
     }
 
-    /// One move less than `moves` where later calls can make up for it, or where the call may not do more beside a leaf or a checkpoint.
-    fn less(&self, promise: &Promise, moves: u32) -> u32 {
+    /// So many moves less than `moves` as later calls can make up for, `displaced` at most; one at least where the call may not do more
+    /// beside a leaf or a root.
+    fn less(&self, promise: &Promise, moves: u32, displaced: u32) -> u32 {
         let most = promise.moves(self.written);
-        let left = (self.live + 1).saturating_sub(moves);
-        let may_wait = self.due(promise, left, self.afford.saturating_sub(self.written)) <= most;
-        if self.is_short || (moves < most && !may_wait) { moves } else { moves.saturating_sub(1) }
+        let may_wait = |displaced: &u32| {
+            let left = (self.live + displaced).saturating_sub(moves);
+            self.due(promise, left, self.afford.saturating_sub(self.written)) <= most
+        };
+        let least = u32::from(moves >= most);
+        let displaced = (1..=displaced).rev().find(may_wait).unwrap_or(least).max(least);
+        if self.is_short { moves } else { moves.saturating_sub(displaced) }
     }
 
     /// Moves of a call that erases: so many that it lasts as long as the next calls, to which the others are left.
