@@ -193,10 +193,11 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         if !is_there {
             return Err(MountError::NoCheckpoint);
         }
-        match self.load_space() {
+        // A read that fails once says nothing of the page.
+        match (0..3).map(|_| self.load_space()).find(|result| *result != Err(Error::Corrupt)) {
             // What is intact can be read, but nobody knows what is free.
-            Err(Error::Corrupt) => self.store.lock(),
-            result => result?,
+            None => self.store.lock(),
+            Some(result) => result?,
         }
         self.store.start_scrub();
         self.orphans_are_stale = self.lists.orphan_first != 0;

@@ -213,11 +213,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         if !self.is_stale {
             return Ok(());
         }
-        match self.load_space() {
-            // What is intact can be read, but nobody knows what is free.
-            Err(Error::Corrupt) => self.store.lock(),
-            result => result?,
-        }
+        self.load_space()?;
         self.check_open_files()?;
         // An orphan whose last handle was closed since has nobody left to free it.
         self.orphans_are_stale = self.lists.orphan_first != 0 && !self.open.has_orphans();
