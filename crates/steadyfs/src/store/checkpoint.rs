@@ -4,6 +4,7 @@
 //! allocated until the next one. Recovery looks for new records in those blocks only.
 
 use super::blocks::{Choice, State, UNUSED};
+use super::program::FAILURE_JUMP;
 use super::{Head, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::format::checkpoint::{BYTES, Header};
@@ -48,7 +49,7 @@ impl<F: Flash> Store<'_, F> {
                 self.anchors.passed_over = NONE;
                 self.anchors.announced = true;
                 // The blocks that it frees are erased only when it is there.
-                self.flash.sync()?;
+                self.flash.sync().or_else(|_| self.flash.sync()).inspect_err(|_| self.read_only = true)?;
                 Ok(true)
             }
             Err(Error::MediaFailing) => {
@@ -56,7 +57,18 @@ impl<F: Flash> Store<'_, F> {
                 self.anchors.next = self.layout.geometry.pages_per_block;
                 Ok(false)
             }
-            Err(error) => Err(self.refused(error)),
+            // It may be there or not: another one must follow before a block is used that this one lists. In the next anchor, since a
+            // place in this one may be blank.
+            Err(Error::Device) if !self.call.lost_checkpoint => {
+                self.call.lost_checkpoint = true;
+                self.sequence += FAILURE_JUMP;
+                self.anchors.next = self.layout.geometry.pages_per_block;
+                Ok(false)
+            }
+            Err(error) => {
+                self.read_only = true;
+                Err(error)
+            }
         }
     }
 

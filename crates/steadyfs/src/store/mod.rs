@@ -98,6 +98,8 @@ struct Call {
     commits: bool,
     /// A page that had little in the journal was written.
     tidied: bool,
+    /// A checkpoint was lost because the device did not answer.
+    lost_checkpoint: bool,
     /// The program of a commit failed, and may be there all the same.
     perhaps: bool,
 }
