@@ -70,9 +70,9 @@ impl<'v, 'm, F: Flash> Changes<'v, 'm, F> {
 
     fn counting_losses<T>(&mut self, call: impl FnOnce(&mut FileSystem<'m, F>) -> Result<T, Error>) -> Result<T, Errno> {
         self.has_changed = true;
-        let had_changes = self.fs.has_changes();
         let result = call(self.fs);
-        if result.is_err() && had_changes && !self.fs.has_changes() {
+        // Any other error leaves what waits for a commit as it was.
+        if matches!(result, Err(Error::Unknown)) {
             self.losses += 1;
         }
         result.map_err(errno)

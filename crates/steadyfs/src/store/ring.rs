@@ -142,6 +142,11 @@ impl<F: Flash> Store<'_, F> {
     /// # Power loss
     /// The root before stays the newest until a page of the copies can be read.
     pub(super) fn write_root(&mut self) -> Result<(), Error> {
+        // What the newest root needs must not be destroyed on the word of one that is not there.
+        self.try_to_write_root().inspect_err(|_| self.read_only |= self.ring.unsaid)
+    }
+
+    fn try_to_write_root(&mut self) -> Result<(), Error> {
         for _ in 0..self.layout.ring_count {
             if self.roots_left() == 0 {
                 self.advance_ring()?;
@@ -150,7 +155,6 @@ impl<F: Flash> Store<'_, F> {
                 return Ok(());
             }
         }
-        self.read_only = true;
         Err(Error::MediaFailing)
     }
 
@@ -178,7 +182,7 @@ impl<F: Flash> Store<'_, F> {
         match result {
             Ok(()) => {
                 // The blocks that it frees are erased only when it is there.
-                self.flash.sync()?;
+                self.flash.sync().or_else(|_| self.flash.sync())?;
                 self.programs_since_checkpoint = 0;
                 self.ring.complete = self.ring.place;
                 (self.ring.kept, self.ring.unsaid) = (0, false);
@@ -186,6 +190,13 @@ impl<F: Flash> Store<'_, F> {
             }
             Err(Error::MediaFailing) => {
                 self.lose(self.ring_block(self.ring.place));
+                self.ring.next = self.layout.geometry.pages_per_block;
+                Ok(false)
+            }
+            // It may be there or not: another one must follow before a block is used that this one lists. In the next ring block, since a
+            // page of this one may be blank.
+            Err(Error::Device) if !self.call.lost_root => {
+                self.call.lost_root = true;
                 self.ring.next = self.layout.geometry.pages_per_block;
                 Ok(false)
             }
