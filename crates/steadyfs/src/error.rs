@@ -65,7 +65,9 @@ impl fmt::Display for Error {
             Error::MediaFailing => "more programs failed in one call than the volume tolerates",
             Error::Corrupt => "what was read is not what was written there",
             Error::ReadOnly => "the volume can only be read: mounted so, worn out, or the chip has locked itself",
-            Error::Unknown => "whether the change took effect is not known; mount again to see, until then the volume can only be read",
+            Error::Unknown => {
+                "whether the change took effect is not known; mount again to see, until then the volume can only be read"
+            }
             Error::NoSpace => "no room left on the volume",
             Error::TooManyFiles => "the volume holds as many files as its settings allow",
             Error::TransactionTooLarge => "the open transaction is larger than transaction_pages; sync more often",

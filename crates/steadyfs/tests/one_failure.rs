@@ -21,7 +21,8 @@ const CHIPS: [(Geometry, bool, u16); 3] = [
 /// Every kind of call, with and without commits, small and whole pages, pages that are written twice in a transaction, and enough names that
 /// the directory grows.
 fn script(seed: u64) -> Vec<Step> {
-    const FILES: [&str; 6] = ["a", "b", "d/c", "d/a file whose name is so long that it does not fit into its inode and needs an extension", "e", "f"];
+    const FILES: [&str; 6] =
+        ["a", "b", "d/c", "d/a file whose name is so long that it does not fit into its inode and needs an extension", "e", "f"];
     let mut rng = Rng(seed);
     let mut steps = vec![Step::CreateDir("d")];
     for _ in 0..70 {
@@ -106,7 +107,9 @@ fn an_operation_that_fails_once_costs_at_most_its_call() {
                 let stride = setting("STEADYFS_STRIDE").unwrap_or(3);
                 for n in (setting("STEADYFS_OPERATION").unwrap_or(way as u64 % stride)..).step_by(stride as usize) {
                     let mut chip = staged.clone();
-                    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&mut chip, &config, &steps, Some((n, way)))));
+                    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                        run(&mut chip, &config, &steps, Some((n, way)))
+                    }));
                     match outcome {
                         Ok(true) => {}
                         Ok(false) => break,

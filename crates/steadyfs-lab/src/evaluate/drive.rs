@@ -307,9 +307,7 @@ mod tests {
     #[test]
     fn broken_bound_is_an_error_that_names_the_access_and_both_costs() {
         // Creating the file and filling it need programs only; the steady state moves or erases.
-        let no_moves = |bound| {
-            Bound::default().plus(&Cost { copies: 0, erases: 9, ..generous(bound).most() })
-        };
+        let no_moves = |bound| Bound::default().plus(&Cost { copies: 0, erases: 9, ..generous(bound).most() });
         let error = run(&options(Workload::Random), no_moves).unwrap_err();
         let EvaluateError::BoundBroken { phase, access, call, observed, bound } = error.clone() else { panic!("{error}") };
         assert!(matches!(phase, Phase::Fill | Phase::WarmUp) && access > 0, "{error}");

@@ -117,11 +117,7 @@ impl<F: Flash> FileSystem<'_, F> {
             Call::Write(bytes) => {
                 let fits = bytes as usize <= self.store.patch_bytes_max();
                 let data = if fits { commit.plus(&patches(1, bytes + 7, bytes + 7, 1, 1)) } else { Work { frames: 1, ..commit } };
-                // The inode is the same page in all of them, the file page is new in one only, and so many pages of the allocation map there are.
-                let map_pages = (self.plan.table - self.plan.map).min(4);
-                let pages = 4 + map_pages + u32::from(self.plan.index_is_deep);
-                let work = data.plus(&ADD_PAGE).plus(&LEAVE_INODE).plus(&NOTE);
-                Work { pages: work.pages.min(pages), ..work }
+                data.plus(&ADD_PAGE).plus(&LEAVE_INODE).plus(&NOTE)
             }
             Call::Truncate => commit.plus(&TRUNCATE).plus(&LEAVE_INODE),
             Call::Create { .. } => commit.plus(&INODE).plus(&INSERT),

@@ -279,11 +279,9 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// must not become part of the open transaction.
     pub(super) fn finish<T>(&mut self, result: Result<T, Error>, event: CommitOn, durable: bool) -> Result<T, Error> {
         let result = result.and_then(|value| {
-            let ready = self.store.make_ready();
             if durable || self.commit_on.contains(event) {
-                ready.and_then(|()| self.store.commit())?;
+                self.store.commit()?;
             }
-            // Without a commit the call has done what it should; only the room for the next one was not made.
             Ok(value)
         });
         match &result {

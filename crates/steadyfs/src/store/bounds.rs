@@ -13,8 +13,8 @@ use super::blocks::State;
 use super::journal::DISCARD_BYTES;
 use super::plan::{Plan, Promise};
 use super::reclaim::CHECKPOINT_SLACK;
-use super::transaction::{ROOM, patched_pages_max};
 use super::scan::{TRIES, ring_window};
+use super::transaction::patched_pages_max;
 use super::{HeadIndex, Store};
 use crate::config::{Layout, RESCUED_MAX, STOCK};
 use crate::cost::{Bound, Cost, Envelope};
@@ -79,15 +79,14 @@ fn merge_reads(layout: &Layout) -> u32 {
 }
 
 impl<F: Flash> Store<'_, F> {
-    /// Frames of pages that leave the journal buffer to make room for a call's patches, and at its end for the next one's.
+    /// Frames of pages that leave the journal buffer to make room for a call's patches.
     ///
     /// A patch of a page that the buffer does not know writes one in its turn where there are as many as there may be. Patches for which
     /// the buffer has no room write the page with most bytes, or their own where they are larger than that.
     /// One page with little in the buffer is written as well.
     fn flushes(&self, work: &Work) -> u32 {
         let most = patched_pages_max(self.layout.geometry.page_bytes);
-        let stays = work.patches == 0 || !self.keeps_room() || self.is_roomy(work.patch_bytes, work.pages);
-        let turns = (self.journal.patched_pages() + work.pages).saturating_sub(most) + if stays { 0 } else { work.pages };
+        let turns = (self.journal.patched_pages() + work.pages).saturating_sub(most);
         if work.patch_bytes <= self.journal.room() {
             return turns;
         }
@@ -98,16 +97,6 @@ impl<F: Flash> Store<'_, F> {
             None => work.patches,
         };
         turns + full.min(work.patches) + 1
-    }
-
-    /// The same, whatever is in the buffer. Where every call leaves [`ROOM`], one that needs no more writes the page with most patches and one with
-    /// little, or at its end those that it has patched itself.
-    fn flushes_max(&self, work: &Work) -> u32 {
-        match () {
-            () if work.patches == 0 => 0,
-            () if self.keeps_room() && work.patch_bytes <= ROOM => work.pages.max(2),
-            () => work.pages + work.patches + 1,
-        }
     }
 
     /// Pages that a call may add to the open transaction; all that there may be where that is less.
@@ -130,7 +119,8 @@ impl<F: Flash> Store<'_, F> {
         let layout = &self.layout;
         let flushes = match buffer {
             Buffer::AsItIs => self.flushes(work),
-            Buffer::Any => self.flushes_max(work),
+            Buffer::Any if work.patches == 0 => 0,
+            Buffer::Any => work.pages + work.patches + 1,
         };
         let frames = work.frames + flushes + self.written_back(work, buffer) + self.owed_pages();
         let journal_pages = work.commits;
@@ -183,11 +173,9 @@ impl<F: Flash> Store<'_, F> {
     fn plan_cost(&self, plan: &Plan) -> Cost {
         let folds = self.fold_cost().times(plan.folds);
         let side = match plan.checkpoint {
-            true => Cost {
-                reads: folds.reads.max(1),
-                programs: folds.programs.max(self.layout.root_programs),
-                ..Cost::default()
-            },
+            true => {
+                Cost { reads: folds.reads.max(1), programs: folds.programs.max(self.layout.root_programs), ..Cost::default() }
+            }
             false => folds,
         };
         let erases = Cost { erases: plan.erases, ..Cost::default() };
@@ -232,7 +220,8 @@ impl<F: Flash> Store<'_, F> {
     /// writes that its space pays for, two victims ahead.
     pub fn envelopes(&self, work: &Work, timing: &Timing) -> [Envelope; 2] {
         let bound = self.bound(work, Buffer::Any, 0);
-        let frames = work.frames + self.flushes_max(work) + self.written_back(work, Buffer::Any);
+        let flushes = if work.patches == 0 { 0 } else { work.pages + work.patches + 1 };
+        let frames = work.frames + flushes + self.written_back(work, Buffer::Any);
         let promise = self.promise(frames);
         let usual_ns = bound.moving.time_ns(timing).max(bound.folding.time_ns(timing));
         let over_ns = bound.erasing.time_ns(timing).saturating_sub(usual_ns);

@@ -210,7 +210,11 @@ impl<F: Flash> Store<'_, F> {
     /// Writes a page of the cache as a frame; it stays there.
     fn write_slot(&mut self, slot: usize, logical: u32, commit: bool) -> Result<(), Error> {
         let source = Source::Cached { slot };
-        if commit && self.is_alone(logical) { self.commit_page(logical, &source)? } else { self.write_same(logical, &source)? }
+        if commit && self.is_alone(logical) {
+            self.commit_page(logical, &source)?
+        } else {
+            self.write_same(logical, &source)?
+        }
         self.cache.set_entry(slot, logical);
         Ok(())
     }

@@ -210,7 +210,8 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether so many blocks are bad that what the volume holds does not leave the room that reclamation needs.
     pub(super) fn is_worn_out(&self) -> bool {
-        (self.layout.data_blocks < self.layout.data_blocks_max && self.blocks.live_total() > self.layout.live_max()) || self.ring_is_worn_out()
+        (self.layout.data_blocks < self.layout.data_blocks_max && self.blocks.live_total() > self.layout.live_max())
+            || self.ring_is_worn_out()
     }
 
     /// Turns the volume read-only for good: a last checkpoint says so, and spares later mounts the roll-forward.

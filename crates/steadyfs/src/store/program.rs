@@ -131,7 +131,8 @@ impl<F: Flash> Store<'_, F> {
             if index > 0 {
                 content = self.prepare(source, tag.logical, index, true).map_err(Failed::Unmade)?;
             }
-            self.program_content(first + index, &tag, source, index, content).map_err(|error| Failed::Program(error, index == last))?;
+            self.program_content(first + index, &tag, source, index, content)
+                .map_err(|error| Failed::Program(error, index == last))?;
             tag.sequence += 1;
         }
         Ok(())
@@ -270,7 +271,11 @@ impl<F: Flash> Store<'_, F> {
         }
         self.call.failures += 1;
         let most = u32::from(self.layout.config.failures);
-        let repeats = if commits { error != Error::ReadOnly && self.call.failures <= most + 1 } else { error == Error::MediaFailing && self.call.failures <= most };
+        let repeats = if commits {
+            error != Error::ReadOnly && self.call.failures <= most + 1
+        } else {
+            error == Error::MediaFailing && self.call.failures <= most
+        };
         if repeats { Ok(()) } else { Err(error) }
     }
 

@@ -66,8 +66,7 @@ impl<F: Flash> Store<'_, F> {
     fn cargo(&mut self, last: &Last) -> Result<Cargo, Error> {
         let is_journal = |record: Record| Kinds::JOURNAL.has(record.tag.kind);
         let in_ring = self.journal_at != NONE && self.is_of_ring(self.journal_at / self.layout.geometry.pages_per_block);
-        let mut cargo =
-            Cargo { frames: [None; RESCUED_MAX as usize], journal: in_ring || last.record.is_some_and(is_journal) };
+        let mut cargo = Cargo { frames: [None; RESCUED_MAX as usize], journal: in_ring || last.record.is_some_and(is_journal) };
         if let Some(Record { tag, place }) = last.record.filter(|record| !is_journal(*record)) {
             // Pages of a transaction that was not committed are nobody's.
             if self.blocks.is_live(place) {

@@ -14,12 +14,6 @@ pub(super) fn patched_pages_max(bytes: u32) -> u32 {
     (bytes / 32).max(8)
 }
 
-/// Bytes of the journal buffer that a call finds free, or that it finds twice when it has written the page with most patches: what an append of 64
-/// bytes to a file that leaves its inode takes. Smaller pages have no such room to give.
-pub(super) const ROOM: u32 = 480;
-/// Logical pages that a call may patch for the first time without writing another one.
-const PAGES_FREE: u32 = 20;
-
 impl<F: Flash> Store<'_, F> {
     /// Starts a call that may change the volume.
     ///
@@ -262,30 +256,6 @@ impl<F: Flash> Store<'_, F> {
     fn write_through(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         let source = Source::Merged { base: self.frame_of(logical)?, offset, bytes };
         self.write_source(logical, &source)
-    }
-
-    /// Whether pages are so large that calls leave [`ROOM`] in the journal buffer.
-    pub(super) fn keeps_room(&self) -> bool {
-        self.layout.geometry.page_bytes >= 4 * ROOM
-    }
-
-    /// Whether the next call finds room in the journal buffer, when it has `bytes` and `pages` more than now.
-    pub(super) fn is_roomy(&self, bytes: u32, pages: u32) -> bool {
-        let Some(room) = self.journal.room().checked_sub(bytes) else { return false };
-        let fullest = self.journal.largest().map_or(0, |page| page.1 as u32);
-        let most = patched_pages_max(self.layout.geometry.page_bytes).saturating_sub(PAGES_FREE);
-        (room >= ROOM || room + fullest >= 2 * ROOM) && self.journal.patched_pages() + pages <= most
-    }
-
-    /// Writes pages that the call has patched until the next call finds room. Together they free at least what the call has added, so that no
-    /// call has to make more room than one page gives.
-    pub fn make_ready(&mut self) -> Result<(), Error> {
-        while self.keeps_room() && !self.is_roomy(0, 0) && !self.undo.is_full() {
-            let own = self.journal.largest_own().filter(|page| self.check_pending_room(page.0).is_ok());
-            let Some((own, _)) = own else { break };
-            self.write_through(own, 0, &[])?;
-        }
-        Ok(())
     }
 
     /// Writes a page as the journal buffer had it before the call, which makes room there.

@@ -88,7 +88,11 @@ impl FailOnce {
         })
     }
 
-    fn change(&mut self, act: impl FnOnce(&mut Nand) -> Result<(), Failure>, torn: impl FnOnce(&mut Nand, Torn)) -> Result<(), Failure> {
+    fn change(
+        &mut self,
+        act: impl FnOnce(&mut Nand) -> Result<(), Failure>,
+        torn: impl FnOnce(&mut Nand, Torn),
+    ) -> Result<(), Failure> {
         let Some(way) = self.fate() else { return act(&mut self.chip) };
         match way.leaves() {
             Some(Torn::New) => act(&mut self.chip)?,
@@ -178,8 +182,17 @@ pub fn contents(fs: &mut Fs<'_>) -> Result<Tree, Error> {
 /// One call.
 #[derive(Clone, Debug)]
 pub enum Step {
-    Write { path: &'static str, offset: usize, bytes: usize, durable: bool },
-    Truncate { path: &'static str, size: usize, durable: bool },
+    Write {
+        path: &'static str,
+        offset: usize,
+        bytes: usize,
+        durable: bool,
+    },
+    Truncate {
+        path: &'static str,
+        size: usize,
+        durable: bool,
+    },
     CreateDir(&'static str),
     Remove(&'static str),
     RemoveDir(&'static str),
