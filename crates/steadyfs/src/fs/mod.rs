@@ -180,7 +180,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Reads what RAM keeps, once the store was recovered.
     fn finish_mount(&mut self, is_there: bool) -> Result<(), MountError> {
         if !is_there {
-            return Err(MountError::NoCheckpoint);
+            return Err(MountError::NoRoot);
         }
         match self.load_space() {
             // What is intact can be read, but nobody knows what is free.
