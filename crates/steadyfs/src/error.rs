@@ -209,8 +209,8 @@ impl fmt::Display for MountError {
             MountError::NotFormatted => f.write_str("no superblock found: the device was never formatted"),
             MountError::Version { on_flash } => write!(
                 f,
-                "the volume has format version {on_flash}, this library reads version {VERSION}: copy its files with a library of \
-                 its version, or format it anew"
+                "the volume has format version {on_flash}, this library reads version {VERSION}: copy its files with a release that \
+                 reads {on_flash}, or format it anew"
             ),
             MountError::GeometryMismatch { on_flash, device } => {
                 write!(f, "the volume was formatted for {on_flash:?}, the device is {device:?}")
