@@ -17,6 +17,8 @@ pub enum Error {
     Corrupt,
     /// The volume can only be read: it was mounted so, its spare blocks are used up, or the chip has locked itself.
     ReadOnly,
+    /// Whether the change took effect is not known; the volume can only be read until it is mounted again.
+    Unknown,
     /// No room: every logical page of the volume is in use.
     NoSpace,
     /// The volume holds as many files as its settings allow.
@@ -64,6 +66,7 @@ impl fmt::Display for Error {
             Error::MediaFailing => "more programs failed in one call than the volume tolerates",
             Error::Corrupt => "what was read is not what was written there",
             Error::ReadOnly => "the volume can only be read: mounted so, worn out, or the chip has locked itself",
+            Error::Unknown => "whether the change took effect is not known; mount again to see, until then the volume can only be read",
             Error::NoSpace => "no room left on the volume",
             Error::TooManyFiles => "the volume holds as many files as its settings allow",
             Error::TransactionTooLarge => "the open transaction is larger than transaction_pages; sync more often",

@@ -186,7 +186,7 @@ fn mount_again<C: Flash + Metered>(
     let before = shadow.counts();
     let mut fs = FileSystem::mount(shadow, Access::ReadWrite, memory)?;
     let mount = fs.flash().counts().since(&before);
-    let bound = (run.promise)(Bound { moving: ran.mount_bound, erasing: ran.mount_bound }).moving;
+    let bound = (run.promise)(Bound::default().plus(&ran.mount_bound)).moving;
     check_mount(cost(&mount), bound, mount.time_ns, bound.time_ns(&fs.flash().timing()))?;
     let mut judge = Judge::new(Phase::ReadBack, run.promise, progress);
     ran.writer.read_back(&mut fs, &mut judge)?;
@@ -267,7 +267,7 @@ mod tests {
 
     /// For tests of what is measured, not of what is promised.
     fn generous(bound: Bound) -> Bound {
-        bound.plus(&bound.moving.times(9)).plus(&bound.erasing.times(9))
+        bound.plus(&bound.most().times(9))
     }
 
     #[test]
@@ -308,8 +308,7 @@ mod tests {
     fn broken_bound_is_an_error_that_names_the_access_and_both_costs() {
         // Creating the file and filling it need programs only; the steady state moves or erases.
         let no_moves = |bound| {
-            let Bound { moving, .. } = generous(bound);
-            Bound { moving: Cost { copies: 0, erases: 9, ..moving }, erasing: Cost { copies: 0, erases: 9, ..moving } }
+            Bound::default().plus(&Cost { copies: 0, erases: 9, ..generous(bound).most() })
         };
         let error = run(&options(Workload::Random), no_moves).unwrap_err();
         let EvaluateError::BoundBroken { phase, access, call, observed, bound } = error.clone() else { panic!("{error}") };

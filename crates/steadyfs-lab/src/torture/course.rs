@@ -174,7 +174,7 @@ impl Course {
         let operations = scene.device.cut().operations() - before;
         let life = match result {
             Ok(()) => Life::Through(operations),
-            Err(MountError::Volume(Error::Device)) if scene.device.cut().is_off() => {
+            Err(MountError::Volume(Error::Device | Error::Unknown)) if scene.device.cut().is_off() => {
                 let met = scene.device.chip.records().last().map(|record| (record.operation, record.index));
                 let torn = cut.map_or(steadyfs_sim::Torn::New, |cut| cut.torn);
                 scene.tell(|| format!("  power fails in operation {operations}: {met:?}, leaves {torn:?}"));
@@ -182,7 +182,7 @@ impl Course {
                 Life::Cut { torn: torn != steadyfs_sim::Torn::New || met.is_some_and(|(kind, _)| kind == Operation::Erase) }
             }
             // What a cut left before the chip locked itself can be settled by nobody: it may read as anything.
-            Err(MountError::Volume(error)) if scene.device.fail().is_locked() && (scene.torn || error == Error::ReadOnly) => {
+            Err(MountError::Volume(error)) if scene.device.fail().is_locked() && (scene.torn || matches!(error, Error::ReadOnly | Error::Unknown)) => {
                 scene.tell(|| format!("  the chip has locked itself after operation {operations}"));
                 Life::Locked
             }

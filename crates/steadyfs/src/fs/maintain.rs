@@ -90,13 +90,6 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Worst case of a call that only frees pages of removed files.
     fn trim_cost(&self) -> Cost {
-        let bound = self.bound(Call::Remove { depth: 0 });
-        Cost {
-            reads: bound.moving.reads.max(bound.erasing.reads),
-            tag_reads: bound.moving.tag_reads.max(bound.erasing.tag_reads),
-            programs: bound.moving.programs.max(bound.erasing.programs),
-            copies: bound.moving.copies.max(bound.erasing.copies),
-            erases: bound.moving.erases.max(bound.erasing.erases),
-        }
+        self.bound(Call::Remove { depth: 0 }).most()
     }
 }

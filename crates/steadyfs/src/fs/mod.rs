@@ -52,6 +52,7 @@ use crate::store::{Access, BlockInfo, Damage, Description, Health, Store};
 use directory::Directory;
 use open::OpenTable;
 use space::{Plan, Space};
+use transaction::Mark;
 use trim::Lists;
 
 /// Number of a file or directory, for its life.
@@ -97,8 +98,12 @@ pub struct Usage {
 /// puts it behind the mutex of its kernel, a program on a host behind a `std::sync::Mutex`.
 ///
 /// # Errors of every call
-/// [`Error::Device`], [`Error::Corrupt`]; of calls that change something also [`Error::ReadOnly`], [`Error::MediaFailing`] and
-/// [`Error::TransactionTooLarge`].
+/// [`Error::Device`], [`Error::Corrupt`]; of calls that change something also [`Error::ReadOnly`], [`Error::MediaFailing`],
+/// [`Error::TransactionTooLarge`] and [`Error::Unknown`].
+///
+/// An error says that the call has changed nothing: the open transaction is as it was before, and can go on and be committed. Only after
+/// [`Error::Unknown`] nobody knows; the volume can then be read until it is mounted again. Of a [`write`](Self::write) of more than one logical page,
+/// which is the sum of such calls, those before the one that failed have taken effect.
 ///
 /// # Example
 /// See the [crate](crate).
@@ -110,6 +115,10 @@ pub struct FileSystem<'m, F> {
     /// The directory that was used last.
     dir: Option<Directory>,
     lists: Lists,
+    /// What to go back to when the call in progress fails.
+    mark: Mark,
+    /// A rollback has changed what RAM keeps of the volume's own pages, and they could not be read yet.
+    is_stale: bool,
     /// The list of orphans is from before the mount.
     orphans_are_stale: bool,
     /// Grows with every change of an inode; a handle that knows an older one looks its inode up again.
@@ -167,6 +176,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             space: Space::default(),
             dir: None,
             lists: Lists::default(),
+            mark: Mark::default(),
+            is_stale: false,
             orphans_are_stale: false,
             stamp: 1,
             commit_on: CommitOn::ON_FLUSH,
@@ -182,10 +193,11 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         if !is_there {
             return Err(MountError::NoRoot);
         }
-        match self.load_space() {
+        // A read that fails once says nothing of the page.
+        match (0..3).map(|_| self.load_space()).find(|result| *result != Err(Error::Corrupt)) {
             // What is intact can be read, but nobody knows what is free.
-            Err(Error::Corrupt) => self.store.lock(),
-            result => result?,
+            None => self.store.lock(),
+            Some(result) => result?,
         }
         self.store.start_scrub();
         self.orphans_are_stale = self.lists.orphan_first != 0;

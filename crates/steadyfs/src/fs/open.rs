@@ -146,6 +146,12 @@ impl<'m> OpenTable<'m> {
         (open, entry.flags)
     }
 
+    /// Undoes that the file of an entry became an orphan.
+    pub fn restore(&mut self, slot: u16) {
+        let entry = self.get(usize::from(slot));
+        self.set(usize::from(slot), Entry { flags: entry.flags & !ORPHAN, ..entry });
+    }
+
     /// Whether a handle stands for an orphan.
     pub fn has_orphans(&self) -> bool {
         (0..self.len()).map(|slot| self.get(slot)).any(|entry| entry.open > 0 && entry.flags & (ORPHAN | GONE) == ORPHAN)
@@ -228,6 +234,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// The header of a file or directory that exists.
     pub(super) fn header_of(&mut self, inode: u32) -> Result<Header, Error> {
+        self.reload()?;
         if inode >= self.plan.inode_count || !self.inode_is_taken(inode)? {
             return Err(Error::NotFound);
         }
@@ -244,6 +251,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if header.size > self.size_max() {
             return Err(Error::Corrupt);
         }
+        self.reload()?;
         let slot = self.open.room(inode)?;
         let entry = match self.open.get(slot) {
             entry if entry.open > 0 => entry,
@@ -277,9 +285,10 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     fn release_handle(&mut self, file: &File) -> Result<(), Error> {
+        let known = self.reload();
         let (open, flags) = self.open.close(file);
         if open > 0 || flags & ORPHAN == 0 || flags & GONE != 0 || self.store.is_read_only() {
-            return Ok(());
+            return known;
         }
         self.begin(Call::Remove { depth: 0 })?;
         let result = self.free_orphan(file.inode());
@@ -290,6 +299,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Reads again what a handle knows, if an inode was changed since.
     pub(super) fn refresh(&mut self, file: &mut File) -> Result<(), Error> {
+        self.reload()?;
         if self.open.get(usize::from(file.slot)).flags & GONE != 0 {
             return Err(Error::Stale);
         }
@@ -314,7 +324,10 @@ impl<F: Flash> FileSystem<'_, F> {
                 continue;
             }
             let inode = entry.number - 1;
-            let header = if self.inode_is_taken(inode)? { self.read_header(inode).ok() } else { None };
+            let header = match self.inode_is_taken(inode).and_then(|taken| taken.then(|| self.read_header(inode)).transpose()) {
+                Err(Error::Device) => return Err(Error::Device),
+                header => header.unwrap_or(None),
+            };
             let flags = match header.filter(|header| header.generation == entry.generation).map(|header| header.kind) {
                 Some(InodeKind::File) => 0,
                 Some(InodeKind::Orphan) => ORPHAN,
@@ -341,6 +354,7 @@ impl<F: Flash> FileSystem<'_, F> {
         self.write_lists(Lists { orphan_first: inode + 1, orphan_last: last, ..self.lists })?;
         let entry = self.open.get(slot);
         self.open.set(slot, Entry { flags: entry.flags | ORPHAN, ..entry });
+        self.mark.orphaned = Some(slot as u16);
         Ok(true)
     }
 

@@ -129,12 +129,17 @@ impl<F: Flash> Store<'_, F> {
         self.weaken(block);
     }
 
+    /// Whether the device tells what its ECC corrects, as far as is known, so that pages are looked at.
+    pub(super) fn patrols(&self) -> bool {
+        self.watch.worst.strength != 0
+    }
+
     /// Looks at another page of the block that was read last, one that holds something, if it is time.
     ///
     /// # Cost
     /// One read at most.
     pub fn patrol(&mut self) -> Result<(), Error> {
-        if self.watch.worst.strength == 0 || self.watch.reads.wrapping_sub(self.watch.patrolled) < PATROL_READS {
+        if !self.patrols() || self.watch.reads.wrapping_sub(self.watch.patrolled) < PATROL_READS {
             return Ok(());
         }
         self.watch.patrolled = self.watch.reads;

@@ -64,8 +64,8 @@ impl<F: Flash> Store<'_, F> {
     /// At most one read.
     pub(super) fn frame_of(&mut self, logical: u32) -> Result<Frame, Error> {
         self.check_logical(logical)?;
-        if let Some(index) = self.pending.find(logical) {
-            return Ok(self.pending.value(index));
+        if let Some(frame) = self.pending_of(logical) {
+            return Ok(frame);
         }
         if self.journal.is_discarded(logical) {
             return Ok(0);
@@ -106,8 +106,8 @@ impl<F: Flash> Store<'_, F> {
         Ok(true)
     }
 
-    /// Changes the committed map.
-    pub(super) fn map_set(&mut self, logical: u32, frame: Frame) -> Result<(), Error> {
+    /// Changes the committed map. A commit that is durable is carried out with this: it reads nothing and cannot fail.
+    pub(super) fn map_set(&mut self, logical: u32, frame: Frame) {
         self.recent.remove(logical);
         self.call.changes += 1;
         let settled = self.settled_bit();
@@ -117,18 +117,26 @@ impl<F: Flash> Store<'_, F> {
             if old & !settled != frame {
                 self.release(old & !settled);
             }
-            return Ok(());
+            return;
         }
-        let mut value = frame;
-        if self.near_full() {
-            // Few frames are left: old frames are released at once, for the price of a read.
-            let old = self.leaf_entry(logical)?;
-            self.release(old);
-            value |= settled;
-        }
-        let inserted = self.overlay.insert(logical, value);
+        let inserted = self.overlay.insert(logical, frame);
         debug_assert!(inserted, "make_room was not called");
-        Ok(())
+    }
+
+    /// Where few frames are left: releases the frame that the leaf still names for a page that was changed, for the price of a read.
+    /// A read that fails does no harm: the mark stays until the leaf is written.
+    pub(super) fn release_old(&mut self, logical: u32) {
+        let settled = self.settled_bit();
+        let Some(index) = self.overlay.find(logical).filter(|_| self.near_full()) else { return };
+        let value = self.overlay.value(index);
+        if value & settled == 0
+            && let Ok(old) = self.leaf_entry(logical)
+        {
+            self.overlay.set_value(index, value | settled);
+            if old != value {
+                self.release(old);
+            }
+        }
     }
 
     /// Changes the committed map because reclamation moved a frame.
@@ -165,7 +173,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Whether live frames fill so much that stale marks would matter.
-    fn near_full(&self) -> bool {
+    pub(super) fn near_full(&self) -> bool {
         let room = self.layout.data_blocks * self.layout.frames_per_block;
         self.blocks.live_total() > room / 20 * 17
     }

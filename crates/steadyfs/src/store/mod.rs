@@ -14,6 +14,8 @@
 //! | [`cache`] | pages that were written in part |
 //! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
+//! | [`undo`] | what a call that fails leaves of the open transaction: all of it |
+//! | [`plan`] | what a call does for reclamation, and may do at most |
 //! | [`reclaim`] | the pace at which space is won back |
 //! | [`ring`] | roots: the states from which a mount starts, and the ring of blocks that holds them |
 //! | [`mount`] | format, mount, repair |
@@ -36,6 +38,7 @@ mod inspect;
 mod journal;
 mod map;
 mod mount;
+mod plan;
 mod program;
 mod reclaim;
 mod ring;
@@ -43,6 +46,7 @@ mod scan;
 mod settle;
 mod table;
 mod transaction;
+mod undo;
 
 pub(crate) use bounds::{Buffer, Work};
 pub use health::Health;
@@ -59,6 +63,7 @@ use journal::Journal;
 use map::Recent;
 use ring::Ring;
 use table::{Pairs, Words};
+use undo::Undo;
 
 /// No block, page or frame.
 const NONE: u32 = u32::MAX;
@@ -97,10 +102,12 @@ struct Call {
     opened: bool,
     /// Changes of the map.
     changes: u32,
-    /// The open transaction was changed.
-    changed: bool,
+    /// It ends with a commit.
+    commits: bool,
     /// A page that had little in the journal was written.
     tidied: bool,
+    /// The program of a commit failed, and may be there all the same.
+    perhaps: bool,
 }
 
 /// The state of reclamation between calls.
@@ -124,6 +131,8 @@ struct Pace {
     erased: bool,
     /// Every second victim.
     odd: bool,
+    /// The reclamation of a call failed.
+    behind: bool,
 }
 
 /// The store. See the [module](self).
@@ -135,6 +144,7 @@ pub struct Store<'m, F> {
     overlay: Pairs<'m>,
     pending: Pairs<'m>,
     journal: Journal<'m>,
+    undo: Undo,
     cache: Cache<'m>,
     /// What the lent memory has beyond the tables and the cache.
     spare: &'m mut [u8],
@@ -170,6 +180,8 @@ pub struct Store<'m, F> {
     damage: Option<Damage>,
     /// It was mounted for writing.
     may_write: bool,
+    /// Nobody knows whether the last commit is there, until the next mount.
+    is_unknown: bool,
     /// The volume can only be read, and no mount changes that.
     worn_out: bool,
 }
@@ -207,6 +219,7 @@ impl<'m, F: Flash> Store<'m, F> {
             overlay,
             pending,
             journal,
+            undo: Undo::default(),
             page,
             cached: NONE,
             heads: [Head { block: NONE, next: 0 }; 3],
@@ -232,12 +245,14 @@ impl<'m, F: Flash> Store<'m, F> {
                 written: 0,
                 erased: true,
                 odd: false,
+                behind: false,
             },
             call: Call::default(),
             unmarked: true,
             read_only: false,
             damage: None,
             may_write: true,
+            is_unknown: false,
             worn_out: false,
         })
     }

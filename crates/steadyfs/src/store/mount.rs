@@ -209,11 +209,26 @@ impl<'m, F: Flash> Store<'m, F> {
         self.settle(last).inspect_err(|_| self.read_only = true)
     }
 
-    /// Finds the newest root, applies the records since, and derives which frames are live. Programs nothing.
+    /// Finds the state that was committed last. Programs nothing.
+    ///
+    /// A root that only its first seal names may be left of a block whose erase was cut, and what it names there may read as whole now and
+    /// as damaged the next moment: where something is missing, it was never shown to anybody, and the one before is the newest.
     fn find_state(&mut self) -> Result<Option<Last>, Error> {
+        let mut below = u64::MAX;
+        loop {
+            let found = self.find_state_below(below)?;
+            match self.ring.uncertain.filter(|_| self.damage.is_some()) {
+                Some(number) => below = number,
+                None => return Ok(found),
+            }
+        }
+    }
+
+    /// Finds the newest root with a number below a limit, applies the records since, and derives which frames are live.
+    fn find_state_below(&mut self, below: u64) -> Result<Option<Last>, Error> {
         (self.damage, self.lost_moves, self.committed_start) = (None, 0, IDLE);
         (self.cached, self.recent) = (NONE, Recent::default());
-        let Some(lost) = self.find_root()? else { return Ok(None) };
+        let Some(lost) = self.find_root(below)? else { return Ok(None) };
         self.reserve_own_blocks();
         if lost {
             self.damage = Some(Damage::Root);

@@ -47,6 +47,8 @@ pub(super) struct Ring {
     pub prepared: Option<u32>,
     /// After a mount, until its own root is complete: a bit for each place that may not be erased.
     pub kept: u32,
+    /// Number of the root that a mount begins with, if it is not certain.
+    pub uncertain: Option<u64>,
     /// The newest root ends the use of the volume, and nothing was changed since.
     pub closed: bool,
     /// Blocks were freed or listed, and no root says so yet.
@@ -280,7 +282,7 @@ impl<F: Flash> Store<'_, F> {
             && self.pending.adopt(header.pending_len)
             && (0..self.overlay.len())
                 .all(|i| self.overlay.key(i) < self.layout.logical_count && self.overlay.value(i) & !settled < frames)
-            && (0..self.pending.len()).all(|i| self.pending.key(i) < self.layout.logical_count && self.pending.value(i) < frames)
+            && (0..self.pending.len()).all(|i| self.pending.key(i) < self.layout.logical_count && self.pending_frame(i) < frames)
             && (0..self.root.len()).all(|leaf| self.root.get(leaf) < frames)
             && (header.journal_at == NONE || header.journal_at < pages)
             && header.heads.iter().all(|&(block, _)| block == NONE || block < geometry.block_count)

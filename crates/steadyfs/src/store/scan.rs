@@ -98,11 +98,11 @@ impl<F: Flash> Store<'_, F> {
         Ok(None)
     }
 
-    /// Finds the root to begin with, notes which places must not be erased, and reads it into the tables. `Ok(None)` when there is none;
+    /// Finds the root to begin with, of a number below a limit, notes which places must not be erased, and reads it into the tables. `Ok(None)` when there is none;
     /// otherwise whether a newer one counts, and can be read nowhere.
     #[inline(never)]
-    pub(super) fn find_root(&mut self) -> Result<Option<bool>, Error> {
-        self.ring.kept = 0;
+    pub(super) fn find_root(&mut self, below: u64) -> Result<Option<bool>, Error> {
+        (self.ring.kept, self.ring.uncertain) = (0, None);
         let firsts = self.first_numbers()?;
         let (mut limit, mut base, mut oldest, mut lost) = (u64::MAX, None::<Found>, None::<Found>, false);
         while let Some((place, first)) = newest_below(&firsts, limit) {
@@ -111,7 +111,7 @@ impl<F: Flash> Store<'_, F> {
             let mut end = NONE;
             while let Some(found) = self.root_before(place, &mut end)? {
                 self.ring.number = self.ring.number.max(found.number);
-                if !found.counts {
+                if !found.counts || found.number >= below {
                     continue;
                 }
                 let is_there = self.is_whole_root(&found) && (base.is_some() || self.read_root(&found)?);
@@ -140,6 +140,7 @@ impl<F: Flash> Store<'_, F> {
 
     fn begin_with(&mut self, base: Option<Found>, lost: bool) -> Result<Option<bool>, Error> {
         let Some(base) = base else { return Ok(None) };
+        self.ring.uncertain = Some(base.number).filter(|_| !base.certain);
         (self.ring.complete, self.ring.place) = (base.place, base.place);
         // Nothing is programmed behind it: each power cycle begins with a block of its own.
         (self.ring.next, self.ring.prepared) = (self.layout.geometry.pages_per_block, None);
