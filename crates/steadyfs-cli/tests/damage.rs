@@ -27,7 +27,8 @@ fn commands_that_read_go_past_what_is_lost_and_warn() {
         let output = bench.run(line);
         let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{line}: {told}");
-        let expected = format!("warning: i.img: {LOST}; the volume can only be read until `steady check --repair` accepts that\n");
+        let expected =
+            format!("warning: i.img: {LOST}; the volume can only be read until `steady check --repair` accepts that\n");
         assert_eq!(told, expected, "{line}");
     }
     assert_eq!(bench.read("back"), content(1, 50_000));

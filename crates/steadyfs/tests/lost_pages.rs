@@ -154,7 +154,9 @@ impl Tally {
         }
         for (number, (found, file)) in found.iter().zip(&states[0]).enumerate() {
             match found {
-                Ok(data) => assert!(data == file, "page {page} lost: file {number} is not what was committed, and nothing is said"),
+                Ok(data) => {
+                    assert!(data == file, "page {page} lost: file {number} is not what was committed, and nothing is said")
+                }
                 Err(error) => assert_eq!(*error, Error::Corrupt, "page {page} lost: file {number}"),
             }
         }

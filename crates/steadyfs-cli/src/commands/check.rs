@@ -93,13 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Tells what was found before the check could not go on.
-fn ended_early(
-    volume: &Volume<'_>,
-    error: Error,
-    missing: &Missing,
-    findings: &[String],
-    json: bool,
-) -> Result<(), Failure> {
+fn ended_early(volume: &Volume<'_>, error: Error, missing: &Missing, findings: &[String], json: bool) -> Result<(), Failure> {
     if json {
         let Missing { damage, repaired, .. } = missing;
         print_json(&serde_json::json!({ "damage": damage, "repaired": repaired, "findings": findings }))?
