@@ -13,7 +13,6 @@
 #   retiring the block of a failed program: its next erase fails in the simulator, and that takes it out of use as well
 #   rule 10, the checksum of the first record of a listed block: a run found the defect (a metastable page of long ago read as the
 #     newest record) and passes with the rule; the case is not met again
-#   reading a superblock again after it was written: the other copy is whole
 set -euo pipefail
 
 only=

@@ -82,7 +82,7 @@ fn pages<F: Flash>(fs: &FileSystem<'_, F>) -> u64 {
 
 /// Reads everything once, and moves what is weak. `step` is told of reads as they are made.
 fn scrub<F: Flash>(fs: &mut FileSystem<'_, F>, step: &mut dyn FnMut(u32)) -> Result<Round, Error> {
-    // A block takes a checkpoint and more, so this suffices for the largest step.
+    // A block takes a root and more, so this suffices for the largest step.
     let slice = Budget::Operations(4 * fs.flash().geometry().pages_per_block);
     let before = fs.health();
     let mut reads = before.reads;

@@ -45,7 +45,7 @@ pub enum Chip {
     Nor,
 }
 
-/// Grounds that have a name. The small ones have the smallest tables that the rules allow, so that folds and checkpoints come every
+/// Grounds that have a name. The small ones have the smallest tables that the rules allow, so that folds and roots come every
 /// few calls.
 const NAMED: [(&str, &str); 7] = [
     ("small", "n256x16x32u1t6o46k16"),

@@ -191,7 +191,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Reads what RAM keeps, once the store was recovered.
     fn finish_mount(&mut self, is_there: bool) -> Result<(), MountError> {
         if !is_there {
-            return Err(MountError::NoCheckpoint);
+            return Err(MountError::NoRoot);
         }
         // A read that fails once says nothing of the page.
         match (0..3).map(|_| self.load_space()).find(|result| *result != Err(Error::Corrupt)) {
