@@ -2,16 +2,17 @@
 //!
 //! `steady format`, `ls`, `put` and their like work on volumes in images of chips and on the chips of this machine; `steady pack` makes
 //! images for production. `steady evaluate` runs SteadyFS on a simulated chip and measures it, `steady costs` and `steady transactions`
-//! tell what calls cost there, `steady replay` tells what a trace of access times measured on a board needs, `steady devices` lists the
+//! tell what calls cost there, `steady bench` sets case after case beside what the chip could do, `steady replay` tells what a trace of access times measured on a board needs, `steady devices` lists the
 //! chips, `steady torture` cuts power and looks what is lost. Results go to standard output, errors to standard error as one sentence. Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
 //!
 //! | module | idea |
 //! |---|---|
 //! | `commands` | a file for each command on images |
 //! | `image` | what they have in common |
-//! | `evaluate`, `costs`, `transactions`, `life`, `torture`, `replay`, `devices` | the other commands |
+//! | `evaluate`, `bench`, `costs`, `transactions`, `life`, `torture`, `replay`, `devices` | the other commands |
 //! | `output`, `progress` | where results go, and the bar |
 
+mod bench;
 mod commands;
 mod costs;
 mod devices;
@@ -83,6 +84,8 @@ enum Command {
     Mount(commands::mount::Arguments),
     /// Run SteadyFS on a simulated chip and measure every access
     Evaluate(evaluate::Arguments),
+    /// Measure case after case on a simulated chip, beside what the chip could do
+    Bench(bench::Arguments),
     /// Tell what each call and copying files cost on a simulated chip
     Costs(costs::Arguments),
     /// Tell where the cost of a commit appears: create, write, flush, close
@@ -149,6 +152,7 @@ fn run(command: Command) -> Result<(), Failure> {
         #[cfg(target_os = "linux")]
         Command::Mount(arguments) => commands::mount::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Costs(arguments) => costs::run(&arguments),
         Command::Transactions(arguments) => transactions::run(&arguments),
         Command::Torture(arguments) => torture::run(&arguments),

@@ -18,6 +18,8 @@ mod error;
 mod gauge;
 mod table;
 
+pub(crate) use copying::file_bytes;
+
 pub use error::CostsError;
 pub use table::{CallCost, Commits, CopyCost, Costs};
 

@@ -10,12 +10,15 @@
 //!   summary · evaluation · report        tables, JSON, HTML and SVG for people
 //! ```
 //!
+//! `bench` measures a file system, ours or another, case by case beside what the chip could do.
+//!
 //! `torture` cuts power in every operation of a workload and looks what is lost; it needs none of the above.
 //!
 //! `units` reads and prints rates, sizes and durations everywhere. Durations are whole nanoseconds inside the lab and
 //! microseconds in JSON.
 
 pub mod backlog;
+pub mod bench;
 pub mod costs;
 pub mod envelope;
 pub mod evaluate;

@@ -40,6 +40,21 @@ impl Counters {
             time_ns: self.time_ns - earlier.time_ns,
         }
     }
+
+    /// Adds what was done at another time.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            reads: self.reads + other.reads,
+            tag_reads: self.tag_reads + other.tag_reads,
+            programs: self.programs + other.programs,
+            copies: self.copies + other.copies,
+            erases: self.erases + other.erases,
+            bytes_read: self.bytes_read + other.bytes_read,
+            bytes_programmed: self.bytes_programmed + other.bytes_programmed,
+            time_ns: self.time_ns + other.time_ns,
+        }
+    }
 }
 
 /// A medium that tells its [`Counters`], or wraps one that does.
@@ -87,10 +102,12 @@ mod tests {
     use steadyfs::media::{Flash, Geometry};
 
     #[test]
-    fn since_subtracts_every_counter() {
+    fn since_takes_away_what_plus_adds() {
         let earlier = Counters { reads: 1, time_ns: 10, ..Counters::default() };
         let later = Counters { reads: 3, erases: 2, time_ns: 25, ..Counters::default() };
-        assert_eq!(later.since(&earlier), Counters { reads: 2, erases: 2, time_ns: 15, ..Counters::default() });
+        let between = Counters { reads: 2, erases: 2, time_ns: 15, ..Counters::default() };
+        assert_eq!(later.since(&earlier), between);
+        assert_eq!(earlier.plus(&between), later);
     }
 
     #[test]

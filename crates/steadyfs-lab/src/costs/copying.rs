@@ -68,13 +68,9 @@ impl Way {
         with(pages.max(usual.transaction_pages))
     }
 
-    /// Bytes of a file: sizes from half of the mean to one and a half of it.
+    /// Bytes of a file.
     fn file_bytes(&self, file: u32) -> u64 {
-        let mean = self.bytes / u64::from(self.files);
-        if file + 1 == self.files {
-            return self.bytes - (0..file).map(|file| self.file_bytes(file)).sum::<u64>();
-        }
-        mean / 2 + mean * u64::from(file) / u64::from(self.files.max(2) - 1)
+        file_bytes(self.files, self.bytes, file)
     }
 
     /// Page programs of the bytes alone.
@@ -187,6 +183,15 @@ impl Way {
         fs.close(file)?;
         Ok(size == self.file_bytes(number) && ends == [number as u8; 2])
     }
+}
+
+/// Bytes of one of `files` files of `bytes` together: sizes from half of the mean to one and a half of it.
+pub fn file_bytes(files: u32, bytes: u64, file: u32) -> u64 {
+    let mean = bytes / u64::from(files);
+    if file + 1 == files {
+        return bytes - (0..file).map(|file| file_bytes(files, bytes, file)).sum::<u64>();
+    }
+    mean / 2 + mean * u64::from(file) / u64::from(files.max(2) - 1)
 }
 
 fn name(number: u32) -> String {

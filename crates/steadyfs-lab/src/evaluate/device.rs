@@ -5,7 +5,7 @@ use super::{EvaluateError, Options, Outcome, Timing};
 use std::path::Path;
 use steadyfs::media::Flash;
 use steadyfs::media::nor::NorPages;
-use steadyfs_sim::{Chip, Metered, Nand, Nor, Profile, TimingChoice};
+use steadyfs_sim::{Chip, Metered, Nand, Nor, Profile};
 
 /// Bytes of a page made on NOR: small enough that a record costs little, large enough that tags do not.
 pub(crate) const NOR_PAGE_BYTES: u32 = 512;
@@ -36,10 +36,7 @@ pub trait OnChip {
 
 /// Makes the chip of a profile and does something on it.
 pub fn on_chip<T: OnChip>(profile: &Profile, timing: Timing, seed: u64, task: T) -> T::Output {
-    let choice = match timing {
-        Timing::Typical => TimingChoice::Typical,
-        Timing::Maximum => TimingChoice::Maximum,
-    };
+    let choice = timing.choice();
     match &profile.chip {
         Chip::Nand(_) => task.run(Nand::new(profile, choice, seed)),
         Chip::Nor(nor) => {

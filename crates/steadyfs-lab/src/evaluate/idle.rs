@@ -54,14 +54,7 @@ impl IdleWork {
     fn note(&mut self, spent: &Counters, prepared: bool) {
         self.bursts += 1;
         self.prepared += u64::from(prepared);
-        self.spent.reads += spent.reads;
-        self.spent.tag_reads += spent.tag_reads;
-        self.spent.programs += spent.programs;
-        self.spent.copies += spent.copies;
-        self.spent.erases += spent.erases;
-        self.spent.bytes_read += spent.bytes_read;
-        self.spent.bytes_programmed += spent.bytes_programmed;
-        self.spent.time_ns += spent.time_ns;
+        self.spent = self.spent.plus(spent);
         self.longest_ns = self.longest_ns.max(spent.time_ns);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use steadyfs_sim::TimingChoice;
 
 /// Which times of the datasheet the simulated chip takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +50,14 @@ impl std::error::Error for UnknownName {}
 impl Timing {
     /// All timings with their names.
     pub const NAMES: [(&'static str, Timing); 2] = [("typical", Timing::Typical), ("maximum", Timing::Maximum)];
+
+    /// The same for the simulator.
+    pub fn choice(self) -> TimingChoice {
+        match self {
+            Timing::Typical => TimingChoice::Typical,
+            Timing::Maximum => TimingChoice::Maximum,
+        }
+    }
 }
 
 impl Workload {

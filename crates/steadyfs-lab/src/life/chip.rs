@@ -1,9 +1,9 @@
 //! The chip of a life: its blocks die, its bits flip, and years pass with its erases.
 
 use super::Options;
-use crate::evaluate::{EvaluateError, Timing};
+use crate::evaluate::EvaluateError;
 use steadyfs::media::Geometry;
-use steadyfs_sim::{BitErrorModel, BitErrors, FailOps, Lives, Metered, Nand, NandTiming, Profile, TimingChoice};
+use steadyfs_sim::{BitErrorModel, BitErrors, FailOps, Lives, Metered, Nand, NandTiming, Profile};
 
 /// Hours of a year.
 const YEAR_HOURS: f64 = 8766.0;
@@ -16,11 +16,8 @@ pub fn make(profile: &Profile, options: &Options) -> Result<LifeChip, EvaluateEr
     let nand = profile.nand().ok_or_else(|| EvaluateError::NotNand { device: profile.name.clone() })?;
     let Options { blocks, pages_per_block, endurance, spread_percent, seed, .. } = *options;
     let geometry = Geometry { page_bytes: nand.page_bytes, pages_per_block, block_count: blocks };
-    let choice = match options.timing {
-        Timing::Typical => TimingChoice::Typical,
-        Timing::Maximum => TimingChoice::Maximum,
-    };
-    let chip = Nand::with_geometry(geometry, NandTiming::of(nand, choice), seed).with_on_chip_copy(nand.on_chip_copy);
+    let timing = NandTiming::of(nand, options.timing.choice());
+    let chip = Nand::with_geometry(geometry, timing, seed).with_on_chip_copy(nand.on_chip_copy);
     let model = BitErrorModel { endurance, ..BitErrorModel::SLC };
     let chip = BitErrors::new(chip);
     let chip = if options.bit_errors { chip.with_model(model, seed) } else { chip };

@@ -1,0 +1,152 @@
+//! `steady bench`: a file system on a simulated chip, case by case beside what the chip could do.
+
+use crate::Failure;
+use crate::evaluate::timings;
+use crate::output::Numbers;
+use crate::progress::Progress;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use std::sync::{Mutex, PoisonError};
+use steadyfs_lab::bench::{self, Case, Options};
+use steadyfs_lab::evaluate::Timing;
+use steadyfs_lab::units::parse_size;
+
+/// Arguments of `steady bench`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// Device profile: a name (see `steady devices`) or a file in TOML
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd")]
+    device: String,
+    /// Bytes of the chip to use, from its beginning [default: all]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    size: Option<u64>,
+    /// Bytes of an erase block [default: those of the profile, or the smallest where that leaves fewer than 64 blocks]
+    #[arg(long, value_name = "SIZE", value_parser = erase_blocks())]
+    erase_block: Option<u32>,
+    /// Cases to measure, separated by commas [default: all]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = cases(), hide_possible_values = true)]
+    case: Vec<Case>,
+    /// Times of the simulated chip
+    #[arg(long, default_value = "typical", value_parser = timings())]
+    timing: Timing,
+    /// Files of the cases create, open, stat, remove and of the mounts
+    #[arg(long, value_name = "COUNT", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
+    files: u32,
+    /// Seed of places and orders; the same seed gives the same run
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    numbers: Numbers,
+}
+
+const AFTER_HELP: &str = "\
+Cases, each on a chip of its own:
+  seq-512 seq-4096                                    32 MiB or half the chip in such pieces, durable at the end
+  random-4096                                         durable overwrites, 80 % full
+  append-64 append-16                                 durable records, aged
+  small-formatted small-prepared small-80             100,000 B by 256 B, durable at the end: as formatted, erased ahead, 80 % full
+  small-durable                                       the same, each write durable
+  replace-truncate replace-rename replace-in-place    a file of 200 B, durable, aged
+  create open stat remove                             500 files of 100 B; --files chooses another number
+  rename-10000                                        among so many files
+  mount-clean mount-cut first-change                  with 500 files; the first file made after a clean mount
+  read-1 read-16 read-64 read-256 read-4096           512 KiB in order
+  web-server                                          20,000 files served, 46.7 MB by 256 B
+  wear-random wear-log                                ten times the bytes of the chip
+  copy-10mb copy-35                                   mount, copy of one file or of 35 with 5.4 MB, unmount
+Aged: files of 8,000 B were over all of the volume, and two of five are left (small-80: four). What is written is read back and compared.
+A case that fails, or breaks its bound, ends the command with code 1, after the others.
+
+Examples:
+  steady bench --device w25q128jv --size 1MiB
+  steady bench --case append-64,append-16 --json -";
+
+/// Reads the name of a case; clap lists the names and suggests the nearest.
+fn cases() -> impl TypedValueParser<Value = Case> {
+    PossibleValuesParser::new(Case::names()).try_map(|name| Case::named(&name).ok_or("no such case"))
+}
+
+/// Reads the size of an erase block.
+fn erase_blocks() -> impl Fn(&str) -> Result<u32, String> + Clone {
+    |text| {
+        let bytes = parse_size(text).map_err(|error| error.to_string())?;
+        u32::try_from(bytes).map_err(|_| format!("found `{text}`, expected a size below 4 GiB"))
+    }
+}
+
+/// Runs `steady bench`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let bar = Mutex::new(Progress::of(1, ""));
+    let tell = |share: f64, case: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, case);
+    let report = bench::run(&arguments.options(), &tell);
+    drop(bar);
+    let report = report.map_err(|error| Failure(error.to_string()))?;
+    arguments.numbers.write(&report)?;
+    match report.failures().as_slice() {
+        [] => Ok(()),
+        failures => Err(Failure(failures.join("; "))),
+    }
+}
+
+impl Arguments {
+    fn options(&self) -> Options {
+        Options {
+            device: self.device.clone(),
+            size_bytes: self.size,
+            erase_block_bytes: self.erase_block,
+            timing: self.timing,
+            cases: if self.case.is_empty() { Case::all() } else { self.case.clone() },
+            files: self.files,
+            seed: self.seed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn options(line: &str) -> Result<Options, clap::Error> {
+        Line::try_parse_from(["bench"].into_iter().chain(line.split_whitespace())).map(|line| line.arguments.options())
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_lab() {
+        assert_eq!(options("").unwrap(), Options::default());
+    }
+
+    #[test]
+    fn every_argument_reaches_the_options() {
+        let line = "--device chip.toml --size 1MiB --erase-block 4KiB --case open,seq-512 --timing maximum --files 7 --seed 9";
+        let expected = Options {
+            device: "chip.toml".into(),
+            size_bytes: Some(1 << 20),
+            erase_block_bytes: Some(4096),
+            timing: Timing::Maximum,
+            cases: ["open", "seq-512"].map(|name| Case::named(name).unwrap()).to_vec(),
+            files: 7,
+            seed: 9,
+        };
+        assert_eq!(options(line).unwrap(), expected);
+    }
+
+    #[test]
+    fn unknown_cases_are_usage_errors_that_name_the_known_ones() {
+        let error = options("--case opn").unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        assert!(error.to_string().contains("open") && error.to_string().contains("copy-35"), "{error}");
+    }
+
+    #[test]
+    fn help_names_every_case() {
+        assert!(Case::names().iter().all(|name| AFTER_HELP.contains(name)));
+    }
+}

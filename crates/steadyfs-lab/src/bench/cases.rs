@@ -1,0 +1,195 @@
+//! The cases: what each does, and on what kind of volume.
+//!
+//! Each begins with a volume that was just formatted on a chip of its own, so that they can run in any order and side by side. Sizes and
+//! numbers of steps are the same for every contender.
+
+mod append;
+mod copy;
+mod mounts;
+mod names;
+mod random;
+mod read;
+mod replace;
+mod sequential;
+mod small;
+mod wear;
+mod web_server;
+
+use super::contender::{Contender, Fault};
+use super::gauge::Gauge;
+use super::medium::Medium;
+use fastrand::Rng;
+
+/// A contender and what its case needs.
+pub struct Bench<'b, K> {
+    /// The file system; its volume is empty.
+    pub contender: K,
+    /// The chip.
+    pub medium: &'b Medium,
+    /// Files of the cases with many of them.
+    pub files: u32,
+    /// Source of random places and orders.
+    pub rng: Rng,
+    /// Told now and then of the share that is done.
+    pub tick: &'b dyn Fn(f64),
+}
+
+/// What a case measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// The steps.
+    pub gauge: Gauge,
+    /// Payload of all steps together, in cases whose throughput counts.
+    pub bytes: Option<u64>,
+    /// Physical limit of a step, on average, in nanoseconds.
+    pub limit_ns: Option<f64>,
+}
+
+impl Measured {
+    /// A case whose times count; `limit_ns` is that of a step.
+    fn times(gauge: Gauge, limit_ns: f64) -> Measured {
+        Measured { gauge, bytes: None, limit_ns: Some(limit_ns) }
+    }
+
+    /// A case whose throughput counts; `limit_ns` is that of all steps together.
+    fn throughput(gauge: Gauge, bytes: u64, limit_ns: f64) -> Measured {
+        let limit_ns = limit_ns / gauge.steps_ns.len().max(1) as f64;
+        Measured { gauge, bytes: Some(bytes), limit_ns: Some(limit_ns) }
+    }
+}
+
+/// A case, with what distinguishes it from its kin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// A large file from its beginning to its end, in pieces of so many bytes, durable at its end.
+    Sequential(usize),
+    /// Durable overwrites of 4,096 B at random places of a file that takes 80 % of the volume.
+    Random,
+    /// Durable appends of so many bytes on an aged volume.
+    Append(usize),
+    /// 100,000 B by 256 B.
+    Small(small::Way),
+    /// A file of 200 B gets other contents, durably, on an aged volume.
+    Replace(replace::Way),
+    /// Calls on many files of 100 B.
+    Names(names::Call),
+    /// Durable renames among 10,000 files.
+    RenameMany,
+    /// Mounts of a volume with many files.
+    Mount(mounts::What),
+    /// 512 KiB in order, in pieces of so many bytes.
+    Read(usize),
+    /// 10,000 visits of a web server: one of eight pages and a style sheet each, read by 256 B.
+    WebServer,
+    /// Ten times the bytes of the chip, beside data at rest.
+    Wear(wear::Load),
+    /// Mount, copy of so many files of so many bytes together, unmount.
+    Copy {
+        /// Files.
+        files: u32,
+        /// Bytes of all of them together.
+        bytes: u64,
+    },
+}
+
+/// All cases by their names, in the order of tables.
+const CASES: [(&str, Case); 30] = [
+    ("seq-512", Case::Sequential(512)),
+    ("seq-4096", Case::Sequential(4096)),
+    ("random-4096", Case::Random),
+    ("append-64", Case::Append(64)),
+    ("append-16", Case::Append(16)),
+    ("small-formatted", Case::Small(small::Way::Formatted)),
+    ("small-prepared", Case::Small(small::Way::Prepared)),
+    ("small-80", Case::Small(small::Way::Aged)),
+    ("small-durable", Case::Small(small::Way::Durable)),
+    ("replace-truncate", Case::Replace(replace::Way::Truncate)),
+    ("replace-rename", Case::Replace(replace::Way::Rename)),
+    ("replace-in-place", Case::Replace(replace::Way::InPlace)),
+    ("create", Case::Names(names::Call::Create)),
+    ("open", Case::Names(names::Call::Open)),
+    ("stat", Case::Names(names::Call::Stat)),
+    ("remove", Case::Names(names::Call::Remove)),
+    ("rename-10000", Case::RenameMany),
+    ("mount-clean", Case::Mount(mounts::What::Clean)),
+    ("mount-cut", Case::Mount(mounts::What::Cut)),
+    ("first-change", Case::Mount(mounts::What::FirstChange)),
+    ("read-1", Case::Read(1)),
+    ("read-16", Case::Read(16)),
+    ("read-64", Case::Read(64)),
+    ("read-256", Case::Read(256)),
+    ("read-4096", Case::Read(4096)),
+    ("web-server", Case::WebServer),
+    ("wear-random", Case::Wear(wear::Load::Random)),
+    ("wear-log", Case::Wear(wear::Load::Log)),
+    ("copy-10mb", Case::Copy { files: 1, bytes: 10_000_000 }),
+    ("copy-35", Case::Copy { files: 35, bytes: 5_400_000 }),
+];
+
+impl Case {
+    /// All cases, in the order of tables.
+    pub fn all() -> Vec<Case> {
+        CASES.iter().map(|&(_, case)| case).collect()
+    }
+
+    /// Their names, in the same order.
+    pub fn names() -> Vec<&'static str> {
+        CASES.iter().map(|&(name, _)| name).collect()
+    }
+
+    /// The case of a name.
+    pub fn named(name: &str) -> Option<Case> {
+        CASES.iter().find(|(known, _)| *known == name).map(|&(_, case)| case)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        CASES.iter().find(|&&(_, case)| case == self).map_or("", |(name, _)| name)
+    }
+
+    /// About how long it takes beside others; for the progress, and for what begins first.
+    pub fn weight(self) -> u32 {
+        match self {
+            Case::Wear(wear::Load::Log) => 120,
+            Case::Wear(wear::Load::Random) => 60,
+            Case::Random => 20,
+            Case::Append(_) | Case::Replace(_) | Case::Small(small::Way::Aged) => 6,
+            Case::RenameMany | Case::Sequential(_) => 3,
+            _ => 1,
+        }
+    }
+
+    /// Measures it.
+    ///
+    /// # Errors
+    /// [`Fault`].
+    pub fn run<K: Contender>(self, bench: &mut Bench<'_, K>) -> Result<Measured, Fault> {
+        match self {
+            Case::Sequential(piece) => sequential::run(bench, piece),
+            Case::Random => random::run(bench),
+            Case::Append(bytes) => append::run(bench, bytes),
+            Case::Small(way) => small::run(bench, way),
+            Case::Replace(way) => replace::run(bench, way),
+            Case::Names(call) => names::run(bench, call),
+            Case::RenameMany => names::rename_many(bench),
+            Case::Mount(what) => mounts::run(bench, what),
+            Case::Read(piece) => read::run(bench, piece),
+            Case::WebServer => web_server::run(bench),
+            Case::Wear(load) => wear::run(bench, load),
+            Case::Copy { files, bytes } => copy::run(bench, files, bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_is_found_by_its_name() {
+        for case in Case::all() {
+            assert_eq!(Case::named(case.name()), Some(case));
+        }
+        assert_eq!(Case::named("seq"), None);
+    }
+}

@@ -1,0 +1,34 @@
+//! Small durable records at the end of a file, on an aged volume.
+
+use super::{Bench, Measured};
+use crate::bench::contender::{Contender, Fault, Mode, Volume};
+use crate::bench::content::Document;
+use crate::bench::gauge::Gauge;
+use crate::bench::stage::{age, verify};
+
+/// Of five files that aged the volume, those that stay.
+const KEPT: usize = 2;
+/// Appends before the measurement, and in it.
+const WARM_UP: u32 = 1_000;
+const STEPS: u32 = 2_500;
+
+/// Appends records of so many bytes.
+pub fn run<K: Contender>(bench: &mut Bench<'_, K>, bytes: usize) -> Result<Measured, Fault> {
+    let mut documents = age(&mut bench.contender, KEPT)?;
+    let mut volume = bench.contender.mount()?;
+    let mut log = Document::new("log");
+    let mut file = volume.open(&log.path, Mode::Durable)?;
+    let mut gauge = Gauge::default();
+    for step in 0..WARM_UP + STEPS {
+        let data = log.bytes(log.size, bytes);
+        if step == WARM_UP {
+            gauge.begin();
+        }
+        gauge.step(&mut volume, |step| step.write(&mut file, log.size, &data))?;
+        log.size += bytes as u64;
+    }
+    volume.cut();
+    documents.push(log);
+    verify(&mut bench.contender, &documents)?;
+    Ok(Measured::times(gauge, bench.medium.write_ns(bytes as u64)))
+}

@@ -1,0 +1,117 @@
+//! Calls on many small files in one directory.
+
+use super::{Bench, Measured};
+use crate::bench::contender::{Contender, Fault, Mode, Volume};
+use crate::bench::content::Document;
+use crate::bench::gauge::Gauge;
+use crate::bench::stage::{demand, make, verify};
+
+/// Bytes of a file.
+pub const BYTES: usize = 100;
+/// Bytes of a name, where a limit counts them.
+pub const NAME_BYTES: u64 = 16;
+/// Bytes that tell of a file that is no more.
+const REMOVAL_BYTES: u64 = 8;
+/// Files among which is renamed, and the renames that are measured.
+const MANY: u32 = 10_000;
+const RENAMES: usize = 2_000;
+
+/// Which call is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// A file is made and written, durably.
+    Create,
+    /// A file is opened, and closed.
+    Open,
+    /// The size of a file is asked for.
+    Stat,
+    /// A file is removed, durably.
+    Remove,
+}
+
+/// Makes the files, and makes the call on each of them in random order.
+pub fn run<K: Contender>(bench: &mut Bench<'_, K>, call: Call) -> Result<Measured, Fault> {
+    let mut volume = bench.contender.mount()?;
+    demand(&mut volume, 0, bench.files.into())?;
+    let (mut created, mut gauge) = (Gauge::default(), Gauge::default());
+    let mut documents = (0..bench.files).map(|n| create(&mut created, &mut volume, n)).collect::<Result<Vec<_>, _>>()?;
+    let mut order: Vec<usize> = (0..documents.len()).collect();
+    bench.rng.shuffle(&mut order);
+    if call == Call::Create {
+        gauge = created;
+    } else {
+        created.end_unmeasured()?;
+    }
+    match call {
+        Call::Create => {}
+        Call::Open => order.iter().try_for_each(|&index| open(&mut gauge, &mut volume, &documents[index]))?,
+        Call::Stat => order.iter().try_for_each(|&index| stat(&mut gauge, &mut volume, &documents[index]))?,
+        Call::Remove => {
+            let mut remove = |&index: &usize| gauge.step(&mut volume, |step| step.remove(&documents[index].path));
+            order.iter().try_for_each(&mut remove)?;
+            must_be_gone(&mut volume, &documents)?;
+            documents.clear();
+        }
+    }
+    volume.cut();
+    verify(&mut bench.contender, &documents)?;
+    let medium = bench.medium;
+    let limit_ns = match call {
+        Call::Create => medium.write_ns(BYTES as u64 + NAME_BYTES),
+        Call::Open | Call::Stat => medium.find_ns(),
+        Call::Remove => medium.write_ns(REMOVAL_BYTES),
+    };
+    Ok(Measured::times(gauge, limit_ns))
+}
+
+/// Makes a file durably, as one step.
+pub fn create<V: Volume>(gauge: &mut Gauge, volume: &mut V, number: u32) -> Result<Document, Fault> {
+    let mut document = Document::new(format!("file-{number:05}"));
+    let data = document.bytes(0, BYTES);
+    gauge.step(volume, |step| {
+        let mut file = step.open(&document.path, Mode::Create)?;
+        step.write(&mut file, 0, &data)?;
+        step.sync(&mut file)?;
+        step.close(file)
+    })?;
+    document.size = BYTES as u64;
+    Ok(document)
+}
+
+fn open<V: Volume>(gauge: &mut Gauge, volume: &mut V, document: &Document) -> Result<(), Fault> {
+    gauge.step(volume, |step| {
+        let file = step.open(&document.path, Mode::Read)?;
+        step.close(file)
+    })
+}
+
+fn stat<V: Volume>(gauge: &mut Gauge, volume: &mut V, document: &Document) -> Result<(), Fault> {
+    let size = gauge.step(volume, |step| step.stat(&document.path))?;
+    if size == document.size { Ok(()) } else { Err(Fault::wrong(&document.path, size)) }
+}
+
+fn must_be_gone<V: Volume>(volume: &mut V, documents: &[Document]) -> Result<(), Fault> {
+    match documents.iter().find(|document| volume.stat(&document.path).is_ok()) {
+        Some(document) => Err(Fault::Failed(format!("{} is there after it was removed", document.path))),
+        None => Ok(()),
+    }
+}
+
+/// Renames files among many, in random order.
+pub fn rename_many<K: Contender>(bench: &mut Bench<'_, K>) -> Result<Measured, Fault> {
+    let mut volume = bench.contender.mount()?;
+    demand(&mut volume, 0, MANY.into())?;
+    let number = |n| format!("file-{n:05}");
+    let mut documents = (0..MANY).map(|n| make(&mut volume, number(n), 50, BYTES)).collect::<Result<Vec<_>, _>>()?;
+    let mut order: Vec<usize> = (0..documents.len()).collect();
+    bench.rng.shuffle(&mut order);
+    let mut gauge = Gauge::default();
+    for &index in &order[..RENAMES] {
+        let to = format!("renamed-{index:05}");
+        gauge.step(&mut volume, |step| step.rename(&documents[index].path, &to))?;
+        documents[index].path = to;
+    }
+    volume.cut();
+    verify(&mut bench.contender, &documents)?;
+    Ok(Measured::times(gauge, bench.medium.write_ns(NAME_BYTES)))
+}

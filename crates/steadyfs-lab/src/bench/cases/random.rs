@@ -1,0 +1,54 @@
+//! Durable overwrites at random places, when the volume is in its steady state.
+
+use super::{Bench, Measured};
+use crate::bench::contender::{Contender, Fault, Mode, Volume};
+use crate::bench::content::{Document, PAGE_BYTES};
+use crate::bench::gauge::Gauge;
+use crate::bench::stage::{make, verify};
+use fastrand::Rng;
+
+/// Percent of the volume that the file takes.
+const FILL_PERCENT: u64 = 80;
+/// Overwrites measured.
+const STEPS: u64 = 20_000;
+
+/// Fills the volume, overwrites twice as much as it holds, and measures.
+pub fn run<K: Contender>(bench: &mut Bench<'_, K>) -> Result<Measured, Fault> {
+    let mut volume = bench.contender.mount()?;
+    let usable_bytes = volume.room()?.usable_bytes;
+    let pages = usable_bytes * FILL_PERCENT / 100 / PAGE_BYTES;
+    if pages == 0 {
+        return Err(Fault::NoRoom("the volume has no room for a page".to_string()));
+    }
+    let mut document = make(&mut volume, "random", pages * PAGE_BYTES, PAGE_BYTES as usize)?;
+    let mut file = volume.open(&document.path, Mode::Durable)?;
+    let warm_up = 2 * usable_bytes / PAGE_BYTES;
+    let mut gauge = Gauge::default();
+    for step in 0..warm_up + STEPS {
+        if step % 1024 == 0 {
+            (bench.tick)(step as f64 / (warm_up + STEPS) as f64);
+        }
+        if step == warm_up {
+            gauge.begin();
+        }
+        overwrite(&mut gauge, &mut volume, &mut file, &mut document, &mut bench.rng)?;
+    }
+    volume.cut();
+    verify(&mut bench.contender, [&document])?;
+    Ok(Measured::throughput(gauge, STEPS * PAGE_BYTES, STEPS as f64 * bench.medium.write_ns(PAGE_BYTES)))
+}
+
+/// Gives a page at a random place other bytes.
+pub fn overwrite<V: Volume>(
+    gauge: &mut Gauge,
+    volume: &mut V,
+    file: &mut V::File,
+    document: &mut Document,
+    rng: &mut Rng,
+) -> Result<(), Fault> {
+    let page = rng.u64(..document.size / PAGE_BYTES);
+    document.renew_page(page);
+    let mut data = [0; PAGE_BYTES as usize];
+    document.fill(page * PAGE_BYTES, &mut data);
+    gauge.step(volume, |step| step.write(file, page * PAGE_BYTES, &data))
+}

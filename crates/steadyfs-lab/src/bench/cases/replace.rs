@@ -1,0 +1,70 @@
+//! A small file gets other contents, durably, as a configuration does, on an aged volume.
+
+use super::{Bench, Measured};
+use crate::bench::contender::{Contender, Fault, Mode, Volume};
+use crate::bench::content::Document;
+use crate::bench::gauge::{Gauge, Step};
+use crate::bench::stage::{PIECE_BYTES, age, make, verify};
+
+/// Of five files that aged the volume, those that stay.
+const KEPT: usize = 2;
+/// Bytes of the file.
+const BYTES: usize = 200;
+/// Bytes of its name, where that is written as well.
+const NAME_BYTES: u64 = 16;
+/// Replacements before the measurement, and in it.
+const WARM_UP: u32 = 100;
+const STEPS: u32 = 400;
+/// The name under which new contents are written before they replace the old ones.
+const NEW: &str = "settings.new";
+
+/// How contents are replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The file is cut to nothing, written and made durable.
+    Truncate,
+    /// Another file is written and takes its name.
+    Rename,
+    /// The bytes are overwritten through a durable handle.
+    InPlace,
+}
+
+/// Replaces the contents again and again.
+pub fn run<K: Contender>(bench: &mut Bench<'_, K>, way: Way) -> Result<Measured, Fault> {
+    let mut documents = age(&mut bench.contender, KEPT)?;
+    let mut volume = bench.contender.mount()?;
+    let mut settings = make(&mut volume, "settings", BYTES as u64, PIECE_BYTES)?;
+    let mut file = volume.open(&settings.path, Mode::Durable)?;
+    let mut gauge = Gauge::default();
+    for step in 0..WARM_UP + STEPS {
+        settings.renew();
+        let data = settings.bytes(0, BYTES);
+        if step == WARM_UP {
+            gauge.begin();
+        }
+        gauge.step(&mut volume, |step| match way {
+            Way::Truncate => truncate(step, &settings, &data),
+            Way::Rename => rename(step, &settings, &data),
+            Way::InPlace => step.write(&mut file, 0, &data),
+        })?;
+    }
+    volume.cut();
+    documents.push(settings);
+    verify(&mut bench.contender, &documents)?;
+    let bytes = BYTES as u64 + if way == Way::Rename { NAME_BYTES } else { 0 };
+    Ok(Measured::times(gauge, bench.medium.write_ns(bytes)))
+}
+
+fn truncate<V: Volume>(step: &mut Step<'_, V>, settings: &Document, data: &[u8]) -> Result<(), Fault> {
+    let mut file = step.open(&settings.path, Mode::Replace)?;
+    step.write(&mut file, 0, data)?;
+    step.sync(&mut file)?;
+    step.close(file)
+}
+
+fn rename<V: Volume>(step: &mut Step<'_, V>, settings: &Document, data: &[u8]) -> Result<(), Fault> {
+    let mut file = step.open(NEW, Mode::Create)?;
+    step.write(&mut file, 0, data)?;
+    step.close(file)?;
+    step.rename(NEW, &settings.path)
+}

@@ -1,0 +1,64 @@
+//! 100,000 B by 256 B: what a download, a recording or a picture is.
+
+use super::{Bench, Measured};
+use crate::bench::contender::{Contender, Fault, Mode, Volume};
+use crate::bench::content::Document;
+use crate::bench::gauge::Gauge;
+use crate::bench::stage::{age, demand, put, verify};
+
+/// Bytes of the file, and of a write.
+const BYTES: u64 = 100_000;
+const PIECE: usize = 256;
+/// Of five files that aged the volume, those that stay.
+const KEPT: usize = 4;
+
+/// On what volume, and how durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// As a format leaves it, durable at the end.
+    Formatted,
+    /// After idle time that was to prepare as many bytes, durable at the end.
+    Prepared,
+    /// Files take 80 % of it and were removed from the rest, durable at the end.
+    Aged,
+    /// As a format leaves it, every write durable.
+    Durable,
+}
+
+/// Writes the file.
+pub fn run<K: Contender>(bench: &mut Bench<'_, K>, way: Way) -> Result<Measured, Fault> {
+    let mut documents = if way == Way::Aged { age(&mut bench.contender, KEPT)? } else { Vec::new() };
+    let (mut gauge, mut document) = (Gauge::default(), Document::new("small"));
+    let mut volume = bench.contender.mount()?;
+    demand(&mut volume, BYTES, 1)?;
+    if way == Way::Prepared {
+        volume.idle(BYTES)?;
+    }
+    if way == Way::Durable {
+        append_durably(&mut gauge, &mut volume, &mut document)?;
+    } else {
+        put(&mut gauge, &mut volume, &mut document, BYTES, PIECE)?;
+    }
+    volume.cut();
+    documents.push(document);
+    verify(&mut bench.contender, &documents)?;
+    let medium = bench.medium;
+    let limit_ns = match way {
+        Way::Formatted | Way::Aged => medium.write_ns(BYTES),
+        Way::Prepared => medium.write_erased_ns(BYTES),
+        Way::Durable => (BYTES / PIECE as u64) as f64 * medium.write_ns(PIECE as u64) + medium.write_ns(BYTES % PIECE as u64),
+    };
+    Ok(Measured::throughput(gauge, BYTES, limit_ns))
+}
+
+/// Every write of the file is durable when it returns.
+fn append_durably<V: Volume>(gauge: &mut Gauge, volume: &mut V, document: &mut Document) -> Result<(), Fault> {
+    let mut file = gauge.step(volume, |step| step.open(&document.path, Mode::Durable))?;
+    while document.size < BYTES {
+        let length = (BYTES - document.size).min(PIECE as u64) as usize;
+        let data = document.bytes(document.size, length);
+        gauge.step(volume, |step| step.write(&mut file, document.size, &data))?;
+        document.size += length as u64;
+    }
+    gauge.step(volume, |step| step.close(file))
+}

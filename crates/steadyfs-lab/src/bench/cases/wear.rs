@@ -1,0 +1,97 @@
+//! Ten times the bytes of the chip, so that it shows which blocks wear out first.
+
+use super::random::overwrite;
+use super::{Bench, Measured};
+use crate::bench::contender::{Contender, Fault, Mode, Volume};
+use crate::bench::content::{Document, PAGE_BYTES};
+use crate::bench::gauge::Gauge;
+use crate::bench::stage::{PIECE_BYTES, make, verify};
+
+/// Bytes written, in bytes of the chip.
+const CAPACITIES: u64 = 10;
+/// Bytes of a record of a log.
+const RECORD_BYTES: usize = 512;
+/// Files that are written to.
+const FILES: usize = 8;
+/// Steps between two reports of progress.
+const TICK_EVERY: u64 = 1024;
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// Durable overwrites of 4,096 B at random places of eight files that take 40 % of the volume; one at rest takes another 40 %.
+    Random,
+    /// Durable records of 512 B at the end of a file; of nine files, a tenth of the volume each, the oldest is removed.
+    Log,
+}
+
+/// Writes until the chip has taken ten times its bytes.
+pub fn run<K: Contender>(bench: &mut Bench<'_, K>, load: Load) -> Result<Measured, Fault> {
+    let mut gauge = Gauge::default();
+    let (bytes, documents, step_bytes) = match load {
+        Load::Random => {
+            let (bytes, documents) = overwrites(bench, &mut gauge)?;
+            (bytes, documents, PAGE_BYTES)
+        }
+        Load::Log => {
+            let (bytes, documents) = logs(bench, &mut gauge)?;
+            (bytes, documents, RECORD_BYTES as u64)
+        }
+    };
+    verify(&mut bench.contender, &documents)?;
+    Ok(Measured::throughput(gauge, bytes, (bytes / step_bytes) as f64 * bench.medium.write_ns(step_bytes)))
+}
+
+/// Bytes of a file that takes so many hundredths of the volume, in whole pages.
+fn share<V: Volume>(volume: &mut V, percent: u64) -> Result<u64, Fault> {
+    match volume.room()?.usable_bytes * percent / 100 / PAGE_BYTES * PAGE_BYTES {
+        0 => Err(Fault::NoRoom("the volume has no room for eight files of a page".to_string())),
+        bytes => Ok(bytes),
+    }
+}
+
+fn overwrites<K: Contender>(bench: &mut Bench<'_, K>, gauge: &mut Gauge) -> Result<(u64, Vec<Document>), Fault> {
+    let mut volume = bench.contender.mount()?;
+    let (rest_bytes, file_bytes) = (share(&mut volume, 40)?, share(&mut volume, 5)?);
+    let at_rest = make(&mut volume, "rest", rest_bytes, PIECE_BYTES)?;
+    let (mut documents, mut files) = (Vec::new(), Vec::new());
+    for number in 0..FILES {
+        let document = make(&mut volume, format!("hot-{number}"), file_bytes, PIECE_BYTES)?;
+        files.push(volume.open(&document.path, Mode::Durable)?);
+        documents.push(document);
+    }
+    let steps = CAPACITIES * bench.medium.size_bytes() / PAGE_BYTES;
+    for step in 0..steps {
+        if step % TICK_EVERY == 0 {
+            (bench.tick)(step as f64 / steps as f64);
+        }
+        let file = bench.rng.usize(..FILES);
+        overwrite(gauge, &mut volume, &mut files[file], &mut documents[file], &mut bench.rng)?;
+    }
+    documents.push(at_rest);
+    Ok((steps * PAGE_BYTES, documents))
+}
+
+fn logs<K: Contender>(bench: &mut Bench<'_, K>, gauge: &mut Gauge) -> Result<(u64, Vec<Document>), Fault> {
+    let mut volume = bench.contender.mount()?;
+    let file_bytes = share(&mut volume, 10)?;
+    let total = CAPACITIES * bench.medium.size_bytes();
+    let (mut documents, mut written): (Vec<Document>, u64) = (Vec::new(), 0);
+    while written < total {
+        (bench.tick)(written as f64 / total as f64);
+        if documents.len() == FILES {
+            volume.remove(&documents.remove(0).path)?;
+        }
+        let mut log = Document::new(format!("log-{written}"));
+        let mut file = volume.open(&log.path, Mode::Durable)?;
+        while log.size < file_bytes && written < total {
+            let data = log.bytes(log.size, RECORD_BYTES);
+            gauge.step(&mut volume, |step| step.write(&mut file, log.size, &data))?;
+            log.size += RECORD_BYTES as u64;
+            written += RECORD_BYTES as u64;
+        }
+        volume.close(file)?;
+        documents.push(log);
+    }
+    Ok((written, documents))
+}

@@ -1,0 +1,82 @@
+//! Why a run, or a case of it, gave nothing.
+
+use super::contender::Fault;
+use crate::evaluate::EvaluateError;
+use crate::units::{format_count, format_size};
+use std::fmt;
+
+/// Why nothing was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BenchError {
+    /// The device is neither a profile that is known nor one that can be read.
+    Device(EvaluateError),
+    /// The chip has not so many bytes, or they are no whole erase blocks.
+    Size {
+        /// Bytes asked for.
+        asked_bytes: u64,
+        /// Bytes of an erase block.
+        block_bytes: u32,
+        /// Bytes of the chip.
+        chip_bytes: u64,
+    },
+    /// The chip cannot erase so many bytes at once.
+    EraseBlock {
+        /// Bytes asked for.
+        asked_bytes: u32,
+        /// What the chip can erase, separated by commas.
+        sizes: String,
+    },
+    /// The volume could not be formatted and mounted.
+    Volume(Fault),
+}
+
+impl fmt::Display for BenchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BenchError::Device(error) => error.fmt(f),
+            BenchError::Size { asked_bytes, block_bytes, chip_bytes } => write!(
+                f,
+                "a size of {} bytes; expected whole erase blocks of {}, at most {}",
+                format_count(*asked_bytes),
+                format_size(u64::from(*block_bytes)),
+                format_size(*chip_bytes)
+            ),
+            BenchError::EraseBlock { asked_bytes, sizes } => {
+                write!(f, "an erase block of {}; expected one of {sizes}", format_size(u64::from(*asked_bytes)))
+            }
+            BenchError::Volume(fault) => fault.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BenchError {}
+
+impl From<EvaluateError> for BenchError {
+    fn from(error: EvaluateError) -> BenchError {
+        BenchError::Device(error)
+    }
+}
+
+impl From<Fault> for BenchError {
+    fn from(fault: Fault) -> BenchError {
+        BenchError::Volume(fault)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::NoRoom(reason) | Fault::Failed(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl Fault {
+    /// Bytes are not those that were written.
+    pub(super) fn wrong(path: &str, offset: u64) -> Fault {
+        Fault::Failed(format!("{path}, from {} on: the bytes read are not those written", format_count(offset)))
+    }
+}

@@ -1,0 +1,143 @@
+//! Measures steps: a call, or a few that belong together, each call held to its bound.
+
+use super::contender::{Fault, Mode, Operation, Volume};
+use crate::units::format_duration;
+use steadyfs_sim::Counters;
+
+/// What the steps of a case gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gauge {
+    /// Time of each step, in nanoseconds.
+    pub steps_ns: Vec<u64>,
+    /// Everything that the chip did in them.
+    pub spent: Counters,
+    /// The largest bound of a step; `None` when there is a step without one.
+    pub bound_ns: Option<u64>,
+    /// The first call that took longer than was promised before it, warm-up included.
+    pub broken: Option<String>,
+}
+
+impl Default for Gauge {
+    fn default() -> Gauge {
+        Gauge { steps_ns: Vec::new(), spent: Counters::default(), bound_ns: Some(0), broken: None }
+    }
+}
+
+impl Gauge {
+    /// Ends the warm-up: forgets the steps so far, but not a bound that was broken.
+    pub fn begin(&mut self) {
+        *self = Gauge { broken: self.broken.take(), ..Gauge::default() };
+    }
+
+    /// Ends what is not measured.
+    ///
+    /// # Errors
+    /// [`Fault::Failed`] when a bound was broken.
+    pub fn end_unmeasured(self) -> Result<(), Fault> {
+        self.broken.map_or(Ok(()), |broken| Err(Fault::Failed(broken)))
+    }
+
+    /// Measures a step on a volume.
+    ///
+    /// # Errors
+    /// That of a call.
+    pub fn step<V: Volume, T>(
+        &mut self,
+        volume: &mut V,
+        act: impl FnOnce(&mut Step<'_, V>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let before = volume.counters();
+        let mut step = Step { volume, bound_ns: Some(0), broken: &mut self.broken };
+        let value = act(&mut step)?;
+        let (spent, bound_ns) = (step.volume.counters().since(&before), step.bound_ns);
+        self.note(&spent, bound_ns);
+        Ok(value)
+    }
+
+    /// Notes a step that was measured elsewhere.
+    pub fn note(&mut self, spent: &Counters, bound_ns: Option<u64>) {
+        self.steps_ns.push(spent.time_ns);
+        self.spent = self.spent.plus(spent);
+        self.bound_ns = self.bound_ns.zip(bound_ns).map(|(most, bound)| most.max(bound));
+    }
+
+    /// Notes a mount, which is held to its bound.
+    pub fn note_mount(&mut self, spent: &Counters, bound_ns: Option<u64>) {
+        hold(&mut self.broken, "mount", spent.time_ns, bound_ns);
+        self.note(spent, bound_ns);
+    }
+}
+
+/// Notes a call that took longer than was promised, if it is the first.
+fn hold(broken: &mut Option<String>, call: &str, observed_ns: u64, bound_ns: Option<u64>) {
+    if let Some(bound_ns) = bound_ns.filter(|&bound_ns| observed_ns > bound_ns) {
+        let (observed, bound) = (format_duration(observed_ns as f64), format_duration(bound_ns as f64));
+        broken.get_or_insert_with(|| format!("{call} took {observed}, promised was {bound}"));
+    }
+}
+
+/// A step that is being measured. Its bound is the sum of those of its calls.
+pub struct Step<'v, V> {
+    volume: &'v mut V,
+    bound_ns: Option<u64>,
+    broken: &'v mut Option<String>,
+}
+
+impl<V: Volume> Step<'_, V> {
+    /// Makes a call whose bound was asked for.
+    fn call<T>(&mut self, name: &str, bound_ns: Option<u64>, act: impl FnOnce(&mut V) -> Result<T, Fault>) -> Result<T, Fault> {
+        let before = self.volume.counters();
+        let value = act(self.volume)?;
+        hold(self.broken, name, self.volume.counters().since(&before).time_ns, bound_ns);
+        self.bound_ns = self.bound_ns.zip(bound_ns).map(|(sum, bound)| sum + bound);
+        Ok(value)
+    }
+
+    /// [`Volume::open`].
+    pub fn open(&mut self, path: &str, mode: Mode) -> Result<V::File, Fault> {
+        let bound = self.volume.bound_ns(&Operation::Open(mode));
+        self.call("open", bound, |volume| volume.open(path, mode))
+    }
+
+    /// [`Volume::close`].
+    pub fn close(&mut self, file: V::File) -> Result<(), Fault> {
+        let bound = self.volume.bound_ns(&Operation::Close);
+        self.call("close", bound, |volume| volume.close(file))
+    }
+
+    /// [`Volume::read`].
+    pub fn read(&mut self, file: &mut V::File, offset: u64, data: &mut [u8]) -> Result<usize, Fault> {
+        let bound = self.volume.bound_ns(&Operation::Read(data.len()));
+        self.call("read", bound, |volume| volume.read(file, offset, data))
+    }
+
+    /// [`Volume::write`].
+    pub fn write(&mut self, file: &mut V::File, offset: u64, data: &[u8]) -> Result<(), Fault> {
+        let bound = self.volume.bound_ns(&Operation::Write { file, offset, bytes: data.len() });
+        self.call("write", bound, |volume| volume.write(file, offset, data))
+    }
+
+    /// [`Volume::sync`].
+    pub fn sync(&mut self, file: &mut V::File) -> Result<(), Fault> {
+        let bound = self.volume.bound_ns(&Operation::Sync);
+        self.call("sync", bound, |volume| volume.sync(file))
+    }
+
+    /// [`Volume::remove`].
+    pub fn remove(&mut self, path: &str) -> Result<(), Fault> {
+        let bound = self.volume.bound_ns(&Operation::Remove);
+        self.call("remove", bound, |volume| volume.remove(path))
+    }
+
+    /// [`Volume::rename`].
+    pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Fault> {
+        let bound = self.volume.bound_ns(&Operation::Rename);
+        self.call("rename", bound, |volume| volume.rename(from, to))
+    }
+
+    /// [`Volume::stat`].
+    pub fn stat(&mut self, path: &str) -> Result<u64, Fault> {
+        let bound = self.volume.bound_ns(&Operation::Stat);
+        self.call("stat", bound, |volume| volume.stat(path))
+    }
+}

@@ -1,0 +1,131 @@
+//! The physical limits: what a chip needs for the payload and one tag for each commit, and nothing else.
+//!
+//! Payload and tags are programmed densely in as few commands as there can be, and every byte costs its share of an erase, unless the
+//! blocks were erased ahead. A NAND page is programmed once, so that a commit takes a page at least; its tag lies in the spare area.
+//! A read is one command for the bytes of a call, or the call's share of a program page that is read once, whichever is less.
+
+use super::medium::Medium;
+use steadyfs::media::TAG_BYTES;
+
+/// Bytes of a tag on NOR: what names a record and protects it.
+const NOR_TAG_BYTES: usize = 12;
+
+impl Medium {
+    /// Nanoseconds to program a commit of `bytes`, with the erases that it needs.
+    pub fn write_ns(&self, bytes: u64) -> f64 {
+        let (programmed, erased) = self.program_parts(bytes as usize);
+        programmed + erased
+    }
+
+    /// The same on blocks that were erased before.
+    pub fn write_erased_ns(&self, bytes: u64) -> f64 {
+        self.program_parts(bytes as usize).0
+    }
+
+    /// Nanoseconds of the programs, and of their share of erases.
+    fn program_parts(&self, bytes: usize) -> (f64, f64) {
+        match self {
+            Medium::Nand { geometry, timing, .. } => {
+                let page = geometry.page_bytes as usize;
+                let (whole, rest) = (bytes / page, bytes % page);
+                let mut programmed = whole as u64 * timing.program_ns(page + TAG_BYTES);
+                if rest > 0 || whole == 0 {
+                    programmed += timing.program_ns(rest + TAG_BYTES);
+                }
+                let pages = bytes.div_ceil(page).max(1) as f64;
+                (programmed as f64, pages * timing.erase_ns() as f64 / f64::from(geometry.pages_per_block))
+            }
+            Medium::Nor { block_bytes, timing, .. } => {
+                let bytes = bytes + NOR_TAG_BYTES;
+                let erased = timing.erase_ns() as f64 * bytes as f64 / f64::from(*block_bytes);
+                (timing.program_ns(bytes) as f64, erased)
+            }
+        }
+    }
+
+    /// Nanoseconds of programming files raw, one after the other from a page of its own on, with as many erases as blocks they fill.
+    pub fn copy_ns(&self, files: impl Iterator<Item = u64>) -> f64 {
+        match self {
+            Medium::Nand { geometry, timing, .. } => {
+                let page = geometry.page_bytes as usize;
+                let pages: u64 = files.map(|bytes| bytes.div_ceil(page as u64)).sum();
+                let blocks = pages.div_ceil(geometry.pages_per_block.into());
+                (pages * timing.program_ns(page + TAG_BYTES) + blocks * timing.erase_ns()) as f64
+            }
+            Medium::Nor { .. } => files.map(|bytes| self.write_ns(bytes)).sum(),
+        }
+    }
+
+    /// Nanoseconds of reading `bytes` in a call of their own, among others that read what follows.
+    pub fn read_ns(&self, bytes: u64) -> f64 {
+        match self {
+            Medium::Nand { geometry, timing, .. } => {
+                let page = geometry.page_bytes as usize;
+                timing.read_ns(page + TAG_BYTES) as f64 * bytes as f64 / page as f64
+            }
+            Medium::Nor { timing, .. } => {
+                let page = timing.program_page_bytes as usize;
+                let share = timing.read_ns(page) as f64 * bytes as f64 / page as f64;
+                share.min(timing.read_ns(bytes as usize) as f64)
+            }
+        }
+    }
+
+    /// Nanoseconds of finding a file by its name: the page of the name and that of the file, each with its tag.
+    pub fn find_ns(&self) -> f64 {
+        let page_ns = match self {
+            Medium::Nand { geometry, timing, .. } => timing.read_ns(geometry.page_bytes as usize + TAG_BYTES),
+            Medium::Nor { timing, .. } => timing.read_ns(timing.program_page_bytes as usize) + timing.read_ns(NOR_TAG_BYTES),
+        };
+        2.0 * page_ns as f64
+    }
+
+    /// Nanoseconds of an erase.
+    pub fn erase_ns(&self) -> f64 {
+        match self {
+            Medium::Nand { timing, .. } => timing.erase_ns() as f64,
+            Medium::Nor { timing, .. } => timing.erase_ns() as f64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Options;
+    use super::*;
+    use steadyfs_sim::Profile;
+
+    fn medium(device: &str, size_bytes: Option<u64>) -> Medium {
+        let options = Options { size_bytes, ..Options::default() };
+        Medium::of(&Profile::named(device).unwrap(), &options).unwrap()
+    }
+
+    /// Whether two numbers agree to half a percent.
+    fn near(found: f64, expected: f64) -> bool {
+        (found / expected - 1.0).abs() < 0.005
+    }
+
+    /// By hand: a byte of NOR costs 2.756 µs to program in whole pages, and 10.99 µs of an erase of 45 ms for 4 KiB.
+    #[test]
+    fn limits_of_a_mebibyte_of_w25q128jv_are_those_computed_by_hand() {
+        let nor = medium("w25q128jv", Some(1 << 20));
+        let rate = |bytes: u64, ns: f64| bytes as f64 * 1e6 / ns;
+        assert!(near(rate(100_000, nor.write_ns(100_000)), 72.8), "kB/s, with erases");
+        assert!(near(rate(100_000, nor.write_erased_ns(100_000)), 362.8), "kB/s, erased ahead");
+        assert!(near(nor.write_ns(64), 1_094_100.0) && near(nor.write_ns(16), 422_000.0));
+        assert!(near(nor.write_ns(200), 3.0e6) && near(nor.write_ns(216), 3.22e6) && near(nor.write_ns(116), 1.82e6));
+        assert!(near(nor.write_ns(8), 0.31e6) && near(nor.find_ns(), 11_840.0));
+        assert!(near(256e3 / nor.read_ns(256), 48.2) && near(4096e3 / nor.read_ns(4096), 51.7));
+        assert!(nor.read_ns(1) < 25.0, "a program page that is read once serves 256 calls");
+    }
+
+    /// By hand: a page program takes 251.7 µs, its share of an erase 31.3 µs, a page read 77.7 µs.
+    #[test]
+    fn limits_of_mt29f1g01abafd_are_those_computed_by_hand() {
+        let nand = medium("mt29f1g01abafd", None);
+        assert!(near(nand.write_ns(4096), 2.0 * (251_701.0 + 31_258.0)));
+        assert!(near(nand.write_ns(64), 221_866.0 + 31_258.0), "a commit takes a page, and sends what it has");
+        assert!(near(nand.copy_ns([10_000_000].into_iter()), 4883.0 * 251_701.0 + 77.0 * 2_000_482.0));
+        assert!(near(nand.read_ns(4096), 155_402.0) && near(nand.read_ns(256), 9_713.0));
+    }
+}

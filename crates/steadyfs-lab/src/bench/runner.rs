@@ -1,0 +1,139 @@
+//! Runs the cases, each on a chip of its own, on all processors.
+
+use super::cases::{Bench, Measured};
+use super::{BenchError, Case, Contender, Fault, Figures, Medium, Options, Report, Row, Volume, Wear};
+use fastrand::Rng;
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Measures a file system that `make` puts on an erased chip of this kind, again for each case.
+///
+/// # Errors
+/// [`BenchError::Volume`] when there is no volume on the chip at all.
+pub fn measure<K: Contender>(
+    medium: &Medium,
+    options: &Options,
+    make: impl Fn() -> K + Sync,
+    progress: &(dyn Fn(f64, &str) + Sync),
+) -> Result<Report, BenchError> {
+    let mut probe = make();
+    probe.format()?;
+    let usable_bytes = probe.mount()?.room()?.usable_bytes;
+    Ok(Report {
+        device: options.device.clone(),
+        system: probe.system(),
+        size_bytes: medium.size_bytes(),
+        erase_block_bytes: medium.block_bytes(),
+        timing: options.timing.to_string(),
+        seed: options.seed,
+        usable_bytes,
+        ram_bytes: probe.ram_bytes(),
+        rows: Runner { medium, options, make, progress, done: Mutex::new(Done::default()) }.rows(),
+    })
+}
+
+/// How far the cases are: finished ones, and the share that the others have done, by their weights.
+#[derive(Default)]
+struct Done {
+    finished: f64,
+    running: Vec<(Case, f64)>,
+}
+
+struct Runner<'r, M> {
+    medium: &'r Medium,
+    options: &'r Options,
+    make: M,
+    progress: &'r (dyn Fn(f64, &str) + Sync),
+    done: Mutex<Done>,
+}
+
+impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
+    /// The rows in the order of the options. Long cases begin first.
+    fn rows(&self) -> Vec<Row> {
+        let cases = &self.options.cases;
+        let mut order: Vec<usize> = (0..cases.len()).collect();
+        order.sort_by_key(|&index| std::cmp::Reverse(cases[index].weight()));
+        let (next, rows) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let work = || {
+            while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let row = self.row(cases[index]);
+                rows.lock().expect("no case panics with it").push((index, row));
+            }
+        };
+        let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(cases.len().max(1));
+        std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+        let mut rows = rows.into_inner().expect("no case panics with it");
+        rows.sort_by_key(|(index, _)| *index);
+        rows.into_iter().map(|(_, row)| row).collect()
+    }
+
+    fn row(&self, case: Case) -> Row {
+        self.tell(case, Some(0.0));
+        let result = self.figures(case);
+        self.tell(case, None);
+        let mut row = Row { case: case.name().to_string(), figures: None, skipped: None, failed: None };
+        match result {
+            Ok((figures, broken)) => (row.figures, row.failed) = (Some(figures), broken),
+            Err(Fault::NoRoom(reason)) => row.skipped = Some(reason),
+            Err(Fault::Failed(reason)) => row.failed = Some(reason),
+        }
+        row
+    }
+
+    /// Figures of a case, and a bound that was broken.
+    fn figures(&self, case: Case) -> Result<(Figures, Option<String>), Fault> {
+        let mut contender = (self.make)();
+        contender.format()?;
+        let rng = Rng::with_seed(self.options.seed);
+        let tick = |share| self.tell(case, Some(share));
+        let mut bench = Bench { contender, medium: self.medium, files: self.options.files, rng, tick: &tick };
+        let measured = case.run(&mut bench)?;
+        let (wear, data_wear) = wear_of(&mut bench.contender)?;
+        Ok((figures_of(&measured, wear, data_wear), measured.gauge.broken))
+    }
+
+    /// Notes how far a case is, or that it is finished, and tells.
+    fn tell(&self, case: Case, share: Option<f64>) {
+        let mut done = self.done.lock().expect("no case panics with it");
+        done.running.retain(|(running, _)| *running != case);
+        match share {
+            Some(share) => done.running.push((case, share)),
+            None => done.finished += f64::from(case.weight()),
+        }
+        let total: f64 = self.options.cases.iter().map(|case| f64::from(case.weight())).sum();
+        let running: f64 = done.running.iter().map(|(case, share)| share * f64::from(case.weight())).sum();
+        (self.progress)((done.finished + running) / total.max(1.0), case.name());
+    }
+}
+
+/// Wear of all blocks, and of those that hold data in turn.
+fn wear_of<K: Contender>(contender: &mut K) -> Result<(Wear, Wear), Fault> {
+    let counts = contender.erase_counts();
+    let volume = contender.mount()?;
+    let data: Vec<u32> = (0..).zip(&counts).filter(|(block, _)| volume.holds_data(*block)).map(|(_, &count)| count).collect();
+    Ok((Wear::of(&counts), Wear::of(&data)))
+}
+
+fn figures_of(measured: &Measured, wear: Wear, data_wear: Wear) -> Figures {
+    let Measured { gauge, bytes, limit_ns } = measured;
+    let stats = crate::stats::Stats::of(&gauge.steps_ns);
+    let us = |ns: u64| ns as f64 / 1e3;
+    let spent = &gauge.spent;
+    Figures {
+        calls: gauge.steps_ns.len() as u64,
+        mean_us: stats.map_or(0.0, |stats| stats.mean_ns / 1e3),
+        p99_us: stats.map_or(0.0, |stats| us(stats.p99_ns)),
+        max_us: stats.map_or(0.0, |stats| us(stats.max_ns)),
+        bound_us: gauge.bound_ns.map(us),
+        bytes_per_s: bytes.filter(|_| spent.time_ns > 0).map(|bytes| bytes as f64 * 1e9 / spent.time_ns as f64),
+        reads: spent.reads + spent.tag_reads,
+        read_bytes: spent.bytes_read,
+        programs: spent.programs + spent.copies,
+        programmed_bytes: spent.bytes_programmed,
+        erases: spent.erases,
+        wear,
+        data_wear,
+        limit_us: limit_ns.map(|ns| ns / 1e3),
+    }
+}

@@ -1,0 +1,120 @@
+//! What cases have in common before and after they measure: files that are there, volumes that are aged, everything read back.
+
+use super::contender::{Contender, Fault, Mode, Room, Volume};
+use super::content::Document;
+use super::gauge::Gauge;
+use crate::units::format_count;
+
+/// Bytes of the files that age a volume, where it can hold as many.
+const AGED_FILE_BYTES: u64 = 8_000;
+/// Files that a case may make beside those that age a volume.
+const FILES_BESIDE: u64 = 64;
+/// Bytes of a write where its size does not matter.
+pub const PIECE_BYTES: usize = 4096;
+
+/// Makes a file of `bytes` in pieces, and makes it durable at its end; each call is a step.
+///
+/// # Errors
+/// [`Fault`].
+pub fn put<V: Volume>(gauge: &mut Gauge, volume: &mut V, document: &mut Document, bytes: u64, piece: usize) -> Result<(), Fault> {
+    let mut file = gauge.step(volume, |step| step.open(&document.path, Mode::Create))?;
+    while document.size < bytes {
+        let length = (bytes - document.size).min(piece as u64) as usize;
+        let data = document.bytes(document.size, length);
+        gauge.step(volume, |step| step.write(&mut file, document.size, &data))?;
+        document.size += length as u64;
+    }
+    gauge.step(volume, |step| {
+        step.sync(&mut file)?;
+        step.close(file)
+    })
+}
+
+/// Makes a file that is only to be there.
+///
+/// # Errors
+/// [`Fault`].
+pub fn make<V: Volume>(volume: &mut V, path: impl Into<String>, bytes: u64, piece: usize) -> Result<Document, Fault> {
+    let mut document = Document::new(path);
+    let mut gauge = Gauge::default();
+    put(&mut gauge, volume, &mut document, bytes, piece)?;
+    gauge.end_unmeasured()?;
+    Ok(document)
+}
+
+/// Refuses a case for which an empty volume is too small.
+///
+/// # Errors
+/// [`Fault::NoRoom`].
+pub fn demand<V: Volume>(volume: &mut V, bytes: u64, files: u64) -> Result<Room, Fault> {
+    let room = volume.room()?;
+    if bytes > room.usable_bytes {
+        let (bytes, usable) = (format_count(bytes), format_count(room.usable_bytes));
+        return Err(Fault::NoRoom(format!("needs {bytes} bytes, the volume has {usable}")));
+    }
+    // The root of a file system may count as a file.
+    if files >= u64::from(room.files_max) {
+        let (files, most) = (format_count(files), format_count(room.files_max.into()));
+        return Err(Fault::NoRoom(format!("needs {files} files, the volume holds {most}")));
+    }
+    Ok(room)
+}
+
+/// Ages a volume: files over all of it, of which `keep` of each five stay; then an unmount. Returns those that stay.
+///
+/// The files have 8,000 bytes, or as many more as the volume can hold fewer of them.
+///
+/// # Errors
+/// [`Fault`].
+pub fn age<K: Contender>(contender: &mut K, keep: usize) -> Result<Vec<Document>, Fault> {
+    let mut volume = contender.mount()?;
+    let mut room = volume.room()?;
+    let files = u64::from(room.files_max).saturating_sub(FILES_BESIDE).max(5);
+    let bytes = AGED_FILE_BYTES.max(room.usable_bytes / files);
+    // A file may take a unit beside its data, and the last units of a volume may be needed by what comes later.
+    let taken = bytes.next_multiple_of(room.unit_bytes.into()) + u64::from(room.unit_bytes);
+    let mut all = Vec::new();
+    while room.free_bytes >= 2 * taken && (all.len() as u64) < files {
+        all.push(make(&mut volume, format!("aged-{}", all.len()), bytes, PIECE_BYTES)?);
+        room = volume.room()?;
+    }
+    let mut kept = Vec::new();
+    for (index, document) in all.into_iter().enumerate() {
+        if index % 5 < keep {
+            kept.push(document);
+        } else {
+            volume.remove(&document.path)?;
+        }
+    }
+    volume.unmount()?;
+    Ok(kept)
+}
+
+/// Mounts a volume whose power was cut, and compares every byte of its files.
+///
+/// # Errors
+/// [`Fault::Failed`] for a byte that is not what was written.
+pub fn verify<'d, K: Contender>(contender: &mut K, documents: impl IntoIterator<Item = &'d Document>) -> Result<(), Fault> {
+    let mut volume = contender.mount()?;
+    for document in documents {
+        compare(&mut volume, document)?;
+    }
+    volume.unmount()
+}
+
+fn compare<V: Volume>(volume: &mut V, document: &Document) -> Result<(), Fault> {
+    let mut file = volume.open(&document.path, Mode::Read)?;
+    let mut data = [0; PIECE_BYTES];
+    let mut at = 0;
+    loop {
+        let length = volume.read(&mut file, at, &mut data)?;
+        let wanted = (document.size - at).min(PIECE_BYTES as u64) as usize;
+        if length != wanted || data[..length] != document.bytes(at, length) {
+            return Err(Fault::wrong(&document.path, at));
+        }
+        at += length as u64;
+        if length < data.len() {
+            return volume.close(file);
+        }
+    }
+}

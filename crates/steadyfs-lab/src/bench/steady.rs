@@ -1,0 +1,205 @@
+//! SteadyFS as a contender.
+
+use super::contender::{Contender, Fault, Mode, Operation, Room, Volume};
+use super::medium::BenchChip;
+use std::mem::size_of;
+use steadyfs::media::Flash;
+use steadyfs::{Access, BlockState, Bound, Budget, Call, CommitOn, Config, Error, FileSystem, MountError, OpenOptions, Usage};
+use steadyfs_sim::Counters;
+
+/// Names in a path.
+const DEPTH: u32 = 1;
+
+/// SteadyFS with the settings for its chip, and all the RAM that it gets.
+pub struct Steady<C> {
+    chip: C,
+    config: Config,
+    memory: Vec<u8>,
+}
+
+impl<C: BenchChip> Steady<C> {
+    /// SteadyFS on an erased chip.
+    pub fn new(chip: C) -> Self {
+        let geometry = chip.geometry();
+        let config = Config::for_geometry(&geometry);
+        let memory = vec![0; config.memory_bytes(&geometry)];
+        Self { chip, config, memory }
+    }
+}
+
+impl<C: BenchChip> Contender for Steady<C> {
+    type File = OpenFile;
+
+    type Volume<'a>
+        = Mounted<'a, C>
+    where
+        C: 'a;
+
+    fn system(&self) -> String {
+        "SteadyFS".to_string()
+    }
+
+    fn format(&mut self) -> Result<(), Fault> {
+        FileSystem::format(&mut self.chip, &self.config, &mut self.memory)?;
+        Ok(())
+    }
+
+    fn mount(&mut self) -> Result<Mounted<'_, C>, Fault> {
+        let mut fs = FileSystem::mount(&mut self.chip, Access::ReadWrite, &mut self.memory)?;
+        fs.set_commit_on(CommitOn::ON_FLUSH.with(CommitOn::REMOVE).with(CommitOn::RENAME));
+        Ok(Mounted { fs })
+    }
+
+    fn ram_bytes(&self) -> u64 {
+        let structs = size_of::<FileSystem<'_, &mut C>>() - size_of::<&mut C>() + size_of::<steadyfs::File>();
+        (self.memory.len() + structs) as u64
+    }
+
+    fn counters(&self) -> Counters {
+        self.chip.counters()
+    }
+
+    fn erase_counts(&self) -> Vec<u32> {
+        self.chip.erase_counts()
+    }
+}
+
+/// A mounted volume.
+pub struct Mounted<'a, C> {
+    fs: FileSystem<'a, &'a mut C>,
+}
+
+/// An open file, with what decides on the bound of a write.
+pub struct OpenFile {
+    file: steadyfs::File,
+    size: u64,
+    durable: bool,
+}
+
+impl<C: BenchChip> Mounted<'_, C> {
+    fn time_ns(&self, bound: &Bound) -> u64 {
+        bound.time_ns(&self.fs.flash().timing())
+    }
+
+    fn bound_of(&self, call: Call) -> u64 {
+        self.time_ns(&self.fs.bound(call))
+    }
+
+    /// A write is a call for each logical page; the first as the volume is now, the others as it may have become.
+    fn write_bound_ns(&self, file: &OpenFile, offset: u64, bytes: usize) -> u64 {
+        let logical_bytes = u64::from(self.fs.usage().logical_bytes);
+        let (mut at, end, mut sum) = (offset, offset + bytes as u64, 0);
+        while at < end {
+            let step = (logical_bytes - at % logical_bytes).min(end - at);
+            let overwrites = file.durable && step == logical_bytes && at + step <= file.size;
+            let call = if overwrites { Call::Overwrite } else { Call::Write(step as u32) };
+            let bound = if at == offset { self.fs.bound(call) } else { self.fs.bound_at_fill(call, 0) };
+            sum += self.time_ns(&bound);
+            at += step;
+        }
+        sum
+    }
+}
+
+impl<C: BenchChip> Volume for Mounted<'_, C> {
+    type File = OpenFile;
+
+    fn open(&mut self, path: &str, mode: Mode) -> Result<OpenFile, Fault> {
+        let options = match mode {
+            Mode::Read => OpenOptions::READ,
+            Mode::Write => OpenOptions::WRITE,
+            Mode::Replace => OpenOptions { truncate: true, ..OpenOptions::WRITE },
+            Mode::Create => OpenOptions::CREATE,
+            Mode::Durable => OpenOptions::DURABLE,
+        };
+        let mut file = self.fs.open(path, options)?;
+        let size = self.fs.size(&mut file)?;
+        Ok(OpenFile { file, size, durable: options.durable })
+    }
+
+    fn close(&mut self, file: OpenFile) -> Result<(), Fault> {
+        Ok(self.fs.close(file.file)?)
+    }
+
+    fn read(&mut self, file: &mut OpenFile, offset: u64, data: &mut [u8]) -> Result<usize, Fault> {
+        Ok(self.fs.read(&mut file.file, offset, data)?)
+    }
+
+    fn write(&mut self, file: &mut OpenFile, offset: u64, data: &[u8]) -> Result<(), Fault> {
+        self.fs.write(&mut file.file, offset, data)?;
+        file.size = file.size.max(offset + data.len() as u64);
+        Ok(())
+    }
+
+    fn sync(&mut self, file: &mut OpenFile) -> Result<(), Fault> {
+        Ok(self.fs.flush(&file.file)?)
+    }
+
+    fn remove(&mut self, path: &str) -> Result<(), Fault> {
+        Ok(self.fs.remove(path)?)
+    }
+
+    fn rename(&mut self, from: &str, to: &str) -> Result<(), Fault> {
+        Ok(self.fs.rename(from, to)?)
+    }
+
+    fn stat(&mut self, path: &str) -> Result<u64, Fault> {
+        Ok(self.fs.stat(path)?.size)
+    }
+
+    fn idle(&mut self, burst_bytes: u64) -> Result<(), Fault> {
+        self.fs.maintain(Budget::TimeNs(u64::MAX), burst_bytes)?;
+        Ok(())
+    }
+
+    fn unmount(self) -> Result<(), Fault> {
+        self.fs.unmount()?;
+        Ok(())
+    }
+
+    fn room(&mut self) -> Result<Room, Fault> {
+        let Usage { usable_bytes, used_bytes, logical_bytes, files_max, .. } = self.fs.usage();
+        Ok(Room { usable_bytes, free_bytes: usable_bytes.saturating_sub(used_bytes), unit_bytes: logical_bytes, files_max })
+    }
+
+    fn counters(&self) -> Counters {
+        self.fs.flash().counters()
+    }
+
+    fn bound_ns(&self, operation: &Operation<'_, OpenFile>) -> Option<u64> {
+        Some(match operation {
+            Operation::Open(Mode::Read | Mode::Write) | Operation::Stat => self.bound_of(Call::Open { depth: DEPTH }),
+            Operation::Open(Mode::Replace) => self.bound_of(Call::Open { depth: DEPTH }) + self.bound_of(Call::Truncate),
+            Operation::Open(Mode::Create | Mode::Durable) => self.bound_of(Call::Create { depth: DEPTH }),
+            Operation::Close => 0,
+            Operation::Read(bytes) => self.bound_of(Call::Read(*bytes as u32)),
+            Operation::Write { file, offset, bytes } => self.write_bound_ns(file, *offset, *bytes),
+            Operation::Sync => self.bound_of(Call::Sync),
+            Operation::Remove => self.bound_of(Call::Remove { depth: DEPTH }),
+            Operation::Rename => self.bound_of(Call::Rename { depth: 2 * DEPTH }),
+        })
+    }
+
+    fn mount_bound_ns(&self) -> Option<u64> {
+        Some(self.fs.mount_bound().time_ns(&self.fs.flash().timing()))
+    }
+
+    fn holds_data(&self, block: u32) -> bool {
+        self.fs.block(block).is_some_and(|block| block.state != BlockState::Reserved)
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Fault {
+        match error {
+            Error::NoSpace | Error::TooManyFiles => Fault::NoRoom(error.to_string()),
+            error => Fault::Failed(error.to_string()),
+        }
+    }
+}
+
+impl From<MountError> for Fault {
+    fn from(error: MountError) -> Fault {
+        Fault::Failed(error.to_string())
+    }
+}
