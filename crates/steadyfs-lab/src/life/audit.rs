@@ -165,9 +165,10 @@ mod tests {
     fn a_block_that_vanishes_is_found_in_the_file_and_so_is_a_volume_that_vanishes() {
         let mut memory = Vec::new();
         let (mut shadow, writer) = filled(&mut memory);
-        let fs = FileSystem::mount(&mut shadow, Access::ReadOnly, &mut memory).unwrap();
-        let full = (0..64).max_by_key(|&block| fs.block(block).map(|info| info.live)).unwrap();
-        drop(fs);
+        let full = {
+            let fs = FileSystem::mount(&mut shadow, Access::ReadOnly, &mut memory).unwrap();
+            (0..64).max_by_key(|&block| fs.block(block).map(|info| info.live)).unwrap()
+        };
         shadow.erase(full).unwrap();
         let audit = Audit::of(&mut shadow, &mut memory, &writer);
         assert!((4096..=64 << 10).contains(&audit.lost_bytes), "{audit:?}");

@@ -31,17 +31,6 @@ pub(crate) struct Plan {
     pub checkpoint: bool,
 }
 
-impl Plan {
-    /// Whether it does no more than another one.
-    #[cfg(test)]
-    pub fn is_within(&self, limit: &Self) -> bool {
-        self.erases <= limit.erases
-            && self.moves <= limit.moves
-            && self.folds <= limit.folds
-            && self.checkpoint <= limit.checkpoint
-    }
-}
-
 /// The most that a call may do, at a given fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Promise {
@@ -250,5 +239,46 @@ impl Standing {
     fn folds_above(&self, limit: u32, promise: &Promise, moves: u32) -> u32 {
         let beyond = (self.entries + moves).saturating_sub(limit);
         beyond.div_ceil(promise.fold_frees).min(promise.folds(self.changes + promise.moves(self.written)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::media::Geometry;
+    use proptest::prelude::*;
+
+    /// Whether a plan does no more than one of the largest.
+    fn is_within(plan: &Plan, limit: &Plan) -> bool {
+        plan.erases <= limit.erases
+            && plan.moves <= limit.moves
+            && plan.folds <= limit.folds
+            && plan.checkpoint <= limit.checkpoint
+    }
+
+    fn want() -> impl Strategy<Value = Want> {
+        prop_oneof![Just(Want::No), Just(Want::May), Just(Want::Must)]
+    }
+
+    proptest! {
+        /// The bound is the cost of the largest plans: whatever reclamation finds, no plan is larger, unless the reserve is used up.
+        #[test]
+        fn no_plan_exceeds_the_promise(
+            (written, changes, live, afford) in (0u32..6, 0u32..40, 0u32..33, 0u32..200),
+            (entries, is_urgent, owes_erase, has_erased, rests) in (0u32..372, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
+            (erase, checkpoint, fill) in (want(), want(), 0u32..101),
+        ) {
+            let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 };
+            let layout = Layout::derive(&geometry, &Config::for_geometry(&geometry)).expect("a layout");
+            let promise = Promise::new(&layout, layout.usable / 100 * fill, layout.data_blocks, 7);
+            let (soft, hard) = (layout.overlay_soft, layout.overlay_soft + 20);
+            let standing = Standing {
+                written, changes, live, is_urgent, afford, owes_erase, has_erased, erase, checkpoint, rests, entries, soft, hard, is_short: false,
+            };
+            let plan = standing.plan(&promise);
+            let largest = [promise.moving(written), promise.folding(written, written + changes), promise.erasing(written, written + changes)];
+            prop_assert!(largest.iter().any(|limit| is_within(&plan, limit)), "{plan:?} of {standing:?} exceeds {largest:?}");
+        }
     }
 }

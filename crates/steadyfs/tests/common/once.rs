@@ -341,7 +341,6 @@ impl<'a> Volume<'a> {
                 assert!(self.fs.health().read_only, "{what}");
                 assert_eq!(self.fs.create_dir("refused").err(), Some(Error::ReadOnly), "{what}");
                 assert_eq!(self.fs.rollback().err(), Some(Error::Unknown), "{what}");
-                return;
             }
             Err(_) => self.check(&format!("{what}: {result:?}")),
         }
