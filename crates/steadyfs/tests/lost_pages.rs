@@ -237,8 +237,8 @@ fn lose_each_after(end: End) -> Tally {
 #[test]
 fn loss_of_a_page_of_a_volume_that_was_unmounted_is_told_and_repaired() {
     let Tally { damaged, files, whole, .. } = lose_each_after(End::Unmounted);
-    // The newest journal page, and leaves of the map: pages of two accesses.
-    assert!(damaged > 0 && whole * 2 > files, "{damaged} damaged, {whole} of {files} files are whole");
+    // The newest journal page, and leaves of the map, each of which maps most of so small a volume.
+    assert!(damaged > 0 && whole * 4 > files, "{damaged} damaged, {whole} of {files} files are whole");
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn loss_of_a_page_of_a_volume_at_work_takes_back_one_commit_at_most_or_is_told_a
 #[test]
 fn loss_of_a_page_after_a_mount_that_settled_is_told_and_repaired() {
     let Tally { damaged, files, whole, .. } = lose_each_after(End::Settled);
-    assert!(damaged > 0 && whole * 2 > files, "{damaged} damaged, {whole} of {files} files are whole");
+    assert!(damaged > 0 && whole * 4 > files, "{damaged} damaged, {whole} of {files} files are whole");
 }
 
 #[test]
@@ -276,14 +276,14 @@ fn volume_that_was_unmounted_mounts_writable_without_any_page_of_its_ring() {
     }
 }
 
-/// Pages of the newest root, and of its copies, that hold its second page.
-fn second_pages_of_newest_root(volume: &mut Lossy) -> Vec<PageIndex> {
+/// Pages of the newest root, and of its copy, that hold one of its pages.
+fn pages_of_newest_root(volume: &mut Lossy, index: u8) -> Vec<PageIndex> {
     let mut found: Vec<(u64, PageIndex)> = Vec::new();
     for page in 0..SMALL_PAGES.block_count * SMALL_PAGES.pages_per_block {
         let mut tag = [0; TAG_BYTES];
         volume.read_tag(page, &mut tag).expect("read");
         // As in `docs/format.md`: kind 2, and its place in the root.
-        if tag[8] == 2 && tag[5..8] == [1, 0, 0] {
+        if tag[8] == 2 && tag[5..8] == [index, 0, 0] {
             let number = (0..5).rev().fold(0, |number, index| number << 8 | u64::from(tag[index]));
             found.push((number, page));
         }
@@ -298,12 +298,13 @@ fn loss_of_the_newest_root_with_its_copy_is_told_and_repaired() {
     for end in [End::Unmounted, End::Cut] {
         for seed in 0..10 {
             let (mut volume, _) = used_volume(SMALL_PAGES, seed, 100 + seed * 7, end);
-            let lost = second_pages_of_newest_root(&mut volume);
-            assert_eq!(lost.len(), 2, "a root and its copy");
-            for &one in &lost {
+            let [lost, others] = [0, 1].map(|index| pages_of_newest_root(&mut volume, index));
+            assert_eq!([lost.len(), others.len()], [2; 2], "a root and its copy");
+            for one in lost.iter().chain(&others).copied() {
                 let fs = mount(&volume, &[one], Access::ReadWrite, &mut memory);
                 assert_eq!((fs.damage(), fs.health().read_only), (None, false), "page {one} is there twice");
             }
+            // Its second page is there, and says that it was complete.
             let fs = mount(&volume, &lost, Access::ReadWrite, &mut memory);
             assert!(matches!(fs.damage(), Some(Damage::Root | Damage::Leaf)), "{end:?}, seed {seed}: {:?}", fs.damage());
             assert!(fs.health().read_only);
