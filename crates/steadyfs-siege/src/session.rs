@@ -363,7 +363,7 @@ impl Session<'_, '_, '_> {
         match self.oracle.durable.iter().rev().find(|tree| tree.shows_as(&seen.tree)).cloned() {
             Some(tree) => {
                 self.oracle.current = tree.clone();
-                if is_kept {
+                if is_kept && adapt::why_read_only(&self.fs).is_none() {
                     self.oracle.settle(tree);
                 }
                 true
