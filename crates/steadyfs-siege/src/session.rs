@@ -293,7 +293,9 @@ impl Session<'_, '_, '_> {
                 Answer::Over
             }
             0 => {
-                self.log.find("an error, and a mixture", format!("{name} (a page is lost)"));
+                let is_undone = self.oracle.durable.iter().any(|tree| self.fits(&partial, tree));
+                let class = if is_undone { UNDONE_BY_FAULT } else { "an error, and a mixture" };
+                self.log.find(class, format!("{name} (a page is lost)"));
                 Answer::Over
             }
             1 if !is_after && fitting[0] == *before => Answer::Refused,
