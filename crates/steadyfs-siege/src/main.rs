@@ -89,8 +89,10 @@ fn run(campaign: &Campaign, options: &Options) -> usize {
 
 fn report(campaign: &Campaign, options: &Options, results: &BTreeMap<u32, Vec<Finding>>) {
     let mut classes: BTreeMap<&'static str, Vec<(u32, &str)>> = BTreeMap::new();
+    let mut totals: BTreeMap<&'static str, u32> = BTreeMap::new();
     for (index, findings) in results {
         for finding in findings {
+            *totals.entry(finding.class).or_default() += 1;
             let class = classes.entry(finding.class).or_default();
             if class.last().is_none_or(|(last, _)| last != index) {
                 class.push((*index, &finding.detail));
@@ -98,7 +100,7 @@ fn report(campaign: &Campaign, options: &Options, results: &BTreeMap<u32, Vec<Fi
         }
     }
     for (class, volumes) in classes {
-        println!("  {}: {} volumes", class, volumes.len());
+        println!("  {class}: {} volumes, {} findings", volumes.len(), totals[class]);
         for (index, detail) in volumes.iter().take(options.shown) {
             println!("    {detail}");
             println!(

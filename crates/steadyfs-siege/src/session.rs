@@ -293,7 +293,9 @@ impl Session<'_, '_, '_> {
                 Answer::Over
             }
             0 => {
-                self.log.find("an error, and a mixture", format!("{name} (a page is lost)"));
+                let is_undone = self.oracle.durable.iter().any(|tree| self.fits(&partial, tree));
+                let class = if is_undone { UNDONE_BY_FAULT } else { "an error, and a mixture" };
+                self.log.find(class, format!("{name} (a page is lost)"));
                 Answer::Over
             }
             1 if !is_after && fitting[0] == *before => Answer::Refused,
@@ -363,7 +365,7 @@ impl Session<'_, '_, '_> {
         match self.oracle.durable.iter().rev().find(|tree| tree.shows_as(&seen.tree)).cloned() {
             Some(tree) => {
                 self.oracle.current = tree.clone();
-                if is_kept {
+                if is_kept && adapt::why_read_only(&self.fs).is_none() {
                     self.oracle.settle(tree);
                 }
                 true

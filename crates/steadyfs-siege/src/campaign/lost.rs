@@ -232,8 +232,7 @@ fn while_mounted(volume: &mut Volume, page: PageIndex, is_unreadable: bool, log:
         Ok(failed) => volume.judge_unmount(failed, log),
         Err(error) => return log.find("mount refused before the loss", format!("{error:?}")),
     }
-    log.findings.retain(|finding| !crate::session::is_followed(finding.class));
-    if log.findings.is_empty() {
+    if log.may_go_on() {
         after_mount(volume, false, "after a remount: ", log);
     }
 }
