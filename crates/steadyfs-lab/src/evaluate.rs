@@ -4,7 +4,7 @@
 //!   options ──▶ device: a chip from its profile
 //!                  ▼
 //!   drive: format, mount, fill, steady state, measure, cut, mount again
-//!      │  overwrites · ring    where the next bytes go
+//!      │  overwrites · ring · trickle    where the next bytes go
 //!      │  judge                every call against its bound, every run of calls against the envelopes
 //!      │  idle                 bursts, and idle work before each
 //!      │  shadow               where the chip holds each logical page, for the adversary
@@ -34,6 +34,7 @@ mod options;
 mod overwrites;
 mod ring;
 pub(crate) mod shadow;
+mod trickle;
 pub(crate) mod writer;
 
 pub(crate) use judge::cost;

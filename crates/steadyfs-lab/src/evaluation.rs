@@ -50,7 +50,7 @@ pub struct Measured {
     pub ram_bytes: u64,
     /// Time of a mount, in nanoseconds.
     pub mount_ns: u64,
-    /// Erase count of each good block at the end of the run.
+    /// Erase count of each good block at the end of the run, superblocks and ring of checkpoints left out.
     pub erase_counts: Vec<u32>,
     /// Access times of the floor for the same writes, in nanoseconds; at least one.
     pub floor_ns: Vec<u64>,
@@ -58,7 +58,7 @@ pub struct Measured {
     pub idle: Option<IdleMeasured>,
 }
 
-/// The spread of the erase counts of all good blocks.
+/// The spread of the erase counts of all good blocks, superblocks and ring of checkpoints left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EraseCount {
     /// Erases of the least worn block.

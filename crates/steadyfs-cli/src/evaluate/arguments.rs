@@ -20,7 +20,7 @@ pub struct Arguments {
     /// Number of accesses to measure
     #[arg(long, value_name = "COUNT", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
     accesses: u64,
-    /// Bytes of each write [default: 4KiB, or 64 in a log]
+    /// Bytes of each write [default: 4KiB, or 64 in a log or a trickle]
     #[arg(long, value_name = "SIZE", value_parser = parse_write_size)]
     write: Option<u64>,
     /// Input rate to compute the buffer for; may be repeated [default: 100kB/s, 500kB/s, 1MB/s and 2MB/s]
@@ -51,7 +51,7 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Workloads: random and hot (90 % of writes to a tenth) overwrite a file, append grows one, log drops its oldest data as
-it grows, adversary always overwrites where reclaiming space costs most.
+it grows, adversary always overwrites where reclaiming space costs most, trickle appends records to many files while it does.
 
 With --idle, the volume is told how much the next burst programs (a page for each smaller write) and may work ahead. All
 numbers are those of the accesses, and idle work is counted apart. The buffer is computed over the accesses, one burst after

@@ -58,7 +58,7 @@ pub fn drive<C: Flash + Metered>(chip: C, run: &Drive<'_>, report: &mut dyn FnMu
         usable_bytes: ran.usage.usable_bytes,
         ram_bytes: ram_bytes as u64,
         mount_ns: mount.time_ns,
-        erase_counts: shadow.good_erase_counts(),
+        erase_counts: shadow.levelled_erase_counts(),
         floor_ns: ran.floor.access_ns()?,
         idle: ran.idle,
     };
@@ -257,7 +257,7 @@ mod tests {
     }
 
     fn options(workload: Workload) -> Options {
-        let write_bytes = if workload == Workload::Log { 64 } else { 1024 };
+        let write_bytes = workload.default_write_bytes().min(1024);
         Options { workload, write_bytes, accesses: 500, ..Options::default() }
     }
 

@@ -153,6 +153,16 @@ impl<'p, 'r> Judge<'p, 'r> {
         Ok((spent, prepared))
     }
 
+    /// Makes calls that are judged, and are no accesses.
+    pub fn aside<T>(&mut self, calls: impl FnOnce(&mut Self) -> T) -> T {
+        let (accesses, times, met) = (self.accesses, self.access_ns.len(), self.met);
+        let (bound_ns, access, meets) = (self.bound_ns, self.access, self.meets);
+        let result = calls(self);
+        self.access_ns.truncate(times);
+        (self.accesses, self.met, self.bound_ns, self.access, self.meets) = (accesses, met, bound_ns, access, meets);
+        result
+    }
+
     /// Ends an access.
     pub fn end_access(&mut self) {
         let (time_ns, bound_ns) = std::mem::take(&mut self.access);

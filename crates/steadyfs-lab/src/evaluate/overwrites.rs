@@ -102,7 +102,7 @@ impl Overwrites {
                 let page = self.rng.choice(pages).unwrap_or(0);
                 (u64::from(page) * self.page.len() as u64 / write_bytes).min(places - 1)
             }
-            Workload::Random | Workload::Append | Workload::Log => self.rng.u64(0..places),
+            Workload::Random | Workload::Append | Workload::Log | Workload::Trickle => self.rng.u64(0..places),
         };
         place * write_bytes
     }

@@ -9,6 +9,8 @@ use steadyfs_sim::{Counters, Metered, Trace};
 
 /// Kinds of pages that reclamation moved: logical pages committed and pending, leaves of the map.
 const KINDS_MOVED: [u8; 3] = [7, 8, 10];
+/// Kinds of pages that lie in blocks of their own, whose wear is not levelled: superblocks and checkpoints.
+const KINDS_APART: [u8; 2] = [1, 2];
 /// No block, or no page of the file.
 const NONE: u32 = u32::MAX;
 /// Kinds of pages that hold a logical page: written, written alone, moved, moved before its commit.
@@ -59,6 +61,8 @@ pub struct Shadow<C> {
     /// Logical pages programmed in each block since its erase.
     contents: Vec<Vec<u32>>,
     erase_counts: Vec<u32>,
+    /// Blocks that have held a superblock or a checkpoint.
+    apart: Vec<bool>,
     /// Programs of each kind of page.
     kinds: [u64; 16],
 }
@@ -90,6 +94,7 @@ impl<C: Flash + Metered> Shadow<C> {
             live: vec![0; block_count as usize],
             contents: vec![Vec::new(); block_count as usize],
             erase_counts: vec![0; block_count as usize],
+            apart: vec![false; block_count as usize],
             kinds: [0; 16],
         }
     }
@@ -120,10 +125,11 @@ impl<C: Flash + Metered> Shadow<C> {
         Kinds { data: sum(&[3, 4]), journal: sum(&[5, 6]), leaves: sum(&[9]), checkpoints: sum(&[2]), moves: self.moves() }
     }
 
-    /// How often each block was erased, bad ones left out.
-    pub fn good_erase_counts(&mut self) -> Vec<u32> {
+    /// How often each block was erased; bad ones, and those that have held superblocks or checkpoints, left out.
+    pub fn levelled_erase_counts(&mut self) -> Vec<u32> {
         let blocks = 0..self.erase_counts.len();
-        blocks.filter(|&block| self.chip.is_bad(block as u32) != Ok(true)).map(|block| self.erase_counts[block]).collect()
+        let levelled = blocks.filter(|&block| !self.apart[block] && self.chip.is_bad(block as u32) != Ok(true));
+        levelled.map(|block| self.erase_counts[block]).collect()
     }
 
     /// The pages of the file in that block which holds the most live logical pages; empty when no block holds any.
@@ -147,6 +153,7 @@ impl<C: Flash + Metered> Shadow<C> {
     /// Notes a program.
     fn follow(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) {
         self.kinds[usize::from(tag[8] & 15)] += 1;
+        self.apart[(page / self.pages_per_block) as usize] |= KINDS_APART.contains(&tag[8]);
         if !KINDS_WITH_LOGICAL.contains(&tag[8]) {
             return;
         }
@@ -262,7 +269,10 @@ mod tests {
         program(&mut shadow, 16, 72, 2);
         assert_eq!(shadow.fullest(), [1], "one each: the first block");
         shadow.erase(0).unwrap();
-        assert_eq!((shadow.counts().erases, shadow.good_erase_counts()), (1, vec![1, 0, 0, 0]));
+        assert_eq!((shadow.counts().erases, shadow.levelled_erase_counts()), (1, vec![1, 0, 0, 0]));
+        // A checkpoint's block is not levelled.
+        shadow.program(24, &[], &tag(0, 2)).unwrap();
+        assert_eq!(shadow.levelled_erase_counts(), [1, 0, 0]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::judge::{Judge, Verdict, Volume};
 use super::overwrites::Overwrites;
 use super::ring::Ring;
+use super::trickle::Trickle;
 use super::{EvaluateError, Workload};
 use crate::envelope::Envelope;
 use std::ops::Range;
@@ -47,6 +48,7 @@ pub enum Doubt {
 pub enum Writer {
     Overwrites(Overwrites),
     Ring(Ring),
+    Trickle(Trickle),
 }
 
 impl Writer {
@@ -58,6 +60,11 @@ impl Writer {
         mut written: impl FnMut(Range<u64>),
     ) -> Result<Writer, EvaluateError> {
         let Plan { workload, seed, fill_bytes, write_bytes } = *plan;
+        if workload == Workload::Trickle {
+            let trickle = Trickle::fill(seed, fill_bytes / u64::from(fs.usage().logical_bytes), fs, judge)?;
+            written(0..trickle.files()[0].1);
+            return Ok(Writer::Trickle(trickle));
+        }
         if !matches!(workload, Workload::Append | Workload::Log) {
             let pages = fill_bytes / u64::from(fs.usage().logical_bytes);
             let file = Overwrites::fill(workload, seed, pages, fs, judge)?;
@@ -82,6 +89,7 @@ impl Writer {
         match self {
             Writer::Overwrites(file) => file.access(fs, judge, write_bytes),
             Writer::Ring(ring) => ring.access(fs, judge, write_bytes),
+            Writer::Trickle(trickle) => trickle.access(fs, judge, write_bytes),
         }
     }
 
@@ -94,6 +102,7 @@ impl Writer {
         match self {
             Writer::Overwrites(file) => file.read_back(fs, judge),
             Writer::Ring(ring) => ring.read_back(fs, judge),
+            Writer::Trickle(trickle) => trickle.read_back(fs, judge),
         }
     }
 
@@ -111,7 +120,7 @@ impl Writer {
         let whole = write_bytes.is_multiple_of(logical_bytes);
         let calls = write_bytes.div_ceil(logical_bytes) + u64::from(!whole && !logical_bytes.is_multiple_of(write_bytes));
         let of_accesses = |call: Envelope| match self {
-            Writer::Overwrites(_) => Envelope { burst_ns: call.burst_ns, rate_ns: calls * call.rate_ns },
+            Writer::Overwrites(_) | Writer::Trickle(_) => Envelope { burst_ns: call.burst_ns, rate_ns: calls * call.rate_ns },
             Writer::Ring(ring) => Envelope {
                 burst_ns: call.burst_ns + FILE_CALLS * call.rate_ns,
                 rate_ns: calls * call.rate_ns + (FILE_CALLS * call.rate_ns).div_ceil((ring.file_bytes() / write_bytes).max(1)),
@@ -125,6 +134,7 @@ impl Writer {
         match self {
             Writer::Overwrites(file) => vec![file.file()],
             Writer::Ring(ring) => ring.files(),
+            Writer::Trickle(trickle) => trickle.files(),
         }
     }
 
@@ -133,6 +143,7 @@ impl Writer {
         match self {
             Writer::Overwrites(overwrites) => overwrites.expect(offset, bytes),
             Writer::Ring(ring) => ring.expect(file, offset, bytes),
+            Writer::Trickle(trickle) => trickle.expect(file, offset, bytes),
         }
     }
 
@@ -141,6 +152,7 @@ impl Writer {
         match self {
             Writer::Overwrites(overwrites) => overwrites.doubt(),
             Writer::Ring(ring) => ring.doubt(),
+            Writer::Trickle(trickle) => trickle.doubt(),
         }
     }
 }

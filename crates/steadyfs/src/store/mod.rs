@@ -15,6 +15,7 @@
 //! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
 //! | [`plan`] | what a call does for reclamation, and may do at most |
+//! | [`victims`] | which block is won back next |
 //! | [`reclaim`] | the pace at which space is won back |
 //! | [`checkpoint`] | the state from which a mount starts |
 //! | [`anchors`] | the ring of blocks that hold checkpoints, and the superblocks that name them |
@@ -41,6 +42,7 @@ mod reclaim;
 mod recovery;
 mod table;
 mod transaction;
+mod victims;
 
 pub(crate) use bounds::{Buffer, Work};
 pub use health::Health;

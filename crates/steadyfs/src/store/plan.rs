@@ -52,6 +52,8 @@ pub(crate) struct Promise {
     /// Work per victim, in moves, and frames that the caller may write meanwhile; both in parts of a frame, `fold_frees + 1` each.
     work: u32,
     pub(super) gain: u32,
+    /// Moves that last as long as an erase.
+    erase_moves: u32,
     fold_frees: u32,
     frames_per_block: u32,
 }
@@ -69,7 +71,7 @@ impl Promise {
         while per_erase < moves && work(per_erase + 1).div_ceil(gain) == moves {
             per_erase += 1;
         }
-        Self { victim, per_erase, work: work(per_erase), gain, fold_frees, frames_per_block }
+        Self { victim, per_erase, work: work(per_erase), gain, erase_moves, fold_frees, frames_per_block }
     }
 
     /// Frames moved by a call that writes `frames` frames.
@@ -173,8 +175,8 @@ impl Standing {
             return Plan { erases, moves, folds, checkpoint: false };
         }
         let moves = self.moves(promise, most);
-        // Calls that move more than others leave the rest to those.
-        let waits = self.rests || moves > promise.per_erase + 1;
+        // Calls that move much leave the rest to others.
+        let waits = self.rests || moves > promise.erase_moves;
         let checkpoint = match self.checkpoint {
             Want::Must => true,
             Want::May => !waits && !must_fold,
@@ -241,5 +243,207 @@ impl Standing {
     fn folds_above(&self, limit: u32, promise: &Promise, moves: u32) -> u32 {
         let beyond = (self.entries + moves).saturating_sub(limit);
         beyond.div_ceil(promise.fold_frees).min(promise.folds(self.changes + promise.moves(self.written)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, STOCK};
+    use crate::media::Geometry;
+    use proptest::prelude::*;
+
+    const CHECKPOINT: u32 = 200;
+
+    /// The pace alone: counts of frames, entries and blocks, and an adversary who says what calls write and what dies.
+    struct World {
+        layout: Layout,
+        promise: Promise,
+        /// Frames beyond the reserve.
+        free: i64,
+        live: u32,
+        owes_erase: bool,
+        entries: u32,
+        /// Erased blocks, and what is left of those of the two heads.
+        stock: u32,
+        rests: [u32; 2],
+        since: u32,
+        programs: u32,
+        has_erased: bool,
+        lowest: i64,
+    }
+
+    const USER: usize = 0;
+    const MOVED: usize = 1;
+
+    impl World {
+        fn new(frames_per_block: u32, fold_frees: u32, victim: u32, erase_moves: u32) -> Option<Self> {
+            let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 };
+            let mut layout = Layout::derive(&geometry, &Config::for_geometry(&geometry)).unwrap();
+            (layout.frames_per_block, layout.fold_frees) = (frames_per_block, fold_frees);
+            layout.overlay_soft = 15 * fold_frees;
+            let promise = Promise::new(&layout, victim * 100, 100, erase_moves);
+            let pays = frames_per_block * fold_frees > (victim + 1) * (fold_frees + 1);
+            let this = Self {
+                layout,
+                promise,
+                free: 2 * i64::from(frames_per_block),
+                live: 0,
+                owes_erase: true,
+                entries: 0,
+                stock: STOCK,
+                rests: [0; 2],
+                since: 0,
+                programs: 0,
+                has_erased: false,
+                lowest: 0,
+            };
+            pays.then_some(this)
+        }
+
+        fn hard(&self) -> u32 {
+            self.layout.overlay_soft + self.layout.fold_frees
+        }
+
+        fn program(&mut self, head: usize) {
+            if self.rests[head] == 0 {
+                if self.stock == 0 {
+                    (self.stock, self.has_erased) = (1, true);
+                }
+                self.stock -= 1;
+                self.rests[head] = self.layout.frames_per_block;
+            }
+            self.rests[head] -= 1;
+            self.programs += 2;
+            self.free -= 1;
+            self.lowest = self.lowest.min(self.free);
+        }
+
+        fn afford(&self) -> u32 {
+            let per_fold = self.layout.fold_frees;
+            let excess = (self.entries + self.live).saturating_sub(self.layout.overlay_soft).div_ceil(per_fold);
+            let room = self.free.max(0).saturating_sub((self.live + excess).into()).max(0) as u32;
+            room * per_fold / (per_fold + 1)
+        }
+
+        /// Chooses the next victim, with so many live frames, when there is none and it is time.
+        fn choose(&mut self, live: u32) {
+            let live = live.min(self.promise.victim);
+            let before = self.live;
+            self.live = live;
+            if before == 0 && self.afford() <= live + self.promise.per_erase + 1 {
+                self.owes_erase = true;
+            } else {
+                self.live = before;
+            }
+        }
+
+        fn emptied(&mut self) {
+            self.free += i64::from(self.layout.frames_per_block);
+        }
+
+        fn standing(&self, written: u32) -> Standing {
+            let least = 1 + (self.promise.moves(written) + 3 * self.layout.frames_per_block / 4) / self.layout.frames_per_block;
+            Standing {
+                written,
+                changes: written,
+                live: self.live,
+                is_urgent: false,
+                afford: self.afford(),
+                owes_erase: self.owes_erase,
+                has_erased: self.has_erased,
+                erase: match self.stock {
+                    stock if stock <= least => Want::Must,
+                    stock if stock < STOCK && (stock <= STOCK / 2 || self.since >= 12) => Want::May,
+                    _ => Want::No,
+                },
+                checkpoint: match self.programs {
+                    programs if programs >= CHECKPOINT + 16 => Want::Must,
+                    programs if programs >= CHECKPOINT => Want::May,
+                    _ => Want::No,
+                },
+                rests: self.since < 3,
+                entries: self.entries,
+                soft: self.layout.overlay_soft,
+                hard: self.hard(),
+                is_short: false,
+            }
+        }
+
+        fn call(&mut self, written: u32, next: u32, dies: u32) -> Result<(), TestCaseError> {
+            self.has_erased = false;
+            (0..written).for_each(|_| self.program(USER));
+            self.entries += written;
+            self.since += 1;
+            if self.live > 1 {
+                self.live -= dies.min(self.live - 1);
+            }
+            self.choose(next);
+            let plan = self.standing(written).plan(&self.promise);
+            let limits = [
+                self.promise.moving(written),
+                self.promise.folding(written, written),
+                self.promise.erasing(written, written),
+            ];
+            prop_assert!(limits.iter().any(|limit| plan.is_within(limit)), "{plan:?} exceeds {limits:?}");
+            self.carry_out(&plan, written, next);
+            Ok(())
+        }
+
+        fn carry_out(&mut self, plan: &Plan, written: u32, next: u32) {
+            if plan.erases > 0 {
+                (self.stock, self.since, self.owes_erase) = (self.stock + 1, 0, false);
+            }
+            for _ in 0..plan.moves {
+                if self.live == 0 {
+                    self.choose(next);
+                }
+                if self.live == 0 || (self.afford() > written && plan.moves > self.live) {
+                    break;
+                }
+                self.program(MOVED);
+                (self.live, self.entries) = (self.live - 1, self.entries + 1);
+                if self.live == 0 {
+                    self.emptied();
+                }
+            }
+            if plan.checkpoint {
+                self.programs = 0;
+            }
+            for _ in 0..plan.folds {
+                if self.entries > self.layout.overlay_soft {
+                    self.program(USER);
+                    self.entries -= self.layout.fold_frees;
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        #[test]
+        fn no_plan_exceeds_the_promise_and_the_reserve_is_hardly_touched(
+            sizes in (8_u32..=64, 4_u32..40, 0_u32..64, 0_u32..12), written_max in 1_u32..4,
+            calls in prop::collection::vec((0_u32..4, 0_u32..3, 0_u32..20), 600)
+        ) {
+            let (frames, fold_frees, victim, erase_moves) = sizes;
+            if let Some(mut world) = World::new(frames, fold_frees, victim % frames, erase_moves) {
+                for (written, less, dies) in calls {
+                    let next = world.promise.victim.saturating_sub(less);
+                    world.call(written.min(written_max), next, dies.saturating_sub(17))?;
+                    prop_assert!(world.lowest >= -2 * i64::from(frames), "{} of {frames}: {:?}", world.lowest, world.promise);
+                    prop_assert!(world.entries < world.hard() + 4 * (world.promise.moves(3) + 3));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn promise_of_the_sample_is_what_the_formulas_say() {
+        let world = World::new(32, 22, 23, 3).unwrap();
+        // (23 + 3 + 1 + 32/23) / (32·22/23 − 23) = 3.7
+        assert_eq!((world.promise.moves(1), world.promise.moves(2), world.promise.per_erase), (4, 8, 4));
+        let world = World::new(32, 22, 26, 3).unwrap();
+        assert_eq!((world.promise.moves(1), world.promise.moves(2), world.promise.per_erase), (7, 14, 3));
     }
 }

@@ -13,9 +13,10 @@
 //! A call that wrote `h` frames moves `⌈(w + e)·h / x⌉`, where an erase that is still to come counts as `e` moves. Moves and folds
 //! cancel in `x`, so `x` falls by at most `h` a call, the share `(w + e) / x` never rises, and the victim is empty before `x` is 0.
 
-use super::blocks::{Choice, State, UNUSED};
+use super::blocks::{Choice, State};
 use super::plan::{Plan, Promise, Standing, Want};
 use super::program::Source;
+use super::victims::HELD;
 use super::{Frame, HeadIndex, NONE, Store};
 use crate::config::STOCK;
 use crate::error::Error;
@@ -58,11 +59,12 @@ impl<F: Flash> Store<'_, F> {
     pub fn end(&mut self) -> Result<(), Error> {
         let written = core::mem::take(&mut self.call.frames);
         self.pace.calls_since_erase = self.pace.calls_since_erase.saturating_add(1);
+        let promise = self.promise(0);
+        self.blocks.look(written * self.blocks.looks_per_frame(promise.gain_frames()));
         if self.choose_victim(written)? == Chosen::JournalMoved {
             return Ok(());
         }
         self.pace.written += written;
-        let promise = self.promise(0);
         let (erasure, standing) = self.standing(written, &promise);
         let plan = standing.plan(&promise);
         self.carry_out(&plan, erasure, written)
@@ -71,7 +73,11 @@ impl<F: Flash> Store<'_, F> {
     /// What a call may do at the present fill, when `frames` more frames are live.
     pub(super) fn promise(&self, frames: u32) -> Promise {
         let spare = u32::from(self.layout.config.bad_blocks_max).saturating_sub(self.blocks.count(State::Bad));
-        Promise::new(&self.layout, self.blocks.live_total() + frames, self.layout.data_blocks + spare, self.moves_per_erase())
+        let blocks = self.layout.data_blocks + spare;
+        let live = self.blocks.live_total() + frames;
+        // What dies while the blocks are looked at once.
+        let gain = self.layout.frames_per_block.saturating_sub(live / blocks);
+        Promise::new(&self.layout, live + (HELD as u32 - 1) * gain, blocks, self.moves_per_erase())
     }
 
     /// Where reclamation stands, and what there is to erase.
@@ -229,7 +235,7 @@ impl<F: Flash> Store<'_, F> {
         if self.pool() > self.reserve() + 3 * fpb {
             return;
         }
-        let Some(block) = self.blocks.choose(State::Used, Choice::Emptiest) else { return };
+        let Some(block) = self.emptiest() else { return };
         let live = self.blocks.live(block);
         let afford = self.affordable(live);
         // Late, since frames die meanwhile; but a victim with next to nothing must not use up the time of the next.
@@ -239,6 +245,14 @@ impl<F: Flash> Store<'_, F> {
         self.pace.last_live = live;
         self.pace.victim = block;
         self.save_frames(live, afford);
+    }
+
+    /// The emptiest block that is known; after a mount all of them are looked at.
+    fn emptiest(&mut self) -> Option<BlockIndex> {
+        if self.blocks.emptiest().is_none() {
+            self.blocks.look_at_all();
+        }
+        self.blocks.emptiest()
     }
 
     /// Saves frames for wear levelling: as many as leave the victim's moves within what calls may do, and half a one at least.
@@ -264,7 +278,8 @@ impl<F: Flash> Store<'_, F> {
         self.pace.levelling = true;
         let afford = self.affordable(fpb).saturating_sub(written);
         self.pace.levelling = false;
-        if (fpb + promise.per_erase) * written > promise.moves(written) * afford {
+        // A block at rest waits for calls that have little else to do.
+        if (fpb + promise.per_erase) * written > (self.moves_per_erase() - 1).max(1) * afford {
             // Where blocks empty themselves and no victim is needed, this is what fills the credit.
             if self.affordable(0) > fpb / 2 {
                 self.pace.credit = (self.pace.credit + 1).min(2 * fpb);
@@ -273,13 +288,14 @@ impl<F: Flash> Store<'_, F> {
             return Ok(Chosen::None);
         }
         self.pace.erased = false;
-        let lags = |block: u32| u32::from(self.blocks.wear_max().saturating_sub(self.blocks.wear(block))) > self.spread_kept();
+        let lags = |block: u32| self.blocks.wear_mean().saturating_sub(self.blocks.wear(block).into()) > self.lag_kept();
         // A head that is hardly used keeps its block from wearing, and so does the journal page in it.
         // Into a block that lags as much, it would have to go on at once.
-        let has_worn = (0..self.blocks.block_count()).any(|block| self.blocks.state(block) == State::Erased && !lags(block));
         let head_lags = |head: HeadIndex| {
             let block = self.heads[head as usize].block;
-            block != NONE && lags(block) && has_worn
+            block != NONE
+                && lags(block)
+                && self.blocks.choose(State::Erased, Choice::MostWorn).is_some_and(|worn| !lags(worn))
         };
         if let Some(head) = self.weak_head() {
             self.release_head(head);
@@ -297,11 +313,10 @@ impl<F: Flash> Store<'_, F> {
             return Ok(Chosen::JournalMoved);
         }
         // While blocks that nobody uses are worn less, they are used first, and moving data gains nothing.
-        let unused = self.blocks.choose_among(&UNUSED, Choice::LeastWorn).map_or(u8::MAX, |block| self.blocks.wear(block));
-        let rested = self.blocks.choose(State::Used, Choice::LeastWornInUse);
-        let rested = rested.filter(|&block| lags(block) && self.blocks.wear(block) < unused);
+        let unused = self.blocks.unused_wear_min();
+        let rested = self.blocks.rested().filter(|&block| lags(block) && self.blocks.wear(block) < unused);
         // Data that its block hardly holds any more goes first.
-        let rested = self.blocks.choose(State::Weak, Choice::LeastWornInUse).or(rested);
+        let rested = self.blocks.failing(State::Weak).or(rested);
         if let Some(block) = rested {
             self.pace.victim = block;
             self.pace.levelling = true;
@@ -315,21 +330,21 @@ impl<F: Flash> Store<'_, F> {
         self.pace.credit = self.pace.credit.saturating_sub(self.layout.frames_per_block);
     }
 
-    /// Difference of erase counts at which a block at rest is moved.
+    /// Difference of erase counts that is kept between the blocks.
     pub(super) fn spread_kept(&self) -> u32 {
         u32::from(self.layout.config.wear_spread) * 5 / 8
     }
 
+    /// Erases that a block at rest may lag behind the mean: half of that, and a sixth of the mean on a volume that is young.
+    fn lag_kept(&self) -> u32 {
+        let most = (self.spread_kept() / 2).max(1);
+        ((self.blocks.wear_base + self.blocks.wear_mean()) / 6).clamp(3.min(most), most)
+    }
+
     pub(super) fn urgent_victim(&self) -> Option<u32> {
         let in_use = |&block: &u32| block != NONE && self.blocks.live(block) > 0;
-        if self.blocks.count(State::Retiring) > 0 {
-            let failing =
-                (0..self.blocks.block_count()).find(|block| self.blocks.state(*block) == State::Retiring && in_use(block));
-            if failing.is_some() {
-                return failing;
-            }
-        }
-        self.anchors.blocks.iter().copied().find(in_use)
+        let rescued = ||         self.anchors.blocks.iter().copied().find(in_use);
+        self.blocks.failing(State::Retiring).or_else(rescued)
     }
 
     /// Moves a frame if it is really live.
