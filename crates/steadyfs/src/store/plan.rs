@@ -427,9 +427,9 @@ mod tests {
             calls in prop::collection::vec((0_u32..4, 0_u32..3, 0_u32..20), 600)
         ) {
             let (frames, fold_frees, victim, erase_moves) = sizes;
-            if let Some(mut world) = World::new(frames, fold_frees, victim % frames, erase_moves) {
+            if let Some(mut world) = World::new(frames, fold_frees, 1 + victim % (frames - 1), erase_moves) {
                 for (written, less, dies) in calls {
-                    let next = world.promise.victim.saturating_sub(less);
+                    let next = world.promise.victim.saturating_sub(less).max(1);
                     world.call(written.min(written_max), next, dies.saturating_sub(17))?;
                     prop_assert!(world.lowest >= -2 * i64::from(frames), "{} of {frames}: {:?}", world.lowest, world.promise);
                     prop_assert!(world.entries < world.hard() + 4 * (world.promise.moves(3) + 3));
