@@ -41,6 +41,7 @@ pub mod chip;
 pub mod choices;
 pub mod machine;
 mod recovery;
+pub mod roots;
 pub mod rules;
 mod scope;
 pub mod state;

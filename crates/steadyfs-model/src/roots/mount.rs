@@ -1,0 +1,291 @@
+//! A mount: which root it begins with, how far the log goes, what it keeps.
+
+use super::chip::{At, Kind, Number, Page, Root, Seen};
+use super::machine::{Machine, Step, Stop};
+use super::rules::Rule;
+use super::state::{Found, Placed, Ram, Told, Violation};
+use super::survey::{Survey, Traces};
+use std::collections::BTreeMap;
+
+/// What the log says behind a root.
+#[derive(Clone, Copy, Debug)]
+struct Trail {
+    /// The state at its end.
+    root: Root,
+    /// Records that name the root, before any that names another.
+    names: u8,
+    /// The first of them is proved to be complete by what lies behind it.
+    is_proven: bool,
+    /// The other root that the last record names.
+    other: Option<Number>,
+    /// The head of the last record.
+    last: Option<usize>,
+    /// Heads whose last page was not read well each time, a bit each.
+    unsteady: u8,
+    /// A record is missing.
+    gap: bool,
+    /// A place behind the end does not read as erased.
+    touched: bool,
+}
+
+impl Machine<'_> {
+    /// Mounts: adopts a root that was closed, or writes its own.
+    pub fn mount(&mut self) -> Step {
+        let survey = self.survey()?;
+        let trails = self.trails(&survey)?;
+        let (found, clean) = self.decide(&survey, &trails)?;
+        self.check(&found, &survey)?;
+        if clean {
+            let Found { base, next, keep, .. } = found;
+            let (page, names) = (self.scope.pages, 0);
+            self.ram = Some(Ram {
+                newest: base,
+                before: Placed { root: Root::NONE, ..base },
+                certain: base,
+                next,
+                page,
+                names,
+                journaled: false,
+                keep,
+                failed: 0,
+                untouched: Some(found),
+            });
+            return Ok(());
+        }
+        self.settle(&found, 0)
+    }
+
+    /// Follows the log from every root that can be read.
+    fn trails(&mut self, survey: &Survey) -> Step<BTreeMap<Number, Trail>> {
+        let mut trails = BTreeMap::new();
+        for (&number, traces) in survey {
+            if self.can_be_read(traces) {
+                trails.insert(number, self.follow(&traces.root)?);
+            }
+        }
+        Ok(trails)
+    }
+
+    fn can_be_read(&self, traces: &Traces) -> bool {
+        traces.parts == self.whole() || traces.parts != 0 && !self.scope.has(Rule::Whole)
+    }
+
+    /// Follows the log from a root, in the order of the sequence.
+    fn follow(&mut self, from: &Root) -> Step<Trail> {
+        let root = *from;
+        let mut trail =
+            Trail { root, names: 0, is_proven: false, other: None, last: None, unsteady: 0, gap: false, touched: false };
+        loop {
+            let mut next = None;
+            for head in self.scope.heads() {
+                if let Seen::Good(record, unsteady) = self.look_log(head, trail.root.heads[head])?
+                    && record.sequence == trail.root.sequence
+                {
+                    next = Some((head, record, unsteady));
+                }
+            }
+            let Some((head, record, unsteady)) = next else { break };
+            trail.is_proven |= trail.names == 1;
+            if !self.scope.is_name_of(record.name, from.number) {
+                trail.other = Some(record.name);
+            } else if trail.other.is_none() {
+                let counts = self.scope.has(Rule::AnyName) || trail.last.is_none();
+                trail.names = (trail.names + u8::from(counts)).min(2);
+            }
+            trail.root.at[head] = At::Log(head as u8, trail.root.heads[head]);
+            trail.root.values[head] = record.value;
+            trail.root.heads[head] += 1;
+            trail.root.sequence += 1;
+            trail.last = Some(head);
+            trail.unsteady = trail.unsteady & !(1 << head) | u8::from(unsteady) << head;
+        }
+        self.look_behind(&mut trail)?;
+        Ok(trail)
+    }
+
+    /// Looks whether a record is missing at the end of the log.
+    fn look_behind(&mut self, trail: &mut Trail) -> Step {
+        let mut damaged = 0;
+        for head in self.scope.heads() {
+            for place in trail.root.heads[head].. {
+                match self.look_log(head, place)? {
+                    Seen::Blank => break,
+                    Seen::Damaged => damaged += 1,
+                    Seen::Good(record, _) => trail.gap |= record.sequence > trail.root.sequence,
+                }
+                trail.touched = true;
+                if place > trail.root.heads[head] + 1 {
+                    break;
+                }
+            }
+        }
+        trail.gap |= damaged > 1;
+        trail.is_proven |= trail.names == 1 && trail.touched;
+        Ok(())
+    }
+
+    /// Decides: the base, what it must not erase, and whether the volume was ended cleanly.
+    fn decide(&mut self, survey: &Survey, trails: &BTreeMap<Number, Trail>) -> Step<(Found, bool)> {
+        let counts = |number: &Number| {
+            !self.scope.has(Rule::Seal) || survey[number].seals > 0 || trails.get(number).is_some_and(|trail| trail.names > 0)
+        };
+        let counting: Vec<Number> = survey.keys().copied().filter(counts).collect();
+        let is_firm = |number: &&Number| {
+            trails.get(number).is_some_and(|trail| trail.names > 0) || survey[number].has_second || !self.scope.has(Rule::Firm)
+        };
+        let readable = self.readable(&survey, &counting, &trails)?;
+        let Some(&base) = readable.last() else { return Err(Stop::Told(Told::NoRoot)) };
+        let largest = counting.iter().copied().filter(|number| *number == base || is_firm(&number)).max().unwrap_or(base);
+        let (traces, trail) = (&survey[&base], &trails[&base]);
+        self.pass_over_lost(largest, base, trail)?;
+        if trail.gap && self.scope.has(Rule::Gap) {
+            return Err(Stop::Told(Told::RecordLost));
+        }
+        let placed = Placed { root: traces.root, block: traces.block, copied: traces.is_copied };
+        let known = if self.scope.has(Rule::Outrank) { *survey.keys().last().unwrap_or(&base) } else { largest };
+        let jump = if self.scope.has(Rule::Jump) { self.scope.jump() } else { 0 };
+        let next = Root { number: known + jump, before: base, closed: false, settled: true, ..trail.root };
+        let keep = self.keep(survey, trails, &readable, base);
+        let mark = traces.behind_seal;
+        let is_marked = self.scope.mark && mark < self.scope.pages && self.look_ring(traces.block, mark)?.is_touched();
+        let found = Found { base: placed, next, keep, rescue: self.rescue(trail)?, mark };
+        let ended = placed.root.closed && traces.first_seal == self.whole() && trail.last.is_none() && largest == base;
+        let clean = ended && !trail.touched && !is_marked && !traces.is_unsteady && trail.unsteady == 0;
+        Ok((self.skip(found, trail), clean))
+    }
+
+    /// Of the roots that count, those that a mount may begin with.
+    ///
+    /// One that is named by its first seal alone must be able to give all that it needs: an erase that was cut may have left parts of it.
+    fn readable(&mut self, survey: &Survey, counting: &[Number], trails: &BTreeMap<Number, Trail>) -> Step<Vec<Number>> {
+        let mut readable = Vec::new();
+        for number in counting {
+            let Some(trail) = trails.get(number) else { continue };
+            let is_firm = trail.names > 0 || survey[number].has_second || !self.scope.has(Rule::Firm);
+            if is_firm || self.has_copies(&survey[number].root)? {
+                readable.push(*number);
+            }
+        }
+        Ok(readable)
+    }
+
+    /// Whether all that a root needs of the ring can be read.
+    fn has_copies(&mut self, root: &Root) -> Step<bool> {
+        for head in self.scope.heads() {
+            if let At::Ring(block, page) = root.at[head]
+                && self.look_ring(block, page)?.good_copy(root, head).good().is_none()
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Looks whether a root that is named but cannot be read is passed over by the log.
+    fn pass_over_lost(&self, largest: Number, base: Number, trail: &Trail) -> Step {
+        let has = |rule| self.scope.has(rule);
+        let reached = |number| trail.other.is_some_and(|name| self.scope.is_name_of(name, number));
+        let is_sealed_and_lost = largest > base && !reached(largest);
+        let is_named_and_lost = (largest > base || trail.other.is_some()) && !has(Rule::History);
+        if has(Rule::Named) && (is_sealed_and_lost || is_named_and_lost) { Err(Stop::Told(Told::RootLost)) } else { Ok(()) }
+    }
+
+    /// The ring blocks that a mount does not erase.
+    fn keep(&self, survey: &Survey, trails: &BTreeMap<Number, Trail>, readable: &[Number], base: Number) -> u16 {
+        let names = |number: &Number| survey[number].seals + trails[number].names;
+        let two = |number: &Number| names(number) >= 2;
+        let certain = |number: &Number| two(number) || survey[number].is_sealed_for_good || trails[number].is_proven;
+        let oldest = || readable.first().filter(|_| self.scope.has(Rule::Fallback));
+        let newest = |kind: &dyn Fn(&Number) -> bool| readable.iter().rev().find(|number| kind(number)).or_else(oldest).copied();
+        let mut kept = Vec::new();
+        if self.scope.has(Rule::Keep) {
+            kept.extend(newest(&certain));
+        }
+        if self.scope.has(Rule::Two) {
+            kept.extend(newest(&two));
+        }
+        let mut blocks = 1 << survey[&base].block;
+        for number in kept {
+            let traces = &survey[&number];
+            blocks |= 1 << traces.block;
+            let alone = !(traces.is_copied && self.scope.has(Rule::Trim));
+            if alone && self.scope.has(Rule::History) && traces.root.before > 0 {
+                let before = traces.root.before;
+                let seen = survey.get(&before).map(|traces| traces.block);
+                blocks |= 1 << seen.unwrap_or((before % u32::from(self.scope.ring)) as u8);
+            }
+        }
+        blocks
+    }
+
+    /// The heads of which the last page must be copied; all that the mount needs can be read.
+    fn rescue(&mut self, trail: &Trail) -> Step<u8> {
+        let mut rescue = trail.unsteady;
+        if let Some(head) = trail.last.filter(|_| self.scope.has(Rule::Rescue)) {
+            rescue |= 1 << head;
+        }
+        for head in self.scope.heads() {
+            let seen = match trail.root.at[head] {
+                At::Ring(block, page) => {
+                    rescue |= u8::from(self.scope.has(Rule::Carry)) << head;
+                    self.look_ring(block, page)?.good_copy(&trail.root, head)
+                }
+                At::Log(of, place) if head == 0 => self.look_log(usize::from(of), place)?.reading(),
+                _ => Seen::Good((), false),
+            };
+            match seen {
+                Seen::Good((), unsteady) => rescue |= u8::from(unsteady) << head,
+                _ => return Err(Stop::Told(Told::PageLost)),
+            }
+        }
+        Ok(rescue)
+    }
+
+    /// Skips the places that may have been touched.
+    fn skip(&self, mut found: Found, trail: &Trail) -> Found {
+        let next = &mut found.next;
+        let others = trail.last.is_some() || !found.base.root.settled;
+        if self.scope.has(Rule::Skip) {
+            for head in self.scope.heads() {
+                next.heads[head] += u32::from(head == 0 || others);
+            }
+        }
+        next.sequence += if self.scope.has(Rule::Sequence) { 8 } else { 0 };
+        found
+    }
+
+    /// Whether what a mount found is what it may find.
+    fn check(&self, found: &Found, survey: &Survey) -> Step {
+        let number = found.base.root.number;
+        let broken = if survey[&number].parts != self.whole() {
+            Violation::HalfRoot
+        } else if !self.promise.allows(found.next.values) {
+            Violation::WrongData
+        } else if number < self.promise.gone {
+            Violation::HistoryDestroyed
+        } else {
+            return Ok(());
+        };
+        Err(Stop::Broken(broken))
+    }
+}
+
+impl<T> Seen<T> {
+    fn reading(self) -> Seen<()> {
+        match self {
+            Seen::Good(_, unsteady) => Seen::Good((), unsteady),
+            Seen::Damaged => Seen::Damaged,
+            Seen::Blank => Seen::Blank,
+        }
+    }
+}
+
+impl Seen<Page> {
+    /// The reading of a page that should be what a root says that a head wrote last.
+    fn good_copy(self, root: &Root, head: usize) -> Seen<()> {
+        match self {
+            Seen::Good(page, _) if page.kind != Kind::Copy(head as u8) || page.root.values[head] != root.values[head] => Seen::Damaged,
+            seen => seen.reading(),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Writing roots: a mount's own, that of normal operation, the last one; and the mark.
+
+use super::chip::{At, Kind, Page, Record, Root};
+use super::machine::{Machine, Step, Stop};
+use super::rules::Rule;
+use super::state::{Found, Placed, Ram, Violation};
+
+impl Machine<'_> {
+    /// Writes the root of a mount, or of the first change after a clean one, into another ring block.
+    pub fn settle(&mut self, found: &Found, mut failed: u16) -> Step {
+        let mut last = found.next.number;
+        loop {
+            let block = self.other_block(found.base.block, found.keep | failed)?;
+            let number = self.number_after(last, block);
+            match self.settle_in(block, Root { number, ..found.next }, found) {
+                Err(Stop::Failed) => {
+                    failed |= u16::from(self.scope.has(Rule::FailedBlock)) << block;
+                    last = number;
+                }
+                Ok(()) => {
+                    self.ram().failed = failed;
+                    return Ok(());
+                }
+                end => return end,
+            }
+        }
+    }
+
+    fn settle_in(&mut self, block: u8, mut root: Root, found: &Found) -> Step {
+        if self.scope.has(Rule::Erase) || !self.chip.ring[usize::from(block)].is_empty() {
+            self.erase_ring(block)?;
+        }
+        let mut page = 0;
+        for head in self.scope.heads().filter(|head| found.rescue >> head & 1 != 0) {
+            self.program_ring(block, page, Page { kind: Kind::Copy(head as u8), part: 0, root, cell: super::chip::Cell::Whole })?;
+            root.at[head] = At::Ring(block, page);
+            page += 1;
+        }
+        let kinds = [Kind::Root, Kind::First, Kind::Second];
+        let count = if self.scope.has(Rule::First) { 3 } else { 2 };
+        for kind in kinds.into_iter().take(count) {
+            page = self.program_root(block, page, kind, root)?;
+        }
+        let newest = Placed { root, block, copied: true };
+        self.ram = Some(Ram {
+            newest,
+            before: found.base,
+            certain: newest,
+            next: Root { settled: false, ..root },
+            page,
+            names: count as u8 - 1,
+            journaled: false,
+            keep: 0,
+            failed: 0,
+            untouched: None,
+        });
+        Ok(())
+    }
+
+    fn program_root(&mut self, block: u8, mut page: u8, kind: Kind, root: Root) -> Step<u8> {
+        for part in 0..self.scope.parts {
+            self.program_ring(block, page, Page { kind, part, root, cell: super::chip::Cell::Whole })?;
+            page += 1;
+        }
+        Ok(page)
+    }
+
+    /// The next ring block after one that is not among some.
+    fn other_block(&self, after: u8, taken: u16) -> Step<u8> {
+        let ring = self.scope.ring;
+        let mut blocks = (1..=ring).map(|step| (after + step) % ring);
+        blocks.find(|block| taken >> block & 1 == 0).ok_or(Stop::Broken(Violation::RingTooSmall))
+    }
+
+    fn number_after(&self, number: u32, block: u8) -> u32 {
+        let ring = u32::from(self.scope.ring);
+        let rest = (u32::from(block) + ring - (number + 1) % ring) % ring;
+        number + 1 + if self.scope.has(Rule::Number) { rest } else { 0 }
+    }
+
+    /// Does what the first change after a clean mount needs.
+    pub fn open(&mut self) -> Step {
+        let Some(found) = self.ram().untouched else { return Ok(()) };
+        if self.scope.mark {
+            if self.scope.has(Rule::Mark) {
+                let root = found.base.root;
+                let page = Page { kind: Kind::Mark, part: 0, root, cell: super::chip::Cell::Whole };
+                self.program_ring(found.base.block, found.mark, page)?;
+            }
+            self.ram().next.heads = found.base.root.heads;
+        } else if self.scope.has(Rule::Erase) {
+            return self.settle(&found, self.ram.expect("mounted").failed);
+        }
+        let ram = self.ram();
+        ram.untouched = None;
+        ram.next.settled = false;
+        Ok(())
+    }
+
+    /// Writes a record; the first one of a mount goes into the journal.
+    pub fn write(&mut self, head: usize) -> Step {
+        self.open()?;
+        self.journal_first(head)?;
+        let value = self.promise.newest + 1;
+        self.record(head, Some(value))
+    }
+
+    fn journal_first(&mut self, head: usize) -> Step {
+        let needed = head != 0 && !self.ram().journaled && self.scope.has(Rule::JournalFirst);
+        if needed { self.record(0, None) } else { Ok(()) }
+    }
+
+    /// Writes a record, with a new value or with what the head wrote last.
+    fn record(&mut self, head: usize, new: Option<u32>) -> Step {
+        if let Some(value) = new {
+            self.promise.newest = value;
+            self.promise.flying = Some((head as u8, value));
+        }
+        let ram = *self.ram();
+        let (place, value) = (ram.next.heads[head], new.unwrap_or(ram.next.values[head]));
+        let record = Record { sequence: ram.next.sequence, name: ram.newest.root.number, value, cell: super::chip::Cell::Whole };
+        self.program_log(head, place, record)?;
+        let ram = self.ram();
+        ram.next.heads[head] += 1;
+        ram.next.sequence += 1;
+        ram.next.values[head] = value;
+        ram.next.at[head] = At::Log(head as u8, place);
+        ram.names = (ram.names + 1).min(2);
+        ram.journaled = true;
+        self.promise.acknowledged[head] = value;
+        self.promise.flying = None;
+        Ok(())
+    }
+
+    /// Rewrites what a mount copied into the ring.
+    fn rewrite_copies(&mut self) -> Step {
+        for head in self.scope.heads() {
+            if matches!(self.ram().next.at[head], At::Ring(..)) && self.scope.has(Rule::OwnBlock) {
+                self.journal_first(head)?;
+                self.record(head, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a root, the last one with a seal.
+    pub fn root(&mut self, closed: bool) -> Step {
+        let copies = 1 + u8::from(closed);
+        let pages = self.scope.parts * copies + u8::from(closed && self.scope.mark);
+        loop {
+            let ram = *self.ram();
+            let (mut block, mut page) = (ram.newest.block, ram.page);
+            let is_full = page + pages > self.scope.pages || ram.failed >> block & 1 != 0;
+            if is_full {
+                self.rewrite_copies()?;
+                block = self.other_block(block, self.taken())?;
+                page = 0;
+            }
+            let number = self.number_after(ram.next.number, block);
+            self.ram().next.number = number;
+            let root = Root { number, before: ram.newest.root.number, closed, settled: closed, ..self.ram().next };
+            match self.root_in(block, page, root, is_full) {
+                Err(Stop::Failed) => self.ram().failed |= 1 << block,
+                Ok(page) => {
+                    self.adopt(root, block, page);
+                    return Ok(());
+                }
+                Err(end) => return Err(end),
+            }
+        }
+    }
+
+    fn root_in(&mut self, block: u8, mut page: u8, root: Root, erase: bool) -> Step<u8> {
+        if erase {
+            self.erase_ring(block)?;
+        }
+        for kind in [Kind::Root, Kind::First].into_iter().take(1 + usize::from(root.closed)) {
+            page = self.program_root(block, page, kind, root)?;
+        }
+        Ok(page)
+    }
+
+    fn adopt(&mut self, root: Root, block: u8, page: u8) {
+        let ram = self.ram();
+        ram.certain = if ram.names >= 2 { ram.newest } else { ram.certain };
+        ram.before = ram.newest;
+        ram.newest = Placed { root, block, copied: false };
+        (ram.page, ram.names, ram.keep) = (page, 0, 0);
+    }
+
+    /// The ring blocks that are not erased in normal operation.
+    fn taken(&self) -> u16 {
+        let ram = self.ram.expect("the volume is mounted");
+        let certain = if ram.names >= 2 { ram.newest } else { ram.certain };
+        let alone = !(ram.newest.copied && self.scope.has(Rule::Trim));
+        let before = if self.scope.has(Rule::History) && alone { 1 << ram.before.block } else { 0 };
+        let failed = if self.scope.has(Rule::FailedBlock) { ram.failed } else { 0 };
+        ram.keep | failed | 1 << ram.newest.block | 1 << certain.block | before
+    }
+}
