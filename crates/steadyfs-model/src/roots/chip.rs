@@ -280,7 +280,7 @@ impl Machine<'_> {
             Some(Cell::Whole) => good,
             Some(Cell::Lost | Cell::Gone) => Seen::Damaged,
             Some(Cell::Weak) => [Seen::Blank, Seen::Damaged][usize::from(self.luck.choose(2))],
-            Some(Cell::Unsteady) if three => [good, Seen::Damaged, unsteady][usize::from(self.luck.choose(3))],
+            Some(Cell::Unsteady) if three && self.scope.misreads > 0 => [good, Seen::Damaged, unsteady][usize::from(self.luck.choose(3))],
             Some(Cell::Unsteady) => [good, Seen::Damaged][usize::from(self.luck.choose(2))],
             Some(Cell::Wild) => [good, Seen::Damaged, unsteady, Seen::Blank][usize::from(self.luck.choose(4))],
         };

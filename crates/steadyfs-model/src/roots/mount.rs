@@ -52,6 +52,9 @@ impl Machine<'_> {
             });
             return Ok(());
         }
+        if !self.scope.has(Rule::Settle) {
+            (self.promise.acknowledged, self.promise.flying) = (found.next.values, None);
+        }
         self.settle(&found, 0)
     }
 
@@ -130,18 +133,15 @@ impl Machine<'_> {
             !self.scope.has(Rule::Seal) || survey[number].seals > 0 || trails.get(number).is_some_and(|trail| trail.names > 0)
         };
         let counting: Vec<Number> = survey.keys().copied().filter(counts).collect();
-        let is_firm = |number: &&Number| {
-            trails.get(number).is_some_and(|trail| trail.names > 0) || survey[number].has_second || !self.scope.has(Rule::Firm)
-        };
-        let readable = self.readable(&survey, &counting, &trails)?;
+        let readable = self.readable(survey, &counting, trails)?;
         let Some(&base) = readable.last() else { return Err(Stop::Told(Told::NoRoot)) };
-        let largest = counting.iter().copied().filter(|number| *number == base || is_firm(&number)).max().unwrap_or(base);
+        let largest = counting.iter().copied().filter(|&number| number == base || self.is_firm(&survey[&number], trails.get(&number))).max().unwrap_or(base);
         let (traces, trail) = (&survey[&base], &trails[&base]);
         self.pass_over_lost(largest, base, trail)?;
         if trail.gap && self.scope.has(Rule::Gap) {
             return Err(Stop::Told(Told::RecordLost));
         }
-        let placed = Placed { root: traces.root, block: traces.block, copied: traces.is_copied };
+        let placed = Placed { root: traces.root, block: traces.block };
         let known = if self.scope.has(Rule::Outrank) { *survey.keys().last().unwrap_or(&base) } else { largest };
         let jump = if self.scope.has(Rule::Jump) { self.scope.jump() } else { 0 };
         let next = Root { number: known + jump, before: base, closed: false, settled: true, ..trail.root };
@@ -150,7 +150,8 @@ impl Machine<'_> {
         let is_marked = self.scope.mark && mark < self.scope.pages && self.look_ring(traces.block, mark)?.is_touched();
         let found = Found { base: placed, next, keep, rescue: self.rescue(trail)?, mark };
         let ended = placed.root.closed && traces.first_seal == self.whole() && trail.last.is_none() && largest == base;
-        let clean = ended && !trail.touched && !is_marked && !traces.is_unsteady && trail.unsteady == 0;
+        let outranked = self.scope.mark && self.scope.has(Rule::Largest) && (known > base || self.ring_is_damaged());
+        let clean = ended && !outranked && !trail.touched && !is_marked && !traces.is_unsteady && trail.unsteady == 0;
         Ok((self.skip(found, trail), clean))
     }
 
@@ -161,12 +162,17 @@ impl Machine<'_> {
         let mut readable = Vec::new();
         for number in counting {
             let Some(trail) = trails.get(number) else { continue };
-            let is_firm = trail.names > 0 || survey[number].has_second || !self.scope.has(Rule::Firm);
-            if is_firm || self.has_copies(&survey[number].root)? {
+            if self.is_firm(&survey[number], Some(trail)) || self.has_copies(&survey[number].root)? {
                 readable.push(*number);
             }
         }
         Ok(readable)
+    }
+
+    /// Whether a root was certainly complete: a record names it, or both of its seals.
+    fn is_firm(&self, traces: &Traces, trail: Option<&Trail>) -> bool {
+        let both = traces.first_seal != 0 && traces.has_second;
+        both || trail.is_some_and(|trail| trail.names > 0) || !self.scope.has(Rule::Firm)
     }
 
     /// Whether all that a root needs of the ring can be read.
@@ -205,11 +211,14 @@ impl Machine<'_> {
             kept.extend(newest(&two));
         }
         let mut blocks = 1 << survey[&base].block;
+        if self.scope.has(Rule::KeepClosed) {
+            let passed_over = survey.range(base + 1..).filter(|(_, traces)| traces.parts != 0 && traces.root.closed);
+            blocks |= passed_over.fold(0, |blocks, (_, traces)| blocks | 1 << traces.block);
+        }
         for number in kept {
             let traces = &survey[&number];
             blocks |= 1 << traces.block;
-            let alone = !(traces.is_copied && self.scope.has(Rule::Trim));
-            if alone && self.scope.has(Rule::History) && traces.root.before > 0 {
+            if self.scope.has(Rule::History) && traces.root.before > 0 {
                 let before = traces.root.before;
                 let seen = survey.get(&before).map(|traces| traces.block);
                 blocks |= 1 << seen.unwrap_or((before % u32::from(self.scope.ring)) as u8);
@@ -239,6 +248,11 @@ impl Machine<'_> {
             }
         }
         Ok(rescue)
+    }
+
+    /// Whether a page of the ring was read as damaged.
+    fn ring_is_damaged(&self) -> bool {
+        self.memo.iter().any(|(at, seen)| matches!((at, seen), (At::Ring(..), Seen::Damaged)))
     }
 
     /// Skips the places that may have been touched.

@@ -13,6 +13,8 @@ pub enum Rule {
     Keep,
     /// A mount does not erase the newest root that two readable pages name.
     Two,
+    /// A mount does not erase a closed root with a larger number than its base.
+    KeepClosed,
     /// Where no root is certain, the oldest that counts is kept in its place.
     Fallback,
     /// A mount's number is larger than all that it can read, also of roots that do not count.
@@ -43,17 +45,13 @@ pub enum Rule {
     Named,
     /// What the root before the newest certain one needs is kept as well, so that a mount can pass over one that is lost.
     History,
-    /// A root of which copies are proved to be complete needs no predecessor.
-    Trim,
-    /// Copies of a root count as such only if a whole one is proved to be complete.
-    Complete,
     /// A damaged record with a good one behind it, or with another damaged one, is a lost record: told.
     Gap,
     /// What the last record holds is copied into the ring by the mount that finds it.
     Rescue,
     /// What an earlier mount copied is copied along until it is rewritten.
     Carry,
-    /// What was copied is rewritten before a root goes into another ring block.
+    /// A root names copies in its own ring block only: the one that begins a block copies along what is not rewritten yet.
     OwnBlock,
     /// A ring block in which a program or its erase failed is not erased again in the same power cycle.
     FailedBlock,
@@ -61,6 +59,8 @@ pub enum Rule {
     ThreeReads,
     /// On NOR, the mark is programmed before anything else of the first change.
     Mark,
+    /// On NOR, a closed root is opened by the mark only if nothing in the ring has a larger number or is damaged.
+    Largest,
     /// A closed root is not certain because of what lies behind its seal.
     MarkIsNoProof,
     /// A mount's sequence jumps, so that no number is used twice.
@@ -75,6 +75,7 @@ impl Rule {
         Rule::Whole,
         Rule::Keep,
         Rule::Two,
+        Rule::KeepClosed,
         Rule::Fallback,
         Rule::Outrank,
         Rule::Jump,
@@ -90,8 +91,6 @@ impl Rule {
         Rule::Copy,
         Rule::Named,
         Rule::History,
-        Rule::Trim,
-        Rule::Complete,
         Rule::Gap,
         Rule::Rescue,
         Rule::Carry,
@@ -99,6 +98,7 @@ impl Rule {
         Rule::FailedBlock,
         Rule::ThreeReads,
         Rule::Mark,
+        Rule::Largest,
         Rule::MarkIsNoProof,
         Rule::Sequence,
     ];

@@ -40,12 +40,14 @@ pub struct Scope {
     pub depth: usize,
     /// The rule that is taken away.
     pub without: Option<Rule>,
+    /// Another one.
+    pub also_without: Option<Rule>,
 }
 
 impl Scope {
     /// Whether a rule holds.
     pub fn has(&self, rule: Rule) -> bool {
-        self.without != Some(rule)
+        self.without != Some(rule) && self.also_without != Some(rule)
     }
 
     /// The heads.
@@ -55,7 +57,7 @@ impl Scope {
 
     /// How many pages before the end of a ring block a mount reads.
     pub fn window(&self) -> u8 {
-        2 * self.parts + 2
+        3 * self.parts + 1
     }
 
     /// By how much a mount's number exceeds what it can read.
@@ -76,8 +78,6 @@ pub struct Placed {
     pub root: Root,
     /// Its block.
     pub block: u8,
-    /// Copies of it are proved to be complete.
-    pub copied: bool,
 }
 
 /// What a mount found and has not written yet.

@@ -24,8 +24,6 @@ pub struct Traces {
     pub is_sealed_for_good: bool,
     /// A page of its second seal can be read.
     pub has_second: bool,
-    /// A whole copy is proved to be complete.
-    pub is_copied: bool,
     /// A page of it was not read well each time.
     pub is_unsteady: bool,
     /// Page behind its first seal.
@@ -97,7 +95,6 @@ impl Machine<'_> {
             seals: 0,
             is_sealed_for_good: false,
             has_second: false,
-            is_copied: false,
             is_unsteady: false,
             behind_seal: 0,
         });
@@ -116,8 +113,6 @@ impl Machine<'_> {
                 traces.seals += 1;
                 traces.is_sealed_for_good |= proof;
                 traces.has_second |= kind == Kind::Second;
-                let complete = kind == Kind::Second || is_last && proof;
-                traces.is_copied |= complete || !self.scope.has(Rule::Complete);
             }
             _ => {}
         }

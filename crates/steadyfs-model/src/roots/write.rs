@@ -1,6 +1,6 @@
 //! Writing roots: a mount's own, that of normal operation, the last one; and the mark.
 
-use super::chip::{At, Kind, Page, Record, Root};
+use super::chip::{At, Cell, Kind, Page, Record, Root};
 use super::machine::{Machine, Step, Stop};
 use super::rules::Rule;
 use super::state::{Found, Placed, Ram, Violation};
@@ -30,18 +30,13 @@ impl Machine<'_> {
         if self.scope.has(Rule::Erase) || !self.chip.ring[usize::from(block)].is_empty() {
             self.erase_ring(block)?;
         }
-        let mut page = 0;
-        for head in self.scope.heads().filter(|head| found.rescue >> head & 1 != 0) {
-            self.program_ring(block, page, Page { kind: Kind::Copy(head as u8), part: 0, root, cell: super::chip::Cell::Whole })?;
-            root.at[head] = At::Ring(block, page);
-            page += 1;
-        }
+        let mut page = self.copy(block, &mut root, found.rescue)?;
         let kinds = [Kind::Root, Kind::First, Kind::Second];
         let count = if self.scope.has(Rule::First) { 3 } else { 2 };
         for kind in kinds.into_iter().take(count) {
             page = self.program_root(block, page, kind, root)?;
         }
-        let newest = Placed { root, block, copied: true };
+        let newest = Placed { root, block };
         self.ram = Some(Ram {
             newest,
             before: found.base,
@@ -57,9 +52,20 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Begins a ring block with copies of what some heads wrote last.
+    fn copy(&mut self, block: u8, root: &mut Root, heads: u8) -> Step<u8> {
+        let mut page = 0;
+        for head in self.scope.heads().filter(|head| heads >> head & 1 != 0) {
+            self.program_ring(block, page, Page { kind: Kind::Copy(head as u8), part: 0, root: *root, cell: Cell::Whole })?;
+            root.at[head] = At::Ring(block, page);
+            page += 1;
+        }
+        Ok(page)
+    }
+
     fn program_root(&mut self, block: u8, mut page: u8, kind: Kind, root: Root) -> Step<u8> {
         for part in 0..self.scope.parts {
-            self.program_ring(block, page, Page { kind, part, root, cell: super::chip::Cell::Whole })?;
+            self.program_ring(block, page, Page { kind, part, root, cell: Cell::Whole })?;
             page += 1;
         }
         Ok(page)
@@ -84,10 +90,11 @@ impl Machine<'_> {
         if self.scope.mark {
             if self.scope.has(Rule::Mark) {
                 let root = found.base.root;
-                let page = Page { kind: Kind::Mark, part: 0, root, cell: super::chip::Cell::Whole };
+                let page = Page { kind: Kind::Mark, part: 0, root, cell: Cell::Whole };
                 self.program_ring(found.base.block, found.mark, page)?;
             }
-            self.ram().next.heads = found.base.root.heads;
+            let Root { heads, sequence, .. } = found.base.root;
+            (self.ram().next.heads, self.ram().next.sequence) = (heads, sequence);
         } else if self.scope.has(Rule::Erase) {
             return self.settle(&found, self.ram.expect("mounted").failed);
         }
@@ -118,7 +125,7 @@ impl Machine<'_> {
         }
         let ram = *self.ram();
         let (place, value) = (ram.next.heads[head], new.unwrap_or(ram.next.values[head]));
-        let record = Record { sequence: ram.next.sequence, name: ram.newest.root.number, value, cell: super::chip::Cell::Whole };
+        let record = Record { sequence: ram.next.sequence, name: ram.newest.root.number, value, cell: Cell::Whole };
         self.program_log(head, place, record)?;
         let ram = self.ram();
         ram.next.heads[head] += 1;
@@ -132,17 +139,6 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Rewrites what a mount copied into the ring.
-    fn rewrite_copies(&mut self) -> Step {
-        for head in self.scope.heads() {
-            if matches!(self.ram().next.at[head], At::Ring(..)) && self.scope.has(Rule::OwnBlock) {
-                self.journal_first(head)?;
-                self.record(head, None)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Writes a root, the last one with a seal.
     pub fn root(&mut self, closed: bool) -> Step {
         let copies = 1 + u8::from(closed);
@@ -152,14 +148,13 @@ impl Machine<'_> {
             let (mut block, mut page) = (ram.newest.block, ram.page);
             let is_full = page + pages > self.scope.pages || ram.failed >> block & 1 != 0;
             if is_full {
-                self.rewrite_copies()?;
                 block = self.other_block(block, self.taken())?;
                 page = 0;
             }
             let number = self.number_after(ram.next.number, block);
             self.ram().next.number = number;
-            let root = Root { number, before: ram.newest.root.number, closed, settled: closed, ..self.ram().next };
-            match self.root_in(block, page, root, is_full) {
+            let mut root = Root { number, before: ram.newest.root.number, closed, settled: closed, ..self.ram().next };
+            match self.root_in(block, page, &mut root, is_full) {
                 Err(Stop::Failed) => self.ram().failed |= 1 << block,
                 Ok(page) => {
                     self.adopt(root, block, page);
@@ -170,12 +165,15 @@ impl Machine<'_> {
         }
     }
 
-    fn root_in(&mut self, block: u8, mut page: u8, root: Root, erase: bool) -> Step<u8> {
+    fn root_in(&mut self, block: u8, mut page: u8, root: &mut Root, erase: bool) -> Step<u8> {
         if erase {
             self.erase_ring(block)?;
+            let in_ring = |head: &usize| matches!(root.at[*head], At::Ring(..)) && self.scope.has(Rule::OwnBlock);
+            let heads = self.scope.heads().filter(in_ring).fold(0, |heads, head| heads | 1 << head);
+            page = self.copy(block, root, heads)?;
         }
         for kind in [Kind::Root, Kind::First].into_iter().take(1 + usize::from(root.closed)) {
-            page = self.program_root(block, page, kind, root)?;
+            page = self.program_root(block, page, kind, *root)?;
         }
         Ok(page)
     }
@@ -184,7 +182,8 @@ impl Machine<'_> {
         let ram = self.ram();
         ram.certain = if ram.names >= 2 { ram.newest } else { ram.certain };
         ram.before = ram.newest;
-        ram.newest = Placed { root, block, copied: false };
+        ram.newest = Placed { root, block };
+        ram.next.at = root.at;
         (ram.page, ram.names, ram.keep) = (page, 0, 0);
     }
 
@@ -192,8 +191,7 @@ impl Machine<'_> {
     fn taken(&self) -> u16 {
         let ram = self.ram.expect("the volume is mounted");
         let certain = if ram.names >= 2 { ram.newest } else { ram.certain };
-        let alone = !(ram.newest.copied && self.scope.has(Rule::Trim));
-        let before = if self.scope.has(Rule::History) && alone { 1 << ram.before.block } else { 0 };
+        let before = if self.scope.has(Rule::History) { 1 << ram.before.block } else { 0 };
         let failed = if self.scope.has(Rule::FailedBlock) { ram.failed } else { 0 };
         ram.keep | failed | 1 << ram.newest.block | 1 << certain.block | before
     }
