@@ -19,7 +19,7 @@
 //! | [`call`] | calls, what they promise, and what must hold after each |
 //! | [`rules`] | the rules, each of which can be taken away |
 //! | `scope` | the worlds that are checked |
-//! | [`superblocks`] | a second model: how superblocks and the ring of anchors change |
+//! | [`roots`] | a second model: sealed roots, how a mount chooses one, and what it must not erase |
 //!
 //! Scheduling is free: calls come in any order, where the core's pace would forbid many. What is found to be safe here is safe whatever
 //! the pace; a rule that is needed here may be kept by the pace alone there. Not modelled: several pages in a frame or leaves in a
@@ -46,7 +46,6 @@ pub mod rules;
 mod scope;
 pub mod state;
 mod steps;
-pub mod superblocks;
 
 use call::Action;
 use state::{Scope, State};

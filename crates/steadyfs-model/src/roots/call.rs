@@ -1,6 +1,6 @@
 //! The calls, and what must hold after each.
 
-use super::chip::{At, Cell, Kind};
+use super::chip::{At, Cell, Kind, Root};
 use super::luck::Luck;
 use super::machine::{Machine, Step, Stop};
 use super::rules::Rule;
@@ -64,7 +64,7 @@ impl State {
 
     /// Whether a call makes sense now.
     pub fn may(&self, scope: &Scope, call: Call) -> bool {
-        let spaced = scope.has(Rule::Spaced);
+        let spaced = scope.has(Rule::Spaced) && !scope.twin;
         match (&self.ram, call) {
             _ if self.broken.is_some() => false,
             (None, Call::Mount) => true,
@@ -173,9 +173,14 @@ impl State {
     }
 }
 
+/// The oldest root whose records are kept once the newest is certain.
+fn oldest(scope: &Scope, ram: &Ram) -> Root {
+    if scope.has(Rule::History) && !scope.twin { ram.before.root } else { ram.newest.root }
+}
+
 /// Roots of smaller numbers than this are not needed any more, once the newest one is certain.
 fn limit(scope: &Scope, ram: &Ram) -> u32 {
-    if scope.has(Rule::History) { ram.before.root.number } else { ram.newest.root.number }
+    oldest(scope, ram).number
 }
 
 impl Machine<'_> {
@@ -196,7 +201,7 @@ impl Machine<'_> {
     /// Destroys the records that neither the newest root nor the one before it needs.
     fn destroy(&mut self) {
         let ram = *self.ram();
-        let oldest = if self.scope.has(Rule::History) { ram.before.root } else { ram.newest.root };
+        let oldest = oldest(self.scope, &ram);
         self.promise.gone = oldest.number;
         for (head, places) in self.chip.log.iter_mut().enumerate() {
             for (&place, record) in places.iter_mut().take_while(|(place, _)| **place < oldest.heads[head]) {

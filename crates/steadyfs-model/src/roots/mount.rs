@@ -28,11 +28,13 @@ struct Trail {
     touched: bool,
 }
 
+/// What the log says behind each root that can be read.
+type Trails = BTreeMap<Number, Trail>;
+
 impl Machine<'_> {
     /// Mounts: adopts a root that was closed, or writes its own.
     pub fn mount(&mut self) -> Step {
-        let survey = self.survey()?;
-        let trails = self.trails(&survey)?;
+        let (survey, trails) = self.read_ring()?;
         let (found, clean) = self.decide(&survey, &trails)?;
         self.check(&found, &survey)?;
         if clean {
@@ -58,15 +60,38 @@ impl Machine<'_> {
         self.settle(&found, 0)
     }
 
-    /// Follows the log from every root that can be read.
-    fn trails(&mut self, survey: &Survey) -> Step<BTreeMap<Number, Trail>> {
-        let mut trails = BTreeMap::new();
-        for (&number, traces) in survey {
-            if self.can_be_read(traces) {
-                trails.insert(number, self.follow(&traces.root)?);
+    /// Looks at the ring blocks, the newest first, until it has seen roots of each kind that it needs.
+    fn read_ring(&mut self) -> Step<(Survey, Trails)> {
+        let (mut survey, mut trails) = (Survey::new(), Trails::new());
+        for block in self.first_pages()? {
+            for number in self.survey(&mut survey, block)? {
+                if self.can_be_read(&survey[&number]) {
+                    trails.insert(number, self.follow(&survey[&number].root)?);
+                }
+            }
+            let readable = self.readable(&survey, &self.counting(&survey, &trails), &trails)?;
+            let two = self.scope.twin || readable.iter().any(|number| survey[number].seals + trails[number].names >= 2);
+            if two && readable.iter().any(|number| self.is_certain(&survey[number], &trails[number])) {
+                break;
             }
         }
-        Ok(trails)
+        Ok((survey, trails))
+    }
+
+    /// The roots that count, from the smallest number.
+    fn counting(&self, survey: &Survey, trails: &Trails) -> Vec<Number> {
+        let counts = |number: &Number| {
+            !self.scope.has(Rule::Seal) || survey[number].seals > 0 || trails.get(number).is_some_and(|trail| trail.names > 0)
+        };
+        survey.keys().copied().filter(counts).collect()
+    }
+
+    /// Whether a root will always count: two pages name it, or one that is proved to be complete.
+    fn is_certain(&self, traces: &Traces, trail: &Trail) -> bool {
+        if self.scope.twin {
+            return traces.has_later;
+        }
+        traces.seals + trail.names >= 2 || traces.is_sealed_for_good || trail.is_proven
     }
 
     fn can_be_read(&self, traces: &Traces) -> bool {
@@ -103,6 +128,9 @@ impl Machine<'_> {
             trail.unsteady = trail.unsteady & !(1 << head) | u8::from(unsteady) << head;
         }
         self.look_behind(&mut trail)?;
+        if self.scope.twin {
+            (trail.names, trail.other, trail.is_proven) = (0, None, false);
+        }
         Ok(trail)
     }
 
@@ -128,11 +156,8 @@ impl Machine<'_> {
     }
 
     /// Decides: the base, what it must not erase, and whether the volume was ended cleanly.
-    fn decide(&mut self, survey: &Survey, trails: &BTreeMap<Number, Trail>) -> Step<(Found, bool)> {
-        let counts = |number: &Number| {
-            !self.scope.has(Rule::Seal) || survey[number].seals > 0 || trails.get(number).is_some_and(|trail| trail.names > 0)
-        };
-        let counting: Vec<Number> = survey.keys().copied().filter(counts).collect();
+    fn decide(&mut self, survey: &Survey, trails: &Trails) -> Step<(Found, bool)> {
+        let counting = self.counting(survey, trails);
         let readable = self.readable(survey, &counting, trails)?;
         let Some(&base) = readable.last() else { return Err(Stop::Told(Told::NoRoot)) };
         let largest = counting.iter().copied().filter(|&number| number == base || self.is_firm(&survey[&number], trails.get(&number))).max().unwrap_or(base);
@@ -149,7 +174,8 @@ impl Machine<'_> {
         let mark = traces.behind_seal;
         let is_marked = self.scope.mark && mark < self.scope.pages && self.look_ring(traces.block, mark)?.is_touched();
         let found = Found { base: placed, next, keep, rescue: self.rescue(trail)?, mark };
-        let ended = placed.root.closed && traces.first_seal == self.whole() && trail.last.is_none() && largest == base;
+        let sealed = !self.scope.mark || traces.first_seal == self.whole();
+        let ended = placed.root.closed && sealed && trail.last.is_none() && largest == base;
         let outranked = self.scope.mark && self.scope.has(Rule::Largest) && (known > base || self.ring_is_damaged());
         let clean = ended && !outranked && !trail.touched && !is_marked && !traces.is_unsteady && trail.unsteady == 0;
         Ok((self.skip(found, trail), clean))
@@ -158,7 +184,7 @@ impl Machine<'_> {
     /// Of the roots that count, those that a mount may begin with.
     ///
     /// One that is named by its first seal alone must be able to give all that it needs: an erase that was cut may have left parts of it.
-    fn readable(&mut self, survey: &Survey, counting: &[Number], trails: &BTreeMap<Number, Trail>) -> Step<Vec<Number>> {
+    fn readable(&mut self, survey: &Survey, counting: &[Number], trails: &Trails) -> Step<Vec<Number>> {
         let mut readable = Vec::new();
         for number in counting {
             let Some(trail) = trails.get(number) else { continue };
@@ -171,7 +197,7 @@ impl Machine<'_> {
 
     /// Whether a root was certainly complete: a record names it, or both of its seals.
     fn is_firm(&self, traces: &Traces, trail: Option<&Trail>) -> bool {
-        let both = traces.first_seal != 0 && traces.has_second;
+        let both = if self.scope.twin { traces.has_later } else { traces.first_seal != 0 && traces.has_second };
         both || trail.is_some_and(|trail| trail.names > 0) || !self.scope.has(Rule::Firm)
     }
 
@@ -197,17 +223,16 @@ impl Machine<'_> {
     }
 
     /// The ring blocks that a mount does not erase.
-    fn keep(&self, survey: &Survey, trails: &BTreeMap<Number, Trail>, readable: &[Number], base: Number) -> u16 {
-        let names = |number: &Number| survey[number].seals + trails[number].names;
-        let two = |number: &Number| names(number) >= 2;
-        let certain = |number: &Number| two(number) || survey[number].is_sealed_for_good || trails[number].is_proven;
+    fn keep(&self, survey: &Survey, trails: &Trails, readable: &[Number], base: Number) -> u16 {
+        let two = |number: &Number| survey[number].seals + trails[number].names >= 2;
+        let certain = |number: &Number| self.is_certain(&survey[number], &trails[number]);
         let oldest = || readable.first().filter(|_| self.scope.has(Rule::Fallback));
         let newest = |kind: &dyn Fn(&Number) -> bool| readable.iter().rev().find(|number| kind(number)).or_else(oldest).copied();
         let mut kept = Vec::new();
         if self.scope.has(Rule::Keep) {
             kept.extend(newest(&certain));
         }
-        if self.scope.has(Rule::Two) {
+        if self.scope.has(Rule::Two) && !self.scope.twin {
             kept.extend(newest(&two));
         }
         let mut blocks = 1 << survey[&base].block;
@@ -218,7 +243,7 @@ impl Machine<'_> {
         for number in kept {
             let traces = &survey[&number];
             blocks |= 1 << traces.block;
-            if self.scope.has(Rule::History) && traces.root.before > 0 {
+            if self.scope.has(Rule::History) && !self.scope.twin && traces.root.before > 0 {
                 let before = traces.root.before;
                 let seen = survey.get(&before).map(|traces| traces.block);
                 blocks |= 1 << seen.unwrap_or((before % u32::from(self.scope.ring)) as u8);

@@ -21,6 +21,7 @@ impl Scope {
         parts: 1,
         heads: 2,
         names: 4096,
+        twin: false,
         mark: false,
         uneven: true,
         wild: false,

@@ -20,6 +20,8 @@ pub struct Scope {
     pub heads: u8,
     /// A record names the number of its root modulo this.
     pub names: u32,
+    /// Whether every root is followed by whole copies before anything else is programmed; records name no roots then.
+    pub twin: bool,
     /// Whether the first change programs a mark, as on NOR, or a root, as on NAND.
     pub mark: bool,
     /// Whether each page of a block whose erase was cut has a fate of its own.
@@ -57,7 +59,24 @@ impl Scope {
 
     /// How many pages before the end of a ring block a mount reads.
     pub fn window(&self) -> u8 {
-        3 * self.parts + 1
+        if self.twin { 2 * self.parts * self.twin_kinds().len() as u8 + self.heads + 1 } else { 3 * self.parts + 1 }
+    }
+
+    /// What a root consists of where every root has copies: with one page it has two, else one.
+    fn twin_kinds(&self) -> &'static [Kind] {
+        if self.parts == 1 { &[Kind::Root, Kind::First, Kind::Second] } else { &[Kind::Root, Kind::First] }
+    }
+
+    /// What a root consists of.
+    pub fn kinds(&self, root: &Root) -> &'static [Kind] {
+        let all = &[Kind::Root, Kind::First, Kind::Second];
+        match (root.closed, root.settled) {
+            _ if self.twin => self.twin_kinds(),
+            (true, _) => &all[..2],
+            (false, true) if self.has(Rule::First) => all,
+            (false, true) => &all[..2],
+            (false, false) => &all[..1],
+        }
     }
 
     /// By how much a mount's number exceeds what it can read.

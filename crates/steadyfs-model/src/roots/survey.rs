@@ -3,6 +3,7 @@
 use super::chip::{Kind, Number, Page, Root, Seen};
 use super::machine::{Machine, Step};
 use super::rules::Rule;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// What the ring says of a root.
@@ -22,6 +23,8 @@ pub struct Traces {
     pub seals: u8,
     /// A seal is proved to be complete by what lies behind it.
     pub is_sealed_for_good: bool,
+    /// A page of a seal can be read that is not the first one: the first one was complete.
+    pub has_later: bool,
     /// A page of its second seal can be read.
     pub has_second: bool,
     /// A page of it was not read well each time.
@@ -34,29 +37,50 @@ pub struct Traces {
 pub type Survey = BTreeMap<Number, Traces>;
 
 impl Machine<'_> {
-    /// Reads the ring: of each block the first page, the end by bisection, and some pages before it.
-    pub fn survey(&mut self) -> Step<Survey> {
-        let mut survey = Survey::new();
+    /// The ring blocks that are not blank, in the order in which a mount looks at them: those whose first page cannot be read, and
+    /// then the others from the largest number down.
+    pub fn first_pages(&mut self) -> Step<Vec<u8>> {
+        let mut blocks = Vec::new();
         for block in 0..self.scope.ring {
-            let pages = self.survey_block(block)?;
-            for (at, &(index, seen)) in pages.iter().enumerate() {
-                let behind = pages.get(at + 1).filter(|next| next.0 == index + 1).is_some_and(|next| next.1.is_touched());
-                if let Seen::Good(page, unsteady) = seen {
-                    self.trace(&mut survey, block, index, page, unsteady, behind);
-                }
+            match self.look_ring(block, 0)? {
+                Seen::Blank => {}
+                Seen::Damaged => blocks.push((Number::MAX, block)),
+                Seen::Good(page, _) => blocks.push((page.root.number, block)),
             }
         }
-        let whole = self.whole();
-        for traces in survey.values_mut() {
-            if !self.scope.has(Rule::Copy) {
-                traces.parts = traces.own_parts;
-            }
-            if !self.scope.has(Rule::AnyName) && traces.own_parts != whole {
-                traces.seals = 0;
-                traces.has_second = false;
+        blocks.sort_unstable_by_key(|&(number, block)| (Reverse(number), block));
+        Ok(blocks.into_iter().map(|(_, block)| block).collect())
+    }
+
+    /// Adds what a ring block says; the numbers that it says something of.
+    pub fn survey(&mut self, survey: &mut Survey, block: u8) -> Step<Vec<Number>> {
+        let pages = self.survey_block(block)?;
+        let mut numbers = Vec::new();
+        for (at, &(index, seen)) in pages.iter().enumerate() {
+            let behind = pages.get(at + 1).filter(|next| next.0 == index + 1).is_some_and(|next| next.1.is_touched());
+            if let Seen::Good(page, unsteady) = seen
+                && !matches!(page.kind, Kind::Mark | Kind::Nothing)
+            {
+                self.trace(survey, block, index, page, unsteady, behind);
+                numbers.push(page.root.number);
             }
         }
-        Ok(survey)
+        numbers.dedup();
+        for number in &numbers {
+            self.pass_over_copies(survey.get_mut(number).expect("it was just traced"));
+        }
+        Ok(numbers)
+    }
+
+    /// Forgets what a rule that is taken away would have seen.
+    fn pass_over_copies(&self, traces: &mut Traces) {
+        if !self.scope.has(Rule::Copy) {
+            traces.parts = traces.own_parts;
+        }
+        if !self.scope.has(Rule::AnyName) && traces.own_parts != self.whole() {
+            traces.seals = 0;
+            traces.has_second = false;
+        }
     }
 
     /// All pages of a root, a bit each.
@@ -64,11 +88,9 @@ impl Machine<'_> {
         (1 << self.scope.parts) - 1
     }
 
+    /// Of a ring block the first page, the end by bisection, and some pages before it.
     fn survey_block(&mut self, block: u8) -> Step<Vec<(u8, Seen<Page>)>> {
         let first = self.look_ring(block, 0)?;
-        if !first.is_touched() {
-            return Ok(Vec::new());
-        }
         let (mut low, mut high) = (1, self.scope.pages);
         while low < high {
             let middle = (low + high) / 2;
@@ -83,9 +105,6 @@ impl Machine<'_> {
 
     fn trace(&self, survey: &mut Survey, block: u8, index: u8, page: Page, unsteady: bool, behind: bool) {
         let Page { kind, part, root, .. } = page;
-        if matches!(kind, Kind::Mark | Kind::Nothing) {
-            return;
-        }
         let traces = survey.entry(root.number).or_insert(Traces {
             root,
             block,
@@ -94,6 +113,7 @@ impl Machine<'_> {
             first_seal: 0,
             seals: 0,
             is_sealed_for_good: false,
+            has_later: false,
             has_second: false,
             is_unsteady: false,
             behind_seal: 0,
@@ -113,6 +133,7 @@ impl Machine<'_> {
                 traces.seals += 1;
                 traces.is_sealed_for_good |= proof;
                 traces.has_second |= kind == Kind::Second;
+                traces.has_later |= kind == Kind::Second || part > 0;
             }
             _ => {}
         }

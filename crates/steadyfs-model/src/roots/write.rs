@@ -30,12 +30,8 @@ impl Machine<'_> {
         if self.scope.has(Rule::Erase) || !self.chip.ring[usize::from(block)].is_empty() {
             self.erase_ring(block)?;
         }
-        let mut page = self.copy(block, &mut root, found.rescue)?;
-        let kinds = [Kind::Root, Kind::First, Kind::Second];
-        let count = if self.scope.has(Rule::First) { 3 } else { 2 };
-        for kind in kinds.into_iter().take(count) {
-            page = self.program_root(block, page, kind, root)?;
-        }
+        let page = self.program_root(block, 0, &mut root, found.rescue)?;
+        let count = self.scope.kinds(&root).len();
         let newest = Placed { root, block };
         self.ram = Some(Ram {
             newest,
@@ -43,7 +39,7 @@ impl Machine<'_> {
             certain: newest,
             next: Root { settled: false, ..root },
             page,
-            names: count as u8 - 1,
+            names: if self.scope.twin { 2 } else { count as u8 - 1 },
             journaled: false,
             keep: 0,
             failed: 0,
@@ -52,20 +48,32 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Begins a ring block with copies of what some heads wrote last.
-    fn copy(&mut self, block: u8, root: &mut Root, heads: u8) -> Step<u8> {
-        let mut page = 0;
+    /// Programs a root, its seals, and copies of what some heads wrote last: before it, or behind it where every root has copies.
+    fn program_root(&mut self, block: u8, mut page: u8, root: &mut Root, heads: u8) -> Step<u8> {
+        let twin = self.scope.twin;
+        let mut next = page + if twin { self.scope.parts } else { 0 };
         for head in self.scope.heads().filter(|head| heads >> head & 1 != 0) {
-            self.program_ring(block, page, Page { kind: Kind::Copy(head as u8), part: 0, root: *root, cell: Cell::Whole })?;
-            root.at[head] = At::Ring(block, page);
-            page += 1;
+            root.at[head] = At::Ring(block, next);
+            next += 1;
+        }
+        if !twin {
+            page = self.program_copies(block, page, root, heads)?;
+        }
+        for (index, &kind) in self.scope.kinds(root).iter().enumerate() {
+            for part in 0..self.scope.parts {
+                self.program_ring(block, page, Page { kind, part, root: *root, cell: Cell::Whole })?;
+                page += 1;
+            }
+            if twin && index == 0 {
+                page = self.program_copies(block, page, root, heads)?;
+            }
         }
         Ok(page)
     }
 
-    fn program_root(&mut self, block: u8, mut page: u8, kind: Kind, root: Root) -> Step<u8> {
-        for part in 0..self.scope.parts {
-            self.program_ring(block, page, Page { kind, part, root, cell: Cell::Whole })?;
+    fn program_copies(&mut self, block: u8, mut page: u8, root: &Root, heads: u8) -> Step<u8> {
+        for head in self.scope.heads().filter(|head| heads >> head & 1 != 0) {
+            self.program_ring(block, page, Page { kind: Kind::Copy(head as u8), part: 0, root: *root, cell: Cell::Whole })?;
             page += 1;
         }
         Ok(page)
@@ -127,12 +135,13 @@ impl Machine<'_> {
         let (place, value) = (ram.next.heads[head], new.unwrap_or(ram.next.values[head]));
         let record = Record { sequence: ram.next.sequence, name: ram.newest.root.number, value, cell: Cell::Whole };
         self.program_log(head, place, record)?;
+        let twin = self.scope.twin;
         let ram = self.ram();
         ram.next.heads[head] += 1;
         ram.next.sequence += 1;
         ram.next.values[head] = value;
         ram.next.at[head] = At::Log(head as u8, place);
-        ram.names = (ram.names + 1).min(2);
+        ram.names = if twin { ram.names } else { (ram.names + 1).min(2) };
         ram.journaled = true;
         self.promise.acknowledged[head] = value;
         self.promise.flying = None;
@@ -141,8 +150,8 @@ impl Machine<'_> {
 
     /// Writes a root, the last one with a seal.
     pub fn root(&mut self, closed: bool) -> Step {
-        let copies = 1 + u8::from(closed);
-        let pages = self.scope.parts * copies + u8::from(closed && self.scope.mark);
+        let root = Root { closed, settled: closed, ..self.ram().next };
+        let pages = self.scope.parts * self.scope.kinds(&root).len() as u8 + u8::from(closed && self.scope.mark);
         loop {
             let ram = *self.ram();
             let (mut block, mut page) = (ram.newest.block, ram.page);
@@ -165,33 +174,31 @@ impl Machine<'_> {
         }
     }
 
-    fn root_in(&mut self, block: u8, mut page: u8, root: &mut Root, erase: bool) -> Step<u8> {
-        if erase {
-            self.erase_ring(block)?;
-            let in_ring = |head: &usize| matches!(root.at[*head], At::Ring(..)) && self.scope.has(Rule::OwnBlock);
-            let heads = self.scope.heads().filter(in_ring).fold(0, |heads, head| heads | 1 << head);
-            page = self.copy(block, root, heads)?;
+    fn root_in(&mut self, block: u8, page: u8, root: &mut Root, erase: bool) -> Step<u8> {
+        if !erase {
+            return self.program_root(block, page, root, 0);
         }
-        for kind in [Kind::Root, Kind::First].into_iter().take(1 + usize::from(root.closed)) {
-            page = self.program_root(block, page, kind, *root)?;
-        }
-        Ok(page)
+        self.erase_ring(block)?;
+        let in_ring = |head: &usize| matches!(root.at[*head], At::Ring(..)) && self.scope.has(Rule::OwnBlock);
+        let heads = self.scope.heads().filter(in_ring).fold(0, |heads, head| heads | 1 << head);
+        self.program_root(block, page, root, heads)
     }
 
     fn adopt(&mut self, root: Root, block: u8, page: u8) {
+        let twin = self.scope.twin;
         let ram = self.ram();
         ram.certain = if ram.names >= 2 { ram.newest } else { ram.certain };
         ram.before = ram.newest;
         ram.newest = Placed { root, block };
         ram.next.at = root.at;
-        (ram.page, ram.names, ram.keep) = (page, 0, 0);
+        (ram.page, ram.names, ram.keep) = (page, if twin { 2 } else { 0 }, 0);
     }
 
     /// The ring blocks that are not erased in normal operation.
     fn taken(&self) -> u16 {
         let ram = self.ram.expect("the volume is mounted");
         let certain = if ram.names >= 2 { ram.newest } else { ram.certain };
-        let before = if self.scope.has(Rule::History) { 1 << ram.before.block } else { 0 };
+        let before = if self.scope.has(Rule::History) && !self.scope.twin { 1 << ram.before.block } else { 0 };
         let failed = if self.scope.has(Rule::FailedBlock) { ram.failed } else { 0 };
         ram.keep | failed | 1 << ram.newest.block | 1 << certain.block | before
     }
