@@ -8,8 +8,8 @@ mod once;
 
 use common::{Rng, setting};
 use once::{FailOnce, Step, Volume, Way, stage};
-use steadyfs::Config;
 use steadyfs::media::Geometry;
+use steadyfs::{CommitOn, Config, Error, OpenOptions};
 
 /// A chip with double pages that copies by itself, one with single pages, and one whose blocks have no power of two of pages.
 const CHIPS: [(Geometry, bool, u16); 3] = [
@@ -124,4 +124,62 @@ fn an_operation_that_fails_once_costs_at_most_its_call() {
             }
         }
     }
+}
+
+/// A transaction that outgrew its table was undone as a whole with the call that found no place in it.
+#[test]
+fn a_call_that_finds_no_place_leaves_a_transaction_that_can_be_committed() {
+    for (geometry, copy, unit_pages) in CHIPS {
+        let (mut chip, config) = stage(geometry, copy, unit_pages);
+        let mut memory = vec![0; config.memory_bytes(&geometry) + 256];
+        let mut volume = Volume::mount(&mut chip, &mut memory).expect("mount");
+        let page = vec![3; volume.fs.usage().logical_bytes as usize];
+        let mut file = volume.fs.open("large", OpenOptions::CREATE).expect("create");
+        let mut written = 0;
+        let refused = loop {
+            match volume.fs.write(&mut file, written * page.len() as u64, &page) {
+                Ok(()) => written += 1,
+                Err(error) => break error,
+            }
+        };
+        assert!(written > 1 && refused == Error::TransactionTooLarge, "{refused}");
+        assert_eq!(volume.fs.size(&mut file), Ok(written * page.len() as u64));
+        volume.fs.close(file).expect("close");
+        let expected = once::contents(&mut volume.fs).expect("contents");
+        assert_eq!(expected["large"].as_ref().map(Vec::len), Some(written as usize * page.len()));
+        assert!(volume.fs.has_changes());
+        volume.fs.commit().expect("commit");
+        drop(volume);
+        let mut volume = Volume::mount(&mut chip, &mut memory).expect("mount");
+        assert_eq!(volume.current, expected);
+        volume.verify();
+    }
+}
+
+/// `open` that creates ended in `NoSpace`, and a power cut brought the file back: the call's commit had been made, and reclamation failed after it.
+#[test]
+fn a_file_that_finds_no_room_is_not_there_after_a_cut() {
+    let (geometry, copy, unit_pages) = CHIPS[0];
+    let (mut chip, config) = stage(geometry, copy, unit_pages);
+    let mut memory = vec![0; config.memory_bytes(&geometry) + 256];
+    let mut volume = Volume::mount(&mut chip, &mut memory).expect("mount");
+    volume.fs.set_commit_on(CommitOn::EVERY_WRITE);
+    let page = vec![3; volume.fs.usage().logical_bytes as usize];
+    let mut file = volume.fs.open("large", OpenOptions::DURABLE).expect("create");
+    let mut at = 0;
+    while volume.fs.write(&mut file, at, &page).is_ok() {
+        at += page.len() as u64;
+    }
+    volume.fs.close(file).expect("close");
+    let mut made = Vec::new();
+    let refused = (0..).map(|number| format!("small {number}")).find_map(|name| {
+        let opened = volume.fs.open(name.as_str(), OpenOptions::DURABLE).and_then(|file| volume.fs.close(file));
+        opened.map(|()| made.push(name)).err()
+    });
+    assert!(matches!(refused, Some(Error::NoSpace | Error::TooManyFiles)), "{refused:?}");
+    drop(volume);
+    let mut volume = Volume::mount(&mut chip, &mut memory).expect("mount");
+    let small = volume.current.keys().filter(|name| name.starts_with("small")).count();
+    assert_eq!(small, made.len());
+    volume.verify();
 }

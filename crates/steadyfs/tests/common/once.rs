@@ -21,14 +21,19 @@ pub enum Way {
     BadTorn,
     /// The chip says that it is locked.
     Locked,
+    /// The device does not answer for a while: it has done the first operation, and none of the following.
+    Away,
 }
 
+/// Operations for which a device that is away does not answer.
+const AWAY: u64 = 25;
+
 impl Way {
-    pub const ALL: [Self; 6] = [Self::Refused, Self::Done, Self::Torn, Self::BadDone, Self::BadTorn, Self::Locked];
+    pub const ALL: [Self; 7] = [Self::Refused, Self::Done, Self::Torn, Self::BadDone, Self::BadTorn, Self::Locked, Self::Away];
 
     fn failure(self, reads: bool) -> Failure {
         match self {
-            Self::Refused | Self::Done | Self::Torn => Failure::Device,
+            Self::Refused | Self::Done | Self::Torn | Self::Away => Failure::Device,
             Self::BadDone | Self::BadTorn if reads => Failure::Uncorrectable,
             Self::BadDone | Self::BadTorn => Failure::BadBlock,
             Self::Locked if reads => Failure::Device,
@@ -40,7 +45,7 @@ impl Way {
     fn leaves(self) -> Option<Torn> {
         match self {
             Self::Refused | Self::Locked => None,
-            Self::Done | Self::BadDone => Some(Torn::New),
+            Self::Done | Self::BadDone | Self::Away => Some(Torn::New),
             Self::Torn | Self::BadTorn => Some(Torn::Garbled),
         }
     }
@@ -79,13 +84,17 @@ impl FailOnce {
         }
         self.operations += 1;
         let (operation, way) = self.plan?;
-        if operation + 1 == self.operations && std::env::var_os("STEADYFS_TELL").is_some() {
+        if operation < self.operations && std::env::var_os("STEADYFS_TELL").is_some() {
             eprintln!("{}", std::backtrace::Backtrace::force_capture());
         }
-        (operation + 1 == self.operations).then(|| {
+        if operation >= self.operations {
+            return None;
+        }
+        let since = self.operations - 1 - operation;
+        if way != Way::Away || since + 1 == AWAY {
             self.plan = None;
-            way
-        })
+        }
+        Some(if since > 0 { Way::Refused } else { way })
     }
 
     fn change(
