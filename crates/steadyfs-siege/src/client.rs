@@ -343,8 +343,13 @@ impl Session<'_, '_, '_> {
             return self.close(handle);
         }
         let end = self.size_of(&handle);
-        let size = self.any_size(habits);
         let offset = self.rng.usize(..=end);
+        let mut size = self.any_size(habits);
+        if !self.oracle.current.has_name(handle.id) {
+            // Which pieces of a long write were made before an error can only be seen by the file's name.
+            let page = self.fs.usage().logical_bytes as usize;
+            size = size.min(page - offset % page);
+        }
         let answer = if offset + size > FILE_MAX { Answer::Done(()) } else { self.write(&mut handle, offset, size) };
         self.handles.push(handle);
         answer

@@ -64,6 +64,11 @@ impl Tree {
             && self.names.iter().zip(&other.names).all(|((a, i), (b, j))| a == b && self.nodes[i] == other.nodes[j])
     }
 
+    /// Whether a file has a name.
+    pub fn has_name(&self, id: Id) -> bool {
+        self.names.values().any(|named| *named == id)
+    }
+
     /// Forgets nodes that have neither a name nor a handle.
     pub fn forget_unused(&mut self, handles: &[Id]) {
         let used: BTreeSet<Id> = self.names.values().chain(handles).copied().collect();

@@ -144,11 +144,11 @@ impl<F: Flash> FileSystem<'_, F> {
         if self.commits_first(call) || (buffer == Buffer::Any && self.commit_on().contains(CommitOn::FULL)) {
             work.commits += 1;
         }
-        if self.orphans_are_stale {
+        if self.has_abandoned_orphans() {
             work = work.plus(&COLLECT);
             work.commits += 1;
         }
-        if self.lists.trim != 0 || self.orphans_are_stale {
+        if self.lists.trim != 0 || self.has_abandoned_orphans() {
             work = work.plus(&TRIM);
             work.commits = work.commits.max(1);
             reads = self.looks(26);

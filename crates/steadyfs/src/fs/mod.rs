@@ -119,8 +119,6 @@ pub struct FileSystem<'m, F> {
     mark: Mark,
     /// A rollback has changed what RAM keeps of the volume's own pages, and they could not be read yet.
     is_stale: bool,
-    /// The list of orphans is from before the mount.
-    orphans_are_stale: bool,
     /// Grows with every change of an inode; a handle that knows an older one looks its inode up again.
     stamp: u32,
     commit_on: CommitOn,
@@ -178,7 +176,6 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             lists: Lists::default(),
             mark: Mark::default(),
             is_stale: false,
-            orphans_are_stale: false,
             stamp: 1,
             commit_on: CommitOn::ON_FLUSH,
             commit_interval_ns: 1_000_000_000,
@@ -200,7 +197,6 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             Some(result) => result?,
         }
         self.store.start_scrub();
-        self.orphans_are_stale = self.lists.orphan_first != 0;
         Ok(())
     }
 

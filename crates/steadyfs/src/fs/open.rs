@@ -137,13 +137,18 @@ impl<'m> OpenTable<'m> {
         self.find(inode).or_else(free).ok_or(Error::TooManyOpenFiles)
     }
 
-    /// Forgets a handle; returns how many are left, and the flags.
-    pub fn close(&mut self, file: &File) -> (u16, u16) {
+    /// Forgets a handle.
+    pub fn close(&mut self, file: &File) {
         let slot = usize::from(file.slot);
         let entry = self.get(slot);
         let open = entry.open.saturating_sub(1);
         self.set(slot, if open == 0 { Entry::default() } else { Entry { open, ..entry } });
-        (open, entry.flags)
+    }
+
+    /// Whether a handle is the last one of an orphan.
+    fn is_last_of_orphan(&self, file: &File) -> bool {
+        let entry = self.get(usize::from(file.slot));
+        entry.open == 1 && entry.flags & (ORPHAN | GONE) == ORPHAN
     }
 
     /// Undoes that the file of an entry became an orphan.
@@ -286,11 +291,13 @@ impl<F: Flash> FileSystem<'_, F> {
 
     fn release_handle(&mut self, file: &File) -> Result<(), Error> {
         let known = self.reload();
-        let (open, flags) = self.open.close(file);
-        if open > 0 || flags & ORPHAN == 0 || flags & GONE != 0 || self.store.is_read_only() {
-            return known;
+        let frees = self.open.is_last_of_orphan(file) && !self.store.is_read_only();
+        let begun = if frees { self.begin(Call::Remove { depth: 0 }) } else { known };
+        // Where the call fails nobody stands for the orphan any more, and a later call collects it.
+        self.open.close(file);
+        if begun.is_err() || !frees {
+            return begun;
         }
-        self.begin(Call::Remove { depth: 0 })?;
         let result = self.free_orphan(file.inode());
         // Here and not in a call of its own, which would owe reclamation a second time.
         let event = if file.options.changes() { CommitOn::CLOSE } else { CommitOn::NONE };
@@ -384,7 +391,12 @@ impl<F: Flash> FileSystem<'_, F> {
         self.free_file(inode, &header)
     }
 
-    /// Gives the orphans that a power cut left to the trim list.
+    /// Whether there are orphans that no handle stands for: a power cut, or a close that failed, has left them.
+    pub(super) fn has_abandoned_orphans(&self) -> bool {
+        self.lists.orphan_first != 0 && !self.open.has_orphans()
+    }
+
+    /// Gives the orphans that nobody stands for to the trim list.
     pub(super) fn collect_orphans(&mut self) -> Result<(), Error> {
         let Lists { trim, orphan_first, orphan_last } = self.lists;
         self.link_orphan(orphan_last, NEXT_AT, trim)?;

@@ -215,8 +215,6 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         }
         self.load_space()?;
         self.check_open_files()?;
-        // An orphan whose last handle was closed since has nobody left to free it.
-        self.orphans_are_stale = self.lists.orphan_first != 0 && !self.open.has_orphans();
         self.is_stale = false;
         Ok(())
     }
@@ -239,10 +237,9 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             self.changed_at_ns = self.now_ns;
         }
         // With a commit, so that no rollback brings them back; an open transaction is not ours to commit.
-        if self.orphans_are_stale && !self.store.is_open() {
+        if self.has_abandoned_orphans() && !self.store.is_open() {
             let result = self.collect_orphans().and_then(|()| self.store.commit());
             self.step(result)?;
-            self.orphans_are_stale = false;
         }
         if self.trims_first() {
             let result = self.trim_step();
@@ -311,7 +308,5 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         // Handles and the directory that was used last look again.
         self.stamp = self.stamp.wrapping_add(1);
         self.dir = None;
-        // An orphan whose last handle this call has closed has nobody left to free it.
-        self.orphans_are_stale |= self.lists.orphan_first != 0 && !self.open.has_orphans();
     }
 }
