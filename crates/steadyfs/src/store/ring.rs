@@ -24,8 +24,8 @@ use crate::format::root::{BYTES, Header};
 use crate::format::superblock::Superblock;
 use crate::media::{BlockIndex, Flash, Kind, PageIndex, Tag};
 
-/// Sequences that a root may say: a tag has 40 bits, and what a mount and its session add must fit as well.
-pub(super) const SEQUENCE_MAX: u64 = (1 << 40) - (1 << 24);
+/// Sequences that a root may say: a tag has 36 bits, and what a mount and its session add must fit as well.
+pub(super) const SEQUENCE_MAX: u64 = (1 << 36) - (1 << 24);
 /// Numbers of roots are below this.
 pub(super) const NUMBER_MAX: u64 = 1 << 31;
 

@@ -2,7 +2,8 @@
 //!
 //! The first page of each ring block tells the number of its first root. Beginning with the newest block, the pages at its end are read
 //! until there is a root that *counts*: a page of a copy can be read. It is *certain* if that is not the first page of the first copy, which
-//! alone may have been cut, or be left of a block whose erase was cut: then the root counts only with all that it names in its own block.
+//! alone may have been cut. With one such page alone, which may be what a cut erase has left of the block, it counts only with all
+//! that it names in its own block.
 //! The newest root that counts is the base. Until this mount has written a root of its own it erases neither the base, nor the newest
 //! root that is certain, nor, where there is none, the oldest that counts: what counts for this mount may not count for the next one.
 
@@ -29,10 +30,10 @@ pub(super) struct Found {
     starts: [PageIndex; INSTANCES],
     /// A bit for each page of the root that can be read, in whichever copy.
     pages: u64,
-    /// A page of a copy can be read.
-    counts: bool,
-    /// And it always will.
-    certain: bool,
+    /// Pages of the copies that can be read.
+    seals: u32,
+    /// The last of them, counted over all copies.
+    last_seal: u32,
 }
 
 impl<F: Flash> Store<'_, F> {
@@ -111,23 +112,22 @@ impl<F: Flash> Store<'_, F> {
             let mut end = NONE;
             while let Some(found) = self.root_before(place, &mut end)? {
                 self.ring.number = self.ring.number.max(found.number);
-                if !found.counts || found.number >= below {
+                if !found.counts() || found.number >= below {
                     continue;
                 }
                 let is_there = self.is_whole_root(&found) && (base.is_some() || self.read_root(&found)?);
-                if base.is_none() && is_there && (found.certain || self.has_its_own(found.place)?) {
+                if base.is_none() && is_there && (found.is_firm() || self.has_its_own(found.place)?) {
                     base = Some(found);
                     self.ring.kept |= 1 << found.place;
                 }
                 if base.is_none() {
-                    // What only its first seal names was never shown to anybody; what was certain is missing now.
-                    lost |= found.certain;
+                    lost |= found.was_complete(self.layout.root_pages) && found.is_firm();
                     continue;
                 }
                 if is_there {
                     oldest = Some(found);
                 }
-                if is_there && found.certain {
+                if is_there && found.is_certain() {
                     self.ring.kept |= 1 << found.place;
                     return self.begin_with(base, lost);
                 }
@@ -140,7 +140,7 @@ impl<F: Flash> Store<'_, F> {
 
     fn begin_with(&mut self, base: Option<Found>, lost: bool) -> Result<Option<bool>, Error> {
         let Some(base) = base else { return Ok(None) };
-        self.ring.uncertain = Some(base.number).filter(|_| !base.certain);
+        self.ring.uncertain = Some(base.number).filter(|_| !base.is_firm());
         (self.ring.complete, self.ring.place) = (base.place, base.place);
         // Nothing is programmed behind it: each power cycle begins with a block of its own.
         (self.ring.next, self.ring.prepared) = (self.layout.geometry.pages_per_block, None);
@@ -179,7 +179,7 @@ impl<F: Flash> Store<'_, F> {
             let found = found.get_or_insert(Found::new(tag.sequence, place));
             found.add(&tag, first + *end, self.layout.root_pages);
             // A page of the copies may read as damaged the next time: the root itself is looked for as well.
-            if found.certain && found.starts[0] != NONE && self.is_whole_root(found) {
+            if found.is_certain() && found.starts[0] != NONE && self.is_whole_root(found) {
                 break;
             }
         }
@@ -267,7 +267,29 @@ pub(super) const fn ring_window(layout: &Layout) -> u32 {
 
 impl Found {
     fn new(number: u64, place: u32) -> Self {
-        Self { number, place, starts: [NONE; INSTANCES], pages: 0, counts: false, certain: false }
+        Self { number, place, starts: [NONE; INSTANCES], pages: 0, seals: 0, last_seal: 0 }
+    }
+
+    /// A page of a copy can be read.
+    fn counts(&self) -> bool {
+        self.seals > 0
+    }
+
+    /// And it will be at every mount, or another one of them.
+    fn is_certain(&self) -> bool {
+        self.last_seal > 0
+    }
+
+    /// Two pages of the copies can be read: the block is not one that lost a root whose only good page a cut erase has left.
+    fn is_firm(&self) -> bool {
+        self.seals > 1
+    }
+
+    /// Whether a root of which a page can be read nowhere was complete once. If its copies end with the page that is missing, it was never
+    /// shown to anybody.
+    fn was_complete(&self, root_pages: u32) -> bool {
+        let missing = (0..root_pages).rev().find(|page| self.pages >> page & 1 == 0);
+        self.is_certain() && missing.is_none_or(|page| self.last_seal > page)
     }
 
     /// Notes a page that can be read.
@@ -278,9 +300,8 @@ impl Found {
             *start = page - tag.logical;
         }
         if copy > 0 {
-            let seal = (copy - 1) * root_pages + tag.logical;
-            self.counts = true;
-            self.certain |= seal > 0;
+            self.seals += 1;
+            self.last_seal = self.last_seal.max((copy - 1) * root_pages + tag.logical);
         }
     }
 }
