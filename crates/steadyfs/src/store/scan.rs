@@ -121,7 +121,7 @@ impl<F: Flash> Store<'_, F> {
                     self.ring.kept |= 1 << found.place;
                 }
                 if base.is_none() {
-                    lost |= found.was_complete(self.layout.root_pages) && found.is_firm();
+                    lost |= found.is_missed(self.layout.root_pages);
                     continue;
                 }
                 if is_there {
@@ -285,11 +285,10 @@ impl Found {
         self.seals > 1
     }
 
-    /// Whether a root of which a page can be read nowhere was complete once. If its copies end with the page that is missing, it was never
-    /// shown to anybody.
-    fn was_complete(&self, root_pages: u32) -> bool {
+    /// Whether it was complete once, and a page of it can be read nowhere now. If its copies end with that page, it was never shown to anybody.
+    fn is_missed(&self, root_pages: u32) -> bool {
         let missing = (0..root_pages).rev().find(|page| self.pages >> page & 1 == 0);
-        self.is_certain() && missing.is_none_or(|page| self.last_seal > page)
+        self.is_certain() && missing.is_some_and(|page| self.last_seal > page)
     }
 
     /// Notes a page that can be read.
