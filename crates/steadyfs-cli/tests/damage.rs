@@ -11,6 +11,8 @@ const LOST: &str = "the newest journal page cannot be read: small changes of the
 fn damaged(name: &str) -> Bench {
     let bench = Bench::new(name);
     bench.write("from/file", &content(1, 50_000));
+    // So many that what was said of the first one is in the journal no more.
+    (0..80).for_each(|number| bench.write(&format!("from/later {number}"), &content(number, 200)));
     bench.ok("pack from i.img --device nand.toml");
     bench.write("more", &content(2, 3000));
     bench.ok("put i.img more /");

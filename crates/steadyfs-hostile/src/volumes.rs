@@ -35,7 +35,7 @@ pub struct Shape {
 }
 
 /// The smallest volumes that there are settings for: single pages, pages of two, and a chip that copies.
-pub const SHAPES: [Shape; 3] = [shape(256, 8, 44, 1), shape(256, 16, 28, 2), shape(512, 16, 28, 1)];
+pub const SHAPES: [Shape; 3] = [shape(256, 8, 44, 1), shape(256, 16, 32, 2), shape(512, 16, 28, 1)];
 
 const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pages: u16) -> Shape {
     let geometry = Geometry { page_bytes, pages_per_block, block_count };

@@ -173,14 +173,15 @@ impl Course {
         let result = caught(|| scene.work(&self.ops[..end]))?;
         let operations = scene.device.cut().operations() - before;
         let life = match result {
-            Ok(()) => Life::Through(operations),
-            Err(MountError::Volume(Error::Device | Error::Unknown | Error::ReadOnly)) if scene.device.cut().is_off() => {
+            // What reclamation meets at the end of a call is not the call's error: the last one of the workload says nothing of the cut.
+            Ok(()) | Err(MountError::Volume(Error::Device | Error::Unknown | Error::ReadOnly)) if scene.device.cut().is_off() => {
                 let met = scene.device.chip.records().last().map(|record| (record.operation, record.index));
                 let torn = cut.map_or(steadyfs_sim::Torn::New, |cut| cut.torn);
                 scene.tell(|| format!("  power fails in operation {operations}: {met:?}, leaves {torn:?}"));
                 scene.torn = true;
                 Life::Cut { torn: torn != steadyfs_sim::Torn::New || met.is_some_and(|(kind, _)| kind == Operation::Erase) }
             }
+            Ok(()) => Life::Through(operations),
             // What a cut left before the chip locked itself can be settled by nobody: it may read as anything.
             Err(MountError::Volume(error))
                 if scene.device.fail().is_locked() && (scene.torn || matches!(error, Error::ReadOnly | Error::Unknown)) =>

@@ -313,9 +313,14 @@ impl<'m, F: Flash> Store<'m, F> {
             result = self.claim(frame).and(result);
         }
         for block in 0..self.blocks.block_count() {
+            let in_use = self.blocks.live(block) > 0 || self.holds_journal(block);
             match self.blocks.state(block) {
+                // The record that took it is lost, or the root contradicts the map: it must not be erased.
+                State::Free | State::Listed | State::Erased | State::Clean | State::Dead if in_use => {
+                    self.blocks.set_state(block, State::Used)
+                }
                 // Nothing is marked on the medium: a mount may be for reading only.
-                State::Retiring if self.blocks.live(block) == 0 && !self.holds_journal(block) => self.lose(block),
+                State::Retiring if !in_use => self.lose(block),
                 _ => self.settle_empty(block),
             }
         }
