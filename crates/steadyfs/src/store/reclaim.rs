@@ -416,7 +416,7 @@ impl<F: Flash> Store<'_, F> {
         let fpb = self.layout.frames_per_block;
         let least = 1 + (moves + 3 * fpb / 4) / fpb;
         // A root must not find its next block unprepared, or its call would erase twice.
-        let ring_is_urgent = self.needs_ring_block() && self.ring_block_is_nearly_full() && stock > 0;
+        let ring_is_urgent = self.needs_ring_block() && self.ring_block_is_used(4) && stock > 0;
         if ring_is_urgent && self.roots_left() < 2 {
             return (Want::Must, Erasure::Ring);
         }
@@ -429,7 +429,8 @@ impl<F: Flash> Store<'_, F> {
         if lacks_stock && (stock <= STOCK / 2 || spaced) {
             return (Want::May, Erasure::Listed);
         }
-        let is_calm = self.needs_ring_block() && stock > STOCK / 2 && spaced;
+        // Not before half of the current one is written: idle time may come first.
+        let is_calm = self.needs_ring_block() && self.ring_block_is_used(2) && stock > STOCK / 2 && spaced;
         (if is_calm { Want::May } else { Want::No }, Erasure::Ring)
     }
 

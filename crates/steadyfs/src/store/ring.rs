@@ -82,10 +82,10 @@ impl<F: Flash> Store<'_, F> {
         self.layout.geometry.pages_per_block.saturating_sub(self.ring.next) / self.layout.root_programs
     }
 
-    /// Whether the last quarter of the current ring block is begun.
-    pub(super) fn ring_block_is_nearly_full(&self) -> bool {
+    /// Whether the last of `parts` parts of the current ring block is begun.
+    pub(super) fn ring_block_is_used(&self, parts: u32) -> bool {
         let pages = self.layout.geometry.pages_per_block;
-        self.roots_left() == 0 || self.ring.next + pages / 4 > pages
+        self.roots_left() == 0 || self.ring.next + pages / parts > pages
     }
 
     /// Whether the ring block that comes next is not erased yet.
