@@ -125,7 +125,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let (file_page, within) = self.split(offset);
         let logical = match self.page_of(&mut file.node, file_page)? {
             Some(logical) => logical,
-            None => self.add_file_page(file, file_page)?,
+            None => self.add_file_page(file, file_page, data.len() as u32 == self.store.layout().logical_bytes)?,
         };
         self.note_change(file, end)?;
         if data.len() <= self.store.patch_bytes_max() {
@@ -135,9 +135,13 @@ impl<F: Flash> FileSystem<'_, F> {
         }
     }
 
-    fn add_file_page(&mut self, file: &mut File, file_page: u32) -> Result<u32, Error> {
+    fn add_file_page(&mut self, file: &mut File, file_page: u32, is_whole: bool) -> Result<u32, Error> {
         let logical = self.add_page(&mut file.node, file_page)?;
         self.touch(file);
+        if !is_whole {
+            // What was free is discarded, or was never written.
+            self.store.know_unwritten(logical);
+        }
         Ok(logical)
     }
 

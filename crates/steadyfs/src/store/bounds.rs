@@ -232,7 +232,7 @@ impl<F: Flash> Store<'_, F> {
         // What a victim's space pays for, journal pages not counted: each of them brings the next checkpoint nearer.
         let cycle_ns = self.victim_ns(&promise, timing);
         let rest_ns = self.move_cost().times(self.layout.frames_per_block).time_ns(timing) + timing.erase_ns;
-        let paid_ns = cycle_ns + rest_ns / u64::from(self.spread_kept().max(1));
+        let paid_ns = cycle_ns + rest_ns / u64::from(self.lag_kept());
         let journal_ns = self.program_share_ns(work.commits, timing);
         let average = Envelope {
             burst_ns: 2 * cycle_ns + rest_ns + u64::from(STOCK) * timing.erase_ns,

@@ -78,6 +78,14 @@ impl<F: Flash> Store<'_, F> {
         Ok(frame)
     }
 
+    /// Notes that a page that the caller takes into use has no frame in the committed map, which saves the look. One that the open
+    /// transaction has discarded may have one, which a rollback brings back.
+    pub fn know_unwritten(&mut self, logical: u32) {
+        if self.pending.find(logical).is_none() && !self.journal.is_discarded(logical) {
+            self.recent.insert(logical, 0);
+        }
+    }
+
     /// Refuses a logical page that there is not: only damaged data can name one.
     pub(super) fn check_logical(&self, logical: u32) -> Result<(), Error> {
         if logical < self.layout.logical_count { Ok(()) } else { Err(Error::Corrupt) }

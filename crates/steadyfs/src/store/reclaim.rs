@@ -291,7 +291,8 @@ impl<F: Flash> Store<'_, F> {
             return Ok(Chosen::None);
         }
         self.pace.erased = false;
-        let lags = |block: u32| u32::from(self.blocks.wear_max().saturating_sub(self.blocks.wear(block))) > self.spread_kept();
+        let lag = self.lag_kept();
+        let lags = |block: u32| self.blocks.wear_mean().saturating_sub(self.blocks.wear(block).into()) > lag;
         // A head that is hardly used keeps its block from wearing, and so does the journal page in it.
         // Into a block that lags as much, it would have to go on at once.
         let has_worn = (0..self.blocks.block_count()).any(|block| self.blocks.state(block) == State::Erased && !lags(block));
@@ -333,9 +334,15 @@ impl<F: Flash> Store<'_, F> {
         self.pace.credit = self.pace.credit.saturating_sub(self.layout.frames_per_block);
     }
 
-    /// Difference of erase counts at which a block at rest is moved.
-    pub(super) fn spread_kept(&self) -> u32 {
+    /// Difference of erase counts that is kept between the blocks.
+    fn spread_kept(&self) -> u32 {
         u32::from(self.layout.config.wear_spread) * 5 / 8
+    }
+
+    /// Erases that a block at rest may lag behind the mean: half of that, and a sixth of the mean on a volume that is young.
+    pub(super) fn lag_kept(&self) -> u32 {
+        let most = (self.spread_kept() / 2).max(1);
+        ((self.blocks.wear_base + self.blocks.wear_mean()) / 6).clamp(3.min(most), most)
     }
 
     pub(super) fn urgent_victim(&self) -> Option<u32> {

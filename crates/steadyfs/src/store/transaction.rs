@@ -2,6 +2,7 @@
 
 use super::edit::Edit;
 use super::journal::Full;
+use super::map::Recent;
 use super::program::{Source, check_page};
 use super::undo::Undo;
 use super::{Call, HeadIndex, IDLE, NONE, Store};
@@ -394,6 +395,7 @@ impl<F: Flash> Store<'_, F> {
         }
         self.cache.clear();
         self.undo = Undo::default();
+        self.recent = Recent::default();
         self.drop_pending();
         Ok(())
     }
