@@ -18,6 +18,17 @@ pub struct Cost {
 }
 
 impl Cost {
+    /// The larger number of each kind of operation.
+    fn most(&self, other: &Cost) -> Cost {
+        Cost {
+            reads: self.reads.max(other.reads),
+            tag_reads: self.tag_reads.max(other.tag_reads),
+            programs: self.programs.max(other.programs),
+            copies: self.copies.max(other.copies),
+            erases: self.erases.max(other.erases),
+        }
+    }
+
     /// Time of these operations, in nanoseconds.
     pub const fn time_ns(&self, timing: &Timing) -> u64 {
         let copy_ns = timing.copy_ns.saturating_sub(timing.read_tag_ns);
@@ -83,14 +94,7 @@ impl Bound {
 
     /// The most of each kind of operation.
     pub fn most(&self) -> Cost {
-        let most = |of: fn(&Cost) -> u32| self.all().map(of).into_iter().max().unwrap_or(0);
-        Cost {
-            reads: most(|cost| cost.reads),
-            tag_reads: most(|cost| cost.tag_reads),
-            programs: most(|cost| cost.programs),
-            copies: most(|cost| cost.copies),
-            erases: most(|cost| cost.erases),
-        }
+        self.moving.most(&self.folding).most(&self.erasing)
     }
 
     /// Time of the worst case, in nanoseconds.

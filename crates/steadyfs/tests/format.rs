@@ -8,7 +8,7 @@ mod image;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use image::reader::{ENTRY, LOGICAL_PAGES, ROOT, Root, Volume, crc, newest_root, number, roots};
+use image::reader::{ENTRY, LOGICAL_PAGES, ROOT, Root, Volume, crc, crc8, kind as kind_of, newest_root, number, roots, sequence};
 use image::{CONFIG, GEOMETRY, chip, chip_with, content, contents, dump, expected, image, image_of_version};
 use steadyfs::media::{PageIndex, TAG_BYTES};
 use steadyfs::{Access, FileSystem, MountError, OpenOptions};
@@ -29,7 +29,7 @@ fn block_of(page: PageIndex) -> PageIndex {
 }
 
 fn is_kind(tag: &[u8; TAG_BYTES], kind: u8) -> bool {
-    tag[8] == kind
+    kind_of(tag) == kind
 }
 
 #[test]
@@ -76,10 +76,14 @@ fn tags_are_as_documented() {
     let mut sequences = BTreeMap::new();
     for (page, (tag, data)) in &pages {
         assert_eq!(number(tag, 12, 4) as u32, crc(data) ^ crc(&tag[..12]), "check of page {page}");
-        assert!((1..=10).contains(&tag[8]), "kind of page {page}");
+        assert!((1..=10).contains(&kind_of(tag)), "kind of page {page}");
+        let mut fields = [0; 12];
+        fields.copy_from_slice(&tag[..12]);
+        (fields[4], fields[8]) = (fields[4] & 0x0F, fields[8] & 0x0F);
+        assert_eq!(crc8(&fields), tag[4] & 0xF0 | tag[8] >> 4, "own check of the tag of page {page}");
         // Superblocks are alike, a root and its copies have its number, and what a mount copies into the ring is outside of the order.
         if block_of(*page) > 1 && !RING.contains(&block_of(*page)) {
-            let before = sequences.insert(number(tag, 0, 5), page);
+            let before = sequences.insert(sequence(tag), page);
             assert_eq!(before, None, "the sequence of page {page} is used twice");
         }
         if is_kind(tag, LEAF) {
@@ -91,8 +95,8 @@ fn tags_are_as_documented() {
     }
     // A commit names the first sequence of its transaction, and how many pages are pending.
     for (page, (tag, _)) in pages.iter().filter(|(_, (tag, _))| is_kind(tag, JOURNAL) || is_kind(tag, JOURNAL_WITH_DISCARDS)) {
-        let start = number(tag, 0, 5) - number(tag, 9, 3);
-        let of_it = |tag: &[u8; TAG_BYTES]| is_kind(tag, DATA) && number(tag, 0, 5) - number(tag, 9, 3) == start;
+        let start = sequence(tag) - number(tag, 9, 3);
+        let of_it = |tag: &[u8; TAG_BYTES]| is_kind(tag, DATA) && sequence(tag) - number(tag, 9, 3) == start;
         let pending: BTreeSet<_> = pages.values().filter(|(tag, _)| of_it(tag)).map(|(tag, _)| number(tag, 5, 3)).collect();
         assert_eq!(number(tag, 5, 3), pending.len() as u64, "pages that the commit in page {page} is of");
     }
@@ -104,7 +108,7 @@ fn superblocks_are_as_documented() {
     let found: Vec<_> = pages.iter().filter(|(_, (tag, _))| is_kind(tag, SUPERBLOCK)).collect();
     assert_eq!(found.iter().map(|(page, _)| **page).collect::<Vec<_>>(), [0, GEOMETRY.pages_per_block]);
     for (_, (tag, bytes)) in found {
-        assert_eq!((number(tag, 0, 5), number(tag, 5, 3), number(tag, 9, 3)), (1, 0, 0));
+        assert_eq!((sequence(tag), number(tag, 5, 3), number(tag, 9, 3)), (1, 0, 0));
         assert_eq!(&bytes[..8], b"SteadyFS");
         assert_eq!(number(bytes, 8, 2), 4, "version");
         assert_eq!([10, 14, 18].map(|at| number(bytes, at, 4)), [256, 64, 41], "geometry");
@@ -164,7 +168,7 @@ fn roots_are_as_documented() {
     let journal = number(&bytes, 28, 4) as PageIndex;
     let (tag, _) = &pages[&journal];
     assert!(is_kind(tag, JOURNAL) || is_kind(tag, JOURNAL_WITH_DISCARDS), "the newest journal page");
-    assert!(number(tag, 0, 5) < number(&bytes, 12, 8), "it is older than what comes after the root");
+    assert!(sequence(tag) < number(&bytes, 12, 8), "it is older than what comes after the root");
     for head in 0..3 {
         let (block, next) = (number(&bytes, 32 + 6 * head, 4), number(&bytes, 36 + 6 * head, 2));
         assert!(block == 0xFFFF_FFFF || (block < 41 && next <= 65), "head {head}: {block}, {next}");

@@ -283,9 +283,9 @@ fn pages_of_newest_root(volume: &mut Lossy, index: u8) -> Vec<PageIndex> {
         let mut tag = [0; TAG_BYTES];
         volume.read_tag(page, &mut tag).expect("read");
         // As in `docs/format.md`: kind 2, and its place in the root.
-        if tag[8] == 2 && tag[5..8] == [index, 0, 0] {
+        if tag[8] & 15 == 2 && tag[5..8] == [index, 0, 0] {
             let number = (0..5).rev().fold(0, |number, index| number << 8 | u64::from(tag[index]));
-            found.push((number, page));
+            found.push((number & 0xF_FFFF_FFFF, page));
         }
     }
     let newest = found.iter().map(|&(number, _)| number).max();

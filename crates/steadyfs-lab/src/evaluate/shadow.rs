@@ -147,7 +147,7 @@ impl<C: Flash + Metered> Shadow<C> {
     /// Notes a program.
     fn follow(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) {
         self.kinds[usize::from(tag[8] & 15)] += 1;
-        if !KINDS_WITH_LOGICAL.contains(&tag[8]) {
+        if !KINDS_WITH_LOGICAL.contains(&(tag[8] & 15)) {
             return;
         }
         let logical = u32::from_le_bytes([tag[5], tag[6], tag[7], 0]);

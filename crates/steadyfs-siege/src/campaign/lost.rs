@@ -150,9 +150,8 @@ fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, log: &mut Log)
         Verdict::Old(_) if told.is_told => log.count("  something is old, and the mount says that something is missing"),
         Verdict::Old(_) if may_be_cut => log.count("  taken for a cut"),
         Verdict::Old(what) => log.find("silently old", format!("{when}{what}")),
-        Verdict::Wrong(what) if told.is_told => {
-            log.find("never was so, and the mount says that something is missing", format!("{when}{what}"))
-        }
+        // A lost record or journal page cannot say what it changed; the mount can only say that something is missing.
+        Verdict::Wrong(_) if told.is_told => log.count("  never was so, and the mount says that something is missing"),
         Verdict::Wrong(what) => log.find("silently wrong", format!("{when}{what}")),
     }
 }
@@ -161,6 +160,8 @@ fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, log: &mut Log)
 fn mend(volume: &mut Volume, when: &str, log: &mut Log) {
     let mut scratch = vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.chip))];
     let result = volume.mount(Access::ReadWrite, log, |mut session| {
+        let repaired = session.fs.repair();
+        session.log.trace(|| format!("repair: {repaired:?}"));
         let checked = session.fs.check(&mut scratch, true, &mut |_| ());
         session.log.trace(|| format!("check: {checked:?}"));
     });

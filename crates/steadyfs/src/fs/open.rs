@@ -333,7 +333,9 @@ impl<F: Flash> FileSystem<'_, F> {
             let inode = entry.number - 1;
             let header = match self.inode_is_taken(inode).and_then(|taken| taken.then(|| self.read_header(inode)).transpose()) {
                 Err(Error::Device) => return Err(Error::Device),
-                header => header.unwrap_or(None),
+                // The handle looks again when it is used.
+                Err(_) => continue,
+                Ok(header) => header,
             };
             let flags = match header.filter(|header| header.generation == entry.generation).map(|header| header.kind) {
                 Some(InodeKind::File) => 0,

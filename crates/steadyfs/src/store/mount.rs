@@ -85,10 +85,10 @@ impl<'m, F: Flash> Store<'m, F> {
             if state == State::Free {
                 // No volume lives to see half of them.
                 let tag = self.read_tagged(block * pages_per_block, Kinds::ALL)?;
-                newest = tag.map_or(newest, |tag| newest.max(tag.sequence % SEQUENCE_MAX));
+                newest = tag.map_or(newest, |tag| newest.max(tag.sequence));
             }
         }
-        if newest >= 1 << 39 {
+        if newest >= SEQUENCE_MAX / 2 {
             // No chip lives so long: whatever wrote that, it must go.
             for block in 0..block_count {
                 if self.blocks.state(block) == State::Free {
@@ -214,7 +214,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// A root that only its first seal names may be left of a block whose erase was cut, and what it names there may read as whole now and
     /// as damaged the next moment: where something is missing, it was never shown to anybody, and the one before is the newest.
     fn find_state(&mut self) -> Result<Option<Last>, Error> {
-        let mut below = u64::MAX;
+        let mut below = u32::MAX;
         loop {
             let found = self.find_state_below(below)?;
             match self.ring.uncertain.filter(|_| self.damage.is_some()) {
@@ -225,7 +225,7 @@ impl<'m, F: Flash> Store<'m, F> {
     }
 
     /// Finds the newest root with a number below a limit, applies the records since, and derives which frames are live.
-    fn find_state_below(&mut self, below: u64) -> Result<Option<Last>, Error> {
+    fn find_state_below(&mut self, below: u32) -> Result<Option<Last>, Error> {
         (self.damage, self.lost_moves, self.committed_start) = (None, 0, IDLE);
         (self.cached, self.recent) = (NONE, Recent::default());
         let Some(lost) = self.find_root(below)? else { return Ok(None) };

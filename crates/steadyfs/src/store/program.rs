@@ -6,8 +6,7 @@ use super::{Frame, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, data_check};
 
-/// Distance by which the sequence jumps after a program that failed, so that roll-forward looks at the record before the gap as a whole. A
-/// smaller gap is a record that was lost.
+/// Distance by which the sequence jumps after a place that was used up. A smaller gap is a record that was lost.
 pub(super) const FAILURE_JUMP: u64 = 64;
 
 /// Where the content of a frame comes from. Every source can be read again when a program fails.
@@ -257,8 +256,11 @@ impl<F: Flash> Store<'_, F> {
     fn survive_failure(&mut self, head: HeadIndex, failed: Failed, commits: bool) -> Result<(), Error> {
         self.sequence += FAILURE_JUMP;
         let (error, may_be_there) = match failed {
-            // What was programmed can be read, and is not whole.
-            Failed::Unmade(error) => return Err(error),
+            Failed::Unmade(error) => {
+                // A mount takes a record with another one behind it for whole.
+                self.give_up_block(head);
+                return Err(error);
+            }
             Failed::Program(error, is_last) => (self.refused(error), is_last && error != Error::ReadOnly),
         };
         self.call.perhaps |= commits && may_be_there;

@@ -24,10 +24,10 @@ use crate::format::root::{BYTES, Header};
 use crate::format::superblock::Superblock;
 use crate::media::{BlockIndex, Flash, Kind, PageIndex, Tag};
 
-/// Sequences that a root may say: a tag has 40 bits, and what a mount and its session add must fit as well.
-pub(super) const SEQUENCE_MAX: u64 = (1 << 40) - (1 << 24);
+/// Sequences that a root may say: a tag has 36 bits, and what a mount and its session add must fit as well.
+pub(super) const SEQUENCE_MAX: u64 = (1 << 36) - (1 << 24);
 /// Numbers of roots are below this.
-pub(super) const NUMBER_MAX: u64 = 1 << 31;
+pub(super) const NUMBER_MAX: u32 = 1 << 31;
 
 /// Where roots are, and where the next one goes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,7 +37,7 @@ pub(super) struct Ring {
     /// Block of the second superblock.
     pub superblock_copy: BlockIndex,
     /// No number is larger than this: of a root that is complete, that was seen, or that was begun.
-    pub number: u64,
+    pub number: u32,
     /// Place in the ring of the newest complete root.
     pub complete: u32,
     /// Place in the ring of the next root, and its page in that block.
@@ -48,7 +48,7 @@ pub(super) struct Ring {
     /// After a mount, until its own root is complete: a bit for each place that may not be erased.
     pub kept: u32,
     /// Number of the root that a mount begins with, if it is not certain.
-    pub uncertain: Option<u64>,
+    pub uncertain: Option<u32>,
     /// The newest root ends the use of the volume, and nothing was changed since.
     pub closed: bool,
     /// Blocks were freed or listed, and no root says so yet.
@@ -205,9 +205,9 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// The number of the next root: the smallest one beyond all others that belongs to its place in the ring.
-    pub(super) fn next_number(&mut self) -> u64 {
-        let (count, least) = (u64::from(self.layout.ring_count), self.ring.number + 1);
-        let number = least + (u64::from(self.ring.place) + count - least % count) % count;
+    pub(super) fn next_number(&mut self) -> u32 {
+        let (count, least) = (self.layout.ring_count, self.ring.number + 1);
+        let number = least + (self.ring.place + count - least % count) % count;
         self.ring.number = number;
         number
     }
@@ -228,25 +228,25 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Programs a root, without its copies.
-    pub(super) fn program_root(&mut self, number: u64) -> Result<(), Error> {
+    pub(super) fn program_root(&mut self, number: u32) -> Result<(), Error> {
         (0..self.layout.root_pages).try_for_each(|index| self.program_root_page(number, index))
     }
 
     /// Programs the copies of a root that was just programmed, which say the same.
-    pub(super) fn program_seals(&mut self, number: u64) -> Result<(), Error> {
+    pub(super) fn program_seals(&mut self, number: u32) -> Result<(), Error> {
         let pages = self.layout.root_pages;
         (pages..self.layout.root_programs).try_for_each(|index| self.program_root_page(number, index))
     }
 
     /// Programs the next page of the ring: page `index` of a root, or, from the number of its pages on, of its copies.
-    fn program_root_page(&mut self, number: u64, index: u32) -> Result<(), Error> {
+    fn program_root_page(&mut self, number: u32, index: u32) -> Result<(), Error> {
         let pages = self.layout.root_pages;
         let page = self.ring_block(self.ring.place) * self.layout.geometry.pages_per_block + self.ring.next;
         self.cached = NONE;
         self.page.fill(0xFF);
         let mut header = self.header().emit();
         self.exchange(&mut header, index % pages, false);
-        let tag = Tag { sequence: number, logical: index % pages, kind: Kind::Root, aux: pages | (index / pages) << 8 };
+        let tag = Tag { sequence: number.into(), logical: index % pages, kind: Kind::Root, aux: pages | (index / pages) << 8 };
         // A program that fails may have touched the page.
         self.ring.next += 1;
         self.program_buffer(page, &tag)

@@ -2,7 +2,8 @@
 //!
 //! The first page of each ring block tells the number of its first root. Beginning with the newest block, the pages at its end are read
 //! until there is a root that *counts*: a page of a copy can be read. It is *certain* if that is not the first page of the first copy, which
-//! alone may have been cut, or be left of a block whose erase was cut: then the root counts only with all that it names in its own block.
+//! alone may have been cut. With one such page alone, which may be what a cut erase has left of the block, it counts only with all
+//! that it names in its own block.
 //! The newest root that counts is the base. Until this mount has written a root of its own it erases neither the base, nor the newest
 //! root that is certain, nor, where there is none, the oldest that counts: what counts for this mount may not count for the next one.
 
@@ -23,16 +24,16 @@ const INSTANCES: usize = 3;
 /// A root that was found in the ring.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
-    pub number: u64,
+    pub number: u32,
     pub place: u32,
     /// First page of the root and of each copy, as far as any page of it was seen.
     starts: [PageIndex; INSTANCES],
     /// A bit for each page of the root that can be read, in whichever copy.
     pages: u64,
-    /// A page of a copy can be read.
-    counts: bool,
-    /// And it always will.
-    certain: bool,
+    /// Pages of the copies that can be read.
+    seals: u32,
+    /// The last of them, counted over all copies.
+    last_seal: u32,
 }
 
 impl<F: Flash> Store<'_, F> {
@@ -73,10 +74,10 @@ impl<F: Flash> Store<'_, F> {
     /// The tag of a page of a root at a place of the ring.
     fn root_page(&mut self, place: u32, index: u32) -> Result<Option<Tag>, Error> {
         let page = self.ring_block(place) * self.layout.geometry.pages_per_block + index;
-        let (count, pages) = (u64::from(self.layout.ring_count), self.layout.root_pages);
+        let (count, pages) = (self.layout.ring_count, self.layout.root_pages);
         let of_place = |tag: &Tag| {
-            tag.sequence < NUMBER_MAX
-                && tag.sequence % count == u64::from(place)
+            tag.sequence < NUMBER_MAX.into()
+                && number_of(tag) % count == place
                 && tag.aux & 0xFF == pages & 0xFF
                 && tag.logical < pages
                 && (tag.aux >> 8) as usize <= INSTANCES
@@ -85,11 +86,11 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// The number of the first root in the block at a place of the ring. Where its first page is lost another one tells.
-    fn first_number(&mut self, place: u32) -> Result<Option<u64>, Error> {
+    fn first_number(&mut self, place: u32) -> Result<Option<u32>, Error> {
         let block = self.ring_block(place);
         for index in 0..self.layout.root_programs {
             if let Some(tag) = self.root_page(place, index)? {
-                return Ok(Some(tag.sequence));
+                return Ok(Some(number_of(&tag)));
             }
             if self.page_is_blank(block * self.layout.geometry.pages_per_block + index)? {
                 return Ok(None);
@@ -101,33 +102,32 @@ impl<F: Flash> Store<'_, F> {
     /// Finds the root to begin with, of a number below a limit, notes which places must not be erased, and reads it into the tables. `Ok(None)` when there is none;
     /// otherwise whether a newer one counts, and can be read nowhere.
     #[inline(never)]
-    pub(super) fn find_root(&mut self, below: u64) -> Result<Option<bool>, Error> {
+    pub(super) fn find_root(&mut self, below: u32) -> Result<Option<bool>, Error> {
         (self.ring.kept, self.ring.uncertain) = (0, None);
         let firsts = self.first_numbers()?;
-        let (mut limit, mut base, mut oldest, mut lost) = (u64::MAX, None::<Found>, None::<Found>, false);
+        let (mut limit, mut base, mut oldest, mut lost) = (u32::MAX, None::<Found>, None::<Found>, false);
         while let Some((place, first)) = newest_below(&firsts, limit) {
             limit = first;
             self.ring.number = self.ring.number.max(first);
             let mut end = NONE;
             while let Some(found) = self.root_before(place, &mut end)? {
                 self.ring.number = self.ring.number.max(found.number);
-                if !found.counts || found.number >= below {
+                if !found.counts() || found.number >= below {
                     continue;
                 }
                 let is_there = self.is_whole_root(&found) && (base.is_some() || self.read_root(&found)?);
-                if base.is_none() && is_there && (found.certain || self.has_its_own(found.place)?) {
+                if base.is_none() && is_there && (found.is_firm() || self.has_its_own(found.place)?) {
                     base = Some(found);
                     self.ring.kept |= 1 << found.place;
                 }
                 if base.is_none() {
-                    // What only its first seal names was never shown to anybody; what was certain is missing now.
-                    lost |= found.certain;
+                    lost |= found.is_missed(self.layout.root_pages);
                     continue;
                 }
                 if is_there {
                     oldest = Some(found);
                 }
-                if is_there && found.certain {
+                if is_there && found.is_certain() {
                     self.ring.kept |= 1 << found.place;
                     return self.begin_with(base, lost);
                 }
@@ -140,12 +140,12 @@ impl<F: Flash> Store<'_, F> {
 
     fn begin_with(&mut self, base: Option<Found>, lost: bool) -> Result<Option<bool>, Error> {
         let Some(base) = base else { return Ok(None) };
-        self.ring.uncertain = Some(base.number).filter(|_| !base.certain);
+        self.ring.uncertain = Some(base.number).filter(|_| !base.is_firm());
         (self.ring.complete, self.ring.place) = (base.place, base.place);
         // Nothing is programmed behind it: each power cycle begins with a block of its own.
         (self.ring.next, self.ring.prepared) = (self.layout.geometry.pages_per_block, None);
         // Numbers that nobody can read today may be read tomorrow.
-        self.ring.number += u64::from(self.layout.ring_count * self.layout.geometry.pages_per_block);
+        self.ring.number += self.layout.ring_count * self.layout.geometry.pages_per_block;
         Ok(Some(lost))
     }
 
@@ -153,7 +153,7 @@ impl<F: Flash> Store<'_, F> {
     fn first_numbers(&mut self) -> Result<[u32; RING_MAX as usize], Error> {
         let mut firsts = [0; RING_MAX as usize];
         for place in 0..self.layout.ring_count {
-            firsts[place as usize] = self.first_number(place)?.unwrap_or(0) as u32;
+            firsts[place as usize] = self.first_number(place)?.unwrap_or(0);
         }
         Ok(firsts)
     }
@@ -172,14 +172,14 @@ impl<F: Flash> Store<'_, F> {
                 *end -= 1;
                 continue;
             };
-            if found.is_some_and(|found| found.number != tag.sequence) {
+            if found.is_some_and(|found| found.number != number_of(&tag)) {
                 break;
             }
             *end -= 1;
-            let found = found.get_or_insert(Found::new(tag.sequence, place));
+            let found = found.get_or_insert(Found::new(number_of(&tag), place));
             found.add(&tag, first + *end, self.layout.root_pages);
             // A page of the copies may read as damaged the next time: the root itself is looked for as well.
-            if found.certain && found.starts[0] != NONE && self.is_whole_root(found) {
+            if found.is_certain() && found.starts[0] != NONE && self.is_whole_root(found) {
                 break;
             }
         }
@@ -246,7 +246,7 @@ impl<F: Flash> Store<'_, F> {
     fn load_root_page(&mut self, found: &Found, index: u32) -> Result<bool, Error> {
         for start in found.starts.into_iter().rev().filter(|&start| start != NONE) {
             let tag = self.read_tagged(start + index, Kinds::of(&[Kind::Root]))?;
-            if tag.is_some_and(|tag| tag.sequence == found.number && tag.logical == index) {
+            if tag.is_some_and(|tag| number_of(&tag) == found.number && tag.logical == index) {
                 return Ok(true);
             }
         }
@@ -254,10 +254,15 @@ impl<F: Flash> Store<'_, F> {
     }
 }
 
+/// The number of the root that a page is of.
+fn number_of(tag: &Tag) -> u32 {
+    tag.sequence as u32
+}
+
 /// The place with the largest first number below a limit, and the number.
-fn newest_below(firsts: &[u32], limit: u64) -> Option<(u32, u64)> {
-    let below = (0u32..).zip(firsts).filter(|&(_, &first)| first > 0 && u64::from(first) < limit);
-    below.max_by_key(|&(_, &first)| first).map(|(place, &first)| (place, first.into()))
+fn newest_below(firsts: &[u32], limit: u32) -> Option<(u32, u32)> {
+    let below = (0u32..).zip(firsts).filter(|&(_, &first)| first > 0 && first < limit);
+    below.max_by_key(|&(_, &first)| first).map(|(place, &first)| (place, first))
 }
 
 /// Pages at the end of a ring block in which there is a whole root: one that was cut, and one with what a mount copied behind it.
@@ -266,8 +271,29 @@ pub(super) const fn ring_window(layout: &Layout) -> u32 {
 }
 
 impl Found {
-    fn new(number: u64, place: u32) -> Self {
-        Self { number, place, starts: [NONE; INSTANCES], pages: 0, counts: false, certain: false }
+    fn new(number: u32, place: u32) -> Self {
+        Self { number, place, starts: [NONE; INSTANCES], pages: 0, seals: 0, last_seal: 0 }
+    }
+
+    /// A page of a copy can be read.
+    fn counts(&self) -> bool {
+        self.seals > 0
+    }
+
+    /// And it will be at every mount, or another one of them.
+    fn is_certain(&self) -> bool {
+        self.last_seal > 0
+    }
+
+    /// Two pages of the copies can be read: the block is not one that lost a root whose only good page a cut erase has left.
+    fn is_firm(&self) -> bool {
+        self.seals > 1
+    }
+
+    /// Whether it was complete once, and a page of it can be read nowhere now. If its copies end with that page, it was never shown to anybody.
+    fn is_missed(&self, root_pages: u32) -> bool {
+        let missing = (0..root_pages).rev().find(|page| self.pages >> page & 1 == 0);
+        self.is_certain() && missing.is_some_and(|page| self.last_seal > page)
     }
 
     /// Notes a page that can be read.
@@ -278,9 +304,8 @@ impl Found {
             *start = page - tag.logical;
         }
         if copy > 0 {
-            let seal = (copy - 1) * root_pages + tag.logical;
-            self.counts = true;
-            self.certain |= seal > 0;
+            self.seals += 1;
+            self.last_seal = self.last_seal.max((copy - 1) * root_pages + tag.logical);
         }
     }
 }

@@ -93,7 +93,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Programs a root of which some frames lie behind it in its own block, these, and its copies.
-    fn program_settled(&mut self, number: u64, cargo: &Cargo) -> Result<(), Error> {
+    fn program_settled(&mut self, number: u32, cargo: &Cargo) -> Result<(), Error> {
         let (unit, fpb) = (u32::from(self.layout.config.unit_pages), self.layout.frames_per_block);
         let block = self.ring_block(self.ring.place);
         let first = block * fpb + self.layout.root_pages.div_ceil(unit);

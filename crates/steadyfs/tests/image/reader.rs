@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use steadyfs::media::PageIndex;
+use steadyfs::media::{PageIndex, TAG_BYTES};
 
 use super::{CONFIG, GEOMETRY, Node, Pages, Tree};
 
@@ -43,6 +43,23 @@ pub fn crc(bytes: &[u8]) -> u32 {
     })
 }
 
+/// The kind of page that a tag names: the high half of its byte is a part of the tag's checksum.
+pub fn kind(tag: &[u8; TAG_BYTES]) -> u8 {
+    tag[8] & 0x0F
+}
+
+/// The 36 bits of a tag's sequence.
+pub fn sequence(tag: &[u8; TAG_BYTES]) -> u64 {
+    number(tag, 0, 5) & 0xF_FFFF_FFFF
+}
+
+/// The checksum of a tag alone: CRC-8 with the polynomial 0x2F.
+pub fn crc8(bytes: &[u8]) -> u8 {
+    !bytes
+        .iter()
+        .fold(!0, |crc: u8, &byte| (0..8).fold(crc ^ byte, |crc, _| if crc & 0x80 != 0 { crc << 1 ^ 0x2F } else { crc << 1 }))
+}
+
 /// A root and its copies.
 #[derive(Clone, Debug, Default)]
 pub struct Root {
@@ -56,8 +73,8 @@ pub struct Root {
 /// All roots in some pages, in the order of their numbers.
 pub fn roots(pages: &Pages) -> Vec<Root> {
     let mut roots: BTreeMap<u64, Root> = BTreeMap::new();
-    for (&page, (tag, data)) in pages.iter().filter(|(_, (tag, _))| tag[8] == ROOT) {
-        let (number, index) = (number(tag, 0, 5), small(tag, 5, 3));
+    for (&page, (tag, data)) in pages.iter().filter(|(_, (tag, _))| kind(tag) == ROOT) {
+        let (number, index) = (sequence(tag), small(tag, 5, 3));
         let root = roots.entry(number).or_default();
         root.number = number;
         root.places.resize(usize::from(tag[9]), Vec::new());
