@@ -82,7 +82,7 @@ struct Settings {
     /// Map changes kept in RAM
     #[arg(long, value_name = "COUNT")]
     overlay_entries: Option<u16>,
-    /// Programs between two checkpoints
+    /// Programs between two roots
     #[arg(long, value_name = "COUNT")]
     checkpoint_programs: Option<u16>,
     /// Logical pages of write-back cache

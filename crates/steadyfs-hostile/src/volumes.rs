@@ -199,7 +199,12 @@ pub struct Tag {
 impl Tag {
     fn read(tag: &[u8]) -> Self {
         let number = |range: std::ops::Range<usize>| tag[range].iter().rev().fold(0, |n, &byte| n << 8 | u64::from(byte));
-        Self { sequence: number(0..5), logical: number(5..8) as u32, kind: tag[8], aux: number(9..12) as u32 }
+        Self {
+            sequence: number(0..5) & 0xF_FFFF_FFFF,
+            logical: number(5..8) as u32,
+            kind: tag[8] & 0xF,
+            aux: number(9..12) as u32,
+        }
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Config {
     pub overlay_entries: u16,
     /// Logical pages that one transaction may write, 2 to 1,024. More: larger transactions.
     pub transaction_pages: u16,
-    /// Programs between two checkpoints, at least 16. More: fewer programs per write; less: faster mount.
+    /// Programs between two roots, at least 16. More: fewer programs per write; less: faster mount after a power cut.
     pub checkpoint_programs: u16,
     /// Largest allowed difference between the erase counts of two blocks, 8 to 200. Less: more moves of data at rest.
     pub wear_spread: u8,
@@ -47,7 +47,7 @@ impl Config {
         let pages = geometry.pages_per_block * geometry.block_count;
         // Where a leaf has few entries, more of them make its fold pay, and more of the medium usable.
         let overlay_entries = clamp(frames / 88, clamp(frames / 30, 64, 128), 1024);
-        // Checkpoints are at most a twentieth of all programs where blocks are large enough to let them be so rare.
+        // Roots are at most a twentieth of all programs where blocks are large enough to let them be so rare.
         let entry_bytes = if frames <= 0x8000 { 4 } else { 8 };
         let checkpoint_pages = ceil_div(overlay_entries * entry_bytes + geometry.block_count * 3 / 2, geometry.page_bytes);
         let rare = clamp(20 * checkpoint_pages, 0, 10 * geometry.pages_per_block);
@@ -156,7 +156,7 @@ pub(crate) struct Layout {
     pub overlay_soft: u32,
     /// Overlay entries that a fold frees at least, once above `overlay_soft`.
     pub fold_frees: u32,
-    /// Blocks that may be allocated until the next checkpoint.
+    /// Blocks that may be allocated until the next root.
     pub listed_blocks: u32,
     /// Blocks for data in the worst case: what bad blocks, the ring, heads and reserve leave.
     pub data_blocks: u32,

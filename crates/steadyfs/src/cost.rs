@@ -75,12 +75,12 @@ impl Cost {
 
 /// Worst case of a call: it costs at most *one* of these.
 ///
-/// A call that erases, or writes a leaf of the map or a checkpoint, moves fewer frames for that, so the maxima never meet.
+/// A call that erases, or writes a leaf of the map or a root, moves fewer frames for that, so the maxima never meet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bound {
     /// Worst case of a call that only moves frames.
     pub moving: Cost,
-    /// Worst case of a call that writes leaves of the map or a checkpoint.
+    /// Worst case of a call that writes leaves of the map or a root.
     pub folding: Cost,
     /// Worst case of a call with an erase.
     pub erasing: Cost,

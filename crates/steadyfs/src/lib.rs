@@ -14,7 +14,7 @@
 //!      fs       files, directories                small files inline, attributes, events that commit
 //!       │
 //!     store     logical pages                    rewrite in place, patch, discard, commit
-//!       │       map, journal, reclaim, checkpoint, recovery
+//!       │       map, journal, reclaim, roots, recovery
 //!     media     tags, bad blocks                 the Flash trait; NorPages makes NOR look like it
 //!       │
 //!   your driver

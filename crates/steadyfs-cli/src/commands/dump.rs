@@ -212,7 +212,7 @@ impl Superblock {
             ("Logical pages", format!("{}, {} a block", format_size(logical_bytes.into()), self.frames_per_block)),
             ("Usable", format!("{} of {} logical pages, {} leaves", self.usable_pages, self.logical_pages, self.leaves)),
             ("Transactions", format!("{} logical pages", self.transaction_pages)),
-            ("Checkpoints", format!("every {} programs", self.checkpoint_programs)),
+            ("Roots", format!("every {} programs", self.checkpoint_programs)),
             ("Wear spread", self.wear_spread.to_string()),
             ("Bad blocks", format!("up to {}", self.bad_blocks_max)),
             ("Files", format!("up to {}, names of {} bytes", format_count(self.files_max.into()), self.name_bytes_max)),

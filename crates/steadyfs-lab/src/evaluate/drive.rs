@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn idle_work_keeps_its_time_and_takes_moves_and_erases_out_of_the_accesses() {
-        // A burst of more programs than lie between two checkpoints cannot be prepared as a whole.
+        // A burst of more programs than lie between two roots cannot be prepared as a whole.
         for (workload, burst_bytes) in [(Workload::Random, 16 << 10), (Workload::Log, 2 << 10)] {
             let idle = Some(Idle { idle_ns: 50_000_000, burst_bytes });
             let options = Options { idle, fill: 0.5, ..options(workload) };

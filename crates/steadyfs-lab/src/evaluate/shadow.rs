@@ -72,8 +72,8 @@ pub struct Kinds {
     pub journal: u64,
     /// Leaves of the map.
     pub leaves: u64,
-    /// Checkpoints.
-    pub checkpoints: u64,
+    /// Roots and their copies.
+    pub roots: u64,
     /// Pages that reclamation moved.
     pub moves: u64,
 }
@@ -117,7 +117,7 @@ impl<C: Flash + Metered> Shadow<C> {
     /// Page programs so far, by what they were for.
     pub fn kinds(&self) -> Kinds {
         let sum = |kinds: &[usize]| kinds.iter().map(|&kind| self.kinds[kind]).sum();
-        Kinds { data: sum(&[3, 4]), journal: sum(&[5, 6]), leaves: sum(&[9]), checkpoints: sum(&[2]), moves: self.moves() }
+        Kinds { data: sum(&[3, 4]), journal: sum(&[5, 6]), leaves: sum(&[9]), roots: sum(&[2]), moves: self.moves() }
     }
 
     /// How often each block was erased, bad ones left out.

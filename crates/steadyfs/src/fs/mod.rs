@@ -148,7 +148,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// A mount may be cut as often as it likes.
     ///
     /// # Cost
-    /// Bounded by the map and one checkpoint interval, whatever the number of files: [`mount_bound`](Self::mount_bound).
+    /// Bounded by the map and the programs between two roots, whatever the number of files: [`mount_bound`](Self::mount_bound).
     ///
     /// # Errors
     /// [`MountError`] says what is wrong with the medium or the buffer.

@@ -132,7 +132,7 @@ pub trait Flash {
     /// [`Failure::BadBlock`] when the chip reports that the erase failed; [`Failure::WriteProtected`]; [`Failure::Device`].
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure>;
 
-    /// Empties the device's own write cache. Called at the end of each commit and checkpoint; devices that program before they answer
+    /// Empties the device's own write cache. Called at the end of each commit and root; devices that program before they answer
     /// have none. When power fails, a cache may lose the end of what it was given, not something in between.
     ///
     /// # Errors
