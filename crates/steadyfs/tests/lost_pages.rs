@@ -93,10 +93,11 @@ fn used_volume(geometry: Geometry, seed: u64, changes: u64, end: End) -> (Lossy,
         change_a_file(&mut fs, &mut rng, change, &mut files[0]);
     }
     match end {
-        End::Unmounted => drop(fs.unmount().expect("unmount")),
-        End::Cut => drop(fs),
+        End::Unmounted => {
+            fs.unmount().expect("unmount");
+        }
+        End::Cut => {}
         End::Settled => {
-            drop(fs);
             FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         }
     }
