@@ -46,7 +46,7 @@ impl Config {
         let frames = geometry.pages_per_block / unit_pages * geometry.block_count;
         let pages = geometry.pages_per_block * geometry.block_count;
         // Where a leaf has few entries, more of them make its fold pay, and more of the medium usable.
-        let overlay_entries = clamp(frames / 88, clamp(frames / 30, 64, 128), 1024);
+        let overlay_entries = clamp(frames / 88, clamp(frames / 26, 80, 144), 1024);
         // Roots are at most a twentieth of all programs where blocks are large enough to let them be so rare.
         let entry_bytes = if frames <= 0x8000 { 4 } else { 8 };
         let checkpoint_pages = ceil_div(overlay_entries * entry_bytes + geometry.block_count * 3 / 2, geometry.page_bytes);
@@ -55,7 +55,8 @@ impl Config {
         Self {
             unit_pages: unit_pages as u16,
             overlay_entries: overlay_entries as u16,
-            transaction_pages: 16,
+            // Pages of removed files fill a transaction as well, where logical pages are small.
+            transaction_pages: if frames < 0x2000 { 32 } else { 16 },
             checkpoint_programs: if rare > checkpoint_programs { rare } else { checkpoint_programs } as u16,
             wear_spread: 32,
             bad_blocks_max: clamp(geometry.block_count / 50, 2, 200) as u16,

@@ -1,9 +1,10 @@
 //! CRC-32 (ISO-HDLC, the one of Ethernet and zip), and a CRC-8 (polynomial 0x2F, that of AUTOSAR) for the few bytes of a tag.
 //!
 //! A table of 16 entries takes 64 bytes where the usual one of 256 takes 1 KiB, and nearly twice the time: 17 cycles a byte
-//! instead of 10 on a Cortex-M3. Only 64-bit processors, which have the room, use the larger one.
+//! instead of 10 on a Cortex-M3. Only 64-bit processors, which have the room, use the larger one, and who asks for the feature
+//! `fast-checksum`.
 
-const ENTRIES: usize = if cfg!(target_pointer_width = "64") { 256 } else { 16 };
+const ENTRIES: usize = if cfg!(any(target_pointer_width = "64", feature = "fast-checksum")) { 256 } else { 16 };
 
 static TABLE: [u32; ENTRIES] = table();
 

@@ -138,13 +138,13 @@ impl Tag {
     }
 
     /// Whether a page that was read has the checksum of its data, whatever it holds: pages of other versions have it in the same place.
-    pub(crate) fn is_sound(bytes: &[u8; TAG_BYTES], data: &[u8]) -> bool {
-        !is_blank(bytes) && Self::carried_check(bytes) == crc32(data, 0)
+    pub(crate) fn is_sound(bytes: &[u8; TAG_BYTES], data_check: u32) -> bool {
+        !is_blank(bytes) && Self::carried_check(bytes) == data_check
     }
 
     /// The tag of a page that was read; `None` also when its checksum is not that of the data.
-    pub(crate) fn checked(bytes: &[u8; TAG_BYTES], data: &[u8]) -> Option<Self> {
-        Self::parse(bytes).filter(|_| Self::carried_check(bytes) == crc32(data, 0))
+    pub(crate) fn checked(bytes: &[u8; TAG_BYTES], data_check: u32) -> Option<Self> {
+        Self::parse(bytes).filter(|_| Self::carried_check(bytes) == data_check)
     }
 
     /// Writes the tag for data whose checksum is `data_check`.

@@ -356,7 +356,7 @@ fn read_superblock<F: Flash>(flash: &mut F, block: BlockIndex, page: &mut [u8]) 
     let mut tag = [0; TAG_BYTES];
     for _ in 0..TRIES {
         let is_read = was_read(flash.read(block * device.pages_per_block, page, &mut tag))?;
-        if !is_read || !Tag::is_sound(&tag, page) {
+        if !is_read || !Tag::is_sound(&tag, flash.checksum(page, 0)) {
             continue;
         }
         let superblock = match Superblock::parse(page) {

@@ -4,7 +4,7 @@ use super::blocks::{Choice, State};
 use super::edit::Edit;
 use super::{Frame, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
-use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, data_check};
+use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
 
 /// Distance by which the sequence jumps after a place that was used up. A smaller gap is a record that was lost.
 pub(super) const FAILURE_JUMP: u64 = 64;
@@ -63,7 +63,7 @@ impl<F: Flash> Store<'_, F> {
     /// Reads a page into the page buffer and tells whether it is what it should be.
     pub(super) fn read_sound(&mut self, page: PageIndex, kinds: Kinds, logical: u32) -> Result<bool, Error> {
         let mut tag = [0; TAG_BYTES];
-        Ok(self.read_page(page, &mut tag)? && check_page(self.page, &tag, kinds, logical).is_ok())
+        Ok(self.read_page(page, &mut tag)? && check_page(self.flash.checksum(self.page, 0), &tag, kinds, logical).is_ok())
     }
 
     /// Reads a page into the page buffer; `false` when it cannot be read.
@@ -156,7 +156,7 @@ impl<F: Flash> Store<'_, F> {
             }
             Source::Leaf => self.compose_leaf_page(logical, index)?,
         }
-        Ok(Content::Buffer(data_check(self.page, 0)))
+        Ok(Content::Buffer(self.flash.checksum(self.page, 0)))
     }
 
     /// Makes a copy of a page ready. Damage stays recognisable: the checksum of the data is carried over, not computed.
@@ -170,7 +170,7 @@ impl<F: Flash> Store<'_, F> {
         }
         // The data is lost; the copy says so by a checksum that cannot match.
         self.page.fill(0);
-        Ok(Content::Buffer(!data_check(self.page, 0)))
+        Ok(Content::Buffer(!self.flash.checksum(self.page, 0)))
     }
 
     /// Programs a page that was made ready.
@@ -197,13 +197,13 @@ impl<F: Flash> Store<'_, F> {
                 &*self.page
             }
         };
-        program(&mut self.flash, page, data, check.unwrap_or_else(|| data_check(data, 0)), tag)
+        program(&mut self.flash, page, data, 0, check, tag)
     }
 
     /// Programs the page buffer.
     pub(super) fn program_buffer(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
         self.cached = NONE;
-        program(&mut self.flash, page, self.page, data_check(self.page, 0), tag)
+        program(&mut self.flash, page, self.page, 0, None, tag)
     }
 
     /// Programs the journal buffer, which commits the open transaction.
@@ -237,7 +237,7 @@ impl<F: Flash> Store<'_, F> {
         let settled = self.journal.settled_in(self.page);
         let data = settled.page();
         let missing = self.layout.geometry.page_bytes as usize - data.len();
-        program(&mut self.flash, page, data, data_check(data, missing), tag)
+        program(&mut self.flash, page, data, missing, None, tag)
     }
 
     /// Notes the place of the newest journal page; the block of the one before may have become empty.
@@ -350,8 +350,16 @@ impl<F: Flash> Store<'_, F> {
     }
 }
 
-/// Programs a page under a tag that carries a checksum.
-fn program<F: Flash>(flash: &mut F, page: PageIndex, data: &[u8], check: u32, tag: &Tag) -> Result<(), Error> {
+/// Programs a page, of which `missing` bytes stay erased, under a tag that carries its checksum; computed unless it is known.
+fn program<F: Flash>(
+    flash: &mut F,
+    page: PageIndex,
+    data: &[u8],
+    missing: usize,
+    check: Option<u32>,
+    tag: &Tag,
+) -> Result<(), Error> {
+    let check = check.unwrap_or_else(|| flash.checksum(data, missing));
     Ok(flash.program(page, data, &tag.emit(check))?)
 }
 
@@ -364,9 +372,9 @@ pub(super) fn was_read(result: Result<(), Failure>) -> Result<bool, Error> {
     }
 }
 
-/// Checks a page that was read: its checksum, what it is, and of which logical page.
-pub(super) fn check_page(data: &[u8], tag: &[u8; TAG_BYTES], kinds: Kinds, logical: u32) -> Result<(), Error> {
-    match Tag::checked(tag, data) {
+/// Checks a page that was read: the checksum of its data, what it is, and of which logical page.
+pub(super) fn check_page(data_check: u32, tag: &[u8; TAG_BYTES], kinds: Kinds, logical: u32) -> Result<(), Error> {
+    match Tag::checked(tag, data_check) {
         Some(tag) if kinds.has(tag.kind) && tag.logical == logical => Ok(()),
         _ => Err(Error::Corrupt),
     }

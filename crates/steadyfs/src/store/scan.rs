@@ -47,7 +47,7 @@ impl<F: Flash> Store<'_, F> {
         let mut bytes = [0; TAG_BYTES];
         for _ in 0..tries {
             if self.read_page(page, &mut bytes)? {
-                if let Some(tag) = Tag::checked(&bytes, self.page) {
+                if let Some(tag) = Tag::checked(&bytes, self.flash.checksum(self.page, 0)) {
                     self.cached = NONE;
                     return Ok(Some(tag).filter(|tag| kinds.has(tag.kind)));
                 }

@@ -71,7 +71,7 @@ impl<F: Flash> Store<'_, F> {
                     let mut tag = [0; TAG_BYTES];
                     let result = self.flash.read(page, target, &mut tag);
                     self.watched(page, result)?;
-                    check_page(target, &tag, Kinds::DATA, logical)?;
+                    check_page(self.flash.checksum(target, 0), &tag, Kinds::DATA, logical)?;
                 } else {
                     self.load(page, Kinds::DATA, logical)?;
                     target.copy_from_slice(&self.page[within..within + length]);
@@ -411,7 +411,7 @@ impl<F: Flash> Store<'_, F> {
         self.cached = NONE;
         let result = self.flash.read(page, self.page, &mut bytes);
         self.watched(page, result)?;
-        let is_journal = Tag::checked(&bytes, self.page).is_some_and(|tag| Kinds::JOURNAL.has(tag.kind));
+        let is_journal = Tag::checked(&bytes, self.flash.checksum(self.page, 0)).is_some_and(|tag| Kinds::JOURNAL.has(tag.kind));
         if !is_journal || !self.journal.replace(self.page, self.layout.logical_count, self.layout.logical_bytes) {
             return Err(Error::Corrupt);
         }
@@ -454,7 +454,8 @@ impl<F: Flash> Store<'_, F> {
         let mut bytes = [0; TAG_BYTES];
         let result = self.flash.read(page, self.journal.buffer(), &mut bytes);
         self.watched(page, result)?;
-        let tag = Tag::checked(&bytes, self.journal.buffer()).filter(|tag| Kinds::JOURNAL.has(tag.kind)).ok_or(Error::Corrupt)?;
+        let check = self.flash.checksum(self.journal.buffer(), 0);
+        let tag = Tag::checked(&bytes, check).filter(|tag| Kinds::JOURNAL.has(tag.kind)).ok_or(Error::Corrupt)?;
         if self.journal.adopt(self.layout.logical_count, self.layout.logical_bytes) { Ok(tag) } else { Err(Error::Corrupt) }
     }
 
