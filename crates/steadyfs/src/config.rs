@@ -45,25 +45,27 @@ impl Config {
         }
         let frames = geometry.pages_per_block / unit_pages * geometry.block_count;
         let pages = geometry.pages_per_block * geometry.block_count;
-        // Where a leaf has few entries, more of them make its fold pay, and more of the medium usable.
-        let overlay_entries = clamp(frames / 88, clamp(frames / 26, 80, 144), 1024);
+        let overlay_entries = clamp(frames / 88, 64, 1024);
         // Roots are at most a twentieth of all programs where blocks are large enough to let them be so rare.
         let entry_bytes = if frames <= 0x8000 { 4 } else { 8 };
         let checkpoint_pages = ceil_div(overlay_entries * entry_bytes + geometry.block_count * 3 / 2, geometry.page_bytes);
         let rare = clamp(20 * checkpoint_pages, 0, 10 * geometry.pages_per_block);
         let checkpoint_programs = clamp(pages / 32, 32, 192);
-        Self {
+        let usual = Self {
             unit_pages: unit_pages as u16,
             overlay_entries: overlay_entries as u16,
-            // Pages of removed files fill a transaction as well, where logical pages are small.
-            transaction_pages: if frames < 0x2000 { 32 } else { 16 },
+            transaction_pages: 16,
             checkpoint_programs: if rare > checkpoint_programs { rare } else { checkpoint_programs } as u16,
             wear_spread: 32,
             bad_blocks_max: clamp(geometry.block_count / 50, 2, 200) as u16,
             files_max: clamp(frames / 2, 64, 65_536),
             failures: 2,
             name_bytes_max: 255,
-        }
+        };
+        // Where logical pages are small, pages of removed files fill a transaction too, and leaves have so few entries that a larger overlay
+        // makes more of the medium usable. Very small blocks have no room for its root.
+        let small = Self { overlay_entries: clamp(frames / 26, 80, 144) as u16, transaction_pages: 32, ..usual };
+        if frames < 0x2000 && small.check(geometry).is_ok() { small } else { usual }
     }
 
     /// Bytes of RAM that a volume needs for its tables and buffers.
