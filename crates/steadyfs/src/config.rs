@@ -45,7 +45,7 @@ impl Config {
         }
         let frames = geometry.pages_per_block / unit_pages * geometry.block_count;
         let pages = geometry.pages_per_block * geometry.block_count;
-        let overlay_entries = clamp(frames / 88, 64, 1024);
+        let overlay_entries = clamp(frames / 88, clamp(frames / 30, 64, 128), 1024);
         // Roots are at most a twentieth of all programs where blocks are large enough to let them be so rare.
         let entry_bytes = if frames <= 0x8000 { 4 } else { 8 };
         let checkpoint_pages = ceil_div(overlay_entries * entry_bytes + geometry.block_count * 3 / 2, geometry.page_bytes);
@@ -62,10 +62,10 @@ impl Config {
             failures: 2,
             name_bytes_max: 255,
         };
-        // Where logical pages are small, pages of removed files fill a transaction too, and leaves have so few entries that a larger overlay
-        // makes more of the medium usable. Very small blocks have no room for its root.
+        // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
+        // overlay makes more of the medium usable.
         let small = Self { overlay_entries: clamp(frames / 26, 80, 144) as u16, transaction_pages: 32, ..usual };
-        if frames < 0x2000 && small.check(geometry).is_ok() { small } else { usual }
+        if frames >= 0xC00 && frames < 0x2000 && small.check(geometry).is_ok() { small } else { usual }
     }
 
     /// Bytes of RAM that a volume needs for its tables and buffers.
