@@ -26,6 +26,8 @@ struct Rescued {
     kind: Kind,
     logical: u32,
     from: Frame,
+    /// Where the map names it: another place in each block of the ring that is tried.
+    named: Frame,
 }
 
 /// What is copied.
@@ -41,7 +43,7 @@ impl<F: Flash> Store<'_, F> {
     /// # Power loss
     /// A mount may be cut as often as it likes.
     pub(super) fn settle(&mut self, last: Last) -> Result<(), Error> {
-        let cargo = self.cargo(&last)?;
+        let mut cargo = self.cargo(&last)?;
         self.sequence += JUMP;
         self.skip_places(last.record.is_some());
         if last.record.is_some() {
@@ -52,7 +54,7 @@ impl<F: Flash> Store<'_, F> {
             self.advance_ring()?;
             self.free_and_list();
             let number = self.next_number();
-            let result = self.program_settled(number, &cargo);
+            let result = self.program_settled(number, &mut cargo);
             if self.root_was_written(result)? {
                 break;
             }
@@ -70,7 +72,7 @@ impl<F: Flash> Store<'_, F> {
         if let Some(Record { tag, place }) = last.record.filter(|record| !is_journal(*record)) {
             // Pages of a transaction that was not committed are nobody's.
             if self.blocks.is_live(place) {
-                cargo.add(Rescued { kind: tag.kind, logical: tag.logical, from: place })?;
+                cargo.add(Rescued { kind: tag.kind, logical: tag.logical, from: place, named: place })?;
             }
         }
         for block in self.ring_blocks() {
@@ -78,7 +80,7 @@ impl<F: Flash> Store<'_, F> {
             let mut next = self.blocks.first_live(block);
             while let Some(frame) = next {
                 let (kind, logical) = self.owner(frame)?;
-                cargo.add(Rescued { kind, logical, from: frame })?;
+                cargo.add(Rescued { kind, logical, from: frame, named: frame })?;
                 next = self.blocks.live_from(frame + 1).filter(|&frame| frame < end);
             }
         }
@@ -93,11 +95,11 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Programs a root of which some frames lie behind it in its own block, these, and its copies.
-    fn program_settled(&mut self, number: u32, cargo: &Cargo) -> Result<(), Error> {
+    fn program_settled(&mut self, number: u32, cargo: &mut Cargo) -> Result<(), Error> {
         let (unit, fpb) = (u32::from(self.layout.config.unit_pages), self.layout.frames_per_block);
         let block = self.ring_block(self.ring.place);
         let first = block * fpb + self.layout.root_pages.div_ceil(unit);
-        for (rescued, to) in cargo.frames.iter().flatten().zip(first..) {
+        for (rescued, to) in cargo.frames.iter_mut().flatten().zip(first..) {
             self.name(rescued, to)?;
         }
         let behind = self.frame_page(first) + cargo.frames.iter().flatten().count() as u32 * unit;
@@ -118,22 +120,16 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Lets the map name another frame.
-    fn name(&mut self, rescued: &Rescued, to: Frame) -> Result<(), Error> {
-        let old = match Kinds::LEAF.has(rescued.kind) {
-            true => {
-                let old = self.root.get(rescued.logical);
-                self.root.set(rescued.logical, to);
-                old
-            }
-            false => {
-                let old = self.frame_of(rescued.logical)?;
-                let settled = self.settled_bit();
-                self.replay_set(rescued.logical, to | settled)?;
-                self.forget_recent(rescued.logical);
-                old
-            }
-        };
-        self.blocks.set_live(old, false);
+    fn name(&mut self, rescued: &mut Rescued, to: Frame) -> Result<(), Error> {
+        // The map is not asked where it was: a leaf that is copied as well is not at its new place yet.
+        if Kinds::LEAF.has(rescued.kind) {
+            self.root.set(rescued.logical, to);
+        } else {
+            let settled = self.settled_bit();
+            self.replay_set(rescued.logical, to | settled)?;
+            self.forget_recent(rescued.logical);
+        }
+        self.blocks.set_live(core::mem::replace(&mut rescued.named, to), false);
         self.blocks.set_live(to, true);
         Ok(())
     }
