@@ -1,95 +1,139 @@
 #!/bin/bash
-# Removes each rule of crash consistency from a copy of the core, one at a time, and expects `steady torture` to notice.
+# Removes each rule of crash consistency from a copy of the core, one at a time, and expects `steady torture` or the siege to notice.
 #
 #   tools/planted.sh                all of tools/planted/*.patch, after a run that nothing was removed from
 #   tools/planted.sh --only NAME    one of them, e.g. 1-quarantine
 #
-# Prints what found each defect: the string that replays it, and what was lost. Fails when a patch no longer applies, when the core
-# does not build with it, or when it is not found. STEADYFS_TIME (60s) is the time for each kind of run; a patch that is found
-# another way names its own arguments ("torture: ..."). Bounds are not checked: only lost or mixed data counts.
+# Prints what found each defect: what replays it, and what was lost. Fails when a patch no longer applies, when the core does not
+# build with it, or when it is not found. STEADYFS_JOBS (2) patches are looked at side by side, STEADYFS_TIME (60s) is the time for
+# each kind of torture; a patch that is found another way names its own runs ("torture: …", "siege: …"). Bounds are not checked:
+# only lost or mixed data counts.
 #
 # Not planted, because no run finds anything lost without them (70 seconds each), for reasons that seem sound and
 # are not proved:
 #   retiring the block of a failed program: its next erase fails in the simulator, and that takes it out of use as well
-#   rule 10, the checksum of the first record of a listed block: a run found the defect (a metastable page of long ago read as the
+#   the checksum of the first record of a listed block: a run found the defect (a metastable page of long ago read as the
 #     newest record) and passes with the rule; the case is not met again
-#   reading a superblock again after it was written: the other copy is whole
 set -euo pipefail
 
 only=
 case ${1:-} in
 "") ;;
 --only) only=${2:?--only needs a name} ;;
-*) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 patches=$root/tools/planted
 [ -z "$only" ] || [ -f "$patches/$only.patch" ] || { echo "error: no $patches/$only.patch" >&2; exit 2; }
-# A target directory of its own: cargo takes builds of equal packages in different places for the same, and would run a planted
-# defect in the repository's own tests.
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}/planted
-export STEADYFS_SKIP_BOUNDS=1
+jobs=${STEADYFS_JOBS:-2}
 time=${STEADYFS_TIME:-60s}
+# Target directories of their own: cargo takes builds of equal packages in different places for the same, and would run a planted
+# defect in the repository's own tests.
+targets=${CARGO_TARGET_DIR:-$root/target}/planted
+export STEADYFS_SKIP_BOUNDS=1
 
-# The path is always the same, so that only what depends on the core is built again; the lock keeps two runs apart.
-copy=${TMPDIR:-/tmp}/steadyfs-planted-$(id -u)
-exec 9>"$copy.lock"
-flock -n 9 || { echo "error: another run uses $copy" >&2; exit 2; }
-log=$copy.log
-trap 'rm -rf "$copy" "$log"' EXIT
-rm -rf "$copy"
-mkdir "$copy"
-# Files get the time of now: a build of an earlier run, defect included, must look old.
-(cd "$root" && git ls-files -z | while IFS= read -r -d '' file; do
-    [ ! -f "$file" ] || printf '%s\0' "$file"
-done | tar --null -T - -cf -) | tar -xmf - -C "$copy"
-cd "$copy"
+# The paths are always the same, so that only what depends on the core is built again; the lock keeps two runs apart.
+work=${TMPDIR:-/tmp}/steadyfs-planted-$(id -u)
+exec 9>"$work.lock"
+flock -n 9 || { echo "error: another run uses $work" >&2; exit 2; }
+trap 'rm -rf "$work"' EXIT
+rm -rf "$work"
+mkdir "$work"
 
 # The runs of a patch, one in a line: its own, or those that find most.
 runs() {
     local own
-    own=$([ -z "$1" ] || sed -n 's/^torture: //p' "$1")
-    [ -n "$own" ] || own="--geometry small,small-copy,small-nor
---mode sampled
---exhaustive 2 --geometry small --fault none"
+    own=$([ -z "$1" ] || grep -E '^(torture|siege): ' "$1" || true)
+    [ -n "$own" ] || own="torture: --geometry small,small-copy,small-nor
+torture: --mode sampled
+siege: chains --volumes 3000
+siege: transient --volumes 3000
+torture: --exhaustive 2 --geometry small --fault none"
     echo "$own"
 }
 
-# Tortures with the arguments given: 0 when nothing is found, 1 when something is.
-torture() {
-    local status=0
-    timeout 900 "$CARGO_TARGET_DIR/release/steady" torture --failures 1 --time "$time" "$@" >"$log" 2>&1 || status=$?
+# Makes a run, `torture:` or `siege:` and its arguments: 0 when nothing is found, 1 when something is. What was found is in the log.
+run() {
+    local kind=$1 status=0
+    shift
+    case $kind in
+    torture:) timeout 900 "$CARGO_TARGET_DIR/release/steady" torture --failures 1 --threads 1 --time "$time" "$@" >"$log" 2>&1 || status=$? ;;
+    siege:) timeout 900 "$CARGO_TARGET_DIR/release/steadyfs-siege" "$@" --threads 1 >"$log" 2>&1 || status=$? ;;
+    esac
     # A planted defect may let a call run for ever.
-    [ $status != 124 ] || { printf 'failures\n\ndid not end\n  replay: steady torture --replay (steady torture %s)\n' "$*" >"$log"; status=1; }
-    [ $status -le 1 ] || { cat "$log"; echo "error: steady torture $* ended with code $status" >&2; exit 2; }
-    return $status
+    [ $status != 124 ] || { echo "  replay: steady torture --replay ($kind $*: did not end)" >"$log"; status=1; }
+    # The siege's chip panics where a page is programmed twice; that is found as well.
+    [ $status -le 1 ] || [ "$kind" = siege: ] || { cat "$log"; echo "error: $kind $* ended with code $status" >&2; exit 2; }
+    return $((status != 0))
 }
 
-build() { cargo build --release --quiet -p steadyfs-cli >"$log" 2>&1 || { cat "$log"; echo "error: does not build with $1" >&2; exit 2; }; }
+build() {
+    cargo build --release --quiet -p steadyfs-cli -p steadyfs-siege >"$log" 2>&1 || { cat "$log"; echo "error: does not build with $1" >&2; exit 2; }
+}
 
-if [ -z "$only" ]; then
-    build "nothing planted"
-    while read -ra arguments; do
-        torture "${arguments[@]}" || { cat "$log"; echo "error: torture fails with nothing planted" >&2; exit 2; }
-    done < <(runs "")
-    echo "nothing planted: passes"
-fi
+# A copy of the repository for a job. Files get the time of now: a build of an earlier run, defect included, must look old.
+enter_copy() {
+    copy=$work/$1
+    log=$copy.log
+    export CARGO_TARGET_DIR=$targets/$1
+    mkdir -p "$copy"
+    (cd "$root" && git ls-files -z | while IFS= read -r -d '' file; do
+        [ ! -f "$file" ] || printf '%s\0' "$file"
+    done | tar --null -T - -cf -) | tar -xmf - -C "$copy"
+    cd "$copy"
+}
 
-failed=0
-for patch in "$patches"/${only:-*}.patch; do
+# Looks for one defect.
+plant() {
+    local patch=$1 name found=
     name=$(basename "$patch" .patch)
     git apply "$patch" || { echo "error: $patch does not apply any more: renew it" >&2; exit 2; }
     build "$patch"
-    found=
     while read -ra arguments; do
-        torture "${arguments[@]}" && continue
-        found=$(sed -n 's/^  replay: steady torture --replay //p' "$log" | head -n 1)
-        what=$(sed -n '/^failures/,$p' "$log" | sed -n 3p | cut -c 1-100)
+        run "${arguments[@]}" && continue
+        found=$(sed -n -e 's/^  replay: //p' -e 's/^ *\(cargo run .*\)/\1/p' "$log" | head -n 1)
+        found=${found:-${arguments[*]}}
+        what=$(sed -n -e '/^failures/,$p' "$log" | sed -n 3p | cut -c 1-100)
         break
     done < <(runs "$patch")
-    if [ -n "$found" ]; then echo "$name: found by $found ($what)"; else echo "$name: NOT FOUND"; fi
-    [ -n "$found" ] || failed=1
     git apply -R "$patch"
+    if [ -n "$found" ]; then echo "$name: found by $found ${what:+($what)}"; else echo "$name: NOT FOUND"; fi
+    [ -n "$found" ]
+}
+
+# Takes one patch after the other until none is left.
+worker() {
+    local patch failed=0
+    enter_copy "$1"
+    while patch=$(flock "$work/lock" sed -n 1p "$work/queue") && [ -n "$patch" ]; do
+        # Another job may have taken it meanwhile.
+        mkdir "$work/taken-$(basename "$patch")" 2>/dev/null || { drop "$patch"; continue; }
+        drop "$patch"
+        plant "$patch" || failed=1
+    done
+    return $failed
+}
+
+drop() { flock "$work/lock" sed -i "\|^$1\$|d" "$work/queue"; }
+
+printf '%s\n' "$patches"/${only:-*}.patch >"$work/queue"
+if [ -z "$only" ]; then
+    (
+        enter_copy 1
+        build "nothing planted"
+        while read -ra arguments; do
+            run "${arguments[@]}" || { cat "$log"; echo "error: ${arguments[*]} fails with nothing planted" >&2; exit 2; }
+        done < <(runs "")
+        echo "nothing planted: passes"
+    )
+fi
+
+failed=0
+pids=()
+for job in $(seq "$jobs"); do
+    worker "$job" &
+    pids+=($!)
 done
+for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
 exit $failed

@@ -177,7 +177,7 @@ NOTES = {
     "Static RAM": "",
     "RAM, 128 MiB NAND": "2,048-byte pages, 64 a block, 1,024 blocks",
     "RAM, 16 MiB NOR": "64 KiB blocks, 512-byte pages",
-    "RAM, 1 MiB NOR": "4 KiB blocks, 512-byte pages",
+    "RAM, 1 MiB NOR": "4 KiB blocks, 256-byte pages",
     "RAM, each open file": "`File`, kept by the caller",
 }
 

@@ -33,6 +33,9 @@ pub struct Arguments {
     /// Files of the cases create, open, stat, remove and of the mounts
     #[arg(long, value_name = "COUNT", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     files: u32,
+    /// Logical pages of a cache: what is written in pieces waits there until the page is whole, or a commit asks
+    #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1024))]
+    cache: u32,
     /// Seed of places and orders; the same seed gives the same run
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
@@ -98,6 +101,7 @@ impl Arguments {
             timing: self.timing,
             cases: if self.case.is_empty() { Case::all() } else { self.case.clone() },
             files: self.files,
+            cache_pages: self.cache,
             seed: self.seed,
         }
     }
@@ -125,7 +129,8 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "--device chip.toml --size 1MiB --erase-block 4KiB --case open,seq-512 --timing maximum --files 7 --seed 9";
+        let line =
+            "--device chip.toml --size 1MiB --erase-block 4KiB --case open,seq-512 --timing maximum --files 7 --cache 2 --seed 9";
         let expected = Options {
             device: "chip.toml".into(),
             size_bytes: Some(1 << 20),
@@ -133,6 +138,7 @@ mod tests {
             timing: Timing::Maximum,
             cases: ["open", "seq-512"].map(|name| Case::named(name).unwrap()).to_vec(),
             files: 7,
+            cache_pages: 2,
             seed: 9,
         };
         assert_eq!(options(line).unwrap(), expected);

@@ -73,7 +73,7 @@ enum Command {
     Check(commands::check::Arguments),
     /// Read everything, and move what the chip can only just correct
     Scrub(commands::scrub::Arguments),
-    /// Tell what is where on the chip: superblock, checkpoint, journal, blocks
+    /// Tell what is where on the chip: superblock, root, journal, blocks
     Dump(commands::dump::Arguments),
     /// Make an image from a directory: the same input, the same bytes
     Pack(commands::pack::Arguments),

@@ -82,7 +82,7 @@ struct Settings {
     /// Map changes kept in RAM
     #[arg(long, value_name = "COUNT")]
     overlay_entries: Option<u16>,
-    /// Programs between two checkpoints
+    /// Programs between two roots
     #[arg(long, value_name = "COUNT")]
     checkpoint_programs: Option<u16>,
     /// Logical pages of write-back cache
@@ -95,8 +95,8 @@ Power fails in programs, copies and erases. Each leaves what was there before, b
 badly, decided at each power-on or at each read; or the new content. After each cut everything on the volume must be that of the last acknowledged commit, or
 of the one in flight; the volume goes on with a few calls, power fails again, and everything is compared once more.
 
-Faults: none (cuts alone), programs, erases (one or two of them fail), bad-blocks (from the factory), anchor (a block that holds
-checkpoints takes nothing any more), bit-flips (that can be corrected), lock (the chip takes no program and no erase any more),
+Faults: none (cuts alone), programs, erases (one or two of them fail), bad-blocks (from the factory), ring (a block of the ring of
+roots takes nothing any more), bit-flips (that can be corrected), lock (the chip takes no program and no erase any more),
 write-cache (of a device that answers before it programs), lie (a program that the chip says it made: what is lost is found).
 
 Each failure is made smaller and printed with a string that replays it. Exit codes: 0 nothing was found, 1 something was, 2 wrong

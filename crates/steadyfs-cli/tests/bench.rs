@@ -7,13 +7,13 @@ use common::Bench;
 #[test]
 fn bench_tells_its_rows_as_json_and_as_a_table() {
     let bench = Bench::new("bench");
-    let line = "bench --device nand.toml --files 50 --case create,seq-512,append-16,copy-10mb";
+    let line = "bench --device nand.toml --files 50 --case create,small-formatted,append-16,copy-10mb";
     let report = bench.json(&format!("{line} --json -"));
     assert_eq!((&report["device"], &report["size_bytes"]), (&"small-nand".into(), &(1 << 20).into()));
     assert!(report["usable_bytes"].as_u64() > Some(0) && report["ram_bytes"].as_u64() > Some(0), "{report}");
     let rows = report["rows"].as_array().unwrap();
     let names: Vec<_> = rows.iter().map(|row| row["case"].as_str().unwrap()).collect();
-    assert_eq!(names, ["create", "seq-512", "append-16", "copy-10mb"]);
+    assert_eq!(names, ["create", "small-formatted", "append-16", "copy-10mb"]);
     for row in &rows[..3] {
         let figure = |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("{name} of {row}"));
         for name in ["p99_us", "reads", "read_bytes", "programs", "programmed_bytes", "erases"] {
@@ -28,7 +28,7 @@ fn bench_tells_its_rows_as_json_and_as_a_table() {
     assert!(rows[3]["skipped"].as_str().unwrap().starts_with("needs 10,000,000 bytes"), "{}", rows[3]);
 
     let table = bench.ok(line);
-    for case in ["create", "seq-512", "append-16", "copy-10mb was not measured: needs 10,000,000 bytes"] {
+    for case in ["create", "small-formatted", "append-16", "copy-10mb was not measured: needs 10,000,000 bytes"] {
         assert!(table.lines().any(|line| line.starts_with(case)), "{case}: {table}");
     }
 }

@@ -57,6 +57,7 @@ fn idle_time_is_reported_beside_the_run_without() {
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let idle = &json["idle"];
     assert_eq!((&idle["idle_us"], &idle["burst_bytes"], &idle["bursts"]), (&50e3.into(), &16_384.into(), &19.into()));
+    assert_eq!((&idle["accesses_with_moves"], &idle["accesses_with_erases"]), (&0.into(), &0.into()), "{json}");
     assert!(json["max_us"].as_f64() < idle["without"]["max_us"].as_f64(), "{json}");
     assert!(idle["longest_us"].as_f64() <= idle["idle_us"].as_f64(), "{json}");
     assert!(fs::read_to_string(html).unwrap().contains("50.000 ms idle before each 16 KiB"));

@@ -3,19 +3,24 @@
 mod common;
 
 use common::{Bench, content};
+use std::collections::BTreeSet;
 
 /// Bytes of a page of the small NAND chip, and of its spare area.
 const PAGE_BYTES: usize = 512 + 128;
-/// The header of a checkpoint up to the byte that says whether the volume is worn out.
-const HEADER_BYTES: usize = 58;
+/// Bytes of the header of a root.
+const HEADER_BYTES: usize = 64;
+/// The byte of it that says in its second bit whether the volume is worn out.
+const FLAGS: usize = 10;
 
-/// Lets every checkpoint of an image say that the volume is worn out.
+/// Lets every root of an image, and every copy of it, say that the volume is worn out.
 fn wear_out(bench: &Bench, image: &str) {
     let bytes = bench.read(image);
-    for page in bytes.chunks_exact(PAGE_BYTES).filter(|page| page.starts_with(b"SFSC")) {
-        let mut header = page[..HEADER_BYTES].to_vec();
-        header[HEADER_BYTES - 1] = 1;
-        bench.forge(image, &page[..HEADER_BYTES], &header);
+    let roots = bytes.chunks_exact(PAGE_BYTES).filter(|page| page.starts_with(b"SFSR"));
+    let headers: BTreeSet<_> = roots.map(|page| page[..HEADER_BYTES].to_vec()).collect();
+    for header in headers {
+        let mut worn = header.clone();
+        worn[FLAGS] |= 2;
+        bench.forge(image, &header, &worn);
     }
 }
 

@@ -189,9 +189,10 @@ fn dump_tells_the_blocks_as_text_and_json() {
         let live: u64 = dump["blocks"].as_array().unwrap().iter().map(|block| block["live"].as_u64().unwrap()).sum();
         let used = bench.json("df i.img --json");
         assert!(live >= used["used_bytes"].as_u64().unwrap() / used["logical_bytes"].as_u64().unwrap());
-        assert!(dump["journal"]["page"].is_u64() && dump["checkpoint"]["sequence"].as_u64() > Some(100));
+        assert!(dump["journal"]["page"].is_u64() && dump["root"]["sequence"].as_u64() > Some(100));
+        assert!(dump["root"]["ring_blocks"].as_u64() >= Some(7) && dump["root"]["damage"].is_null(), "{dump}");
         let text = bench.ok("dump i.img");
-        for part in ["Superblock\n", "Next sequence", "Journal", "Blocks", "reserved", "used", "free"] {
+        for part in ["Superblock\n", "Next sequence", "in a ring of", "Journal", "Blocks", "reserved", "used", "free"] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

@@ -11,7 +11,7 @@ fn a_life_is_told_as_a_table_and_as_json() {
     let short = ["life", "--blocks", "64", "--pages", "16", "--endurance", "40", "--spread", "5", "--program-failures", "20"];
     let table = steady(&short);
     let table = String::from_utf8(table.stdout).unwrap();
-    for fact in ["End", "Erases used", "Fill held", "Anchors", "Bad blocks", "Scrubs", "Written", "Lost            nothing of"] {
+    for fact in ["End", "Erases used", "Fill held", "Ring", "Bad blocks", "Scrubs", "Written", "Lost            nothing of"] {
         assert!(table.lines().any(|line| line.starts_with(fact)), "{fact}: {table}");
     }
     let output = steady(&[&short[..], &["--json", "-"]].concat());

@@ -33,7 +33,7 @@ pub(crate) enum Message<F> {
 /// How long the kernel may trust what it was told of names, sizes and times.
 ///
 /// Every change comes through the kernel, which then corrects what it knows, so this could be longer; it bounds for how long the kernel
-/// is wrong after a failing medium made the volume undo changes.
+/// is wrong after a change that failed on a medium that fails.
 const TTL: Duration = Duration::from_secs(1);
 
 /// Bytes of one write at most; the kernel's own limit.
@@ -241,13 +241,13 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
         handle: FileHandle,
         offset: u64,
         data: &[u8],
-        _: WriteFlags,
+        flags: WriteFlags,
         _: OpenFlags,
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let data = data.to_vec();
-        self.post(move |volume| match volume.write(handle, offset, &data) {
+        let (data, whole) = (data.to_vec(), flags.contains(WriteFlags::FUSE_WRITE_CACHE));
+        self.post(move |volume| match volume.write(handle, offset, &data, whole) {
             Ok(written) => reply.written(written),
             Err(error) => reply.error(error),
         });

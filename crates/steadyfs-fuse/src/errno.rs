@@ -6,7 +6,7 @@ use steadyfs::Error;
 /// The error number that a program gets to see.
 pub(crate) fn errno(error: Error) -> Errno {
     match error {
-        Error::Device | Error::MediaFailing | Error::Corrupt => Errno::EIO,
+        Error::Device | Error::MediaFailing | Error::Corrupt | Error::Unknown => Errno::EIO,
         Error::ReadOnly => Errno::EROFS,
         // A program can do the same against each of them: remove something, or choose another name.
         Error::NoSpace | Error::TooManyFiles | Error::AttributesTooLarge | Error::NameCollision => Errno::ENOSPC,

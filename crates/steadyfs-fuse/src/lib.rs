@@ -26,8 +26,10 @@
 //! the whole volume as it was at one moment. `sync` and `syncfs` do not reach a FUSE file system; the interval bounds what they
 //! leave.
 //!
-//! A call that fails for want of room undoes itself alone: a volume that is nearly full commits before each call. When the medium
-//! fails in a call, the volume undoes all that was not committed; then the next `fsync` of each file that was open says `EIO`.
+//! A call that fails undoes itself alone, for want of room or because the medium fails; what others did waits for the commit as before. A
+//! commit that fails is made again, with the next `fsync` at the latest, which says so if it fails too. Only where nobody knows
+//! whether a commit is there, because the medium failed in its last program, the volume refuses all changes until it is mounted
+//! anew: who was in the call is told `EIO`, and then every change, and every `fsync` while something waits, says `EROFS`.
 //!
 //! # Data at rest
 //! Where the chip tells what it corrects, idle time is also used to read what is on it, a few pages at a time, so that a round through

@@ -156,7 +156,7 @@ fn mark_bad_writes_the_mark_where_factories_do() {
     assert_eq!(scratch.bytes()[spare(5 * 16)..][..3], [0, 0, 0xFF]);
 }
 
-/// A dump whose newest mark is younger than its newest checkpoint looks so: the volume still counts on the block.
+/// A dump whose newest mark is younger than its newest root looks so: the volume still counts on the block.
 #[test]
 fn a_block_marked_behind_the_volumes_back_is_given_up_by_it() {
     let scratch = volume(&NAND);

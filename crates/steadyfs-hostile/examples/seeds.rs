@@ -20,7 +20,7 @@ fn main() -> std::io::Result<()> {
     }
     for (name, structure) in [
         ("parse_superblock", Structure::Superblock),
-        ("parse_checkpoint", Structure::Checkpoint),
+        ("parse_root", Structure::Root),
         ("parse_tag", Structure::Tag),
         ("parse_journal", Structure::Journal),
         ("parse_leaf", Structure::Leaf),

@@ -77,6 +77,7 @@ pub fn exercise<F: Flash>(flash: &mut F, mut choices: Choices<'_>) {
         lend(bytes, |memory| {
             if let Ok(mut fs) = mount(flash, Access::ReadWrite, memory) {
                 read_everything(&mut fs);
+                repair(&mut fs);
                 check(&mut fs, true);
                 check(&mut fs, false);
                 let _ = granted(&mut fs, CALL).sync();
@@ -190,6 +191,14 @@ fn read_everything<F: Flash>(fs: &mut Fs<'_, '_, F>) -> Found {
     found
 }
 
+/// Accepts what is missing. A volume with damage can only be read.
+fn repair<F: Flash>(fs: &mut Fs<'_, '_, F>) {
+    assert!(fs.damage().is_none() || fs.health().read_only, "{:?} and writable", fs.damage());
+    if granted(fs, MOUNT + CALL).repair().is_ok() {
+        assert_eq!(fs.damage(), None);
+    }
+}
+
 /// What costs nothing.
 fn inspect<F: Flash>(fs: &Fs<'_, '_, F>) {
     let (usage, description) = (fs.usage(), fs.describe());
@@ -232,6 +241,9 @@ fn change<F: Flash>(flash: &mut F, memory: &mut [u8], choices: &mut Choices<'_>)
     let config = *fs.config();
     assert_eq!(bytes, config.memory_bytes(&geometry), "what a mount asks for is what the settings say");
     assert_eq!(config.check(&geometry), Ok(()), "settings that no format makes were mounted");
+    if choices.below(4) != 0 {
+        repair(&mut fs);
+    }
     let mut cache = vec![0; Config::cache_bytes(&config, &geometry, 3)];
     let found = read_everything(&mut fs);
     if choices.below(4) == 0 {

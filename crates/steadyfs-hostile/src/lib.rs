@@ -64,7 +64,7 @@ pub const TARGETS: [Target; 16] = [
     target("mount_mutated", mount_mutated, 200),
     target("operations", operations::operations, 900),
     target("parse_superblock", |input| Structure::Superblock.run(input), 60),
-    target("parse_checkpoint", |input| Structure::Checkpoint.run(input), 60),
+    target("parse_root", |input| Structure::Root.run(input), 60),
     target("parse_tag", |input| Structure::Tag.run(input), 60),
     target("parse_journal", |input| Structure::Journal.run(input), 60),
     target("parse_leaf", |input| Structure::Leaf.run(input), 60),

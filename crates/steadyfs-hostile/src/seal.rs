@@ -9,11 +9,19 @@ pub fn crc(bytes: &[u8]) -> u32 {
     })
 }
 
-/// Bytes of a tag that its checksum covers.
+/// CRC-8 (AUTOSAR), likewise.
+fn short_crc(bytes: &[u8]) -> u8 {
+    !bytes.iter().fold(!0u8, |crc, &byte| (0..8).fold(crc ^ byte, |crc, _| (crc << 1) ^ (0x2F & (crc >> 7).wrapping_neg())))
+}
+
+/// Bytes of a tag that the checksum of the page covers.
 pub const TAG_CONTENT_BYTES: usize = 12;
 
-/// Makes the checksum in the tag of a page right.
+/// Makes both checksums in the tag of a page right: that of the tag alone, in the high halves of two bytes, and that of the page.
 pub fn seal((data, tag): (&mut [u8], &mut [u8])) {
+    (tag[4], tag[8]) = (tag[4] & 0x0F, tag[8] & 0x0F);
+    let own = short_crc(&tag[..TAG_CONTENT_BYTES]);
+    (tag[4], tag[8]) = (tag[4] | own & 0xF0, tag[8] | own << 4);
     let check = crc(data) ^ crc(&tag[..TAG_CONTENT_BYTES]);
     tag[TAG_CONTENT_BYTES..].copy_from_slice(&check.to_le_bytes());
 }
@@ -41,7 +49,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checksum_is_that_of_the_catalogue() {
+    fn the_checksums_are_those_of_the_catalogue() {
         assert_eq!(crc(b"123456789"), 0xCBF4_3926);
+        assert_eq!(short_crc(b"123456789"), 0xDF);
     }
 }

@@ -20,8 +20,8 @@ use crate::volumes::{Volume, kind, volumes};
 pub enum Structure {
     /// The first copy of the superblock; the second one is erased.
     Superblock,
-    /// The newest checkpoint.
-    Checkpoint,
+    /// The newest root; its copies say the same.
+    Root,
     /// The tag of any page.
     Tag,
     /// The newest journal page.
@@ -39,7 +39,7 @@ pub enum Structure {
 /// All of them, in the order in which they are declared.
 const ALL: [Structure; 8] = [
     Structure::Superblock,
-    Structure::Checkpoint,
+    Structure::Root,
     Structure::Tag,
     Structure::Journal,
     Structure::Leaf,
@@ -64,11 +64,7 @@ impl Structure {
         let newest = |logical: &mut dyn Iterator<Item = u32>| logical.filter_map(|logical| volume.newest_of(logical)).collect();
         match self {
             Self::Superblock => vec![0],
-            Self::Checkpoint => {
-                let mut pages = volume.pages_of(&[kind::CHECKPOINT]);
-                let (first, _) = pages.find(|(_, tag)| tag.logical == 0).expect("a checkpoint");
-                vec![first, first + 1]
-            }
+            Self::Root => volume.newest_root().filter(|(_, tag)| tag.aux >> 8 == 0).map(|(page, _)| page).collect(),
             Self::Tag => volume.every_page().collect(),
             Self::Journal => volume.pages_of(&kind::JOURNAL).take(1).map(|(page, _)| page).collect(),
             Self::Leaf => of(&kind::LEAF),
@@ -114,9 +110,13 @@ impl Structure {
         if flags & RAW == 0 {
             seal((data, tag));
         }
-        if self == Self::Superblock {
-            let copies = volume.pages_of(&[kind::SUPER]);
-            copies.filter(|&(copy, _)| copy != page).for_each(|(copy, _)| ram.page_mut(copy).fill(0xFF));
+        match self {
+            Self::Superblock => {
+                let copies = volume.pages_of(&[kind::SUPER]);
+                copies.filter(|&(copy, _)| copy != page).for_each(|(copy, _)| ram.page_mut(copy).fill(0xFF));
+            }
+            Self::Root => repeat(&mut ram, volume, page, flags & RAW == 0),
+            _ => {}
         }
         Some(ram)
     }
@@ -136,6 +136,19 @@ impl Structure {
             Some(bytes)
         };
         (0..volumes().len()).filter_map(seed).collect()
+    }
+}
+
+/// Lets the copies of the newest root say what one of its pages says.
+fn repeat(ram: &mut Ram, volume: &Volume, page: usize, sealed: bool) {
+    let content = ram.parts(page).0.to_vec();
+    let place = volume.newest_root().find(|&(own, _)| own == page).map(|(_, tag)| tag.logical);
+    for (copy, _) in volume.newest_root().filter(|(copy, tag)| *copy != page && Some(tag.logical) == place) {
+        let (data, tag) = ram.parts_mut(copy);
+        data.copy_from_slice(&content);
+        if sealed {
+            seal((data, tag));
+        }
     }
 }
 

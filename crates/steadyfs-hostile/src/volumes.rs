@@ -13,8 +13,8 @@ use crate::medium::Ram;
 pub mod kind {
     /// Superblock.
     pub const SUPER: u8 = 1;
-    /// Page of a checkpoint.
-    pub const CHECKPOINT: u8 = 2;
+    /// Page of a root or of a copy of it.
+    pub const ROOT: u8 = 2;
     /// Journal page with and without discards.
     pub const JOURNAL: [u8; 2] = [5, 6];
     /// Logical pages.
@@ -35,7 +35,7 @@ pub struct Shape {
 }
 
 /// The smallest volumes that there are settings for: single pages, pages of two, and a chip that copies.
-pub const SHAPES: [Shape; 3] = [shape(256, 8, 44, 1), shape(256, 16, 28, 2), shape(512, 16, 24, 1)];
+pub const SHAPES: [Shape; 3] = [shape(256, 8, 44, 1), shape(256, 16, 32, 2), shape(512, 16, 28, 1)];
 
 const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pages: u16) -> Shape {
     let geometry = Geometry { page_bytes, pages_per_block, block_count };
@@ -192,12 +192,19 @@ pub struct Tag {
     pub logical: u32,
     /// Kind of the page.
     pub kind: u8,
+    /// Pages of a root, and which copy; a frame or a distance.
+    pub aux: u32,
 }
 
 impl Tag {
     fn read(tag: &[u8]) -> Self {
         let number = |range: std::ops::Range<usize>| tag[range].iter().rev().fold(0, |n, &byte| n << 8 | u64::from(byte));
-        Self { sequence: number(0..5), logical: number(5..8) as u32, kind: tag[8] }
+        Self {
+            sequence: number(0..5) & 0xF_FFFF_FFFF,
+            logical: number(5..8) as u32,
+            kind: tag[8] & 0xF,
+            aux: number(9..12) as u32,
+        }
     }
 }
 
@@ -209,6 +216,12 @@ impl Volume {
         let data = tags.iter().rev().filter(|(_, tag)| kind::DATA.contains(&tag.kind));
         let newest = data.map(|&(page, tag)| (tag.logical, page)).collect();
         Self { shape, ram, tags, newest }
+    }
+
+    /// Pages of the newest root, and those of its copies.
+    pub fn newest_root(&self) -> impl Iterator<Item = (usize, Tag)> {
+        let newest = self.pages_of(&[kind::ROOT]).next().map_or(0, |(_, tag)| tag.sequence);
+        self.pages_of(&[kind::ROOT]).filter(move |(_, tag)| tag.sequence == newest)
     }
 
     /// Pages of some kinds, the newest first, with their tags.
@@ -258,7 +271,7 @@ mod tests {
             let mut scratch = vec![0; volume.shape.config.check_bytes(&volume.shape.geometry)];
             let checked = fs.check(&mut scratch, false, &mut |finding| panic!("volume {index}: {finding}")).expect("check");
             assert!(checked.files > 5 && checked.directories > 3, "volume {index}: {checked:?}");
-            for kinds in [&[kind::SUPER][..], &[kind::CHECKPOINT], &kind::JOURNAL, &kind::DATA, &kind::LEAF] {
+            for kinds in [&[kind::SUPER][..], &[kind::ROOT], &kind::JOURNAL, &kind::DATA, &kind::LEAF] {
                 assert!(volume.pages_of(kinds).next().is_some(), "volume {index}: {kinds:?}");
             }
             assert!(volume.newest_of(volume.table()).is_some(), "volume {index}: the first inodes");

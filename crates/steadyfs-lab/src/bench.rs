@@ -51,6 +51,8 @@ pub struct Options {
     pub cases: Vec<Case>,
     /// Files of the cases with many of them. Default 500.
     pub files: u32,
+    /// Logical pages of a cache that SteadyFS is lent; part of its RAM. Default none.
+    pub cache_pages: u32,
     /// Seed of places and orders: the same seed gives the same run. Default 1.
     pub seed: u64,
 }
@@ -64,6 +66,7 @@ impl Default for Options {
             timing: Timing::default(),
             cases: Case::all(),
             files: 500,
+            cache_pages: 0,
             seed: 1,
         }
     }
@@ -92,6 +95,6 @@ impl OnChips for MeasureSteady<'_> {
     type Output = Result<Report, BenchError>;
 
     fn run<C: BenchChip>(self, make: impl Fn() -> C + Sync) -> Self::Output {
-        measure(self.medium, self.options, || Steady::new(make()), self.progress)
+        measure(self.medium, self.options, || Steady::new(make()).with_cache(self.options.cache_pages), self.progress)
     }
 }

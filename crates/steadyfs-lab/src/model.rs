@@ -203,7 +203,7 @@ pub fn cost_since(fs: &Fs<'_>, before: &Counters) -> Cost {
 pub fn failures(fs: &Fs<'_>) -> u32 {
     let failed = |operation| !matches!(operation, Operation::Read | Operation::ReadTag);
     let records = fs.flash().records().iter();
-    records.filter(|r| failed(r.operation) && r.failure == Some(Failure::BadBlock)).count() as u32
+    records.filter(|r| failed(r.operation) && matches!(r.failure, Some(Failure::BadBlock | Failure::Device))).count() as u32
 }
 
 /// Makes a call of one piece and asserts that it costs no more than its bound.
@@ -228,11 +228,12 @@ pub fn bounded_pieces<T>(
     if let Some((first, further)) = limits.get(failures(fs) as usize)
         && bounds_count()
     {
-        let holds = |erasing: u32| {
-            let rest = further.erasing.times(erasing).plus(&further.moving.times(pieces.max(1) - 1 - erasing));
-            first.plus(&rest).holds(&cost)
+        let further_pieces = pieces.max(1) - 1;
+        let holds = |erasing: u32, folding: u32| {
+            let rest = further.erasing.times(erasing).plus(&further.folding.times(folding));
+            first.plus(&rest.plus(&further.moving.times(further_pieces - erasing - folding))).holds(&cost)
         };
-        let any = (0..pieces.max(1)).any(holds);
+        let any = (0..=further_pieces).any(|erasing| (0..=further_pieces - erasing).any(|folding| holds(erasing, folding)));
         assert!(any, "{call:?} ({pieces} pieces) took {cost:?}, its bound is {first:?}, further pieces {further:?}");
     }
     result

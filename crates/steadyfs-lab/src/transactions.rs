@@ -165,8 +165,10 @@ mod tests {
         let (without, with) = (run_with(0), run_with(1_000));
         for (without, with) in without.rows.iter().zip(&with.rows) {
             let commits = if without.events == Events::EveryWrite { 2.0 } else { 1.0 };
+            // The first change of all writes a root before it, which is emptied out of the cache as well.
+            let roots = 1.0 / 20.0;
             let more = with.total_us - without.total_us;
-            assert!((more - commits).abs() < 1e-6, "{}: {more}", without.events);
+            assert!((more - commits - roots).abs() < 1e-6, "{}: {more}", without.events);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use steadyfs::media::Geometry;
-use steadyfs::media::nor::NorPages;
+use steadyfs::media::nor::{NorPages, page_bytes_for};
 use steadyfs_lab::bench::{
     Case, Contender, Fault, Figures, Medium, Mode, Operation, Options, Report, Room, Row, Steady, Volume, measure, run,
 };
@@ -219,7 +219,8 @@ fn bench_measures_every_case_on_small_nand_and_the_same_again() {
 fn bench_measures_every_case_on_small_nor() {
     let (block_bytes, block_count, timing) = (16_384, 128, NorTiming::ROUND);
     let medium = Medium::Nor { block_bytes, block_count, timing };
-    let make = || Steady::new(NorPages::new(Nor::with_geometry(block_bytes, block_count, timing, 1), 512));
+    let make =
+        || Steady::new(NorPages::new(Nor::with_geometry(block_bytes, block_count, timing, 1), page_bytes_for(block_bytes)));
     let options = Options { files: 100, ..Options::default() };
     let report = measure(&medium, &options, make, &|_, _| {}).unwrap();
     report.rows.iter().for_each(|row| check(row, &TOO_LARGE));

@@ -3,8 +3,8 @@
 use crate::error::ConfigError;
 use crate::media::Geometry;
 
-/// Most anchor blocks (blocks that hold checkpoints) a volume may have.
-pub const ANCHORS_MAX: usize = 16;
+/// Most blocks that the ring of roots may have.
+pub(crate) const RING_MAX: u32 = 32;
 
 /// Settings of a volume, chosen when it is formatted and kept in its superblock.
 ///
@@ -20,7 +20,7 @@ pub struct Config {
     pub overlay_entries: u16,
     /// Logical pages that one transaction may write, 2 to 1,024. More: larger transactions.
     pub transaction_pages: u16,
-    /// Programs between two checkpoints, at least 16. More: fewer programs per write; less: faster mount.
+    /// Programs between two roots, at least 16. More: fewer programs per write; less: faster mount after a power cut.
     pub checkpoint_programs: u16,
     /// Largest allowed difference between the erase counts of two blocks, 8 to 200. Less: more moves of data at rest.
     pub wear_spread: u8,
@@ -45,13 +45,13 @@ impl Config {
         }
         let frames = geometry.pages_per_block / unit_pages * geometry.block_count;
         let pages = geometry.pages_per_block * geometry.block_count;
-        let overlay_entries = clamp(frames / 88, 64, 1024);
-        // Checkpoints are at most a twentieth of all programs where blocks are large enough to let them be so rare.
+        let overlay_entries = clamp(frames / 88, clamp(frames / 30, 64, 128), 1024);
+        // Roots are at most a twentieth of all programs where blocks are large enough to let them be so rare.
         let entry_bytes = if frames <= 0x8000 { 4 } else { 8 };
         let checkpoint_pages = ceil_div(overlay_entries * entry_bytes + geometry.block_count * 3 / 2, geometry.page_bytes);
         let rare = clamp(20 * checkpoint_pages, 0, 10 * geometry.pages_per_block);
         let checkpoint_programs = clamp(pages / 32, 32, 192);
-        Self {
+        let usual = Self {
             unit_pages: unit_pages as u16,
             overlay_entries: overlay_entries as u16,
             transaction_pages: 16,
@@ -61,7 +61,11 @@ impl Config {
             files_max: clamp(frames / 2, 64, 65_536),
             failures: 2,
             name_bytes_max: 255,
-        }
+        };
+        // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
+        // overlay makes more of the medium usable.
+        let small = Self { overlay_entries: clamp(frames / 26, 80, 144) as u16, transaction_pages: 32, ..usual };
+        if frames >= 0xC00 && frames < 0x2000 && small.check(geometry).is_ok() { small } else { usual }
     }
 
     /// Bytes of RAM that a volume needs for its tables and buffers.
@@ -108,7 +112,12 @@ const fn ceil_div(a: u32, b: u32) -> u32 {
     a.div_ceil(b)
 }
 
-/// Most blocks that may be allocated between two checkpoints.
+/// Fewest blocks of a ring with which a volume can be changed: the root that a mount begins with, the newest certain one, one that is being
+/// written, and the same again after a cut in the middle of an erase.
+pub(crate) const RING_MIN: u32 = 6;
+/// Frames that a mount's ring block may take beside the root: what earlier mounts copied and nobody has moved since, and the last record.
+pub(crate) const RESCUED_MAX: u32 = 3;
+/// Most blocks that may be allocated between two roots.
 pub(crate) const LISTED_MAX: usize = 28;
 /// Bytes of an entry of the file table.
 pub(crate) const INODE_BYTES: u32 = 256;
@@ -138,19 +147,21 @@ pub(crate) struct Layout {
     pub logical_count: u32,
     /// Logical pages that may hold data at once, leaves and open transaction not counted.
     pub usable: u32,
-    /// Blocks that hold checkpoints.
-    pub anchor_count: u32,
-    /// Program pages of a checkpoint.
-    pub checkpoint_pages: u32,
+    /// Blocks of the ring of roots.
+    pub ring_count: u32,
+    /// Program pages of a root.
+    pub root_pages: u32,
+    /// Program pages of a root and its copies.
+    pub root_programs: u32,
     /// Frames that reclamation never lets go below.
     pub reserve_frames: u32,
     /// Overlay entries above which leaves are folded.
     pub overlay_soft: u32,
     /// Overlay entries that a fold frees at least, once above `overlay_soft`.
     pub fold_frees: u32,
-    /// Blocks that may be allocated until the next checkpoint.
+    /// Blocks that may be allocated until the next root.
     pub listed_blocks: u32,
-    /// Blocks for data in the worst case: what bad blocks, anchors, heads and reserve leave.
+    /// Blocks for data in the worst case: what bad blocks, the ring, heads and reserve leave.
     pub data_blocks: u32,
     /// The same while no more blocks are bad than `bad_blocks_max`.
     pub data_blocks_max: u32,
@@ -208,14 +219,15 @@ impl Layout {
             return Err(ConfigError::TooManyLogicalPages);
         }
         let leaf_count = ceil_div(logical_count, leaf_entries);
-        let checkpoint_pages = ceil_div(Self::checkpoint_bytes(blocks, leaf_count, entry_bytes, config), page);
-        if checkpoint_pages + 3 * unit + 1 > pages {
+        let root_pages = ceil_div(Self::root_bytes(blocks, leaf_count, entry_bytes, config), page);
+        // The last page of the copies proves that the one before it is complete: there are at least two.
+        let root_programs = if root_pages > 1 { 2 * root_pages } else { 3 };
+        if ceil_div(root_pages, unit) * unit + RESCUED_MAX * unit + 1 + root_programs - root_pages > pages {
             return Err(ConfigError::BlockTooSmall);
         }
-        // Enough for their wear to be the average, and for some of them to go bad.
-        let least = 3 + clamp(config.bad_blocks_max as u32, 0, 5);
-        let anchor_count =
-            clamp(ceil_div(checkpoint_pages * blocks, config.checkpoint_programs as u32), least, ANCHORS_MAX as u32);
+        // Enough for their wear to be the average, and for one of them to go bad.
+        let least = RING_MIN + if config.bad_blocks_max > 0 { 1 } else { 0 };
+        let ring_count = clamp(ceil_div(root_programs * blocks, config.checkpoint_programs as u32), least, RING_MAX);
         let overlay = config.overlay_entries as u32 - config.transaction_pages as u32;
         let overlay_soft = overlay - if fpb + 8 < overlay / 2 { fpb + 8 } else { overlay / 2 };
         let fold_frees = ceil_div(overlay_soft, leaf_count);
@@ -224,7 +236,7 @@ impl Layout {
         if listed_blocks > LISTED_MAX as u32 {
             return Err(ConfigError::CheckpointTooRare);
         }
-        let fixed = config.bad_blocks_max as u32 + 2 + anchor_count + 3 + ceil_div(reserve_frames, fpb) + 3;
+        let fixed = config.bad_blocks_max as u32 + 2 + ring_count + 3 + ceil_div(reserve_frames, fpb) + 3;
         if fixed + 4 > blocks {
             return Err(ConfigError::TooFewBlocks);
         }
@@ -249,8 +261,9 @@ impl Layout {
             leaf_count,
             logical_count,
             usable,
-            anchor_count,
-            checkpoint_pages,
+            ring_count,
+            root_pages,
+            root_programs,
             reserve_frames,
             overlay_soft,
             fold_frees,
@@ -280,9 +293,9 @@ impl Layout {
         (self.victim_max + 1) * self.data_blocks
     }
 
-    /// Bytes of a checkpoint: header, root, overlay, pending pages, wear and state of every block.
-    const fn checkpoint_bytes(blocks: u32, leaves: u32, entry: u32, config: &Config) -> u32 {
-        CHECKPOINT_HEADER_BYTES
+    /// Bytes of a root: header, frames of the leaves, overlay, pending pages, wear and state of every block.
+    const fn root_bytes(blocks: u32, leaves: u32, entry: u32, config: &Config) -> u32 {
+        ROOT_HEADER_BYTES
             + leaves * entry
             + (config.overlay_entries as u32 + config.transaction_pages as u32) * 2 * entry
             + blocks
@@ -308,5 +321,5 @@ impl Layout {
     }
 }
 
-/// Bytes before the tables of a checkpoint.
-pub(crate) const CHECKPOINT_HEADER_BYTES: u32 = 64;
+/// Bytes before the tables of a root.
+pub(crate) const ROOT_HEADER_BYTES: u32 = 64;

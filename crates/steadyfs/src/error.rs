@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::format::VERSION;
 use crate::media::{Failure, Geometry};
 
 /// Why an operation on a mounted volume failed. One byte, so that results travel in registers.
@@ -16,6 +17,8 @@ pub enum Error {
     Corrupt,
     /// The volume can only be read: it was mounted so, its spare blocks are used up, or the chip has locked itself.
     ReadOnly,
+    /// Whether the change took effect is not known; the volume can only be read until it is mounted again.
+    Unknown,
     /// No room: every logical page of the volume is in use.
     NoSpace,
     /// The volume holds as many files as its settings allow.
@@ -63,6 +66,9 @@ impl fmt::Display for Error {
             Error::MediaFailing => "more programs failed in one call than the volume tolerates",
             Error::Corrupt => "what was read is not what was written there",
             Error::ReadOnly => "the volume can only be read: mounted so, worn out, or the chip has locked itself",
+            Error::Unknown => {
+                "whether the change took effect is not known; mount again to see, until then the volume can only be read"
+            }
             Error::NoSpace => "no room left on the volume",
             Error::TooManyFiles => "the volume holds as many files as its settings allow",
             Error::TransactionTooLarge => "the open transaction is larger than transaction_pages; sync more often",
@@ -126,11 +132,11 @@ pub enum ConfigError {
     LogicalPageTooLarge,
     /// `files_max` asks for more logical pages than a map entry can name.
     TooManyLogicalPages,
-    /// A block must hold a checkpoint, two logical pages and a journal page: fewer `overlay_entries`, or larger blocks.
+    /// A block must hold a root with its copies, three logical pages and a journal page: fewer `overlay_entries`, or larger blocks.
     BlockTooSmall,
     /// `checkpoint_programs` must not be more than 10 blocks of pages.
     CheckpointTooRare,
-    /// Too few blocks: `bad_blocks_max`, anchors and reserve leave no room for data.
+    /// Too few blocks: `bad_blocks_max`, ring and reserve leave no room for data.
     TooFewBlocks,
     /// A reclaimed block would not gain a frame: more `overlay_entries` or larger blocks.
     NoGain,
@@ -151,10 +157,10 @@ impl fmt::Display for ConfigError {
             Self::LogicalPageTooLarge => "a logical page must not be larger than 32 KiB",
             Self::TooManyLogicalPages => "files_max asks for more logical pages than a map entry can name",
             Self::BlockTooSmall => {
-                "a block must hold a checkpoint, two logical pages and a journal page: fewer overlay_entries, or larger blocks"
+                "a block must hold a root with its copies, three logical pages and a journal page: fewer overlay_entries, or larger blocks"
             }
             Self::CheckpointTooRare => "checkpoint_programs must not be more than 10 blocks of pages",
-            Self::TooFewBlocks => "too few blocks: bad_blocks_max, anchors and reserve leave no room for data",
+            Self::TooFewBlocks => "too few blocks: bad_blocks_max, ring and reserve leave no room for data",
             Self::NoGain => "a reclaimed block would not gain a frame: more overlay_entries or larger blocks",
         })
     }
@@ -168,7 +174,7 @@ impl core::error::Error for ConfigError {}
 pub enum MountError {
     /// No superblock was found; the device was never formatted.
     NotFormatted,
-    /// The superblock was written by a newer version of the format.
+    /// The superblock was written by another version of the format.
     Version {
         /// Version found.
         on_flash: u16,
@@ -196,8 +202,8 @@ pub enum MountError {
         /// Bad blocks allowed.
         allowed: u32,
     },
-    /// No readable checkpoint was found although there is a superblock.
-    NoCheckpoint,
+    /// No root can be read although there is a superblock.
+    NoRoot,
     /// Reading or writing failed.
     Volume(Error),
 }
@@ -206,14 +212,18 @@ impl fmt::Display for MountError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MountError::NotFormatted => f.write_str("no superblock found: the device was never formatted"),
-            MountError::Version { on_flash } => write!(f, "the volume has format version {on_flash}, newer than this library's"),
+            MountError::Version { on_flash } => write!(
+                f,
+                "the volume has format version {on_flash}, this library reads version {VERSION}: copy its files with a release that \
+                 reads {on_flash}, or format it anew"
+            ),
             MountError::GeometryMismatch { on_flash, device } => {
                 write!(f, "the volume was formatted for {on_flash:?}, the device is {device:?}")
             }
             MountError::MemoryTooSmall { needed, given } => write!(f, "the buffer has {given} bytes, {needed} are needed"),
             MountError::Config(rule) => rule.fmt(f),
             MountError::TooManyBadBlocks { found, allowed } => write!(f, "{found} blocks are bad, {allowed} are allowed"),
-            MountError::NoCheckpoint => f.write_str("there is a superblock, but no readable checkpoint"),
+            MountError::NoRoot => f.write_str("there is a superblock, but no root that can be read"),
             MountError::Volume(error) => error.fmt(f),
         }
     }

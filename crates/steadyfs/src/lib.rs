@@ -14,7 +14,7 @@
 //!      fs       files, directories                small files inline, attributes, events that commit
 //!       │
 //!     store     logical pages                    rewrite in place, patch, discard, commit
-//!       │       map, journal, reclaim, checkpoint, recovery
+//!       │       map, journal, reclaim, roots, recovery
 //!     media     tags, bad blocks                 the Flash trait; NorPages makes NOR look like it
 //!       │
 //!   your driver
@@ -67,4 +67,4 @@ pub use fs::{
     Budget, Call, Change, Checked, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind, NAME_BYTES_MAX,
     OPEN_FILE_BYTES, OpenOptions, Place, ROOT, Reader, Stat, Usage,
 };
-pub use store::{Access, BlockInfo, BlockState, Description, Health};
+pub use store::{Access, BlockInfo, BlockState, Damage, Description, Health};

@@ -97,7 +97,7 @@ fn a_directory_of_a_thousand_names_survives_power_cuts_while_it_grows() {
                 match created.and_then(|_| if rng.one_in(9) { session.step(&Op::Commit) } else { Ok(()) }) {
                     Ok(()) => number += 1,
                     Err(error) => {
-                        assert_eq!(error, Error::Device);
+                        assert!(matches!(error, Error::Device | Error::Unknown | Error::ReadOnly), "{error}");
                         break;
                     }
                 }

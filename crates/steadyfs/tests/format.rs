@@ -1,5 +1,5 @@
-//! The golden image of format version 2: volumes written by an earlier version stay readable, and `docs/format.md` says where
-//! every byte is.
+//! The golden image of format version 4: volumes written by an earlier release stay readable, and `docs/format.md` says where
+//! every byte is. Volumes of other versions of the format are refused by their number; that of version 3 stays here to show it.
 //!
 //! The image is a text: a line per programmed page, `page tag data` in hexadecimal, erased bytes at the end of the data left out.
 //! `STEADYFS_BLESS=1 cargo test -p steadyfs --test format` writes it anew; that is right only before a version is released.
@@ -8,10 +8,10 @@ mod image;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use image::reader::{CHECKPOINT, ENTRY, LOGICAL_PAGES, Volume, crc, newest_checkpoint, number};
-use image::{CONFIG, GEOMETRY, chip, content, contents, dump, expected, image};
+use image::reader::{ENTRY, LOGICAL_PAGES, ROOT, Root, Volume, crc, crc8, kind as kind_of, newest_root, number, roots, sequence};
+use image::{CONFIG, GEOMETRY, chip, chip_with, content, contents, dump, expected, image, image_of_version};
 use steadyfs::media::{PageIndex, TAG_BYTES};
-use steadyfs::{Access, FileSystem, OpenOptions};
+use steadyfs::{Access, FileSystem, MountError, OpenOptions};
 
 // Kinds of pages, as in `docs/format.md`.
 const SUPERBLOCK: u8 = 1;
@@ -20,12 +20,20 @@ const JOURNAL: u8 = 5;
 const JOURNAL_WITH_DISCARDS: u8 = 6;
 const LEAF: u8 = 9;
 
+/// Blocks of the ring, which follow the two superblocks.
+const RING: std::ops::Range<PageIndex> = 2..9;
+
+/// The block that a page lies in.
+fn block_of(page: PageIndex) -> PageIndex {
+    page / GEOMETRY.pages_per_block
+}
+
 fn is_kind(tag: &[u8; TAG_BYTES], kind: u8) -> bool {
-    tag[8] == kind
+    kind_of(tag) == kind
 }
 
 #[test]
-fn image_of_version_3_mounts_for_reading_only() {
+fn image_of_version_4_mounts_for_reading_only() {
     let mut memory = vec![0; CONFIG.memory_bytes(&GEOMETRY)];
     let mut chip = chip();
     let mut fs = FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
@@ -34,7 +42,7 @@ fn image_of_version_3_mounts_for_reading_only() {
 }
 
 #[test]
-fn image_of_version_3_mounts_and_can_be_changed() {
+fn image_of_version_4_mounts_and_can_be_changed() {
     let mut memory = vec![0; CONFIG.memory_bytes(&GEOMETRY)];
     let mut fs = FileSystem::mount(chip(), Access::ReadWrite, &mut memory).expect("mount");
     assert_eq!(contents(&mut fs), expected());
@@ -49,27 +57,46 @@ fn image_of_version_3_mounts_and_can_be_changed() {
 }
 
 #[test]
+fn image_of_version_3_is_refused_by_its_number_and_stays_as_it_is() {
+    let pages = image_of_version(3);
+    let mut memory = vec![0; CONFIG.memory_bytes(&GEOMETRY)];
+    for access in [Access::ReadOnly, Access::ReadWrite] {
+        let mut chip = chip_with(&pages);
+        let error = FileSystem::mount(&mut chip, access, &mut memory).err().expect("an error");
+        assert_eq!(error, MountError::Version { on_flash: 3 });
+        let text = error.to_string();
+        assert!(text.starts_with("the volume has format version 3, this library reads version 4: "), "{text}");
+        assert_eq!(dump(&mut chip), pages, "the medium is unchanged");
+    }
+}
+
+#[test]
 fn tags_are_as_documented() {
     let pages = image();
     let mut sequences = BTreeMap::new();
     for (page, (tag, data)) in &pages {
         assert_eq!(number(tag, 12, 4) as u32, crc(data) ^ crc(&tag[..12]), "check of page {page}");
-        assert!((1..=10).contains(&tag[8]), "kind of page {page}");
-        if !is_kind(tag, SUPERBLOCK) {
-            let before = sequences.insert(number(tag, 0, 5), page);
+        assert!((1..=10).contains(&kind_of(tag)), "kind of page {page}");
+        let mut fields = [0; 12];
+        fields.copy_from_slice(&tag[..12]);
+        (fields[4], fields[8]) = (fields[4] & 0x0F, fields[8] & 0x0F);
+        assert_eq!(crc8(&fields), tag[4] & 0xF0 | tag[8] >> 4, "own check of the tag of page {page}");
+        // Superblocks are alike, a root and its copies have its number, and what a mount copies into the ring is outside of the order.
+        if block_of(*page) > 1 && !RING.contains(&block_of(*page)) {
+            let before = sequences.insert(sequence(tag), page);
             assert_eq!(before, None, "the sequence of page {page} is used twice");
         }
         if is_kind(tag, LEAF) {
             assert_eq!(number(tag, 9, 3), 0, "aux of a leaf");
         }
     }
-    for kind in [SUPERBLOCK, CHECKPOINT, DATA, JOURNAL, JOURNAL_WITH_DISCARDS, LEAF] {
+    for kind in [SUPERBLOCK, ROOT, DATA, JOURNAL, JOURNAL_WITH_DISCARDS, LEAF] {
         assert!(pages.values().any(|(tag, _)| is_kind(tag, kind)), "the image has no page of kind {kind}");
     }
     // A commit names the first sequence of its transaction, and how many pages are pending.
     for (page, (tag, _)) in pages.iter().filter(|(_, (tag, _))| is_kind(tag, JOURNAL) || is_kind(tag, JOURNAL_WITH_DISCARDS)) {
-        let start = number(tag, 0, 5) - number(tag, 9, 3);
-        let of_it = |tag: &[u8; TAG_BYTES]| is_kind(tag, DATA) && number(tag, 0, 5) - number(tag, 9, 3) == start;
+        let start = sequence(tag) - number(tag, 9, 3);
+        let of_it = |tag: &[u8; TAG_BYTES]| is_kind(tag, DATA) && sequence(tag) - number(tag, 9, 3) == start;
         let pending: BTreeSet<_> = pages.values().filter(|(tag, _)| of_it(tag)).map(|(tag, _)| number(tag, 5, 3)).collect();
         assert_eq!(number(tag, 5, 3), pending.len() as u64, "pages that the commit in page {page} is of");
     }
@@ -81,40 +108,73 @@ fn superblocks_are_as_documented() {
     let found: Vec<_> = pages.iter().filter(|(_, (tag, _))| is_kind(tag, SUPERBLOCK)).collect();
     assert_eq!(found.iter().map(|(page, _)| **page).collect::<Vec<_>>(), [0, GEOMETRY.pages_per_block]);
     for (_, (tag, bytes)) in found {
-        assert_eq!((number(tag, 5, 3), number(tag, 9, 3)), (0, 0));
+        assert_eq!((sequence(tag), number(tag, 5, 3), number(tag, 9, 3)), (1, 0, 0));
         assert_eq!(&bytes[..8], b"SteadyFS");
-        assert_eq!(number(bytes, 8, 2), 3, "version");
+        assert_eq!(number(bytes, 8, 2), 4, "version");
         assert_eq!([10, 14, 18].map(|at| number(bytes, at, 4)), [256, 64, 41], "geometry");
         assert_eq!([22, 24, 26, 28, 30].map(|at| number(bytes, at, 2)), [1, 60, 12, 64, 1], "settings");
         assert_eq!(number(bytes, 32, 4), 64, "files_max");
         assert_eq!(bytes[36..40], [32, 1, 200, 0], "wear_spread, failures, name_bytes_max");
-        assert_eq!(number(bytes, 41, 4), 1, "block of the second copy");
-        let anchors = usize::from(bytes[40]);
-        for index in 0..16 {
-            let block = if index < anchors { index as u64 + 2 } else { 0 };
-            assert_eq!(number(bytes, 45 + 4 * index, 4), block, "anchor {index}");
-        }
+        assert_eq!(number(bytes, 40, 4), 1, "block of the second copy");
+        let ring = RING.fold(0, |bits, block| bits | 1 << (block - 1));
+        assert_eq!(number(bytes, 44, 8), ring, "blocks of the ring, from block 1 on");
+        assert!(bytes[52..].iter().all(|&byte| byte == 0xFF), "behind the superblock");
     }
 }
 
 #[test]
-fn checkpoints_are_as_documented() {
+fn the_ring_is_as_documented() {
     let pages = image();
-    let (bytes, tag) = newest_checkpoint(&pages);
-    assert_eq!(&bytes[..4], b"SFSC");
-    assert_eq!(number(&bytes, 4, 2), 3, "version");
+    let in_ring = pages.iter().filter(|(page, _)| RING.contains(&block_of(**page)));
+    // No mount of the image had anything to copy.
+    assert!(in_ring.clone().all(|(_, (tag, _))| is_kind(tag, ROOT)));
+    assert_eq!(in_ring.count(), pages.values().filter(|(tag, _)| is_kind(tag, ROOT)).count(), "roots outside of the ring");
+    let roots = roots(&pages);
+    for Root { number: root, places, .. } in &roots {
+        assert_eq!(places.len(), 2, "pages of root {root}");
+        let first = places[0][0];
+        assert_eq!(RING.start + (root % RING.len() as u64) as PageIndex, block_of(first), "the block of root {root}");
+        for (index, places) in places.iter().enumerate() {
+            let index = index as PageIndex;
+            assert_eq!(places[..], [first + index, first + 2 + index], "page {index} of root {root}, and of its copy");
+            for (copy, page) in (0..).zip(places) {
+                let (tag, data) = &pages[page];
+                assert_eq!(number(tag, 5, 3), u64::from(index), "place in root {root}");
+                assert_eq!((tag[9], number(tag, 10, 2)), (2, copy), "pages of root {root}, and which copy page {page} is of");
+                assert_eq!(data, &pages[&places[0]].1, "root {root} and its copy say the same");
+            }
+        }
+    }
+    assert!(roots.len() > 4, "{} roots", roots.len());
+    // Every power cycle begins with a block of its own: that of format, and those of two mounts with changes.
+    let blocks: BTreeSet<_> = roots.iter().map(|root| block_of(root.places[0][0])).collect();
+    assert_eq!(blocks.into_iter().collect::<Vec<_>>(), [2, 3, 4]);
+}
+
+#[test]
+fn roots_are_as_documented() {
+    let pages = image();
+    let roots = roots(&pages);
+    assert!(roots.is_sorted_by_key(|root| number(&root.bytes, 12, 8)), "sequences grow with the numbers of roots");
+    let flags: Vec<_> = roots.iter().map(|root| number(&root.bytes, 10, 2)).collect();
+    assert_eq!(flags[0], 5, "format ends its use, and no head has programmed");
+    assert!(flags.contains(&4), "the first mount ended its use");
+    assert_eq!(flags.last(), Some(&0), "the second mount was cut");
+    let bytes = newest_root(&pages).bytes;
+    assert_eq!(&bytes[..4], b"SFSR");
+    assert_eq!(number(&bytes, 4, 2), 4, "version");
     let (overlay, pending) = (number(&bytes, 6, 2) as usize, number(&bytes, 8, 2) as usize);
     assert!(overlay <= usize::from(CONFIG.overlay_entries) && pending <= usize::from(CONFIG.transaction_pages));
-    assert_eq!(number(&bytes, 10, 2), 0);
-    assert_eq!(number(&bytes, 12, 8), number(&tag, 0, 5) + number(&tag, 9, 3), "sequence after its pages");
     let journal = number(&bytes, 28, 4) as PageIndex;
-    assert!(is_kind(&pages[&journal].0, JOURNAL), "the newest journal page");
+    let (tag, _) = &pages[&journal];
+    assert!(is_kind(tag, JOURNAL) || is_kind(tag, JOURNAL_WITH_DISCARDS), "the newest journal page");
+    assert!(sequence(tag) < number(&bytes, 12, 8), "it is older than what comes after the root");
     for head in 0..3 {
         let (block, next) = (number(&bytes, 32 + 6 * head, 4), number(&bytes, 36 + 6 * head, 2));
         assert!(block == 0xFFFF_FFFF || (block < 41 && next <= 65), "head {head}: {block}, {next}");
     }
-    assert_eq!(number(&bytes, 53, 4), 0, "wear that was taken off all blocks");
-    assert!(bytes[52] <= 1 && bytes[57..64] == [0, 0, 0xFF, 0, 0, 0, 0]);
+    assert_eq!(number(&bytes, 52, 4), 0, "wear that was taken off all blocks");
+    assert_eq!(number(&bytes, 56, 8), 0);
     // The parts behind the header.
     let leaf_entries = GEOMETRY.page_bytes as usize / ENTRY;
     let at_overlay = 64 + LOGICAL_PAGES.div_ceil(leaf_entries) * ENTRY;
@@ -133,9 +193,9 @@ fn checkpoints_are_as_documented() {
         assert!(frame == 0 || number(&pages[&frame].0, 5, 3) == logical, "logical page {logical} is in frame {frame}");
     }
     let state = |block: usize| bytes[at_state + block / 2] >> (block % 2 * 4) & 0xF;
-    assert!((0..41).all(|block| state(block) <= 8));
-    assert_eq!([state(0), state(1), state(2)], [1; 3], "superblocks and anchors are reserved");
-    assert_eq!(bytes.len(), (at_state + 21).div_ceil(256) * 256, "pages of the checkpoint");
+    assert!((0..41).all(|block| state(block) <= 10));
+    assert!((0..9).all(|block| state(block) == 1), "superblocks and ring are reserved");
+    assert_eq!(bytes.len(), (at_state + 21).div_ceil(256) * 256, "pages of the root");
     assert!(bytes[at_state + 21..].iter().all(|&byte| byte == 0xFF));
 }
 
@@ -171,7 +231,7 @@ fn journal_pages_are_as_documented() {
 fn files_and_directories_are_as_documented() {
     let mut memory = vec![0; CONFIG.memory_bytes(&GEOMETRY)];
     let mut chip = chip();
-    // A mount that may write moves everything into its place and says so in a checkpoint.
+    // A mount that may write settles what the cut left, and says so in a root.
     FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
     let volume = Volume::new(&dump(&mut chip));
     assert_eq!(volume.tree(), expected());
@@ -195,7 +255,7 @@ fn orphans_of_the_image_give_their_room_back() {
         assert!(fs.usage().used_bytes < before.used_bytes && fs.usage().files < before.files);
         fs.unmount().expect("unmount")
     };
-    FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount again");
+    // The root that ends the use of a volume says everything.
     let volume = Volume::new(&dump(&mut chip));
     assert_eq!(volume.lists(), [0; 3]);
     assert_eq!(volume.tree(), expected());

@@ -4,7 +4,7 @@
 use steadyfs::media::{Corrected, Flash, Geometry};
 use steadyfs::{Access, BlockState, Budget, Config, Error, FileSystem, OpenOptions};
 use steadyfs_sim::fault::{BitErrorModel, BitErrors, Lives};
-use steadyfs_sim::{FailOps, Nand, NandTiming};
+use steadyfs_sim::{FailOps, Metered, Nand, NandTiming};
 
 type Chip = BitErrors<FailOps<Nand>>;
 
@@ -230,31 +230,35 @@ fn chip_that_locks_itself_can_be_read() {
 }
 
 #[test]
-fn anchors_that_fail_give_their_place_to_other_blocks() {
+fn ring_blocks_that_fail_are_left_out_until_too_few_are_left() {
     let mut chip = volume(BitErrors::new(FailOps::new(nand(), 1)));
     let mut memory = memory();
-    for round in 0..4 {
+    let mut end = None;
+    for round in 0.. {
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
-        write(&mut fs, "rest", 100).expect("write");
-        let (anchor, _) = fs.describe().anchor;
-        fs.flash_mut().inner_mut().fail_block(anchor);
-        for _ in 0..30 {
-            write(&mut fs, "busy", 60).expect("write");
+        // Superblocks and ring: seven blocks, of which two may fail.
+        assert_eq!((fs.health().bad_blocks, blocks_in(&fs, BlockState::Reserved)), (round, 2 + 7 - round));
+        if round == 0 {
+            write(&mut fs, "rest", 100).expect("write");
         }
-        assert_eq!(fs.health().bad_blocks, round + 1);
+        let (block, _) = fs.describe().ring;
+        fs.flash_mut().inner_mut().fail_block(block);
+        end = (0..200).find_map(|_| write(&mut fs, "busy", 60).err());
         assert_content(&mut fs, "rest", 100);
+        assert_eq!(fs.health().bad_blocks, round + 1);
+        if end.is_some() {
+            assert_eq!(round, 2);
+            break;
+        }
     }
-    // More anchors have failed than there were: without others in their place nothing would be left of the ring.
-    let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
-    println!(
-        "DBG {:?}",
-        (0..64)
-            .filter(|&b| matches!(fs.block(b).unwrap().state, BlockState::Reserved | BlockState::Bad))
-            .map(|b| (b, fs.block(b).unwrap().state))
-            .collect::<Vec<_>>()
-    );
-    assert_eq!(blocks_in(&fs, BlockState::Reserved), 2 + 7);
-    assert_content(&mut fs, "rest", 100);
+    assert_eq!(end, Some(Error::ReadOnly));
+    for _ in 0..2 {
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("a volume with a worn ring mounts");
+        assert!(fs.health().read_only && fs.health().worn_out);
+        assert_eq!(fs.damage(), None);
+        assert_content(&mut fs, "rest", 100);
+        assert_eq!(write(&mut fs, "more", 1), Err(Error::ReadOnly));
+    }
 }
 
 #[test]
@@ -263,20 +267,34 @@ fn volume_survives_the_loss_of_either_superblock() {
         let mut chip = volume(BitErrors::new(FailOps::new(nand(), 1)));
         let mut memory = memory();
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
-        // So much that anchors change places several times.
-        for _ in 0..400 {
-            write(&mut fs, "busy", 100).expect("write");
-        }
         write(&mut fs, "rest", 100).expect("write");
         chip.erase(lost).expect("erase");
+        for _ in 0..3 {
+            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount with the other one");
+            assert_content(&mut fs, "rest", 100);
+            write(&mut fs, "busy", 100).expect("write");
+        }
+    }
+}
+
+#[test]
+fn mount_of_a_volume_that_was_unmounted_and_its_end_without_a_change_program_nothing() {
+    let mut chip = volume(BitErrors::new(FailOps::new(nand(), 1)));
+    let mut memory = memory();
+    let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+    write(&mut fs, "rest", 100).expect("write");
+    fs.unmount().expect("unmount");
+    let changes = |chip: &Chip| {
+        let counters = chip.counters();
+        (counters.programs, counters.erases)
+    };
+    let before = changes(&chip);
+    for _ in 0..10 {
         let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
         assert_content(&mut fs, "rest", 100);
-        // It is written again, so that the other one may go next.
-        while !fs.maintain(Budget::Operations(1000), 0).expect("maintain") {}
-        chip.erase(1 - lost).expect("erase");
-        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount with the other one");
-        assert_content(&mut fs, "rest", 100);
+        fs.unmount().expect("unmount");
     }
+    assert_eq!(changes(&chip), before);
 }
 
 #[test]

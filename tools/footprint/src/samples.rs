@@ -4,7 +4,7 @@
 use crate::driver::{Nand, Nor, NorChip};
 use core::mem::{MaybeUninit, size_of};
 use steadyfs::media::Geometry;
-use steadyfs::media::nor::NorPages;
+use steadyfs::media::nor::{NorPages, page_bytes_for};
 use steadyfs::{Config, File, FileSystem};
 
 /// 128 MiB of NAND.
@@ -15,7 +15,8 @@ pub const NOR_16_MIB: Geometry = nor_geometry(64 << 10, 256);
 pub const NOR_1_MIB: Geometry = nor_geometry(4 << 10, 256);
 
 const fn nor_geometry(block_bytes: u32, block_count: u32) -> Geometry {
-    Geometry { page_bytes: 512, pages_per_block: NorPages::<Nor>::pages_per_block(block_bytes, 512), block_count }
+    let page_bytes = page_bytes_for(block_bytes);
+    Geometry { page_bytes, pages_per_block: NorPages::<Nor>::pages_per_block(block_bytes, page_bytes), block_count }
 }
 
 /// Bytes of tables and buffers with the default settings.

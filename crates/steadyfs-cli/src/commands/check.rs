@@ -3,6 +3,7 @@
 use super::tree::counted;
 use crate::Failure;
 use crate::image::chip::ChipOptions;
+use crate::image::damage;
 use crate::image::volume::WORN_OUT;
 use crate::image::{Memory, Volume};
 use crate::output::{print, print_json};
@@ -10,7 +11,7 @@ use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
 use steadyfs::media::Flash;
-use steadyfs::{Access, Checked, Error, Finding};
+use steadyfs::{Access, Checked, Damage, Error, Finding};
 use steadyfs_lab::units::format_count;
 
 /// Arguments of `steady check`.
@@ -32,10 +33,15 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Every page of the volume is read and compared with its checksum, and every reference followed. The exit code is 1 when something
-was found, also when it was mended: check again to see what remains.";
+was found, also when it was mended: check again to see what remains.
+
+Where a mount finds that something is lost, the volume can only be read. --repair accepts that first, then looks at what there
+is, and the volume can be changed again. A lost page of the map is not accepted: nobody knows where the pages are that it maps.";
 
 #[derive(Serialize)]
 struct Summary {
+    #[serde(flatten)]
+    missing: Missing,
     files: u32,
     directories: u32,
     pages: u32,
@@ -45,44 +51,56 @@ struct Summary {
     findings: Vec<String>,
 }
 
+/// What the mount found missing.
+#[derive(Serialize, Clone, Copy)]
+struct Missing {
+    /// Root, record, journal or leaf; nothing where all is there.
+    damage: Option<&'static str>,
+    /// Whether that is accepted.
+    repaired: bool,
+    #[serde(skip)]
+    lost: Option<Damage>,
+}
+
 /// Runs `steady check`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let access = if arguments.repair { Access::ReadWrite } else { Access::ReadOnly };
     let mut memory = Memory::default();
-    let mut volume = Volume::open(&arguments.image, &arguments.chip, access, &mut memory)?;
+    let mut volume = Volume::examine(&arguments.image, &arguments.chip, access, &mut memory)?;
+    let missing = Missing::of(&mut volume, arguments.repair)?;
     let mut findings = Vec::new();
     let mut note = |finding: Finding| findings.push(finding.to_string());
     let mut scratch = vec![0; volume.fs.config().check_bytes(&volume.fs.flash().geometry())];
-    let checked = match volume.fs.check(&mut scratch, arguments.repair, &mut note) {
+    let mends = arguments.repair && volume.fs.damage().is_none();
+    let checked = match volume.fs.check(&mut scratch, mends, &mut note) {
         Ok(checked) => checked,
-        Err(error) => return ended_early(&volume, error, &findings, arguments.json),
+        Err(error) => return ended_early(&volume, error, &missing, &findings, arguments.json),
     };
     let worn_out = volume.is_worn_out();
     volume.close(&arguments.chip)?;
-    let count = findings.len() as u64;
-    let summary = Summary::of(&checked, worn_out, findings);
+    let (count, mended) = (findings.len() as u64 + missing.count(), checked.mended + u32::from(missing.repaired));
+    let summary = Summary::of(&checked, worn_out, missing, findings);
     if arguments.json {
         print_json(&summary)?
     } else {
         print(&summary.text())?
     }
-    match (count, checked.mended) {
-        (0, _) => Ok(()),
-        (_, mended) => {
-            let what = format!("{}, {mended} mended; expected none", counted(count, "finding", "findings"));
-            Err(Failure::at(arguments.image.display(), what))
-        }
+    if count == 0 {
+        return Ok(());
     }
+    let what = format!("{}, {mended} mended; expected none", counted(count, "finding", "findings"));
+    Err(Failure::at(arguments.image.display(), what))
 }
 
 /// Tells what was found before the check could not go on.
-fn ended_early(volume: &Volume<'_>, error: Error, findings: &[String], json: bool) -> Result<(), Failure> {
+fn ended_early(volume: &Volume<'_>, error: Error, missing: &Missing, findings: &[String], json: bool) -> Result<(), Failure> {
     if json {
-        print_json(&serde_json::json!({ "findings": findings }))?
+        let Missing { damage, repaired, .. } = missing;
+        print_json(&serde_json::json!({ "damage": damage, "repaired": repaired, "findings": findings }))?
     } else {
-        print(&lines(findings))?
+        print(&(missing.line() + &lines(findings)))?
     }
-    let count = counted(findings.len() as u64, "finding", "findings");
+    let count = counted(findings.len() as u64 + missing.count(), "finding", "findings");
     let reason = volume.fs.flash().reason().map(|reason| format!(": {reason}")).unwrap_or_default();
     Err(volume.refuse("", format!("the check ended early, after {count}: {error}{reason}")))
 }
@@ -91,21 +109,47 @@ fn lines(findings: &[String]) -> String {
     findings.iter().map(|finding| format!("{finding}\n")).collect()
 }
 
+impl Missing {
+    /// What is missing, and with `repair` accepted.
+    fn of(volume: &mut Volume<'_>, repair: bool) -> Result<Self, Failure> {
+        let lost = volume.fs.damage();
+        if repair && lost.is_some() {
+            match volume.fs.repair() {
+                // What remains is told below.
+                Ok(()) | Err(Error::Corrupt) => {}
+                Err(error) => return Err(volume.fail("", error)),
+            }
+        }
+        Ok(Self { damage: lost.map(damage::name), repaired: lost.is_some() && volume.fs.damage().is_none(), lost })
+    }
+
+    fn count(&self) -> u64 {
+        self.lost.is_some().into()
+    }
+
+    fn line(&self) -> String {
+        let Some(lost) = self.lost else { return String::new() };
+        let then = if self.repaired { "that is accepted, and the volume can be changed again" } else { damage::remedy(lost) };
+        format!("{}; {then}\n", damage::describe(lost))
+    }
+}
+
 impl Summary {
-    fn of(checked: &Checked, worn_out: bool, findings: Vec<String>) -> Self {
+    fn of(checked: &Checked, worn_out: bool, missing: Missing, findings: Vec<String>) -> Self {
         let Checked { files, directories, pages, mended, .. } = *checked;
-        Self { files, directories, pages, mended, worn_out, findings }
+        Self { missing, files, directories, pages, mended, worn_out, findings }
     }
 
     fn text(&self) -> String {
-        let findings = lines(&self.findings);
+        let findings = self.missing.line() + &lines(&self.findings);
+        let is_sound = self.findings.is_empty() && self.missing.lost.is_none();
         let (files, directories) = (u64::from(self.files), u64::from(self.directories));
         format!(
             "{findings}{}, {}, {} pages: {}\n{}",
             counted(files, "file", "files"),
             counted(directories, "directory", "directories"),
             format_count(self.pages.into()),
-            if self.findings.is_empty() { "sound" } else { "damaged" },
+            if is_sound { "sound" } else { "damaged" },
             if self.worn_out { format!("worn out: {WORN_OUT}\n") } else { String::new() }
         )
     }

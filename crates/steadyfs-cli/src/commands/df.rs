@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use crate::image::chip::ChipOptions;
+use crate::image::damage;
 use crate::image::volume::WORN_OUT;
 use crate::image::{Memory, Volume};
 use crate::output::{print, print_json};
@@ -9,7 +10,7 @@ use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
 use steadyfs::media::Flash;
-use steadyfs::{Access, Usage};
+use steadyfs::{Access, Damage, Usage};
 use steadyfs_lab::table::facts;
 use steadyfs_lab::units::{format_count, format_percent, format_size};
 
@@ -41,6 +42,10 @@ pub struct Room {
     pub memory_bytes: u64,
     /// Whether so many blocks are bad that the volume can only be read.
     pub worn_out: bool,
+    /// What is lost: root, record, journal or leaf; nothing where all is there.
+    pub damage: Option<&'static str>,
+    #[serde(skip)]
+    lost: Option<Damage>,
 }
 
 impl Room {
@@ -49,28 +54,35 @@ impl Room {
         let Usage { usable_bytes, used_bytes, logical_bytes, files_max, files } = volume.fs.usage();
         let memory_bytes = volume.fs.config().memory_bytes(&volume.fs.flash().geometry()) as u64;
         let free_bytes = usable_bytes.saturating_sub(used_bytes);
-        let worn_out = volume.is_worn_out();
-        Self { usable_bytes, used_bytes, free_bytes, logical_bytes, files, files_max, memory_bytes, worn_out }
+        let (worn_out, lost) = (volume.is_worn_out(), volume.fs.damage());
+        let damage = lost.map(damage::name);
+        Self { usable_bytes, used_bytes, free_bytes, logical_bytes, files, files_max, memory_bytes, worn_out, damage, lost }
     }
 
     /// The room as lines of text.
     pub fn text(&self) -> String {
         let share = self.used_bytes as f64 / self.usable_bytes.max(1) as f64;
-        let room = facts([
+        let mut room = facts([
             ("Usable", format_size(self.usable_bytes)),
             ("Used", format!("{}, {}", format_size(self.used_bytes), format_percent(share))),
             ("Free", format!("{}, in pages of {}", format_size(self.free_bytes), format_size(self.logical_bytes.into()))),
             ("Files", format!("{} of {}", format_count(self.files.into()), format_count(self.files_max.into()))),
             ("RAM", format_size(self.memory_bytes)),
         ]);
-        if self.worn_out { room + &facts([("Worn out", WORN_OUT.to_string())]) } else { room }
+        if self.worn_out {
+            room += &facts([("Worn out", WORN_OUT.to_string())]);
+        }
+        if let Some(lost) = self.lost {
+            room += &facts([("Damage", damage::describe(lost).to_string())]);
+        }
+        room
     }
 }
 
 /// Runs `steady df`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
-    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
+    let mut volume = Volume::examine(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
     let room = Room::of(&mut volume);
     volume.close(&arguments.chip)?;
     if arguments.json { print_json(&room) } else { print(&room.text()) }

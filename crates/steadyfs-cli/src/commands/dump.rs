@@ -2,13 +2,14 @@
 
 use crate::Failure;
 use crate::image::chip::ChipOptions;
+use crate::image::damage;
 use crate::image::{Memory, Volume};
 use crate::output::{print, print_json};
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
 use steadyfs::media::BlockIndex;
-use steadyfs::{Access, BlockInfo, BlockState, Description};
+use steadyfs::{Access, BlockInfo, BlockState, Damage, Description};
 use steadyfs_lab::table::{Align, facts, table};
 use steadyfs_lab::units::{format_count, format_size};
 
@@ -37,17 +38,17 @@ const HEADS: [&str; 3] = ["data", "moved", "journal"];
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
     let volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
-    let description = volume.fs.describe();
+    let (description, damage) = (volume.fs.describe(), volume.fs.damage());
     let blocks: Vec<_> = (0..description.geometry.block_count).filter_map(|block| volume.fs.block(block)).collect();
     volume.close(&arguments.chip)?;
-    let dump = Dump::of(&description, &blocks);
+    let dump = Dump::of(&description, &blocks, damage);
     if arguments.json { print_json(&dump) } else { print(&dump.text()) }
 }
 
 #[derive(Serialize)]
 struct Dump {
     superblock: Superblock,
-    checkpoint: Checkpoint,
+    root: Root,
     journal: Journal,
     heads: Vec<Head>,
     blocks: Vec<Block>,
@@ -74,14 +75,16 @@ struct Superblock {
 }
 
 #[derive(Serialize)]
-struct Checkpoint {
-    /// Block of the newest one.
+struct Root {
+    /// Block of the one that the mount began with.
     block: BlockIndex,
-    /// The next page in it.
-    next_page: u32,
+    /// Blocks of the ring.
+    ring_blocks: u32,
     overlay_entries: u32,
     /// Sequence of the next program.
     sequence: u64,
+    /// What is lost: root, record, journal or leaf; nothing where all is there.
+    damage: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -108,7 +111,7 @@ struct Block {
 }
 
 impl Dump {
-    fn of(description: &Description, blocks: &[BlockInfo]) -> Self {
+    fn of(description: &Description, blocks: &[BlockInfo], lost: Option<Damage>) -> Self {
         let block = |(block, info): (usize, &BlockInfo)| Block {
             block: block as u32,
             state: state(info.state),
@@ -122,11 +125,12 @@ impl Dump {
         };
         Self {
             superblock: Superblock::of(description),
-            checkpoint: Checkpoint {
-                block: description.anchor.0,
-                next_page: description.anchor.1,
+            root: Root {
+                block: description.ring.0,
+                ring_blocks: description.ring_blocks,
                 overlay_entries: description.overlay_entries,
                 sequence: description.sequence,
+                damage: lost.map(damage::name),
             },
             journal: Journal {
                 page: description.journal,
@@ -139,17 +143,18 @@ impl Dump {
     }
 
     fn text(&self) -> String {
-        let Self { superblock, checkpoint, journal, .. } = self;
+        let Self { superblock, root, journal, .. } = self;
         let at = |block: BlockIndex, page: u32| format!("block {block}, next page {page}");
         let newest = match (journal.page, journal.block) {
             (Some(page), Some(block)) => format!("page {page} (block {block}), {}", format_size(journal.bytes.into())),
             _ => "none".to_string(),
         };
         let state = facts([
-            ("Next sequence", format_count(checkpoint.sequence)),
-            ("Checkpoint", at(checkpoint.block, checkpoint.next_page)),
-            ("Overlay", format!("{} of {} entries", checkpoint.overlay_entries, superblock.overlay_entries)),
+            ("Next sequence", format_count(root.sequence)),
+            ("Root", format!("block {}, in a ring of {}", root.block, root.ring_blocks)),
+            ("Overlay", format!("{} of {} entries", root.overlay_entries, superblock.overlay_entries)),
             ("Journal", newest),
+            ("Damage", root.damage.unwrap_or("none").to_string()),
         ]);
         let heads = facts(self.heads.iter().map(|head| {
             let place = head.block.zip(head.next_page).map_or("none".to_string(), |(block, page)| at(block, page));
@@ -207,7 +212,7 @@ impl Superblock {
             ("Logical pages", format!("{}, {} a block", format_size(logical_bytes.into()), self.frames_per_block)),
             ("Usable", format!("{} of {} logical pages, {} leaves", self.usable_pages, self.logical_pages, self.leaves)),
             ("Transactions", format!("{} logical pages", self.transaction_pages)),
-            ("Checkpoints", format!("every {} programs", self.checkpoint_programs)),
+            ("Roots", format!("every {} programs", self.checkpoint_programs)),
             ("Wear spread", self.wear_spread.to_string()),
             ("Bad blocks", format!("up to {}", self.bad_blocks_max)),
             ("Files", format!("up to {}, names of {} bytes", format_count(self.files_max.into()), self.name_bytes_max)),

@@ -34,9 +34,6 @@ pub struct Arguments {
     /// Put `_` for what the host does not take in names; else such names are refused
     #[arg(long)]
     sanitise: bool,
-    /// Go past changes that cannot be read: what they were of has the content of before. Where nothing else helps
-    #[arg(long)]
-    salvage: bool,
     #[command(flatten)]
     chip: ChipOptions,
 }
@@ -44,8 +41,7 @@ pub struct Arguments {
 /// Runs `steady get`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
-    let access = if arguments.salvage { Access::Salvage } else { Access::ReadOnly };
-    let mut volume = Volume::open(&arguments.image, &arguments.chip, access, &mut memory)?;
+    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
     let stat = volume.stat(&arguments.from)?;
     let place = place(&volume, arguments)?;
     if !is_directory(&stat) {

@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use crate::image::chip::ChipOptions;
+use crate::image::damage;
 use crate::image::volume::WORN_OUT;
 use crate::image::{Memory, Volume};
 use crate::output::Numbers;
@@ -10,7 +11,7 @@ use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
 use steadyfs::media::Flash;
-use steadyfs::{Access, Health};
+use steadyfs::{Access, Damage};
 use steadyfs_lab::table::facts;
 use steadyfs_lab::units::{format_count, format_percent};
 
@@ -32,7 +33,7 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Nothing is written. Spare blocks may still go bad before the volume shrinks. Weak blocks are those that the mount itself met; `steady
-scrub` looks at all. The exit code is 1 when so many blocks are bad that the volume can only be read.
+scrub` looks at all. The exit code is 1 when the volume can only be read: so many blocks are bad, or something is lost.
 
 Example:
   steady health /dev/mtd3 --endurance 100000 --json -";
@@ -41,7 +42,7 @@ Example:
 #[derive(Serialize, Debug)]
 struct State {
     blocks: u32,
-    /// Those that hold data or may: neither bad nor reserved for superblocks and checkpoints. The erases are theirs.
+    /// Those that hold data or may: neither bad nor reserved for superblocks and the ring of roots. The erases are theirs.
     data_blocks: u32,
     /// Those of the manufacturer included.
     bad_blocks: u32,
@@ -58,6 +59,10 @@ struct State {
     life_used_permille: Option<u32>,
     /// Whether so many blocks are bad that the volume can only be read.
     worn_out: bool,
+    /// What is lost: root, record, journal or leaf; nothing where all is there.
+    damage: Option<&'static str>,
+    #[serde(skip)]
+    lost: Option<Damage>,
 }
 
 /// Runs `steady health`.
@@ -67,18 +72,23 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         told => told,
     };
     let mut memory = Memory::default();
-    let volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
-    let worn_out = volume.is_worn_out();
-    let state = State::of(&volume.fs.health(), volume.fs.flash().geometry().block_count, endurance, worn_out);
+    let volume = Volume::examine(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
+    let state = State::of(&volume, endurance);
     volume.close(&arguments.chip)?;
     arguments.numbers.write(&state)?;
-    if worn_out { Err(Failure::at(arguments.image.display(), format!("is worn out: {WORN_OUT}"))) } else { Ok(()) }
+    let image = arguments.image.display();
+    match state.lost {
+        _ if state.worn_out => Err(Failure::at(image, format!("is worn out: {WORN_OUT}"))),
+        Some(lost) => Err(Failure::at(image, format!("{}; {}", damage::describe(lost), damage::remedy(lost)))),
+        None => Ok(()),
+    }
 }
 
 impl State {
-    fn of(health: &Health, blocks: u32, endurance: Option<u32>, worn_out: bool) -> Self {
+    fn of(volume: &Volume<'_>, endurance: Option<u32>) -> Self {
+        let (health, lost) = (volume.fs.health(), volume.fs.damage());
         Self {
-            blocks,
+            blocks: volume.fs.flash().geometry().block_count,
             data_blocks: health.blocks,
             bad_blocks: health.bad_blocks,
             spare_blocks: health.spare_blocks,
@@ -89,7 +99,9 @@ impl State {
             erases_total: health.erases_total,
             endurance,
             life_used_permille: endurance.map(|endurance| health.life_used_permille(endurance)),
-            worn_out,
+            worn_out: health.worn_out,
+            damage: lost.map(damage::name),
+            lost,
         }
     }
 }
@@ -109,7 +121,11 @@ impl fmt::Display for State {
             let share = format_percent(f64::from(permille) / 1000.0);
             f.write_str(&facts([("Life used", format!("{share} of {} erases a block", count(endurance)))]))?;
         }
-        let state = if self.worn_out { format!("worn out: {WORN_OUT}") } else { "can be written".to_string() };
+        let state = match self.lost {
+            _ if self.worn_out => format!("worn out: {WORN_OUT}"),
+            Some(lost) => format!("damaged: {}", damage::describe(lost)),
+            None => "can be written".to_string(),
+        };
         f.write_str(&facts([("State", state)]))
     }
 }

@@ -41,7 +41,7 @@ struct Round {
     /// The most bits that were corrected in a codeword since the mount, of so many; 0 where the chip does not tell.
     worst_bits: u8,
     strength: u8,
-    /// Blocks whose data moved, and blocks whose data found no room yet.
+    /// Blocks whose data moved, and blocks whose data did not: there is no room yet, or what says whose it is, is lost.
     moved_blocks: u32,
     weak_blocks: u32,
     /// Pages that cannot be read any more.
@@ -82,7 +82,7 @@ fn pages<F: Flash>(fs: &FileSystem<'_, F>) -> u64 {
 
 /// Reads everything once, and moves what is weak. `step` is told of reads as they are made.
 fn scrub<F: Flash>(fs: &mut FileSystem<'_, F>, step: &mut dyn FnMut(u32)) -> Result<Round, Error> {
-    // A block takes a checkpoint and more, so this suffices for the largest step.
+    // A block takes a root and more, so this suffices for the largest step.
     let slice = Budget::Operations(4 * fs.flash().geometry().pages_per_block);
     let before = fs.health();
     let mut reads = before.reads;
@@ -92,7 +92,11 @@ fn scrub<F: Flash>(fs: &mut FileSystem<'_, F>, step: &mut dyn FnMut(u32)) -> Res
         reads = now;
     }
     let after = fs.health();
-    fs.maintain(Budget::Operations(u32::MAX), 0)?;
+    match fs.maintain(Budget::Operations(u32::MAX), 0) {
+        // Not all can move where a leaf of the map is lost. It was counted; the round is told of all the same.
+        Ok(_) | Err(Error::Corrupt) => {}
+        Err(error) => return Err(error),
+    }
     let weak_blocks = fs.health().weak_blocks;
     Ok(Round {
         reads: after.reads - before.reads,
@@ -116,7 +120,7 @@ impl Round {
         };
         let waiting = match self.weak_blocks {
             0 => String::new(),
-            count => format!(", {} found no room yet", format_count(count.into())),
+            count => format!(", {} could not move yet", format_count(count.into())),
         };
         format!(
             "{}: {corrected}\n{}{waiting}\n{}\n",

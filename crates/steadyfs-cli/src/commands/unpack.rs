@@ -30,9 +30,6 @@ pub struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Go past changes that cannot be read: what they were of has the content of before. Where nothing else helps
-    #[arg(long)]
-    salvage: bool,
     #[command(flatten)]
     chip: ChipOptions,
 }
@@ -50,8 +47,7 @@ struct Summary {
 /// Runs `steady unpack`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
-    let access = if arguments.salvage { Access::Salvage } else { Access::ReadOnly };
-    let mut volume = Volume::open(&arguments.image, &arguments.chip, access, &mut memory)?;
+    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
     let items = walk(&mut volume, ROOT, "")?;
     let places = export::plan(&volume, &items, &arguments.directory, arguments.sanitise)?;
     export::empty_directory(&arguments.directory)?;

@@ -30,7 +30,7 @@ impl Lock {
 fn is_held_by_others(file: &File, access: Access) -> bool {
     use rustix::fs::{FlockOperation, flock};
     let operation = match access {
-        Access::ReadOnly | Access::Salvage => FlockOperation::NonBlockingLockShared,
+        Access::ReadOnly => FlockOperation::NonBlockingLockShared,
         Access::ReadWrite => FlockOperation::NonBlockingLockExclusive,
     };
     flock(file, operation) == Err(rustix::io::Errno::WOULDBLOCK)

@@ -5,6 +5,7 @@
 //! | `chip` | the medium: an image or an MTD device, with the times of a profile |
 //! | `lock` | one writer, or any number of readers, of an image |
 //! | `volume` | a mounted volume, and errors that say where |
+//! | `damage` | what a volume has lost, in words |
 //! | `settings` | the settings of a new volume, as arguments |
 //! | `create` | a new image, which replaces an old one only when it is complete |
 //! | `names` | names as they are printed, and which of them a host takes |
@@ -17,6 +18,7 @@
 
 pub mod chip;
 pub mod create;
+pub mod damage;
 pub mod export;
 pub mod import;
 mod lock;

@@ -49,7 +49,7 @@ pub struct Settings {
     /// Changes of the map that are kept in RAM
     #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
     overlay_entries: Option<u16>,
-    /// Programs between two checkpoints
+    /// Programs between two roots
     #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
     checkpoint_programs: Option<u16>,
     /// Largest difference between the erase counts of two blocks

@@ -1,8 +1,10 @@
 //! A mounted volume, whose errors say which path of which image they are about.
 
 use super::chip::{Chip, ChipOptions};
+use super::damage;
 use super::names::printable;
 use crate::Failure;
+use crate::output::for_terminal;
 use std::path::Path;
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Budget, Error, FileSystem, InodeNumber, Kind, MountError, OPEN_FILE_BYTES, OpenOptions, Stat};
@@ -24,8 +26,18 @@ pub struct Volume<'m> {
 }
 
 impl<'m> Volume<'m> {
-    /// Opens and mounts an image or device.
+    /// Opens and mounts an image or device, and warns on standard error where something is lost.
     pub fn open(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
+        let volume = Self::examine(path, options, access, memory)?;
+        if let Some(lost) = volume.fs.damage() {
+            let sentence = format!("{}: {}; {}", volume.label, damage::describe(lost), damage::remedy(lost));
+            eprintln!("warning: {}", for_terminal(&sentence));
+        }
+        Ok(volume)
+    }
+
+    /// Opens and mounts an image or device for a command that tells by itself what is lost.
+    pub fn examine(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
         Self::mount(options.open(path, access)?, path, access, memory)
     }
 
@@ -53,7 +65,10 @@ impl<'m> Volume<'m> {
         };
         match (reason, error) {
             (Some(reason), _) => Failure::at(place, format!("{error}: {reason}")),
-            (None, Error::ReadOnly) => Failure::at(place, format!("{error}; `steady health` tells more")),
+            (None, Error::ReadOnly) => {
+                let more = self.fs.damage().map_or("`steady health` tells more", damage::remedy);
+                Failure::at(place, format!("{error}; {more}"))
+            }
             (None, Error::NotFound) => Failure::at(place, "no such file or directory"),
             (None, Error::Corrupt) => Failure::at(place, format!("{error}; `steady check` tells more")),
             (None, Error::NoSpace) => Failure::at(place, format!("{error}, which holds {}", self.room())),

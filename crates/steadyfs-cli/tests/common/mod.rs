@@ -102,6 +102,13 @@ impl Bench {
         bytes[at] ^= 1;
         self.write(image, &bytes);
     }
+
+    /// Changes a byte of a page of an image of the small NAND chip, and leaves the checksum wrong.
+    pub fn damage_page(&self, image: &str, page: u64) {
+        let mut bytes = self.read(image);
+        bytes[page as usize * (PAGE_BYTES + SPARE_BYTES)] ^= 1;
+        self.write(image, &bytes);
+    }
 }
 
 /// NAND of one MiB.

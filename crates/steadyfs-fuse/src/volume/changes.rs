@@ -1,10 +1,8 @@
-//! Calls that change the volume, and what their failure undoes.
+//! Calls that change the volume.
 //!
-//! A call that fails half-way makes the volume undo everything that was not committed, also what earlier calls did. Programs were told
-//! that those had succeeded, so:
-//! - a volume with little room left commits before each call, so that a call that finds none undoes itself alone;
-//! - what a failing medium undoes all the same is counted as a *loss*, and the next `fsync` of each file that was open then tells
-//!   of it.
+//! One that fails has changed nothing, and what earlier ones did waits for its commit as before: so nothing that programs were told of
+//! as done is undone behind their backs. A commit that fails is made again with the next `fsync`, which says so if it fails too. Where
+//! nobody knows whether a commit is there, the volume refuses every change from then on, and every `fsync` of what waits.
 
 use crate::errno::errno;
 use fuser::Errno;
@@ -12,13 +10,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use steadyfs::media::Flash;
 use steadyfs::{Error, FileSystem};
 
-/// Pages, files and directories below which room is short: more than any call takes.
-const SHORT: u32 = 16;
-
 /// The volume, for calls that change it.
 pub(super) struct Changes<'v, 'm, F> {
     fs: &'v mut FileSystem<'m, F>,
-    losses: u64,
     has_changed: bool,
 }
 
@@ -29,7 +23,7 @@ pub(super) fn now_ns() -> u64 {
 
 impl<'v, 'm, F: Flash> Changes<'v, 'm, F> {
     pub fn new(fs: &'v mut FileSystem<'m, F>) -> Self {
-        Self { fs, losses: 0, has_changed: false }
+        Self { fs, has_changed: false }
     }
 
     /// The volume, for calls that change nothing.
@@ -37,44 +31,20 @@ impl<'v, 'm, F: Flash> Changes<'v, 'm, F> {
         self.fs
     }
 
-    /// How often changes were lost that programs had been told of as done.
-    pub fn losses(&self) -> u64 {
-        self.losses
-    }
-
     /// Whether anything was changed or committed since this was asked last.
     pub fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
     }
 
-    /// Whether a change of `bytes` more bytes may find no room.
-    pub fn room_is_short(&self, bytes: u64) -> bool {
-        let usage = self.fs.usage();
-        let room = usage.usable_bytes.saturating_sub(usage.used_bytes);
-        room < bytes + u64::from(SHORT * usage.logical_bytes) || usage.files + SHORT > usage.files_max
-    }
-
     /// Makes a change, stamped with the time of the host.
     pub fn make<T>(&mut self, change: impl FnOnce(&mut FileSystem<'m, F>) -> Result<T, Error>) -> Result<T, Errno> {
         self.fs.set_time(now_ns());
-        if self.room_is_short(0) && self.fs.has_changes() {
-            self.commit()?;
-        }
-        self.counting_losses(change)
+        self.has_changed = true;
+        change(self.fs).map_err(errno)
     }
 
     /// Makes everything durable that was done so far.
     pub fn commit(&mut self) -> Result<(), Errno> {
-        self.counting_losses(FileSystem::commit)
-    }
-
-    fn counting_losses<T>(&mut self, call: impl FnOnce(&mut FileSystem<'m, F>) -> Result<T, Error>) -> Result<T, Errno> {
-        self.has_changed = true;
-        let had_changes = self.fs.has_changes();
-        let result = call(self.fs);
-        if result.is_err() && had_changes && !self.fs.has_changes() {
-            self.losses += 1;
-        }
-        result.map_err(errno)
+        self.make(FileSystem::commit)
     }
 }

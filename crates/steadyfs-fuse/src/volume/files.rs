@@ -32,8 +32,7 @@ impl<F: Flash> Volume<'_, '_, F> {
     /// Gives a file a number for the kernel.
     pub(super) fn keep(&mut self, file: File, may_write: bool) -> FileHandle {
         self.nodes.opened(file.inode());
-        let losses = self.changes.losses();
-        self.handles.insert(Handle { file, may_write, losses })
+        self.handles.insert(Handle { file, may_write })
     }
 
     pub fn read(&mut self, handle: FileHandle, offset: u64, size: u32) -> Result<Vec<u8>, Errno> {
@@ -44,31 +43,25 @@ impl<F: Flash> Volume<'_, '_, F> {
         Ok(data)
     }
 
-    /// Writes; returns how much, which is less than asked for only when room runs out on the way.
-    pub fn write(&mut self, handle: FileHandle, offset: u64, data: &[u8]) -> Result<u32, Errno> {
-        if !self.changes.room_is_short(data.len() as u64) {
-            let handle = self.handles.get(handle)?;
-            self.changes.make(|fs| fs.write(&mut handle.file, offset, data))?;
-            return Ok(data.len() as u32);
-        }
-        self.write_by_page(handle, offset, data)
-    }
-
-    /// Writes page by page, each a change of its own, so that one that finds no room undoes nothing else.
-    fn write_by_page(&mut self, handle: FileHandle, offset: u64, data: &[u8]) -> Result<u32, Errno> {
+    /// Writes page by page; returns how much, which is less than asked for only when a page fails behind others.
+    ///
+    /// With `whole`, that is an error: the kernel asks for it when it writes mapped pages back, and does not look at how much was written.
+    pub fn write(&mut self, handle: FileHandle, offset: u64, data: &[u8], whole: bool) -> Result<u32, Errno> {
         let logical_bytes = u64::from(self.changes.fs().usage().logical_bytes);
         let handle = self.handles.get(handle)?;
-        let mut done = 0;
-        while done < data.len() {
-            let at = offset + done as u64;
-            let step = ((logical_bytes - at % logical_bytes) as usize).min(data.len() - done);
-            match self.changes.make(|fs| fs.write(&mut handle.file, at, &data[done..done + step])) {
-                Ok(()) => done += step,
-                Err(_) if done > 0 => break,
-                Err(error) => return Err(error),
+        self.changes.make(|fs| {
+            let mut done = 0;
+            while done < data.len() {
+                let at = offset + done as u64;
+                let step = ((logical_bytes - at % logical_bytes) as usize).min(data.len() - done);
+                match fs.write(&mut handle.file, at, &data[done..done + step]) {
+                    Ok(()) => done += step,
+                    Err(_) if done > 0 && !whole => break,
+                    Err(error) => return Err(error),
+                }
             }
-        }
-        Ok(done as u32)
+            Ok(done as u32)
+        })
     }
 
     /// Cuts a file or makes it larger, through a handle if there is one that may.
@@ -109,14 +102,10 @@ impl<F: Flash> Volume<'_, '_, F> {
         Ok(())
     }
 
-    /// Makes a file durable, and tells once of what was lost since it was opened.
+    /// Makes a file durable.
     pub fn sync(&mut self, handle: FileHandle) -> Result<(), Errno> {
         let handle = self.handles.get(handle)?;
-        let losses = self.changes.losses();
-        if std::mem::replace(&mut handle.losses, losses) < losses {
-            return Err(Errno::EIO);
-        }
-        self.changes.make(|fs| fs.flush(&handle.file)).inspect_err(|_| handle.losses = self.changes.losses())
+        self.changes.make(|fs| fs.flush(&handle.file))
     }
 
     /// Makes a directory durable, and everything else with it.

@@ -9,8 +9,6 @@ use steadyfs::File;
 pub(super) struct Handle {
     pub file: File,
     pub may_write: bool,
-    /// The losses that its programs know of.
-    pub losses: u64,
 }
 
 /// The open files, by the number that the kernel was given.

@@ -2,7 +2,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | [`changes`] | calls that change the volume, and what their failure undoes |
+//! | [`changes`] | calls that change the volume, and how they fail |
 //! | [`nodes`] | numbers, generations and links, as the kernel knows them |
 //! | [`handles`] | open files |
 //! | [`names`] | look-up, creation, removal, renaming |

@@ -58,7 +58,7 @@ impl<F: Flash> Volume<'_, '_, F> {
         if before.read_only || before.worst.strength == 0 {
             return None;
         }
-        // A block takes a checkpoint and more, so this suffices for a step, and at most a block is read.
+        // A block takes a root and more, so this suffices for a step, and at most a block is read.
         let budget = Budget::Operations(fs.flash().geometry().pages_per_block);
         fs.scrub(budget).ok()?;
         Some(fs.health().reads.wrapping_sub(before.reads))

@@ -20,27 +20,65 @@ fn volume<T>(test: impl FnOnce(&mut Volume<'_, '_, FailOps<Nand>>) -> T) -> T {
     test(&mut Volume::new(&mut fs, Duration::from_secs(1)))
 }
 
+const READ_WRITE: i32 = OFlags::RDWR.bits().cast_signed();
+
+/// Lets as many programs fail as a call does not survive, from the `first` one on.
+fn fail_programs(volume: &mut Volume<'_, '_, FailOps<Nand>>, first: u64) {
+    let count = 1 + u64::from(volume.changes.fs().config().failures);
+    for program in first..first + count {
+        volume.changes.fs().flash_mut().fail_program(program);
+    }
+}
+
 #[test]
-fn what_a_failing_medium_undoes_is_told_once_to_who_syncs() {
+fn a_call_in_which_the_medium_fails_undoes_itself_alone() {
     volume(|volume| {
-        let flags = OFlags::RDWR.bits().cast_signed();
-        let (_, first) = volume.create(INodeNo::ROOT, "first", flags).unwrap();
-        let (_, second) = volume.create(INodeNo::ROOT, "second", flags).unwrap();
+        let (_, first) = volume.create(INodeNo::ROOT, "first", READ_WRITE).unwrap();
+        let (_, second) = volume.create(INodeNo::ROOT, "second", READ_WRITE).unwrap();
         volume.sync(first).unwrap();
-        volume.write(first, 0, b"told to be written").unwrap();
-        // More programs fail in one call than the volume's settings tolerate.
-        for program in 1..=4 {
-            volume.changes.fs().flash_mut().fail_program(program);
-        }
-        let error = volume.write(second, 0, &[7; 200_000]).unwrap_err();
+        volume.write(first, 0, b"told to be written", false).unwrap();
+        fail_programs(volume, 1);
+        let error = volume.write(second, 0, &[7; 200_000], false).unwrap_err();
         assert_eq!(error.code(), fuser::Errno::EIO.code());
-        assert_eq!(volume.read(first, 0, 100).unwrap(), b"", "it was undone");
-        assert_eq!(volume.sync(first).unwrap_err().code(), fuser::Errno::EIO.code());
+        assert_eq!(volume.read(second, 0, 100).unwrap(), b"");
+        assert_eq!(volume.read(first, 0, 100).unwrap(), b"told to be written");
+        // Nobody is told of what another program knows already.
         volume.sync(first).unwrap();
-        volume.write(first, 0, b"again").unwrap();
+        volume.sync(second).unwrap();
+        assert!(!volume.changes.fs().has_changes());
+    });
+}
+
+#[test]
+fn a_write_says_how_far_it_came_unless_it_must_be_whole() {
+    volume(|volume| {
+        let (_, file) = volume.create(INodeNo::ROOT, "file", READ_WRITE).unwrap();
+        volume.sync(file).unwrap();
+        let page = volume.changes.fs().usage().logical_bytes;
+        let data = vec![7; 3 * page as usize];
+        let programs = u64::from(volume.changes.fs().config().unit_pages);
+        fail_programs(volume, programs + 1);
+        assert_eq!(volume.write(file, 0, &data, false).unwrap(), page);
+        fail_programs(volume, programs + 1);
+        assert_eq!(volume.write(file, 0, &data, true).unwrap_err().code(), fuser::Errno::EIO.code());
+        assert_eq!(volume.write(file, 0, &data, true).unwrap(), 3 * page);
+    });
+}
+
+#[test]
+fn a_commit_that_nobody_knows_of_is_told_by_every_sync_and_locks_the_volume() {
+    volume(|volume| {
+        let (_, first) = volume.create(INodeNo::ROOT, "first", READ_WRITE).unwrap();
+        let (_, second) = volume.create(INodeNo::ROOT, "second", READ_WRITE).unwrap();
         volume.sync(first).unwrap();
-        let (_, third) = volume.create(INodeNo::ROOT, "third", flags).unwrap();
-        volume.sync(third).unwrap();
+        volume.write(first, 0, b"told to be written", false).unwrap();
+        // A commit is repeated once more than others are.
+        fail_programs(volume, 1);
+        fail_programs(volume, 2);
+        let codes = [first, second, first].map(|file| volume.sync(file).unwrap_err().code());
+        assert_eq!(codes, [fuser::Errno::EIO, fuser::Errno::EROFS, fuser::Errno::EROFS].map(|error| error.code()));
+        assert_eq!(volume.write(second, 0, b"more", false).unwrap_err().code(), fuser::Errno::EROFS.code());
+        assert_eq!(volume.read(first, 0, 100).unwrap(), b"told to be written");
     });
 }
 

@@ -50,7 +50,11 @@ pub enum ImageError {
     )]
     NoSuperblock,
     /// The superblock was written by another version of the format.
-    #[error("the superblock at byte {offset} has format version {found}; expected {expected}", expected = steadyfs::FORMAT_VERSION)]
+    #[error(
+        "the superblock at byte {offset} has format version {found}; expected {expected}: copy its files with a release that reads \
+         {found}, or format it anew",
+        expected = steadyfs::FORMAT_VERSION
+    )]
     Version {
         /// Byte of the file at which the superblock lies.
         offset: u64,
@@ -175,7 +179,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// What the file system is told. A bad block fails as one that has worn out: dumps exist whose newest mark is younger
-    /// than their newest checkpoint, and they must stay mountable.
+    /// than their newest root, and they must stay mountable.
     pub(super) fn failure(&self) -> Failure {
         match self {
             Refusal::BadBlock { .. } => Failure::BadBlock,

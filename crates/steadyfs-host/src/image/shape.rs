@@ -1,7 +1,7 @@
 //! Kind and sizes of the chip in an image, and the length of its file.
 
 use super::ImageError;
-use steadyfs::media::nor::NorPages;
+use steadyfs::media::nor::{NorPages, page_bytes_for};
 use steadyfs::media::{Geometry, TAG_BYTES};
 use steadyfs_sim::{Chip, Profile};
 
@@ -14,9 +14,6 @@ pub const TAG_OFFSET: u32 = 2;
 
 /// Least spare bytes of a NAND page: bad-block mark and tag.
 pub const SPARE_BYTES_MIN: u32 = TAG_OFFSET + TAG_BYTES as u32;
-
-/// Bytes of a page made on NOR when nobody chooses.
-const NOR_PAGE_BYTES: u32 = 512;
 
 /// What [`Shape::check`] and the superblock allow, in words.
 const PAGE_BYTES: &str = "a power of two from 256 to 16,384";
@@ -53,13 +50,13 @@ impl Shape {
         Self::Nand { geometry, spare_bytes: (geometry.page_bytes / 32).max(SPARE_BYTES_MIN) }
     }
 
-    /// The shape of a chip. NOR is taken in blocks of its default erase size, with pages of 512 bytes.
+    /// The shape of a chip. NOR is taken in blocks of its default erase size, with pages of the size that suits them.
     pub fn of(profile: &Profile) -> Self {
         match &profile.chip {
             Chip::Nand(nand) => Self::Nand { geometry: nand.geometry(), spare_bytes: nand.spare_bytes },
             Chip::Nor(nor) => {
                 let block_bytes = nor.default_erase_bytes;
-                Self::Nor { page_bytes: NOR_PAGE_BYTES, block_bytes, block_count: nor.size_bytes / block_bytes }
+                Self::Nor { page_bytes: page_bytes_for(block_bytes), block_bytes, block_count: nor.size_bytes / block_bytes }
             }
         }
     }

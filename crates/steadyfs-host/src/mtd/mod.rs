@@ -37,12 +37,9 @@ use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use steadyfs::Access;
-use steadyfs::media::nor::NorPages;
+use steadyfs::media::nor::{NorPages, page_bytes_for};
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::{Counters, Metered};
-
-/// Bytes of a page made on NOR that holds no volume yet.
-const NOR_PAGE_BYTES: u32 = 512;
 
 /// A chip of this machine.
 ///
@@ -59,7 +56,7 @@ enum Kind {
 }
 
 impl Mtd {
-    /// Opens a device. On NOR the pages are those of the volume that it holds, else 512 bytes each.
+    /// Opens a device. On NOR the pages are those of the volume that it holds, else of the size that suits its erase blocks.
     ///
     /// With [`Access::ReadOnly`] the device is never changed, and need not be writable.
     ///
@@ -70,7 +67,7 @@ impl Mtd {
         if info.is_nand() {
             return Ok(Self { chip: Kind::Nand(NandDevice::new(file, &info, size)?) });
         }
-        let page_bytes = page_bytes_of_volume(&file, size).unwrap_or(NOR_PAGE_BYTES);
+        let page_bytes = page_bytes_of_volume(&file, size).unwrap_or(page_bytes_for(info.erase_bytes));
         Self::nor(file, &info, size, page_bytes)
     }
 

@@ -1,9 +1,8 @@
 //! The chip that cases run on: all of a profile's, or its first part.
 
 use super::{BenchError, Options};
-use crate::evaluate::device::NOR_PAGE_BYTES;
 use crate::units::format_size;
-use steadyfs::media::nor::NorPages;
+use steadyfs::media::nor::{NorPages, page_bytes_for};
 use steadyfs::media::{Flash, Geometry};
 use steadyfs_sim::{Chip, Metered, Nand, NandTiming, Nor, NorProfile, NorTiming, Profile};
 
@@ -101,9 +100,8 @@ impl Medium {
             Medium::Nand { geometry, timing, on_chip_copy } => {
                 task.run(|| Nand::with_geometry(geometry, timing, seed).with_on_chip_copy(on_chip_copy))
             }
-            Medium::Nor { block_bytes, block_count, timing } => {
-                task.run(|| NorPages::new(Nor::with_geometry(block_bytes, block_count, timing, seed), NOR_PAGE_BYTES))
-            }
+            Medium::Nor { block_bytes, block_count, timing } => task
+                .run(|| NorPages::new(Nor::with_geometry(block_bytes, block_count, timing, seed), page_bytes_for(block_bytes))),
         }
     }
 }

@@ -15,6 +15,7 @@ pub struct Steady<C> {
     chip: C,
     config: Config,
     memory: Vec<u8>,
+    cache: Vec<u8>,
 }
 
 impl<C: BenchChip> Steady<C> {
@@ -23,7 +24,14 @@ impl<C: BenchChip> Steady<C> {
         let geometry = chip.geometry();
         let config = Config::for_geometry(&geometry);
         let memory = vec![0; config.memory_bytes(&geometry)];
-        Self { chip, config, memory }
+        Self { chip, config, memory, cache: Vec::new() }
+    }
+
+    /// The same with a cache of so many logical pages.
+    #[must_use]
+    pub fn with_cache(self, pages: u32) -> Self {
+        let bytes = self.config.cache_bytes(&self.chip.geometry(), pages as usize);
+        Self { cache: vec![0; bytes], ..self }
     }
 }
 
@@ -46,13 +54,16 @@ impl<C: BenchChip> Contender for Steady<C> {
 
     fn mount(&mut self) -> Result<Mounted<'_, C>, Fault> {
         let mut fs = FileSystem::mount(&mut self.chip, Access::ReadWrite, &mut self.memory)?;
+        if !self.cache.is_empty() {
+            fs.lend_cache(&mut self.cache)?;
+        }
         fs.set_commit_on(CommitOn::ON_FLUSH.with(CommitOn::REMOVE).with(CommitOn::RENAME));
         Ok(Mounted { fs })
     }
 
     fn ram_bytes(&self) -> u64 {
         let structs = size_of::<FileSystem<'_, &mut C>>() - size_of::<&mut C>() + size_of::<steadyfs::File>();
-        (self.memory.len() + structs) as u64
+        (self.memory.len() + self.cache.len() + structs) as u64
     }
 
     fn counters(&self) -> Counters {

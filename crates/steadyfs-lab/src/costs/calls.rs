@@ -398,8 +398,7 @@ mod tests {
     #[test]
     fn broken_bound_is_an_error_that_names_the_step_and_the_call() {
         // What lies between the steps only programs at first; the look at a name is the first call that reads.
-        let no_read =
-            |bound: Bound| Bound { moving: Cost { reads: 0, ..bound.moving }, erasing: Cost { reads: 0, ..bound.erasing } };
+        let no_read = |bound: Bound| Bound::default().plus(&Cost { reads: 0, ..bound.most() });
         let error = run(no_read).unwrap_err();
         assert!(matches!(&error, CostsError::BoundBroken { step, .. } if step == CREATE), "{error}");
         assert!(error.to_string().starts_with("create 50 B, Create { depth: 1 }: did Cost"), "{error}");

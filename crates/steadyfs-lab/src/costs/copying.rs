@@ -29,7 +29,7 @@ pub struct Way {
 const SETS: [(u32, u64); 2] = [(35, 5_400_000), (1, 10_000_000)];
 /// Bytes of a write. A long one is the sum of writes of a logical page, so that its size hardly matters.
 const WRITE_BYTES: usize = 64 << 10;
-/// Logical pages of a large transaction, where a checkpoint of so many fits into a block.
+/// Logical pages of a large transaction, where a root of so many fits into a block.
 const LARGE_TRANSACTION: u16 = 64;
 
 /// All ways of copying that are measured.
@@ -129,7 +129,7 @@ impl Way {
             raw_programs,
             journal_programs: spent.journal - kinds.journal,
             leaf_programs: spent.leaves - kinds.leaves,
-            checkpoint_programs: spent.checkpoints - kinds.checkpoints,
+            root_programs: spent.roots - kinds.roots,
             erases: total.erases,
             raw_erases,
             mount_after_us: again.time_ns as f64 / 1e3,

@@ -13,7 +13,7 @@ const MOUNT_BAR_US: f64 = 20_000.0;
 const COPY_NOTES: &str = "\
 Time: mount of an empty volume, copy and unmount. Raw: programming the bytes alone. Erased: the ratio to erasing and
 programming. Blocks: as a format finds them, or erased by idle work before. Pages: those that a transaction may write, a setting.
-Extra: programs beyond those of the bytes, among them journal pages, leaves and checkpoints. Mount: the longer of those before
+Extra: programs beyond those of the bytes, among them journal pages, leaves and roots. Mount: the longer of those before
 and after the copy.";
 
 /// Mean and most of many steps of one kind; each step is a call with the commit that makes it durable.
@@ -98,8 +98,8 @@ pub struct CopyCost {
     pub journal_programs: u64,
     /// Pages of leaves of the map among the programs.
     pub leaf_programs: u64,
-    /// Pages of checkpoints among the programs.
-    pub checkpoint_programs: u64,
+    /// Pages of roots and their copies among the programs.
+    pub root_programs: u64,
     /// Block erases of all three.
     pub erases: u64,
     /// Blocks that the bytes take.
@@ -179,7 +179,7 @@ impl CopyCost {
             format_count(self.programs - self.raw_programs),
             self.journal_programs.to_string(),
             self.leaf_programs.to_string(),
-            self.checkpoint_programs.to_string(),
+            self.root_programs.to_string(),
             self.erases.to_string(),
             duration(self.total_us),
             duration(self.raw_us),
@@ -205,7 +205,7 @@ impl fmt::Display for Costs {
         let (used, usable) = (format_size(self.used_bytes), format_size(self.usable_bytes));
         writeln!(f, "{used} of {usable} were in use. Every call kept its bound.\n")?;
         let head = [
-            "Copy", "commit", "blocks", "pages", "extra", "journal", "leaves", "checkp.", "erases", "time", "raw", "ratio",
+            "Copy", "commit", "blocks", "pages", "extra", "journal", "leaves", "roots", "erases", "time", "raw", "ratio",
             "erased", "mount",
         ];
         let mut rows = vec![head.map(String::from).to_vec()];
@@ -257,7 +257,7 @@ mod tests {
             raw_programs: 2_637,
             journal_programs: 50,
             leaf_programs: 14,
-            checkpoint_programs: 60,
+            root_programs: 60,
             erases: 40,
             raw_erases: 42,
             mount_after_us: 21_000.0,

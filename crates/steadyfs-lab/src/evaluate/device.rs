@@ -4,11 +4,8 @@ use super::drive::{Drive, drive};
 use super::{EvaluateError, Options, Outcome, Timing};
 use std::path::Path;
 use steadyfs::media::Flash;
-use steadyfs::media::nor::NorPages;
+use steadyfs::media::nor::{NorPages, page_bytes_for};
 use steadyfs_sim::{Chip, Metered, Nand, Nor, Profile};
-
-/// Bytes of a page made on NOR: small enough that a record costs little, large enough that tags do not.
-pub(crate) const NOR_PAGE_BYTES: u32 = 512;
 
 /// Finds a profile: a file when the name ends in `.toml` or names one, else one that is built in.
 ///
@@ -41,7 +38,7 @@ pub fn on_chip<T: OnChip>(profile: &Profile, timing: Timing, seed: u64, task: T)
         Chip::Nand(_) => task.run(Nand::new(profile, choice, seed)),
         Chip::Nor(nor) => {
             let chip = Nor::new(profile, nor.size_bytes, nor.default_erase_bytes, choice, seed);
-            task.run(NorPages::new(chip, NOR_PAGE_BYTES))
+            task.run(NorPages::new(chip, page_bytes_for(nor.default_erase_bytes)))
         }
     }
 }

@@ -186,7 +186,7 @@ fn mount_again<C: Flash + Metered>(
     let before = shadow.counts();
     let mut fs = FileSystem::mount(shadow, Access::ReadWrite, memory)?;
     let mount = fs.flash().counts().since(&before);
-    let bound = (run.promise)(Bound { moving: ran.mount_bound, erasing: ran.mount_bound }).moving;
+    let bound = (run.promise)(Bound::default().plus(&ran.mount_bound)).moving;
     check_mount(cost(&mount), bound, mount.time_ns, bound.time_ns(&fs.flash().timing()))?;
     let mut judge = Judge::new(Phase::ReadBack, run.promise, progress);
     ran.writer.read_back(&mut fs, &mut judge)?;
@@ -267,7 +267,7 @@ mod tests {
 
     /// For tests of what is measured, not of what is promised.
     fn generous(bound: Bound) -> Bound {
-        bound.plus(&bound.moving.times(9)).plus(&bound.erasing.times(9))
+        bound.plus(&bound.most().times(9))
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn idle_work_keeps_its_time_and_takes_moves_and_erases_out_of_the_accesses() {
-        // A burst of more programs than lie between two checkpoints cannot be prepared as a whole.
+        // A burst of more programs than lie between two roots cannot be prepared as a whole.
         for (workload, burst_bytes) in [(Workload::Random, 16 << 10), (Workload::Log, 2 << 10)] {
             let idle = Some(Idle { idle_ns: 50_000_000, burst_bytes });
             let options = Options { idle, fill: 0.5, ..options(workload) };
@@ -307,10 +307,7 @@ mod tests {
     #[test]
     fn broken_bound_is_an_error_that_names_the_access_and_both_costs() {
         // Creating the file and filling it need programs only; the steady state moves or erases.
-        let no_moves = |bound| {
-            let Bound { moving, .. } = generous(bound);
-            Bound { moving: Cost { copies: 0, erases: 9, ..moving }, erasing: Cost { copies: 0, erases: 9, ..moving } }
-        };
+        let no_moves = |bound| Bound::default().plus(&Cost { copies: 0, erases: 9, ..generous(bound).most() });
         let error = run(&options(Workload::Random), no_moves).unwrap_err();
         let EvaluateError::BoundBroken { phase, access, call, observed, bound } = error.clone() else { panic!("{error}") };
         assert!(matches!(phase, Phase::Fill | Phase::WarmUp) && access > 0, "{error}");

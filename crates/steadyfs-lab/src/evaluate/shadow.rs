@@ -72,8 +72,8 @@ pub struct Kinds {
     pub journal: u64,
     /// Leaves of the map.
     pub leaves: u64,
-    /// Checkpoints.
-    pub checkpoints: u64,
+    /// Roots and their copies.
+    pub roots: u64,
     /// Pages that reclamation moved.
     pub moves: u64,
 }
@@ -117,7 +117,7 @@ impl<C: Flash + Metered> Shadow<C> {
     /// Page programs so far, by what they were for.
     pub fn kinds(&self) -> Kinds {
         let sum = |kinds: &[usize]| kinds.iter().map(|&kind| self.kinds[kind]).sum();
-        Kinds { data: sum(&[3, 4]), journal: sum(&[5, 6]), leaves: sum(&[9]), checkpoints: sum(&[2]), moves: self.moves() }
+        Kinds { data: sum(&[3, 4]), journal: sum(&[5, 6]), leaves: sum(&[9]), roots: sum(&[2]), moves: self.moves() }
     }
 
     /// How often each block was erased, bad ones left out.
@@ -147,7 +147,7 @@ impl<C: Flash + Metered> Shadow<C> {
     /// Notes a program.
     fn follow(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) {
         self.kinds[usize::from(tag[8] & 15)] += 1;
-        if !KINDS_WITH_LOGICAL.contains(&tag[8]) {
+        if !KINDS_WITH_LOGICAL.contains(&(tag[8] & 15)) {
             return;
         }
         let logical = u32::from_le_bytes([tag[5], tag[6], tag[7], 0]);

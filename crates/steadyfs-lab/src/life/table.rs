@@ -88,8 +88,8 @@ pub struct Life {
     pub scrubs: u64,
     /// Blocks that were weak after a scrub, in all of them together.
     pub weak_blocks: u64,
-    /// Erase counts of the blocks that hold checkpoints at the end.
-    pub anchor_erases: Spread,
+    /// Erase counts of the blocks that hold the ring of roots.
+    pub ring_erases: Spread,
     /// Erase counts of all other blocks, the two of the superblocks left out.
     pub other_erases: Spread,
     /// Reads in which the ECC corrected bits.
@@ -113,8 +113,8 @@ impl Life {
         let chip = shadow.chip();
         let counts = chip.inner().inner().erase_counts();
         let erases: u64 = counts.iter().map(|&count| u64::from(count)).sum();
-        let (anchors, others): (Vec<_>, Vec<_>) =
-            (0..options.blocks).filter(|block| !worn.superblocks.contains(block)).partition(|block| worn.anchors.contains(block));
+        let (ring, others): (Vec<_>, Vec<_>) =
+            (0..options.blocks).filter(|block| !worn.superblocks.contains(block)).partition(|block| worn.ring.contains(block));
         let spread = |blocks: Vec<u32>| Spread::of(blocks.into_iter().map(|block| counts[block as usize]));
         let tally = chip.inner().tally();
         let percent = |erases: f64| 100.0 * erases / options.erase_budget() as f64;
@@ -140,7 +140,7 @@ impl Life {
             known_erases_max: worn.health.erases_max,
             scrubs: worn.course.scrubs,
             weak_blocks: worn.course.weak_blocks,
-            anchor_erases: spread(anchors),
+            ring_erases: spread(ring),
             other_erases: spread(others),
             corrected_reads: tally.corrected_reads,
             uncorrectable_reads: tally.uncorrectable_reads,
@@ -195,7 +195,7 @@ impl Life {
             ("Erases used", format!("{:.1} %, {}", self.erases_percent, format_count(self.erases))),
             ("Fill held", format!("until {:.1} % of the erases", self.fill_held_percent)),
             ("Data blocks", format!("{} erases (least / mean / most)", self.other_erases)),
-            ("Anchors", format!("{} erases", self.anchor_erases)),
+            ("Ring", format!("{} erases", self.ring_erases)),
             ("Bad blocks", format!("{}, of which the volume knows {}", self.bad_blocks, self.known_bad_blocks)),
             (
                 "Reads",

@@ -23,8 +23,8 @@ pub struct Worn {
     pub end: EvaluateError,
     /// Blocks that hold the superblocks.
     pub superblocks: Vec<BlockIndex>,
-    /// Blocks that hold checkpoints.
-    pub anchors: Vec<BlockIndex>,
+    /// Blocks of the ring of roots.
+    pub ring: Vec<BlockIndex>,
     /// What the volume knows of its wear.
     pub health: Health,
     /// What happened meanwhile.
@@ -68,9 +68,9 @@ pub fn wear_out(
         }
     };
     let (accesses, spent) = (judge.accesses(), fs.flash().counts().since(&before));
-    let (superblocks, anchors) = reserved(&fs, options.blocks);
+    let (superblocks, ring) = reserved(&fs, options.blocks);
     let (programs, health, usable_bytes) = (spent.programs + spent.copies, fs.health(), usage.usable_bytes);
-    Ok(Worn { writer, accesses, programs, end, superblocks, anchors, health, course, usable_bytes })
+    Ok(Worn { writer, accesses, programs, end, superblocks, ring, health, course, usable_bytes })
 }
 
 /// How much is written before the wear.
@@ -84,12 +84,12 @@ fn plan(options: &Options, usage: &Usage) -> Result<Plan, EvaluateError> {
     Ok(Plan { workload: options.workload, seed: options.seed, fill_bytes, write_bytes })
 }
 
-/// The blocks of the superblocks, which are the first two that are reserved, and those of the checkpoints.
+/// The blocks of the superblocks, which are the first two that are reserved, and those of the ring.
 fn reserved(fs: &Volume<'_, '_, LifeChip>, blocks: u32) -> (Vec<BlockIndex>, Vec<BlockIndex>) {
     let is_reserved = |block: &BlockIndex| fs.block(*block).is_some_and(|info| info.state == BlockState::Reserved);
     let mut superblocks: Vec<_> = (0..blocks).filter(is_reserved).collect();
-    let anchors = superblocks.split_off(superblocks.len().min(2));
-    (superblocks, anchors)
+    let ring = superblocks.split_off(superblocks.len().min(2));
+    (superblocks, ring)
 }
 
 impl Course {

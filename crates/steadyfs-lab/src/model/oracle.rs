@@ -408,7 +408,7 @@ fn root_pages_max(fs: &Fs<'_>, entries: u32) -> u64 {
 /// Lets errors of the medium pass and keeps the others as an answer.
 pub fn hard<T>(result: Result<T, Error>) -> Result<Result<T, Error>, Error> {
     match result {
-        Err(error @ (Error::Device | Error::MediaFailing | Error::Corrupt | Error::ReadOnly)) => Err(error),
+        Err(error @ (Error::Device | Error::MediaFailing | Error::Corrupt | Error::ReadOnly | Error::Unknown)) => Err(error),
         answer => Ok(answer),
     }
 }

@@ -38,7 +38,7 @@ impl Stage {
         })?;
         let sizes = Sizes { limits, rest_pages, transaction_pages: ground.transaction_pages.into() };
         let mut stage = Self { device, model, sizes };
-        // The seed decides where between two checkpoints and in which block the workload begins.
+        // The seed decides where between two roots and in which block the workload begins.
         let turns =
             (u64::from(ground.pages_per_block / u32::from(ground.unit_pages)) * u64::from(ground.block_count)) + seed % 97;
         let past = Workload::Reclaim.steps(seed, turns as usize, &sizes);
@@ -111,16 +111,16 @@ impl Course {
         if matches!(kind, FaultKind::None | FaultKind::BadBlocks) {
             return Ok(course);
         }
-        let faults = kind.draw(run.seed, course.operations()?.max(1), &course.anchors()?);
+        let faults = kind.draw(run.seed, course.operations()?.max(1), &course.ring()?);
         Ok(Self::on(course.stage.clone(), &Run { faults, ..course.run }))
     }
 
-    /// Blocks that hold checkpoints and superblocks, the first block apart: it is guaranteed to be good.
-    fn anchors(&self) -> Result<Vec<u32>, String> {
+    /// Blocks of the ring and of the second superblock; the first block is guaranteed to be good.
+    fn ring(&self) -> Result<Vec<u32>, String> {
         let mut scene = self.start();
         let fs = scene.device.mount(Access::ReadOnly).map_err(|error| error.to_string())?;
-        let is_anchor = |block: &u32| fs.block(*block).is_some_and(|info| info.state == BlockState::Reserved);
-        Ok((1..self.run.ground.block_count).filter(is_anchor).collect())
+        let is_of_ring = |block: &u32| fs.block(*block).is_some_and(|info| info.state == BlockState::Reserved);
+        Ok((1..self.run.ground.block_count).filter(is_of_ring).collect())
     }
 
     /// The same stage with other steps and faults.
@@ -173,16 +173,19 @@ impl Course {
         let result = caught(|| scene.work(&self.ops[..end]))?;
         let operations = scene.device.cut().operations() - before;
         let life = match result {
-            Ok(()) => Life::Through(operations),
-            Err(MountError::Volume(Error::Device)) if scene.device.cut().is_off() => {
+            // What reclamation meets at the end of a call is not the call's error: the last one of the workload says nothing of the cut.
+            Ok(()) | Err(MountError::Volume(Error::Device | Error::Unknown | Error::ReadOnly)) if scene.device.cut().is_off() => {
                 let met = scene.device.chip.records().last().map(|record| (record.operation, record.index));
                 let torn = cut.map_or(steadyfs_sim::Torn::New, |cut| cut.torn);
                 scene.tell(|| format!("  power fails in operation {operations}: {met:?}, leaves {torn:?}"));
                 scene.torn = true;
                 Life::Cut { torn: torn != steadyfs_sim::Torn::New || met.is_some_and(|(kind, _)| kind == Operation::Erase) }
             }
+            Ok(()) => Life::Through(operations),
             // What a cut left before the chip locked itself can be settled by nobody: it may read as anything.
-            Err(MountError::Volume(error)) if scene.device.fail().is_locked() && (scene.torn || error == Error::ReadOnly) => {
+            Err(MountError::Volume(error))
+                if scene.device.fail().is_locked() && (scene.torn || matches!(error, Error::ReadOnly | Error::Unknown)) =>
+            {
                 scene.tell(|| format!("  the chip has locked itself after operation {operations}"));
                 Life::Locked
             }

@@ -38,8 +38,8 @@ pub enum FaultKind {
     Erases,
     /// Blocks that are bad from the factory.
     BadBlocks,
-    /// A block that holds checkpoints or superblocks and takes nothing any more.
-    Anchor,
+    /// A block of the ring of roots, or of the second superblock, that takes nothing any more.
+    Ring,
     /// Bits that flip and can be corrected.
     BitFlips,
     /// Writes that were not flushed vanish.
@@ -56,7 +56,7 @@ const NAMES: [(FaultKind, &str); 9] = [
     (FaultKind::Programs, "programs"),
     (FaultKind::Erases, "erases"),
     (FaultKind::BadBlocks, "bad-blocks"),
-    (FaultKind::Anchor, "anchor"),
+    (FaultKind::Ring, "ring"),
     (FaultKind::BitFlips, "bit-flips"),
     (FaultKind::WriteCache, "write-cache"),
     (FaultKind::Lock, "lock"),
@@ -74,7 +74,7 @@ impl FaultKind {
         Self::Programs,
         Self::Erases,
         Self::BadBlocks,
-        Self::Anchor,
+        Self::Ring,
         Self::BitFlips,
         Self::WriteCache,
         Self::Lock,
@@ -86,8 +86,8 @@ impl FaultKind {
         Self::ALL.into_iter().filter(|kind| !matches!(kind, Self::WriteCache | Self::Lie)).collect()
     }
 
-    /// Draws what fails in a workload of so many operations, on a volume with these anchors.
-    pub(super) fn draw(self, seed: u64, operations: u64, anchors: &[u32]) -> Vec<Fault> {
+    /// Draws what fails in a workload of so many operations, on a volume whose ring lies in these blocks.
+    pub(super) fn draw(self, seed: u64, operations: u64, ring: &[u32]) -> Vec<Fault> {
         let mut rng = Rng(seed ^ 0xFA17);
         match self {
             Self::None => Vec::new(),
@@ -99,11 +99,10 @@ impl FaultKind {
             Self::Programs => vec![Fault::Program(1 + rng.below(operations))],
             Self::Erases => vec![Fault::Erase(1 + rng.below(1 + operations / 16))],
             Self::BadBlocks => vec![Fault::FactoryBad(1 + rng.below(2) as u32)],
-            Self::Anchor => anchors
-                .get(rng.below(anchors.len().max(1) as u64) as usize)
-                .map(|block| Fault::Block(*block))
-                .into_iter()
-                .collect(),
+            Self::Ring => {
+                let drawn = ring.get(rng.below(ring.len().max(1) as u64) as usize);
+                drawn.map(|block| Fault::Block(*block)).into_iter().collect()
+            }
             Self::BitFlips => vec![Fault::BitFlips(30 + rng.below(12) as u32)],
             Self::WriteCache => vec![Fault::WriteCache(2 + rng.below(40) as u32)],
             Self::Lock => vec![Fault::Lock(1 + rng.below(operations))],

@@ -1,12 +1,12 @@
 //! The volume that is tortured: a chip of some shape, and the settings of the volume on it.
 
 use super::BadInput;
-use crate::evaluate::device::NOR_PAGE_BYTES;
 use crate::model::Device;
 use crate::model::medium::Medium;
 use std::fmt;
 use std::str::FromStr;
 use steadyfs::Config;
+use steadyfs::media::nor::page_bytes_for;
 use steadyfs::media::{Flash, Geometry};
 use steadyfs_sim::Profile;
 use steadyfs_sim::profile::Chip as Kind;
@@ -45,7 +45,7 @@ pub enum Chip {
     Nor,
 }
 
-/// Grounds that have a name. The small ones have the smallest tables that the rules allow, so that folds and checkpoints come every
+/// Grounds that have a name. The small ones have the smallest tables that the rules allow, so that folds and roots come every
 /// few calls.
 const NAMED: [(&str, &str); 7] = [
     ("small", "n256x16x32u1t6o46k16"),
@@ -100,7 +100,7 @@ impl Ground {
         let (chip, geometry) = match &profile.chip {
             Kind::Nand(nand) => (if nand.on_chip_copy { Chip::NandCopy } else { Chip::Nand }, nand.geometry()),
             Kind::Nor(nor) => {
-                let (page_bytes, block_bytes) = (NOR_PAGE_BYTES, nor.default_erase_bytes);
+                let (page_bytes, block_bytes) = (page_bytes_for(nor.default_erase_bytes), nor.default_erase_bytes);
                 let pages_per_block = block_bytes / page_bytes;
                 (Chip::Nor, Geometry { page_bytes, pages_per_block, block_count: nor.size_bytes / block_bytes })
             }

@@ -3,11 +3,11 @@
 //! The other formats lie beside the code that they belong to: the tag in `media::tag`, journal pages in `store::journal`,
 //! leaves in `store::map`, inodes and directory records in `fs`.
 
-pub(crate) mod checkpoint;
+pub(crate) mod root;
 pub(crate) mod superblock;
 
-/// Version of the format, in superblock and checkpoint.
-pub const VERSION: u16 = 3;
+/// Version of the format, in superblock and root.
+pub const VERSION: u16 = 4;
 
 /// Reads and writes little-endian fields one after the other.
 pub(crate) struct Fields<B> {

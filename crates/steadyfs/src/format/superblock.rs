@@ -1,12 +1,14 @@
-//! The superblock: what the volume is, and where its checkpoints are. The newest page in each of two blocks.
+//! The superblock: what the volume is, and where its roots are. The first page of two blocks, written by `format` and never again.
 //!
 //! ```text
-//! 0         8         10         22        40             41            45
-//! | "SteadyFS" | version | geometry | settings | anchor count | other copy | anchors …
+//! 0         8         10         22        40            44     52
+//! | "SteadyFS" | version | geometry | settings | other copy | ring |
 //! ```
+//!
+//! `ring` has a bit for each block of the ring, the lowest one for block 1.
 
 use super::{Fields, VERSION};
-use crate::config::{ANCHORS_MAX, Config};
+use crate::config::Config;
 use crate::error::MountError;
 use crate::media::Geometry;
 
@@ -17,14 +19,14 @@ const MAGIC: &[u8; 8] = b"SteadyFS";
 pub(crate) struct Superblock {
     pub geometry: Geometry,
     pub config: Config,
-    pub anchor_count: u8,
     /// Block of the second copy.
     pub copy: u32,
-    pub anchors: [u32; ANCHORS_MAX],
+    /// The blocks of the ring: bit 0 is block 1.
+    pub ring: u64,
 }
 
 /// Bytes of a superblock.
-pub(crate) const BYTES: usize = 8 + 2 + 12 + 18 + 1 + 4 + 4 * ANCHORS_MAX;
+pub(crate) const BYTES: usize = 8 + 2 + 12 + 18 + 4 + 8;
 
 impl Superblock {
     /// Reads a superblock. The caller checked the page's checksum; the content is still not trusted.
@@ -50,18 +52,12 @@ impl Superblock {
             name_bytes_max: fields.get(1) as u8,
         };
         fields.get(1);
-        let anchor_count = fields.get(1) as u8;
-        let copy = fields.get32();
-        let mut anchors = [0; ANCHORS_MAX];
-        for anchor in &mut anchors {
-            *anchor = fields.get32();
-        }
-        let used = &anchors[..usize::from(anchor_count).min(ANCHORS_MAX)];
-        let copy_is_sound = copy > 0 && copy < geometry.block_count;
-        if !copy_is_sound || usize::from(anchor_count) > ANCHORS_MAX || used.iter().any(|&block| block >= geometry.block_count) {
+        let (copy, ring) = (fields.get32(), fields.get(8));
+        let last = 64 - ring.leading_zeros();
+        if copy == 0 || copy >= geometry.block_count || last >= geometry.block_count {
             return Err(MountError::NotFormatted);
         }
-        Ok(Self { geometry, config, anchor_count, copy, anchors })
+        Ok(Self { geometry, config, copy, ring })
     }
 
     /// Writes a superblock; the rest of `bytes` becomes `0xFF`.
@@ -88,11 +84,8 @@ impl Superblock {
         fields.put(1, config.failures.into());
         fields.put(1, config.name_bytes_max.into());
         fields.put(1, 0);
-        fields.put(1, self.anchor_count.into());
         fields.put(4, self.copy.into());
-        for &anchor in &self.anchors {
-            fields.put(4, anchor.into());
-        }
+        fields.put(8, self.ring);
     }
 }
 
@@ -104,7 +97,7 @@ mod tests {
     fn emit_then_parse_returns_the_superblock() {
         let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 };
         let config = Config::for_geometry(&geometry);
-        let superblock = Superblock { geometry, config, anchor_count: 8, copy: 1, anchors: [7; ANCHORS_MAX] };
+        let superblock = Superblock { geometry, config, copy: 1, ring: 0x7FE };
         let mut bytes = [0; 256];
         superblock.emit(&mut bytes);
         assert_eq!(Superblock::parse(&bytes), Ok(superblock));

@@ -144,11 +144,11 @@ impl<F: Flash> FileSystem<'_, F> {
         if self.commits_first(call) || (buffer == Buffer::Any && self.commit_on().contains(CommitOn::FULL)) {
             work.commits += 1;
         }
-        if self.orphans_are_stale {
+        if self.has_abandoned_orphans() {
             work = work.plus(&COLLECT);
             work.commits += 1;
         }
-        if self.lists.trim != 0 || self.orphans_are_stale {
+        if self.lists.trim != 0 || self.has_abandoned_orphans() {
             work = work.plus(&TRIM);
             work.commits = work.commits.max(1);
             reads = self.looks(26);
@@ -194,6 +194,11 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Reads of the file system's own pages are not included, save those of whole-page overwrites.
     pub fn envelopes(&self, call: Call, timing: &Timing) -> [Envelope; 2] {
         self.store.envelopes(&self.work_of(call).unwrap_or_default(), timing)
+    }
+
+    /// Worst case of the root that [`unmount`](Self::unmount) writes.
+    pub fn unmount_cost(&self) -> Cost {
+        Cost { programs: self.store.layout().root_programs, erases: 1, ..Cost::default() }
     }
 
     /// Worst case of a mount after an unclean stop, at any fill; twice that where the medium turns out to take no program.

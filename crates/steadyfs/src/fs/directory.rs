@@ -525,7 +525,7 @@ impl<F: Flash> FileSystem<'_, F> {
             }
             let header = self.read_header(at)?;
             if header.kind != InodeKind::Directory {
-                break;
+                return Err(if at == directory { Error::NotADirectory } else { Error::Corrupt });
             }
             at = header.parent;
         }

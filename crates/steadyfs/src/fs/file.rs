@@ -85,6 +85,7 @@ impl<F: Flash> FileSystem<'_, F> {
             let at = offset + done as u64;
             let step = ((logical_bytes - self.split(at).1) as usize).min(data.len() - done);
             self.begin(Call::Write(step as u32))?;
+            self.store.will_commit(file.options.durable || self.commit_on.contains(CommitOn::WRITE));
             let result = self.write_piece(file, at, &data[done..done + step]);
             self.finish(result, CommitOn::WRITE, file.options.durable)?;
             done += step;
@@ -122,27 +123,30 @@ impl<F: Flash> FileSystem<'_, F> {
             self.leave_inode(file)?;
         }
         let (file_page, within) = self.split(offset);
-        let (logical, is_new) = match self.page_of(&mut file.node, file_page)? {
-            Some(logical) => (logical, false),
-            None => (self.add_file_page(file, file_page)?, true),
+        let logical = match self.page_of(&mut file.node, file_page)? {
+            Some(logical) => logical,
+            None => self.add_file_page(file, file_page, data.len() as u32 == self.store.layout().logical_bytes)?,
         };
-        let noted = self.note_change(file, end)?;
-        let alone = file.options.durable && !is_new && !noted;
+        self.note_change(file, end)?;
         if data.len() <= self.store.patch_bytes_max() {
             self.store.patch(logical, within, data)
         } else {
-            self.store.write(logical, within, data, alone)
+            self.store.write(logical, within, data)
         }
     }
 
-    fn add_file_page(&mut self, file: &mut File, file_page: u32) -> Result<u32, Error> {
+    fn add_file_page(&mut self, file: &mut File, file_page: u32, is_whole: bool) -> Result<u32, Error> {
         let logical = self.add_page(&mut file.node, file_page)?;
         self.touch(file);
+        if !is_whole {
+            // What was free is discarded, or was never written.
+            self.store.know_unwritten(logical);
+        }
         Ok(logical)
     }
 
-    /// Notes a larger size and the time, where they differ; tells whether they did.
-    fn note_change(&mut self, file: &mut File, end: u64) -> Result<bool, Error> {
+    /// Notes a larger size and the time, where they differ.
+    fn note_change(&mut self, file: &mut File, end: u64) -> Result<(), Error> {
         let (page, at) = self.inode_place(file.inode());
         if end > file.size {
             self.set_size(file, end)?;
@@ -150,10 +154,8 @@ impl<F: Flash> FileSystem<'_, F> {
             self.store.patch(page, at + MODIFIED_AT, &self.now_ns.to_le_bytes())?;
             file.modified_ns = self.now_ns;
             self.touch(file);
-        } else {
-            return Ok(false);
         }
-        Ok(true)
+        Ok(())
     }
 
     fn set_size(&mut self, file: &mut File, size: u64) -> Result<(), Error> {

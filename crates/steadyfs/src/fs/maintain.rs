@@ -32,7 +32,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Prepares the volume in idle time, so that the next `burst_bytes` of writes meet neither reclamation nor erase. Returns
     /// whether there is nothing left to prepare.
     ///
-    /// It frees the pages of removed files, moves what keeps blocks from being erased, erases blocks, and writes leaves and checkpoints,
+    /// It frees the pages of removed files, moves what keeps blocks from being erased, erases blocks, and writes leaves and roots,
     /// as far as the budget goes. `burst_bytes` counts what is programmed: a durable write of less than a program page counts as one.
     /// A burst may be as large as the room that there is; nearly full volumes have none to prepare.
     ///
@@ -72,7 +72,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// weak pages as well, but only where somebody reads. Devices that do not tell what they corrected gain nothing from it.
     ///
     /// # Cost
-    /// Never more than `budget`: reads, a logical page or a checkpoint at a time. A budget of less does nothing.
+    /// Never more than `budget`: reads, a logical page or a root at a time. A budget of less does nothing.
     ///
     /// # Errors
     /// [`Error::Device`]. A page that cannot be read any more is counted in [`health`](Self::health); `check` tells whose it is.
@@ -90,13 +90,6 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Worst case of a call that only frees pages of removed files.
     fn trim_cost(&self) -> Cost {
-        let bound = self.bound(Call::Remove { depth: 0 });
-        Cost {
-            reads: bound.moving.reads.max(bound.erasing.reads),
-            tag_reads: bound.moving.tag_reads.max(bound.erasing.tag_reads),
-            programs: bound.moving.programs.max(bound.erasing.programs),
-            copies: bound.moving.copies.max(bound.erasing.copies),
-            erases: bound.moving.erases.max(bound.erasing.erases),
-        }
+        self.bound(Call::Remove { depth: 0 }).most()
     }
 }

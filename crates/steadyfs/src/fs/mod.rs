@@ -48,10 +48,11 @@ pub use transaction::CommitOn;
 use crate::config::Config;
 use crate::error::{Error, MountError};
 use crate::media::{BlockIndex, Flash};
-use crate::store::{Access, BlockInfo, Description, Health, Store};
+use crate::store::{Access, BlockInfo, Damage, Description, Health, Store};
 use directory::Directory;
 use open::OpenTable;
 use space::{Plan, Space};
+use transaction::Mark;
 use trim::Lists;
 
 /// Number of a file or directory, for its life.
@@ -97,8 +98,12 @@ pub struct Usage {
 /// puts it behind the mutex of its kernel, a program on a host behind a `std::sync::Mutex`.
 ///
 /// # Errors of every call
-/// [`Error::Device`], [`Error::Corrupt`]; of calls that change something also [`Error::ReadOnly`], [`Error::MediaFailing`] and
-/// [`Error::TransactionTooLarge`].
+/// [`Error::Device`], [`Error::Corrupt`]; of calls that change something also [`Error::ReadOnly`], [`Error::MediaFailing`],
+/// [`Error::TransactionTooLarge`] and [`Error::Unknown`].
+///
+/// An error says that the call has changed nothing: the open transaction is as it was before, and can go on and be committed. Only after
+/// [`Error::Unknown`] nobody knows; the volume can then be read until it is mounted again. Of a [`write`](Self::write) of more than one logical page,
+/// which is the sum of such calls, those before the one that failed have taken effect.
 ///
 /// # Example
 /// See the [crate](crate).
@@ -110,8 +115,10 @@ pub struct FileSystem<'m, F> {
     /// The directory that was used last.
     dir: Option<Directory>,
     lists: Lists,
-    /// The list of orphans is from before the mount.
-    orphans_are_stale: bool,
+    /// What to go back to when the call in progress fails.
+    mark: Mark,
+    /// A rollback has changed what RAM keeps of the volume's own pages, and they could not be read yet.
+    is_stale: bool,
     /// Grows with every change of an inode; a handle that knows an older one looks its inode up again.
     stamp: u32,
     commit_on: CommitOn,
@@ -141,7 +148,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// A mount may be cut as often as it likes.
     ///
     /// # Cost
-    /// Bounded by the map and one checkpoint interval, whatever the number of files: [`mount_bound`](Self::mount_bound).
+    /// Bounded by the map and the programs between two roots, whatever the number of files: [`mount_bound`](Self::mount_bound).
     ///
     /// # Errors
     /// [`MountError`] says what is wrong with the medium or the buffer.
@@ -150,7 +157,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         // Changed in place: a copy of the whole costs code and stack.
         if let Ok(fs) = &mut result {
             let is_there = match access {
-                Access::ReadOnly | Access::Salvage => fs.store.recover::<false>()?,
+                Access::ReadOnly => fs.store.recover::<false>()?,
                 Access::ReadWrite => fs.store.recover::<true>()?,
             };
             fs.finish_mount(is_there)?;
@@ -167,7 +174,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             space: Space::default(),
             dir: None,
             lists: Lists::default(),
-            orphans_are_stale: false,
+            mark: Mark::default(),
+            is_stale: false,
             stamp: 1,
             commit_on: CommitOn::ON_FLUSH,
             commit_interval_ns: 1_000_000_000,
@@ -180,15 +188,15 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Reads what RAM keeps, once the store was recovered.
     fn finish_mount(&mut self, is_there: bool) -> Result<(), MountError> {
         if !is_there {
-            return Err(MountError::NoCheckpoint);
+            return Err(MountError::NoRoot);
         }
-        match self.load_space() {
+        // A read that fails once says nothing of the page.
+        match (0..3).map(|_| self.load_space()).find(|result| *result != Err(Error::Corrupt)) {
             // What is intact can be read, but nobody knows what is free.
-            Err(Error::Corrupt) => self.store.lock(),
-            result => result?,
+            None => self.store.lock(),
+            Some(result) => result?,
         }
         self.store.start_scrub();
-        self.orphans_are_stale = self.lists.orphan_first != 0;
         Ok(())
     }
 
@@ -257,14 +265,48 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.store.flash_mut()
     }
 
+    /// What the mount found missing; `None` when everything is there. With damage a volume can only be read until it is
+    /// [repaired](Self::repair).
+    pub fn damage(&self) -> Option<Damage> {
+        self.store.damage()
+    }
+
+    /// Accepts what the mount found missing as lost, and makes the volume writable again; then [`check`](Self::check) it.
+    ///
+    /// # Power loss
+    /// The volume stays as it was, or is repaired.
+    ///
+    /// # Cost
+    /// [`mount_bound`](Self::mount_bound).
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] where a leaf of the map is lost; [`Error::ReadOnly`] when the volume was mounted for reading;
+    /// [`Error::Device`].
+    pub fn repair(&mut self) -> Result<(), Error> {
+        self.store.repair()?;
+        self.load_space()
+    }
+
     /// Ends the use of a volume and gives the medium back; commits where [`CommitOn::UNMOUNT`] is chosen, as it is by default.
+    ///
+    /// The next mount searches nothing and programs nothing.
+    ///
+    /// # Power loss
+    /// What was committed stays; the next mount may have to search.
+    ///
+    /// # Cost
+    /// That of [`commit`](Self::commit); then a root: [`unmount_cost`](Self::unmount_cost).
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
     pub fn unmount(mut self) -> Result<F, Error> {
         if self.commit_on.contains(CommitOn::UNMOUNT) {
             self.commit()?;
+        } else if self.store.is_open() {
+            self.rollback()?;
         }
+        // Without it the next mount searches; nothing is lost.
+        let _ = self.store.end_use();
         Ok(self.store.into_flash())
     }
 }

@@ -137,13 +137,24 @@ impl<'m> OpenTable<'m> {
         self.find(inode).or_else(free).ok_or(Error::TooManyOpenFiles)
     }
 
-    /// Forgets a handle; returns how many are left, and the flags.
-    pub fn close(&mut self, file: &File) -> (u16, u16) {
+    /// Forgets a handle.
+    pub fn close(&mut self, file: &File) {
         let slot = usize::from(file.slot);
         let entry = self.get(slot);
         let open = entry.open.saturating_sub(1);
         self.set(slot, if open == 0 { Entry::default() } else { Entry { open, ..entry } });
-        (open, entry.flags)
+    }
+
+    /// Whether a handle is the last one of an orphan.
+    fn is_last_of_orphan(&self, file: &File) -> bool {
+        let entry = self.get(usize::from(file.slot));
+        entry.open == 1 && entry.flags & (ORPHAN | GONE) == ORPHAN
+    }
+
+    /// Undoes that the file of an entry became an orphan.
+    pub fn restore(&mut self, slot: u16) {
+        let entry = self.get(usize::from(slot));
+        self.set(usize::from(slot), Entry { flags: entry.flags & !ORPHAN, ..entry });
     }
 
     /// Whether a handle stands for an orphan.
@@ -228,6 +239,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// The header of a file or directory that exists.
     pub(super) fn header_of(&mut self, inode: u32) -> Result<Header, Error> {
+        self.reload()?;
         if inode >= self.plan.inode_count || !self.inode_is_taken(inode)? {
             return Err(Error::NotFound);
         }
@@ -244,6 +256,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if header.size > self.size_max() {
             return Err(Error::Corrupt);
         }
+        self.reload()?;
         let slot = self.open.room(inode)?;
         let entry = match self.open.get(slot) {
             entry if entry.open > 0 => entry,
@@ -277,11 +290,14 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     fn release_handle(&mut self, file: &File) -> Result<(), Error> {
-        let (open, flags) = self.open.close(file);
-        if open > 0 || flags & ORPHAN == 0 || flags & GONE != 0 || self.store.is_read_only() {
-            return Ok(());
+        let known = self.reload();
+        let frees = self.open.is_last_of_orphan(file) && !self.store.is_read_only();
+        let begun = if frees { self.begin(Call::Remove { depth: 0 }) } else { known };
+        // Where the call fails nobody stands for the orphan any more, and a later call collects it.
+        self.open.close(file);
+        if begun.is_err() || !frees {
+            return begun;
         }
-        self.begin(Call::Remove { depth: 0 })?;
         let result = self.free_orphan(file.inode());
         // Here and not in a call of its own, which would owe reclamation a second time.
         let event = if file.options.changes() { CommitOn::CLOSE } else { CommitOn::NONE };
@@ -290,6 +306,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Reads again what a handle knows, if an inode was changed since.
     pub(super) fn refresh(&mut self, file: &mut File) -> Result<(), Error> {
+        self.reload()?;
         if self.open.get(usize::from(file.slot)).flags & GONE != 0 {
             return Err(Error::Stale);
         }
@@ -314,7 +331,12 @@ impl<F: Flash> FileSystem<'_, F> {
                 continue;
             }
             let inode = entry.number - 1;
-            let header = if self.inode_is_taken(inode)? { self.read_header(inode).ok() } else { None };
+            let header = match self.inode_is_taken(inode).and_then(|taken| taken.then(|| self.read_header(inode)).transpose()) {
+                Err(Error::Device) => return Err(Error::Device),
+                // The handle looks again when it is used.
+                Err(_) => continue,
+                Ok(header) => header,
+            };
             let flags = match header.filter(|header| header.generation == entry.generation).map(|header| header.kind) {
                 Some(InodeKind::File) => 0,
                 Some(InodeKind::Orphan) => ORPHAN,
@@ -341,6 +363,7 @@ impl<F: Flash> FileSystem<'_, F> {
         self.write_lists(Lists { orphan_first: inode + 1, orphan_last: last, ..self.lists })?;
         let entry = self.open.get(slot);
         self.open.set(slot, Entry { flags: entry.flags | ORPHAN, ..entry });
+        self.mark.orphaned = Some(slot as u16);
         Ok(true)
     }
 
@@ -370,7 +393,12 @@ impl<F: Flash> FileSystem<'_, F> {
         self.free_file(inode, &header)
     }
 
-    /// Gives the orphans that a power cut left to the trim list.
+    /// Whether there are orphans that no handle stands for: a power cut, or a close that failed, has left them.
+    pub(super) fn has_abandoned_orphans(&self) -> bool {
+        self.lists.orphan_first != 0 && !self.open.has_orphans()
+    }
+
+    /// Gives the orphans that nobody stands for to the trim list.
     pub(super) fn collect_orphans(&mut self) -> Result<(), Error> {
         let Lists { trim, orphan_first, orphan_last } = self.lists;
         self.link_orphan(orphan_last, NEXT_AT, trim)?;

@@ -74,7 +74,10 @@ impl<F: Flash> FileSystem<'_, F> {
     /// The directory and name of a path that names something that can be created, renamed or removed.
     pub(super) fn resolve_name<'p>(&mut self, place: Place<'p>) -> Result<(u32, &'p str), Error> {
         match self.resolve(place)? {
-            Target::Name { directory, name } => Ok((directory, name)),
+            Target::Name { directory, name } => {
+                self.enter(directory)?;
+                Ok((directory, name))
+            }
             Target::Directory(_) => Err(Error::InvalidName),
         }
     }

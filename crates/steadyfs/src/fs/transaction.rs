@@ -1,6 +1,8 @@
 //! When changes become durable: events that commit, explicit commits, rollback.
 
 use super::open::File;
+use super::space::Space;
+use super::trim::Lists;
 use super::{Call, Change, FileSystem};
 use crate::error::Error;
 use crate::media::Flash;
@@ -72,7 +74,16 @@ impl CommitOn {
     }
 }
 
-/// Data pages and inodes that one call may take. With fewer left it may fail, and undo the open transaction.
+/// What RAM kept before the call in progress.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Mark {
+    space: Space,
+    lists: Lists,
+    /// The entry of an open file that the call has removed.
+    pub orphaned: Option<u16>,
+}
+
+/// Data pages and inodes that one call may take. With fewer left it may fail.
 const PAGES_PER_CALL: u32 = 5;
 const INODES_PER_CALL: u32 = 3;
 /// Pending pages that a call may need which frees pages of removed files first.
@@ -155,8 +166,11 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             return Ok(());
         }
         self.store.begin()?;
-        self.store.commit()?;
-        self.store.end()
+        let result = self.store.commit();
+        if result.is_ok() {
+            self.store.end();
+        }
+        result
     }
 
     /// Makes all changes durable, where [`CommitOn::SYNC`] is chosen, as it is by default.
@@ -179,49 +193,57 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Undoes all changes since the last commit. Handles of files that were created since become [stale](Error::Stale).
     ///
     /// # Cost
-    /// One read of the journal page, those of the allocation map, and two looks for each open file.
+    /// One read of the journal page, those of the allocation map, and two looks for each open file. Where one of the latter fails, later
+    /// calls make them.
     ///
     /// # Errors
-    /// [`Error::Device`], [`Error::Corrupt`].
+    /// [`Error::Device`], [`Error::Corrupt`], [`Error::Unknown`]: nothing has changed.
     pub fn rollback(&mut self) -> Result<(), Error> {
         self.store.rollback()?;
         self.stamp = self.stamp.wrapping_add(1);
         self.dir = None;
-        self.load_space()?;
-        self.check_open_files()?;
-        // An orphan whose last handle was closed since has nobody left to free it.
-        self.orphans_are_stale = self.lists.orphan_first != 0 && !self.open.has_orphans();
+        self.is_stale = true;
+        let _ = self.reload();
         self.notify(Change::RolledBack);
         Ok(())
     }
 
-    /// Whether changes wait for a commit.
-    ///
-    /// A call that returns an error leaves the open transaction as it was, or, if it had begun to change it, undone as a whole:
-    /// then this is `false`.
+    /// After a rollback: reads again what RAM keeps of the volume's own pages, unless that is done.
+    pub(super) fn reload(&mut self) -> Result<(), Error> {
+        if !self.is_stale {
+            return Ok(());
+        }
+        self.load_space()?;
+        self.check_open_files()?;
+        self.is_stale = false;
+        Ok(())
+    }
+
+    /// Whether changes wait for a commit. A call that returns an error leaves them as they were.
     pub fn has_changes(&self) -> bool {
         self.store.is_open()
     }
 
-    /// Starts a call that changes the volume.
+    /// Starts a call that changes the volume. What it does first is not undone with the call: each step that succeeded stays.
     pub(super) fn begin(&mut self, call: Call) -> Result<(), Error> {
+        self.reload()?;
         self.store.begin()?;
+        self.set_mark();
         if self.commits_first(call) {
-            self.store.commit()?;
+            let result = self.store.commit();
+            self.step(result)?;
         }
         if !self.store.is_open() {
             self.changed_at_ns = self.now_ns;
         }
-        if self.orphans_are_stale {
-            self.steps(Self::collect_orphans)?;
-            self.store.commit()?;
-            self.orphans_are_stale = false;
+        // With a commit, so that no rollback brings them back; an open transaction is not ours to commit.
+        if self.has_abandoned_orphans() && !self.store.is_open() {
+            let result = self.collect_orphans().and_then(|()| self.store.commit());
+            self.step(result)?;
         }
-        // In a transaction of its own where possible, so that undoing a step that fails undoes nothing else; in the open one
-        // where its pages are needed.
         if self.trims_first() {
-            self.steps(Self::trim_step)?;
-            self.store.mark();
+            let result = self.trim_step();
+            self.step(result)?;
         }
         Ok(())
     }
@@ -241,18 +263,17 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.lists.trim != 0 && (needed || !self.store.is_open())
     }
 
-    fn steps(&mut self, step: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
-        match step(self) {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                self.undo(error)?;
-                Err(error)
-            }
+    /// Ends a step that a call begins with.
+    fn step(&mut self, result: Result<(), Error>) -> Result<(), Error> {
+        match result {
+            Ok(()) => self.set_mark(),
+            Err(error) => self.undo(error),
         }
+        result
     }
 
-    /// Ends a call that changes the volume, durably if asked to or if `event` commits. A call that fails undoes the open transaction:
-    /// half of a change must not become part of it.
+    /// Ends a call that changes the volume, durably if asked to or if `event` commits. A call that fails is undone: half of a change
+    /// must not become part of the open transaction.
     pub(super) fn finish<T>(&mut self, result: Result<T, Error>, event: CommitOn, durable: bool) -> Result<T, Error> {
         let result = result.and_then(|value| {
             if durable || self.commit_on.contains(event) {
@@ -260,20 +281,32 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             }
             Ok(value)
         });
-        match result {
-            Ok(value) => {
-                self.store.end()?;
-                Ok(value)
-            }
-            Err(error) => {
-                self.undo(error)?;
-                Err(error)
-            }
+        match &result {
+            Ok(_) => self.store.end(),
+            Err(error) => self.undo(*error),
         }
+        result
     }
 
-    /// After a call that failed: undoes the open transaction if the call had begun to change it.
-    fn undo(&mut self, error: Error) -> Result<(), Error> {
-        if error != Error::Device && self.store.is_changed() { self.rollback() } else { Ok(()) }
+    /// Makes the present state the one that [`undo`](Self::undo) goes back to.
+    fn set_mark(&mut self) {
+        self.store.accept();
+        self.mark = Mark { space: self.space, lists: self.lists, orphaned: None };
+    }
+
+    /// Undoes what the call did since the mark; reads nothing and cannot fail.
+    fn undo(&mut self, error: Error) {
+        if error == Error::Unknown {
+            // The volume is locked; what it shows until the next mount is what the call would have left.
+            return;
+        }
+        self.store.undo();
+        (self.space, self.lists) = (self.mark.space, self.mark.lists);
+        if let Some(slot) = self.mark.orphaned.take() {
+            self.open.restore(slot);
+        }
+        // Handles and the directory that was used last look again.
+        self.stamp = self.stamp.wrapping_add(1);
+        self.dir = None;
     }
 }

@@ -43,6 +43,12 @@ pub trait NorFlash {
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure>;
 }
 
+/// The page size that suits erase blocks of a size: small enough that a record costs little, so large that tags do not, and a root
+/// with its copies leaves room in a block.
+pub const fn page_bytes_for(block_bytes: u32) -> u32 {
+    if block_bytes < 8192 { 256 } else { 512 }
+}
+
 /// A [`Flash`] made of a [`NorFlash`] and a page size.
 #[derive(Clone, Debug)]
 pub struct NorPages<N> {

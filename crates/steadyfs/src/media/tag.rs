@@ -3,17 +3,23 @@
 //! ```text
 //! 0        5       8      9        12       16
 //! | sequence | logical | kind | aux    | check |
-//! |  40 bits | 24 bits | 8 b  | 24 bits| CRC-32 of the data ⊕ CRC-32 of bytes 0..12
+//! |  36 bits | 24 bits | 4 b  | 24 bits| CRC-32 of the data ⊕ CRC-32 of bytes 0..12
 //! ```
+//!
+//! The high halves of bytes 4 and 8 are a checksum of the tag alone, for a mount that reads a tag without its page: a CRC-8 of bytes 0..12 with
+//! zeros in its own place.
 //!
 //! The two checksums are combined by exclusive or, so that a page copied on the chip can be given a new tag without
 //! reading its data: `new check = old check ⊕ CRC(old bytes 0..12) ⊕ CRC(new bytes 0..12)`. A page whose data was damaged
 //! stays recognisably damaged.
 
-use super::crc::crc32;
+use super::crc::{crc8, crc32};
 
 /// Bytes of a tag.
 pub const TAG_BYTES: usize = 16;
+
+/// Bytes of a tag before the checksum of the page.
+const FIELDS_BYTES: usize = 12;
 
 /// Highest value of the 24-bit fields.
 pub(crate) const FIELD_MAX: u32 = 0xFF_FFFF;
@@ -22,10 +28,11 @@ pub(crate) const FIELD_MAX: u32 = 0xFF_FFFF;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// Superblock: geometry, configuration, anchors.
+    /// Superblock: geometry, configuration, ring.
     Super = 1,
-    /// One page of a checkpoint; `logical` is its place in it, `aux` the number of pages.
-    Checkpoint = 2,
+    /// One page of a root or of a copy of it: `sequence` is the root's number, `logical` the place of the page in it, `aux` the pages of
+    /// a root (8 bits) and which copy this is (0: the root itself).
+    Root = 2,
     /// Page of a logical page written by an open transaction; `aux` is the distance to the transaction's first sequence.
     Data = 3,
     /// The same, alone in its transaction and thereby committed.
@@ -48,7 +55,7 @@ impl Kind {
     fn parse(byte: u8) -> Option<Self> {
         Some(match byte {
             1 => Self::Super,
-            2 => Self::Checkpoint,
+            2 => Self::Root,
             3 => Self::Data,
             4 => Self::DataCommit,
             5 => Self::Journal,
@@ -76,6 +83,14 @@ impl Kinds {
     /// What the moved head programs.
     pub const MOVED: Self = Self::of(&[Kind::Moved, Kind::MovedPending, Kind::MovedLeaf]);
 
+    /// Every kind.
+    pub const ALL: Self = Self(!0);
+
+    /// These and others.
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// These kinds.
     pub const fn of(kinds: &[Kind]) -> Self {
         let (mut bits, mut index) = (0, 0);
@@ -95,7 +110,7 @@ impl Kinds {
 /// A parsed tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// Number of this program in the life of the volume; 40 bits.
+    /// Number of this program in the life of the volume; 36 bits.
     pub(crate) sequence: u64,
     /// Logical page, leaf, or a count: see [`Kind`]. 24 bits.
     pub(crate) logical: u32,
@@ -105,11 +120,15 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// Reads a tag. `None` when blank or of no known kind; the checksum is not looked at.
+    /// Reads a tag. `None` when it is blank, of no known kind, or has not the checksum of its own; that of the page is not looked at.
     pub(crate) fn parse(bytes: &[u8; TAG_BYTES]) -> Option<Self> {
-        let kind = Kind::parse(bytes[8])?;
+        let mut fields = [0; FIELDS_BYTES];
+        fields.copy_from_slice(&bytes[..FIELDS_BYTES]);
+        let own_check = fields[4] & 0xF0 | fields[8] >> 4;
+        (fields[4], fields[8]) = (fields[4] & 0x0F, fields[8] & 0x0F);
+        let kind = Kind::parse(fields[8]).filter(|_| crc8(&fields) == own_check)?;
         let mut sequence = [0; 8];
-        sequence[..5].copy_from_slice(&bytes[..5]);
+        sequence[..5].copy_from_slice(&fields[..5]);
         Some(Self {
             sequence: u64::from_le_bytes(sequence),
             logical: u32::from_le_bytes([bytes[5], bytes[6], bytes[7], 0]),
@@ -118,20 +137,28 @@ impl Tag {
         })
     }
 
+    /// Whether a page that was read has the checksum of its data, whatever it holds: pages of other versions have it in the same place.
+    pub(crate) fn is_sound(bytes: &[u8; TAG_BYTES], data_check: u32) -> bool {
+        !is_blank(bytes) && Self::carried_check(bytes) == data_check
+    }
+
     /// The tag of a page that was read; `None` also when its checksum is not that of the data.
-    pub(crate) fn checked(bytes: &[u8; TAG_BYTES], data: &[u8]) -> Option<Self> {
-        Self::parse(bytes).filter(|_| Self::carried_check(bytes) == crc32(data, 0))
+    pub(crate) fn checked(bytes: &[u8; TAG_BYTES], data_check: u32) -> Option<Self> {
+        Self::parse(bytes).filter(|_| Self::carried_check(bytes) == data_check)
     }
 
     /// Writes the tag for data whose checksum is `data_check`.
     pub(crate) fn emit(&self, data_check: u32) -> [u8; TAG_BYTES] {
-        debug_assert!(self.logical <= FIELD_MAX && self.aux <= FIELD_MAX && self.sequence < 1 << 40);
+        debug_assert!(self.logical <= FIELD_MAX && self.aux <= FIELD_MAX && self.sequence < 1 << 36);
         let mut bytes = [0; TAG_BYTES];
         bytes[..5].copy_from_slice(&self.sequence.to_le_bytes()[..5]);
         bytes[5..8].copy_from_slice(&self.logical.to_le_bytes()[..3]);
         bytes[8] = self.kind as u8;
         bytes[9..12].copy_from_slice(&self.aux.to_le_bytes()[..3]);
-        let check = data_check ^ crc32(&bytes[..12], 0);
+        let own_check = crc8(&bytes[..FIELDS_BYTES]);
+        bytes[4] |= own_check & 0xF0;
+        bytes[8] |= own_check << 4;
+        let check = data_check ^ crc32(&bytes[..FIELDS_BYTES], 0);
         bytes[12..].copy_from_slice(&check.to_le_bytes());
         bytes
     }
@@ -139,7 +166,7 @@ impl Tag {
     /// The data checksum that a tag carries.
     pub(crate) fn carried_check(bytes: &[u8; TAG_BYTES]) -> u32 {
         let check = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
-        check ^ crc32(&bytes[..12], 0)
+        check ^ crc32(&bytes[..FIELDS_BYTES], 0)
     }
 }
 
@@ -154,10 +181,24 @@ mod tests {
 
     #[test]
     fn emit_then_parse_returns_the_tag_and_the_check() {
-        let tag = Tag { sequence: 0x12_3456_789A, logical: 0xABCDEF, kind: Kind::Moved, aux: 0x13579B };
+        let tag = Tag { sequence: 0x2_3456_789A, logical: 0xABCDEF, kind: Kind::Moved, aux: 0x13579B };
         let bytes = tag.emit(0xDEAD_BEEF);
         assert_eq!(Tag::parse(&bytes), Some(tag));
         assert_eq!(Tag::carried_check(&bytes), 0xDEAD_BEEF);
+    }
+
+    /// A tag of which one byte was damaged was taken for another record where a mount did not read its page.
+    #[test]
+    fn a_tag_with_one_damaged_byte_is_refused() {
+        let good = Tag { sequence: 0x1_2345_6789, logical: 0xABCDEF, kind: Kind::Data, aux: 7 }.emit(0);
+        for (at, flips) in (0..FIELDS_BYTES).flat_map(|at| (1..=255u8).map(move |flips| (at, flips))) {
+            let mut bytes = good;
+            bytes[at] ^= flips;
+            // Bytes 4 and 8 hold a part of the checksum each.
+            if at != 4 && at != 8 || flips.count_ones() <= 2 {
+                assert_eq!(Tag::parse(&bytes), None, "byte {at} ^ {flips:#x}");
+            }
+        }
     }
 
     #[test]

@@ -58,6 +58,7 @@ const STATES: usize = 11;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     LeastWorn,
+    /// The most worn that is not out of line: data at rest does not stay for ever, and what is in front would run away.
     MostWorn,
     /// The least worn of those with live frames.
     LeastWornInUse,
@@ -77,6 +78,8 @@ pub(super) struct Blocks<'m> {
     pub wear_base: u32,
     /// Live frames on the whole medium, superseded ones whose leaf is not folded yet included.
     live_total: u32,
+    /// Sum of the wear of all blocks.
+    wear_total: u32,
 }
 
 impl<'m> Blocks<'m> {
@@ -91,6 +94,7 @@ impl<'m> Blocks<'m> {
             count: [0; STATES],
             wear_base: 0,
             live_total: 0,
+            wear_total: 0,
         };
         blocks.recount();
         blocks
@@ -117,8 +121,9 @@ impl<'m> Blocks<'m> {
         self.count[state as usize]
     }
 
-    /// Counts states again after the table was read from a checkpoint.
+    /// Counts states and wear again after the tables were read from a checkpoint.
     pub fn recount(&mut self) {
+        self.count_wear();
         self.count = [0; STATES];
         for block in 0..self.block_count() {
             self.count[self.state(block) as usize] += 1;
@@ -189,8 +194,19 @@ impl<'m> Blocks<'m> {
             for wear in self.wear.iter_mut() {
                 *wear = wear.saturating_sub(least);
             }
+            self.count_wear();
         }
         self.wear[block as usize] = self.wear[block as usize].saturating_add(1);
+        self.wear_total += 1;
+    }
+
+    fn count_wear(&mut self) {
+        self.wear_total = self.wear.iter().map(|&wear| u32::from(wear)).sum();
+    }
+
+    /// Mean wear of all blocks.
+    pub fn wear_mean(&self) -> u32 {
+        self.wear_total / self.block_count()
     }
 
     /// The block in `state` that `choice` names. A weak block is a used one.
@@ -204,15 +220,18 @@ impl<'m> Blocks<'m> {
     /// The block in one of the states that `choice` names; one that is erased before others, then the first one of equals.
     pub fn choose_among(&self, states: &[State], choice: Choice) -> Option<u32> {
         let (mut best, mut least) = (None, u32::MAX);
+        let in_line = self.wear_mean() + self.wear_mean() / 16 + 1;
         for block in 0..self.block_count() {
             let state = self.state(block);
             if !states.contains(&state) {
                 continue;
             }
-            let wear = u32::from(self.wear(block)) << 1 | u32::from(state != State::Clean);
+            let (wear, last) = (u32::from(self.wear(block)), u32::from(state != State::Clean));
+            let from_line = in_line.checked_sub(wear).unwrap_or(wear + u32::from(u8::MAX));
+            let wear = wear << 1 | last;
             let key = match choice {
                 Choice::LeastWorn => wear,
-                Choice::MostWorn => u32::from(u8::MAX) * 2 + 2 - (wear ^ 1),
+                Choice::MostWorn => from_line << 1 | last,
                 _ => match (self.live(block), choice) {
                     (0, _) => continue,
                     (live, Choice::Emptiest) => live << 9 | wear,
@@ -230,11 +249,6 @@ impl<'m> Blocks<'m> {
     pub fn wears(&self) -> impl Iterator<Item = u8> {
         let levelled = |&block: &u32| !matches!(self.state(block), State::Bad | State::Reserved);
         (0..self.block_count()).filter(levelled).map(|block| self.wear(block))
-    }
-
-    /// Largest wear of a block that is levelled.
-    pub fn wear_max(&self) -> u8 {
-        self.wears().max().unwrap_or(0)
     }
 
     /// Forgets which frames are live.

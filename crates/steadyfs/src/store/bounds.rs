@@ -1,66 +1,24 @@
-//! The worst case of a call, in closed form.
-//!
-//! With `P` frames per block, `φ` overlay entries freed by a fold, `C` blocks for data, and `U` live frames:
+//! The worst case of a call, in closed form: its own programs, and the most that a [`Promise`] lets reclamation do beside them.
 //!
 //! ```text
-//! m = ⌊U / C⌋                                        live frames of the worst victim (pigeonhole)
-//! n = max { n : m + n + ⌈(m + n)/φ⌉ + 1 ≤ P }        frames that the caller may write per victim
-//! c = ⌈m·h / (n − h)⌉, or P when n ≤ 3h              frames moved by a call that writes h frames
 //! w                                                  pages and discards that wait for the commit, and discards of the call
 //! b = 1 if w > 0, else 0                             a fold that makes room before the commit
 //! f = max(1, ⌈(h + c + w)/φ⌉) + b                    folds of a call
 //! ```
 //!
-//! A call that writes `h` frames costs `h` frames of programs and then either `c` moves and `f` folds (or a checkpoint in their
-//! place), or one erase and the folds for `w`. Where `n ≤ 3h` ("tight": nearly full) it may have to do all of that.
+//! A call that writes `h` frames costs `h` frames of programs and then either `c` moves, or `c − 1` moves and `f` folds (or a checkpoint
+//! in their place), or `c − e` moves, one erase, and the folds for `w`; `c` and `e` as [`plan`](super::plan) has them.
 
 use super::blocks::State;
 use super::journal::DISCARD_BYTES;
+use super::plan::{Plan, Promise};
 use super::reclaim::CHECKPOINT_SLACK;
+use super::scan::{TRIES, ring_window};
 use super::transaction::patched_pages_max;
 use super::{HeadIndex, Store};
-use crate::config::{Layout, STOCK};
+use crate::config::{Layout, RESCUED_MAX, STOCK};
 use crate::cost::{Bound, Cost, Envelope};
 use crate::media::{Flash, Timing};
-
-/// What reclamation owes at a given fill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Share {
-    /// Frames moved for one victim at most.
-    pub victim: u32,
-    /// Frames that the caller may write per victim.
-    pub gain: u32,
-    /// Frames moved by one call at most.
-    pub moves: u32,
-    /// Leaves folded by one call at most.
-    pub folds: u32,
-    /// Moves and erase may meet in one call.
-    pub tight: bool,
-}
-
-impl Share {
-    /// For a volume with `live` live frames and calls that write `written` frames.
-    pub(crate) fn new(layout: &Layout, live: u32, written: u32) -> Self {
-        let (fpb, per_fold) = (layout.frames_per_block, layout.fold_frees);
-        let victim = (live / layout.data_blocks).min(fpb);
-        let fits = |n: u32| victim + n + (victim + n).div_ceil(per_fold) < fpb;
-        let mut gain = fpb;
-        while gain > 0 && !fits(gain) {
-            gain -= 1;
-        }
-        let tight = gain <= 3 * written;
-        // A block at rest is full and is moved over at least as many frames as the worst victim's.
-        let moves = if written == 0 {
-            1
-        } else if tight {
-            fpb
-        } else {
-            (victim * written).div_ceil(gain - written).max(1 + written)
-        };
-        let folds = (written + moves).div_ceil(per_fold).max(1);
-        Self { victim, gain, moves, folds, tight }
-    }
-}
 
 /// Which content of the journal buffer a bound is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,11 +78,6 @@ fn merge_reads(layout: &Layout) -> u32 {
     u32::from(layout.config.unit_pages) + 1
 }
 
-/// One frame written for the caller: one read for the map where few frames are left.
-fn write_cost(layout: &Layout) -> Cost {
-    Cost { reads: 1, programs: u32::from(layout.config.unit_pages), ..Cost::default() }
-}
-
 impl<F: Flash> Store<'_, F> {
     /// Frames of pages that leave the journal buffer to make room for a call's patches.
     ///
@@ -169,57 +122,87 @@ impl<F: Flash> Store<'_, F> {
             Buffer::Any if work.patches == 0 => 0,
             Buffer::Any => work.pages + work.patches + 1,
         };
-        let (frames, journal_pages) = (work.frames + flushes + self.written_back(work, buffer), work.commits);
+        let frames = work.frames + flushes + self.written_back(work, buffer) + self.owed_pages();
+        let journal_pages = work.commits;
         let unit = u32::from(layout.config.unit_pages);
-        let share = Share::new(layout, self.blocks.live_total() + frames, frames);
-        let mut own = write_cost(layout).times(frames);
+        let mut own = self.write_cost().times(frames);
         if work.patches > 0 {
             own.reads += frames * merge_reads(layout);
         }
-        own.programs += journal_pages + u32::from(self.unmarked);
+        own.programs += journal_pages + u32::from(self.unmarked || self.ring.closed);
+        // The first change after a clean end writes a root into a ring block that it erases first.
+        let first = u32::from(self.ring.closed);
+        own = own.plus(&Cost { programs: layout.root_programs, erases: 1, ..Cost::default() }.times(first));
         // Now and then another page of a block that is read often is looked at.
-        own.reads += 1;
+        own.reads += u32::from(self.patrols());
         // A commit looks the old frames of its pages up where few frames are left.
         own.reads += self.pending.len() + self.journal.discard_count();
-        // A failed frame is written, or moved, once more, in another block; a failed erase is tried on another block.
-        own = own.plus(&Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 1 }.times(failures));
-        let moves = self.move_cost().times(share.moves);
+        // A failed frame is written, or moved, once more, in another block, for which a root may be needed first; a failed erase is tried on
+        // another block.
+        let root = Cost { programs: layout.root_programs, ..Cost::default() };
+        let again = Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 1 }.plus(&root);
+        own = own.plus(&again.times(failures));
         // A commit also lets the overlay know of what earlier calls wrote and discarded.
         let waiting = match buffer {
             _ if work.commits == 0 => 0,
             Buffer::AsItIs => self.pending.len() + self.journal.discard_count(),
             Buffer::Any => self.pending.capacity() + layout.geometry.page_bytes / DISCARD_BYTES,
         };
-        // One of the folds makes room before the commit, where the overlay is too full for what it brings.
-        let before = u32::from(work.discards + waiting > 0);
-        let folds = (frames + share.moves + work.discards + waiting).div_ceil(layout.fold_frees).max(1) + before;
-        let folds = Cost { reads: unit, programs: unit, ..Cost::default() }.times(folds);
-        // A superblock is written, and read again, in the place of a checkpoint.
-        let checkpoint = Cost { reads: 1, programs: layout.checkpoint_pages, ..Cost::default() };
-        let erase = Cost { erases: self.erases(&share, frames, journal_pages), ..Cost::default() };
-        let most = Cost { programs: folds.programs.max(checkpoint.programs), reads: folds.reads.max(checkpoint.reads), ..folds };
-        if share.tight {
-            // Nearly full: everything may meet, and the heads may need more than one erased block.
-            let all = own.plus(&moves).plus(&folds).plus(&folds).plus(&checkpoint).plus(&erase);
-            return Bound { moving: all, erasing: all };
+        let late = work.discards + waiting;
+        // A fold makes room before the commit, where the overlay is too full for what it brings.
+        own = own.plus(&self.fold_cost().times(u32::from(late > 0)));
+        let promise = self.promise(frames);
+        let blocks = self.erases(&promise, frames, journal_pages);
+        let cost = |plan: Plan| own.plus(&self.plan_cost(&self.urgently(plan, frames)));
+        let erasing = promise.erasing(frames, frames + late);
+        Bound {
+            moving: cost(promise.moving(frames)),
+            folding: cost(promise.folding(frames, frames + late)),
+            erasing: cost(Plan { erases: blocks, ..erasing }),
         }
-        // What a call discards, and what earlier calls wrote, changes the map more than its frames do: the folds for that do not wait
-        // for an erase.
-        let forced = (work.discards + waiting).div_ceil(layout.fold_frees) + before;
-        let forced = Cost { reads: unit, programs: unit, ..Cost::default() }.times(forced);
-        Bound { moving: own.plus(&moves).plus(&most), erasing: own.plus(&erase).plus(&forced) }
+    }
+
+    /// The plan of a call that may find so much of the reserve used up that moves do not wait.
+    fn urgently(&self, plan: Plan, frames: u32) -> Plan {
+        let fpb = self.layout.frames_per_block;
+        let is_short = self.is_short(frames + plan.moves + plan.folds);
+        Plan { moves: if is_short { plan.moves.max(fpb) } else { plan.moves }, ..plan }
+    }
+
+    /// Cost of a plan.
+    fn plan_cost(&self, plan: &Plan) -> Cost {
+        let folds = self.fold_cost().times(plan.folds);
+        let side = match plan.checkpoint {
+            true => {
+                Cost { reads: folds.reads.max(1), programs: folds.programs.max(self.layout.root_programs), ..Cost::default() }
+            }
+            false => folds,
+        };
+        let erases = Cost { erases: plan.erases, ..Cost::default() };
+        self.move_cost().times(plan.moves).plus(&side).plus(&erases)
     }
 
     /// Erases of a call: one that restocks, or what it programs beyond the blocks that are erased now, if that is more. It is
     /// more only just after a mount, and where a call fills a whole block.
-    fn erases(&self, share: &Share, frames: u32, journal_pages: u32) -> u32 {
+    fn erases(&self, promise: &Promise, frames: u32, journal_pages: u32) -> u32 {
         let blocks =
             |head: HeadIndex, places: u32| places.saturating_sub(self.head_rest(head)).div_ceil(self.head_capacity(head));
-        let (folds, moves) = if share.tight { (2 * share.folds, share.moves) } else { (0, 0) };
-        let taken = blocks(HeadIndex::User, frames + folds)
+        let moves = promise.moves(frames);
+        let taken = blocks(HeadIndex::User, frames + promise.folds(frames + moves))
             + blocks(HeadIndex::Moved, moves)
-            + blocks(HeadIndex::Journal, journal_pages + u32::from(self.unmarked));
+            + blocks(HeadIndex::Journal, journal_pages + u32::from(self.unmarked || self.ring.closed));
         taken.saturating_sub(self.blocks.count(State::Erased)).max(1)
+    }
+
+    /// One frame written for the caller: one read for the map where few frames are left.
+    fn write_cost(&self) -> Cost {
+        let unit = u32::from(self.layout.config.unit_pages);
+        Cost { reads: u32::from(self.near_full()), programs: unit, ..Cost::default() }
+    }
+
+    fn fold_cost(&self) -> Cost {
+        let unit = u32::from(self.layout.config.unit_pages);
+        Cost { reads: unit, programs: unit, ..Cost::default() }
     }
 
     pub(super) fn move_cost(&self) -> Cost {
@@ -231,82 +214,75 @@ impl<F: Flash> Store<'_, F> {
         }
     }
 
-    /// Envelopes of calls that do the same work each; all of them hold.
+    /// Envelopes of calls that do the same work each; both hold.
     ///
     /// The first lets every call move as much as it may and spreads erases; the second spreads all of a victim's cost over the
     /// writes that its space pays for, two victims ahead.
     pub fn envelopes(&self, work: &Work, timing: &Timing) -> [Envelope; 2] {
-        let layout = &self.layout;
-        let unit = u32::from(layout.config.unit_pages);
         let bound = self.bound(work, Buffer::Any, 0);
         let flushes = if work.patches == 0 { 0 } else { work.pages + work.patches + 1 };
         let frames = work.frames + flushes + self.written_back(work, Buffer::Any);
-        let journal_pages = work.commits;
-        let (moving, erasing) = (bound.moving.time_ns(timing), bound.erasing.time_ns(timing));
-        let share = Share::new(layout, self.blocks.live_total() + frames, frames);
-        let calls = u64::from((share.gain / frames.max(1)).max(1));
-        let over = erasing.saturating_sub(moving);
-        let spread = Envelope { burst_ns: over * u64::from(STOCK + 2), rate_ns: moving + over.div_ceil(calls) };
-        let mut own = write_cost(layout).times(frames);
-        own.programs += journal_pages;
-        let programs = layout.frames_per_block * unit + journal_pages * calls as u32;
-        let checkpoints = programs.div_ceil(u32::from(layout.config.checkpoint_programs)) + 1;
-        let cycle = self
-            .move_cost()
-            .times(share.victim)
-            .plus(
-                &Cost { reads: unit, programs: unit, ..Cost::default() }
-                    .times((share.victim + share.gain).div_ceil(layout.fold_frees)),
-            )
-            .plus(&Cost { programs: checkpoints * layout.checkpoint_pages, erases: 1, ..Cost::default() });
-        let cycle_ns = cycle.time_ns(timing) + timing.erase_ns.div_ceil(8);
-        let rest_ns = self.move_cost().times(layout.frames_per_block).time_ns(timing);
+        let promise = self.promise(frames);
+        let usual_ns = bound.moving.time_ns(timing).max(bound.folding.time_ns(timing));
+        let over_ns = bound.erasing.time_ns(timing).saturating_sub(usual_ns);
+        let calls = u64::from((promise.gain_frames() / frames.max(1)).max(1));
+        let spread = Envelope { burst_ns: over_ns * u64::from(STOCK + 2), rate_ns: usual_ns + over_ns.div_ceil(calls) };
+        let mut own = self.write_cost().times(frames);
+        own.programs += work.commits;
+        // What a victim's space pays for, journal pages not counted: each of them brings the next checkpoint nearer.
+        let cycle_ns = self.victim_ns(&promise, timing);
+        let rest_ns = self.move_cost().times(self.layout.frames_per_block).time_ns(timing) + timing.erase_ns;
+        let paid_ns = cycle_ns + rest_ns / u64::from(self.lag_kept());
+        let journal_ns = self.program_share_ns(work.commits, timing);
         let average = Envelope {
             burst_ns: 2 * cycle_ns + rest_ns + u64::from(STOCK) * timing.erase_ns,
-            rate_ns: own.time_ns(timing)
-                + cycle_ns.div_ceil(calls)
-                + rest_ns.div_ceil(calls * u64::from(layout.frames_per_block)),
+            rate_ns: own.time_ns(timing) + journal_ns + promise.share_ns(paid_ns, frames),
         };
         [spread, average]
     }
 
+    /// Time of all that a victim costs: its moves, the leaves and the checkpoints for its block of frames, and an erase.
+    fn victim_ns(&self, promise: &Promise, timing: &Timing) -> u64 {
+        let layout = &self.layout;
+        let (fpb, per_fold) = (layout.frames_per_block, layout.fold_frees);
+        let fold_ns = self.fold_cost().time_ns(timing) * u64::from(fpb) / u64::from(per_fold + 1);
+        let move_ns = self.move_cost().times(promise.victim).time_ns(timing);
+        let programs = fpb * u32::from(layout.config.unit_pages);
+        move_ns + fold_ns + self.program_share_ns(programs, timing) + timing.erase_ns
+    }
+
+    /// The share of so many programs in a checkpoint, and of that in the erase of its block.
+    fn program_share_ns(&self, programs: u32, timing: &Timing) -> u64 {
+        let layout = &self.layout;
+        let per_block = u64::from(layout.geometry.pages_per_block / layout.root_programs);
+        let checkpoint_ns = u64::from(layout.root_programs) * timing.program_ns + timing.erase_ns / per_block;
+        (checkpoint_ns * u64::from(programs)).div_ceil(u64::from(layout.config.checkpoint_programs))
+    }
+
     /// Worst case of a mount after an unclean stop.
     ///
-    /// Superblocks, first pages of the anchors and tags of what was rescued into them, two searches for the end of an anchor and a look
-    /// at what was rescued into it, the checkpoint, one tag for each program since and the first page of each block begun, the
-    /// leaves, the journal page, and settling: one erase, three rescued frames, journal page and checkpoint, an erase for heads that
-    /// are nearly full (two where blocks are small), and, where several frames were rescued, their way back into blocks that may
-    /// have to be erased first; an erase for each anchor that cannot be read, of which there is one more with each mount in a row
-    /// that was cut.
+    /// Superblocks; the first pages of the ring, of which all may be unsteady where many mounts in a row were cut; the ends of two ring
+    /// blocks; the root; one tag for each program since and behind the end of each block, the last record of each block, and the first page
+    /// of each block that may have been begun; leaves and journal page. Settling: one erase, the root with its copies, frames and journal
+    /// page that are copied; erases for heads that are nearly full (two where blocks are small); and, where several frames were copied,
+    /// their way back into blocks that may have to be erased first.
     ///
-    /// Where the medium turns out to take no program, or a leaf to be lost, the volume is read once more: no more than twice this.
+    /// Where the medium turns out to take no program, the volume is read once more: no more than twice this.
     pub fn mount_bound(layout: &Layout) -> Cost {
         let unit = u32::from(layout.config.unit_pages);
-        let pages = layout.geometry.pages_per_block;
-        let search = pages.ilog2() + 2 + unit + 2 * layout.checkpoint_pages;
-        let share = Share::new(layout, layout.usable, 2);
-        let overshoot = CHECKPOINT_SLACK + 2 * (2 + share.moves + share.folds) * unit + 4;
+        // No erase is displaced here: the more moves, the more programs may a root be late.
+        let moves = Promise::new(layout, layout.usable, layout.data_blocks, layout.frames_per_block).moves(2);
+        let overshoot = CHECKPOINT_SLACK + 2 * (2 + moves + 2) * unit + 4;
+        let programs = u32::from(layout.config.checkpoint_programs) + overshoot;
+        let chains = 3 + layout.listed_blocks;
+        let ring = TRIES * (layout.ring_count * layout.root_programs + 2 * ring_window(layout));
+        let copied = (RESCUED_MAX + 1) * unit;
         Cost {
-            reads: 9
-                + layout.anchor_count
-                + layout.listed_blocks
-                + 2 * layout.checkpoint_pages
-                + layout.leaf_count * unit
-                + 6
-                + 14 * unit,
-            tag_reads: 34
-                + 2 * (pages.ilog2() + 2)
-                + 3 * layout.anchor_count
-                + 2 * search
-                + layout.listed_blocks
-                + 3
-                + 3
-                + 3 * unit
-                + u32::from(layout.config.checkpoint_programs)
-                + overshoot,
-            programs: 7 * unit + 2 + 2 * layout.checkpoint_pages,
-            copies: 3 * unit,
-            erases: 3 + (16 / layout.frames_per_block).max(1) + layout.anchor_count - 2,
+            reads: 2 + ring + layout.root_pages + (2 * chains + TRIES) * unit + layout.leaf_count * unit + TRIES + 3 * copied,
+            tag_reads: ring + 2 * (layout.geometry.pages_per_block.ilog2() + 2) + programs + 2 * chains + 4 * unit,
+            programs: 2 * copied + 2 + layout.root_programs,
+            copies: RESCUED_MAX * unit,
+            erases: 3 + (16 / layout.frames_per_block).max(1),
         }
     }
 }

@@ -12,6 +12,8 @@ use crate::media::Flash;
 /// Bytes of an entry beside the page: logical page, and whether it is dirty.
 pub(crate) const ENTRY_BYTES: usize = 4;
 const DIRTY: u32 = 1 << 31;
+/// The call in progress has written or discarded the page otherwise; the place has it as it was before.
+const REPLACED: u32 = 1 << 30;
 
 /// The pages and their entries.
 pub(super) struct Cache<'m> {
@@ -49,7 +51,7 @@ impl<'m> Cache<'m> {
     }
 
     fn set_entry(&mut self, slot: usize, entry: u32) {
-        let is_dirty = |entry: u32| u32::from(entry != NONE && entry & DIRTY != 0);
+        let is_dirty = |entry: u32| u32::from(entry != NONE && entry & (DIRTY | REPLACED) == DIRTY);
         self.dirty = self.dirty + is_dirty(entry) - is_dirty(self.entry(slot));
         self.entries[slot * ENTRY_BYTES..(slot + 1) * ENTRY_BYTES].copy_from_slice(&entry.to_le_bytes());
     }
@@ -60,7 +62,42 @@ impl<'m> Cache<'m> {
     }
 
     fn is_dirty(&self, slot: usize) -> bool {
-        self.entry(slot) != NONE && self.entry(slot) & DIRTY != 0
+        self.entry(slot) != NONE && self.entry(slot) & (DIRTY | REPLACED) == DIRTY
+    }
+
+    fn is_replaced(&self, slot: usize) -> bool {
+        self.entry(slot) != NONE && self.entry(slot) & REPLACED != 0
+    }
+
+    /// Whether the call in progress has replaced a page that was not written yet.
+    pub fn has_replaced(&self) -> bool {
+        (0..self.len() as usize).any(|slot| self.is_replaced(slot))
+    }
+
+    /// Lets a page count no more, because the call in progress writes or discards it as a whole.
+    pub fn replace(&mut self, logical: u32) {
+        if let Some(slot) = self.find(logical) {
+            let kept = if self.is_dirty(slot) { self.entry(slot) | REPLACED } else { NONE };
+            self.set_entry(slot, kept);
+        }
+    }
+
+    /// Forgets the pages that the call has replaced.
+    pub fn drop_replaced(&mut self) {
+        for slot in 0..self.len() as usize {
+            if self.is_replaced(slot) {
+                self.set_entry(slot, NONE);
+            }
+        }
+    }
+
+    /// Undoes what the call has replaced.
+    pub fn restore_replaced(&mut self) {
+        for slot in 0..self.len() as usize {
+            if self.is_replaced(slot) {
+                self.set_entry(slot, self.entry(slot) & !REPLACED);
+            }
+        }
     }
 
     /// The place of a logical page that is not written yet.
@@ -90,9 +127,10 @@ impl<'m> Cache<'m> {
         self.dirty = 0;
     }
 
-    /// The pages that are not written yet.
-    pub fn dirty_pages(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.len() as usize).filter(|&slot| self.is_dirty(slot)).map(|slot| self.entry(slot) & !DIRTY)
+    /// The pages that are not written yet, or will not be again when the call in progress fails.
+    pub fn waiting_pages(&self) -> impl Iterator<Item = u32> + '_ {
+        let waits = |&slot: &usize| self.is_dirty(slot) || self.is_replaced(slot);
+        (0..self.len() as usize).filter(waits).map(|slot| self.entry(slot) & !(DIRTY | REPLACED))
     }
 
     /// The first page that is not written yet: its place, and which it is.
@@ -118,14 +156,13 @@ impl<'m, F: Flash> Store<'m, F> {
 }
 
 impl<F: Flash> Store<'_, F> {
-    /// Changes a page that is in the cache and not written yet; `false` when it is not.
-    pub(super) fn patch_cached(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> bool {
-        let Some(slot) = self.cache.find_dirty(logical) else { return false };
-        self.cache.page_mut(slot)[offset as usize..offset as usize + bytes.len()].copy_from_slice(bytes);
-        true
+    /// Whether bytes may be written into the cache: that cannot be undone, so it is the last thing that a call does, and a call that commits
+    /// writes the page.
+    pub(super) fn caches(&self) -> bool {
+        self.cache.len() > 0 && !self.call.commits && !self.cache.has_replaced()
     }
 
-    /// Writes bytes of a logical page into the cache.
+    /// Writes bytes of a logical page into the cache, where it [may](Self::caches).
     ///
     /// # Cost
     /// As many reads as a logical page has program pages, and one for the map, when it is not there yet; a frame when another page
@@ -133,7 +170,6 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn write_back(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         self.check_logical(logical)?;
         self.check_pending_room(logical)?;
-        self.call.changed = true;
         let slot = match self.cache.find(logical) {
             Some(slot) => slot,
             None => self.take_slot()?,
@@ -143,7 +179,7 @@ impl<F: Flash> Store<'_, F> {
         } else if !self.cache.is_dirty(slot) {
             self.journal.apply(logical, 0, self.cache.page_mut(slot));
         }
-        // From now on the page is what counts: patches and a discard of the old one would not be in order with it.
+        // From now on the page is what counts: patches and a discard of the old one would not be in order with it. No error follows.
         self.journal.remove(logical);
         self.cache.page_mut(slot)[offset as usize..offset as usize + bytes.len()].copy_from_slice(bytes);
         self.cache.set_entry(slot, logical | DIRTY);
@@ -173,8 +209,12 @@ impl<F: Flash> Store<'_, F> {
 
     /// Writes a page of the cache as a frame; it stays there.
     fn write_slot(&mut self, slot: usize, logical: u32, commit: bool) -> Result<(), Error> {
-        // A frame forgets what the cache has of its page; this one is the same.
-        self.write_source(logical, &Source::Cached { slot }, commit)?;
+        let source = Source::Cached { slot };
+        if commit && self.is_alone(logical) {
+            self.commit_page(logical, &source)?
+        } else {
+            self.write_same(logical, &source)?
+        }
         self.cache.set_entry(slot, logical);
         Ok(())
     }

@@ -129,12 +129,17 @@ impl<F: Flash> Store<'_, F> {
         self.weaken(block);
     }
 
+    /// Whether the device tells what its ECC corrects, as far as is known, so that pages are looked at.
+    pub(super) fn patrols(&self) -> bool {
+        self.watch.worst.strength != 0
+    }
+
     /// Looks at another page of the block that was read last, one that holds something, if it is time.
     ///
     /// # Cost
     /// One read at most.
     pub fn patrol(&mut self) -> Result<(), Error> {
-        if self.watch.worst.strength == 0 || self.watch.reads.wrapping_sub(self.watch.patrolled) < PATROL_READS {
+        if !self.patrols() || self.watch.reads.wrapping_sub(self.watch.patrolled) < PATROL_READS {
             return Ok(());
         }
         self.watch.patrolled = self.watch.reads;
@@ -179,7 +184,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Most reads of a step of scrubbing.
     pub fn scrub_reads(&self) -> u32 {
-        u32::from(self.layout.config.unit_pages).max(self.layout.checkpoint_pages + 3)
+        u32::from(self.layout.config.unit_pages).max(self.layout.root_programs + 3)
     }
 
     /// Looks at the checkpoint, the journal page and the superblocks. One that is weak is written anew by the next checkpoint, the next commit,
@@ -187,8 +192,8 @@ impl<F: Flash> Store<'_, F> {
     fn scrub_own_pages(&mut self) -> Result<(), Error> {
         let mut tag = [0; TAG_BYTES];
         let pages = self.layout.geometry.pages_per_block;
-        let size = self.layout.checkpoint_pages;
-        let newest = self.current_anchor() * pages + self.anchors.next.saturating_sub(size);
+        let size = self.layout.root_programs;
+        let newest = self.ring_block(self.ring.complete) * pages + self.ring.next.saturating_sub(size);
         let mut weak = false;
         for page in newest..newest + size {
             weak |= !self.read_page(page, &mut tag)? || is_weak(&self.flash.corrected());
@@ -200,27 +205,20 @@ impl<F: Flash> Store<'_, F> {
             // It is written with the next call that changes something, as after a mount.
             self.unmarked |= !self.is_open();
         }
-        for index in 0..2 {
-            if self.superblock_is_good(index)
-                && let Some(page) = self.anchors.superblock(index, pages)
-                && (!self.read_page(page, &mut tag)? || is_weak(&self.flash.corrected()))
-            {
-                self.anchors.renew();
-            }
-        }
         Ok(())
     }
 
     /// Whether so many blocks are bad that what the volume holds does not leave the room that reclamation needs.
     pub(super) fn is_worn_out(&self) -> bool {
-        self.layout.data_blocks < self.layout.data_blocks_max && self.blocks.live_total() > self.layout.live_max()
+        (self.layout.data_blocks < self.layout.data_blocks_max && self.blocks.live_total() > self.layout.live_max())
+            || self.ring_is_worn_out()
     }
 
     /// Turns the volume read-only for good: a last checkpoint says so, and spares later mounts the roll-forward.
     pub(super) fn give_up(&mut self) -> Result<(), Error> {
         self.worn_out = true;
         // Where not even that can be written, the next mount finds out by itself.
-        let _ = self.checkpoint();
+        let _ = self.write_root();
         self.read_only = true;
         Err(Error::ReadOnly)
     }

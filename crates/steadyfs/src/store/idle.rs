@@ -1,8 +1,8 @@
 //! Work ahead of time: what reclamation would otherwise do in the calls of a burst.
 //!
 //! A burst meets neither moves nor erases when, before it, enough blocks are erased for it, so many frames are free that no victim
-//! has to be chosen while it lasts, the overlay has room for its changes, and the next anchor is erased. Blocks beyond those that a
-//! checkpoint lists are erased as well and known as *clean*; a later checkpoint lists them as erased. Idle work brings the
+//! has to be chosen while it lasts, the overlay has room for its changes, and the next ring block is erased. Blocks beyond those that a
+//! root lists are erased as well and known as *clean*; a later root lists them as erased. Idle work brings the
 //! store there, a step at a time; each step tells its cost before.
 
 use super::blocks::{Choice, State};
@@ -15,12 +15,10 @@ use crate::media::Flash;
 /// One piece of idle work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Write the journal page that comes first after a mount.
+    /// Write the root and the journal page that come first after a mount.
     Mark,
-    /// Erase the next anchor, or the block of a superblock that is full.
-    Anchor,
-    /// Write the superblock that changes.
-    Superblock,
+    /// Erase the ring block that comes next.
+    RingBlock,
     /// Give up the block of a head in which a page is weak.
     Release,
     /// Erase a listed block.
@@ -32,7 +30,7 @@ pub(crate) enum Step {
     /// Write a leaf anew.
     Fold,
     /// End the quarantine of empty blocks.
-    Checkpoint,
+    Root,
 }
 
 impl<F: Flash> Store<'_, F> {
@@ -42,14 +40,11 @@ impl<F: Flash> Store<'_, F> {
         if self.read_only {
             return None;
         }
-        if self.unmarked {
+        if self.ring.closed || self.unmarked {
             return Some(Step::Mark);
         }
-        if self.needs_anchor() || self.full_superblock().is_some() {
-            return Some(Step::Anchor);
-        }
-        if self.superblock_is_due() {
-            return Some(Step::Superblock);
+        if self.needs_ring_block() {
+            return Some(Step::RingBlock);
         }
         let room = layout.overlay_soft - frames.min(layout.overlay_soft / 4 * 3);
         if self.overlay_entries() > room && self.overlay.len() > 0 {
@@ -74,7 +69,7 @@ impl<F: Flash> Store<'_, F> {
         let more = self.blocks.count(State::Dead) + self.blocks.count(State::Clean) > 0;
         let short = erased + listed < now && more;
         let due = self.programs_since_checkpoint > u32::from(layout.config.checkpoint_programs) / 2;
-        (short || due || self.anchors.has_news()).then_some(Step::Checkpoint)
+        (short || due).then_some(Step::Root)
     }
 
     /// Frames that must be free for a burst: no victim is chosen while three blocks beyond the reserve are. Leaves and journal pages
@@ -102,17 +97,16 @@ impl<F: Flash> Store<'_, F> {
         let unit = u32::from(self.layout.config.unit_pages);
         let fold = Cost { reads: unit, programs: unit, ..Cost::default() };
         let erase = Cost { erases: 1, ..Cost::default() };
-        let checkpoint = Cost { programs: self.layout.checkpoint_pages, erases: 1, ..Cost::default() };
+        let root = Cost { programs: self.layout.root_programs, erases: 1, ..Cost::default() };
         let head = |head| {
             let waits = self.head_rest(head) == 0 && self.blocks.count(State::Erased) == 0;
-            if waits { checkpoint.plus(&erase) } else { Cost::default() }
+            if waits { root.plus(&erase) } else { Cost::default() }
         };
         match step {
-            Step::Anchor | Step::Erase | Step::Clean => erase,
+            Step::RingBlock | Step::Erase | Step::Clean => erase,
             Step::Release => Cost::default(),
-            Step::Superblock => Cost { reads: 1, programs: 1, ..Cost::default() },
-            Step::Checkpoint => checkpoint,
-            Step::Mark => head(HeadIndex::Journal).plus(&Cost { programs: 1, ..Cost::default() }),
+            Step::Root => root,
+            Step::Mark => head(HeadIndex::Journal).plus(&root).plus(&Cost { programs: 1, ..Cost::default() }),
             Step::Fold => fold.plus(&head(HeadIndex::User)),
             Step::Move => {
                 let full = self.overlay.len() == self.overlay.capacity();
@@ -127,11 +121,7 @@ impl<F: Flash> Store<'_, F> {
         self.call = Call::default();
         match step {
             Step::Mark => self.begin(),
-            Step::Anchor => match self.full_superblock() {
-                Some(index) => self.erase_superblock(index),
-                None => self.prepare_anchor(),
-            },
-            Step::Superblock => self.write_superblock(),
+            Step::RingBlock => self.prepare_ring_block(),
             Step::Release => {
                 if let Some(head) = self.weak_head() {
                     self.release_head(head);
@@ -147,10 +137,7 @@ impl<F: Flash> Store<'_, F> {
                 _ => Ok(()),
             },
             Step::Fold => self.fold(),
-            Step::Checkpoint => {
-                self.replace_anchor();
-                self.checkpoint()
-            }
+            Step::Root => self.write_root(),
             Step::Move => {
                 if self.victim_live() == 0 {
                     let victim = self.failing_victim().or_else(|| self.idle_victim());

@@ -12,17 +12,17 @@ use crate::media::{BlockIndex, Flash, Geometry, Kinds, PageIndex};
 pub enum BlockState {
     /// Never used again.
     Bad,
-    /// Holds a superblock or checkpoints.
+    /// Holds a superblock or roots.
     Reserved,
-    /// Holds nothing; may be listed by the next checkpoint.
+    /// Holds nothing; may be listed by the next root.
     Free,
     /// The same, and erased.
     Clean,
-    /// May be allocated before the next checkpoint, once erased.
+    /// May be allocated before the next root, once erased.
     Listed,
     /// The same, erased since the mount.
     Erased,
-    /// In quarantine: empty, but the last checkpoint may need it.
+    /// In quarantine: empty, but the last root may need it.
     Dead,
     /// Holds live pages.
     Used,
@@ -68,8 +68,10 @@ pub struct Description {
     pub journal_bytes: u32,
     /// Changes of the map that are in no leaf yet.
     pub overlay_entries: u32,
-    /// The block that holds the newest checkpoint, and the next page in it.
-    pub anchor: (BlockIndex, u32),
+    /// The block that holds the newest root, and the next page in it.
+    pub ring: (BlockIndex, u32),
+    /// Blocks of the ring of roots.
+    pub ring_blocks: u32,
     /// Blocks programmed at present with the caller's pages, moved pages and journal pages: each with the next place.
     pub heads: [Option<(BlockIndex, u32)>; 3],
 }
@@ -93,7 +95,8 @@ impl<F: Flash> Store<'_, F> {
             journal: (self.journal_at != NONE).then_some(self.journal_at),
             journal_bytes: self.journal.page().len() as u32 - 2,
             overlay_entries: self.overlay.len(),
-            anchor: (self.current_anchor(), self.anchors.next),
+            ring: (self.ring_block(self.ring.complete), self.ring.next),
+            ring_blocks: layout.ring_count,
             heads: [head(HeadIndex::User), head(HeadIndex::Moved), head(HeadIndex::Journal)],
         }
     }

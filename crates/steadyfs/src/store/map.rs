@@ -10,6 +10,7 @@
 use super::program::Source;
 use super::table::{read_word, write_word};
 use super::{Frame, NONE, Store};
+use crate::config::RESCUED_MAX;
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds};
 
@@ -63,8 +64,8 @@ impl<F: Flash> Store<'_, F> {
     /// At most one read.
     pub(super) fn frame_of(&mut self, logical: u32) -> Result<Frame, Error> {
         self.check_logical(logical)?;
-        if let Some(index) = self.pending.find(logical) {
-            return Ok(self.pending.value(index));
+        if let Some(frame) = self.pending_of(logical) {
+            return Ok(frame);
         }
         if self.journal.is_discarded(logical) {
             return Ok(0);
@@ -75,6 +76,14 @@ impl<F: Flash> Store<'_, F> {
         let frame = self.leaf_entry(logical)?;
         self.recent.insert(logical, frame);
         Ok(frame)
+    }
+
+    /// Notes that a page that the caller takes into use has no frame in the committed map, which saves the look. One that the open
+    /// transaction has discarded may have one, which a rollback brings back.
+    pub fn know_unwritten(&mut self, logical: u32) {
+        if self.pending.find(logical).is_none() && !self.journal.is_discarded(logical) {
+            self.recent.insert(logical, 0);
+        }
     }
 
     /// Refuses a logical page that there is not: only damaged data can name one.
@@ -105,8 +114,8 @@ impl<F: Flash> Store<'_, F> {
         Ok(true)
     }
 
-    /// Changes the committed map.
-    pub(super) fn map_set(&mut self, logical: u32, frame: Frame) -> Result<(), Error> {
+    /// Changes the committed map. A commit that is durable is carried out with this: it reads nothing and cannot fail.
+    pub(super) fn map_set(&mut self, logical: u32, frame: Frame) {
         self.recent.remove(logical);
         self.call.changes += 1;
         let settled = self.settled_bit();
@@ -116,18 +125,26 @@ impl<F: Flash> Store<'_, F> {
             if old & !settled != frame {
                 self.release(old & !settled);
             }
-            return Ok(());
+            return;
         }
-        let mut value = frame;
-        if self.near_full() {
-            // Few frames are left: old frames are released at once, for the price of a read.
-            let old = self.leaf_entry(logical)?;
-            self.release(old);
-            value |= settled;
-        }
-        let inserted = self.overlay.insert(logical, value);
+        let inserted = self.overlay.insert(logical, frame);
         debug_assert!(inserted, "make_room was not called");
-        Ok(())
+    }
+
+    /// Where few frames are left: releases the frame that the leaf still names for a page that was changed, for the price of a read.
+    /// A read that fails does no harm: the mark stays until the leaf is written.
+    pub(super) fn release_old(&mut self, logical: u32) {
+        let settled = self.settled_bit();
+        let Some(index) = self.overlay.find(logical).filter(|_| self.near_full()) else { return };
+        let value = self.overlay.value(index);
+        if value & settled == 0
+            && let Ok(old) = self.leaf_entry(logical)
+        {
+            self.overlay.set_value(index, value | settled);
+            if old != value {
+                self.release(old);
+            }
+        }
     }
 
     /// Changes the committed map because reclamation moved a frame.
@@ -147,19 +164,24 @@ impl<F: Flash> Store<'_, F> {
         }
     }
 
-    /// Folds until the overlay takes `entries` more. Folds are paced so that this seldom has anything to do.
+    /// Forgets a look-up whose page has another frame now.
+    pub(super) fn forget_recent(&mut self, logical: u32) {
+        self.recent.remove(logical);
+    }
+
+    /// Folds until the overlay takes `entries` more, and those that a mount may add. Folds are paced so that this seldom has anything to do.
     ///
     /// Called before the program that commits: a leaf written between a commit and its entry in the overlay would be taken,
     /// after a power cut, for one that holds the entry.
     pub(super) fn make_room(&mut self, entries: u32) -> Result<(), Error> {
-        while self.overlay.len() + entries > self.overlay.capacity() && self.overlay.len() > 0 {
+        while self.overlay.len() + entries + RESCUED_MAX > self.overlay.capacity() && self.overlay.len() > 0 {
             self.fold()?;
         }
         Ok(())
     }
 
     /// Whether live frames fill so much that stale marks would matter.
-    fn near_full(&self) -> bool {
+    pub(super) fn near_full(&self) -> bool {
         let room = self.layout.data_blocks * self.layout.frames_per_block;
         self.blocks.live_total() > room / 20 * 17
     }

@@ -14,47 +14,56 @@
 //! | [`cache`] | pages that were written in part |
 //! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
+//! | [`undo`] | what a call that fails leaves of the open transaction: all of it |
+//! | [`plan`] | what a call does for reclamation, and may do at most |
 //! | [`reclaim`] | the pace at which space is won back |
-//! | [`checkpoint`] | the state from which a mount starts |
-//! | [`anchors`] | the ring of blocks that hold checkpoints, and the superblocks that name them |
-//! | [`recovery`] | mount: newest checkpoint, roll forward, settle |
+//! | [`ring`] | roots: the states from which a mount starts, and the ring of blocks that holds them |
+//! | [`mount`] | format, mount, repair |
+//! | [`scan`] | finding the newest root |
+//! | [`forward`] | the records since |
+//! | [`settle`] | what a mount programs before anybody sees what it found |
 //! | [`idle`] | reclamation ahead of time |
 //! | [`health`] | bits that flip, blocks that wear out, and what is done about it |
 //! | [`inspect`] | what is where, for tools |
 //! | [`bounds`] | the worst case of it all |
 
-mod anchors;
 mod blocks;
 mod bounds;
 pub(crate) mod cache;
-mod checkpoint;
 pub(crate) mod edit;
+mod forward;
 mod health;
 mod idle;
 mod inspect;
 mod journal;
 mod map;
+mod mount;
+mod plan;
 mod program;
 mod reclaim;
-mod recovery;
+mod ring;
+mod scan;
+mod settle;
 mod table;
 mod transaction;
+mod undo;
 
 pub(crate) use bounds::{Buffer, Work};
 pub use health::Health;
 pub use inspect::{BlockInfo, BlockState, Description};
-pub use recovery::Access;
+pub use mount::{Access, Damage};
 
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
 use crate::media::{BlockIndex, Failure, Flash, PageIndex};
-use anchors::Anchors;
 use blocks::{Blocks, State};
 use cache::Cache;
 use health::Watch;
 use journal::Journal;
 use map::Recent;
+use ring::Ring;
 use table::{Pairs, Words};
+use undo::Undo;
 
 /// No block, page or frame.
 const NONE: u32 = u32::MAX;
@@ -89,12 +98,18 @@ struct Call {
     failures: u32,
     /// Erases.
     erases: u32,
+    /// The ring was opened: it is the first change after a clean end.
+    opened: bool,
     /// Changes of the map.
     changes: u32,
-    /// The open transaction was changed.
-    changed: bool,
+    /// It ends with a commit.
+    commits: bool,
     /// A page that had little in the journal was written.
     tidied: bool,
+    /// A root was lost because the device did not answer.
+    lost_root: bool,
+    /// The program of a commit failed, and may be there all the same.
+    perhaps: bool,
 }
 
 /// The state of reclamation between calls.
@@ -118,6 +133,8 @@ struct Pace {
     erased: bool,
     /// Every second victim.
     odd: bool,
+    /// The reclamation of a call failed.
+    behind: bool,
 }
 
 /// The store. See the [module](self).
@@ -129,6 +146,7 @@ pub struct Store<'m, F> {
     overlay: Pairs<'m>,
     pending: Pairs<'m>,
     journal: Journal<'m>,
+    undo: Undo,
     cache: Cache<'m>,
     /// What the lent memory has beyond the tables and the cache.
     spare: &'m mut [u8],
@@ -137,7 +155,7 @@ pub struct Store<'m, F> {
     /// The program page that `page` holds.
     cached: PageIndex,
     heads: [Head; 3],
-    anchors: Anchors,
+    ring: Ring,
     watch: Watch,
     /// Sequence of the next program.
     sequence: u64,
@@ -160,8 +178,12 @@ pub struct Store<'m, F> {
     /// Nothing was programmed by a head since the mount: a journal page comes first (see `begin`).
     unmarked: bool,
     read_only: bool,
-    /// Roll-forward goes past what it cannot read.
-    salvages: bool,
+    /// What the mount found missing.
+    damage: Option<Damage>,
+    /// It was mounted for writing.
+    may_write: bool,
+    /// Nobody knows whether the last commit is there, until the next mount.
+    is_unknown: bool,
     /// The volume can only be read, and no mount changes that.
     worn_out: bool,
 }
@@ -199,10 +221,11 @@ impl<'m, F: Flash> Store<'m, F> {
             overlay,
             pending,
             journal,
+            undo: Undo::default(),
             page,
             cached: NONE,
             heads: [Head { block: NONE, next: 0 }; 3],
-            anchors: Anchors::default(),
+            ring: Ring { superblock_copy: NONE, ..Ring::default() },
             watch: Watch::default(),
             sequence: 1,
             transaction_start: IDLE,
@@ -224,11 +247,14 @@ impl<'m, F: Flash> Store<'m, F> {
                 written: 0,
                 erased: true,
                 odd: false,
+                behind: false,
             },
             call: Call::default(),
             unmarked: true,
             read_only: false,
-            salvages: false,
+            damage: None,
+            may_write: true,
+            is_unknown: false,
             worn_out: false,
         })
     }
@@ -251,6 +277,11 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Gives the medium back.
     pub fn into_flash(self) -> F {
         self.flash
+    }
+
+    /// What the mount found missing.
+    pub fn damage(&self) -> Option<Damage> {
+        self.damage
     }
 
     /// Whether nothing may be changed.
@@ -285,6 +316,7 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Erases a block and counts it; a block that does not erase is bad from now on.
     fn erase(&mut self, block: BlockIndex) -> Result<bool, Error> {
+        debug_assert!(self.blocks.live(block) == 0 && !self.holds_journal(block), "a block in use is erased");
         self.cached = NONE;
         self.call.erases += 1;
         match self.flash.erase(block) {
@@ -309,8 +341,8 @@ impl<'m, F: Flash> Store<'m, F> {
 
     fn go_bad(&mut self, block: BlockIndex) {
         self.lose(block);
-        // Only a note for other users of the chip; the checkpoint is what counts. Superblocks are looked for in blocks without a mark.
-        if self.anchors.superblocks.iter().all(|it| it.block != block) {
+        // Only a note for other users of the chip; the root is what counts. Superblocks and roots are looked for in blocks without a mark.
+        if block != 0 && block != self.ring.superblock_copy && !self.is_of_ring(block) {
             let _ = self.flash.mark_bad(block);
         }
     }

@@ -4,10 +4,9 @@ use super::blocks::{Choice, State};
 use super::edit::Edit;
 use super::{Frame, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
-use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, data_check};
+use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
 
-/// Distance by which the sequence jumps after a program that failed, so that roll-forward looks at the record before the gap as a whole. A
-/// smaller gap is a record that was lost.
+/// Distance by which the sequence jumps after a place that was used up. A smaller gap is a record that was lost.
 pub(super) const FAILURE_JUMP: u64 = 64;
 
 /// Where the content of a frame comes from. Every source can be read again when a program fails.
@@ -17,6 +16,8 @@ pub(super) enum Source<'s> {
     Whole(&'s [u8]),
     /// What `base` holds and the journal says, with the caller's bytes laid over it at an offset.
     Merged { base: Frame, offset: u32, bytes: &'s [u8] },
+    /// What `base` holds and the journal said before the call in progress.
+    Earlier { base: Frame },
     /// Each program page of logical page `of`, which `base` and the journal hold, as `edit` changes it.
     Edited { of: u32, base: Frame, edit: Edit },
     /// A copy of another frame, checksums carried along. The operation before has read the tag of its first page.
@@ -25,6 +26,25 @@ pub(super) enum Source<'s> {
     Cached { slot: usize },
     /// The leaf with its overlay entries.
     Leaf,
+}
+
+/// Where a page lies that is ready to be programmed.
+#[derive(Clone, Copy)]
+enum Content {
+    /// Where the source says.
+    Source,
+    /// In the page buffer; its checksum.
+    Buffer(u32),
+    /// In the chip's page register; its checksum.
+    Register(u32),
+}
+
+/// Why a place that was taken does not hold what it should.
+enum Failed {
+    /// A later page of the frame could not be made.
+    Unmade(Error),
+    /// A program failed, and whether it was the last one, with which the record may be there all the same.
+    Program(Error, bool),
 }
 
 impl<F: Flash> Store<'_, F> {
@@ -43,7 +63,7 @@ impl<F: Flash> Store<'_, F> {
     /// Reads a page into the page buffer and tells whether it is what it should be.
     pub(super) fn read_sound(&mut self, page: PageIndex, kinds: Kinds, logical: u32) -> Result<bool, Error> {
         let mut tag = [0; TAG_BYTES];
-        Ok(self.read_page(page, &mut tag)? && check_page(self.page, &tag, kinds, logical).is_ok())
+        Ok(self.read_page(page, &mut tag)? && check_page(self.flash.checksum(self.page, 0), &tag, kinds, logical).is_ok())
     }
 
     /// Reads a page into the page buffer; `false` when it cannot be read.
@@ -61,105 +81,129 @@ impl<F: Flash> Store<'_, F> {
 
     /// Programs the next frame of the head that `kind` belongs to.
     ///
+    /// A place is taken when its first page is made and its program begins, so that an error before leaves no hole in the sequence. An
+    /// error behind that uses the place up.
+    ///
     /// # Power loss
     /// The frame counts as written only when its last page is.
     pub(super) fn program_frame(&mut self, kind: Kind, logical: u32, source: &Source<'_>) -> Result<Frame, Error> {
         let head = if Kinds::MOVED.has(kind) { HeadIndex::Moved } else { HeadIndex::User };
-        let unit = u32::from(self.layout.config.unit_pages);
         let mut again = false;
         loop {
-            let frame = self.allocate(head)?;
-            let sequence = self.sequence;
-            self.sequence += u64::from(unit);
-            self.programs_since_checkpoint += unit;
-            if kind == Kind::Data && self.transaction_start == IDLE {
-                self.transaction_start = sequence;
-            }
-            let aux = match *source {
-                Source::Copy { from, .. } => from,
-                _ if kind == Kind::Data => (sequence - self.transaction_start) as u32,
-                _ => 0,
-            };
-            let page = self.frame_page(frame);
-            let tag = Tag { sequence, logical, kind, aux };
-            match self.program_pages(page, tag, source, again) {
+            self.ready_head(head)?;
+            let content = self.prepare(source, logical, 0, again)?;
+            let (frame, tag) = self.take_frame(head, kind, logical, source);
+            match self.program_pages(frame, tag, source, content) {
                 Ok(()) => {
                     self.blocks.set_live(frame, true);
                     return Ok(frame);
                 }
-                Err(Error::MediaFailing) => self.survive_failure(head)?,
-                Err(error) => {
-                    self.sequence += FAILURE_JUMP;
-                    return Err(self.refused(error));
-                }
+                Err(error) => self.survive_failure(head, error, kind == Kind::DataCommit)?,
             }
             again = true;
         }
     }
 
-    /// Programs the pages of one frame, perhaps again, elsewhere.
-    fn program_pages(&mut self, first: PageIndex, mut tag: Tag, source: &Source<'_>, again: bool) -> Result<(), Error> {
-        let page_bytes = self.layout.geometry.page_bytes;
-        for index in 0..u32::from(self.layout.config.unit_pages) {
-            let (page, at) = (first + index, index * page_bytes);
-            match *source {
-                Source::Whole(bytes) => {
-                    let data = &bytes[at as usize..(at + page_bytes) as usize];
-                    program(&mut self.flash, page, data, data_check(data, 0), &tag)?;
-                }
-                Source::Cached { slot } => {
-                    let data = &self.cache.page(slot)[at as usize..(at + page_bytes) as usize];
-                    program(&mut self.flash, page, data, data_check(data, 0), &tag)?;
-                }
-                Source::Copy { from, loaded } => {
-                    let loaded = if again || index > 0 { None } else { Some(loaded) };
-                    self.copy_page(self.frame_page(from) + index, loaded, page, &tag)?;
-                }
-                _ => {
-                    self.compose(source, tag.logical, index)?;
-                    self.program_buffer(page, &tag)?;
-                }
+    /// Takes the next frame of a head, and the sequences of its pages.
+    fn take_frame(&mut self, head: HeadIndex, kind: Kind, logical: u32, source: &Source<'_>) -> (Frame, Tag) {
+        let frame = self.take_place(head);
+        let (sequence, unit) = (self.sequence, u32::from(self.layout.config.unit_pages));
+        self.sequence += u64::from(unit);
+        self.programs_since_checkpoint += unit;
+        if kind == Kind::Data && self.transaction_start == IDLE {
+            self.transaction_start = sequence;
+        }
+        let aux = match *source {
+            _ if kind == Kind::Data => (sequence - self.transaction_start) as u32,
+            Source::Copy { from, .. } => from,
+            _ => 0,
+        };
+        (frame, Tag { sequence, logical, kind, aux })
+    }
+
+    /// Programs the pages of one frame; `content` is the first one's.
+    fn program_pages(&mut self, frame: Frame, mut tag: Tag, source: &Source<'_>, content: Content) -> Result<(), Failed> {
+        let first = self.frame_page(frame);
+        let last = u32::from(self.layout.config.unit_pages) - 1;
+        let mut content = content;
+        for index in 0..=last {
+            if index > 0 {
+                content = self.prepare(source, tag.logical, index, true).map_err(Failed::Unmade)?;
             }
+            self.program_content(first + index, &tag, source, index, content)
+                .map_err(|error| Failed::Program(error, index == last))?;
             tag.sequence += 1;
         }
         Ok(())
     }
 
-    /// Makes page `index` of a frame in the page buffer.
-    fn compose(&mut self, source: &Source<'_>, logical: u32, index: u32) -> Result<(), Error> {
+    /// Makes page `index` of a frame ready to be programmed, perhaps again.
+    fn prepare(&mut self, source: &Source<'_>, logical: u32, index: u32, again: bool) -> Result<Content, Error> {
         match *source {
+            Source::Whole(_) | Source::Cached { .. } => return Ok(Content::Source),
+            Source::Copy { from, loaded } => {
+                let loaded = if again || index > 0 { None } else { Some(loaded) };
+                return self.load_copy(self.frame_page(from) + index, loaded);
+            }
             Source::Merged { base, offset, bytes } => self.compose_page(logical, base, index, offset, bytes)?,
+            Source::Earlier { base } => {
+                self.load_base(logical, base, index)?;
+                self.journal.apply_earlier(logical, index * self.layout.geometry.page_bytes, self.page);
+            }
             Source::Edited { of, base, edit } => {
                 self.compose_page(of, base, index, 0, &[])?;
                 edit.apply(index, self.page);
             }
             Source::Leaf => self.compose_leaf_page(logical, index)?,
-            // Programmed from where they are.
-            Source::Whole(_) | Source::Cached { .. } | Source::Copy { .. } => {}
         }
-        Ok(())
+        Ok(Content::Buffer(self.flash.checksum(self.page, 0)))
+    }
+
+    /// Makes a copy of a page ready. Damage stays recognisable: the checksum of the data is carried over, not computed.
+    fn load_copy(&mut self, from: PageIndex, loaded: Option<&[u8; TAG_BYTES]>) -> Result<Content, Error> {
+        let mut old = *loaded.unwrap_or(&[0; TAG_BYTES]);
+        if self.flash.can_copy() && (loaded.is_some() || self.read_tag(from, &mut old)?) {
+            return Ok(Content::Register(Tag::carried_check(&old)));
+        }
+        if self.read_page(from, &mut old)? {
+            return Ok(Content::Buffer(Tag::carried_check(&old)));
+        }
+        // The data is lost; the copy says so by a checksum that cannot match.
+        self.page.fill(0);
+        Ok(Content::Buffer(!self.flash.checksum(self.page, 0)))
+    }
+
+    /// Programs a page that was made ready.
+    fn program_content(
+        &mut self,
+        page: PageIndex,
+        tag: &Tag,
+        source: &Source<'_>,
+        index: u32,
+        content: Content,
+    ) -> Result<(), Error> {
+        let check = match content {
+            Content::Register(check) => return Ok(self.flash.program_loaded(page, &tag.emit(check))?),
+            Content::Buffer(check) => Some(check),
+            Content::Source => None,
+        };
+        let page_bytes = self.layout.geometry.page_bytes as usize;
+        let here = index as usize * page_bytes..(index as usize + 1) * page_bytes;
+        let data = match *source {
+            Source::Whole(bytes) => &bytes[here],
+            Source::Cached { slot } => &self.cache.page(slot)[here],
+            _ => {
+                self.cached = NONE;
+                &*self.page
+            }
+        };
+        program(&mut self.flash, page, data, 0, check, tag)
     }
 
     /// Programs the page buffer.
     pub(super) fn program_buffer(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
         self.cached = NONE;
-        program(&mut self.flash, page, self.page, data_check(self.page, 0), tag)
-    }
-
-    /// Copies one page under a new tag. Damage stays recognisable: the checksum of the data is carried over, not computed.
-    fn copy_page(&mut self, from: PageIndex, loaded: Option<&[u8; TAG_BYTES]>, to: PageIndex, tag: &Tag) -> Result<(), Error> {
-        let mut old = *loaded.unwrap_or(&[0; TAG_BYTES]);
-        if self.flash.can_copy() && (loaded.is_some() || self.read_tag(from, &mut old)?) {
-            return Ok(self.flash.program_loaded(to, &tag.emit(Tag::carried_check(&old)))?);
-        }
-        let check = if self.read_page(from, &mut old)? {
-            Tag::carried_check(&old)
-        } else {
-            // The data is lost; the copy says so by a checksum that cannot match.
-            self.page.fill(0);
-            !data_check(self.page, 0)
-        };
-        program(&mut self.flash, to, self.page, check, tag)
+        program(&mut self.flash, page, self.page, 0, None, tag)
     }
 
     /// Programs the journal buffer, which commits the open transaction.
@@ -168,11 +212,13 @@ impl<F: Flash> Store<'_, F> {
     /// The transaction is committed only when the page is complete; the journal page before it stays where it is.
     pub(super) fn program_journal(&mut self) -> Result<(), Error> {
         loop {
-            let page = self.allocate(HeadIndex::Journal)?;
+            self.ready_head(HeadIndex::Journal)?;
+            let page = self.take_place(HeadIndex::Journal);
             let sequence = self.sequence;
             self.sequence += 1;
             self.programs_since_checkpoint += 1;
             let start = if self.transaction_start == IDLE { sequence } else { self.transaction_start };
+            debug_assert_eq!(self.owed_pages(), 0);
             let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };
             let tag = Tag { sequence, logical: self.pending.len(), kind, aux: (sequence - start) as u32 };
             match self.program_journal_page(page, &tag) {
@@ -180,16 +226,18 @@ impl<F: Flash> Store<'_, F> {
                     self.move_journal(page);
                     return Ok(());
                 }
-                Err(Error::MediaFailing) => self.survive_failure(HeadIndex::Journal)?,
-                Err(error) => return Err(self.refused(error)),
+                Err(error) => self.survive_failure(HeadIndex::Journal, Failed::Program(error, true), true)?,
             }
         }
     }
 
+    /// Programs what the journal buffer will be when the call in progress has succeeded; it stays as it is.
     pub(super) fn program_journal_page(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
-        let data = self.journal.page();
+        self.cached = NONE;
+        let settled = self.journal.settled_in(self.page);
+        let data = settled.page();
         let missing = self.layout.geometry.page_bytes as usize - data.len();
-        program(&mut self.flash, page, data, data_check(data, missing), tag)
+        program(&mut self.flash, page, data, missing, None, tag)
     }
 
     /// Notes the place of the newest journal page; the block of the one before may have become empty.
@@ -201,18 +249,39 @@ impl<F: Flash> Store<'_, F> {
         }
     }
 
-    /// After a failed program: gives the block up and lets the caller try elsewhere, as often as the settings say.
-    fn survive_failure(&mut self, head: HeadIndex) -> Result<(), Error> {
+    /// After a place was taken and not programmed as it should be: uses it up, and lets the caller try elsewhere, as often as the settings say.
+    ///
+    /// A block that failed goes out of use. One whose device did not answer is left as well: its place may be blank, and what lies behind a
+    /// blank place would be taken for nothing by a mount, or for a loss. A commit is repeated after whatever failure, because it may be there.
+    fn survive_failure(&mut self, head: HeadIndex, failed: Failed, commits: bool) -> Result<(), Error> {
         self.sequence += FAILURE_JUMP;
-        let block = self.heads[head as usize].block;
-        self.heads[head as usize].block = NONE;
-        self.blocks.set_state(block, State::Retiring);
-        self.settle_empty(block);
+        let (error, may_be_there) = match failed {
+            Failed::Unmade(error) => {
+                // A mount takes a record with another one behind it for whole.
+                self.give_up_block(head);
+                return Err(error);
+            }
+            Failed::Program(error, is_last) => (self.refused(error), is_last && error != Error::ReadOnly),
+        };
+        self.call.perhaps |= commits && may_be_there;
+        if error == Error::MediaFailing {
+            let block = core::mem::replace(&mut self.heads[head as usize].block, NONE);
+            self.blocks.set_state(block, State::Retiring);
+            self.settle_empty(block);
+        } else {
+            self.give_up_block(head);
+        }
         self.call.failures += 1;
-        if self.call.failures > u32::from(self.layout.config.failures) { Err(Error::MediaFailing) } else { Ok(()) }
+        let most = u32::from(self.layout.config.failures);
+        let repeats = if commits {
+            error != Error::ReadOnly && self.call.failures <= most + 1
+        } else {
+            error == Error::MediaFailing && self.call.failures <= most
+        };
+        if repeats { Ok(()) } else { Err(error) }
     }
 
-    /// Makes sure that a head has room, so that the next [`allocate`](Self::allocate) touches no flash.
+    /// Makes sure that a head has room, so that taking its next place touches no flash.
     pub(super) fn ready_head(&mut self, head: HeadIndex) -> Result<(), Error> {
         if self.head_rest(head) == 0 {
             self.close(head);
@@ -229,14 +298,13 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
-    /// Takes the next frame (or journal page) of a head.
-    fn allocate(&mut self, head: HeadIndex) -> Result<u32, Error> {
-        self.ready_head(head)?;
+    /// Takes the next frame (or journal page) of a head that has [room](Self::ready_head).
+    fn take_place(&mut self, head: HeadIndex) -> u32 {
         let capacity = self.head_capacity(head);
         let head = &mut self.heads[head as usize];
         let place = head.block * capacity + head.next;
         head.next += 1;
-        Ok(place)
+        place
     }
 
     /// Frames (or journal pages) in a block.
@@ -260,7 +328,7 @@ impl<F: Flash> Store<'_, F> {
     fn take_block(&mut self, worn: bool) -> Result<BlockIndex, Error> {
         if self.blocks.count(State::Erased) == 0 {
             if self.blocks.count(State::Listed) == 0 {
-                self.checkpoint()?;
+                self.write_root()?;
             }
             self.erase_listed()?;
         }
@@ -282,8 +350,16 @@ impl<F: Flash> Store<'_, F> {
     }
 }
 
-/// Programs a page under a tag that carries a checksum.
-fn program<F: Flash>(flash: &mut F, page: PageIndex, data: &[u8], check: u32, tag: &Tag) -> Result<(), Error> {
+/// Programs a page, of which `missing` bytes stay erased, under a tag that carries its checksum; computed unless it is known.
+fn program<F: Flash>(
+    flash: &mut F,
+    page: PageIndex,
+    data: &[u8],
+    missing: usize,
+    check: Option<u32>,
+    tag: &Tag,
+) -> Result<(), Error> {
+    let check = check.unwrap_or_else(|| flash.checksum(data, missing));
     Ok(flash.program(page, data, &tag.emit(check))?)
 }
 
@@ -296,9 +372,9 @@ pub(super) fn was_read(result: Result<(), Failure>) -> Result<bool, Error> {
     }
 }
 
-/// Checks a page that was read: its checksum, what it is, and of which logical page.
-pub(super) fn check_page(data: &[u8], tag: &[u8; TAG_BYTES], kinds: Kinds, logical: u32) -> Result<(), Error> {
-    match Tag::checked(tag, data) {
+/// Checks a page that was read: the checksum of its data, what it is, and of which logical page.
+pub(super) fn check_page(data_check: u32, tag: &[u8; TAG_BYTES], kinds: Kinds, logical: u32) -> Result<(), Error> {
+    match Tag::checked(tag, data_check) {
         Some(tag) if kinds.has(tag.kind) && tag.logical == logical => Ok(()),
         _ => Err(Error::Corrupt),
     }

@@ -1,7 +1,7 @@
 //! Reclamation, at a pace that every call can afford.
 //!
 //! At the end of each call that changed the volume a few live frames of the *victim* are moved, so that it is empty before the
-//! space of the reserve is needed. A call does one of: moves with at most one fold or checkpoint, or one erase.
+//! space of the reserve is needed. What a call does is planned first ([`plan`](super::plan)), and then carried out.
 //!
 //! With `F` the frames that can still be programmed (quarantine included), `R` the reserve, `w` the live frames left in the
 //! victim, and `fold(n)` the leaves that `n` map changes will cost:
@@ -10,14 +10,13 @@
 //! x = max { x ≥ 0 : F − R − credit − w − x − fold(w + x) ≥ 0 }     frames that the caller may still write
 //! ```
 //!
-//! A call that wrote `h` frames moves `⌈w·h / (x − h)⌉`, so that one call of the cycle may erase instead; when it has, `⌈w·h / x⌉`.
-//! Moves and folds cancel in `x`, so `x` falls by at most `h` a call and the victim is empty before it is 0. An erase, or
-//! part of the moves that a fold or checkpoint displaces, waits only where what is left stays within the bound.
+//! A call that wrote `h` frames moves `⌈(w + e)·h / x⌉`, where an erase that is still to come counts as `e` moves. Moves and folds
+//! cancel in `x`, so `x` falls by at most `h` a call, the share `(w + e) / x` never rises, and the victim is empty before `x` is 0.
 
 use super::blocks::{Choice, State, UNUSED};
-use super::bounds::Share;
+use super::plan::{Plan, Promise, Standing, Want};
 use super::program::Source;
-use super::{Frame, HeadIndex, NONE, Store};
+use super::{Call, Frame, HeadIndex, NONE, Store};
 use crate::config::STOCK;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Kind, Kinds, TAG_BYTES, Tag};
@@ -40,58 +39,127 @@ enum Chosen {
     JournalMoved,
 }
 
+/// What an erase is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Erasure {
+    /// The block of the ring that is used next.
+    Ring,
+    /// A block that may be allocated.
+    Listed,
+}
+
 impl<F: Flash> Store<'_, F> {
     /// Ends a call that may have changed the volume: the share of reclamation that it owes.
     ///
+    /// The call took effect, so no error of reclamation is the call's. What it still owes then is done by later calls; when the room for that
+    /// becomes scarce, they [begin](Self::begin) with it and say why it cannot be done.
+    ///
     /// # Cost
     /// See [`bounds`](super::bounds).
-    pub fn end(&mut self) -> Result<(), Error> {
+    pub fn end(&mut self) {
+        self.accept();
+        self.pace.behind = self.reclaim().is_err();
+    }
+
+    /// Does what an earlier call still owes, if the room for that is scarce.
+    pub(super) fn catch_up(&mut self) -> Result<(), Error> {
+        if self.pace.behind && self.pool() <= self.layout.reserve_frames / 2 {
+            self.call.frames = 1;
+            self.reclaim()?;
+            self.pace.behind = false;
+            self.call = Call::default();
+        }
+        Ok(())
+    }
+
+    fn reclaim(&mut self) -> Result<(), Error> {
         let written = core::mem::take(&mut self.call.frames);
         self.pace.calls_since_erase = self.pace.calls_since_erase.saturating_add(1);
+        if self.call.opened && self.overlay_entries() + self.call.changes <= self.overlay_hard() {
+            // The first change after a clean end has erased already: what it owes is left to the next ones.
+            self.pace.written += written;
+            return Ok(());
+        }
         if self.choose_victim(written)? == Chosen::JournalMoved {
             return Ok(());
         }
         self.pace.written += written;
+        let promise = self.promise(0);
+        let (erasure, standing) = self.standing(written, &promise);
+        let plan = standing.plan(&promise);
+        self.carry_out_plan(&plan, erasure, written)
+    }
+
+    /// What a call may do at the present fill, when `frames` more frames are live.
+    pub(super) fn promise(&self, frames: u32) -> Promise {
+        let spare = u32::from(self.layout.config.bad_blocks_max).saturating_sub(self.blocks.count(State::Bad));
+        Promise::new(&self.layout, self.blocks.live_total() + frames, self.layout.data_blocks + spare, self.moves_per_erase())
+    }
+
+    /// Where reclamation stands, and what there is to erase.
+    fn standing(&self, written: u32, promise: &Promise) -> (Erasure, Standing) {
         let live = self.victim_live();
-        let afford = self.affordable(live);
-        let share = Share::new(&self.layout, self.blocks.live_total(), written.max(1));
-        // Something else takes the place of moves where the moves that are left stay within what a call may cost.
-        let most = if share.tight { self.moves_per_erase() + 1 } else { share.moves };
-        let spare = if self.pace.spared { 0 } else { written };
-        let due = |live: u32, afford: u32| moves_due(live, written, afford.saturating_sub(spare));
-        let slack = afford >= 2 * written || (afford >= written && share.gain >= 2 * written);
-        let may_wait = live == 0 || (slack && moves_due(live, written, afford.saturating_sub(written)) <= most);
-        // Nor where a leaf must be folded in this call: an erase would meet it.
-        let crowded = self.overlay_entries() + self.call.changes > self.overlay_hard();
-        // A call with many moves may take two blocks; others leave the last but one for a call that has fewer.
-        let many = share.tight && due(live, afford) > self.layout.frames_per_block / 4;
-        let erased = self.erase_if_due(may_wait && !crowded, if many { STOCK / 2 } else { 1 })?;
-        let erased = erased || self.call.erases > 0;
-        // Only nearly full may an erase and moves meet.
-        let free = !erased || (share.tight && !may_wait);
-        if live > 0 && free {
-            let mut moves = due(live, afford).min(live);
-            if slack && moves > 0 && self.side_work_is_due(moves) && due(live - moves + 1, afford.saturating_sub(written)) <= most
-            {
-                moves -= 1;
-            }
-            moves = moves.max(u32::from(self.victim_is_urgent())).min(live);
-            if !share.tight && self.pool() > self.layout.reserve_frames / 2 {
-                // The promise comes first. A shortfall comes out of the reserve, and the promised rate makes it up.
-                moves = moves.min(share.moves);
-            }
-            for _ in 0..moves {
-                match self.blocks.first_live(self.pace.victim) {
-                    Some(frame) => self.move_frame(frame)?,
-                    None => break,
-                }
+        let (erase, erasure) = self.erase_wanted(promise.moves(written));
+        let standing = Standing {
+            written,
+            changes: self.call.changes,
+            live,
+            is_urgent: self.victim_is_urgent(),
+            afford: self.affordable(live),
+            owes_erase: !self.pace.spared,
+            has_erased: self.call.erases > 0,
+            erase,
+            checkpoint: self.checkpoint_wanted(),
+            rests: self.pace.calls_since_erase < SIDE_GAP,
+            entries: self.overlay_entries(),
+            soft: self.layout.overlay_soft,
+            hard: self.overlay_hard(),
+            is_short: self.is_short(0),
+        };
+        (erasure, standing)
+    }
+
+    /// Whether so much of the reserve is used up, or will be with `frames` frames more, that the victim's frames move at any cost.
+    pub(super) fn is_short(&self, frames: u32) -> bool {
+        self.pool() <= self.layout.reserve_frames / 2 + frames
+    }
+
+    /// Does what was planned.
+    fn carry_out_plan(&mut self, plan: &Plan, erasure: Erasure, written: u32) -> Result<(), Error> {
+        if plan.erases > 0 {
+            self.erase_planned(erasure)?;
+        }
+        self.move_frames(plan.moves, written)?;
+        if plan.checkpoint {
+            self.write_root()?;
+        }
+        let rests = self.pace.calls_since_erase < SIDE_GAP;
+        let limit = if rests { self.overlay_hard() } else { self.layout.overlay_soft };
+        self.call.changes = 0;
+        for _ in 0..plan.folds {
+            if self.overlay_entries() > limit {
+                self.fold()?;
             }
         }
-        let changes = core::mem::take(&mut self.call.changes);
-        let fold_comes_first = self.overlay_entries() + changes > self.overlay_hard();
-        let checkpointed = free && self.checkpoint_if_due(fold_comes_first)?;
-        let resting = self.pace.calls_since_erase < SIDE_GAP && !fold_comes_first;
-        self.fold_if_due(changes, erased || checkpointed || resting)
+        Ok(())
+    }
+
+    /// Moves frames of the victim, and of the next one where that is empty.
+    fn move_frames(&mut self, moves: u32, written: u32) -> Result<(), Error> {
+        for _ in 0..moves {
+            if self.victim_live() == 0 {
+                self.choose(None);
+                self.choose_emptiest();
+                if self.victim_live() == 0 || self.affordable(self.victim_live()) > written {
+                    break;
+                }
+            }
+            match self.blocks.first_live(self.pace.victim) {
+                Some(frame) => self.move_frame(frame)?,
+                None => break,
+            }
+        }
+        Ok(())
     }
 
     /// Moves that take as long as one erase.
@@ -106,20 +174,13 @@ impl<F: Flash> Store<'_, F> {
         moves
     }
 
-    /// Whether a call with so many moves will fold or write a checkpoint.
-    fn side_work_is_due(&self, moves: u32) -> bool {
-        let full = self.overlay.len() + self.pending.len() + moves > self.layout.overlay_soft;
-        self.pace.calls_since_erase >= SIDE_GAP && (full || self.checkpoint_is_due())
-    }
-
     /// Frames that can be programmed before anything else is won back, quarantine included.
     pub(super) fn pool(&self) -> u32 {
         let blocks = self.blocks.count(State::Erased)
             + self.blocks.count(State::Listed)
             + self.blocks.count(State::Free)
             + self.blocks.count(State::Clean)
-            + self.blocks.count(State::Dead)
-            + u32::from(self.gives_up_anchor());
+            + self.blocks.count(State::Dead);
         self.head_rest(HeadIndex::User) + self.head_rest(HeadIndex::Moved) + blocks * self.layout.frames_per_block
     }
 
@@ -190,18 +251,23 @@ impl<F: Flash> Store<'_, F> {
         let live = self.blocks.live(block);
         let afford = self.affordable(live);
         // Late, since frames die meanwhile; but a victim with next to nothing must not use up the time of the next.
-        if afford > live.max(self.pace.last_live) + 4 {
+        if afford > live.max(self.pace.last_live) + self.moves_per_erase() + 1 {
             return;
         }
         self.pace.last_live = live;
         self.pace.victim = block;
-        // Nearly full, half a frame per victim is left over: the layout makes sure of it.
+        self.save_frames(live, afford);
+    }
+
+    /// Saves frames for wear levelling: as many as leave the victim's moves within what calls may do, and half a one at least.
+    fn save_frames(&mut self, live: u32, afford: u32) {
+        let promise = self.promise(0);
         self.pace.odd = !self.pace.odd;
-        let saved = match afford {
-            0 | 1 => u32::from(self.pace.odd),
-            _ => (afford / 8).clamp(1, 4),
-        };
-        self.pace.credit = (self.pace.credit + saved).min(2 * fpb);
+        let most = promise.moves(1);
+        let calm = |saved: u32| (live + promise.per_erase).div_ceil(afford.saturating_sub(saved).max(1)) < most;
+        let wanted = (afford / 8).clamp(1, 4);
+        let saved = (1..=wanted).rev().find(|&saved| calm(saved)).unwrap_or(u32::from(self.pace.odd));
+        self.pace.credit = (self.pace.credit + saved).min(2 * self.layout.frames_per_block);
     }
 
     /// Makes the least worn block the victim when it lags so far behind the most worn one that its data must move.
@@ -212,12 +278,11 @@ impl<F: Flash> Store<'_, F> {
             return Ok(Chosen::None);
         }
         let fpb = self.layout.frames_per_block;
-        let share = Share::new(&self.layout, self.blocks.live_total(), written.max(1));
+        let (promise, written) = (self.promise(0), written.max(1));
         self.pace.levelling = true;
-        let afford = self.affordable(fpb);
+        let afford = self.affordable(fpb).saturating_sub(written);
         self.pace.levelling = false;
-        let calm = moves_due(fpb, written.max(1), afford.saturating_sub(written.max(1))) <= share.moves;
-        if if share.tight { self.saved() < fpb } else { !calm } {
+        if (fpb + promise.per_erase) * written > promise.moves(written) * afford {
             // Where blocks empty themselves and no victim is needed, this is what fills the credit.
             if self.affordable(0) > fpb / 2 {
                 self.pace.credit = (self.pace.credit + 1).min(2 * fpb);
@@ -226,7 +291,8 @@ impl<F: Flash> Store<'_, F> {
             return Ok(Chosen::None);
         }
         self.pace.erased = false;
-        let lags = |block: u32| u32::from(self.blocks.wear_max().saturating_sub(self.blocks.wear(block))) > self.spread_kept();
+        let lag = self.lag_kept();
+        let lags = |block: u32| self.blocks.wear_mean().saturating_sub(self.blocks.wear(block).into()) > lag;
         // A head that is hardly used keeps its block from wearing, and so does the journal page in it.
         // Into a block that lags as much, it would have to go on at once.
         let has_worn = (0..self.blocks.block_count()).any(|block| self.blocks.state(block) == State::Erased && !lags(block));
@@ -268,9 +334,15 @@ impl<F: Flash> Store<'_, F> {
         self.pace.credit = self.pace.credit.saturating_sub(self.layout.frames_per_block);
     }
 
-    /// Difference of erase counts at which a block at rest is moved.
-    pub(super) fn spread_kept(&self) -> u32 {
+    /// Difference of erase counts that is kept between the blocks.
+    fn spread_kept(&self) -> u32 {
         u32::from(self.layout.config.wear_spread) * 5 / 8
+    }
+
+    /// Erases that a block at rest may lag behind the mean: half of that, and a sixth of the mean on a volume that is young.
+    pub(super) fn lag_kept(&self) -> u32 {
+        let most = (self.spread_kept() / 2).max(1);
+        ((self.blocks.wear_base + self.blocks.wear_mean()) / 6).clamp(3.min(most), most)
     }
 
     pub(super) fn urgent_victim(&self) -> Option<u32> {
@@ -282,7 +354,7 @@ impl<F: Flash> Store<'_, F> {
                 return failing;
             }
         }
-        self.anchors.blocks.iter().copied().find(in_use)
+        self.ring_blocks().find(in_use)
     }
 
     /// Moves a frame if it is really live.
@@ -305,7 +377,7 @@ impl<F: Flash> Store<'_, F> {
             self.release(frame);
             return Ok(());
         };
-        let pending = self.pending.find(logical).filter(|&index| self.pending.value(index) == frame);
+        let pending = self.pending.find(logical).filter(|&index| self.pending_frame(index) == frame);
         let kind = if Kinds::LEAF.has(kind) {
             if self.root.get(logical) != frame {
                 self.release(frame);
@@ -327,7 +399,7 @@ impl<F: Flash> Store<'_, F> {
         let to = self.program_frame(kind, logical, &Source::Copy { from: frame, loaded: &bytes })?;
         match (kind, pending) {
             (Kind::MovedLeaf, _) => self.root.set(logical, to),
-            (_, Some(index)) => self.pending.set_value(index, to),
+            (_, Some(index)) => self.move_pending(index, to),
             _ => self.map_move(logical, to),
         }
         self.release(frame);
@@ -340,56 +412,56 @@ impl<F: Flash> Store<'_, F> {
         tag.logical < count
     }
 
-    /// Erases a block when the stock of erased blocks is low, or some calls after the last erase.
-    fn erase_if_due(&mut self, may_wait: bool, least: u32) -> Result<bool, Error> {
+    /// What there is to erase when the call moves `moves` frames, and whether that can wait. Erases keep apart while the stock of erased blocks
+    /// is not low.
+    fn erase_wanted(&self, moves: u32) -> (Want, Erasure) {
         let stock = self.blocks.count(State::Erased);
         let since = self.pace.calls_since_erase;
         let spaced = since >= ERASE_GAP;
-        let wanted = stock < STOCK && self.blocks.count(State::Listed) > 0;
-        if self.call.erases > 0 {
-            return Ok(false);
+        let lacks_stock = stock < STOCK && self.blocks.count(State::Listed) > 0;
+        // Blocks that the heads may take in the next call; most calls leave the last one.
+        let fpb = self.layout.frames_per_block;
+        let least = 1 + (moves + 3 * fpb / 4) / fpb;
+        // A root must not find its next block unprepared, or its call would erase twice.
+        let ring_is_urgent = self.needs_ring_block() && self.ring_block_is_used(4) && stock > 0;
+        if ring_is_urgent && self.roots_left() < 2 {
+            return (Want::Must, Erasure::Ring);
         }
-        // A checkpoint must not find its next anchor unprepared, or its call would erase twice.
-        let anchor_urgent = self.needs_anchor() && self.anchor_is_nearly_full();
-        if anchor_urgent && stock > 0 && (may_wait || self.checkpoints_left() < 2) {
-            self.prepare_anchor()?;
-        } else if let Some(index) = self.full_superblock().filter(|_| may_wait && since >= SIDE_GAP && stock > least) {
-            self.erase_superblock(index)?;
-        } else if wanted && (stock <= least || (may_wait && (stock <= STOCK / 2 || spaced))) {
-            self.erase_listed()?;
-        } else if self.needs_anchor() && may_wait && stock > STOCK / 2 && spaced {
-            self.prepare_anchor()?;
-        } else {
-            return Ok(false);
+        if lacks_stock && stock <= least {
+            return (Want::Must, Erasure::Listed);
+        }
+        if ring_is_urgent {
+            return (Want::May, Erasure::Ring);
+        }
+        if lacks_stock && (stock <= STOCK / 2 || spaced) {
+            return (Want::May, Erasure::Listed);
+        }
+        // Not before half of the current one is written: idle time may come first.
+        let is_calm = self.needs_ring_block() && self.ring_block_is_used(2) && stock > STOCK / 2 && spaced;
+        (if is_calm { Want::May } else { Want::No }, Erasure::Ring)
+    }
+
+    fn erase_planned(&mut self, erasure: Erasure) -> Result<(), Error> {
+        match erasure {
+            Erasure::Ring => self.prepare_ring_block()?,
+            Erasure::Listed => self.erase_listed()?,
         }
         self.pace.calls_since_erase = 0;
         self.pace.spared = true;
-        Ok(true)
+        Ok(())
     }
 
-    fn checkpoint_is_due(&self) -> bool {
+    /// Whether a root is to be written.
+    fn checkpoint_wanted(&self) -> Want {
+        let due = u32::from(self.layout.config.checkpoint_programs);
         let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
         let more = self.blocks.count(State::Free) + self.blocks.count(State::Clean) + self.blocks.count(State::Dead);
-        self.programs_since_checkpoint >= u32::from(self.layout.config.checkpoint_programs) || (allocatable < STOCK && more > 0)
-    }
-
-    /// Writes a checkpoint if it is due and neither an erase nor an urgent fold was or will be in this call.
-    fn checkpoint_if_due(&mut self, fold_comes_first: bool) -> Result<bool, Error> {
-        let late = u32::from(self.layout.config.checkpoint_programs) + CHECKPOINT_SLACK;
-        let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
-        let gap = self.pace.calls_since_erase < SIDE_GAP || fold_comes_first;
-        let wait = gap && self.programs_since_checkpoint < late && allocatable > 1;
-        let second_erase = self.call.erases > 0 && self.checkpoints_left() == 0 && self.needs_anchor();
-        if self.superblock_is_due() && !gap {
-            self.write_superblock()?;
-            return Ok(true);
+        let lacks_blocks = allocatable < STOCK && more > 0;
+        match self.programs_since_checkpoint {
+            programs if programs >= due + CHECKPOINT_SLACK || (lacks_blocks && allocatable <= 1) => Want::Must,
+            programs if programs >= due || lacks_blocks => Want::May,
+            _ => Want::No,
         }
-        let due = self.checkpoint_is_due() && !wait && !second_erase;
-        if due {
-            self.replace_anchor();
-            self.checkpoint()?;
-        }
-        Ok(due)
     }
 
     /// Entries that the overlay has, and will have when the open transaction commits.
@@ -400,49 +472,5 @@ impl<F: Flash> Store<'_, F> {
     /// Entries above which folds wait for nothing.
     fn overlay_hard(&self) -> u32 {
         self.overlay.capacity() - (self.layout.frames_per_block + 2).min(self.overlay.capacity() / 8)
-    }
-
-    fn fold_if_due(&mut self, changes: u32, busy: bool) -> Result<(), Error> {
-        let most = changes.div_ceil(self.layout.fold_frees).max(1);
-        let mut folds = 0;
-        while self.overlay_entries() > self.layout.overlay_soft && self.overlay.len() > 0 {
-            if (busy || folds >= most) && self.overlay_entries() <= self.overlay_hard() {
-                break;
-            }
-            self.fold()?;
-            folds += 1;
-        }
-        Ok(())
-    }
-}
-
-/// Moves that a call owes which wrote `written` frames, with `live` frames left in the victim and `afford` frames that the
-/// caller may write until it must be empty.
-fn moves_due(live: u32, written: u32, afford: u32) -> u32 {
-    match afford {
-        _ if written == 0 => 0,
-        0 => live,
-        _ => (live * written).div_ceil(afford),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::moves_due;
-
-    #[test]
-    fn victim_is_empty_before_the_last_affordable_frame() {
-        for (mut live, mut afford) in [(23, 8), (30, 2), (1, 40), (31, 31)] {
-            while afford > 0 {
-                live -= moves_due(live, 1, afford).min(live);
-                afford -= 1;
-            }
-            assert_eq!(live, 0);
-        }
-    }
-
-    #[test]
-    fn call_that_wrote_nothing_moves_nothing() {
-        assert_eq!(moves_due(20, 0, 5), 0);
     }
 }

@@ -2,7 +2,9 @@
 
 use super::edit::Edit;
 use super::journal::Full;
+use super::map::Recent;
 use super::program::{Source, check_page};
+use super::undo::Undo;
 use super::{Call, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
@@ -23,10 +25,17 @@ impl<F: Flash> Store<'_, F> {
             return Err(Error::ReadOnly);
         }
         self.call = Call::default();
+        self.catch_up()?;
         if self.is_worn_out() && !self.is_open() {
             return self.give_up();
         }
         self.patrol()?;
+        if self.ring.closed {
+            self.open_ring()?;
+            self.call.opened = true;
+        }
+        self.accept();
+        self.write_owed()?;
         if self.unmarked {
             debug_assert!(self.pending.len() == 0 && !self.journal.dirty);
             self.program_journal()?;
@@ -62,7 +71,7 @@ impl<F: Flash> Store<'_, F> {
                     let mut tag = [0; TAG_BYTES];
                     let result = self.flash.read(page, target, &mut tag);
                     self.watched(page, result)?;
-                    check_page(target, &tag, Kinds::DATA, logical)?;
+                    check_page(self.flash.checksum(target, 0), &tag, Kinds::DATA, logical)?;
                 } else {
                     self.load(page, Kinds::DATA, logical)?;
                     target.copy_from_slice(&self.page[within..within + length]);
@@ -81,15 +90,8 @@ impl<F: Flash> Store<'_, F> {
         let (from, to) = (offset.max(start), (offset + bytes.len() as u32).min(start + page_bytes));
         if from < to && to - from == page_bytes {
             self.cached = NONE;
-        } else if let Some(slot) = self.cache.find(logical) {
-            self.cached = NONE;
-            self.page.copy_from_slice(&self.cache.page(slot)[start as usize..(start + page_bytes) as usize]);
-        } else if base == 0 {
-            self.cached = NONE;
-            self.page.fill(0);
         } else {
-            self.load(self.frame_page(base) + index, Kinds::DATA, logical)?;
-            self.cached = NONE;
+            self.load_base(logical, base, index)?;
         }
         self.journal.apply(logical, start, self.page);
         if from < to {
@@ -99,64 +101,127 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
+    /// Makes page `index` of a logical page in the page buffer, without patches: what the cache has, or `base`.
+    pub(super) fn load_base(&mut self, logical: u32, base: u32, index: u32) -> Result<(), Error> {
+        let page_bytes = self.layout.geometry.page_bytes;
+        let start = index * page_bytes;
+        if let Some(slot) = self.cache.find(logical) {
+            self.page.copy_from_slice(&self.cache.page(slot)[start as usize..(start + page_bytes) as usize]);
+        } else if base == 0 {
+            self.page.fill(0);
+        } else {
+            self.load(self.frame_page(base) + index, Kinds::DATA, logical)?;
+        }
+        self.cached = NONE;
+        Ok(())
+    }
+
+    /// Tells whether the call in progress ends with a commit right after its next [`write`](Self::write) or [`patch`](Self::patch).
+    pub fn will_commit(&mut self, commits: bool) {
+        self.call.commits = commits;
+    }
+
     /// Writes bytes of a logical page: as a new frame, or into the cache where there is one and they are not the whole page. `bytes`
-    /// lie within the page; the rest of it stays.
+    /// lie within the page; the rest of it stays. Nothing that can fail follows in the call but its [commit](Self::will_commit).
     ///
-    /// With `commit`, a write that is the whole transaction is durable on return without a journal page; the caller still
+    /// A write that is the whole transaction, and that a commit follows, is durable on return without a journal page; the caller still
     /// calls [`commit`](Self::commit), which then has nothing to do.
     ///
     /// # Cost
     /// `unit_pages` programs; as many reads, and one for the map, when the page is not written as a whole.
-    pub fn write(&mut self, logical: u32, offset: u32, bytes: &[u8], commit: bool) -> Result<(), Error> {
+    pub fn write(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         let source = if bytes.len() as u32 == self.layout.logical_bytes {
             Source::Whole(bytes)
-        } else if self.cache.len() > 0 && !bytes.is_empty() {
+        } else if self.caches() {
             return self.write_back(logical, offset, bytes);
         } else {
             Source::Merged { base: self.frame_of(logical)?, offset, bytes }
         };
-        self.write_source(logical, &source, commit)
+        let commits = self.call.commits && self.is_alone(logical);
+        if commits { self.commit_page(logical, &source) } else { self.write_source(logical, &source) }
     }
 
     /// Writes logical page `of`, as `edit` changes each program page of it, as logical page `logical`; both may be the same. Costs
     /// what [`write`](Self::write) does.
     pub fn write_edited(&mut self, logical: u32, of: u32, edit: Edit) -> Result<(), Error> {
         let source = Source::Edited { of, base: self.frame_of(of)?, edit };
-        self.write_source(logical, &source, false)
+        self.write_source(logical, &source)
+    }
+
+    /// Whether nothing waits for a commit beside a logical page that is written as a whole.
+    pub(super) fn is_alone(&self, logical: u32) -> bool {
+        let cached = u32::from(self.cache.find_dirty(logical).is_some());
+        self.cache.dirty() == cached && self.pending.len() == 0 && !self.journal.dirty && !self.journal.patches(logical)
+    }
+
+    /// Writes a logical page as a frame that commits itself.
+    pub(super) fn commit_page(&mut self, logical: u32, source: &Source<'_>) -> Result<(), Error> {
+        self.check_logical(logical)?;
+        self.call.frames += 1;
+        self.make_room(1)?;
+        self.call.perhaps = false;
+        let programmed = self.program_frame(Kind::DataCommit, logical, source);
+        let frame = self.make_certain(programmed)?;
+        self.transaction_start = IDLE;
+        self.cache.drop(logical);
+        self.map_set(logical, frame);
+        self.release_old(logical);
+        Ok(())
+    }
+
+    /// Programs a frame that waits for the commit.
+    fn program_pending(&mut self, logical: u32, source: &Source<'_>) -> Result<u32, Error> {
+        self.check_logical(logical)?;
+        self.check_pending_room(logical)?;
+        self.call.frames += 1;
+        let before = self.sequence;
+        self.program_frame(Kind::Data, logical, source).inspect_err(|_| {
+            if self.sequence != before {
+                self.owe(logical);
+            }
+        })
     }
 
     /// Writes a logical page as a new frame.
-    pub(super) fn write_source(&mut self, logical: u32, source: &Source<'_>, commit: bool) -> Result<(), Error> {
-        self.check_logical(logical)?;
-        self.check_pending_room(logical)?;
-        self.call.changed = true;
-        let nothing_waits = self.cache.dirty() == u32::from(matches!(source, Source::Cached { .. }));
-        let alone = nothing_waits && self.pending.len() == 0 && !self.journal.dirty && !self.journal.patches(logical);
-        self.call.frames += 1;
-        if commit && alone {
-            self.make_room(1)?;
-            let frame = self.program_frame(Kind::DataCommit, logical, source)?;
-            self.flash.sync()?;
-            self.transaction_start = IDLE;
-            self.cache.drop(logical);
-            return self.map_set(logical, frame);
+    fn write_source(&mut self, logical: u32, source: &Source<'_>) -> Result<(), Error> {
+        let is_first = self.note_replaced(logical)?;
+        let before = self.sequence;
+        let programmed = self.program_pending(logical, source);
+        if programmed.is_err() && is_first && self.sequence == before {
+            self.drop_note();
         }
-        let frame = self.program_frame(Kind::Data, logical, source)?;
+        let frame = programmed?;
         // The new page supersedes patches and a discard of the old one, and what the cache has.
-        self.journal.remove(logical);
-        self.cache.drop(logical);
-        self.set_pending(logical, frame)
+        self.journal.supersede(logical);
+        self.cache.replace(logical);
+        self.set_pending(logical, frame, !is_first);
+        Ok(())
     }
 
-    fn set_pending(&mut self, logical: u32, frame: u32) -> Result<(), Error> {
-        if let Some(index) = self.pending.find(logical) {
-            let old = self.pending.value(index);
-            self.pending.set_value(index, frame);
-            self.release(old);
-        } else if !self.pending.insert(logical, frame) {
-            return Err(Error::TransactionTooLarge);
-        }
+    /// Writes a logical page as a new frame with the content that it had before the call. That stays so when the call is undone.
+    pub(super) fn write_same(&mut self, logical: u32, source: &Source<'_>) -> Result<(), Error> {
+        let frame = self.program_pending(logical, source)?;
+        self.journal.remove_earlier(logical);
+        self.cache.drop(logical);
+        self.set_pending(logical, frame, true);
         Ok(())
+    }
+
+    /// Lets the transaction have another frame of a page; the one before is released unless it is still needed.
+    fn set_pending(&mut self, logical: u32, frame: u32, releases: bool) {
+        match self.pending.find(logical) {
+            Some(index) => {
+                let old = self.pending_frame(index);
+                self.pending.set_value(index, frame);
+                if releases {
+                    self.release(old);
+                }
+            }
+            None => {
+                let inserted = self.pending.insert(logical, frame);
+                debug_assert!(inserted, "there was room before the program");
+            }
+        }
     }
 
     /// Changes a few bytes of a logical page. They share one journal page with all other patches of the transaction.
@@ -167,28 +232,37 @@ impl<F: Flash> Store<'_, F> {
     pub fn patch(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         debug_assert!(bytes.len() <= self.journal.patch_bytes_max());
         self.check_logical(logical)?;
-        self.call.changed = true;
-        if self.patch_cached(logical, offset, bytes) {
-            return Ok(());
+        if self.cache.find_dirty(logical).is_some() {
+            return self.write(logical, offset, bytes);
         }
         let most = patched_pages_max(self.layout.geometry.page_bytes);
         if !self.journal.patches(logical) && self.journal.patched_pages() >= most {
             self.flush_next()?;
         }
+        let needed = self.journal.patch_room(bytes.len()) as u32;
         while let Err(Full) = self.journal.insert(logical, offset, bytes) {
             match self.journal.largest() {
-                Some((largest, room)) if largest != logical && room >= self.journal.patch_room(bytes.len()) => {
-                    self.write(largest, 0, &[], false)?;
+                Some((largest, room)) if self.journal.room() + room as u32 >= needed || self.undo.is_full() => {
+                    self.flush_page(largest)?;
                     self.flush_leftover()?;
                 }
-                _ => {
-                    // The bytes go with the page, so that appends of 64 bytes fill half of a 4 KiB page before it is written.
-                    self.write(logical, offset, bytes, false)?;
-                    return self.flush_leftover();
-                }
+                // The bytes go with the page.
+                _ => return self.write_through(logical, offset, bytes),
             }
         }
         Ok(())
+    }
+
+    /// Writes a page as the call in progress leaves it, because the journal buffer has no room for that.
+    fn write_through(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+        let source = Source::Merged { base: self.frame_of(logical)?, offset, bytes };
+        self.write_source(logical, &source)
+    }
+
+    /// Writes a page as the journal buffer had it before the call, which makes room there.
+    pub(super) fn flush_page(&mut self, logical: u32) -> Result<(), Error> {
+        let source = Source::Earlier { base: self.frame_of(logical)? };
+        self.write_same(logical, &source)
     }
 
     /// After the page with most patches was written: writes one of the pages that have little in the journal, once in a call.
@@ -206,11 +280,11 @@ impl<F: Flash> Store<'_, F> {
         self.flush_next()
     }
 
-    /// Writes one of the pages that have patches in the journal, each in its turn.
+    /// Writes one of the pages that had patches in the journal before the call, each in its turn.
     fn flush_next(&mut self) -> Result<(), Error> {
         if let Some(logical) = self.journal.patched_from(self.leftover + 1).or_else(|| self.journal.patched_from(0)) {
             self.leftover = logical;
-            self.write(logical, 0, &[], false)?;
+            self.flush_page(logical)?;
         }
         Ok(())
     }
@@ -218,18 +292,23 @@ impl<F: Flash> Store<'_, F> {
     /// Forgets a logical page: it reads as zero and its frame is won back.
     pub fn discard(&mut self, logical: u32) -> Result<(), Error> {
         self.check_logical(logical)?;
-        self.call.changed = true;
-        self.journal.remove(logical);
-        self.cache.drop(logical);
         if let Some(index) = self.pending.find(logical) {
+            let is_first = self.note_replaced(logical)?;
             // The place in the table stays taken until the commit, as it does when the records are read again at a mount.
-            let frame = self.pending.value(index);
+            let frame = self.pending_frame(index);
             self.pending.set_value(index, 0);
-            self.release(frame);
+            if !is_first {
+                self.release(frame);
+            }
         }
+        self.journal.supersede(logical);
+        self.cache.replace(logical);
         while let Err(Full) = self.journal.insert_discard(logical) {
-            let (largest, _) = self.journal.largest().ok_or(Error::TransactionTooLarge)?;
-            self.write(largest, 0, &[], false)?;
+            match (self.journal.largest(), self.journal.largest_own()) {
+                (Some((largest, _)), _) => self.flush_page(largest)?,
+                (None, Some((own, _))) => self.write_through(own, 0, &[])?,
+                (None, None) => return Err(Error::TransactionTooLarge),
+            }
         }
         Ok(())
     }
@@ -243,46 +322,100 @@ impl<F: Flash> Store<'_, F> {
     /// All of the transaction or nothing of it is there.
     pub fn commit(&mut self) -> Result<(), Error> {
         self.write_cache()?;
-        if self.pending.len() == 0 && !self.journal.dirty {
+        if !self.has_pending() && !self.journal.dirty {
             self.transaction_start = IDLE;
             return Ok(());
         }
         self.make_room(self.pending.len() + self.journal.discard_count())?;
-        self.program_journal()?;
-        self.flash.sync()?;
-        self.finish_commit()
-    }
-
-    /// Carries a durable commit out in RAM.
-    pub(super) fn finish_commit(&mut self) -> Result<(), Error> {
-        self.transaction_start = IDLE;
-        let mut from = 0;
-        while let Some(logical) = self.journal.next_discard(from) {
-            self.map_set(logical, 0)?;
-            from = logical + 1;
-        }
-        while self.pending.len() > 0 {
-            let last = self.pending.len() - 1;
-            let (logical, frame) = (self.pending.key(last), self.pending.value(last));
-            self.map_set(logical, frame)?;
-            self.pending.remove(last, 1);
-        }
-        self.journal.remove_discards();
-        self.journal.dirty = false;
+        self.call.perhaps = false;
+        let programmed = self.program_journal();
+        self.make_certain(programmed)?;
+        self.carry_out();
         Ok(())
     }
 
-    /// Undoes everything since the last commit.
+    /// After the last program of a commit: empties the device's cache. When nobody knows whether the commit is there, nothing may be programmed any
+    /// more that would decide it.
+    fn make_certain<T>(&mut self, programmed: Result<T, Error>) -> Result<T, Error> {
+        if programmed.is_ok() {
+            if self.flash.sync().or_else(|_| self.flash.sync()).is_ok() {
+                return programmed;
+            }
+            self.call.perhaps = true;
+        }
+        if self.call.perhaps {
+            self.is_unknown = true;
+            self.read_only = true;
+            return Err(Error::Unknown);
+        }
+        programmed
+    }
+
+    /// Carries a durable commit out in RAM.
+    fn carry_out(&mut self) {
+        self.accept();
+        self.transaction_start = IDLE;
+        let mut from = 0;
+        while let Some(logical) = self.journal.next_discard(from) {
+            self.map_set(logical, 0);
+            from = logical + 1;
+        }
+        for index in 0..self.pending.len() {
+            self.map_set(self.pending.key(index), self.pending.value(index));
+        }
+        self.release_superseded();
+        self.pending.clear();
+        self.journal.remove_discards();
+        self.journal.dirty = false;
+        self.accept();
+    }
+
+    /// Releases the old frames of all pages of the transaction that was just carried out, where that is worth a read each.
+    fn release_superseded(&mut self) {
+        let mut from = 0;
+        while let Some(logical) = self.journal.next_discard(from) {
+            self.release_old(logical);
+            from = logical + 1;
+        }
+        for index in 0..self.pending.len() {
+            self.release_old(self.pending.key(index));
+        }
+    }
+
+    /// Undoes everything since the last commit. An error leaves everything as it is.
     ///
     /// # Cost
     /// One read.
     pub fn rollback(&mut self) -> Result<(), Error> {
-        self.cache.clear();
-        self.drop_pending();
-        if self.journal.dirty {
-            // Without the committed patches nothing more may be programmed: the next journal page would drop them for good.
-            self.load_journal().inspect_err(|_| self.read_only = true)?;
+        if self.is_unknown {
+            return Err(Error::Unknown);
         }
+        if self.journal.dirty {
+            self.restore_journal()?;
+        }
+        self.cache.clear();
+        self.undo = Undo::default();
+        self.recent = Recent::default();
+        self.drop_pending();
+        Ok(())
+    }
+
+    /// Puts the newest journal page in the place of the journal buffer, once it was read and checked.
+    fn restore_journal(&mut self) -> Result<(), Error> {
+        let page = self.journal_at;
+        if page == NONE {
+            self.journal.clear();
+            return Ok(());
+        }
+        let mut bytes = [0; TAG_BYTES];
+        self.cached = NONE;
+        let result = self.flash.read(page, self.page, &mut bytes);
+        self.watched(page, result)?;
+        let is_journal = Tag::checked(&bytes, self.flash.checksum(self.page, 0)).is_some_and(|tag| Kinds::JOURNAL.has(tag.kind));
+        if !is_journal || !self.journal.replace(self.page, self.layout.logical_count, self.layout.logical_bytes) {
+            return Err(Error::Corrupt);
+        }
+        self.journal.remove_discards();
         Ok(())
     }
 
@@ -290,7 +423,7 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn drop_pending(&mut self) {
         while self.pending.len() > 0 {
             let last = self.pending.len() - 1;
-            let frame = self.pending.value(last);
+            let frame = self.pending_frame(last);
             self.pending.remove(last, 1);
             self.release(frame);
         }
@@ -321,7 +454,8 @@ impl<F: Flash> Store<'_, F> {
         let mut bytes = [0; TAG_BYTES];
         let result = self.flash.read(page, self.journal.buffer(), &mut bytes);
         self.watched(page, result)?;
-        let tag = Tag::checked(&bytes, self.journal.buffer()).filter(|tag| Kinds::JOURNAL.has(tag.kind)).ok_or(Error::Corrupt)?;
+        let check = self.flash.checksum(self.journal.buffer(), 0);
+        let tag = Tag::checked(&bytes, check).filter(|tag| Kinds::JOURNAL.has(tag.kind)).ok_or(Error::Corrupt)?;
         if self.journal.adopt(self.layout.logical_count, self.layout.logical_bytes) { Ok(tag) } else { Err(Error::Corrupt) }
     }
 
@@ -341,7 +475,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Logical pages that the open transaction may still write.
     pub fn pending_room(&self) -> u32 {
-        let waiting = self.cache.dirty_pages().filter(|&logical| self.pending.find(logical).is_none()).count() as u32;
+        let waiting = self.cache.waiting_pages().filter(|&logical| self.pending.find(logical).is_none()).count() as u32;
         (self.pending.capacity() - self.pending.len()).saturating_sub(waiting)
     }
 
@@ -356,19 +490,9 @@ impl<F: Flash> Store<'_, F> {
         self.journal.patch_bytes_max() / 4
     }
 
-    /// Whether the open transaction was changed since the call began, or since [`mark`](Self::mark).
-    pub fn is_changed(&self) -> bool {
-        self.call.changed
-    }
-
-    /// Forgets that the open transaction was changed.
-    pub fn mark(&mut self) {
-        self.call.changed = false;
-    }
-
     /// Whether anything waits for a commit.
     pub fn is_open(&self) -> bool {
-        self.pending.len() > 0 || self.journal.dirty || self.cache.dirty() > 0
+        self.has_pending() || self.journal.dirty || self.cache.dirty() > 0
     }
 
     /// Frames left in the block of a head.

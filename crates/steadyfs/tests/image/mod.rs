@@ -9,7 +9,7 @@ use steadyfs::media::{Flash, Geometry, PageIndex, TAG_BYTES};
 use steadyfs::{Access, CommitOn, Config, Cursor, File, FileSystem, Kind, OpenOptions, ROOT};
 use steadyfs_sim::{Nand, NandTiming};
 
-const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/images/v3-small.hex");
+const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/images");
 /// Pages so small and so many that indexes have two levels.
 pub const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41 };
 pub const CONFIG: Config = Config {
@@ -196,10 +196,21 @@ pub fn image() -> Pages {
     if std::env::var_os("STEADYFS_BLESS").is_some() {
         let text = to_text(&dump(&mut make()));
         // Tests run side by side: each reads a whole file.
-        let part = format!("{PATH}.{:?}", std::thread::current().id());
-        std::fs::write(&part, &text).and_then(|()| std::fs::rename(&part, PATH)).expect(PATH);
+        let path = path_of(steadyfs::FORMAT_VERSION);
+        let part = format!("{path}.{:?}", std::thread::current().id());
+        std::fs::write(&part, &text).and_then(|()| std::fs::rename(&part, &path)).expect(&path);
     }
-    let text = std::fs::read_to_string(PATH).expect(PATH);
+    image_of_version(steadyfs::FORMAT_VERSION)
+}
+
+fn path_of(version: u16) -> String {
+    format!("{DIRECTORY}/v{version}-small.hex")
+}
+
+/// The pages of the image of a version of the format.
+pub fn image_of_version(version: u16) -> Pages {
+    let path = path_of(version);
+    let text = std::fs::read_to_string(&path).expect(&path);
     let bytes = |hex: &str| -> Vec<u8> {
         (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hexadecimal")).collect()
     };
@@ -214,9 +225,14 @@ pub fn image() -> Pages {
 
 /// A chip that holds the image.
 pub fn chip() -> Nand {
+    chip_with(&image())
+}
+
+/// A chip that holds these pages.
+pub fn chip_with(pages: &Pages) -> Nand {
     let mut chip = Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1);
-    for (page, (tag, data)) in image() {
-        chip.program(page, &data, &tag).expect("program");
+    for (page, (tag, data)) in pages {
+        chip.program(*page, data, tag).expect("program");
     }
     chip
 }

@@ -1,5 +1,5 @@
-//! A reader of volumes that goes by `docs/format.md` and shares no code with the file system. It reads what a mount has settled:
-//! the newest checkpoint says everything.
+//! A reader of volumes that goes by `docs/format.md` and shares no code with the file system. It reads volumes whose newest root says
+//! everything: one that was unmounted, or one that a mount has settled.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use steadyfs::media::{PageIndex, TAG_BYTES};
 
 use super::{CONFIG, GEOMETRY, Node, Pages, Tree};
 
-pub const CHECKPOINT: u8 = 2;
+pub const ROOT: u8 = 2;
 
 /// Entries of an overlay, pending table or leaf, and of an index page, have 2 bytes on so small a medium.
 pub const ENTRY: usize = 2;
@@ -43,13 +43,51 @@ pub fn crc(bytes: &[u8]) -> u32 {
     })
 }
 
-/// The newest checkpoint and the pages behind its first one, and the tag of that.
-pub fn newest_checkpoint(pages: &Pages) -> (Vec<u8>, [u8; TAG_BYTES]) {
-    let first = |tag: &[u8; TAG_BYTES]| tag[8] == CHECKPOINT && number(tag, 5, 3) == 0;
-    let (&page, (tag, _)) =
-        pages.iter().filter(|(_, (tag, _))| first(tag)).max_by_key(|(_, (tag, _))| number(tag, 0, 5)).expect("a checkpoint");
-    let count = number(tag, 9, 3) as PageIndex;
-    ((page..page + count).flat_map(|page| pages[&page].1.clone()).collect(), *tag)
+/// The kind of page that a tag names: the high half of its byte is a part of the tag's checksum.
+pub fn kind(tag: &[u8; TAG_BYTES]) -> u8 {
+    tag[8] & 0x0F
+}
+
+/// The 36 bits of a tag's sequence.
+pub fn sequence(tag: &[u8; TAG_BYTES]) -> u64 {
+    number(tag, 0, 5) & 0xF_FFFF_FFFF
+}
+
+/// The checksum of a tag alone: CRC-8 with the polynomial 0x2F.
+pub fn crc8(bytes: &[u8]) -> u8 {
+    !bytes
+        .iter()
+        .fold(!0, |crc: u8, &byte| (0..8).fold(crc ^ byte, |crc, _| if crc & 0x80 != 0 { crc << 1 ^ 0x2F } else { crc << 1 }))
+}
+
+/// A root and its copies.
+#[derive(Clone, Debug, Default)]
+pub struct Root {
+    pub number: u64,
+    /// Program pages of each of its pages: the root's own, and those of its copies.
+    pub places: Vec<Vec<PageIndex>>,
+    /// Its bytes, each page from wherever it is.
+    pub bytes: Vec<u8>,
+}
+
+/// All roots in some pages, in the order of their numbers.
+pub fn roots(pages: &Pages) -> Vec<Root> {
+    let mut roots: BTreeMap<u64, Root> = BTreeMap::new();
+    for (&page, (tag, data)) in pages.iter().filter(|(_, (tag, _))| kind(tag) == ROOT) {
+        let (number, index) = (sequence(tag), small(tag, 5, 3));
+        let root = roots.entry(number).or_default();
+        root.number = number;
+        root.places.resize(usize::from(tag[9]), Vec::new());
+        root.bytes.resize(usize::from(tag[9]) * PAGE, 0);
+        root.places[index].push(page);
+        root.bytes[index * PAGE..(index + 1) * PAGE].copy_from_slice(data);
+    }
+    roots.into_values().collect()
+}
+
+/// The newest root.
+pub fn newest_root(pages: &Pages) -> Root {
+    roots(pages).pop().expect("a root")
 }
 
 /// A volume as its pages say.
@@ -69,7 +107,7 @@ fn hash(name: &[u8]) -> u32 {
 impl Volume {
     /// Reads the map and the patches of the journal.
     pub fn new(chip: &Pages) -> Self {
-        let (bytes, _) = newest_checkpoint(chip);
+        let Root { bytes, .. } = newest_root(chip);
         let frame_of_page = |page: usize| page as PageIndex;
         let mut frames = BTreeMap::new();
         let leaves = LOGICAL_PAGES.div_ceil(PAGE / ENTRY);

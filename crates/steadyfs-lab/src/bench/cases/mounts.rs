@@ -10,7 +10,7 @@ use fastrand::Rng;
 
 /// Mounts measured.
 const ROUNDS: u32 = 20;
-/// Durable changes between two of them, at most: roots and checkpoints are met in all stages.
+/// Durable changes between two of them, at most: roots are met in all stages.
 const CHANGES_MAX: u32 = 200;
 
 /// What is measured.

@@ -1,0 +1,33 @@
+//! What a volume has lost, in the words of the commands.
+
+use steadyfs::Damage;
+
+/// One word for programs.
+pub fn name(damage: Damage) -> &'static str {
+    match damage {
+        Damage::Root => "root",
+        Damage::Record => "record",
+        Damage::Journal => "journal",
+        Damage::Leaf => "leaf",
+        _ => "unknown",
+    }
+}
+
+/// What is lost and what that means, in one sentence.
+pub fn describe(damage: Damage) -> &'static str {
+    match damage {
+        Damage::Root => "the newest root cannot be read: what was committed since the one before may be missing",
+        Damage::Record => "a change since the newest root cannot be read: what it was of has the content of before",
+        Damage::Journal => "the newest journal page cannot be read: small changes of the last commits are missing",
+        Damage::Leaf => "a page of the map cannot be read: nor can what it maps",
+        _ => "something cannot be read",
+    }
+}
+
+/// What may be done about it.
+pub fn remedy(damage: Damage) -> &'static str {
+    match damage {
+        Damage::Leaf => "the volume can only be read; copy what there is",
+        _ => "the volume can only be read until `steady check --repair` accepts that",
+    }
+}

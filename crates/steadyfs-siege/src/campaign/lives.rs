@@ -1,0 +1,112 @@
+//! Long lives: cuts in every mount, pages and tags in any state afterwards, read-only looks between, and first pages of blocks
+//! just begun that cannot be read once.
+
+use steadyfs::Access;
+
+use crate::adapt;
+use crate::chip::Cut;
+use crate::client;
+use crate::fault::log_uniform;
+use crate::log::Log;
+use crate::volume::{Settings, Volume};
+
+/// Lets one volume live.
+pub fn volume(seed: u64, log: &mut Log) {
+    let mut volume = match Volume::new(seed, Settings::Any, 2_500, log) {
+        Ok(volume) => volume,
+        Err(error) => return log.find("format refused", format!("{error:?}")),
+    };
+    let mounts = volume.rng.u32(10..40);
+    let calls_max = log_uniform(&mut volume.rng, 80) + 4;
+    let cut_max = log_uniform(&mut volume.rng, 3_000) + 20;
+    let with_first_pages = volume.rng.bool();
+    for _ in 0..mounts {
+        if volume.rng.u32(..4) == 0 && !look_only(&mut volume, log) {
+            return;
+        }
+        if with_first_pages && volume.rng.bool() {
+            let age = volume.rng.usize(..3);
+            volume.chip.arm_first_page(age);
+        }
+        if !life(&mut volume, calls_max, cut_max, log) {
+            return;
+        }
+    }
+}
+
+/// A mount that only reads must show a state that may be, and may not settle anything.
+fn look_only(volume: &mut Volume, log: &mut Log) -> bool {
+    log.count("read-only mounts");
+    let before = volume.chip.operations();
+    let mut result = Ok(true);
+    for _ in 0..2 {
+        result = volume.mount(Access::ReadOnly, log, |mut session| session.verify_mount(false));
+        if result.is_ok() {
+            break;
+        }
+        log.count("read-only mounts refused once");
+    }
+    let after = volume.chip.operations();
+    if (before.programs, before.erases) != (after.programs, after.erases) {
+        log.find("a read-only mount programs", format!("{before:?} {after:?}"));
+    }
+    match result {
+        Ok(is_right) => is_right,
+        Err(error) => {
+            log.find("read-only mount refused", format!("{error:?}"));
+            false
+        }
+    }
+}
+
+fn life(volume: &mut Volume, calls_max: u32, cut_max: u32, log: &mut Log) -> bool {
+    let habits = volume.habits.clone();
+    let calls = volume.rng.u32(..calls_max);
+    // One cut in four is early: it meets the mount itself.
+    let limit = if volume.rng.u32(..4) == 0 { 60 } else { cut_max };
+    let ends_well = volume.rng.u32(..4) == 0;
+    if volume.rng.u32(..4) != 0 {
+        volume.chip.arm_cut(Cut::Operation(volume.rng.u32(..limit)));
+    } else {
+        volume.chip.arm_cut(Cut::Change(volume.rng.u32(..limit.min(200))));
+    }
+    let mut refusals = 0;
+    loop {
+        let fired = volume.chip.fired();
+        let result = volume.mount(Access::ReadWrite, log, |mut session| {
+            if !session.has_power() || !session.verify_mount(true) {
+                return None;
+            }
+            if adapt::why_read_only(&session.fs).is_some() && session.has_power() {
+                session.log.count("mounts that were read-only");
+                return None;
+            }
+            let events = client::any_events(session.rng);
+            session.choose(events);
+            let may_go_on = session.work(&habits, calls, |_, _| true);
+            if may_go_on && ends_well { session.unmount() } else { None }
+        });
+        let is_excused = !volume.chip.has_power();
+        match result {
+            Ok(failed) => {
+                volume.judge_unmount(failed, log);
+                break;
+            }
+            Err(_) if is_excused => break,
+            Err(error) => {
+                let by = if volume.chip.fired() != fired { volume.chip.last_fired() } else { "no fault" };
+                log.trace(|| format!("refused: {error:?}, {by}"));
+                log.count("mounts refused once");
+                refusals += 1;
+                if refusals == 3 {
+                    log.find("mount refused", format!("{error:?}"));
+                    return false;
+                }
+            }
+        }
+    }
+    volume.chip.power_on();
+    volume.chip.disarm();
+    log.count("lives");
+    log.may_go_on()
+}

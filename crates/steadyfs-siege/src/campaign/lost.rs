@@ -1,0 +1,251 @@
+//! Every page that is programmed is lost for good, one at a time: while the volume is not mounted, and while it is.
+
+use std::rc::Rc;
+
+use steadyfs::media::PageIndex;
+use steadyfs::{Access, MountError};
+
+use crate::adapt;
+use crate::chip::Cut;
+use crate::client;
+use crate::fault::log_uniform;
+use crate::log::Log;
+use crate::loss::{self, Verdict};
+use crate::oracle::Oracle;
+use crate::session::{Answer, Session};
+use crate::tree::Tree;
+use crate::view::{self, Partial};
+use crate::volume::{Settings, Volume};
+
+/// What a mount of a damaged volume told.
+struct Told {
+    partial: Partial,
+    /// The mount is read-only, or was refused for writing: it says that something is missing.
+    is_told: bool,
+}
+
+/// Lets one volume live, and loses each of its pages.
+pub fn volume(seed: u64, log: &mut Log) {
+    let mut volume = match Volume::new(seed, Settings::Any, 1_200, log) {
+        Ok(volume) => volume,
+        Err(error) => return log.find("format refused", format!("{error:?}")),
+    };
+    let Some(is_clean) = prepare(&mut volume, log) else { return };
+    // What an intact volume shows is what a damaged one must show, as far as it can be read.
+    let Some(truth) = truth(&mut volume, log) else { return };
+    volume.oracle.settle(truth);
+    let intact = volume.chip.clone();
+    // Only the last record of a volume that did not end well may be taken for what a cut left.
+    let is_whole = |page: &PageIndex| intact.is_programmed(*page);
+    let newest: Vec<PageIndex> = intact.newest().filter(is_whole).take(usize::from(volume.config.unit_pages)).collect();
+    log.trace(|| format!("newest pages {:?}, ended well {is_clean}", intact.newest().collect::<Vec<_>>()));
+    let (history, durable, next_id) = (volume.oracle.history.clone(), volume.oracle.durable.clone(), volume.oracle.next_id);
+    let is_traced = log.is_traced;
+    for page in intact.programmed() {
+        for is_mounted in [false, true] {
+            volume.chip = intact.clone();
+            volume.oracle = Oracle { current: durable[0].clone(), history: history.clone(), durable: durable.clone(), next_id };
+            volume.rng = fastrand::Rng::with_seed(seed ^ u64::from(page) << 1 ^ u64::from(is_mounted));
+            let is_unreadable = volume.rng.u32(..4) != 0;
+            let mut own = Log { is_traced, ..Log::default() };
+            own.trace(|| format!("--- page {page} lost, mounted {is_mounted}, unreadable {is_unreadable}"));
+            if is_mounted {
+                while_mounted(&mut volume, page, is_unreadable, &mut own);
+            } else {
+                own.count("pages lost");
+                volume.chip.lose(page, is_unreadable);
+                let may_be_cut = !is_clean && newest.contains(&page);
+                after_mount(&mut volume, may_be_cut, "", &mut own);
+            }
+            own.counts.into_iter().for_each(|(what, count)| *log.counts.entry(what).or_default() += count);
+            let place = |detail| format!("page {page}{}: {detail}", if is_mounted { ", mounted" } else { "" });
+            log.findings.extend(own.findings.into_iter().map(|f| crate::log::Finding { detail: place(f.detail), ..f }));
+        }
+    }
+}
+
+/// A life before the loss; tells whether it ended well, or `None` when the model cannot follow.
+fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
+    let habits = volume.habits.clone();
+    let mut is_clean = false;
+    for _ in 0..volume.rng.u32(1..4) {
+        let calls = volume.rng.u32(10..120);
+        let cut = (volume.rng.u32(..4) == 0).then(|| log_uniform(&mut volume.rng, 3_000));
+        let ends_well = volume.rng.bool();
+        let result = volume.mount(Access::ReadWrite, log, |mut session| {
+            let events = client::any_events(session.rng);
+            session.choose(events);
+            if let Some(cut) = cut {
+                session.chip().arm_cut(Cut::Operation(cut));
+            }
+            if !session.verify_mount(true) || !session.work(&habits, calls, |_, _| true) {
+                return (false, None);
+            }
+            if ends_well { (true, session.unmount()) } else { (false, None) }
+        });
+        match result {
+            Ok((ended_well, failed)) => {
+                is_clean = ended_well && volume.chip.has_power();
+                volume.judge_unmount(failed, log);
+            }
+            Err(error) => log.find("mount refused before the loss", format!("{error:?}")),
+        }
+        volume.chip.power_on();
+    }
+    let may_go_on = log.may_go_on();
+    // What is known from the other campaigns is not counted again.
+    log.findings.retain(|finding| !crate::session::is_followed(finding.class));
+    may_go_on.then_some(is_clean)
+}
+
+/// What the intact volume shows.
+fn truth(volume: &mut Volume, log: &mut Log) -> Option<Rc<Tree>> {
+    let mut current = None;
+    let result = volume.mount(Access::ReadOnly, log, |mut session| {
+        if session.verify_mount(false) {
+            current = Some(session.oracle.current.clone());
+        }
+    });
+    if let Err(error) = result {
+        log.find("mount refused before the loss", format!("{error:?}"));
+    }
+    current
+}
+
+/// Mounts as a careful user does: for writing, and read-only where that is refused.
+fn mount(volume: &mut Volume, log: &mut Log) -> Result<Told, MountError> {
+    let piece = piece_of(volume);
+    let look = |is_told: bool| {
+        move |mut session: Session<'_, '_, '_>| Told {
+            is_told: is_told || adapt::tells_damage(&session.fs),
+            partial: view::look_tolerantly(&mut session.fs, piece),
+        }
+    };
+    volume.mount(Access::ReadWrite, log, look(false)).or_else(|_| volume.mount(Access::ReadOnly, log, look(true)))
+}
+
+fn piece_of(volume: &Volume) -> usize {
+    let geometry = steadyfs::media::Flash::geometry(&volume.chip);
+    geometry.page_bytes as usize * usize::from(volume.config.unit_pages)
+}
+
+/// Mounts the damaged volume and judges what it shows.
+fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, log: &mut Log) {
+    let told = match mount(volume, log) {
+        Ok(told) => told,
+        Err(error) => {
+            let salvage = volume.mount(Access::ReadOnly, log, |_| ()).map_or("refused, too", |()| "possible");
+            return log.find("refused read-only", format!("{when}{error:?}, salvage {salvage}"));
+        }
+    };
+    let verdict = loss::judge(&told.partial, &volume.oracle);
+    log.trace(|| format!("{when}{verdict:?}, told {}", told.is_told));
+    if told.is_told && matches!(verdict, Verdict::Whole | Verdict::Missing { .. }) {
+        mend(volume, when, log);
+    }
+    match verdict {
+        Verdict::Whole if told.is_told => log.count("  nothing missing, read-only"),
+        Verdict::Whole => log.count("  nothing missing"),
+        Verdict::Missing { files, lists } => count_missing(files, lists, told.is_told, log),
+        Verdict::Old(_) if told.is_told => log.count("  something is old, and the mount says that something is missing"),
+        Verdict::Old(_) if may_be_cut => log.count("  taken for a cut"),
+        Verdict::Old(what) => log.find("silently old", format!("{when}{what}")),
+        // A lost record or journal page cannot say what it changed; the mount can only say that something is missing.
+        Verdict::Wrong(_) if told.is_told => log.count("  never was so, and the mount says that something is missing"),
+        Verdict::Wrong(what) => log.find("silently wrong", format!("{when}{what}")),
+    }
+}
+
+/// What can be mounted read-only can be mended, and written again; nothing wrong or old comes back by that.
+fn mend(volume: &mut Volume, when: &str, log: &mut Log) {
+    let mut scratch = vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.chip))];
+    let result = volume.mount(Access::ReadWrite, log, |mut session| {
+        let repaired = session.fs.repair();
+        session.log.trace(|| format!("repair: {repaired:?}"));
+        let checked = session.fs.check(&mut scratch, true, &mut |_| ());
+        session.log.trace(|| format!("check: {checked:?}"));
+    });
+    if result.is_err() {
+        return log.count("  not mended: the mount is refused");
+    }
+    let piece = piece_of(volume);
+    let result = volume.mount(Access::ReadWrite, log, |mut session| {
+        (adapt::why_read_only(&session.fs), view::look_tolerantly(&mut session.fs, piece))
+    });
+    match result {
+        Ok((Some(_), _)) => log.count("  not mended: still read-only"),
+        Err(_) => log.find("refused after it was mended", when),
+        Ok((None, partial)) => {
+            log.count("  mended");
+            // Files without a name get one in the root.
+            let mut partial = partial;
+            partial.sizes.retain(|path, _| !path.starts_with("lost-"));
+            partial.pieces.retain(|(path, ..)| !path.starts_with("lost-"));
+            partial.attributes.retain(|path, _| !path.starts_with("lost-"));
+            if let Verdict::Old(what) | Verdict::Wrong(what) = loss::judge(&partial, &volume.oracle) {
+                log.count("  mended, and something is missing or changed by that");
+                log.trace(|| format!("mended: {what}"));
+            }
+        }
+    }
+}
+
+fn count_missing(files: usize, lists: usize, is_told: bool, log: &mut Log) {
+    log.count(match (files, lists, is_told) {
+        (_, 1.., true) => "  lists end with an error, read-only",
+        (_, 1.., false) => "  lists end with an error",
+        (0..=1, _, true) => "  one file is missing in part, read-only",
+        (0..=1, _, false) => "  one file is missing in part",
+        (_, _, true) => "  several files are missing in part, read-only",
+        (_, _, false) => "  several files are missing in part",
+    });
+}
+
+/// Loses the page while the volume is mounted, and lets the client go on.
+fn while_mounted(volume: &mut Volume, page: PageIndex, is_unreadable: bool, log: &mut Log) {
+    let habits = volume.habits.clone();
+    let piece = piece_of(volume);
+    let (before, after) = (volume.rng.u32(..8), volume.rng.u32(..8));
+    let result = volume.mount(Access::ReadWrite, log, |mut session| {
+        let events = client::any_events(session.rng);
+        session.choose(events);
+        if !session.verify_mount(true) || !session.work(&habits, before, |_, _| true) {
+            return None;
+        }
+        // What was programmed there may have been erased meanwhile.
+        if !session.chip().is_programmed(page) {
+            return None;
+        }
+        session.log.count("pages lost while mounted");
+        session.chip().lose(page, is_unreadable);
+        session.is_damaged = true;
+        if !session.work(&habits, after, |_, _| true) {
+            return None;
+        }
+        look_while_mounted(&mut session, piece, "mounted");
+        if matches!(session.commit(), Answer::Done(())) {
+            look_while_mounted(&mut session, piece, "after a commit");
+        }
+        if session.rng.bool() { session.unmount() } else { None }
+    });
+    match result {
+        Ok(failed) if failed.as_ref().is_some_and(|failed| failed.error == steadyfs::Error::Corrupt) => {}
+        Ok(failed) => volume.judge_unmount(failed, log),
+        Err(error) => return log.find("mount refused before the loss", format!("{error:?}")),
+    }
+    if log.may_go_on() {
+        after_mount(volume, false, "after a remount: ", log);
+    }
+}
+
+/// What is mounted must be as the model says, as far as it can be read.
+fn look_while_mounted(session: &mut Session<'_, '_, '_>, piece: usize, when: &str) {
+    let partial = view::look_tolerantly(&mut session.fs, piece);
+    let (current, history) = (session.oracle.current.clone(), session.oracle.history.clone());
+    let oracle = Oracle { durable: vec![current.clone()], current, history, next_id: 0 };
+    match loss::judge(&partial, &oracle) {
+        Verdict::Whole | Verdict::Missing { .. } => {}
+        Verdict::Old(what) => session.log.find("silently old", format!("{when}: {what}")),
+        Verdict::Wrong(what) => session.log.find("silently wrong", format!("{when}: {what}")),
+    }
+}

@@ -1,0 +1,48 @@
+//! The campaigns: each makes one volume from a seed, lives with it, and notes what must not be.
+
+pub mod chains;
+pub mod lives;
+pub mod lost;
+pub mod transient;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::log::Log;
+
+/// A campaign: its name, and what it does with one seed.
+#[derive(Clone, Copy)]
+pub struct Campaign {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// Volumes of a full run.
+    pub volumes: u32,
+    run: fn(u64, &mut Log),
+}
+
+/// All campaigns.
+pub const ALL: [Campaign; 4] = [
+    Campaign { name: "transient", volumes: 8_000, run: transient::volume },
+    Campaign { name: "lost", volumes: 300, run: lost::volume },
+    Campaign { name: "chains", volumes: 6_000, run: chains::volume },
+    Campaign { name: "lives", volumes: 2_000, run: lives::volume },
+];
+
+impl Campaign {
+    /// Finds a campaign by its name.
+    pub fn named(name: &str) -> Option<Self> {
+        ALL.into_iter().find(|campaign| campaign.name == name)
+    }
+
+    /// Lets one volume live. A panic of the volume, or of the chip that is used against its rules, is a finding.
+    pub fn run(&self, seed: u64, index: u32, is_traced: bool) -> Log {
+        let mut log = Log { is_traced, ..Log::default() };
+        let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (u64::from(index) << 20) ^ self.name.len() as u64;
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (self.run)(seed, &mut log))) {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_string()));
+            let text = text.unwrap_or_default();
+            log.find(if text.starts_with("illegal use") { "illegal use of the chip" } else { "panic" }, text);
+        }
+        log
+    }
+}

@@ -1,0 +1,181 @@
+//! One read, program or erase fails once, at random, mounted or in a mount. The client goes on, or starts again.
+
+use steadyfs::{Access, MountError};
+
+use crate::adapt;
+use crate::chip::Cut;
+use crate::client;
+use crate::fault::{Fault, log_uniform};
+use crate::log::Log;
+use crate::session::{Answer, FailedUnmount, Session};
+use crate::volume::{Settings, Volume};
+
+/// What is to happen in one mount of the volume.
+struct Plan {
+    calls: u32,
+    /// The fault, and the call before which it is armed.
+    fault: Option<(u32, Fault)>,
+    cut: Option<u32>,
+    goes_on: bool,
+    ends_well: bool,
+}
+
+/// Lets one volume live.
+pub fn volume(seed: u64, log: &mut Log) {
+    let mut volume = match Volume::new(seed, Settings::Any, 3_000, log) {
+        Ok(volume) => volume,
+        Err(error) => return log.find("format refused", format!("{error:?}")),
+    };
+    let sessions = volume.rng.u32(2..5);
+    let strike = volume.rng.u32(..sessions);
+    let in_mount = volume.rng.u32(..10) < 3;
+    for number in 0..sessions {
+        let mut plan = plan(&mut volume.rng);
+        if number == strike && in_mount {
+            let fault = fault_of_a_mount(&mut volume.rng);
+            volume.chip.arm_fault(fault);
+        } else if number == strike {
+            plan.fault = Some((volume.rng.u32(..plan.calls), Fault::any(&mut volume.rng)));
+        }
+        if !session(&mut volume, &plan, log) {
+            return;
+        }
+    }
+    volume.chip.disarm();
+    volume.chip.power_on();
+    last(&mut volume, log);
+}
+
+fn plan(rng: &mut fastrand::Rng) -> Plan {
+    let calls = rng.u32(10..90);
+    let cut = (rng.u32(..4) == 0).then(|| log_uniform(rng, 3_000));
+    Plan { calls, fault: None, cut, goes_on: rng.bool(), ends_well: rng.bool() }
+}
+
+fn fault_of_a_mount(rng: &mut fastrand::Rng) -> Fault {
+    match rng.u32(..10) {
+        0..6 => {
+            let after = log_uniform(rng, 60);
+            Fault::any_read(after, rng)
+        }
+        6..8 => {
+            let after = rng.u32(..5);
+            Fault::any_program(after, rng)
+        }
+        _ => {
+            let after = rng.u32(..2);
+            Fault::any_erase(after, rng)
+        }
+    }
+}
+
+/// One mount; `false` when the volume is given up.
+fn session(volume: &mut Volume, plan: &Plan, log: &mut Log) -> bool {
+    let habits = volume.habits.clone();
+    for attempt in 0.. {
+        let fired = volume.chip.fired();
+        let result = volume.mount(Access::ReadWrite, log, |session| live(session, plan, &habits));
+        let is_struck = volume.chip.fired() != fired;
+        match result {
+            Ok(End::Unmount(failed)) => volume.judge_unmount(failed, log),
+            Ok(End::Dropped) => {}
+            Ok(End::ReadOnly) if is_struck && attempt < 2 => {
+                log.count("mounts that were read-only by a fault");
+                continue;
+            }
+            Ok(End::ReadOnly) => log.find("read-only without a cause", "after a mount"),
+            Err(_) if is_struck && attempt < 2 => {
+                log.count("mounts that failed by a fault");
+                continue;
+            }
+            Err(error) => refused(volume, error, log),
+        }
+        break;
+    }
+    if volume.chip.fired() > 0 {
+        log.counts.insert("volumes that a fault struck", 1);
+    }
+    volume.chip.power_on();
+    log.may_go_on()
+}
+
+/// How a session ended.
+enum End {
+    /// By an unmount.
+    Unmount(Option<FailedUnmount>),
+    /// As if power had failed.
+    Dropped,
+    /// It could only be read.
+    ReadOnly,
+}
+
+fn live(mut session: Session<'_, '_, '_>, plan: &Plan, habits: &client::Habits) -> End {
+    if !session.verify_mount(true) {
+        return End::Dropped;
+    }
+    if adapt::why_read_only(&session.fs).is_some() {
+        return End::ReadOnly;
+    }
+    let events = client::any_events(session.rng);
+    session.choose(events);
+    if let Some(cut) = plan.cut {
+        session.chip().arm_cut(Cut::Operation(cut));
+    }
+    if let Some((0, fault)) = &plan.fault {
+        session.chip().arm_fault(fault.clone());
+    }
+    let may_go_on = session.work(habits, plan.calls, |session, call| {
+        if let Some((at, fault)) = &plan.fault
+            && *at == call + 1
+        {
+            session.chip().arm_fault(fault.clone());
+        }
+        plan.goes_on || !session.was_struck
+    });
+    if !session.has_power() || (!may_go_on && (session.rng.bool() || !session.was_struck)) || !plan.ends_well {
+        return End::Dropped;
+    }
+    End::Unmount(session.unmount())
+}
+
+/// A sound chip, and the mount says no.
+fn refused(volume: &mut Volume, error: MountError, log: &mut Log) {
+    let fault = volume.chip.last_fired().to_string();
+    let reading = match volume.mount(Access::ReadOnly, log, |_| ()) {
+        Ok(()) => "can be mounted read-only".to_string(),
+        Err(error) => format!("read-only {error:?}"),
+    };
+    log.find("mount refused", format!("{error:?}; {reading}; after {fault}"));
+}
+
+/// Without faults: everything works, and a check finds nothing.
+fn last(volume: &mut Volume, log: &mut Log) {
+    let habits = volume.habits.clone();
+    let calls = Plan { calls: 15, fault: None, cut: None, goes_on: true, ends_well: true };
+    for _ in 0..2 {
+        if !session(volume, &calls, log) {
+            return;
+        }
+    }
+    let mut scratch = vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.chip))];
+    let result = volume.mount(Access::ReadWrite, log, |mut session| {
+        if !session.verify_mount(true) {
+            return;
+        }
+        let mut findings = Vec::new();
+        let checked = session.fs.check(&mut scratch, false, &mut |finding| findings.push(format!("{finding:?}")));
+        if !findings.is_empty() || checked.is_err() {
+            session.log.find("a check finds something", format!("{} {checked:?}", findings.join(", ")));
+        }
+        session.choose(steadyfs::CommitOn::MANUAL);
+        if session.work(&habits, 5, |_, _| true) {
+            if let Answer::Over = session.commit() {
+                return;
+            }
+            session.verify("the end");
+        }
+    });
+    if let Err(error) = result {
+        refused(volume, error, log);
+    }
+}

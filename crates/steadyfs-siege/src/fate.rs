@@ -1,0 +1,145 @@
+//! What a power cut leaves of the page or the block that it meets.
+
+use std::rc::Rc;
+
+use steadyfs::media::TAG_BYTES;
+
+use crate::chip::{Content, Face, Page};
+
+/// How pages end up that a cut meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Always unsteady.
+    Unsteady,
+    /// Any of the states of the contract.
+    Mixed,
+}
+
+/// Draws one face.
+pub fn pick<'a>(faces: &'a [(u32, Face)], rng: &mut fastrand::Rng) -> &'a Face {
+    let total: u32 = faces.iter().map(|(weight, _)| weight).sum();
+    let mut left = rng.u32(..total);
+    for (weight, face) in faces {
+        if left < *weight {
+            return face;
+        }
+        left -= weight;
+    }
+    unreachable!("the weights add up")
+}
+
+/// A damaged page: data of any bytes, and a tag that reads as anything, that of another recent page included.
+pub fn torn(whole: &Content, recent_tags: &[[u8; TAG_BYTES]], rng: &mut fastrand::Rng) -> Content {
+    let mut page = whole.clone();
+    let bytes = page.data.len();
+    match rng.u32(..5) {
+        0 => page.data[rng.usize(..bytes)..].fill(0xFF),
+        1 => page.data.iter_mut().for_each(|byte| *byte |= rng.u8(..)),
+        2 => rng.fill(&mut page.data),
+        3 => page.data[rng.usize(..bytes)] ^= 1 << rng.u32(..8),
+        _ => {}
+    }
+    match rng.u32(..8) {
+        0 => page.tag = [0xFF; TAG_BYTES],
+        1 => page.tag[rng.usize(..TAG_BYTES)..].fill(0xFF),
+        2 => page.tag.iter_mut().for_each(|byte| *byte |= rng.u8(..)),
+        3 => rng.fill(&mut page.tag),
+        4 if !recent_tags.is_empty() => page.tag = recent_tags[rng.usize(..recent_tags.len())],
+        5 | 6 if !recent_tags.is_empty() => {
+            // A stretch of another tag: its sequence with this page's kind, or the other way round.
+            let other = recent_tags[rng.usize(..recent_tags.len())];
+            let from = rng.usize(..TAG_BYTES);
+            let to = rng.usize(from..TAG_BYTES) + 1;
+            page.tag[from..to].copy_from_slice(&other[from..to]);
+        }
+        _ => {}
+    }
+    if page == *whole {
+        page.data[rng.usize(..bytes)] ^= 1 << rng.u32(..8);
+    }
+    page
+}
+
+/// A page that shows another face at each look; the whole one is among them or not.
+pub fn unsteady(whole: &Rc<Content>, recent_tags: &[[u8; TAG_BYTES]], rng: &mut fastrand::Rng) -> Page {
+    let faces = vec![
+        (rng.u32(..6), Face::Shows(whole.clone())),
+        (rng.u32(1..5), Face::Unreadable),
+        (rng.u32(..4), Face::Blank),
+        (rng.u32(..3), Face::Shows(Rc::new(torn(whole, recent_tags, rng)))),
+        (rng.u32(..2), Face::Shows(Rc::new(torn(whole, recent_tags, rng)))),
+    ];
+    Page::Unsteady(Rc::new(faces))
+}
+
+/// A page whose program was cut.
+pub fn cut_program(
+    whole: &Rc<Content>,
+    was_fit: bool,
+    style: Style,
+    recent_tags: &[[u8; TAG_BYTES]],
+    rng: &mut fastrand::Rng,
+) -> Page {
+    if style == Style::Unsteady {
+        return unsteady(whole, recent_tags, rng);
+    }
+    match rng.u32(..10) {
+        0 if was_fit => Page::Blank,
+        1 | 2 if was_fit => Page::Whole(whole.clone()),
+        0 | 3 => Page::Touched,
+        4 => Page::Lost,
+        1 | 5 | 6 => Page::Torn(Rc::new(torn(whole, recent_tags, rng))),
+        _ => unsteady(whole, recent_tags, rng),
+    }
+}
+
+/// A page that was touched before, and programmed again.
+pub fn overprogrammed(whole: &Rc<Content>, recent_tags: &[[u8; TAG_BYTES]], rng: &mut fastrand::Rng) -> Page {
+    match rng.u32(..3) {
+        0 => Page::Lost,
+        1 => unsteady(whole, recent_tags, rng),
+        _ => Page::Torn(Rc::new(torn(whole, recent_tags, rng))),
+    }
+}
+
+/// A block whose erase was cut: each page has a fate of its own.
+pub fn cut_erase(pages: &mut [Page], page_bytes: usize, style: Style, recent_tags: &[[u8; TAG_BYTES]], rng: &mut fastrand::Rng) {
+    let whole_block = rng.u32(..8);
+    for page in pages {
+        if style == Style::Mixed && whole_block == 0 {
+            continue; // the erase had not begun
+        }
+        if style == Style::Mixed && whole_block == 1 {
+            *page = Page::Touched;
+            continue;
+        }
+        *page = cut_erase_of_page(page, page_bytes, style, recent_tags, rng);
+    }
+}
+
+fn cut_erase_of_page(
+    page: &Page,
+    page_bytes: usize,
+    style: Style,
+    recent_tags: &[[u8; TAG_BYTES]],
+    rng: &mut fastrand::Rng,
+) -> Page {
+    let old = match page {
+        Page::Whole(content) | Page::Torn(content) => content.clone(),
+        Page::Unsteady(faces) => match pick(faces, rng) {
+            Face::Shows(content) => content.clone(),
+            _ => Rc::new(Content::blank(page_bytes)),
+        },
+        _ => Rc::new(Content::blank(page_bytes)),
+    };
+    match if style == Style::Unsteady { 9 } else { rng.u32(..10) } {
+        0..3 => match page {
+            Page::Blank => Page::Touched,
+            page => page.clone(),
+        },
+        3 | 4 => Page::Touched,
+        5 => Page::Lost,
+        6 => Page::Torn(Rc::new(torn(&old, recent_tags, rng))),
+        _ => unsteady(&old, recent_tags, rng),
+    }
+}

@@ -1,0 +1,26 @@
+//! A besieger of SteadyFS that knows its public documentation and nothing else.
+//!
+//! It has a chip of its own ([`chip`]), a model of its own ([`tree`], [`oracle`]), and campaigns, each drawn from a seed:
+//!
+//! | campaign | what the world does | what must hold |
+//! |---|---|---|
+//! | [`transient`](campaign::transient) | one read, program, erase or flush fails once, in a call or in a mount | the call's error says that nothing changed; the open transaction and the volume stay |
+//! | [`lost`](campaign::lost) | each page in turn is lost for good, mounted and not | what can be read is right, or the mount says that something is missing |
+//! | [`chains`](campaign::chains) | forty mounts in a row are cut, every cut page unsteady | the volume is there, as it was |
+//! | [`lives`](campaign::lives) | cuts all the time, torn pages with tags that read as anything, first pages that cannot be read once | as above, also in read-only mounts |
+//!
+//! `cargo run --release -p steadyfs-siege -- transient --seed 1` runs one; each failure prints the command that replays it.
+
+pub mod adapt;
+pub mod campaign;
+pub mod chip;
+pub mod client;
+pub mod fate;
+pub mod fault;
+pub mod log;
+pub mod loss;
+pub mod oracle;
+pub mod session;
+pub mod tree;
+pub mod view;
+pub mod volume;

@@ -1,0 +1,51 @@
+//! What a volume's life showed: findings, and counts of what happened.
+
+use std::collections::BTreeMap;
+
+use crate::session::is_followed;
+
+/// Something that must not be.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The kind of failure, a few words.
+    pub class: &'static str,
+    /// What happened.
+    pub detail: String,
+}
+
+/// Everything that is noted while a volume lives.
+#[derive(Clone, Debug, Default)]
+pub struct Log {
+    /// Failures.
+    pub findings: Vec<Finding>,
+    /// Counts of what happened, to see that a campaign reaches what it means to.
+    pub counts: BTreeMap<&'static str, u64>,
+    /// Whether each call is printed.
+    pub is_traced: bool,
+}
+
+impl Log {
+    /// Notes a failure.
+    pub fn find(&mut self, class: &'static str, detail: impl Into<String>) {
+        let detail = detail.into();
+        self.trace(|| format!("FINDING {class}: {detail}"));
+        self.findings.push(Finding { class, detail });
+    }
+
+    /// Whether the model still knows what is on the volume.
+    pub fn may_go_on(&self) -> bool {
+        self.findings.iter().all(|finding| is_followed(finding.class))
+    }
+
+    /// Counts something.
+    pub fn count(&mut self, what: &'static str) {
+        *self.counts.entry(what).or_default() += 1;
+    }
+
+    /// Prints a line where calls are traced.
+    pub fn trace(&self, line: impl FnOnce() -> String) {
+        if self.is_traced {
+            println!("{}", line());
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The header of a root. The tables behind it follow without gaps: frames of the leaves, overlay, pending pages, wear, states.
+//!
+//! ```text
+//! 0        4         6             8             10      12         20                  28           32                      50       52      56     64
+//! | "SFSR" | version | overlay len | pending len | flags | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | wear base | 0 |
+//! ```
+
+use super::{Fields, VERSION};
+use crate::config::ROOT_HEADER_BYTES;
+
+const MAGIC: u32 = u32::from_le_bytes(*b"SFSR");
+const UNMARKED: u16 = 1;
+const WORN_OUT: u16 = 2;
+const CLOSED: u16 = 4;
+
+/// Bytes of the header.
+pub(crate) const BYTES: usize = ROOT_HEADER_BYTES as usize;
+
+/// A parsed header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub overlay_len: u32,
+    pub pending_len: u32,
+    /// Written by a mount or by format: a journal page comes before the first frame that a head programs.
+    pub unmarked: bool,
+    /// The volume can only be read.
+    pub worn_out: bool,
+    /// The volume was ended here: nothing was programmed outside of the ring since.
+    pub closed: bool,
+    /// Every program after the root has at least this sequence.
+    pub sequence: u64,
+    /// First sequence of the open transaction, or all ones.
+    pub transaction_start: u64,
+    /// Newest journal page, or all ones.
+    pub journal_at: u32,
+    /// Block (or all ones) and next place of each head.
+    pub heads: [(u32, u32); 3],
+    pub credit: u16,
+    /// Erases of each block beyond its wear in the table.
+    pub wear_base: u32,
+}
+
+impl Header {
+    /// Reads a header; `None` when it is none.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        if bytes.len() < BYTES {
+            return None;
+        }
+        let mut fields = Fields::new(&bytes[..BYTES]);
+        if fields.get32() != MAGIC || fields.get16() != VERSION {
+            return None;
+        }
+        let (overlay_len, pending_len, flags) = (fields.get16().into(), fields.get16().into(), fields.get16());
+        let (sequence, transaction_start, journal_at) = (fields.get(8), fields.get(8), fields.get32());
+        let mut heads = [(0, 0); 3];
+        for head in &mut heads {
+            *head = (fields.get32(), fields.get16().into());
+        }
+        Some(Self {
+            overlay_len,
+            pending_len,
+            unmarked: flags & UNMARKED != 0,
+            worn_out: flags & WORN_OUT != 0,
+            closed: flags & CLOSED != 0,
+            sequence,
+            transaction_start,
+            journal_at,
+            heads,
+            credit: fields.get16(),
+            wear_base: fields.get32(),
+        })
+    }
+
+    /// Writes a header.
+    pub fn emit(&self) -> [u8; BYTES] {
+        let flag = |set: bool, bit: u16| if set { bit } else { 0 };
+        let flags = flag(self.unmarked, UNMARKED) | flag(self.worn_out, WORN_OUT) | flag(self.closed, CLOSED);
+        let mut bytes = [0; BYTES];
+        let mut fields = Fields::new(&mut bytes[..]);
+        fields.put(4, MAGIC.into());
+        fields.put(2, VERSION.into());
+        fields.put(2, self.overlay_len.into());
+        fields.put(2, self.pending_len.into());
+        fields.put(2, flags.into());
+        fields.put(8, self.sequence);
+        fields.put(8, self.transaction_start);
+        fields.put(4, self.journal_at.into());
+        for (block, next) in self.heads {
+            fields.put(4, block.into());
+            fields.put(2, next.into());
+        }
+        fields.put(2, self.credit.into());
+        fields.put(4, self.wear_base.into());
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn emit_then_parse_returns_the_header() {
+        let header = Header {
+            overlay_len: 400,
+            pending_len: 3,
+            unmarked: true,
+            worn_out: false,
+            closed: true,
+            sequence: 1 << 39,
+            transaction_start: u64::MAX,
+            journal_at: u32::MAX,
+            heads: [(1, 2), (3, 4), (u32::MAX, 0)],
+            credit: 310,
+            wear_base: 99_000,
+        };
+        assert_eq!(Header::parse(&header.emit()), Some(header));
+        assert_eq!(Header::parse(&[0xFF; BYTES]), None);
+    }
+}

@@ -1,0 +1,357 @@
+//! Roll-forward: the records that were programmed after the root, in the order of their sequence.
+//!
+//! A head programs the pages of a block one after the other, so a record with another one behind it was complete. The last record of each
+//! block may have been cut, or be one whose program failed: it counts only with the checksum of all its pages. What its tag says is not
+//! believed before.
+//!
+//! A sequence number that is missing was a record that is lost, unless the numbers jump by [`FAILURE_JUMP`] or more: so they do after a
+//! program that failed. A move that is lost does no harm, for its source is still there.
+
+use super::blocks::State;
+use super::mount::Damage;
+use super::program::FAILURE_JUMP;
+use super::scan::TRIES;
+use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
+use crate::config::LISTED_MAX;
+use crate::error::Error;
+use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
+
+/// Furthest that a record's sequence may be from its root's.
+const HORIZON: u64 = 1 << 22;
+
+/// The next record of a block in which roll-forward looks for them. One for each block is kept, so the sequence is relative to the root's,
+/// which halves its size.
+#[derive(Clone, Copy)]
+struct Cursor {
+    /// As in [`Record`].
+    place: u32,
+    distance: u32,
+    logical: u32,
+    kind: Kind,
+    aux: u32,
+}
+
+/// A record found by roll-forward.
+#[derive(Clone, Copy)]
+pub(super) struct Record {
+    pub tag: Tag,
+    /// Frame, or page for a journal record.
+    pub place: u32,
+}
+
+/// How roll-forward ended.
+pub(super) struct Last {
+    /// The last record.
+    pub record: Option<Record>,
+    /// The journal buffer holds the newest journal page.
+    pub journal_is_read: bool,
+}
+
+type Cursors = [Option<Cursor>; LISTED_MAX + 3];
+
+impl<F: Flash> Store<'_, F> {
+    /// Applies the records that were programmed after the root.
+    ///
+    /// Not inlined, so that its cursors are off the stack when the volume is settled.
+    #[inline(never)]
+    pub(super) fn roll_forward(&mut self) -> Result<Last, Error> {
+        let base = self.sequence;
+        let mut cursors: Cursors = [None; LISTED_MAX + 3];
+        if !self.ring.closed {
+            self.begin_cursors(&mut cursors, base)?;
+        }
+        let unit = u64::from(self.layout.config.unit_pages);
+        let mut last = None;
+        let mut buffered = NONE;
+        while let Some((record, ends)) = self.next_record(&mut cursors, base)? {
+            if ends && !self.is_whole(&record, &mut buffered)? {
+                continue;
+            }
+            // One with a number that was used already is not of this volume's order.
+            let Some(gap) = record.tag.sequence.checked_sub(self.sequence) else { continue };
+            if gap > 0 && gap < FAILURE_JUMP && gap > u64::from(self.lost_moves) * unit {
+                self.damage = Some(Damage::Record);
+            }
+            self.apply(&record, &mut buffered)?;
+            self.sequence = record.tag.sequence + self.record_programs(&record);
+            last = Some(record);
+        }
+        Ok(Last { record: last, journal_is_read: buffered != NONE && buffered == self.journal_at })
+    }
+
+    /// Makes a cursor for each block in which records may be.
+    fn begin_cursors(&mut self, cursors: &mut Cursors, base: u64) -> Result<(), Error> {
+        let mut count = 0;
+        for &head in &[HeadIndex::User, HeadIndex::Moved, HeadIndex::Journal] {
+            let Head { block, next } = self.heads[head as usize];
+            if block != NONE {
+                self.look(&mut cursors[count], Some(head), block, next, base)?;
+                count += 1;
+            }
+        }
+        for block in 0..self.blocks.block_count() {
+            if self.blocks.state(block) == State::Listed && count < cursors.len() {
+                self.look(&mut cursors[count], None, block, 0, base)?;
+                count += usize::from(cursors[count].is_some());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether every page of a record has the right checksum and is what its tag says. A journal page is in the journal buffer then.
+    fn is_whole(&mut self, record: &Record, buffered: &mut PageIndex) -> Result<bool, Error> {
+        let Record { tag, place } = *record;
+        if Kinds::JOURNAL.has(tag.kind) {
+            return Ok(self.buffer_journal(place, buffered)? == Some(tag));
+        }
+        let first = self.frame_page(place);
+        for index in 0..u32::from(self.layout.config.unit_pages) {
+            let found = self.read_tagged(first + index, Kinds::of(&[tag.kind]))?;
+            if found != Some(Tag { sequence: tag.sequence + u64::from(index), ..tag }) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads a journal page into the journal buffer, several times if it is damaged.
+    fn buffer_journal(&mut self, page: PageIndex, buffered: &mut PageIndex) -> Result<Option<Tag>, Error> {
+        *buffered = NONE;
+        for _ in 0..TRIES {
+            match self.read_journal(page) {
+                Err(Error::Corrupt) => {}
+                result => {
+                    *buffered = page;
+                    return result.map(Some);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Programs of a record.
+    fn record_programs(&self, record: &Record) -> u64 {
+        if Kinds::JOURNAL.has(record.tag.kind) { 1 } else { self.layout.config.unit_pages.into() }
+    }
+
+    /// A tag, or `None` when it cannot be read or is none.
+    fn tag_at(&mut self, page: PageIndex) -> Result<Option<Tag>, Error> {
+        let mut tag = [0; TAG_BYTES];
+        for _ in 0..TRIES {
+            if self.read_tag(page, &mut tag)? {
+                return Ok(Tag::parse(&tag));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes a cursor at a place of a head's block, or at the start of a listed one that any head may have taken since the
+    /// root, if a new record is there.
+    fn look(
+        &mut self,
+        cursor: &mut Option<Cursor>,
+        head: Option<HeadIndex>,
+        block: u32,
+        next: u32,
+        base: u64,
+    ) -> Result<(), Error> {
+        *cursor = None;
+        if next >= self.head_capacity(head.unwrap_or(HeadIndex::User)) {
+            return Ok(());
+        }
+        let page = self.place_page(head, block, next);
+        // A block that was listed and is not erased yet may begin with a page that a power cut tore long ago: its tag may say anything.
+        let tag = if head.is_some() { self.tag_at(page)? } else { self.read_tagged(page, Kinds::ALL)? };
+        let Some(tag) = tag else {
+            // No head begins a block behind its first page.
+            let never_used = head.is_none() && self.page_is_blank(page)?;
+            return if never_used { Ok(()) } else { self.look_behind(cursor, head, block, next, base) };
+        };
+        if self.is_new(&tag, head, base) {
+            *cursor = Some(self.cursor(&tag, block, next, base));
+        }
+        Ok(())
+    }
+
+    fn cursor(&self, tag: &Tag, block: u32, next: u32, base: u64) -> Cursor {
+        let head = head_of(tag.kind).unwrap_or(HeadIndex::User);
+        let place = block * self.head_capacity(head) + next;
+        Cursor { place, distance: (tag.sequence - base) as u32, logical: tag.logical, kind: tag.kind, aux: tag.aux }
+    }
+
+    /// First page of a place in a block.
+    fn place_page(&self, head: Option<HeadIndex>, block: u32, next: u32) -> PageIndex {
+        let unit = if head == Some(HeadIndex::Journal) { 1 } else { u32::from(self.layout.config.unit_pages) };
+        block * self.layout.geometry.pages_per_block + next * unit
+    }
+
+    /// Whether a tag is of a record that was programmed after the root, by a head.
+    fn is_new(&self, tag: &Tag, head: Option<HeadIndex>, base: u64) -> bool {
+        let of_head = head_of(tag.kind).is_some_and(|found| head.is_none_or(|head| head == found));
+        of_head && (base..base + HORIZON).contains(&tag.sequence) && self.names_something(tag)
+    }
+
+    /// At a place without a record: behind a page that a power cut tore lies nothing. One with another record behind it was lost, or its
+    /// program failed: the numbers tell.
+    fn look_behind(
+        &mut self,
+        cursor: &mut Option<Cursor>,
+        head: Option<HeadIndex>,
+        block: u32,
+        next: u32,
+        base: u64,
+    ) -> Result<(), Error> {
+        let heads = match head {
+            Some(head) => [Some(head), None],
+            None => [Some(HeadIndex::User), Some(HeadIndex::Journal)],
+        };
+        for head in heads.into_iter().flatten() {
+            if next + 1 >= self.head_capacity(head) {
+                continue;
+            }
+            let page = self.place_page(Some(head), block, next + 1);
+            let Some(tag) = self.read_tagged(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, None, base)) else { continue };
+            if head_of(tag.kind).is_some_and(|of| (of == HeadIndex::Journal) == (head == HeadIndex::Journal)) {
+                self.lost_moves += u32::from(Kinds::MOVED.has(tag.kind));
+                *cursor = Some(self.cursor(&tag, block, next + 1, base));
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the record with the lowest sequence; and whether it is the last one of its block.
+    fn next_record(&mut self, cursors: &mut Cursors, base: u64) -> Result<Option<(Record, bool)>, Error> {
+        let (mut slot, mut lowest) = (0, u32::MAX);
+        for (index, cursor) in cursors.iter().enumerate() {
+            if let Some(cursor) = cursor
+                && cursor.distance < lowest
+            {
+                (slot, lowest) = (index, cursor.distance);
+            }
+        }
+        let Some(Cursor { place, distance, logical, kind, aux }) = cursors[slot] else { return Ok(None) };
+        let Some(head) = head_of(kind) else { return Ok(None) };
+        let (block, next) = (place / self.head_capacity(head), place % self.head_capacity(head) + 1);
+        let cursor = &mut cursors[slot];
+        self.look(cursor, Some(head), block, next, base)?;
+        // Sequences grow within a block.
+        if cursor.is_some_and(|after| after.distance <= distance) {
+            *cursor = None;
+        }
+        let ends = cursor.is_none();
+        let old = core::mem::replace(&mut self.heads[head as usize], Head { block, next }).block;
+        if old != block {
+            if old != NONE {
+                self.blocks.set_state(old, State::Used);
+            }
+            self.blocks.set_state(block, State::Active);
+        }
+        let tag = Tag { sequence: base + u64::from(distance), logical, kind, aux };
+        Ok(Some((Record { tag, place }, ends)))
+    }
+
+    /// Applies a record.
+    fn apply(&mut self, record: &Record, buffered: &mut PageIndex) -> Result<(), Error> {
+        let Record { tag, place } = *record;
+        if !Kinds::JOURNAL.has(tag.kind) {
+            return self.apply_frame(&tag, place);
+        }
+        if tag.kind == Kind::JournalDiscard && *buffered != place && self.buffer_journal(place, buffered)?.is_none() {
+            // What it discards stays.
+            self.damage = Some(Damage::Record);
+            self.journal.clear();
+        }
+        self.apply_journal(&tag, place)
+    }
+
+    /// Applies a record whose content lies in `frame`.
+    pub(super) fn apply_frame(&mut self, tag: &Tag, frame: Frame) -> Result<(), Error> {
+        let logical = tag.logical;
+        match tag.kind {
+            Kind::Data => {
+                let start = tag.sequence - u64::from(tag.aux).min(tag.sequence);
+                if start != self.transaction_start {
+                    self.pending.clear();
+                    self.transaction_start = start;
+                }
+                match self.pending.find(logical) {
+                    Some(index) => self.pending.set_value(index, frame),
+                    None if !self.pending.insert(logical, frame) => return Err(Error::Corrupt),
+                    None => {}
+                }
+            }
+            Kind::DataCommit => {
+                self.pending.clear();
+                self.transaction_start = IDLE;
+                self.replay_set(logical, frame)?;
+            }
+            // A copy was programmed only while the map named its source, and records come in the order of one sequence: the newest
+            // counts. One whose program failed may read as complete, and is followed by another one.
+            Kind::Moved => return self.replay_set(logical, frame),
+            Kind::MovedPending => {
+                if let Some(index) = self.pending.find(logical) {
+                    self.pending.set_value(index, frame);
+                }
+            }
+            Kind::Leaf => self.adopt_leaf(logical, frame),
+            Kind::MovedLeaf => self.root.set(logical, frame),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Applies a commit. The journal buffer holds the page when it discards anything.
+    fn apply_journal(&mut self, tag: &Tag, page: PageIndex) -> Result<(), Error> {
+        let start = tag.sequence - u64::from(tag.aux).min(tag.sequence);
+        if self.transaction_start != IDLE && start != self.transaction_start {
+            self.pending.clear();
+        }
+        self.transaction_start = IDLE;
+        self.journal_at = page;
+        if tag.kind == Kind::JournalDiscard {
+            let mut from = 0;
+            while let Some(logical) = self.journal.next_discard(from) {
+                self.replay_set(logical, 0)?;
+                if let Some(index) = self.pending.find(logical) {
+                    self.pending.set_value(index, 0);
+                }
+                from = logical + 1;
+            }
+        }
+        // A journal page whose program failed may read as complete, and is followed by the same one elsewhere: its transaction is
+        // committed already.
+        if self.pending.len() == 0 && start == self.committed_start {
+            return Ok(());
+        }
+        self.committed_start = start;
+        // The commit names how many pages it is of.
+        if self.pending.len() != tag.logical {
+            self.damage = Some(Damage::Record);
+        }
+        for index in 0..self.pending.len() {
+            self.replay_set(self.pending.key(index), self.pending.value(index))?;
+        }
+        self.pending.clear();
+        Ok(())
+    }
+
+    pub(super) fn replay_set(&mut self, logical: u32, frame: Frame) -> Result<(), Error> {
+        match self.overlay.find(logical) {
+            Some(index) => self.overlay.set_value(index, frame),
+            None if !self.overlay.insert(logical, frame) => return Err(Error::Corrupt),
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+/// The head that programs a kind of record.
+fn head_of(kind: Kind) -> Option<HeadIndex> {
+    match kind {
+        Kind::Super | Kind::Root => None,
+        Kind::Journal | Kind::JournalDiscard => Some(HeadIndex::Journal),
+        Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => Some(HeadIndex::Moved),
+        Kind::Data | Kind::DataCommit | Kind::Leaf => Some(HeadIndex::User),
+    }
+}

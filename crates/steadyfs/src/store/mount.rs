@@ -1,0 +1,372 @@
+//! Format and mount.
+//!
+//! ```text
+//! superblock → newest root → records since, in the order of their sequence → live frames from the map ─┬→ clean: nothing is programmed
+//!                                                                                                      ├→ damaged: read-only, and told
+//!                                                                                                      └→ settle: a root of its own
+//! ```
+
+use super::blocks::State;
+use super::forward::Last;
+use super::map::Recent;
+use super::program::was_read;
+use super::ring::SEQUENCE_MAX;
+use super::scan::{TRIES, UNSTEADY_TRIES};
+use super::table::read_word;
+use super::{Frame, IDLE, NONE, Store};
+use crate::config::{Config, Layout};
+use crate::error::{Error, MountError};
+use crate::format::superblock::Superblock;
+use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
+
+/// What a mount may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing is programmed or erased, ever.
+    ReadOnly,
+    /// The mount settles what a power cut left, and the volume can be changed. Where something is [lost](Damage), it is mounted for reading.
+    ReadWrite,
+}
+
+/// What a mount found missing. The volume can only be read until it is [repaired](crate::FileSystem::repair).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Damage {
+    /// The newest root can be read nowhere. What was committed since the one before may be missing.
+    Root,
+    /// A record since the newest root can be read no more: a page may have the content of before, or a transaction lack a page.
+    Record,
+    /// The newest journal page can be read no more: small changes of the last commits are missing.
+    Journal,
+    /// A leaf of the map can be read no more: pages that it maps are [`Error::Corrupt`].
+    Leaf,
+}
+
+impl<'m, F: Flash> Store<'m, F> {
+    /// Makes an empty volume. Everything on the medium is lost.
+    ///
+    /// # Cost
+    /// One look at each block's mark and one read; `ring_count + 2` erases; `root_programs + 2` programs.
+    ///
+    /// # Power loss
+    /// The medium is not formatted until the last program.
+    pub fn format(flash: F, config: &Config, memory: &'m mut [u8]) -> Result<F, MountError> {
+        // Changed in place: a copy of a store costs code and stack.
+        let mut result = Self::empty(flash, config, memory);
+        if let Ok(store) = &mut result {
+            store.write_empty()?;
+        }
+        result.map(|store| store.flash)
+    }
+
+    /// Writes the superblocks and the root of an empty volume.
+    fn write_empty(&mut self) -> Result<(), MountError> {
+        self.pass_earlier_volume()?;
+        self.choose_own_blocks()?;
+        (self.ring.place, self.ring.closed) = (0, true);
+        while !self.write_root_here()? {
+            self.advance_ring()?;
+        }
+        let pages = self.layout.geometry.pages_per_block;
+        self.program_superblock(self.ring.superblock_copy * pages)?;
+        self.program_superblock(0)?;
+        Ok(self.flash.sync()?)
+    }
+
+    /// Notes bad blocks, and chooses a first sequence: pages of an earlier volume stay until their blocks are erased. Roll-forward takes
+    /// them for old ones if all sequences of this volume are higher: that of the newest first page of a block, and of what was
+    /// programmed after it.
+    fn pass_earlier_volume(&mut self) -> Result<(), MountError> {
+        let Geometry { block_count, pages_per_block, .. } = self.layout.geometry;
+        let mut newest = 0;
+        for block in 0..block_count {
+            let state = if self.flash.is_bad(block)? { State::Bad } else { State::Free };
+            self.blocks.set_state(block, state);
+            if state == State::Free {
+                // No volume lives to see half of them.
+                let tag = self.read_tagged(block * pages_per_block, Kinds::ALL)?;
+                newest = tag.map_or(newest, |tag| newest.max(tag.sequence));
+            }
+        }
+        if newest >= SEQUENCE_MAX / 2 {
+            // No chip lives so long: whatever wrote that, it must go.
+            for block in 0..block_count {
+                if self.blocks.state(block) == State::Free {
+                    self.erase(block)?;
+                }
+            }
+        } else if newest > 0 {
+            self.sequence = newest + u64::from(block_count * pages_per_block) * 4 + 0x1_0000;
+        }
+        Ok(())
+    }
+
+    /// Erases the first good blocks for superblocks and ring. Whatever roots an earlier volume had in other blocks: nobody looks there.
+    fn choose_own_blocks(&mut self) -> Result<(), MountError> {
+        let Layout { ring_count, config, geometry, .. } = self.layout;
+        let mut taken = 0;
+        for block in 0..geometry.block_count.min(65) {
+            if taken == ring_count || self.blocks.state(block) != State::Free || !self.erase(block)? {
+                continue;
+            }
+            self.blocks.set_state(block, State::Reserved);
+            match (block, self.ring.superblock_copy) {
+                (0, _) => {}
+                (_, NONE) => self.ring.superblock_copy = block,
+                _ => {
+                    self.ring.blocks |= 1 << (block - 1);
+                    taken += 1;
+                }
+            }
+        }
+        let (found, allowed) = (self.blocks.count(State::Bad), u32::from(config.bad_blocks_max));
+        if found > allowed || taken < ring_count || self.blocks.state(0) != State::Reserved {
+            return Err(MountError::TooManyBadBlocks { found, allowed });
+        }
+        Ok(())
+    }
+
+    /// Finds a superblock; `memory` is used as a page buffer. The second copy lies in the first good block after block 0.
+    fn find_superblock(flash: &mut F, memory: &mut [u8]) -> Result<Superblock, MountError> {
+        let device = flash.geometry();
+        let page_bytes = device.page_bytes as usize;
+        if memory.len() < page_bytes {
+            return Err(MountError::MemoryTooSmall { needed: page_bytes, given: memory.len() });
+        }
+        for block in 0..device.block_count.min(32) {
+            if block > 0 && flash.is_bad(block)? {
+                continue;
+            }
+            if let Some(superblock) = read_superblock(flash, block, &mut memory[..page_bytes])? {
+                return Ok(superblock);
+            }
+        }
+        Err(MountError::NotFormatted)
+    }
+
+    /// Reads what a volume is. The store has its content after [`recover`](Self::recover).
+    ///
+    /// Neither is inlined: what one needs is off the stack when the other runs, and a store behind a pointer takes less code
+    /// than one in the frame of the function that makes it.
+    #[inline(never)]
+    pub fn open(mut flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
+        let superblock = Self::find_superblock(&mut flash, memory)?;
+        // Changed in place: a copy of a store costs code and stack.
+        let mut result = Self::empty(flash, &superblock.config, memory);
+        if let Ok(store) = &mut result {
+            if superblock.ring.count_ones() != store.layout.ring_count {
+                return Err(MountError::NotFormatted);
+            }
+            (store.ring.blocks, store.ring.superblock_copy) = (superblock.ring, superblock.copy);
+            store.may_write = access == Access::ReadWrite;
+            store.read_only = !store.may_write;
+        }
+        result
+    }
+
+    /// Brings the store to the state that was committed last, and the medium as well with `SETTLE`; `false` when there is no
+    /// readable root.
+    ///
+    /// A firmware that only reads links nothing that programs: so `SETTLE` is known to the compiler.
+    ///
+    /// # Cost
+    /// See [`bounds`](super::bounds).
+    #[inline(never)]
+    pub fn recover<const SETTLE: bool>(&mut self) -> Result<bool, Error> {
+        let Some(last) = self.find_state()? else { return Ok(false) };
+        if self.ring.closed && self.damage.is_none() {
+            self.read_only |= self.worn_out;
+            return Ok(true);
+        }
+        if SETTLE && !self.worn_out && self.damage.is_none() {
+            match self.settle(last) {
+                // The medium takes no more. What there is can still be read: from the same root, for this mount's is not complete.
+                Err(Error::MediaFailing | Error::ReadOnly) => {}
+                result => return result.map(|()| true),
+            }
+            if self.find_state()?.is_none() {
+                return Ok(false);
+            }
+        }
+        self.read_only = true;
+        Ok(true)
+    }
+
+    /// Accepts what a mount found missing, and makes the volume writable again.
+    ///
+    /// # Cost
+    /// That of a mount.
+    pub fn repair(&mut self) -> Result<(), Error> {
+        match self.damage {
+            None => return Ok(()),
+            Some(_) if !self.may_write => return Err(Error::ReadOnly),
+            // Nobody knows which frames its pages are in.
+            Some(Damage::Leaf) => return Err(Error::Corrupt),
+            Some(_) => {}
+        }
+        let last = self.find_state()?.ok_or(Error::Corrupt)?;
+        (self.damage, self.read_only) = (None, false);
+        self.settle(last).inspect_err(|_| self.read_only = true)
+    }
+
+    /// Finds the state that was committed last. Programs nothing.
+    ///
+    /// A root that only its first seal names may be left of a block whose erase was cut, and what it names there may read as whole now and
+    /// as damaged the next moment: where something is missing, it was never shown to anybody, and the one before is the newest.
+    fn find_state(&mut self) -> Result<Option<Last>, Error> {
+        let mut below = u32::MAX;
+        loop {
+            let found = self.find_state_below(below)?;
+            match self.ring.uncertain.filter(|_| self.damage.is_some()) {
+                Some(number) => below = number,
+                None => return Ok(found),
+            }
+        }
+    }
+
+    /// Finds the newest root with a number below a limit, applies the records since, and derives which frames are live.
+    fn find_state_below(&mut self, below: u32) -> Result<Option<Last>, Error> {
+        (self.damage, self.lost_moves, self.committed_start) = (None, 0, IDLE);
+        (self.cached, self.recent) = (NONE, Recent::default());
+        let Some(lost) = self.find_root(below)? else { return Ok(None) };
+        self.reserve_own_blocks();
+        if lost {
+            self.damage = Some(Damage::Root);
+        }
+        let last = self.roll_forward()?;
+        self.load_committed(&last)?;
+        match self.derive_live() {
+            // Pages of a lost leaf are told of when they are read.
+            Err(Error::Corrupt) => self.damage = Some(Damage::Leaf),
+            result => result?,
+        }
+        Ok(Some(last))
+    }
+
+    /// Makes the journal buffer hold the newest journal page. The one of the last record was read when it was applied, and is not
+    /// read again: it may be metastable.
+    fn load_committed(&mut self, last: &Last) -> Result<(), Error> {
+        self.pending.clear();
+        self.transaction_start = IDLE;
+        if last.journal_is_read {
+            self.journal.remove_discards();
+            return Ok(());
+        }
+        match (0..TRIES).map(|_| self.load_journal()).find(|result| *result != Err(Error::Corrupt)) {
+            Some(result) => result,
+            None => {
+                self.damage = Some(Damage::Journal);
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives the blocks that the superblocks name their state.
+    fn reserve_own_blocks(&mut self) {
+        for block in 0..self.blocks.block_count() {
+            let own = block == 0 || block == self.ring.superblock_copy || self.is_of_ring(block);
+            match self.blocks.state(block) {
+                State::Bad => {}
+                _ if own => self.blocks.set_state(block, State::Reserved),
+                State::Reserved => self.blocks.set_state(block, State::Free),
+                // Only a root that ends the use of a volume proves that an erase was complete.
+                State::Erased if !self.ring.closed => self.blocks.set_state(block, State::Listed),
+                _ => {}
+            }
+        }
+    }
+
+    /// Derives the live frames from the map.
+    ///
+    /// # Cost
+    /// Reads every leaf.
+    fn derive_live(&mut self) -> Result<(), Error> {
+        self.blocks.clear_live();
+        let settled = self.settled_bit();
+        let width = self.layout.entry_bytes;
+        let per_page = self.layout.geometry.page_bytes / width;
+        let mut result = Ok(());
+        for leaf in 0..self.layout.leaf_count {
+            for index in 0..u32::from(self.layout.config.unit_pages) {
+                match self.load_leaf_page_anyhow(leaf, index) {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(Error::Corrupt) => {
+                        result = Err(Error::Corrupt);
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                }
+                for entry in 0..per_page {
+                    let logical = leaf * self.layout.leaf_entries + index * per_page + entry;
+                    let frame = read_word(self.page, (entry * width) as usize, width as usize);
+                    if frame != 0 && self.overlay.find(logical).is_none() {
+                        result = self.claim(frame).and(result);
+                    }
+                }
+            }
+            result = self.claim(self.root.get(leaf)).and(result);
+        }
+        for index in 0..self.overlay.len() {
+            let frame = self.overlay.value(index) & !settled;
+            self.overlay.set_value(index, frame | settled);
+            result = self.claim(frame).and(result);
+        }
+        for block in 0..self.blocks.block_count() {
+            let in_use = self.blocks.live(block) > 0 || self.holds_journal(block);
+            match self.blocks.state(block) {
+                // The record that took it is lost, or the root contradicts the map: it must not be erased.
+                State::Free | State::Listed | State::Erased | State::Clean | State::Dead if in_use => {
+                    self.blocks.set_state(block, State::Used)
+                }
+                // Nothing is marked on the medium: a mount may be for reading only.
+                State::Retiring if !in_use => self.lose(block),
+                _ => self.settle_empty(block),
+            }
+        }
+        result
+    }
+
+    /// Reads a page of a leaf, several times if it is damaged.
+    fn load_leaf_page_anyhow(&mut self, leaf: u32, index: u32) -> Result<bool, Error> {
+        let mut result = self.load_leaf_page(leaf, index);
+        for _ in 1..UNSTEADY_TRIES {
+            if result == Err(Error::Corrupt) {
+                result = self.load_leaf_page(leaf, index);
+            }
+        }
+        result
+    }
+
+    /// Marks a frame as live; no frame can be live twice.
+    fn claim(&mut self, frame: Frame) -> Result<(), Error> {
+        if frame == 0 {
+            return Ok(());
+        }
+        if frame >= self.layout.frame_count() || !self.blocks.set_live(frame, true) {
+            return Err(Error::Corrupt);
+        }
+        Ok(())
+    }
+}
+
+/// Reads the superblock in a block, if there is one.
+fn read_superblock<F: Flash>(flash: &mut F, block: BlockIndex, page: &mut [u8]) -> Result<Option<Superblock>, MountError> {
+    let device = flash.geometry();
+    let mut tag = [0; TAG_BYTES];
+    for _ in 0..TRIES {
+        let is_read = was_read(flash.read(block * device.pages_per_block, page, &mut tag))?;
+        if !is_read || !Tag::is_sound(&tag, flash.checksum(page, 0)) {
+            continue;
+        }
+        let superblock = match Superblock::parse(page) {
+            Err(MountError::NotFormatted) => return Ok(None),
+            result => result?,
+        };
+        if superblock.geometry != device {
+            return Err(MountError::GeometryMismatch { on_flash: superblock.geometry, device });
+        }
+        return Ok(Some(superblock));
+    }
+    Ok(None)
+}

@@ -1,0 +1,284 @@
+//! What a call does beside what its caller asked for: a plan, made as a whole before any of it is carried out.
+//!
+//! With `P` frames per block, `φ` map changes that a leaf's write-back takes out of the overlay, `C` blocks for data, `U` live frames, and
+//! `e` moves that last as long as an erase:
+//!
+//! ```text
+//! m = ⌊U / C⌋                            live frames of the worst victim (pigeonhole)
+//! n = P·φ/(φ + 1) − m                    frames that the caller may write per victim
+//! s = P/(φ + 1) + 1                      leaves written back per victim, and a checkpoint
+//! c = ⌈(m + e + s)·h / n⌉                moves of a call that writes h frames
+//! ```
+//!
+//! An erase stands in the place of `e` moves, a leaf or a checkpoint in the place of one. So a call does `c` moves; or `c − 1` and a
+//! leaf or a checkpoint; or `c − e` and an erase. [`Promise`] is `c`, [`Standing::plan`] makes a plan that never exceeds it, and the
+//! bound of a call is what a [`Promise`] allows at most. Where the executor falls behind (it need not count leaves and checkpoints
+//! ahead, and several blocks may be erased for one victim), what is missing comes out of the reserve, a few frames at most, because `c`
+//! counted up exceeds the need.
+
+use crate::config::Layout;
+
+/// What a call does, or may do, beside what its caller asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// Blocks erased.
+    pub erases: u32,
+    /// Frames moved.
+    pub moves: u32,
+    /// Leaves written back.
+    pub folds: u32,
+    /// A checkpoint, or a superblock, is written.
+    pub checkpoint: bool,
+}
+
+/// The most that a call may do, at a given fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Promise {
+    /// Live frames of the worst victim.
+    pub victim: u32,
+    /// Moves in whose place an erase stands.
+    pub per_erase: u32,
+    /// Moves that last as long as a root.
+    pub root_moves: u32,
+    /// Work per victim, in moves, and frames that the caller may write meanwhile; both in parts of a frame, `fold_frees + 1` each.
+    work: u32,
+    pub(super) gain: u32,
+    fold_frees: u32,
+    frames_per_block: u32,
+}
+
+impl Promise {
+    /// For a volume with `live` live frames in `blocks` blocks, where an erase lasts as long as `erase_moves` moves.
+    pub fn new(layout: &Layout, live: u32, blocks: u32, erase_moves: u32) -> Self {
+        let (frames_per_block, fold_frees) = (layout.frames_per_block, layout.fold_frees);
+        let victim = (live / blocks.max(1)).min(frames_per_block);
+        let gain = (frames_per_block * fold_frees).saturating_sub(victim * (fold_frees + 1)).max(1);
+        let work = |per_erase: u32| (victim + per_erase + 1) * (fold_frees + 1) + frames_per_block;
+        let moves = work(erase_moves).div_ceil(gain);
+        // An erase takes the place of more moves where counting up leaves room for it.
+        let mut per_erase = erase_moves;
+        while per_erase < moves && work(per_erase + 1).div_ceil(gain) == moves {
+            per_erase += 1;
+        }
+        let root_moves = layout.root_programs.div_ceil(layout.config.unit_pages.into());
+        Self { victim, per_erase, root_moves, work: work(per_erase), gain, fold_frees, frames_per_block }
+    }
+
+    /// Frames moved by a call that writes `frames` frames.
+    pub fn moves(&self, frames: u32) -> u32 {
+        if frames == 0 {
+            // A failing block is emptied by calls that write nothing, too.
+            return 1;
+        }
+        // Data at rest fills its block, and moves over as many frames as the worst victim's.
+        self.work.saturating_mul(frames).div_ceil(self.gain).clamp(1 + frames, self.frames_per_block * (frames + 1))
+    }
+
+    /// Leaves written back by a call that makes so many changes of the map.
+    pub fn folds(&self, changes: u32) -> u32 {
+        changes.div_ceil(self.fold_frees).max(1)
+    }
+
+    /// The same of a call that erases: most leave it to the next call.
+    fn folds_beside_erase(&self, changes: u32) -> u32 {
+        (changes + self.fold_frees / 2) / self.fold_frees
+    }
+
+    /// The share of a call that writes `frames` frames in what a victim costs, half a frame saved for each.
+    pub fn share_ns(&self, victim_ns: u64, frames: u32) -> u64 {
+        let (parts, gain) = (u64::from(2 * (self.fold_frees + 1)), u64::from(2 * self.gain));
+        (victim_ns * u64::from(frames) * parts).div_ceil(gain.saturating_sub(parts / 2).max(parts / 2))
+    }
+
+    /// Whole frames that the caller may write per victim.
+    pub fn gain_frames(&self) -> u32 {
+        (self.gain / (self.fold_frees + 1)).max(1)
+    }
+
+    /// The most of a call without an erase that writes `frames` frames.
+    pub fn moving(&self, frames: u32) -> Plan {
+        Plan { moves: self.moves(frames), ..Plan::default() }
+    }
+
+    /// The most of a call that writes leaves back, or a checkpoint: it moves a frame less for each.
+    pub fn folding(&self, frames: u32, changes: u32) -> Plan {
+        let folds = self.folds(changes + self.moves(frames));
+        Plan { moves: self.moves(frames).saturating_sub(1), folds, checkpoint: true, ..Plan::default() }
+    }
+
+    /// The most of a call that erases.
+    pub fn erasing(&self, frames: u32, changes: u32) -> Plan {
+        let moves = self.moves(frames).saturating_sub(self.per_erase);
+        Plan { erases: 1, moves, folds: self.folds_beside_erase(changes + moves), checkpoint: false }
+    }
+}
+
+/// Whether something is to be done in a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Want {
+    No,
+    /// Now, if it suits.
+    May,
+    Must,
+}
+
+/// Where reclamation stands when a call ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Standing {
+    /// Frames that the call has written.
+    pub written: u32,
+    /// Changes of the map that it has made.
+    pub changes: u32,
+    /// Live frames that are left in the victim.
+    pub live: u32,
+    /// The victim is not chosen for its space: each call moves a frame.
+    pub is_urgent: bool,
+    /// Frames that the caller may write until the victim must be empty.
+    pub afford: u32,
+    /// No call of this victim has erased yet.
+    pub owes_erase: bool,
+    /// The call has erased already.
+    pub has_erased: bool,
+    pub erase: Want,
+    pub checkpoint: Want,
+    /// It is too early after an erase for a leaf or a checkpoint.
+    pub rests: bool,
+    /// Entries of the overlay and of the open transaction.
+    pub entries: u32,
+    /// Entries above which leaves are written back, and above which that waits for nothing.
+    pub soft: u32,
+    pub hard: u32,
+    /// So much of the reserve is used up that the victim's frames move at any cost.
+    pub is_short: bool,
+}
+
+impl Standing {
+    /// What the call is to do.
+    pub fn plan(&self, promise: &Promise) -> Plan {
+        let most = promise.moves(self.written);
+        let must_fold = self.entries > self.hard;
+        let erases = u32::from(!self.has_erased && self.erases(promise, must_fold));
+        if erases > 0 || self.has_erased {
+            let most = most.saturating_sub(promise.per_erase);
+            let moves = self.moves(promise, most).min(self.beside_erase(promise, most));
+            let folds = promise.folds_beside_erase(self.changes + most).min(self.folds_above(self.hard, promise, moves));
+            return Plan { erases, moves, folds, checkpoint: false };
+        }
+        let moves = self.moves(promise, most);
+        // Calls that move more than others leave the rest to those.
+        let waits = self.rests || moves > promise.per_erase + 1;
+        let checkpoint = match self.checkpoint {
+            Want::Must => true,
+            Want::May => !waits && !must_fold,
+            Want::No => false,
+        };
+        let limit = if waits { self.hard } else { self.soft };
+        let folds = if checkpoint { 0 } else { self.folds_above(limit, promise, moves) };
+        let displaced = if checkpoint { promise.root_moves } else { u32::from(folds > 0) };
+        let moves = if displaced > 0 { self.less(promise, moves, displaced) } else { moves };
+        Plan { erases, moves, folds, checkpoint }
+    }
+
+    /// Frames that the call moves, where it may move `most`.
+    fn moves(&self, promise: &Promise, most: u32) -> u32 {
+        if self.is_short {
+            return self.live.max(most);
+        }
+        if self.afford < self.written {
+            // Behind: all that may be moved, and then of the next victim.
+            return most;
+        }
+        self.due(promise, self.live, self.afford).max(u32::from(self.is_urgent)).min(self.live).min(most)
+    }
+
+    /// Moves that the call owes with `live` frames left in the victim, and `afford` frames that the caller may write until it must be
+    /// empty: the same share of both, so that later calls never owe more.
+    fn due(&self, promise: &Promise, live: u32, afford: u32) -> u32 {
+        let erase = if self.owes_erase { promise.per_erase } else { 0 };
+        match afford {
+            _ if self.written == 0 || live == 0 => 0,
+            0 => u32::MAX,
+            _ => ((live + erase) * self.written).div_ceil(afford),
+        }
+    }
+
+    /// So many moves less than `moves` as later calls can make up for, `displaced` at most; one at least where the call may not do more
+    /// beside a leaf or a root.
+    fn less(&self, promise: &Promise, moves: u32, displaced: u32) -> u32 {
+        let most = promise.moves(self.written);
+        let may_wait = |displaced: &u32| {
+            let left = (self.live + displaced).saturating_sub(moves);
+            self.due(promise, left, self.afford.saturating_sub(self.written)) <= most
+        };
+        let least = u32::from(moves >= most);
+        let displaced = (1..=displaced).rev().find(may_wait).unwrap_or(least).max(least);
+        if self.is_short { moves } else { moves.saturating_sub(displaced) }
+    }
+
+    /// Moves of a call that erases: so many that it lasts as long as the next calls, to which the others are left.
+    fn beside_erase(&self, promise: &Promise, most: u32) -> u32 {
+        if self.is_short || self.is_urgent {
+            return u32::MAX;
+        }
+        let later = Self { owes_erase: false, ..*self };
+        let afford = self.afford.saturating_sub(self.written);
+        let is_fair = |&moves: &u32| later.due(promise, self.live.saturating_sub(moves), afford) <= promise.per_erase + moves;
+        (0..most).find(is_fair).unwrap_or(most)
+    }
+
+    /// Whether the call erases: where it must, or where it need not move anything beside.
+    fn erases(&self, promise: &Promise, must_fold: bool) -> bool {
+        match self.erase {
+            Want::Must => true,
+            Want::May => !must_fold && !self.is_short && self.beside_erase(promise, self.live) == 0,
+            Want::No => false,
+        }
+    }
+
+    /// Leaves that are written back, while the overlay has more than `limit` entries, in a call that moves so many frames.
+    fn folds_above(&self, limit: u32, promise: &Promise, moves: u32) -> u32 {
+        let beyond = (self.entries + moves).saturating_sub(limit);
+        beyond.div_ceil(promise.fold_frees).min(promise.folds(self.changes + promise.moves(self.written)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::media::Geometry;
+    use proptest::prelude::*;
+
+    /// Whether a plan does no more than one of the largest.
+    fn is_within(plan: &Plan, limit: &Plan) -> bool {
+        plan.erases <= limit.erases
+            && plan.moves <= limit.moves
+            && plan.folds <= limit.folds
+            && plan.checkpoint <= limit.checkpoint
+    }
+
+    fn want() -> impl Strategy<Value = Want> {
+        prop_oneof![Just(Want::No), Just(Want::May), Just(Want::Must)]
+    }
+
+    proptest! {
+        /// The bound is the cost of the largest plans: whatever reclamation finds, no plan is larger, unless the reserve is used up.
+        #[test]
+        fn no_plan_exceeds_the_promise(
+            (written, changes, live, afford) in (0u32..6, 0u32..40, 0u32..33, 0u32..200),
+            (entries, is_urgent, owes_erase, has_erased, rests) in (0u32..372, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
+            (erase, checkpoint, fill) in (want(), want(), 0u32..101),
+        ) {
+            let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 };
+            let layout = Layout::derive(&geometry, &Config::for_geometry(&geometry)).expect("a layout");
+            let promise = Promise::new(&layout, layout.usable / 100 * fill, layout.data_blocks, 7);
+            let (soft, hard) = (layout.overlay_soft, layout.overlay_soft + 20);
+            let standing = Standing {
+                written, changes, live, is_urgent, afford, owes_erase, has_erased, erase, checkpoint, rests, entries, soft, hard, is_short: false,
+            };
+            let plan = standing.plan(&promise);
+            let largest = [promise.moving(written), promise.folding(written, written + changes), promise.erasing(written, written + changes)];
+            prop_assert!(largest.iter().any(|limit| is_within(&plan, limit)), "{plan:?} of {standing:?} exceeds {largest:?}");
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! The ring of roots.
+//!
+//! A *root* is all that a mount begins with. It is written whole, and then again (its *copies*), before anything that an older root needs
+//! is destroyed:
+//!
+//! ```text
+//! a ring block of a mount:      | root | frames and journal page that a cut may have touched | copies | root | copies | …
+//! any other ring block:         | root | copies | root | copies | …
+//! ```
+//!
+//! The copies are the root's *seals*: each of their pages proves that the root was complete when it was begun. So a root *counts* when a
+//! page of a copy can be read, and is *certain* when another page lies behind that one. What can be read may be metastable, what is
+//! certain is not: that is why a root that was cut, and reads as whole today and as damaged tomorrow, does no harm. A root that lost a page
+//! is read from its copy. Where a block is too small for copies, the seals are the first two pages of one.
+//!
+//! The ring's blocks are chosen by `format` and named in the superblocks for good. A root's number, modulo their number, is its place in
+//! the ring. One that has gone bad is left out; every root says which.
+
+use super::blocks::{Choice, State, UNUSED};
+use super::{Head, IDLE, NONE, Store};
+use crate::config::RING_MIN;
+use crate::error::Error;
+use crate::format::root::{BYTES, Header};
+use crate::format::superblock::Superblock;
+use crate::media::{BlockIndex, Flash, Kind, PageIndex, Tag};
+
+/// Sequences that a root may say: a tag has 36 bits, and what a mount and its session add must fit as well.
+pub(super) const SEQUENCE_MAX: u64 = (1 << 36) - (1 << 24);
+/// Numbers of roots are below this.
+pub(super) const NUMBER_MAX: u32 = 1 << 31;
+
+/// Where roots are, and where the next one goes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ring {
+    /// The blocks of the ring: bit 0 is block 1.
+    pub blocks: u64,
+    /// Block of the second superblock.
+    pub superblock_copy: BlockIndex,
+    /// No number is larger than this: of a root that is complete, that was seen, or that was begun.
+    pub number: u32,
+    /// Place in the ring of the newest complete root.
+    pub complete: u32,
+    /// Place in the ring of the next root, and its page in that block.
+    pub place: u32,
+    pub next: u32,
+    /// The place whose block is erased and comes next.
+    pub prepared: Option<u32>,
+    /// After a mount, until its own root is complete: a bit for each place that may not be erased.
+    pub kept: u32,
+    /// Number of the root that a mount begins with, if it is not certain.
+    pub uncertain: Option<u32>,
+    /// The newest root ends the use of the volume, and nothing was changed since.
+    pub closed: bool,
+    /// Blocks were freed or listed, and no root says so yet.
+    pub unsaid: bool,
+}
+
+impl<F: Flash> Store<'_, F> {
+    /// The block at a place of the ring.
+    #[inline(never)]
+    pub(super) fn ring_block(&self, place: u32) -> BlockIndex {
+        let mut bits = self.ring.blocks;
+        for _ in 0..place {
+            bits &= bits.wrapping_sub(1);
+        }
+        bits.trailing_zeros() + 1
+    }
+
+    /// Whether a block is one of the ring.
+    pub(super) fn is_of_ring(&self, block: BlockIndex) -> bool {
+        (1..=64).contains(&block) && self.ring.blocks >> (block - 1) & 1 != 0
+    }
+
+    /// Blocks of the ring, in the order of their places.
+    pub(super) fn ring_blocks(&self) -> impl Iterator<Item = BlockIndex> + use<F> {
+        let bits = self.ring.blocks;
+        (1..=64).filter(move |block| bits >> (block - 1) & 1 != 0)
+    }
+
+    /// Roots that the current ring block still takes.
+    pub(super) fn roots_left(&self) -> u32 {
+        self.layout.geometry.pages_per_block.saturating_sub(self.ring.next) / self.layout.root_programs
+    }
+
+    /// Whether the last of `parts` parts of the current ring block is begun.
+    pub(super) fn ring_block_is_used(&self, parts: u32) -> bool {
+        let pages = self.layout.geometry.pages_per_block;
+        self.roots_left() == 0 || self.ring.next + pages / parts > pages
+    }
+
+    /// Whether the ring block that comes next is not erased yet.
+    pub(super) fn needs_ring_block(&self) -> bool {
+        self.ring.prepared.is_none()
+    }
+
+    /// Whether nobody needs what is in the block at a place of the ring.
+    fn place_rests(&self, place: u32) -> bool {
+        let block = self.ring_block(place);
+        place != self.ring.place
+            && place != self.ring.complete
+            && self.ring.kept >> place & 1 == 0
+            && self.blocks.state(block) == State::Reserved
+            && self.blocks.live(block) == 0
+            && !self.holds_journal(block)
+    }
+
+    /// Erases the ring block that comes next, ahead of time.
+    pub(super) fn prepare_ring_block(&mut self) -> Result<(), Error> {
+        let count = self.layout.ring_count;
+        for step in 1..count {
+            let place = (self.ring.place + step) % count;
+            if self.place_rests(place) && self.erase(self.ring_block(place))? {
+                self.ring.prepared = Some(place);
+                return Ok(());
+            }
+        }
+        Err(Error::MediaFailing)
+    }
+
+    /// Goes on to the next ring block.
+    pub(super) fn advance_ring(&mut self) -> Result<(), Error> {
+        if self.needs_ring_block() {
+            self.prepare_ring_block()?;
+        }
+        if let Some(place) = self.ring.prepared.take() {
+            (self.ring.place, self.ring.next) = (place, 0);
+        }
+        Ok(())
+    }
+
+    /// Whether the ring has so few good blocks left that the volume is to be read only.
+    pub(super) fn ring_is_worn_out(&self) -> bool {
+        let good = self.ring_blocks().filter(|&block| self.blocks.state(block) != State::Bad).count();
+        (good as u32) < RING_MIN.min(self.layout.ring_count) - 1
+    }
+
+    /// Writes a root with its copies.
+    ///
+    /// # Cost
+    /// `root_programs` programs; one erase when the next ring block was not prepared.
+    ///
+    /// # Power loss
+    /// The root before stays the newest until a page of the copies can be read.
+    pub(super) fn write_root(&mut self) -> Result<(), Error> {
+        // What the newest root needs must not be destroyed on the word of one that is not there.
+        self.try_to_write_root().inspect_err(|_| self.read_only |= self.ring.unsaid)
+    }
+
+    fn try_to_write_root(&mut self) -> Result<(), Error> {
+        for _ in 0..self.layout.ring_count {
+            if self.roots_left() == 0 {
+                self.advance_ring()?;
+            }
+            if self.write_root_here()? {
+                return Ok(());
+            }
+        }
+        Err(Error::MediaFailing)
+    }
+
+    /// Writes a root and its copies at the next page of the ring. `false` when the block has gone bad.
+    pub(super) fn write_root_here(&mut self) -> Result<bool, Error> {
+        self.free_and_list();
+        let number = self.next_number();
+        let result = self.program_root(number).and_then(|()| self.program_seals(number));
+        self.root_was_written(result)
+    }
+
+    /// Frees what is dead, and lists the blocks that may be allocated until the next root.
+    pub(super) fn free_and_list(&mut self) {
+        self.ring.unsaid = true;
+        for block in 0..self.blocks.block_count() {
+            if self.blocks.state(block) == State::Dead {
+                self.blocks.set_state(block, State::Free);
+            }
+        }
+        self.list_blocks();
+    }
+
+    /// What follows from the programs of a root and its copies.
+    pub(super) fn root_was_written(&mut self, result: Result<(), Error>) -> Result<bool, Error> {
+        match result {
+            Ok(()) => {
+                // The blocks that it frees are erased only when it is there.
+                self.flash.sync().or_else(|_| self.flash.sync())?;
+                self.programs_since_checkpoint = 0;
+                self.ring.complete = self.ring.place;
+                (self.ring.kept, self.ring.unsaid) = (0, false);
+                Ok(true)
+            }
+            Err(Error::MediaFailing) => {
+                self.lose(self.ring_block(self.ring.place));
+                self.ring.next = self.layout.geometry.pages_per_block;
+                Ok(false)
+            }
+            // It may be there or not: another one must follow before a block is used that this one lists. In the next ring block, since a
+            // page of this one may be blank.
+            Err(Error::Device) if !self.call.lost_root => {
+                self.call.lost_root = true;
+                self.ring.next = self.layout.geometry.pages_per_block;
+                Ok(false)
+            }
+            Err(error) => Err(self.refused(error)),
+        }
+    }
+
+    /// The number of the next root: the smallest one beyond all others that belongs to its place in the ring.
+    pub(super) fn next_number(&mut self) -> u32 {
+        let (count, least) = (self.layout.ring_count, self.ring.number + 1);
+        let number = least + (self.ring.place + count - least % count) % count;
+        self.ring.number = number;
+        number
+    }
+
+    /// Chooses the blocks that may be allocated until the next root: the least worn, and every fourth time the most worn for data that
+    /// rests.
+    fn list_blocks(&mut self) {
+        loop {
+            let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
+            let choice = if allocatable % 4 == 3 { Choice::MostWorn } else { Choice::LeastWorn };
+            let Some(block) = self.blocks.choose_among(&UNUSED, choice).filter(|_| allocatable < self.layout.listed_blocks)
+            else {
+                break;
+            };
+            let clean = self.blocks.state(block) == State::Clean;
+            self.blocks.set_state(block, if clean { State::Erased } else { State::Listed });
+        }
+    }
+
+    /// Programs a root, without its copies.
+    pub(super) fn program_root(&mut self, number: u32) -> Result<(), Error> {
+        (0..self.layout.root_pages).try_for_each(|index| self.program_root_page(number, index))
+    }
+
+    /// Programs the copies of a root that was just programmed, which say the same.
+    pub(super) fn program_seals(&mut self, number: u32) -> Result<(), Error> {
+        let pages = self.layout.root_pages;
+        (pages..self.layout.root_programs).try_for_each(|index| self.program_root_page(number, index))
+    }
+
+    /// Programs the next page of the ring: page `index` of a root, or, from the number of its pages on, of its copies.
+    fn program_root_page(&mut self, number: u32, index: u32) -> Result<(), Error> {
+        let pages = self.layout.root_pages;
+        let page = self.ring_block(self.ring.place) * self.layout.geometry.pages_per_block + self.ring.next;
+        self.cached = NONE;
+        self.page.fill(0xFF);
+        let mut header = self.header().emit();
+        self.exchange(&mut header, index % pages, false);
+        let tag = Tag { sequence: number.into(), logical: index % pages, kind: Kind::Root, aux: pages | (index / pages) << 8 };
+        // A program that fails may have touched the page.
+        self.ring.next += 1;
+        self.program_buffer(page, &tag)
+    }
+
+    fn header(&self) -> Header {
+        Header {
+            overlay_len: self.overlay.len(),
+            pending_len: self.pending.len(),
+            unmarked: self.unmarked,
+            worn_out: self.worn_out,
+            closed: self.ring.closed,
+            sequence: self.sequence,
+            transaction_start: self.transaction_start,
+            journal_at: self.journal_at,
+            heads: self.heads.map(|head| (head.block, head.next)),
+            credit: self.pace.credit as u16,
+            wear_base: self.blocks.wear_base,
+        }
+    }
+
+    /// Copies what page `index` of a root holds to the header and the tables, which follow each other, or from them.
+    pub(super) fn exchange(&mut self, header: &mut [u8; BYTES], index: u32, read: bool) {
+        let at = (index * self.layout.geometry.page_bytes) as usize;
+        let [wear, state] = self.blocks.tables_mut();
+        let mut start = 0;
+        for part in [header, self.root.bytes_mut(), self.overlay.bytes_mut(), self.pending.bytes_mut(), wear, state] {
+            let (from, to) = (start.max(at), (start + part.len()).min(at + self.page.len()));
+            if from < to {
+                let (part, page) = (&mut part[from - start..to - start], &mut self.page[from - at..to - at]);
+                if read { part.copy_from_slice(page) } else { page.copy_from_slice(part) }
+            }
+            start += part.len();
+        }
+    }
+
+    /// Takes over what a root's header says and checks every number that a table may not be trusted with.
+    pub(super) fn adopt_header(&mut self, header: &Header) -> bool {
+        let geometry = self.layout.geometry;
+        let (frames, pages) = (self.layout.frame_count(), geometry.block_count * geometry.pages_per_block);
+        let settled = self.settled_bit();
+        self.blocks.recount();
+        let sound = self.overlay.adopt(header.overlay_len)
+            && self.pending.adopt(header.pending_len)
+            && (0..self.overlay.len())
+                .all(|i| self.overlay.key(i) < self.layout.logical_count && self.overlay.value(i) & !settled < frames)
+            && (0..self.pending.len()).all(|i| self.pending.key(i) < self.layout.logical_count && self.pending_frame(i) < frames)
+            && (0..self.root.len()).all(|leaf| self.root.get(leaf) < frames)
+            && (header.journal_at == NONE || header.journal_at < pages)
+            && header.heads.iter().all(|&(block, _)| block == NONE || block < geometry.block_count)
+            && header.sequence < SEQUENCE_MAX
+            && header.wear_base < 1 << 31
+            && (header.transaction_start == IDLE || header.transaction_start < header.sequence);
+        if sound {
+            self.sequence = header.sequence;
+            self.transaction_start = header.transaction_start;
+            self.journal_at = header.journal_at;
+            self.heads = header.heads.map(|(block, next)| Head { block, next });
+            self.unmarked = header.unmarked;
+            self.blocks.wear_base = header.wear_base;
+            self.worn_out = header.worn_out;
+            self.ring.closed = header.closed;
+            self.layout.set_bad_blocks(self.blocks.count(State::Bad));
+            self.pace.credit = u32::from(header.credit).min(2 * self.layout.frames_per_block);
+        }
+        sound
+    }
+
+    /// Programs a superblock.
+    pub(super) fn program_superblock(&mut self, page: PageIndex) -> Result<(), Error> {
+        let superblock = Superblock {
+            geometry: self.layout.geometry,
+            config: self.layout.config,
+            copy: self.ring.superblock_copy,
+            ring: self.ring.blocks,
+        };
+        superblock.emit(self.page);
+        self.program_buffer(page, &Tag { sequence: 1, logical: 0, kind: Kind::Super, aux: 0 })
+    }
+
+    /// Makes the first change after a clean end possible: erases a ring block and writes a root there, before anything is programmed
+    /// elsewhere. A place that reads as blank may have been touched by an earlier start that was cut, and a chain of such starts would
+    /// use it twice.
+    ///
+    /// # Cost
+    /// One erase and `root_programs` programs, once after a mount that found nothing to settle.
+    pub(super) fn open_ring(&mut self) -> Result<(), Error> {
+        self.ring.closed = false;
+        let result = self.advance_ring().and_then(|()| self.write_root());
+        self.ring.closed = result.is_err();
+        result
+    }
+
+    /// Ends the use of the volume: the next mount begins with this root, and neither searches nor programs.
+    ///
+    /// # Cost
+    /// `root_programs` programs, and one erase where the ring block is full; nothing where nothing was changed.
+    pub fn end_use(&mut self) -> Result<(), Error> {
+        if self.read_only || self.ring.closed || self.is_open() {
+            return Ok(());
+        }
+        self.call = super::Call::default();
+        self.ring.closed = true;
+        let result = self.write_root();
+        self.ring.closed = result.is_ok();
+        result
+    }
+}

@@ -1,0 +1,311 @@
+//! Finding the root that a mount begins with.
+//!
+//! The first page of each ring block tells the number of its first root. Beginning with the newest block, the pages at its end are read
+//! until there is a root that *counts*: a page of a copy can be read. It is *certain* if that is not the first page of the first copy, which
+//! alone may have been cut. With one such page alone, which may be what a cut erase has left of the block, it counts only with all
+//! that it names in its own block.
+//! The newest root that counts is the base. Until this mount has written a root of its own it erases neither the base, nor the newest
+//! root that is certain, nor, where there is none, the oldest that counts: what counts for this mount may not count for the next one.
+
+use super::ring::NUMBER_MAX;
+use super::{Frame, NONE, Store};
+use crate::config::{Layout, RESCUED_MAX, RING_MAX};
+use crate::error::Error;
+use crate::format::root::{BYTES, Header};
+use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
+
+/// Looks at a page that reads as damaged before it is taken for lost.
+pub(super) const TRIES: u32 = 3;
+/// Looks at a page that was whole and may be unsteady, until it is so again.
+pub(super) const UNSTEADY_TRIES: u32 = 24;
+/// A root and its copies: at most this many whole ones.
+const INSTANCES: usize = 3;
+
+/// A root that was found in the ring.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub number: u32,
+    pub place: u32,
+    /// First page of the root and of each copy, as far as any page of it was seen.
+    starts: [PageIndex; INSTANCES],
+    /// A bit for each page of the root that can be read, in whichever copy.
+    pages: u64,
+    /// Pages of the copies that can be read.
+    seals: u32,
+    /// The last of them, counted over all copies.
+    last_seal: u32,
+}
+
+impl<F: Flash> Store<'_, F> {
+    /// Reads a page into the page buffer, several times if it is damaged; its tag, when it has the right checksum and kind.
+    pub(super) fn read_tagged(&mut self, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
+        self.read_tagged_in(TRIES, page, kinds)
+    }
+
+    /// As [`read_tagged`](Self::read_tagged), in so many tries.
+    pub(super) fn read_tagged_in(&mut self, tries: u32, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
+        let mut bytes = [0; TAG_BYTES];
+        for _ in 0..tries {
+            if self.read_page(page, &mut bytes)? {
+                if let Some(tag) = Tag::checked(&bytes, self.flash.checksum(self.page, 0)) {
+                    self.cached = NONE;
+                    return Ok(Some(tag).filter(|tag| kinds.has(tag.kind)));
+                }
+                // What was whole may read as blank as well.
+                if tries == TRIES && is_blank(&bytes) {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a page reads as erased.
+    pub(super) fn page_is_blank(&mut self, page: PageIndex) -> Result<bool, Error> {
+        let mut tag = [0; TAG_BYTES];
+        for _ in 0..TRIES {
+            if self.read_tag(page, &mut tag)? {
+                return Ok(is_blank(&tag));
+            }
+        }
+        Ok(false)
+    }
+
+    /// The tag of a page of a root at a place of the ring.
+    fn root_page(&mut self, place: u32, index: u32) -> Result<Option<Tag>, Error> {
+        let page = self.ring_block(place) * self.layout.geometry.pages_per_block + index;
+        let (count, pages) = (self.layout.ring_count, self.layout.root_pages);
+        let of_place = |tag: &Tag| {
+            tag.sequence < NUMBER_MAX.into()
+                && number_of(tag) % count == place
+                && tag.aux & 0xFF == pages & 0xFF
+                && tag.logical < pages
+                && (tag.aux >> 8) as usize <= INSTANCES
+        };
+        Ok(self.read_tagged(page, Kinds::of(&[Kind::Root]))?.filter(of_place))
+    }
+
+    /// The number of the first root in the block at a place of the ring. Where its first page is lost another one tells.
+    fn first_number(&mut self, place: u32) -> Result<Option<u32>, Error> {
+        let block = self.ring_block(place);
+        for index in 0..self.layout.root_programs {
+            if let Some(tag) = self.root_page(place, index)? {
+                return Ok(Some(number_of(&tag)));
+            }
+            if self.page_is_blank(block * self.layout.geometry.pages_per_block + index)? {
+                return Ok(None);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds the root to begin with, of a number below a limit, notes which places must not be erased, and reads it into the tables. `Ok(None)` when there is none;
+    /// otherwise whether a newer one counts, and can be read nowhere.
+    #[inline(never)]
+    pub(super) fn find_root(&mut self, below: u32) -> Result<Option<bool>, Error> {
+        (self.ring.kept, self.ring.uncertain) = (0, None);
+        let firsts = self.first_numbers()?;
+        let (mut limit, mut base, mut oldest, mut lost) = (u32::MAX, None::<Found>, None::<Found>, false);
+        while let Some((place, first)) = newest_below(&firsts, limit) {
+            limit = first;
+            self.ring.number = self.ring.number.max(first);
+            let mut end = NONE;
+            while let Some(found) = self.root_before(place, &mut end)? {
+                self.ring.number = self.ring.number.max(found.number);
+                if !found.counts() || found.number >= below {
+                    continue;
+                }
+                let is_there = self.is_whole_root(&found) && (base.is_some() || self.read_root(&found)?);
+                if base.is_none() && is_there && (found.is_firm() || self.has_its_own(found.place)?) {
+                    base = Some(found);
+                    self.ring.kept |= 1 << found.place;
+                }
+                if base.is_none() {
+                    lost |= found.is_missed(self.layout.root_pages);
+                    continue;
+                }
+                if is_there {
+                    oldest = Some(found);
+                }
+                if is_there && found.is_certain() {
+                    self.ring.kept |= 1 << found.place;
+                    return self.begin_with(base, lost);
+                }
+            }
+        }
+        // No root is certain: the oldest that counts takes its place.
+        self.ring.kept |= oldest.map_or(0, |found| 1 << found.place);
+        self.begin_with(base, lost)
+    }
+
+    fn begin_with(&mut self, base: Option<Found>, lost: bool) -> Result<Option<bool>, Error> {
+        let Some(base) = base else { return Ok(None) };
+        self.ring.uncertain = Some(base.number).filter(|_| !base.is_firm());
+        (self.ring.complete, self.ring.place) = (base.place, base.place);
+        // Nothing is programmed behind it: each power cycle begins with a block of its own.
+        (self.ring.next, self.ring.prepared) = (self.layout.geometry.pages_per_block, None);
+        // Numbers that nobody can read today may be read tomorrow.
+        self.ring.number += self.layout.ring_count * self.layout.geometry.pages_per_block;
+        Ok(Some(lost))
+    }
+
+    /// The number of the first root in each ring block; 0 where there is none.
+    fn first_numbers(&mut self) -> Result<[u32; RING_MAX as usize], Error> {
+        let mut firsts = [0; RING_MAX as usize];
+        for place in 0..self.layout.ring_count {
+            firsts[place as usize] = self.first_number(place)?.unwrap_or(0);
+        }
+        Ok(firsts)
+    }
+
+    /// The last root before page `end` in the block at a place of the ring, read backwards; `end` becomes its first page that was read.
+    /// [`NONE`] stands for the end of what is programmed.
+    fn root_before(&mut self, place: u32, end: &mut u32) -> Result<Option<Found>, Error> {
+        let first = self.ring_block(place) * self.layout.geometry.pages_per_block;
+        if *end == NONE {
+            *end = self.find_end(first)?;
+        }
+        let mut found = None::<Found>;
+        let least = end.saturating_sub(ring_window(&self.layout));
+        while *end > least {
+            let Some(tag) = self.root_page(place, *end - 1)? else {
+                *end -= 1;
+                continue;
+            };
+            if found.is_some_and(|found| found.number != number_of(&tag)) {
+                break;
+            }
+            *end -= 1;
+            let found = found.get_or_insert(Found::new(number_of(&tag), place));
+            found.add(&tag, first + *end, self.layout.root_pages);
+            // A page of the copies may read as damaged the next time: the root itself is looked for as well.
+            if found.is_certain() && found.starts[0] != NONE && self.is_whole_root(found) {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether every page of a root can be read, in whichever copy.
+    fn is_whole_root(&self, found: &Found) -> bool {
+        found.pages.count_ones() == self.layout.root_pages
+    }
+
+    /// The page behind the last one of a block that is not blank.
+    fn find_end(&mut self, first: PageIndex) -> Result<u32, Error> {
+        let (mut low, mut high) = (1, self.layout.geometry.pages_per_block);
+        while low < high {
+            let middle = (low + high) / 2;
+            if self.page_is_blank(first + middle)? { high = middle } else { low = middle + 1 }
+        }
+        Ok(low)
+    }
+
+    /// Reads a root into the tables. `false` when it is not sound.
+    fn read_root(&mut self, found: &Found) -> Result<bool, Error> {
+        let mut header = [0; BYTES];
+        for index in 0..self.layout.root_pages {
+            if !self.load_root_page(found, index)? {
+                return Ok(false);
+            }
+            self.exchange(&mut header, index, true);
+        }
+        Ok(Header::parse(&header).is_some_and(|header| self.adopt_header(&header)))
+    }
+
+    /// Whether all can be read that the root in the tables names in its own ring block.
+    fn has_its_own(&mut self, place: u32) -> Result<bool, Error> {
+        let (block, fpb) = (self.ring_block(place), self.layout.frames_per_block);
+        for leaf in 0..self.root.len() {
+            let frame = self.root.get(leaf);
+            if frame / fpb == block && !self.frame_can_be_read(frame, Kinds::LEAF, leaf)? {
+                return Ok(false);
+            }
+        }
+        for index in 0..self.overlay.len() {
+            let frame = self.overlay.value(index) & !self.settled_bit();
+            if frame / fpb == block && !self.frame_can_be_read(frame, Kinds::DATA, self.overlay.key(index))? {
+                return Ok(false);
+            }
+        }
+        Ok(!self.holds_journal(block) || self.read_tagged(self.journal_at, Kinds::JOURNAL)?.is_some())
+    }
+
+    /// Whether every page of a frame can be read, and is what it should be.
+    fn frame_can_be_read(&mut self, frame: Frame, kinds: Kinds, logical: u32) -> Result<bool, Error> {
+        let first = self.frame_page(frame);
+        for page in first..first + u32::from(self.layout.config.unit_pages) {
+            if self.read_tagged(page, kinds)?.is_none_or(|tag| tag.logical != logical) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads a page of a root, or of a copy, into the page buffer.
+    fn load_root_page(&mut self, found: &Found, index: u32) -> Result<bool, Error> {
+        for start in found.starts.into_iter().rev().filter(|&start| start != NONE) {
+            let tag = self.read_tagged(start + index, Kinds::of(&[Kind::Root]))?;
+            if tag.is_some_and(|tag| number_of(&tag) == found.number && tag.logical == index) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The number of the root that a page is of.
+fn number_of(tag: &Tag) -> u32 {
+    tag.sequence as u32
+}
+
+/// The place with the largest first number below a limit, and the number.
+fn newest_below(firsts: &[u32], limit: u32) -> Option<(u32, u32)> {
+    let below = (0u32..).zip(firsts).filter(|&(_, &first)| first > 0 && first < limit);
+    below.max_by_key(|&(_, &first)| first).map(|(place, &first)| (place, first))
+}
+
+/// Pages at the end of a ring block in which there is a whole root: one that was cut, and one with what a mount copied behind it.
+pub(super) const fn ring_window(layout: &Layout) -> u32 {
+    2 * layout.root_programs + (RESCUED_MAX + 1) * layout.config.unit_pages as u32 + 1
+}
+
+impl Found {
+    fn new(number: u32, place: u32) -> Self {
+        Self { number, place, starts: [NONE; INSTANCES], pages: 0, seals: 0, last_seal: 0 }
+    }
+
+    /// A page of a copy can be read.
+    fn counts(&self) -> bool {
+        self.seals > 0
+    }
+
+    /// And it will be at every mount, or another one of them.
+    fn is_certain(&self) -> bool {
+        self.last_seal > 0
+    }
+
+    /// Two pages of the copies can be read: the block is not one that lost a root whose only good page a cut erase has left.
+    fn is_firm(&self) -> bool {
+        self.seals > 1
+    }
+
+    /// Whether it was complete once, and a page of it can be read nowhere now. If its copies end with that page, it was never shown to anybody.
+    fn is_missed(&self, root_pages: u32) -> bool {
+        let missing = (0..root_pages).rev().find(|page| self.pages >> page & 1 == 0);
+        self.is_certain() && missing.is_some_and(|page| self.last_seal > page)
+    }
+
+    /// Notes a page that can be read.
+    fn add(&mut self, tag: &Tag, page: PageIndex, root_pages: u32) {
+        let copy = tag.aux >> 8;
+        self.pages |= 1 << (tag.logical & 63);
+        if let Some(start) = self.starts.get_mut(copy as usize) {
+            *start = page - tag.logical;
+        }
+        if copy > 0 {
+            self.seals += 1;
+            self.last_seal = self.last_seal.max((copy - 1) * root_pages + tag.logical);
+        }
+    }
+}

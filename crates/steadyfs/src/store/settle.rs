@@ -1,0 +1,200 @@
+//! Settling: what a mount programs before it lets anybody see what it found.
+//!
+//! The last record may be metastable: it is copied into a fresh block of the ring, with the journal page if that is the last record, and
+//! with what earlier mounts copied there and no call has moved since. The root of this mount names the copies; its own copies, which are
+//! programmed last, prove that they are complete. Only then is anything programmed elsewhere.
+
+use super::blocks::State;
+use super::forward::{Last, Record};
+use super::scan::UNSTEADY_TRIES;
+use super::{Frame, HeadIndex, IDLE, NONE, Store};
+use crate::config::RESCUED_MAX;
+use crate::error::Error;
+use crate::media::{BlockIndex, Flash, Kind, Kinds, Tag};
+
+/// Frames that a restart after a write costs: one skipped in each head, one copied and its move, one of pacing. They are taken from
+/// the reserve and given back a few per victim.
+const RESTART_FRAMES: u32 = 5;
+/// Distance by which the sequence jumps at a mount: the first page of a listed block, which a cut made unsteady, may read as a record later.
+const JUMP: u64 = 4096;
+/// Frames or journal pages left in a head's block that one call may use up.
+const SCARCE: u32 = 4;
+
+/// A frame that is copied into the ring.
+#[derive(Clone, Copy)]
+struct Rescued {
+    kind: Kind,
+    logical: u32,
+    from: Frame,
+    /// Where the map names it: another place in each block of the ring that is tried.
+    named: Frame,
+}
+
+/// What is copied.
+#[derive(Clone, Copy)]
+struct Cargo {
+    frames: [Option<Rescued>; RESCUED_MAX as usize],
+    journal: bool,
+}
+
+impl<F: Flash> Store<'_, F> {
+    /// Writes a root of this mount's own.
+    ///
+    /// # Power loss
+    /// A mount may be cut as often as it likes.
+    pub(super) fn settle(&mut self, last: Last) -> Result<(), Error> {
+        let mut cargo = self.cargo(&last)?;
+        self.sequence += JUMP;
+        self.skip_places(last.record.is_some());
+        if last.record.is_some() {
+            self.pace.credit = self.pace.credit.saturating_sub(RESTART_FRAMES);
+        }
+        (self.unmarked, self.transaction_start) = (true, IDLE);
+        loop {
+            self.advance_ring()?;
+            self.free_and_list();
+            let number = self.next_number();
+            let result = self.program_settled(number, &mut cargo);
+            if self.root_was_written(result)? {
+                break;
+            }
+            // What the root names lies in its own block: all of it goes into another one.
+        }
+        self.stock_heads()?;
+        self.empty_ring()
+    }
+
+    /// What must be copied: the last record, and all that is live in the ring.
+    fn cargo(&mut self, last: &Last) -> Result<Cargo, Error> {
+        let is_journal = |record: Record| Kinds::JOURNAL.has(record.tag.kind);
+        let in_ring = self.journal_at != NONE && self.is_of_ring(self.journal_at / self.layout.geometry.pages_per_block);
+        let mut cargo = Cargo { frames: [None; RESCUED_MAX as usize], journal: in_ring || last.record.is_some_and(is_journal) };
+        if let Some(Record { tag, place }) = last.record.filter(|record| !is_journal(*record)) {
+            // Pages of a transaction that was not committed are nobody's.
+            if self.blocks.is_live(place) {
+                cargo.add(Rescued { kind: tag.kind, logical: tag.logical, from: place, named: place })?;
+            }
+        }
+        for block in self.ring_blocks() {
+            let end = (block + 1) * self.layout.frames_per_block;
+            let mut next = self.blocks.first_live(block);
+            while let Some(frame) = next {
+                let (kind, logical) = self.owner(frame)?;
+                cargo.add(Rescued { kind, logical, from: frame, named: frame })?;
+                next = self.blocks.live_from(frame + 1).filter(|&frame| frame < end);
+            }
+        }
+        Ok(cargo)
+    }
+
+    /// What a frame in the ring is of.
+    fn owner(&mut self, frame: Frame) -> Result<(Kind, u32), Error> {
+        let kinds = Kinds::DATA.and(Kinds::LEAF);
+        let tag = self.read_tagged(self.frame_page(frame), kinds)?.ok_or(Error::Corrupt)?;
+        Ok((tag.kind, tag.logical))
+    }
+
+    /// Programs a root of which some frames lie behind it in its own block, these, and its copies.
+    fn program_settled(&mut self, number: u32, cargo: &mut Cargo) -> Result<(), Error> {
+        let (unit, fpb) = (u32::from(self.layout.config.unit_pages), self.layout.frames_per_block);
+        let block = self.ring_block(self.ring.place);
+        let first = block * fpb + self.layout.root_pages.div_ceil(unit);
+        for (rescued, to) in cargo.frames.iter_mut().flatten().zip(first..) {
+            self.name(rescued, to)?;
+        }
+        let behind = self.frame_page(first) + cargo.frames.iter().flatten().count() as u32 * unit;
+        if cargo.journal {
+            self.journal_at = behind;
+        }
+        self.program_root(number)?;
+        for (rescued, to) in cargo.frames.iter().flatten().zip(first..) {
+            self.ring.next = (to % fpb) * unit;
+            self.copy_into_ring(rescued)?;
+        }
+        if cargo.journal {
+            let tag = Tag { sequence: self.sequence, logical: 0, kind: Kind::Journal, aux: 0 };
+            self.ring.next = behind % self.layout.geometry.pages_per_block + 1;
+            self.program_journal_page(behind, &tag)?;
+        }
+        self.program_seals(number)
+    }
+
+    /// Lets the map name another frame.
+    fn name(&mut self, rescued: &mut Rescued, to: Frame) -> Result<(), Error> {
+        // The map is not asked where it was: a leaf that is copied as well is not at its new place yet.
+        if Kinds::LEAF.has(rescued.kind) {
+            self.root.set(rescued.logical, to);
+        } else {
+            let settled = self.settled_bit();
+            self.replay_set(rescued.logical, to | settled)?;
+            self.forget_recent(rescued.logical);
+        }
+        self.blocks.set_live(core::mem::replace(&mut rescued.named, to), false);
+        self.blocks.set_live(to, true);
+        Ok(())
+    }
+
+    /// Copies the pages of a frame to the next ones of the ring, checking what is read: several times, for it may be metastable.
+    fn copy_into_ring(&mut self, rescued: &Rescued) -> Result<(), Error> {
+        let kinds = Kinds::of(&[rescued.kind]);
+        for index in 0..u32::from(self.layout.config.unit_pages) {
+            let from = self.frame_page(rescued.from) + index;
+            let tag = self.read_tagged_in(UNSTEADY_TRIES, from, kinds)?;
+            let tag = tag.filter(|tag| tag.logical == rescued.logical).ok_or(Error::Corrupt)?;
+            let page = self.ring_block(self.ring.place) * self.layout.geometry.pages_per_block + self.ring.next;
+            self.ring.next += 1;
+            self.program_buffer(page, &Tag { sequence: self.sequence + u64::from(index), ..tag })?;
+        }
+        Ok(())
+    }
+
+    /// Skips one place of each head that a cut program may have touched without a trace. The journal's comes first after a
+    /// mount; the others can have been in use only if there is a record.
+    fn skip_places(&mut self, used: bool) {
+        let used = used || !self.unmarked;
+        for (index, head) in self.heads.iter_mut().enumerate() {
+            if used || index == HeadIndex::Journal as usize {
+                head.next += 1;
+            }
+        }
+    }
+
+    /// Erases blocks for the heads that will soon need one, so that no call after the mount erases twice: a call may erase one
+    /// itself and then moves nothing. Where blocks are small, one call may need two.
+    fn stock_heads(&mut self) -> Result<(), Error> {
+        let heads = [HeadIndex::User, HeadIndex::Journal];
+        let scarce = heads.iter().filter(|&&head| self.head_rest(head) <= SCARCE).count() as u32;
+        let needed = scarce.saturating_sub(1).max(16 / self.layout.frames_per_block);
+        while self.blocks.count(State::Erased) < needed && self.blocks.count(State::Listed) > 0 {
+            self.erase_listed()?;
+        }
+        Ok(())
+    }
+
+    /// Moves copied frames to where they belong, once the ring block holds as many as the next mount can copy beside the last record: it
+    /// must not fill up with them when one power cut follows the other.
+    fn empty_ring(&mut self) -> Result<(), Error> {
+        let block: BlockIndex = self.ring_block(self.ring.place);
+        if self.blocks.live(block) < RESCUED_MAX {
+            return Ok(());
+        }
+        self.begin()?;
+        self.pace.victim = block;
+        while let Some(frame) = self.blocks.first_live(block) {
+            self.move_frame(frame)?;
+        }
+        self.pace.victim = NONE;
+        Ok(())
+    }
+}
+
+impl Cargo {
+    fn add(&mut self, rescued: Rescued) -> Result<(), Error> {
+        if self.frames.iter().flatten().any(|other| other.from == rescued.from) {
+            return Ok(());
+        }
+        let free = self.frames.iter_mut().find(|place| place.is_none()).ok_or(Error::Corrupt)?;
+        *free = Some(rescued);
+        Ok(())
+    }
+}
