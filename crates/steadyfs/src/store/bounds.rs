@@ -6,13 +6,13 @@
 //! f = max(1, ⌈(h + c + w)/φ⌉) + b                    folds of a call
 //! ```
 //!
-//! A call that writes `h` frames costs `h` frames of programs and then either `c` moves, or `c − 1` moves and `f` folds (or a checkpoint
+//! A call that writes `h` frames costs `h` frames of programs and then either `c` moves, or `c − 1` moves and `f` folds (or a root
 //! in their place), or `c − e` moves, one erase, and the folds for `w`; `c` and `e` as [`plan`](super::plan) has them.
 
 use super::blocks::State;
 use super::journal::DISCARD_BYTES;
 use super::plan::{Plan, Promise};
-use super::reclaim::CHECKPOINT_SLACK;
+use super::reclaim::ROOT_SLACK;
 use super::scan::{TRIES, ring_window};
 use super::transaction::patched_pages_max;
 use super::{HeadIndex, Store};
@@ -172,7 +172,7 @@ impl<F: Flash> Store<'_, F> {
     /// Cost of a plan.
     fn plan_cost(&self, plan: &Plan) -> Cost {
         let folds = self.fold_cost().times(plan.folds);
-        let side = match plan.checkpoint {
+        let side = match plan.root {
             true => {
                 Cost { reads: folds.reads.max(1), programs: folds.programs.max(self.layout.root_programs), ..Cost::default() }
             }
@@ -229,7 +229,7 @@ impl<F: Flash> Store<'_, F> {
         let spread = Envelope { burst_ns: over_ns * u64::from(STOCK + 2), rate_ns: usual_ns + over_ns.div_ceil(calls) };
         let mut own = self.write_cost().times(frames);
         own.programs += work.commits;
-        // What a victim's space pays for, journal pages not counted: each of them brings the next checkpoint nearer.
+        // What a victim's space pays for, journal pages not counted: each of them brings the next root nearer.
         let cycle_ns = self.victim_ns(&promise, timing);
         let rest_ns = self.move_cost().times(self.layout.frames_per_block).time_ns(timing) + timing.erase_ns;
         let paid_ns = cycle_ns + rest_ns / u64::from(self.lag_kept());
@@ -241,7 +241,7 @@ impl<F: Flash> Store<'_, F> {
         [spread, average]
     }
 
-    /// Time of all that a victim costs: its moves, the leaves and the checkpoints for its block of frames, and an erase.
+    /// Time of all that a victim costs: its moves, the leaves and the roots for its block of frames, and an erase.
     fn victim_ns(&self, promise: &Promise, timing: &Timing) -> u64 {
         let layout = &self.layout;
         let (fpb, per_fold) = (layout.frames_per_block, layout.fold_frees);
@@ -251,12 +251,12 @@ impl<F: Flash> Store<'_, F> {
         move_ns + fold_ns + self.program_share_ns(programs, timing) + timing.erase_ns
     }
 
-    /// The share of so many programs in a checkpoint, and of that in the erase of its block.
+    /// The share of so many programs in a root, and of that in the erase of its block.
     fn program_share_ns(&self, programs: u32, timing: &Timing) -> u64 {
         let layout = &self.layout;
         let per_block = u64::from(layout.geometry.pages_per_block / layout.root_programs);
-        let checkpoint_ns = u64::from(layout.root_programs) * timing.program_ns + timing.erase_ns / per_block;
-        (checkpoint_ns * u64::from(programs)).div_ceil(u64::from(layout.config.checkpoint_programs))
+        let root_ns = u64::from(layout.root_programs) * timing.program_ns + timing.erase_ns / per_block;
+        (root_ns * u64::from(programs)).div_ceil(u64::from(layout.config.checkpoint_programs))
     }
 
     /// Worst case of a mount after an unclean stop.
@@ -272,7 +272,7 @@ impl<F: Flash> Store<'_, F> {
         let unit = u32::from(layout.config.unit_pages);
         // No erase is displaced here: the more moves, the more programs may a root be late.
         let moves = Promise::new(layout, layout.usable, layout.data_blocks, layout.frames_per_block).moves(2);
-        let overshoot = CHECKPOINT_SLACK + 2 * (2 + moves + 2) * unit + 4;
+        let overshoot = ROOT_SLACK + 2 * (2 + moves + 2) * unit + 4;
         let programs = u32::from(layout.config.checkpoint_programs) + overshoot;
         let chains = 3 + layout.listed_blocks;
         let ring = TRIES * (layout.ring_count * layout.root_programs + 2 * ring_window(layout));

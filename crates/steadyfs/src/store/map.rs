@@ -234,7 +234,7 @@ impl<F: Flash> Store<'_, F> {
     /// Makes one page of a leaf in the page buffer, and releases the frames that its old entries name.
     ///
     /// Releasing before the leaf is durable is safe: the overlay's mapping is durable already, and no block is used again
-    /// before the next checkpoint.
+    /// before the next root.
     pub(super) fn compose_leaf_page(&mut self, leaf: u32, index: u32) -> Result<(), Error> {
         if !self.load_leaf_page(leaf, index)? {
             self.page.fill(0);

@@ -170,7 +170,7 @@ pub struct Store<'m, F> {
     /// Flushes of the journal buffer so far.
     flushes: u8,
     recent: Recent,
-    programs_since_checkpoint: u32,
+    programs_since_root: u32,
     /// Moves that roll-forward could not read and went past.
     lost_moves: u32,
     pace: Pace,
@@ -234,7 +234,7 @@ impl<'m, F: Flash> Store<'m, F> {
             leftover: 0,
             flushes: 0,
             recent: Recent::default(),
-            programs_since_checkpoint: 0,
+            programs_since_root: 0,
             lost_moves: 0,
             pace: Pace {
                 victim: NONE,

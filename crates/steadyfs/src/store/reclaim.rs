@@ -23,10 +23,10 @@ use crate::media::{BlockIndex, Flash, Kind, Kinds, TAG_BYTES, Tag};
 
 /// Calls between two erases where there is a choice.
 const ERASE_GAP: u32 = 12;
-/// Calls after an erase in which no leaf is folded and no checkpoint written where there is a choice.
+/// Calls after an erase in which no leaf is folded and no root written where there is a choice.
 const SIDE_GAP: u32 = 3;
-/// Programs by which a checkpoint may be late.
-pub(super) const CHECKPOINT_SLACK: u32 = 16;
+/// Programs by which a root may be late.
+pub(super) const ROOT_SLACK: u32 = 16;
 
 /// What there is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl<F: Flash> Store<'_, F> {
             owes_erase: !self.pace.spared,
             has_erased: self.call.erases > 0,
             erase,
-            checkpoint: self.checkpoint_wanted(),
+            root: self.root_wanted(),
             rests: self.pace.calls_since_erase < SIDE_GAP,
             entries: self.overlay_entries(),
             soft: self.layout.overlay_soft,
@@ -130,7 +130,7 @@ impl<F: Flash> Store<'_, F> {
             self.erase_planned(erasure)?;
         }
         self.move_frames(plan.moves, written)?;
-        if plan.checkpoint {
+        if plan.root {
             self.write_root()?;
         }
         let rests = self.pace.calls_since_erase < SIDE_GAP;
@@ -207,7 +207,7 @@ impl<F: Flash> Store<'_, F> {
         if self.pace.victim == NONE { 0 } else { self.blocks.live(self.pace.victim) }
     }
 
-    /// A victim that is not chosen for its space: a failing block, or a checkpoint block that holds a rescued frame.
+    /// A victim that is not chosen for its space: a failing block, or a block of the ring that holds a rescued frame.
     fn victim_is_urgent(&self) -> bool {
         self.pace.victim != NONE && matches!(self.blocks.state(self.pace.victim), State::Retiring | State::Reserved)
     }
@@ -291,8 +291,8 @@ impl<F: Flash> Store<'_, F> {
             return Ok(Chosen::None);
         }
         self.pace.erased = false;
-        let lag = self.lag_kept();
-        let lags = |block: u32| self.blocks.wear_mean().saturating_sub(self.blocks.wear(block).into()) > lag;
+        let least = self.blocks.wear_mean().saturating_sub(self.lag_kept());
+        let lags = |block: u32| u32::from(self.blocks.wear(block)) < least;
         // A head that is hardly used keeps its block from wearing, and so does the journal page in it.
         // Into a block that lags as much, it would have to go on at once.
         let has_worn = (0..self.blocks.block_count()).any(|block| self.blocks.state(block) == State::Erased && !lags(block));
@@ -452,13 +452,13 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Whether a root is to be written.
-    fn checkpoint_wanted(&self) -> Want {
+    fn root_wanted(&self) -> Want {
         let due = u32::from(self.layout.config.checkpoint_programs);
         let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
         let more = self.blocks.count(State::Free) + self.blocks.count(State::Clean) + self.blocks.count(State::Dead);
         let lacks_blocks = allocatable < STOCK && more > 0;
-        match self.programs_since_checkpoint {
-            programs if programs >= due + CHECKPOINT_SLACK || (lacks_blocks && allocatable <= 1) => Want::Must,
+        match self.programs_since_root {
+            programs if programs >= due + ROOT_SLACK || (lacks_blocks && allocatable <= 1) => Want::Must,
             programs if programs >= due || lacks_blocks => Want::May,
             _ => Want::No,
         }

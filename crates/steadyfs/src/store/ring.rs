@@ -183,7 +183,7 @@ impl<F: Flash> Store<'_, F> {
             Ok(()) => {
                 // The blocks that it frees are erased only when it is there.
                 self.flash.sync().or_else(|_| self.flash.sync())?;
-                self.programs_since_checkpoint = 0;
+                self.programs_since_root = 0;
                 self.ring.complete = self.ring.place;
                 (self.ring.kept, self.ring.unsaid) = (0, false);
                 Ok(true)
