@@ -45,7 +45,7 @@ impl Config {
         }
         let frames = geometry.pages_per_block / unit_pages * geometry.block_count;
         let pages = geometry.pages_per_block * geometry.block_count;
-        let overlay_entries = clamp(frames / 88, 64, 1024);
+        let overlay_entries = clamp(frames / 90, 64, 1024);
         // Roots are at most a twentieth of all programs where blocks are large enough to let them be so rare.
         let entry_bytes = if frames <= 0x8000 { 4 } else { 8 };
         let checkpoint_pages = ceil_div(overlay_entries * entry_bytes + geometry.block_count * 3 / 2, geometry.page_bytes);

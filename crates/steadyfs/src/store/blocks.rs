@@ -62,8 +62,8 @@ pub(super) enum Choice {
     MostWorn,
     /// The least worn of those with live frames.
     LeastWornInUse,
-    /// The one with fewest live frames, but some; the least worn of equals.
-    Emptiest,
+    /// The one with fewest live frames, but some; the least worn of equals. A frame more counts for each erase out of line, up to so many.
+    Emptiest(u32),
 }
 
 /// The table of blocks.
@@ -234,7 +234,10 @@ impl<'m> Blocks<'m> {
                 Choice::MostWorn => from_line << 1 | last,
                 _ => match (self.live(block), choice) {
                     (0, _) => continue,
-                    (live, Choice::Emptiest) => live << 9 | wear,
+                    (live, Choice::Emptiest(most)) => {
+                        let beyond = (wear >> 1).saturating_sub(in_line);
+                        live.max((live + 2 * beyond).min(most)) << 9 | wear
+                    }
                     _ => wear,
                 },
             };

@@ -231,11 +231,18 @@ impl<F: Flash> Store<'_, F> {
         own.programs += work.commits;
         // What a victim's space pays for, journal pages not counted: each of them brings the next root nearer.
         let cycle_ns = self.victim_ns(&promise, timing);
-        let rest_ns = self.move_cost().times(self.layout.frames_per_block).time_ns(timing) + timing.erase_ns;
-        let paid_ns = cycle_ns + rest_ns / u64::from(self.lag_kept());
+        let fpb = self.layout.frames_per_block;
+        let rest_ns = self.move_cost().times(fpb).time_ns(timing) + timing.erase_ns;
+        // A block at rest is emptied while the caller writes so many frames, which half a frame of each victim was saved for; and not before it
+        // lags behind.
+        let meanwhile = fpb.div_ceil(promise.moves(1));
+        let paid_ns = cycle_ns + rest_ns / u64::from((2 * meanwhile).max(self.lag_kept()));
+        // What is saved may be used up at once, or be saved anew.
+        let (saved, share_ns) = (2 * fpb, promise.share_ns(paid_ns, 1));
+        let saved_ns = u64::from(saved) * share_ns.max((rest_ns / u64::from(meanwhile)).saturating_sub(share_ns));
         let journal_ns = self.program_share_ns(work.commits, timing);
         let average = Envelope {
-            burst_ns: 2 * cycle_ns + rest_ns + u64::from(STOCK) * timing.erase_ns,
+            burst_ns: 2 * cycle_ns + rest_ns + saved_ns + u64::from(STOCK) * timing.erase_ns,
             rate_ns: own.time_ns(timing) + journal_ns + promise.share_ns(paid_ns, frames),
         };
         [spread, average]

@@ -81,7 +81,7 @@ impl<F: Flash> Store<'_, F> {
     /// The block with fewest live frames, if emptying it wins an eighth of a block.
     fn idle_victim(&self) -> Option<u32> {
         let fpb = self.layout.frames_per_block;
-        let block = self.blocks.choose(State::Used, Choice::Emptiest)?;
+        let block = self.blocks.choose(State::Used, Choice::Emptiest(0))?;
         let live = self.blocks.live(block);
         (live > 0 && live + live.div_ceil(self.layout.fold_frees) + fpb.div_ceil(8) <= fpb).then_some(block)
     }

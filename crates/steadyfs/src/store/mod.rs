@@ -186,6 +186,8 @@ pub struct Store<'m, F> {
     is_unknown: bool,
     /// The volume can only be read, and no mount changes that.
     worn_out: bool,
+    /// A loss was accepted, and what it left is not mended yet.
+    unchecked: bool,
 }
 
 impl<'m, F: Flash> Store<'m, F> {
@@ -256,6 +258,7 @@ impl<'m, F: Flash> Store<'m, F> {
             may_write: true,
             is_unknown: false,
             worn_out: false,
+            unchecked: false,
         })
     }
 
@@ -282,6 +285,11 @@ impl<'m, F: Flash> Store<'m, F> {
     /// What the mount found missing.
     pub fn damage(&self) -> Option<Damage> {
         self.damage
+    }
+
+    /// Whether it was mounted for writing.
+    pub fn may_write(&self) -> bool {
+        self.may_write
     }
 
     /// Whether nothing may be changed.

@@ -84,10 +84,9 @@ impl Promise {
         (changes + self.fold_frees / 2) / self.fold_frees
     }
 
-    /// The share of a call that writes `frames` frames in what a victim costs, half a frame saved for each.
+    /// The share of a call that writes `frames` frames in what a victim costs.
     pub fn share_ns(&self, victim_ns: u64, frames: u32) -> u64 {
-        let (parts, gain) = (u64::from(2 * (self.fold_frees + 1)), u64::from(2 * self.gain));
-        (victim_ns * u64::from(frames) * parts).div_ceil(gain.saturating_sub(parts / 2).max(parts / 2))
+        (victim_ns * u64::from(frames) * u64::from(self.fold_frees + 1)).div_ceil(u64::from(self.gain))
     }
 
     /// Whole frames that the caller may write per victim.
@@ -122,6 +121,12 @@ pub(super) enum Want {
     Must,
 }
 
+/// Frames that the reserve may lack before calls do all that they may.
+const LACK: u32 = 4;
+
+/// Calls before the end of a victim that leave leaves and roots to those of the next one.
+const LAST: u32 = 3;
+
 /// Where reclamation stands when a call ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standing {
@@ -135,6 +140,8 @@ pub(super) struct Standing {
     pub is_urgent: bool,
     /// Frames that the caller may write until the victim must be empty.
     pub afford: u32,
+    /// Frames that the reserve lacks if the victim is emptied now.
+    pub lacks: u32,
     /// No call of this victim has erased yet.
     pub owes_erase: bool,
     /// The call has erased already.
@@ -165,8 +172,9 @@ impl Standing {
             return Plan { erases, moves, folds, root: false };
         }
         let moves = self.moves(promise, most);
-        // Calls that move more than others leave the rest to those.
-        let waits = self.rests || moves > promise.per_erase + 1;
+        // Calls that move more than others leave the rest to those, and so do the last ones of a victim, whose moves no later call could make.
+        let is_last = self.live > 0 && self.afford <= LAST * self.written;
+        let waits = self.rests || is_last || moves > promise.per_erase + 1;
         let root = match self.root {
             Want::Must => true,
             Want::May => !waits && !must_fold,
@@ -185,8 +193,10 @@ impl Standing {
             return self.live.max(most);
         }
         if self.afford < self.written {
-            // Behind: all that may be moved, and then of the next victim.
-            return most;
+            // A little behind: the rest of the victim, and the calls that empty the next one make up for it. Else all that may be moved, and then
+            // of the next one.
+            let suffices = self.live > 0 && self.lacks <= LACK;
+            return if suffices { self.live.min(most) } else { most };
         }
         self.due(promise, self.live, self.afford).max(u32::from(self.is_urgent)).min(self.live).min(most)
     }
@@ -255,10 +265,7 @@ mod tests {
 
     /// Whether a plan does no more than one of the largest.
     fn is_within(plan: &Plan, limit: &Plan) -> bool {
-        plan.erases <= limit.erases
-            && plan.moves <= limit.moves
-            && plan.folds <= limit.folds
-            && plan.root <= limit.root
+        plan.erases <= limit.erases && plan.moves <= limit.moves && plan.folds <= limit.folds && plan.root <= limit.root
     }
 
     fn want() -> impl Strategy<Value = Want> {
@@ -271,14 +278,14 @@ mod tests {
         fn no_plan_exceeds_the_promise(
             (written, changes, live, afford) in (0u32..6, 0u32..40, 0u32..33, 0u32..200),
             (entries, is_urgent, owes_erase, has_erased, rests) in (0u32..372, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
-            (erase, root, fill) in (want(), want(), 0u32..101),
+            (erase, root, fill, lacks) in (want(), want(), 0u32..101, 0u32..9),
         ) {
             let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 };
             let layout = Layout::derive(&geometry, &Config::for_geometry(&geometry)).expect("a layout");
             let promise = Promise::new(&layout, layout.usable / 100 * fill, layout.data_blocks, 7);
             let (soft, hard) = (layout.overlay_soft, layout.overlay_soft + 20);
             let standing = Standing {
-                written, changes, live, is_urgent, afford, owes_erase, has_erased, erase, root, rests, entries, soft, hard, is_short: false,
+                written, changes, live, is_urgent, afford, lacks, owes_erase, has_erased, erase, root, rests, entries, soft, hard, is_short: false,
             };
             let plan = standing.plan(&promise);
             let largest = [promise.moving(written), promise.folding(written, written + changes), promise.erasing(written, written + changes)];

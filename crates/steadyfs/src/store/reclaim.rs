@@ -26,7 +26,7 @@ const ERASE_GAP: u32 = 12;
 /// Calls after an erase in which no leaf is folded and no root written where there is a choice.
 const SIDE_GAP: u32 = 3;
 /// Programs by which a root may be late.
-pub(super) const ROOT_SLACK: u32 = 16;
+pub(super) const ROOT_SLACK: u32 = 24;
 
 /// What there is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +106,7 @@ impl<F: Flash> Store<'_, F> {
             live,
             is_urgent: self.victim_is_urgent(),
             afford: self.affordable(live),
+            lacks: self.needed(live).saturating_sub(self.there()),
             owes_erase: !self.pace.spared,
             has_erased: self.call.erases > 0,
             erase,
@@ -186,11 +187,19 @@ impl<F: Flash> Store<'_, F> {
 
     /// Frames that the caller may write before the reserve is touched, when `live` frames must be moved meanwhile.
     fn affordable(&self, live: u32) -> u32 {
-        let lent = if self.pace.levelling { self.saved() } else { 0 };
-        let room = (self.pool() + lent).saturating_sub(self.reserve() + live);
-        let per_fold = self.layout.fold_frees;
-        let excess = (self.overlay.len() + self.pending.len() + live).saturating_sub(self.layout.overlay_soft);
-        room.saturating_sub(excess.div_ceil(per_fold)) * per_fold / (per_fold + 1)
+        let room = self.there().saturating_sub(self.needed(live));
+        room - room / (self.layout.fold_frees + 1)
+    }
+
+    /// Frames that can be programmed, and those that are lent for a block at rest.
+    fn there(&self) -> u32 {
+        self.pool() + if self.pace.levelling { self.saved() } else { 0 }
+    }
+
+    /// Frames that are to be kept, or needed for `live` moves and the leaves that these make full.
+    fn needed(&self, live: u32) -> u32 {
+        let excess = (self.overlay_entries() + live).saturating_sub(self.layout.overlay_soft);
+        self.reserve() + live + excess / self.layout.fold_frees
     }
 
     /// Frames that are kept: the layout's reserve, less what restarts have cost, more what is saved for wear levelling.
@@ -247,7 +256,8 @@ impl<F: Flash> Store<'_, F> {
         if self.pool() > self.reserve() + 3 * fpb {
             return;
         }
-        let Some(block) = self.blocks.choose(State::Used, Choice::Emptiest) else { return };
+        let most = self.promise(0).victim;
+        let Some(block) = self.blocks.choose(State::Used, Choice::Emptiest(most)) else { return };
         let live = self.blocks.live(block);
         let afford = self.affordable(live);
         // Late, since frames die meanwhile; but a victim with next to nothing must not use up the time of the next.
@@ -342,7 +352,7 @@ impl<F: Flash> Store<'_, F> {
     /// Erases that a block at rest may lag behind the mean: half of that, and a sixth of the mean on a volume that is young.
     pub(super) fn lag_kept(&self) -> u32 {
         let most = (self.spread_kept() / 2).max(1);
-        ((self.blocks.wear_base + self.blocks.wear_mean()) / 6).clamp(3.min(most), most)
+        ((self.blocks.wear_base + self.blocks.wear_mean()) / 6).clamp(4.min(most), most)
     }
 
     pub(super) fn urgent_victim(&self) -> Option<u32> {

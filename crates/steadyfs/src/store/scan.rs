@@ -13,6 +13,7 @@ use crate::config::{Layout, RESCUED_MAX, RING_MAX};
 use crate::error::Error;
 use crate::format::root::{BYTES, Header};
 use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
+use core::num::NonZeroU32;
 
 /// Looks at a page that reads as damaged before it is taken for lost.
 pub(super) const TRIES: u32 = 3;
@@ -140,7 +141,7 @@ impl<F: Flash> Store<'_, F> {
 
     fn begin_with(&mut self, base: Option<Found>, lost: bool) -> Result<Option<bool>, Error> {
         let Some(base) = base else { return Ok(None) };
-        self.ring.uncertain = Some(base.number).filter(|_| !base.is_firm());
+        self.ring.uncertain = NonZeroU32::new(base.number).filter(|_| !base.is_firm());
         (self.ring.complete, self.ring.place) = (base.place, base.place);
         // Nothing is programmed behind it: each power cycle begins with a block of its own.
         (self.ring.next, self.ring.prepared) = (self.layout.geometry.pages_per_block, None);
