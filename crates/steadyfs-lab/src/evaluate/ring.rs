@@ -107,7 +107,8 @@ impl Ring {
             let bytes = (page_bytes - *size % page_bytes).min(left);
             let (file, data) = (&mut self.newest, &mut self.page[..bytes as usize]);
             fill_with_content(self.first + older, *size, data);
-            if let Err(error) = judge.call(fs, Call::Write(data.len() as u32), |fs| fs.append(file, data)) {
+            let call = fs.write_call(file, data.len() as u32);
+            if let Err(error) = judge.call(fs, call, |fs| fs.append(file, data)) {
                 self.doubt = Some(Doubt::Write { file: older as usize, offset: *size, bytes: data.to_vec() });
                 return Err(error);
             }
