@@ -4,14 +4,15 @@
 //! space of the reserve is needed. What a call does is planned first ([`plan`](super::plan)), and then carried out.
 //!
 //! With `F` the frames that can still be programmed (quarantine included), `R` the reserve, `w` the live frames left in the
-//! victim, and `fold(n)` the leaves that `n` map changes will cost:
+//! victim, and `fold(n)` the whole leaves that `n` map changes will cost:
 //!
 //! ```text
 //! x = max { x ≥ 0 : F − R − credit − w − x − fold(w + x) ≥ 0 }     frames that the caller may still write
 //! ```
 //!
 //! A call that wrote `h` frames moves `⌈(w + e)·h / x⌉`, where an erase that is still to come counts as `e` moves. Moves and folds
-//! cancel in `x`, so `x` falls by at most `h` a call, the share `(w + e) / x` never rises, and the victim is empty before `x` is 0.
+//! cancel in `x`, so `x` falls by at most `h` a call but for the leaf that is not whole yet, the share `(w + e) / x` does not rise, and the
+//! victim is empty before `x` is 0; or a few frames later, which come out of the reserve.
 
 use super::blocks::{Choice, State, UNUSED};
 use super::plan::{Plan, Promise, Standing, Want};
