@@ -16,7 +16,7 @@ use super::reclaim::ROOT_SLACK;
 use super::scan::{TRIES, ring_window};
 use super::transaction::patched_pages_max;
 use super::{HeadIndex, Store};
-use crate::config::{Layout, RESCUED_MAX, STOCK};
+use crate::config::{COPIED_MAX, Layout, STOCK};
 use crate::cost::{Bound, Cost, Envelope};
 use crate::media::{Flash, Timing};
 
@@ -283,12 +283,12 @@ impl<F: Flash> Store<'_, F> {
         let programs = u32::from(layout.config.checkpoint_programs) + overshoot;
         let chains = 3 + layout.listed_blocks;
         let ring = TRIES * (layout.ring_count * layout.root_programs + 2 * ring_window(layout));
-        let copied = (RESCUED_MAX + 1) * unit;
+        let copied = (COPIED_MAX + 1) * unit;
         Cost {
             reads: 2 + ring + layout.root_pages + (2 * chains + TRIES) * unit + layout.leaf_count * unit + TRIES + 3 * copied,
             tag_reads: ring + 2 * (layout.geometry.pages_per_block.ilog2() + 2) + programs + 2 * chains + 4 * unit,
             programs: 2 * copied + 2 + layout.root_programs,
-            copies: RESCUED_MAX * unit,
+            copies: COPIED_MAX * unit,
             erases: 3 + (16 / layout.frames_per_block).max(1),
         }
     }

@@ -10,7 +10,7 @@
 use super::program::Source;
 use super::table::{read_word, write_word};
 use super::{Damage, Frame, NONE, Store};
-use crate::config::RESCUED_MAX;
+use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds};
 
@@ -182,7 +182,7 @@ impl<F: Flash> Store<'_, F> {
     /// Called before the program that commits: a leaf written between a commit and its entry in the overlay would be taken,
     /// after a power cut, for one that holds the entry.
     pub(super) fn make_room(&mut self, entries: u32) -> Result<(), Error> {
-        while self.overlay.len() + entries + RESCUED_MAX > self.overlay.capacity() && self.overlay.len() > 0 {
+        while self.overlay.len() + entries + COPIED_MAX > self.overlay.capacity() && self.overlay.len() > 0 {
             self.fold()?;
         }
         Ok(())

@@ -122,7 +122,7 @@ struct Pace {
     last_live: u32,
     calls_since_erase: u32,
     /// One call since the victim was chosen has erased instead of moving.
-    spared: bool,
+    has_erased: bool,
     /// Frames of the reserve that are there: one block is owed after restarts at most, one is saved for wear levelling.
     credit: u32,
     /// The victim is a block at rest.
@@ -132,7 +132,7 @@ struct Pace {
     /// A block was erased since wear was looked at.
     erased: bool,
     /// Every second victim.
-    odd: bool,
+    every_second: bool,
     /// The reclamation of a call failed.
     behind: bool,
 }
@@ -243,12 +243,12 @@ impl<'m, F: Flash> Store<'m, F> {
                 victim_spoiled: false,
                 last_live: 0,
                 calls_since_erase: u32::MAX / 2,
-                spared: false,
+                has_erased: false,
                 credit: 2 * layout.frames_per_block,
                 levelling: false,
                 written: 0,
                 erased: true,
-                odd: false,
+                every_second: false,
                 behind: false,
             },
             call: Call::default(),

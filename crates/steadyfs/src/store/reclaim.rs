@@ -108,7 +108,7 @@ impl<F: Flash> Store<'_, F> {
             is_urgent: self.victim_is_urgent(),
             afford: self.affordable(live),
             lacks: self.needed(live).saturating_sub(self.there()),
-            owes_erase: !self.pace.spared,
+            owes_erase: !self.pace.has_erased,
             has_erased: self.call.erases > 0,
             erase,
             root: self.root_wanted(),
@@ -217,7 +217,7 @@ impl<F: Flash> Store<'_, F> {
         if self.pace.victim == NONE { 0 } else { self.blocks.live(self.pace.victim) }
     }
 
-    /// A victim that is not chosen for its space: a failing block, or a block of the ring that holds a rescued frame.
+    /// A victim that is not chosen for its space: a failing block, or a block of the ring that holds a copied frame.
     fn victim_is_urgent(&self) -> bool {
         self.pace.victim != NONE && matches!(self.blocks.state(self.pace.victim), State::Retiring | State::Reserved)
     }
@@ -242,7 +242,7 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn choose(&mut self, victim: Option<BlockIndex>) {
         self.pace.victim = victim.unwrap_or(NONE);
         self.pace.victim_spoiled = false;
-        self.pace.spared = false;
+        self.pace.has_erased = false;
         if self.pace.levelling {
             // The block at rest took as many frames as it gave; what the caller wrote meanwhile came out of the credit.
             self.pace.levelling = false;
@@ -273,11 +273,11 @@ impl<F: Flash> Store<'_, F> {
     /// Saves frames for wear levelling: as many as leave the victim's moves within what calls may do, and half a one at least.
     fn save_frames(&mut self, live: u32, afford: u32) {
         let promise = self.promise(0);
-        self.pace.odd = !self.pace.odd;
+        self.pace.every_second = !self.pace.every_second;
         let most = promise.moves(1);
         let calm = |saved: u32| (live + promise.per_erase).div_ceil(afford.saturating_sub(saved).max(1)) < most;
         let wanted = (afford / 8).clamp(1, 4);
-        let saved = (1..=wanted).rev().find(|&saved| calm(saved)).unwrap_or(u32::from(self.pace.odd));
+        let saved = (1..=wanted).rev().find(|&saved| calm(saved)).unwrap_or(u32::from(self.pace.every_second));
         self.pace.credit = (self.pace.credit + saved).min(2 * self.layout.frames_per_block);
     }
 
@@ -458,7 +458,7 @@ impl<F: Flash> Store<'_, F> {
             Erasure::Listed => self.erase_listed()?,
         }
         self.pace.calls_since_erase = 0;
-        self.pace.spared = true;
+        self.pace.has_erased = true;
         Ok(())
     }
 

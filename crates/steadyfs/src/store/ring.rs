@@ -53,7 +53,7 @@ pub(super) struct Ring {
     /// The newest root ends the use of the volume, and nothing was changed since.
     pub closed: bool,
     /// Blocks were freed or listed, and no root says so yet.
-    pub unsaid: bool,
+    pub owes_root: bool,
 }
 
 impl<F: Flash> Store<'_, F> {
@@ -144,7 +144,7 @@ impl<F: Flash> Store<'_, F> {
     /// The root before stays the newest until a page of the copies can be read.
     pub(super) fn write_root(&mut self) -> Result<(), Error> {
         // What the newest root needs must not be destroyed on the word of one that is not there.
-        self.try_to_write_root().inspect_err(|_| self.read_only |= self.ring.unsaid)
+        self.try_to_write_root().inspect_err(|_| self.read_only |= self.ring.owes_root)
     }
 
     fn try_to_write_root(&mut self) -> Result<(), Error> {
@@ -169,7 +169,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Frees what is dead, and lists the blocks that may be allocated until the next root.
     pub(super) fn free_and_list(&mut self) {
-        self.ring.unsaid = true;
+        self.ring.owes_root = true;
         for block in 0..self.blocks.block_count() {
             if self.blocks.state(block) == State::Dead {
                 self.blocks.set_state(block, State::Free);
@@ -186,7 +186,7 @@ impl<F: Flash> Store<'_, F> {
                 self.flash.sync().or_else(|_| self.flash.sync())?;
                 self.programs_since_root = 0;
                 self.ring.complete = self.ring.place;
-                (self.ring.kept, self.ring.unsaid) = (0, false);
+                (self.ring.kept, self.ring.owes_root) = (0, false);
                 Ok(true)
             }
             Err(Error::MediaFailing) => {
@@ -259,8 +259,8 @@ impl<F: Flash> Store<'_, F> {
             pending_len: self.pending.len(),
             unmarked: self.unmarked,
             worn_out: self.worn_out,
-            unchecked: self.unchecked,
             closed: self.ring.closed,
+            unchecked: self.unchecked,
             sequence: self.sequence,
             transaction_start: self.transaction_start,
             journal_at: self.journal_at,

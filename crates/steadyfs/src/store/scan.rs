@@ -9,7 +9,7 @@
 
 use super::ring::NUMBER_MAX;
 use super::{Frame, NONE, Store};
-use crate::config::{Layout, RESCUED_MAX, RING_MAX};
+use crate::config::{COPIED_MAX, Layout, RING_MAX};
 use crate::error::Error;
 use crate::format::root::{BYTES, Header};
 use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
@@ -268,7 +268,7 @@ fn newest_below(firsts: &[u32], limit: u32) -> Option<(u32, u32)> {
 
 /// Pages at the end of a ring block in which there is a whole root: one that was cut, and one with what a mount copied behind it.
 pub(super) const fn ring_window(layout: &Layout) -> u32 {
-    2 * layout.root_programs + (RESCUED_MAX + 1) * layout.config.unit_pages as u32 + 1
+    2 * layout.root_programs + (COPIED_MAX + 1) * layout.config.unit_pages as u32 + 1
 }
 
 impl Found {

@@ -5,7 +5,7 @@ use super::journal::Full;
 use super::program::{Source, check_page};
 use super::undo::Undo;
 use super::{Call, HeadIndex, IDLE, NONE, Store};
-use crate::config::RESCUED_MAX;
+use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
 
@@ -483,7 +483,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Changes of the map that the commit of the open transaction may make beside those that it has: an empty overlay has room for all of them.
     fn commit_room(&self) -> u32 {
-        self.overlay.capacity().saturating_sub(self.pending.len() + self.journal.discard_count() + RESCUED_MAX)
+        self.overlay.capacity().saturating_sub(self.pending.len() + self.journal.discard_count() + COPIED_MAX)
     }
 
     /// Refuses one more page when the table of pending pages has no place for it, those that wait in the cache counted.
