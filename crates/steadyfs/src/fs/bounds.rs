@@ -122,11 +122,11 @@ impl<F: Flash> FileSystem<'_, F> {
         let work = match call {
             Call::Read(_) | Call::Open { .. } | Call::List => return None,
             Call::Overwrite => Work { frames: 1, ..Work::default() },
-            Call::Write(bytes) => self.work_of(Call::WriteLarge(bytes))?.plus(&LEAVE_INODE),
-            Call::WriteLarge(bytes) => {
+            Call::Write(bytes) | Call::WriteLarge(bytes) => {
                 let fits = bytes as usize <= self.store.patch_bytes_max();
                 let data = if fits { commit.plus(&patches(1, bytes + 7, bytes + 7, 1, 1)) } else { Work { frames: 1, ..commit } };
-                data.plus(&ADD_PAGE).plus(&NOTE)
+                let leave = if matches!(call, Call::Write(_)) { LEAVE_INODE } else { Work::default() };
+                data.plus(&ADD_PAGE).plus(&leave).plus(&NOTE)
             }
             Call::Truncate => commit.plus(&TRUNCATE).plus(&LEAVE_INODE),
             Call::Create { .. } => commit.plus(&INODE).plus(&INSERT),
