@@ -155,18 +155,24 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     pub fn mount(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
         let mut result = Self::empty(flash, access, memory);
         // Changed in place: a copy of the whole costs code and stack.
-        if let Ok(fs) = &mut result {
-            let is_there = match access {
-                Access::ReadOnly => fs.store.recover::<false>()?,
-                Access::ReadWrite => fs.store.recover::<true>()?,
-            };
-            fs.finish_mount(is_there)?;
+        if let Ok(fs) = &mut result
+            && let Err(error) = fs.recover(access)
+        {
+            result = Err(error);
         }
         result
     }
 
-    /// Reads what the volume is. Not inlined, so that its copy of a store is off the stack when the volume is recovered.
-    #[inline(never)]
+    /// Brings an empty volume to the state that was committed last.
+    fn recover(&mut self, access: Access) -> Result<(), MountError> {
+        let is_there = match access {
+            Access::ReadOnly => self.store.recover::<false>()?,
+            Access::ReadWrite => self.store.recover::<true>()?,
+        };
+        self.finish_mount(is_there)
+    }
+
+    /// Reads what the volume is.
     fn empty(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
         Store::open(flash, access, memory).map(|mut store| Self {
             plan: Plan::new(store.layout()),
