@@ -106,16 +106,11 @@ plant() {
 worker() {
     local patch failed=0
     enter_copy "$1"
-    while patch=$(flock "$work/lock" sed -n 1p "$work/queue") && [ -n "$patch" ]; do
-        # Another job may have taken it meanwhile.
-        mkdir "$work/taken-$(basename "$patch")" 2>/dev/null || { drop "$patch"; continue; }
-        drop "$patch"
+    while patch=$(flock "$work/lock" sed -i -e '1{w /dev/stdout' -e 'd}' "$work/queue") && [ -n "$patch" ]; do
         plant "$patch" || failed=1
     done
     return $failed
 }
-
-drop() { flock "$work/lock" sed -i "\|^$1\$|d" "$work/queue"; }
 
 printf '%s\n' "$patches"/${only:-*}.patch >"$work/queue"
 if [ -z "$only" ]; then

@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, Error};
 use std::path::PathBuf;
 use std::time::Duration;
 use steadyfs_lab::evaluate::find_profile;
-use steadyfs_lab::torture::{self, BadInput, FaultKind, Ground, Mode, Options, Run, Workload};
+use steadyfs_lab::torture::{self, BadInput, FaultKind, Mode, Options, Run, Volume, Workload};
 use steadyfs_lab::units::parse_duration;
 
 /// Volumes that are tortured when none is named.
@@ -21,7 +21,7 @@ pub struct Arguments {
     /// Chips: small, small-copy, small-nor, small-cached, nand, nand-double, nor, or PAGE_BYTESxPAGESxBLOCKS such as 512x16x64
     /// [default: small,small-copy,small-nor,nand]
     #[arg(long, value_name = "NAME|PxNxB", value_delimiter = ',')]
-    geometry: Vec<Ground>,
+    geometry: Vec<Volume>,
     /// Pages and blocks of a device in place of a geometry: a name (see `steady devices`) or a file in TOML
     #[arg(long, value_name = "NAME|FILE.toml", conflicts_with = "geometry")]
     device: Option<String>,
@@ -149,7 +149,7 @@ impl Arguments {
         let defaults = Options::default();
         let all = |given: &[Workload]| if given.is_empty() { Workload::ALL.to_vec() } else { given.to_vec() };
         Ok(Options {
-            grounds: self.grounds()?,
+            volumes: self.volumes()?,
             workloads: all(&self.workload),
             faults: if self.fault.is_empty() { FaultKind::of_raw_flash() } else { self.fault.clone() },
             mode: match self.exhaustive {
@@ -166,30 +166,30 @@ impl Arguments {
         })
     }
 
-    fn grounds(&self) -> Result<Vec<Ground>, BadInput> {
-        let grounds = match &self.device {
+    fn volumes(&self) -> Result<Vec<Volume>, BadInput> {
+        let volumes = match &self.device {
             Some(device) => {
                 let profile = find_profile(device).map_err(|error| BadInput(error.to_string()))?;
-                vec![Ground::of_device(&profile, self.blocks)?]
+                vec![Volume::of_device(&profile, self.blocks)?]
             }
             None if self.geometry.is_empty() => GROUNDS.iter().map(|name| name.parse()).collect::<Result<_, _>>()?,
             None => self.geometry.clone(),
         };
-        grounds.into_iter().map(|ground| self.settings.over(ground)).collect()
+        volumes.into_iter().map(|volume| self.settings.over(volume)).collect()
     }
 }
 
 impl Settings {
     /// The volume with these settings where they are given.
-    fn over(&self, ground: Ground) -> Result<Ground, BadInput> {
-        let ground = Ground {
-            unit_pages: self.unit_pages.unwrap_or(ground.unit_pages),
-            transaction_pages: self.transaction_pages.unwrap_or(ground.transaction_pages),
-            overlay_entries: self.overlay_entries.unwrap_or(ground.overlay_entries),
-            checkpoint_programs: self.checkpoint_programs.unwrap_or(ground.checkpoint_programs),
-            cache_pages: self.cache_pages.unwrap_or(ground.cache_pages),
-            ..ground
+    fn over(&self, volume: Volume) -> Result<Volume, BadInput> {
+        let volume = Volume {
+            unit_pages: self.unit_pages.unwrap_or(volume.unit_pages),
+            transaction_pages: self.transaction_pages.unwrap_or(volume.transaction_pages),
+            overlay_entries: self.overlay_entries.unwrap_or(volume.overlay_entries),
+            checkpoint_programs: self.checkpoint_programs.unwrap_or(volume.checkpoint_programs),
+            cache_pages: self.cache_pages.unwrap_or(volume.cache_pages),
+            ..volume
         };
-        ground.config().map(|_| ground)
+        volume.config().map(|_| volume)
     }
 }

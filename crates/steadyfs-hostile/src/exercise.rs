@@ -19,7 +19,7 @@ const CALL: u64 = 8;
 /// Operations that a mount may make for each page.
 const MOUNT: u64 = 4;
 /// Operations that a check may make for each page: each page is read through the map, and again for each list and each reference.
-const CHECK: u64 = 32;
+const CHECK: u64 = 64;
 /// Entries of a walk, and directories in it.
 const ENTRIES_MAX: usize = 120;
 /// Files that are held open at once.
@@ -194,7 +194,8 @@ fn read_everything<F: Flash>(fs: &mut Fs<'_, '_, F>) -> Found {
 /// Accepts what is missing. A volume with damage can only be read.
 fn repair<F: Flash>(fs: &mut Fs<'_, '_, F>) {
     assert!(fs.damage().is_none() || fs.health().read_only, "{:?} and writable", fs.damage());
-    if granted(fs, MOUNT + CALL).repair().is_ok() {
+    let mut scratch = vec![0; fs.config().check_bytes(&fs.flash().geometry())];
+    if granted(fs, MOUNT + CALL + CHECK).repair(&mut scratch, &mut |_| ()).is_ok() {
         assert_eq!(fs.damage(), None);
     }
 }

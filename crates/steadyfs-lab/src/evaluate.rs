@@ -1,13 +1,13 @@
-//! Runs an evaluation: a file system on a simulated chip under a workload, measured and judged call by call.
+//! Runs an evaluation: a file system on a simulated chip under a workload, measured and checked call by call.
 //!
 //! ```text
 //!   options ──▶ device: a chip from its profile
 //!                  ▼
 //!   drive: format, mount, fill, steady state, measure, cut, mount again
-//!      │  overwrites · ring    where the next bytes go
-//!      │  judge                every call against its bound, every run of calls against the envelopes
-//!      │  idle                 bursts, and idle work before each
-//!      │  shadow               where the chip holds each logical page, for the adversary
+//!      │  overwrites · ring     where the next bytes go
+//!      │  checker               every call against its bound, every run of calls against the envelopes
+//!      │  idle                  bursts, and idle work before each
+//!      │  tracker               where the chip holds each logical page, for the adversary
 //!      ▼
 //!   comparison: the floor for the same writes ──▶ Evaluation
 //! ```
@@ -24,19 +24,19 @@
 //! Time is that of the chip. A call that takes longer or does more than was promised before it, in any phase, ends the run
 //! with an error, and so does a run of calls beyond an envelope, and idle work beyond the idle time.
 
+pub(crate) mod checker;
 mod comparison;
 pub(crate) mod device;
 mod drive;
 mod error;
 mod idle;
-pub(crate) mod judge;
 mod options;
 mod overwrites;
 mod ring;
-pub(crate) mod shadow;
+pub(crate) mod tracker;
 pub(crate) mod writer;
 
-pub(crate) use judge::cost;
+pub(crate) use checker::cost;
 
 pub use device::find_profile;
 pub use error::{EvaluateError, Phase};

@@ -18,7 +18,7 @@ mod wear_out;
 pub use audit::{Audit, Loss};
 pub use table::{Life, Spread};
 
-use crate::evaluate::shadow::Shadow;
+use crate::evaluate::tracker::TagTracker;
 use crate::evaluate::{EvaluateError, Timing, Workload, find_profile};
 use steadyfs::media::Flash;
 use steadyfs::{Access, Config, FileSystem};
@@ -92,16 +92,16 @@ impl Options {
 /// after that is the result, not an error.
 pub fn run(options: &Options, progress: &mut dyn FnMut(f64, &str)) -> Result<Life, EvaluateError> {
     let profile = find_profile(&options.device)?;
-    let mut shadow = Shadow::new(chip::make(&profile, options)?);
-    let geometry = shadow.geometry();
+    let mut tracker = TagTracker::new(chip::make(&profile, options)?);
+    let geometry = tracker.geometry();
     let config = Config::for_geometry(&geometry);
     let mut memory = vec![0; config.memory_bytes(&geometry)];
-    FileSystem::format(&mut shadow, &config, &mut memory)?;
-    let fs = FileSystem::mount(&mut shadow, Access::ReadWrite, &mut memory)?;
+    FileSystem::format(&mut tracker, &config, &mut memory)?;
+    let fs = FileSystem::mount(&mut tracker, Access::ReadWrite, &mut memory)?;
     let worn = wear_out(fs, options, progress)?;
     progress(1.0, "read back");
-    let audit = Audit::of(&mut shadow, &mut memory, &worn.writer);
-    Ok(Life::of(&profile.name, options, &shadow, &worn, audit))
+    let audit = Audit::of(&mut tracker, &mut memory, &worn.writer);
+    Ok(Life::of(&profile.name, options, &tracker, &worn, audit))
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Torture: power that fails in every operation of a workload, again during the recovery, and among other faults.
 //!
 //! ```text
-//!   ground ── a chip and settings ──┐
-//!   workload ── steps ──────────────┼── course: a volume at work, its steps ── torment: cuts in them ── shrink
-//!   fault ── what else goes wrong ──┘            │                                    │
-//!                                       model: what must be there              run: the string that replays it
+//!   volume ── a chip and settings ──┐
+//!   workload ── steps ──────────────┼── scenario: a volume at work, its steps ── runner: cuts in them ── shrink
+//!   fault ── what else goes wrong ──┘             │                                     │
+//!                                        model: what must be there              run: the string that replays it
 //! ```
 //!
 //! The oracle ([`model`](crate::model)) knows what was acknowledged: after each cut the whole content must be that of the last
@@ -20,24 +20,24 @@
 //! ```
 
 mod caught;
-mod course;
 mod fault;
-mod ground;
 mod plan;
 mod pool;
 mod run;
+mod runner;
+mod scenario;
 mod shrink;
 mod state;
 mod summary;
-mod torment;
+mod volume;
 mod workload;
 
 pub use fault::{Fault, FaultKind};
-pub use ground::{Chip, Ground};
 pub use pool::{Progress, run};
 pub use run::{Cut, Run, Span};
+pub use runner::{Failure, Tally};
 pub use summary::Summary;
-pub use torment::{Failure, Tally};
+pub use volume::{Chip, Volume};
 pub use workload::Workload;
 
 use std::fmt;
@@ -61,7 +61,7 @@ pub enum Mode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Volumes. Default `small`.
-    pub grounds: Vec<Ground>,
+    pub volumes: Vec<Volume>,
     /// Workloads. Default all.
     pub workloads: Vec<Workload>,
     /// Faults beside the cuts, one kind at a time. Default none.
@@ -85,7 +85,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            grounds: vec!["small".parse().expect("a name")],
+            volumes: vec!["small".parse().expect("a name")],
             workloads: Workload::ALL.to_vec(),
             faults: vec![FaultKind::None],
             mode: Mode::Every,
@@ -112,11 +112,11 @@ pub struct Replay {
 
 /// Makes a run again, and tells what happens.
 pub fn replay(run: &Run) -> Replay {
-    let course = match course::Course::of(run) {
-        Ok(course) => course,
+    let scenario = match scenario::Scenario::of(run) {
+        Ok(scenario) => scenario,
         Err(what) => return Replay { story: Vec::new(), failure: Some(what), cuts_met: 0 },
     };
-    let (story, result) = course.tell(&run.cuts);
+    let (story, result) = scenario.tell(&run.cuts);
     let cuts_met = *result.as_ref().unwrap_or(&run.cuts.len());
     Replay { story, failure: result.err(), cuts_met }
 }

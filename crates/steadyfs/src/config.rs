@@ -45,7 +45,7 @@ impl Config {
         }
         let frames = geometry.pages_per_block / unit_pages * geometry.block_count;
         let pages = geometry.pages_per_block * geometry.block_count;
-        let overlay_entries = clamp(frames / 88, clamp(frames / 30, 64, 128), 1024);
+        let overlay_entries = clamp(frames / 90, 64, 1024);
         // Roots are at most a twentieth of all programs where blocks are large enough to let them be so rare.
         let entry_bytes = if frames <= 0x8000 { 4 } else { 8 };
         let checkpoint_pages = ceil_div(overlay_entries * entry_bytes + geometry.block_count * 3 / 2, geometry.page_bytes);
@@ -116,7 +116,7 @@ const fn ceil_div(a: u32, b: u32) -> u32 {
 /// written, and the same again after a cut in the middle of an erase.
 pub(crate) const RING_MIN: u32 = 6;
 /// Frames that a mount's ring block may take beside the root: what earlier mounts copied and nobody has moved since, and the last record.
-pub(crate) const RESCUED_MAX: u32 = 3;
+pub(crate) const COPIED_MAX: u32 = 3;
 /// Most blocks that may be allocated between two roots.
 pub(crate) const LISTED_MAX: usize = 28;
 /// Bytes of an entry of the file table.
@@ -222,7 +222,7 @@ impl Layout {
         let root_pages = ceil_div(Self::root_bytes(blocks, leaf_count, entry_bytes, config), page);
         // The last page of the copies proves that the one before it is complete: there are at least two.
         let root_programs = if root_pages > 1 { 2 * root_pages } else { 3 };
-        if ceil_div(root_pages, unit) * unit + RESCUED_MAX * unit + 1 + root_programs - root_pages > pages {
+        if ceil_div(root_pages, unit) * unit + COPIED_MAX * unit + 1 + root_programs - root_pages > pages {
             return Err(ConfigError::BlockTooSmall);
         }
         // Enough for their wear to be the average, and for one of them to go bad.

@@ -110,6 +110,34 @@ fn random_steps_on_a_volume_with_hardly_any_room_agree_with_the_oracle() {
     });
 }
 
+/// All that a commit changes in the map goes into the overlay at once. On a full volume each page that is taken frees some of a removed file, and
+/// a journal page of 2 KiB has room for more of these than a small volume's overlay.
+#[test]
+fn a_long_transaction_on_a_full_volume_finds_room_for_its_commit() {
+    let shape = Shape { page_bytes: 2048, pages_per_block: 64, block_count: 32, name: "nand-64x2048", ..SHAPES[0] };
+    let (mut device, mut model) = (shape.device(1), Model::new(EXPLICIT));
+    let page = shape.logical_bytes() as usize;
+    let mut session = Session::mount(&mut device, &mut model).expect("mount");
+    for _ in 0..60 {
+        let end = session.model.current.size("b") as u64;
+        session.write("b", end, 8 * page, true).expect("write");
+    }
+    fill_up(&mut session, "c", page);
+    while !session.handles.is_empty() {
+        session.close(0).expect("close");
+    }
+    session.remove("b").expect("remove");
+    session.step(&Op::Commit).expect("commit");
+    for number in 0..400 {
+        // A byte of a page of its own: no frame for it yet.
+        session.write("log", (number * page) as u64, 1, false).expect("write");
+    }
+    session.step(&Op::Commit).expect("commit");
+    session.check().expect("contents");
+    drop(session);
+    Session::mount(&mut device, &mut model).expect("mount again").check().expect("contents");
+}
+
 #[test]
 fn removing_a_large_file_costs_no_more_than_a_small_one() {
     for shape in &SHAPES {

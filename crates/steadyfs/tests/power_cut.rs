@@ -11,7 +11,7 @@ use steadyfs_lab::torture::{self, FaultKind, Mode, Options};
 /// Chains of cuts on some chips, alone and among faults, until there were so many.
 fn holds(geometries: &[&str], cuts: u64) {
     let options = Options {
-        grounds: geometries.iter().map(|name| name.parse().expect("a geometry")).collect(),
+        volumes: geometries.iter().map(|name| name.parse().expect("a geometry")).collect(),
         faults: FaultKind::of_raw_flash(),
         mode: Mode::Sampled,
         cuts: Some(setting("STEADYFS_CUTS").unwrap_or(cuts)),

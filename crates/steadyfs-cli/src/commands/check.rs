@@ -67,12 +67,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let access = if arguments.repair { Access::ReadWrite } else { Access::ReadOnly };
     let mut memory = Memory::default();
     let mut volume = Volume::examine(&arguments.image, &arguments.chip, access, &mut memory)?;
-    let missing = Missing::of(&mut volume, arguments.repair)?;
+    let lost = volume.fs.damage();
     let mut findings = Vec::new();
     let mut note = |finding: Finding| findings.push(finding.to_string());
     let mut scratch = vec![0; volume.fs.config().check_bytes(&volume.fs.flash().geometry())];
-    let mends = arguments.repair && volume.fs.damage().is_none();
-    let checked = match volume.fs.check(&mut scratch, mends, &mut note) {
+    let repaired = if arguments.repair && lost.is_some() { Some(volume.fs.repair(&mut scratch, &mut note)) } else { None };
+    let checked = match repaired {
+        // What cannot be accepted is told below.
+        None | Some(Err(Error::Corrupt)) => {
+            let mends = arguments.repair && volume.fs.damage().is_none();
+            volume.fs.check(&mut scratch, mends, &mut note)
+        }
+        Some(result) => result,
+    };
+    let missing = Missing::of(lost, &volume);
+    let checked = match checked {
         Ok(checked) => checked,
         Err(error) => return ended_early(&volume, error, &missing, &findings, arguments.json),
     };
@@ -110,17 +119,9 @@ fn lines(findings: &[String]) -> String {
 }
 
 impl Missing {
-    /// What is missing, and with `repair` accepted.
-    fn of(volume: &mut Volume<'_>, repair: bool) -> Result<Self, Failure> {
-        let lost = volume.fs.damage();
-        if repair && lost.is_some() {
-            match volume.fs.repair() {
-                // What remains is told below.
-                Ok(()) | Err(Error::Corrupt) => {}
-                Err(error) => return Err(volume.fail("", error)),
-            }
-        }
-        Ok(Self { damage: lost.map(damage::name), repaired: lost.is_some() && volume.fs.damage().is_none(), lost })
+    /// What was missing, and is accepted now or not.
+    fn of(lost: Option<Damage>, volume: &Volume<'_>) -> Self {
+        Self { damage: lost.map(damage::name), repaired: lost.is_some() && volume.fs.damage().is_none(), lost }
     }
 
     fn count(&self) -> u64 {
@@ -129,7 +130,7 @@ impl Missing {
 
     fn line(&self) -> String {
         let Some(lost) = self.lost else { return String::new() };
-        let then = if self.repaired { "that is accepted, and the volume can be changed again" } else { damage::remedy(lost) };
+        let then = if self.repaired { "that is accepted, and the volume can be changed again" } else { damage::REMEDY };
         format!("{}; {then}\n", damage::describe(lost))
     }
 }

@@ -79,7 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let image = arguments.image.display();
     match state.lost {
         _ if state.worn_out => Err(Failure::at(image, format!("is worn out: {WORN_OUT}"))),
-        Some(lost) => Err(Failure::at(image, format!("{}; {}", damage::describe(lost), damage::remedy(lost)))),
+        Some(lost) => Err(Failure::at(image, format!("{}; {}", damage::describe(lost), damage::REMEDY))),
         None => Ok(()),
     }
 }

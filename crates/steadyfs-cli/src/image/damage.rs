@@ -9,6 +9,7 @@ pub fn name(damage: Damage) -> &'static str {
         Damage::Record => "record",
         Damage::Journal => "journal",
         Damage::Leaf => "leaf",
+        Damage::Repair => "repair",
         _ => "unknown",
     }
 }
@@ -20,14 +21,10 @@ pub fn describe(damage: Damage) -> &'static str {
         Damage::Record => "a change since the newest root cannot be read: what it was of has the content of before",
         Damage::Journal => "the newest journal page cannot be read: small changes of the last commits are missing",
         Damage::Leaf => "a page of the map cannot be read: nor can what it maps",
+        Damage::Repair => "a repair was begun that has not ended",
         _ => "something cannot be read",
     }
 }
 
 /// What may be done about it.
-pub fn remedy(damage: Damage) -> &'static str {
-    match damage {
-        Damage::Leaf => "the volume can only be read; copy what there is",
-        _ => "the volume can only be read until `steady check --repair` accepts that",
-    }
-}
+pub const REMEDY: &str = "the volume can only be read until `steady check --repair` accepts that";

@@ -30,7 +30,7 @@ impl<'m> Volume<'m> {
     pub fn open(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
         let volume = Self::examine(path, options, access, memory)?;
         if let Some(lost) = volume.fs.damage() {
-            let sentence = format!("{}: {}; {}", volume.label, damage::describe(lost), damage::remedy(lost));
+            let sentence = format!("{}: {}; {}", volume.label, damage::describe(lost), damage::REMEDY);
             eprintln!("warning: {}", for_terminal(&sentence));
         }
         Ok(volume)
@@ -66,7 +66,7 @@ impl<'m> Volume<'m> {
         match (reason, error) {
             (Some(reason), _) => Failure::at(place, format!("{error}: {reason}")),
             (None, Error::ReadOnly) => {
-                let more = self.fs.damage().map_or("`steady health` tells more", damage::remedy);
+                let more = self.fs.damage().map_or("`steady health` tells more", |_| damage::REMEDY);
                 Failure::at(place, format!("{error}; {more}"))
             }
             (None, Error::NotFound) => Failure::at(place, "no such file or directory"),

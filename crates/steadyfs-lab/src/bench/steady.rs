@@ -103,7 +103,7 @@ impl<C: BenchChip> Mounted<'_, C> {
         while at < end {
             let step = (logical_bytes - at % logical_bytes).min(end - at);
             let overwrites = file.durable && step == logical_bytes && at + step <= file.size;
-            let call = if overwrites { Call::Overwrite } else { Call::Write(step as u32) };
+            let call = if overwrites { Call::Overwrite } else { self.fs.write_call(&file.file, step as u32) };
             let bound = if at == offset { self.fs.bound(call) } else { self.fs.bound_at_fill(call, 0) };
             sum += self.time_ns(&bound);
             at += step;

@@ -3,7 +3,7 @@
 use super::{Commits, CopyCost, CostsError};
 use crate::evaluate::cost;
 use crate::evaluate::device::OnChip;
-use crate::evaluate::shadow::Shadow;
+use crate::evaluate::tracker::TagTracker;
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Budget, Call, CommitOn, Config, Error, FileSystem, OpenOptions};
 use steadyfs_sim::{Counters, Metered};
@@ -79,7 +79,7 @@ impl Way {
     }
 
     fn measure<C: Flash + Metered>(&self, chip: C) -> Result<CopyCost, CostsError> {
-        let mut chip = Shadow::new(chip);
+        let mut chip = TagTracker::new(chip);
         let (geometry, timing) = (chip.geometry(), chip.timing());
         let config = self.config(&geometry);
         let mut memory = vec![0; config.memory_bytes(&geometry)];
@@ -160,7 +160,7 @@ impl Way {
     }
 
     /// Mounts what was copied, and looks at the first and last byte of each file; tells what the mount did.
-    fn mount_again<C: Flash + Metered>(&self, chip: &mut Shadow<C>, memory: &mut [u8]) -> Result<Counters, CostsError> {
+    fn mount_again<C: Flash + Metered>(&self, chip: &mut TagTracker<C>, memory: &mut [u8]) -> Result<Counters, CostsError> {
         let before = chip.counts();
         let mut fs = FileSystem::mount(chip, Access::ReadWrite, memory)?;
         let mount = fs.flash().counts().since(&before);

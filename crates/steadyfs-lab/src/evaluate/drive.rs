@@ -1,9 +1,9 @@
 //! The phases of a run, on any chip.
 
+use super::checker::{Checker, Progress, Verdict, Volume, cost};
 use super::comparison::Comparison;
 use super::idle::{IdleWork, burst_accesses, run_bursts};
-use super::judge::{Judge, Progress, Verdict, Volume, cost};
-use super::shadow::Shadow;
+use super::tracker::TagTracker;
 use super::writer::{Plan, Writer};
 use super::{EvaluateError, Idle, Options, Outcome, Phase};
 use crate::evaluation::{Evaluation, IdleMeasured, Measured};
@@ -14,7 +14,7 @@ use steadyfs_sim::{Counters, Metered};
 
 /// Accesses of the workload's own size at the end of the warm-up, where whole pages were written before.
 const SMALL_WARM_UP: u64 = 2_000;
-/// Accesses judged, and not measured, after the mount.
+/// Accesses checked, and not measured, after the mount.
 const RESUMED: u64 = 100;
 /// What a run needs besides the chip.
 pub struct Drive<'o> {
@@ -30,16 +30,16 @@ pub struct Drive<'o> {
 pub fn drive<C: Flash + Metered>(chip: C, run: &Drive<'_>, report: &mut dyn FnMut(f64, &str)) -> Result<Outcome, EvaluateError> {
     let options = run.options;
     let mut progress = Progress { expected: 0, done: 0, report };
-    let mut shadow = Shadow::new(chip);
-    let geometry = shadow.geometry();
+    let mut tracker = TagTracker::new(chip);
+    let geometry = tracker.geometry();
     let config = Config::for_geometry(&geometry);
     let mut memory = vec![0; config.memory_bytes(&geometry)];
-    let ram_bytes = memory.len() + size_of::<Volume<'_, '_, C>>() - size_of::<&mut Shadow<C>>() + size_of::<File>();
+    let ram_bytes = memory.len() + size_of::<Volume<'_, '_, C>>() - size_of::<&mut TagTracker<C>>() + size_of::<File>();
 
-    FileSystem::format(&mut shadow, &config, &mut memory)?;
-    let fs = FileSystem::mount(&mut shadow, Access::ReadWrite, &mut memory)?;
+    FileSystem::format(&mut tracker, &config, &mut memory)?;
+    let fs = FileSystem::mount(&mut tracker, Access::ReadWrite, &mut memory)?;
     let mut ran = run_phases(fs, run, &mut progress)?;
-    let mount = mount_again(&mut shadow, &mut memory, &mut ran, run, &mut progress)?;
+    let mount = mount_again(&mut tracker, &mut memory, &mut ran, run, &mut progress)?;
 
     let measured = Measured {
         device: run.device.to_string(),
@@ -58,7 +58,7 @@ pub fn drive<C: Flash + Metered>(chip: C, run: &Drive<'_>, report: &mut dyn FnMu
         usable_bytes: ran.usage.usable_bytes,
         ram_bytes: ram_bytes as u64,
         mount_ns: mount.time_ns,
-        erase_counts: shadow.good_erase_counts(),
+        erase_counts: tracker.good_erase_counts(),
         floor_ns: ran.floor.access_ns()?,
         idle: ran.idle,
     };
@@ -92,36 +92,36 @@ fn run_phases<C: Flash + Metered>(
     let (geometry, timing) = (fs.flash().geometry(), fs.flash().timing());
     let mut floor = Comparison::new(&geometry, &timing, options.write_bytes, sizes.fill_bytes);
 
-    let mut judge = Judge::new(Phase::Fill, run.promise, progress);
+    let mut checker = Checker::new(Phase::Fill, run.promise, progress);
     let plan =
         Plan { workload: options.workload, seed: options.seed, fill_bytes: sizes.fill_bytes, write_bytes: sizes.write_bytes };
-    let mut writer = Writer::fill(&plan, &mut fs, &mut judge, |written| floor.warm_up(written))?;
-    judge.finish()?;
+    let mut writer = Writer::fill(&plan, &mut fs, &mut checker, |written| floor.warm_up(written))?;
+    checker.finish()?;
 
-    let mut judge = Judge::new(Phase::WarmUp, run.promise, progress);
+    let mut checker = Checker::new(Phase::WarmUp, run.promise, progress);
     for bytes in sizes.warm_up_writes(options) {
-        let offset = writer.access(&mut fs, &mut judge, bytes)?;
+        let offset = writer.access(&mut fs, &mut checker, bytes)?;
         floor.warm_up(offset..offset + bytes);
     }
-    judge.finish()?;
+    checker.finish()?;
 
     let without = match &options.idle {
         Some(idle) => Some(compare_without(idle, run, &mut writer, &mut fs, progress, &mut floor)?),
         None => None,
     };
-    let mut judge = Judge::new(Phase::Measure, run.promise, progress);
+    let mut checker = Checker::new(Phase::Measure, run.promise, progress);
     let before = fs.flash().counts();
     let (verdict, work) = match &options.idle {
         Some(idle) => {
             let size = (options.accesses, options.write_bytes);
-            let work = run_bursts(idle, size, &mut writer, &mut fs, &mut judge, |offset| floor.measure(offset))?;
-            (judge.finish()?, work)
+            let work = run_bursts(idle, size, &mut writer, &mut fs, &mut checker, |offset| floor.measure(offset))?;
+            (checker.finish()?, work)
         }
         None => {
             for _ in 0..options.accesses {
-                floor.measure(writer.access(&mut fs, &mut judge, options.write_bytes)?);
+                floor.measure(writer.access(&mut fs, &mut checker, options.write_bytes)?);
             }
-            (judge.finish()?, IdleWork::default())
+            (checker.finish()?, IdleWork::default())
         }
     };
     let spent = fs.flash().counts().since(&before).since(&work.spent);
@@ -139,16 +139,16 @@ fn compare_without<C: Flash + Metered>(
     floor: &mut Comparison,
 ) -> Result<Verdict, EvaluateError> {
     let (options, write_bytes) = (run.options, run.options.write_bytes);
-    let mut judge = Judge::new(Phase::WithoutIdle, run.promise, progress);
+    let mut checker = Checker::new(Phase::WithoutIdle, run.promise, progress);
     for _ in 0..options.accesses {
-        let offset = writer.access(fs, &mut judge, write_bytes)?;
+        let offset = writer.access(fs, &mut checker, write_bytes)?;
         floor.warm_up(offset..offset + write_bytes);
     }
-    let without = judge.finish()?;
-    let mut judge = Judge::new(Phase::WarmUp, run.promise, progress);
+    let without = checker.finish()?;
+    let mut checker = Checker::new(Phase::WarmUp, run.promise, progress);
     let size = (settling_accesses(idle, options), write_bytes);
-    run_bursts(idle, size, writer, fs, &mut judge, |offset| floor.warm_up(offset..offset + write_bytes))?;
-    judge.finish()?;
+    run_bursts(idle, size, writer, fs, &mut checker, |offset| floor.warm_up(offset..offset + write_bytes))?;
+    checker.finish()?;
     Ok(without)
 }
 
@@ -177,24 +177,24 @@ fn idle_measured(idle: Idle, work: &IdleWork, with: &Verdict, without: Verdict) 
 
 /// Mounts what was dropped, reads back what was written last, and goes on; tells what the mount did.
 fn mount_again<C: Flash + Metered>(
-    shadow: &mut Shadow<C>,
+    tracker: &mut TagTracker<C>,
     memory: &mut [u8],
     ran: &mut Ran,
     run: &Drive<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Counters, EvaluateError> {
-    let before = shadow.counts();
-    let mut fs = FileSystem::mount(shadow, Access::ReadWrite, memory)?;
+    let before = tracker.counts();
+    let mut fs = FileSystem::mount(tracker, Access::ReadWrite, memory)?;
     let mount = fs.flash().counts().since(&before);
     let bound = (run.promise)(Bound::default().plus(&ran.mount_bound)).moving;
     check_mount(cost(&mount), bound, mount.time_ns, bound.time_ns(&fs.flash().timing()))?;
-    let mut judge = Judge::new(Phase::ReadBack, run.promise, progress);
-    ran.writer.read_back(&mut fs, &mut judge)?;
-    let mut judge = Judge::new(Phase::Resume, run.promise, progress);
+    let mut checker = Checker::new(Phase::ReadBack, run.promise, progress);
+    ran.writer.read_back(&mut fs, &mut checker)?;
+    let mut checker = Checker::new(Phase::Resume, run.promise, progress);
     for _ in 0..RESUMED {
-        ran.writer.access(&mut fs, &mut judge, run.options.write_bytes)?;
+        ran.writer.access(&mut fs, &mut checker, run.options.write_bytes)?;
     }
-    judge.finish()?;
+    checker.finish()?;
     Ok(mount)
 }
 

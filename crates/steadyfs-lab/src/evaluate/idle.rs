@@ -1,6 +1,6 @@
 //! Bursts of accesses with idle time before each, in which the volume works ahead.
 
-use super::judge::{Judge, Volume};
+use super::checker::{Checker, Volume};
 use super::writer::Writer;
 use super::{EvaluateError, Idle};
 use steadyfs::media::Flash;
@@ -35,17 +35,17 @@ pub fn run_bursts<C: Flash + Metered>(
     (accesses, write_bytes): (u64, u64),
     writer: &mut Writer,
     fs: &mut Volume<'_, '_, C>,
-    judge: &mut Judge<'_, '_>,
+    checker: &mut Checker<'_, '_>,
     mut written: impl FnMut(u64),
 ) -> Result<IdleWork, EvaluateError> {
     let mut work = IdleWork::default();
     let prepared_bytes = prepared_bytes(idle, write_bytes, fs.flash().geometry().page_bytes);
     for access in 0..accesses {
         if access % burst_accesses(idle, write_bytes) == 0 {
-            let (spent, prepared) = judge.idle(fs, idle.idle_ns, prepared_bytes)?;
+            let (spent, prepared) = checker.idle(fs, idle.idle_ns, prepared_bytes)?;
             work.note(&spent, prepared);
         }
-        written(writer.access(fs, judge, write_bytes)?);
+        written(writer.access(fs, checker, write_bytes)?);
     }
     Ok(work)
 }

@@ -1,7 +1,7 @@
 //! Overwrites in one large file: at random, hot and cold, or where reclaiming costs most.
 
-use super::judge::{Judge, Volume};
-use super::shadow::PageMark;
+use super::checker::{Checker, Volume};
+use super::tracker::PageMark;
 use super::writer::Doubt;
 use super::{EvaluateError, Workload};
 use fastrand::Rng;
@@ -32,19 +32,19 @@ impl Overwrites {
         seed: u64,
         pages: u64,
         fs: &mut Volume<'_, '_, C>,
-        judge: &mut Judge<'_, '_>,
+        checker: &mut Checker<'_, '_>,
     ) -> Result<Overwrites, EvaluateError> {
         let page_bytes = fs.usage().logical_bytes as usize;
-        let file = judge.call(fs, Call::Create { depth: 1 }, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
+        let file = checker.call(fs, Call::Create { depth: 1 }, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
         let rng = Rng::with_seed(seed);
         let (page, content) = (vec![0xA5; page_bytes], Vec::new());
         let mut this = Overwrites { workload, rng, file, page, content, writes: 0, doubt: None };
         for page in 0..pages {
-            match this.write_piece(fs, judge, page * page_bytes as u64, page_bytes, Call::Write(page_bytes as u32)) {
+            match this.write_piece(fs, checker, page * page_bytes as u64, page_bytes, Call::Write(page_bytes as u32)) {
                 Err(EvaluateError::Volume { error: Error::NoSpace, .. }) if page + SHORT_PAGES >= pages => break,
                 result => result?,
             }
-            judge.end_access();
+            checker.end_access();
         }
         Ok(this)
     }
@@ -73,7 +73,7 @@ impl Overwrites {
     pub fn access<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
-        judge: &mut Judge<'_, '_>,
+        checker: &mut Checker<'_, '_>,
         write_bytes: u64,
     ) -> Result<u64, EvaluateError> {
         let offset = self.choose(fs, write_bytes);
@@ -83,10 +83,10 @@ impl Overwrites {
         while at < end {
             let bytes = (page_bytes - at % page_bytes).min(end - at);
             let call = if bytes == page_bytes { Call::Overwrite } else { Call::Write(bytes as u32) };
-            self.write_piece(fs, judge, at, bytes as usize, call)?;
+            self.write_piece(fs, checker, at, bytes as usize, call)?;
             at += bytes;
         }
-        judge.end_access();
+        checker.end_access();
         Ok(offset)
     }
 
@@ -111,7 +111,7 @@ impl Overwrites {
     fn write_piece<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
-        judge: &mut Judge<'_, '_>,
+        checker: &mut Checker<'_, '_>,
         offset: u64,
         bytes: usize,
         call: Call,
@@ -122,7 +122,7 @@ impl Overwrites {
         self.page.fill(self.writes as u8);
         self.page[..PageMark::BYTES].copy_from_slice(&mark.emit());
         let (file, data) = (&mut self.file, &self.page[within..within + bytes]);
-        if let Err(error) = judge.call(fs, call, |fs| fs.write(file, offset, data)) {
+        if let Err(error) = checker.call(fs, call, |fs| fs.write(file, offset, data)) {
             self.doubt = Some(Doubt::Write { file: 0, offset, bytes: data.to_vec() });
             return Err(error);
         }
@@ -136,17 +136,17 @@ impl Overwrites {
     pub fn read_back<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
-        judge: &mut Judge<'_, '_>,
+        checker: &mut Checker<'_, '_>,
     ) -> Result<(), EvaluateError> {
-        self.file = judge.call(fs, Call::Open { depth: 1 }, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
+        self.file = checker.call(fs, Call::Open { depth: 1 }, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
         let file = &mut self.file;
         for (index, expected) in self.content.chunks(self.page.len()).enumerate() {
             let (offset, page) = ((index * self.page.len()) as u64, &mut self.page);
-            judge.call(fs, Call::Read(page.len() as u32), |fs| fs.read(file, offset, page))?;
+            checker.call(fs, Call::Read(page.len() as u32), |fs| fs.read(file, offset, page))?;
             if page != expected {
                 return Err(EvaluateError::Lost { file: NAME.to_string(), offset });
             }
-            judge.end_access();
+            checker.end_access();
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Appends to a ring of files: when the volume reaches its fill, the oldest file is removed.
 
 use super::EvaluateError;
-use super::judge::{Judge, Volume};
+use super::checker::{Checker, Volume};
 use super::writer::Doubt;
 use std::collections::VecDeque;
 use steadyfs::media::Flash;
@@ -34,7 +34,7 @@ impl Ring {
         fill_bytes: u64,
         write_bytes_max: u64,
         fs: &mut Volume<'_, '_, C>,
-        judge: &mut Judge<'_, '_>,
+        checker: &mut Checker<'_, '_>,
     ) -> Result<Ring, EvaluateError> {
         let page_bytes = u64::from(fs.usage().logical_bytes);
         let file_bytes = FILE_BYTES.min(fill_bytes / FILES_MIN / page_bytes * page_bytes).max(page_bytes);
@@ -42,7 +42,7 @@ impl Ring {
             let needed_bytes = FILES_MIN * write_bytes_max.max(page_bytes);
             return Err(EvaluateError::TooSmall { used_bytes: fill_bytes, needed_bytes });
         }
-        let newest = judge.call(fs, Call::Create { depth: 1 }, |fs| fs.open(&name(0), OpenOptions::DURABLE))?;
+        let newest = checker.call(fs, Call::Create { depth: 1 }, |fs| fs.open(&name(0), OpenOptions::DURABLE))?;
         Ok(Ring {
             page: vec![0xA5; page_bytes as usize],
             file_bytes,
@@ -86,18 +86,18 @@ impl Ring {
     pub fn access<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
-        judge: &mut Judge<'_, '_>,
+        checker: &mut Checker<'_, '_>,
         write_bytes: u64,
     ) -> Result<u64, EvaluateError> {
         let is_new = self.files.back().is_some_and(|bytes| bytes + write_bytes > self.file_bytes);
         while self.taken_after(write_bytes, is_new) > self.room(fs) && self.files.len() > 1 {
-            self.remove_oldest(fs, judge)?;
+            self.remove_oldest(fs, checker)?;
         }
         if is_new {
             let name = name(self.first + self.files.len() as u64);
-            let newest = judge.call(fs, Call::Create { depth: 1 }, |fs| fs.open(&name, OpenOptions::DURABLE))?;
+            let newest = checker.call(fs, Call::Create { depth: 1 }, |fs| fs.open(&name, OpenOptions::DURABLE))?;
             let before = std::mem::replace(&mut self.newest, newest);
-            judge.call(fs, Call::Sync, |fs| fs.close(before))?;
+            checker.call(fs, Call::Sync, |fs| fs.close(before))?;
             self.files.push_back(0);
         }
         let page_bytes = self.page.len() as u64;
@@ -107,14 +107,15 @@ impl Ring {
             let bytes = (page_bytes - *size % page_bytes).min(left);
             let (file, data) = (&mut self.newest, &mut self.page[..bytes as usize]);
             fill_with_content(self.first + older, *size, data);
-            if let Err(error) = judge.call(fs, Call::Write(data.len() as u32), |fs| fs.append(file, data)) {
+            let call = fs.write_call(file, data.len() as u32);
+            if let Err(error) = checker.call(fs, call, |fs| fs.append(file, data)) {
                 self.doubt = Some(Doubt::Write { file: older as usize, offset: *size, bytes: data.to_vec() });
                 return Err(error);
             }
             *size += bytes;
             left -= bytes;
         }
-        judge.end_access();
+        checker.end_access();
         self.appended += write_bytes;
         Ok(self.appended - write_bytes)
     }
@@ -137,12 +138,12 @@ impl Ring {
     fn remove_oldest<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
-        judge: &mut Judge<'_, '_>,
+        checker: &mut Checker<'_, '_>,
     ) -> Result<(), EvaluateError> {
         let oldest = name(self.first);
         self.doubt = Some(Doubt::Removal);
-        judge.call(fs, Call::Remove { depth: 1 }, |fs| fs.remove(&oldest))?;
-        judge.call(fs, Call::Sync, |fs| fs.sync())?;
+        checker.call(fs, Call::Remove { depth: 1 }, |fs| fs.remove(&oldest))?;
+        checker.call(fs, Call::Sync, |fs| fs.sync())?;
         self.doubt = None;
         self.files.pop_front();
         self.first += 1;
@@ -154,20 +155,20 @@ impl Ring {
     pub fn read_back<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
-        judge: &mut Judge<'_, '_>,
+        checker: &mut Checker<'_, '_>,
     ) -> Result<(), EvaluateError> {
         for (number, &bytes) in (self.first..).zip(&self.files) {
-            let mut file = judge.call(fs, Call::Open { depth: 1 }, |fs| fs.open(&name(number), OpenOptions::DURABLE))?;
-            let size = judge.call(fs, Call::Open { depth: 0 }, |fs| fs.size(&mut file))?;
+            let mut file = checker.call(fs, Call::Open { depth: 1 }, |fs| fs.open(&name(number), OpenOptions::DURABLE))?;
+            let size = checker.call(fs, Call::Open { depth: 0 }, |fs| fs.size(&mut file))?;
             // The handle before is of an earlier mount, or of an older file.
             let before = std::mem::replace(&mut self.newest, file);
             if number > self.first {
-                judge.call(fs, Call::Sync, |fs| fs.close(before))?;
+                checker.call(fs, Call::Sync, |fs| fs.close(before))?;
             }
             if size != bytes {
                 return Err(EvaluateError::Lost { file: name(number), offset: size.min(bytes) });
             }
-            judge.end_access();
+            checker.end_access();
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Where the bytes of a workload go, whichever it is, and what must be read back.
 
-use super::judge::{Judge, Verdict, Volume};
+use super::checker::{Checker, Verdict, Volume};
 use super::overwrites::Overwrites;
 use super::ring::Ring;
 use super::{EvaluateError, Workload};
@@ -54,19 +54,19 @@ impl Writer {
     pub fn fill<C: Flash + Metered>(
         plan: &Plan,
         fs: &mut Volume<'_, '_, C>,
-        judge: &mut Judge<'_, '_>,
+        checker: &mut Checker<'_, '_>,
         mut written: impl FnMut(Range<u64>),
     ) -> Result<Writer, EvaluateError> {
         let Plan { workload, seed, fill_bytes, write_bytes } = *plan;
         if !matches!(workload, Workload::Append | Workload::Log) {
             let pages = fill_bytes / u64::from(fs.usage().logical_bytes);
-            let file = Overwrites::fill(workload, seed, pages, fs, judge)?;
+            let file = Overwrites::fill(workload, seed, pages, fs, checker)?;
             written(0..file.file_bytes());
             return Ok(Writer::Overwrites(file));
         }
-        let mut ring = Ring::new(fill_bytes, write_bytes, fs, judge)?;
+        let mut ring = Ring::new(fill_bytes, write_bytes, fs, checker)?;
         while !ring.is_full() {
-            let offset = ring.access(fs, judge, write_bytes)?;
+            let offset = ring.access(fs, checker, write_bytes)?;
             written(offset..offset + write_bytes);
         }
         Ok(Writer::Ring(ring))
@@ -76,12 +76,12 @@ impl Writer {
     pub fn access<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
-        judge: &mut Judge<'_, '_>,
+        checker: &mut Checker<'_, '_>,
         write_bytes: u64,
     ) -> Result<u64, EvaluateError> {
         match self {
-            Writer::Overwrites(file) => file.access(fs, judge, write_bytes),
-            Writer::Ring(ring) => ring.access(fs, judge, write_bytes),
+            Writer::Overwrites(file) => file.access(fs, checker, write_bytes),
+            Writer::Ring(ring) => ring.access(fs, checker, write_bytes),
         }
     }
 
@@ -89,11 +89,11 @@ impl Writer {
     pub fn read_back<C: Flash + Metered>(
         &mut self,
         fs: &mut Volume<'_, '_, C>,
-        judge: &mut Judge<'_, '_>,
+        checker: &mut Checker<'_, '_>,
     ) -> Result<(), EvaluateError> {
         match self {
-            Writer::Overwrites(file) => file.read_back(fs, judge),
-            Writer::Ring(ring) => ring.read_back(fs, judge),
+            Writer::Overwrites(file) => file.read_back(fs, checker),
+            Writer::Ring(ring) => ring.read_back(fs, checker),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Whether everything that was committed can be read.
 
 use super::chip::LifeChip;
-use crate::evaluate::shadow::Shadow;
+use crate::evaluate::tracker::TagTracker;
 use crate::evaluate::writer::{Doubt, Writer};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -46,10 +46,10 @@ impl fmt::Display for Loss {
 impl Audit {
     /// Mounts the chip for reading and compares every byte of every file. What a call that failed would have done may have
     /// been done.
-    pub fn of(shadow: &mut Shadow<LifeChip>, memory: &mut [u8], writer: &Writer) -> Audit {
+    pub fn of(tracker: &mut TagTracker<LifeChip>, memory: &mut [u8], writer: &Writer) -> Audit {
         let files = writer.files();
         let mut audit = Audit { files: files.len() as u64, bytes: files.iter().map(|file| file.1).sum(), ..Audit::default() };
-        match FileSystem::mount(shadow, Access::ReadOnly, memory) {
+        match FileSystem::mount(tracker, Access::ReadOnly, memory) {
             Err(error) => audit.lose("", 0, audit.bytes, error.to_string()),
             Ok(mut fs) => {
                 for (number, (name, bytes)) in files.iter().enumerate() {
@@ -131,7 +131,7 @@ fn accept(found: &[u8], expected: &mut [u8], offset: u64, from: u64, bytes: &[u8
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::judge::{Judge, Progress};
+    use crate::evaluate::checker::{Checker, Progress};
     use crate::evaluate::writer::Plan;
     use crate::evaluate::{Phase, Workload, find_profile};
     use crate::life::{Options, chip};
@@ -139,42 +139,42 @@ mod tests {
     use steadyfs::media::Flash;
 
     /// A volume with a file of 512 KiB, and what must be in it.
-    fn filled(memory: &mut Vec<u8>) -> (Shadow<LifeChip>, Writer) {
+    fn filled(memory: &mut Vec<u8>) -> (TagTracker<LifeChip>, Writer) {
         let profile = find_profile("mt29f1g01abafd").unwrap();
-        let mut shadow = Shadow::new(chip::make(&profile, &Options { blocks: 64, ..Options::default() }).unwrap());
-        let config = Config::for_geometry(&shadow.geometry());
-        memory.resize(config.memory_bytes(&shadow.geometry()), 0);
-        FileSystem::format(&mut shadow, &config, memory).unwrap();
-        let mut fs = FileSystem::mount(&mut shadow, Access::ReadWrite, memory).unwrap();
+        let mut tracker = TagTracker::new(chip::make(&profile, &Options { blocks: 64, ..Options::default() }).unwrap());
+        let config = Config::for_geometry(&tracker.geometry());
+        memory.resize(config.memory_bytes(&tracker.geometry()), 0);
+        FileSystem::format(&mut tracker, &config, memory).unwrap();
+        let mut fs = FileSystem::mount(&mut tracker, Access::ReadWrite, memory).unwrap();
         let mut progress = Progress { expected: 1, done: 0, report: &mut |_, _| {} };
-        let mut judge = Judge::only_counting(Phase::Fill, &mut progress);
+        let mut checker = Checker::only_counting(Phase::Fill, &mut progress);
         let plan = Plan { workload: Workload::Random, seed: 1, fill_bytes: 512 << 10, write_bytes: 4096 };
-        let writer = Writer::fill(&plan, &mut fs, &mut judge, |_| {}).unwrap();
-        (shadow, writer)
+        let writer = Writer::fill(&plan, &mut fs, &mut checker, |_| {}).unwrap();
+        (tracker, writer)
     }
 
     #[test]
     fn what_is_there_is_not_lost() {
         let mut memory = Vec::new();
-        let (mut shadow, writer) = filled(&mut memory);
-        let audit = Audit::of(&mut shadow, &mut memory, &writer);
+        let (mut tracker, writer) = filled(&mut memory);
+        let audit = Audit::of(&mut tracker, &mut memory, &writer);
         assert_eq!(audit, Audit { files: 1, bytes: 512 << 10, lost_bytes: 0, first_loss: None });
     }
 
     #[test]
     fn a_block_that_vanishes_is_found_in_the_file_and_so_is_a_volume_that_vanishes() {
         let mut memory = Vec::new();
-        let (mut shadow, writer) = filled(&mut memory);
+        let (mut tracker, writer) = filled(&mut memory);
         let full = {
-            let fs = FileSystem::mount(&mut shadow, Access::ReadOnly, &mut memory).unwrap();
+            let fs = FileSystem::mount(&mut tracker, Access::ReadOnly, &mut memory).unwrap();
             (0..64).max_by_key(|&block| fs.block(block).map(|info| info.live)).unwrap()
         };
-        shadow.erase(full).unwrap();
-        let audit = Audit::of(&mut shadow, &mut memory, &writer);
+        tracker.erase(full).unwrap();
+        let audit = Audit::of(&mut tracker, &mut memory, &writer);
         assert!((4096..=64 << 10).contains(&audit.lost_bytes), "{audit:?}");
         assert!(audit.first_loss.unwrap().to_string().starts_with("data at "));
-        (0..64).for_each(|block| shadow.erase(block).unwrap());
-        let audit = Audit::of(&mut shadow, &mut memory, &writer);
+        (0..64).for_each(|block| tracker.erase(block).unwrap());
+        let audit = Audit::of(&mut tracker, &mut memory, &writer);
         assert_eq!(audit.lost_bytes, 512 << 10);
         assert!(audit.first_loss.unwrap().to_string().starts_with("the volume cannot be mounted: no superblock"));
     }

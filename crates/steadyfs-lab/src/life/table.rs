@@ -4,7 +4,7 @@ use super::Options;
 use super::audit::Audit;
 use super::chip::LifeChip;
 use super::wear_out::Worn;
-use crate::evaluate::shadow::Shadow;
+use crate::evaluate::tracker::TagTracker;
 use crate::table::facts;
 use crate::units::{format_count, format_percent, format_size};
 use serde::{Deserialize, Serialize};
@@ -109,8 +109,8 @@ pub struct Life {
 }
 
 impl Life {
-    pub(super) fn of(device: &str, options: &Options, shadow: &Shadow<LifeChip>, worn: &Worn, audit: Audit) -> Life {
-        let chip = shadow.chip();
+    pub(super) fn of(device: &str, options: &Options, tracker: &TagTracker<LifeChip>, worn: &Worn, audit: Audit) -> Life {
+        let chip = tracker.chip();
         let counts = chip.inner().inner().erase_counts();
         let erases: u64 = counts.iter().map(|&count| u64::from(count)).sum();
         let (ring, others): (Vec<_>, Vec<_>) =
@@ -120,7 +120,7 @@ impl Life {
         let percent = |erases: f64| 100.0 * erases / options.erase_budget() as f64;
         Life {
             device: device.to_string(),
-            page_bytes: shadow.geometry().page_bytes,
+            page_bytes: tracker.geometry().page_bytes,
             pages_per_block: options.pages_per_block,
             blocks: options.blocks,
             endurance: options.endurance,

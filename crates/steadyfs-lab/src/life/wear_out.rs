@@ -2,7 +2,7 @@
 
 use super::Options;
 use super::chip::{Clock, LifeChip};
-use crate::evaluate::judge::{Judge, Progress, Volume};
+use crate::evaluate::checker::{Checker, Progress, Volume};
 use crate::evaluate::writer::{Plan, Writer};
 use crate::evaluate::{EvaluateError, Phase};
 use steadyfs::media::BlockIndex;
@@ -54,20 +54,20 @@ pub fn wear_out(
     let plan = plan(options, &usage)?;
     // The share of the erases says more than the number of accesses, which nobody knows.
     let mut progress = Progress { expected: 1, done: 0, report: &mut |_, _| {} };
-    let mut judge = Judge::only_counting(Phase::Fill, &mut progress);
-    let mut writer = Writer::fill(&plan, &mut fs, &mut judge, |_| {})?;
+    let mut checker = Checker::only_counting(Phase::Fill, &mut progress);
+    let mut writer = Writer::fill(&plan, &mut fs, &mut checker, |_| {})?;
     let before = fs.flash().counts();
     let mut course = Course { clock: Clock::new(options), scrubs: 0, weak_blocks: 0, shrunk_at: None };
-    let mut judge = Judge::only_counting(Phase::WearOut, &mut progress);
+    let mut checker = Checker::only_counting(Phase::WearOut, &mut progress);
     let end = loop {
-        if judge.accesses().is_multiple_of(LOOK_EVERY) {
-            report(course.look(&mut fs, options, &plan, judge.accesses())?, &Phase::WearOut.to_string());
+        if checker.accesses().is_multiple_of(LOOK_EVERY) {
+            report(course.look(&mut fs, options, &plan, checker.accesses())?, &Phase::WearOut.to_string());
         }
-        if let Err(error) = writer.access(&mut fs, &mut judge, options.write_bytes) {
+        if let Err(error) = writer.access(&mut fs, &mut checker, options.write_bytes) {
             break error;
         }
     };
-    let (accesses, spent) = (judge.accesses(), fs.flash().counts().since(&before));
+    let (accesses, spent) = (checker.accesses(), fs.flash().counts().since(&before));
     let (superblocks, ring) = reserved(&fs, options.blocks);
     let (programs, health, usable_bytes) = (spent.programs + spent.copies, fs.health(), usage.usable_bytes);
     Ok(Worn { writer, accesses, programs, end, superblocks, ring, health, course, usable_bytes })

@@ -1,19 +1,19 @@
-//! Which courses there are, in which order.
+//! Which scenarios there are, in which order.
 
 use super::run::Run;
-use super::torment::Item;
+use super::runner::Item;
 use super::{Mode, Options};
 
 /// A prime by which the items of a round are dealt out, so that a short run meets some of everything.
 const DEAL: u64 = 7919;
 
-/// Shares of an exhaustive course. One takes some seconds.
+/// Shares of an exhaustive scenario. One takes some seconds.
 const SLICES: u64 = 16;
 
 impl Options {
     /// Items of one round.
     fn round(&self) -> u64 {
-        (self.grounds.len() * self.workloads.len() * self.faults.len()) as u64 * self.slices()
+        (self.volumes.len() * self.workloads.len() * self.faults.len()) as u64 * self.slices()
     }
 
     fn slices(&self) -> u64 {
@@ -32,13 +32,13 @@ impl Options {
         let rest = if self.round().is_multiple_of(DEAL) { rest } else { rest * DEAL % self.round() };
         let (slice, rest) = (rest % self.slices(), (rest / self.slices()) as usize);
         let (workload, rest) = (self.workloads[rest % self.workloads.len()], rest / self.workloads.len());
-        let (ground, fault) = (self.grounds[rest % self.grounds.len()], self.faults[rest / self.grounds.len()]);
+        let (volume, fault) = (self.volumes[rest % self.volumes.len()], self.faults[rest / self.volumes.len()]);
         let (steps, after) = match self.mode {
             Mode::Sampled => (80, 40),
             Mode::Every | Mode::Exhaustive => (40, 5),
         };
         let run = Run {
-            ground,
+            volume,
             workload,
             seed: self.seed.wrapping_add(round),
             steps: self.steps.unwrap_or(steps),
@@ -53,11 +53,11 @@ impl Options {
     /// What decides the items, as text: work goes on only where this is the same.
     pub(super) fn identity(&self) -> String {
         let join = |values: Vec<String>| values.join("+");
-        let grounds = join(self.grounds.iter().map(ToString::to_string).collect());
+        let volumes = join(self.volumes.iter().map(ToString::to_string).collect());
         let workloads = join(self.workloads.iter().map(ToString::to_string).collect());
         let faults = join(self.faults.iter().map(ToString::to_string).collect());
         let steps = self.steps.map_or("default".to_string(), |steps| steps.to_string());
-        format!("{} of {grounds}, {workloads}, faults {faults}, seed {}, steps {steps}", self.mode, self.seed)
+        format!("{} of {volumes}, {workloads}, faults {faults}, seed {}, steps {steps}", self.mode, self.seed)
     }
 }
 
@@ -69,8 +69,8 @@ mod tests {
 
     #[test]
     fn a_round_has_every_combination_once_and_the_next_has_another_seed() {
-        let grounds = ["small", "nor"].map(|name| name.parse().unwrap()).to_vec();
-        let options = Options { grounds, faults: vec![FaultKind::None, FaultKind::Erases], ..Options::default() };
+        let volumes = ["small", "nor"].map(|name| name.parse().unwrap()).to_vec();
+        let options = Options { volumes, faults: vec![FaultKind::None, FaultKind::Erases], ..Options::default() };
         let items = options.items().unwrap();
         assert_eq!(items, 2 * 2 * Workload::ALL.len() as u64);
         let name = |n| {

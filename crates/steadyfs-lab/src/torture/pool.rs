@@ -1,8 +1,8 @@
 //! All threads at work, until there is nothing left or time is up.
 
+use super::runner::{Tally, runner};
 use super::state::State;
 use super::summary::Summary;
-use super::torment::{Tally, torment};
 use super::{BadInput, Options};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -58,7 +58,7 @@ fn work(options: &Options, done: &[bool], next: &AtomicU64, over: &AtomicBool, s
         if done.get(n as usize).copied().unwrap_or(false) {
             continue;
         }
-        let (tally, whole) = torment(&options.item(n), options.mode, &is_over);
+        let (tally, whole) = runner(&options.item(n), options.mode, &is_over);
         if sender.send((n, tally, whole)).is_err() {
             return;
         }
@@ -131,7 +131,7 @@ impl Options {
     /// Refuses what leaves nothing to do.
     fn check(&self) -> Result<(), BadInput> {
         let empty = |what: &str| Err(BadInput(format!("no {what}: expected at least one")));
-        if self.grounds.is_empty() {
+        if self.volumes.is_empty() {
             return empty("geometry");
         }
         if self.workloads.is_empty() {
@@ -149,6 +149,6 @@ impl Options {
         if self.steps == Some(0) {
             return empty("steps");
         }
-        self.grounds.iter().try_for_each(|ground| ground.config().map(drop))
+        self.volumes.iter().try_for_each(|volume| volume.config().map(drop))
     }
 }

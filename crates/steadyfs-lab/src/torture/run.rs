@@ -2,7 +2,7 @@
 
 use super::BadInput;
 use super::fault::Fault;
-use super::ground::Ground;
+use super::volume::Volume;
 use super::workload::Workload;
 use std::fmt;
 use std::str::FromStr;
@@ -13,14 +13,14 @@ const VERSION: &str = "t1";
 
 /// Everything that decides what happens: the same run gives the same outcome with the same version of this library.
 ///
-/// Its text has fields between dashes: version, ground, workload, `s` and the seed, `n` and the number of steps, `a` and the number of
+/// Its text has fields between dashes: version, volume, workload, `s` and the seed, `n` and the number of steps, `a` and the number of
 /// steps after each cut, then `x` and ranges of steps that are left out, faults, and `c` and cuts. A cut is the number of the operation since power came back, and how it leaves
 /// the page: `t1-n256x16x32u1t6o46k16-log-s7-n40-a5-c12g.3m` cuts power in the 12th program or erase, which garbles its page, and again
 /// in the third operation after that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The volume.
-    pub ground: Ground,
+    pub volume: Volume,
     /// What is done to it.
     pub workload: Workload,
     /// Draws the volume's past and the workload.
@@ -109,7 +109,7 @@ impl FromStr for Span {
 
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{VERSION}-{}-{}-s{}-n{}-a{}", self.ground, self.workload, self.seed, self.steps, self.after)?;
+        write!(f, "{VERSION}-{}-{}-s{}-n{}-a{}", self.volume, self.workload, self.seed, self.steps, self.after)?;
         list(f, "-x", &self.left_out)?;
         list(f, "-", &self.faults)?;
         list(f, "-c", &self.cuts)
@@ -142,10 +142,10 @@ impl FromStr for Run {
             }
             _ => return Err(wrong("expected a string such as t1-n256x16x32u1t6o46k16-log-s7-n40-a5-c12g")),
         }
-        let ground = fields.next().ok_or_else(|| wrong("expected a geometry after the version"))?.parse()?;
+        let volume = fields.next().ok_or_else(|| wrong("expected a geometry after the version"))?.parse()?;
         let workload = fields.next().ok_or_else(|| wrong("expected a workload after the geometry"))?.parse()?;
         let (seed, steps, after) = (0, 0, 0);
-        let mut run = Self { ground, workload, seed, steps, after, left_out: Vec::new(), faults: Vec::new(), cuts: Vec::new() };
+        let mut run = Self { volume, workload, seed, steps, after, left_out: Vec::new(), faults: Vec::new(), cuts: Vec::new() };
         let mut number = |letter: char| {
             let field = fields.next().and_then(|field| field.strip_prefix(letter));
             let number = field.and_then(|field| field.parse::<u64>().ok());
@@ -173,7 +173,7 @@ mod tests {
 
     fn run() -> Run {
         Run {
-            ground: "small-cached".parse().unwrap(),
+            volume: "small-cached".parse().unwrap(),
             workload: Workload::Transactions,
             seed: 18,
             steps: 40,

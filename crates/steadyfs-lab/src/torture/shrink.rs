@@ -1,42 +1,42 @@
 //! Makes a failing run smaller: fewer cuts, fewer faults, simpler torn states, fewer steps.
 
-use super::course::Course;
 use super::run::{Cut, Run, Span};
-use super::torment::Failure;
+use super::runner::Failure;
+use super::scenario::Scenario;
 use steadyfs_sim::Torn;
 
 /// Runs that a shrink may take: a second, or two.
 const RUNS_MAX: usize = 600;
 
 /// Shrinks a run that fails.
-pub(super) fn shrink(course: &Course, cuts: &[Cut], what: &str) -> Failure {
-    let mut shrink = Shrink { course: course.clone(), cuts: cuts.to_vec(), what: what.to_string(), runs: 0 };
+pub(super) fn shrink(scenario: &Scenario, cuts: &[Cut], what: &str) -> Failure {
+    let mut shrink = Shrink { scenario: scenario.clone(), cuts: cuts.to_vec(), what: what.to_string(), runs: 0 };
     shrink.drop_cuts();
     shrink.drop_faults();
     shrink.shorten();
     shrink.drop_steps();
     shrink.drop_cuts();
     shrink.simplify();
-    Failure { replay: shrink.course.with_cuts(&shrink.cuts).to_string(), what: shrink.what }
+    Failure { replay: shrink.scenario.with_cuts(&shrink.cuts).to_string(), what: shrink.what }
 }
 
 struct Shrink {
-    course: Course,
+    scenario: Scenario,
     cuts: Vec<Cut>,
     what: String,
     runs: usize,
 }
 
 impl Shrink {
-    /// Takes a course and cuts if they still fail.
-    fn try_take(&mut self, course: Course, cuts: Vec<Cut>) -> bool {
+    /// Takes a scenario and cuts if they still fail.
+    fn try_take(&mut self, scenario: Scenario, cuts: Vec<Cut>) -> bool {
         self.runs += 1;
         if self.runs > RUNS_MAX {
             return false;
         }
-        match course.play(&cuts) {
+        match scenario.play(&cuts) {
             Err(what) => {
-                (self.course, self.cuts, self.what) = (course, cuts, what);
+                (self.scenario, self.cuts, self.what) = (scenario, cuts, what);
                 true
             }
             Ok(_) => false,
@@ -48,17 +48,17 @@ impl Shrink {
         while index < self.cuts.len() {
             let mut cuts = self.cuts.clone();
             cuts.remove(index);
-            index += usize::from(!self.try_take(self.course.clone(), cuts));
+            index += usize::from(!self.try_take(self.scenario.clone(), cuts));
         }
     }
 
     fn drop_faults(&mut self) {
         let mut index = 0;
-        while index < self.course.run.faults.len() {
-            let mut run = self.course.run.clone();
+        while index < self.scenario.run.faults.len() {
+            let mut run = self.scenario.run.clone();
             run.faults.remove(index);
-            let made = Course::of(&run);
-            let taken = made.is_ok_and(|course| self.try_take(course, self.cuts.clone()));
+            let made = Scenario::of(&run);
+            let taken = made.is_ok_and(|scenario| self.try_take(scenario, self.cuts.clone()));
             index += usize::from(!taken);
         }
     }
@@ -66,18 +66,18 @@ impl Shrink {
     /// Leaves out what comes after the step of the first cut; the steps after the cut are drawn anyhow.
     fn shorten(&mut self) {
         let Some(first) = self.cuts.first() else { return };
-        let Ok(marks) = self.course.marks() else { return };
+        let Ok(marks) = self.scenario.marks() else { return };
         let begun = marks.iter().take_while(|mark| **mark < first.operation).count();
         // Steps that were left out count as well.
-        let kept = (0..self.course.run.steps).filter(|step| !self.course.run.leaves_out(*step));
+        let kept = (0..self.scenario.run.steps).filter(|step| !self.scenario.run.leaves_out(*step));
         let Some(last) = kept.take(begun).last() else { return };
-        let run = Run { steps: last + 1, ..self.course.run.clone() };
-        self.try_take(self.course.again(&run), self.cuts.clone());
+        let run = Run { steps: last + 1, ..self.scenario.run.clone() };
+        self.try_take(self.scenario.again(&run), self.cuts.clone());
     }
 
     /// Leaves out half of the steps, then quarters, down to single ones.
     fn drop_steps(&mut self) {
-        let steps = self.course.run.steps;
+        let steps = self.scenario.run.steps;
         let mut length = steps.next_power_of_two() / 2;
         while length > 0 {
             let mut first = 0;
@@ -91,16 +91,16 @@ impl Shrink {
 
     /// Leaves out steps. The first cut stays in its step.
     fn drop_span(&mut self, span: Span) {
-        let run = Run { left_out: with_span(&self.course.run.left_out, span), ..self.course.run.clone() };
-        if run.left_out == self.course.run.left_out || self.runs > RUNS_MAX {
+        let run = Run { left_out: with_span(&self.scenario.run.left_out, span), ..self.scenario.run.clone() };
+        if run.left_out == self.scenario.run.left_out || self.runs > RUNS_MAX {
             return;
         }
-        let course = self.course.again(&run);
+        let scenario = self.scenario.again(&run);
         let Some(first) = self.cuts.first() else {
-            self.try_take(course, Vec::new());
+            self.try_take(scenario, Vec::new());
             return;
         };
-        let (Ok(before), Ok(after)) = (self.course.marks(), course.marks()) else { return };
+        let (Ok(before), Ok(after)) = (self.scenario.marks(), scenario.marks()) else { return };
         // Marks count from the end: the cut is in the last step that counts.
         let begun = before.iter().take_while(|mark| **mark < first.operation).count();
         let Some(step) = begun.checked_sub(1) else { return };
@@ -111,7 +111,7 @@ impl Shrink {
         for operation in [operation, operation + 1, operation.saturating_sub(1)].into_iter().filter(|n| *n > 0) {
             let mut cuts = self.cuts.clone();
             cuts[0].operation = operation;
-            if self.try_take(course.clone(), cuts) {
+            if self.try_take(scenario.clone(), cuts) {
                 return;
             }
         }
@@ -125,7 +125,7 @@ impl Shrink {
                     break;
                 }
                 cuts[index].torn = torn;
-                if self.try_take(self.course.clone(), cuts) {
+                if self.try_take(self.scenario.clone(), cuts) {
                     break;
                 }
             }

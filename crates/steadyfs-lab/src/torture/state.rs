@@ -1,6 +1,6 @@
 //! What was done, in a file, so that work can go on after it was interrupted.
 
-use super::torment::Tally;
+use super::runner::Tally;
 use super::{BadInput, Options};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

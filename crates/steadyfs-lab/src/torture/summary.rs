@@ -1,7 +1,7 @@
 //! What a torture did and found, for people and programs.
 
 use super::Options;
-use super::torment::Tally;
+use super::runner::Tally;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;

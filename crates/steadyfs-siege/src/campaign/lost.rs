@@ -160,7 +160,7 @@ fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, log: &mut Log)
 fn mend(volume: &mut Volume, when: &str, log: &mut Log) {
     let mut scratch = vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.chip))];
     let result = volume.mount(Access::ReadWrite, log, |mut session| {
-        let repaired = session.fs.repair();
+        let repaired = session.fs.repair(&mut scratch, &mut |_| ());
         session.log.trace(|| format!("repair: {repaired:?}"));
         let checked = session.fs.check(&mut scratch, true, &mut |_| ());
         session.log.trace(|| format!("check: {checked:?}"));

@@ -12,6 +12,7 @@ const MAGIC: u32 = u32::from_le_bytes(*b"SFSR");
 const UNMARKED: u16 = 1;
 const WORN_OUT: u16 = 2;
 const CLOSED: u16 = 4;
+const UNCHECKED: u16 = 8;
 
 /// Bytes of the header.
 pub(crate) const BYTES: usize = ROOT_HEADER_BYTES as usize;
@@ -27,6 +28,8 @@ pub(crate) struct Header {
     pub worn_out: bool,
     /// The volume was ended here: nothing was programmed outside of the ring since.
     pub closed: bool,
+    /// A loss was accepted, and what it left is not mended yet.
+    pub unchecked: bool,
     /// Every program after the root has at least this sequence.
     pub sequence: u64,
     /// First sequence of the open transaction, or all ones.
@@ -62,6 +65,7 @@ impl Header {
             unmarked: flags & UNMARKED != 0,
             worn_out: flags & WORN_OUT != 0,
             closed: flags & CLOSED != 0,
+            unchecked: flags & UNCHECKED != 0,
             sequence,
             transaction_start,
             journal_at,
@@ -74,7 +78,10 @@ impl Header {
     /// Writes a header.
     pub fn emit(&self) -> [u8; BYTES] {
         let flag = |set: bool, bit: u16| if set { bit } else { 0 };
-        let flags = flag(self.unmarked, UNMARKED) | flag(self.worn_out, WORN_OUT) | flag(self.closed, CLOSED);
+        let flags = flag(self.unmarked, UNMARKED)
+            | flag(self.worn_out, WORN_OUT)
+            | flag(self.closed, CLOSED)
+            | flag(self.unchecked, UNCHECKED);
         let mut bytes = [0; BYTES];
         let mut fields = Fields::new(&mut bytes[..]);
         fields.put(4, MAGIC.into());
@@ -107,6 +114,7 @@ mod tests {
             unmarked: true,
             worn_out: false,
             closed: true,
+            unchecked: true,
             sequence: 1 << 39,
             transaction_start: u64::MAX,
             journal_at: u32::MAX,

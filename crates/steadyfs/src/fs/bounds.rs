@@ -4,6 +4,7 @@
 
 use super::FileSystem;
 use super::inode::REGIONS;
+use super::open::File;
 use super::transaction::CommitOn;
 use crate::cost::{Bound, Cost, Envelope};
 use crate::media::{Flash, Timing};
@@ -20,6 +21,8 @@ pub enum Call {
     Overwrite,
     /// A write or append of at most this many bytes within one logical page, or a reservation.
     Write(u32),
+    /// The same in a file whose data is not kept in its inode: larger than 144 bytes. [`FileSystem::write_call`] tells.
+    WriteLarge(u32),
     /// A truncate.
     Truncate,
     /// A read of at most this many bytes.
@@ -108,16 +111,22 @@ impl<F: Flash> FileSystem<'_, F> {
         }
     }
 
+    /// The call that a write of at most `bytes` bytes through a handle is, for [`bound`](Self::bound).
+    pub fn write_call(&self, file: &File, bytes: u32) -> Call {
+        if file.inline || file.stamp != self.stamp { Call::Write(bytes) } else { Call::WriteLarge(bytes) }
+    }
+
     /// What a call changes; `None` when it changes nothing.
     fn work_of(&self, call: Call) -> Option<Work> {
         let commit = Work { commits: 1, ..Work::default() };
         let work = match call {
             Call::Read(_) | Call::Open { .. } | Call::List => return None,
             Call::Overwrite => Work { frames: 1, ..Work::default() },
-            Call::Write(bytes) => {
+            Call::Write(bytes) | Call::WriteLarge(bytes) => {
                 let fits = bytes as usize <= self.store.patch_bytes_max();
                 let data = if fits { commit.plus(&patches(1, bytes + 7, bytes + 7, 1, 1)) } else { Work { frames: 1, ..commit } };
-                data.plus(&ADD_PAGE).plus(&LEAVE_INODE).plus(&NOTE)
+                let leave = if matches!(call, Call::Write(_)) { LEAVE_INODE } else { Work::default() };
+                data.plus(&ADD_PAGE).plus(&leave).plus(&NOTE)
             }
             Call::Truncate => commit.plus(&TRUNCATE).plus(&LEAVE_INODE),
             Call::Create { .. } => commit.plus(&INODE).plus(&INSERT),
@@ -169,11 +178,14 @@ impl<F: Flash> FileSystem<'_, F> {
         let page = 2 + u32::from(self.plan.index_is_deep);
         // The directory, its bucket, and four names of equal hash with their extensions.
         let find = 2 + page + unit + 4 + 4 * 4;
-        // Free bits, looked for in the whole allocation map.
-        let scan = (self.plan.table - self.plan.map) * unit;
+        // Free bits, looked for in the whole allocation map; where it is, is looked up once for each of its logical pages.
+        let map_pages = self.plan.table - self.plan.map;
+        let scan = (map_pages * (unit + 1)).div_ceil(2);
         let looks = match call {
             Call::Overwrite => page,
             Call::Write(_) => 3 * page + 2 + scan,
+            // The page's place; then the inode's regions, a free page, and the index.
+            Call::WriteLarge(_) => 2 * page + scan,
             Call::Truncate => 2 * page + 6 + REGIONS / 8 + 3 * scan,
             Call::Read(bytes) => {
                 let pages = bytes / layout.geometry.page_bytes + 2;

@@ -167,8 +167,42 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::ScratchTooSmall`] when `scratch` has fewer than [`Config::check_bytes`]; [`Error::Device`]; with `repair` those of every
     /// call that changes something. Damage is a finding, not an error.
     pub fn check(&mut self, scratch: &mut [u8], repair: bool, report: &mut dyn FnMut(Finding)) -> Result<Checked, Error> {
-        let (inodes, pages) = (self.plan.inode_count.div_ceil(8) as usize, self.plan.data_count.div_ceil(8) as usize);
-        let scratch = scratch.get_mut(..inodes + pages).ok_or(Error::ScratchTooSmall)?;
+        let mut marked = Checked::default();
+        if repair {
+            // First of all the pages are marked that are in use: what is mended may take others.
+            let mut nobody = |_| {};
+            let Check { named, found, .. } = self.look_through(scratch, false, &mut nobody)?;
+            let mut check = Check { named, found, repair, report: &mut *report, checked: marked };
+            self.mark_found(&mut check)?;
+            marked = check.checked;
+        }
+        let mut check = self.look_through(scratch, repair, report)?;
+        self.mark_found(&mut check)?;
+        self.free_leaked(&mut check)?;
+        let checked = check.checked;
+        Ok(Checked { findings: marked.findings + checked.findings, mended: marked.mended + checked.mended, ..checked })
+    }
+
+    /// Refuses memory that is too small for a check.
+    pub(super) fn check_scratch(&self, scratch: &[u8]) -> Result<(), Error> {
+        if scratch.len() < self.scratch_bytes().iter().sum() { Err(Error::ScratchTooSmall) } else { Ok(()) }
+    }
+
+    /// Bytes of a bit for each inode, and for each data page.
+    fn scratch_bytes(&self) -> [usize; 2] {
+        [self.plan.inode_count, self.plan.data_count].map(|count| count.div_ceil(8) as usize)
+    }
+
+    /// Everything but the marks of data pages.
+    fn look_through<'c>(
+        &mut self,
+        scratch: &'c mut [u8],
+        repair: bool,
+        report: &'c mut dyn FnMut(Finding),
+    ) -> Result<Check<'c>, Error> {
+        self.check_scratch(scratch)?;
+        let [inodes, pages] = self.scratch_bytes();
+        let scratch = &mut scratch[..inodes + pages];
         scratch.fill(0);
         let (named, found) = scratch.split_at_mut(inodes);
         let mut check = Check { named, found, repair, report, checked: Checked::default() };
@@ -183,8 +217,7 @@ impl<F: Flash> FileSystem<'_, F> {
             }
         }
         self.check_names(&mut check)?;
-        self.check_marks(&mut check)?;
-        Ok(check.checked)
+        Ok(check)
     }
 
     /// Lets damage pass and keeps the errors of the device.
@@ -446,16 +479,25 @@ impl<F: Flash> FileSystem<'_, F> {
         self.insert_record(name, inode, slot, header.kind == InodeKind::Directory)
     }
 
-    /// The allocation map must say what was found.
-    fn check_marks(&mut self, check: &mut Check<'_>) -> Result<(), Error> {
+    /// Data pages that the allocation map must say to be in use.
+    fn mark_found(&mut self, check: &mut Check<'_>) -> Result<(), Error> {
         for index in 0..self.plan.data_count {
             let logical = self.plan.data + index;
-            let Some(taken) = Self::soft(self.page_is_taken(logical))? else { continue };
-            let found = is_marked(check.found, index);
-            if taken && !found && check.find(Finding::LeakedPage { logical }, true) {
-                self.mend(check, |fs| fs.free_pages(logical, 1))?;
-            } else if !taken && found && check.find(Finding::UnmarkedPage { logical }, true) {
+            let is_unmarked = is_marked(check.found, index) && Self::soft(self.page_is_taken(logical))? == Some(false);
+            if is_unmarked && check.find(Finding::UnmarkedPage { logical }, true) {
                 self.mend(check, |fs| fs.mark_page(logical))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Data pages that nothing uses, and that the allocation map says to be in use.
+    fn free_leaked(&mut self, check: &mut Check<'_>) -> Result<(), Error> {
+        for index in 0..self.plan.data_count {
+            let logical = self.plan.data + index;
+            let is_leaked = !is_marked(check.found, index) && Self::soft(self.page_is_taken(logical))? == Some(true);
+            if is_leaked && check.find(Finding::LeakedPage { logical }, true) {
+                self.mend(check, |fs| fs.free_pages(logical, 1))?;
             }
         }
         Ok(())

@@ -155,14 +155,21 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     pub fn mount(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
         let mut result = Self::empty(flash, access, memory);
         // Changed in place: a copy of the whole costs code and stack.
-        if let Ok(fs) = &mut result {
-            let is_there = match access {
-                Access::ReadOnly => fs.store.recover::<false>()?,
-                Access::ReadWrite => fs.store.recover::<true>()?,
-            };
-            fs.finish_mount(is_there)?;
+        if let Ok(fs) = &mut result
+            && let Err(error) = fs.recover(access)
+        {
+            result = Err(error);
         }
         result
+    }
+
+    /// Brings an empty volume to the state that was committed last.
+    fn recover(&mut self, access: Access) -> Result<(), MountError> {
+        let is_there = match access {
+            Access::ReadOnly => self.store.recover::<false>()?,
+            Access::ReadWrite => self.store.recover::<true>()?,
+        };
+        self.finish_mount(is_there)
     }
 
     /// Reads what the volume is.
@@ -271,20 +278,31 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.store.damage()
     }
 
-    /// Accepts what the mount found missing as lost, and makes the volume writable again; then [`check`](Self::check) it.
+    /// Accepts what the mount found missing as lost, [checks](Self::check) the volume and mends what the loss has left, so that it can be
+    /// changed again: an allocation map with the content of before must not give away pages that are in use. Does nothing where nothing is
+    /// missing.
     ///
     /// # Power loss
-    /// The volume stays as it was, or is repaired.
+    /// The volume can only be read until a repair ends.
     ///
     /// # Cost
-    /// [`mount_bound`](Self::mount_bound).
+    /// [`mount_bound`](Self::mount_bound), a frame for each lost leaf of the map, and twice that of a check.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] where a leaf of the map is lost; [`Error::ReadOnly`] when the volume was mounted for reading;
-    /// [`Error::Device`].
-    pub fn repair(&mut self) -> Result<(), Error> {
-        self.store.repair()?;
-        self.load_space()
+    /// [`Error::Corrupt`] where a lost leaf maps the tables of the file system: nothing has changed. [`Error::ReadOnly`] when the volume was
+    /// mounted for reading; those of [`check`](Self::check).
+    pub fn repair(&mut self, scratch: &mut [u8], report: &mut dyn FnMut(Finding)) -> Result<Checked, Error> {
+        if self.damage().is_none() {
+            return Ok(Checked::default());
+        }
+        self.check_scratch(scratch)?;
+        if self.damage() == Some(Damage::Leaf) && self.store.may_write() {
+            (0..self.plan.data).try_for_each(|page| self.store.look_up(page))?;
+        }
+        self.store.begin_repair()?;
+        let checked = self.load_space().and_then(|()| self.check(scratch, true, report));
+        self.store.end_repair(checked.is_ok())?;
+        checked
     }
 
     /// Ends the use of a volume and gives the medium back; commits where [`CommitOn::UNMOUNT`] is chosen, as it is by default.

@@ -291,13 +291,14 @@ impl<F: Flash> FileSystem<'_, F> {
 
     fn release_handle(&mut self, file: &File) -> Result<(), Error> {
         let known = self.reload();
-        let frees = self.open.is_last_of_orphan(file) && !self.store.is_read_only();
-        let begun = if frees { self.begin(Call::Remove { depth: 0 }) } else { known };
+        if !self.open.is_last_of_orphan(file) || self.store.is_read_only() {
+            self.open.close(file);
+            return known;
+        }
+        let begun = self.begin(Call::Remove { depth: 0 });
         // Where the call fails nobody stands for the orphan any more, and a later call collects it.
         self.open.close(file);
-        if begun.is_err() || !frees {
-            return begun;
-        }
+        begun?;
         let result = self.free_orphan(file.inode());
         // Here and not in a call of its own, which would owe reclamation a second time.
         let event = if file.options.changes() { CommitOn::CLOSE } else { CommitOn::NONE };

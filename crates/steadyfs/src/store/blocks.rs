@@ -2,21 +2,21 @@
 
 use crate::config::Layout;
 
-/// State of a block. The numbers are part of the checkpoint.
+/// State of a block. The numbers are part of the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum State {
     /// Never used again.
     Bad = 0,
-    /// Holds a superblock or checkpoints.
+    /// Holds a superblock or roots.
     Reserved = 1,
-    /// Holds nothing that a recovery needs; may be listed by the next checkpoint.
+    /// Holds nothing that a recovery needs; may be listed by the next root.
     Free = 2,
-    /// May be allocated before the next checkpoint, once erased.
+    /// May be allocated before the next root, once erased.
     Listed = 3,
     /// The same, erased since the mount.
     Erased = 4,
-    /// Quarantine: empty, but the last checkpoint's recovery may need it.
+    /// Quarantine: empty, but the last root's recovery may need it.
     Dead = 5,
     /// Full, or given up before it was full, with live frames or the journal page in it.
     Used = 6,
@@ -48,7 +48,7 @@ impl State {
     }
 }
 
-/// States of blocks that nobody uses and no checkpoint has listed.
+/// States of blocks that nobody uses and no root has listed.
 pub(super) const UNUSED: [State; 2] = [State::Free, State::Clean];
 
 /// Number of states.
@@ -62,8 +62,8 @@ pub(super) enum Choice {
     MostWorn,
     /// The least worn of those with live frames.
     LeastWornInUse,
-    /// The one with fewest live frames, but some; the least worn of equals.
-    Emptiest,
+    /// The one with fewest live frames, but some; the least worn of equals. A frame more counts for each erase out of line, up to so many.
+    Emptiest(u32),
 }
 
 /// The table of blocks.
@@ -121,7 +121,7 @@ impl<'m> Blocks<'m> {
         self.count[state as usize]
     }
 
-    /// Counts states and wear again after the tables were read from a checkpoint.
+    /// Counts states and wear again after the tables were read from a root.
     pub fn recount(&mut self) {
         self.count_wear();
         self.count = [0; STATES];
@@ -234,7 +234,10 @@ impl<'m> Blocks<'m> {
                 Choice::MostWorn => from_line << 1 | last,
                 _ => match (self.live(block), choice) {
                     (0, _) => continue,
-                    (live, Choice::Emptiest) => live << 9 | wear,
+                    (live, Choice::Emptiest(most)) => {
+                        let beyond = (wear >> 1).saturating_sub(in_line);
+                        live.max((live + 2 * beyond).min(most)) << 9 | wear
+                    }
                     _ => wear,
                 },
             };

@@ -6,17 +6,17 @@
 //! f = max(1, ⌈(h + c + w)/φ⌉) + b                    folds of a call
 //! ```
 //!
-//! A call that writes `h` frames costs `h` frames of programs and then either `c` moves, or `c − 1` moves and `f` folds (or a checkpoint
+//! A call that writes `h` frames costs `h` frames of programs and then either `c` moves, or `c − 1` moves and `f` folds (or a root
 //! in their place), or `c − e` moves, one erase, and the folds for `w`; `c` and `e` as [`plan`](super::plan) has them.
 
 use super::blocks::State;
 use super::journal::DISCARD_BYTES;
 use super::plan::{Plan, Promise};
-use super::reclaim::CHECKPOINT_SLACK;
+use super::reclaim::ROOT_SLACK;
 use super::scan::{TRIES, ring_window};
 use super::transaction::patched_pages_max;
 use super::{HeadIndex, Store};
-use crate::config::{Layout, RESCUED_MAX, STOCK};
+use crate::config::{COPIED_MAX, Layout, STOCK};
 use crate::cost::{Bound, Cost, Envelope};
 use crate::media::{Flash, Timing};
 
@@ -172,7 +172,7 @@ impl<F: Flash> Store<'_, F> {
     /// Cost of a plan.
     fn plan_cost(&self, plan: &Plan) -> Cost {
         let folds = self.fold_cost().times(plan.folds);
-        let side = match plan.checkpoint {
+        let side = match plan.root {
             true => {
                 Cost { reads: folds.reads.max(1), programs: folds.programs.max(self.layout.root_programs), ..Cost::default() }
             }
@@ -229,19 +229,26 @@ impl<F: Flash> Store<'_, F> {
         let spread = Envelope { burst_ns: over_ns * u64::from(STOCK + 2), rate_ns: usual_ns + over_ns.div_ceil(calls) };
         let mut own = self.write_cost().times(frames);
         own.programs += work.commits;
-        // What a victim's space pays for, journal pages not counted: each of them brings the next checkpoint nearer.
+        // What a victim's space pays for, journal pages not counted: each of them brings the next root nearer.
         let cycle_ns = self.victim_ns(&promise, timing);
-        let rest_ns = self.move_cost().times(self.layout.frames_per_block).time_ns(timing) + timing.erase_ns;
-        let paid_ns = cycle_ns + rest_ns / u64::from(self.lag_kept());
+        let fpb = self.layout.frames_per_block;
+        let rest_ns = self.move_cost().times(fpb).time_ns(timing) + timing.erase_ns;
+        // A block at rest is emptied while the caller writes so many frames, which half a frame of each victim was saved for; and not before it
+        // lags behind.
+        let meanwhile = fpb.div_ceil(promise.moves(1));
+        let paid_ns = cycle_ns + rest_ns / u64::from((2 * meanwhile).max(self.lag_kept()));
+        // What is saved may be used up at once, or be saved anew.
+        let (saved, share_ns) = (2 * fpb, promise.share_ns(paid_ns, 1));
+        let saved_ns = u64::from(saved) * share_ns.max((rest_ns / u64::from(meanwhile)).saturating_sub(share_ns));
         let journal_ns = self.program_share_ns(work.commits, timing);
         let average = Envelope {
-            burst_ns: 2 * cycle_ns + rest_ns + u64::from(STOCK) * timing.erase_ns,
+            burst_ns: 2 * cycle_ns + rest_ns + saved_ns + u64::from(STOCK) * timing.erase_ns,
             rate_ns: own.time_ns(timing) + journal_ns + promise.share_ns(paid_ns, frames),
         };
         [spread, average]
     }
 
-    /// Time of all that a victim costs: its moves, the leaves and the checkpoints for its block of frames, and an erase.
+    /// Time of all that a victim costs: its moves, the leaves and the roots for its block of frames, and an erase.
     fn victim_ns(&self, promise: &Promise, timing: &Timing) -> u64 {
         let layout = &self.layout;
         let (fpb, per_fold) = (layout.frames_per_block, layout.fold_frees);
@@ -251,12 +258,12 @@ impl<F: Flash> Store<'_, F> {
         move_ns + fold_ns + self.program_share_ns(programs, timing) + timing.erase_ns
     }
 
-    /// The share of so many programs in a checkpoint, and of that in the erase of its block.
+    /// The share of so many programs in a root, and of that in the erase of its block.
     fn program_share_ns(&self, programs: u32, timing: &Timing) -> u64 {
         let layout = &self.layout;
         let per_block = u64::from(layout.geometry.pages_per_block / layout.root_programs);
-        let checkpoint_ns = u64::from(layout.root_programs) * timing.program_ns + timing.erase_ns / per_block;
-        (checkpoint_ns * u64::from(programs)).div_ceil(u64::from(layout.config.checkpoint_programs))
+        let root_ns = u64::from(layout.root_programs) * timing.program_ns + timing.erase_ns / per_block;
+        (root_ns * u64::from(programs)).div_ceil(u64::from(layout.config.checkpoint_programs))
     }
 
     /// Worst case of a mount after an unclean stop.
@@ -272,16 +279,16 @@ impl<F: Flash> Store<'_, F> {
         let unit = u32::from(layout.config.unit_pages);
         // No erase is displaced here: the more moves, the more programs may a root be late.
         let moves = Promise::new(layout, layout.usable, layout.data_blocks, layout.frames_per_block).moves(2);
-        let overshoot = CHECKPOINT_SLACK + 2 * (2 + moves + 2) * unit + 4;
+        let overshoot = ROOT_SLACK + 2 * (2 + moves + 2) * unit + 4;
         let programs = u32::from(layout.config.checkpoint_programs) + overshoot;
         let chains = 3 + layout.listed_blocks;
         let ring = TRIES * (layout.ring_count * layout.root_programs + 2 * ring_window(layout));
-        let copied = (RESCUED_MAX + 1) * unit;
+        let copied = (COPIED_MAX + 1) * unit;
         Cost {
             reads: 2 + ring + layout.root_pages + (2 * chains + TRIES) * unit + layout.leaf_count * unit + TRIES + 3 * copied,
             tag_reads: ring + 2 * (layout.geometry.pages_per_block.ilog2() + 2) + programs + 2 * chains + 4 * unit,
             programs: 2 * copied + 2 + layout.root_programs,
-            copies: RESCUED_MAX * unit,
+            copies: COPIED_MAX * unit,
             erases: 3 + (16 / layout.frames_per_block).max(1),
         }
     }

@@ -187,7 +187,7 @@ impl<F: Flash> Store<'_, F> {
         u32::from(self.layout.config.unit_pages).max(self.layout.root_programs + 3)
     }
 
-    /// Looks at the checkpoint, the journal page and the superblocks. One that is weak is written anew by the next checkpoint, the next commit,
+    /// Looks at the root, the journal page and the superblocks. One that is weak is written anew by the next root, the next commit,
     /// and as idle work.
     fn scrub_own_pages(&mut self) -> Result<(), Error> {
         let mut tag = [0; TAG_BYTES];
@@ -199,7 +199,7 @@ impl<F: Flash> Store<'_, F> {
             weak |= !self.read_page(page, &mut tag)? || is_weak(&self.flash.corrected());
         }
         if weak {
-            self.programs_since_checkpoint = self.programs_since_checkpoint.max(self.layout.config.checkpoint_programs.into());
+            self.programs_since_root = self.programs_since_root.max(self.layout.config.checkpoint_programs.into());
         }
         if self.journal_at != NONE && (!self.read_page(self.journal_at, &mut tag)? || is_weak(&self.flash.corrected())) {
             // It is written with the next call that changes something, as after a mount.
@@ -214,7 +214,7 @@ impl<F: Flash> Store<'_, F> {
             || self.ring_is_worn_out()
     }
 
-    /// Turns the volume read-only for good: a last checkpoint says so, and spares later mounts the roll-forward.
+    /// Turns the volume read-only for good: a last root says so, and spares later mounts the roll-forward.
     pub(super) fn give_up(&mut self) -> Result<(), Error> {
         self.worn_out = true;
         // Where not even that can be written, the next mount finds out by itself.

@@ -23,7 +23,7 @@ pub(crate) enum Step {
     Release,
     /// Erase a listed block.
     Erase,
-    /// Erase a block that no checkpoint has listed yet.
+    /// Erase a block that no root has listed yet.
     Clean,
     /// Move a frame of a victim.
     Move,
@@ -68,7 +68,7 @@ impl<F: Flash> Store<'_, F> {
         }
         let more = self.blocks.count(State::Dead) + self.blocks.count(State::Clean) > 0;
         let short = erased + listed < now && more;
-        let due = self.programs_since_checkpoint > u32::from(layout.config.checkpoint_programs) / 2;
+        let due = self.programs_since_root > u32::from(layout.config.checkpoint_programs) / 2;
         (short || due).then_some(Step::Root)
     }
 
@@ -81,7 +81,7 @@ impl<F: Flash> Store<'_, F> {
     /// The block with fewest live frames, if emptying it wins an eighth of a block.
     fn idle_victim(&self) -> Option<u32> {
         let fpb = self.layout.frames_per_block;
-        let block = self.blocks.choose(State::Used, Choice::Emptiest)?;
+        let block = self.blocks.choose(State::Used, Choice::Emptiest(0))?;
         let live = self.blocks.live(block);
         (live > 0 && live + live.div_ceil(self.layout.fold_frees) + fpb.div_ceil(8) <= fpb).then_some(block)
     }

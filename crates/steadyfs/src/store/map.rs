@@ -9,8 +9,8 @@
 
 use super::program::Source;
 use super::table::{read_word, write_word};
-use super::{Frame, NONE, Store};
-use crate::config::RESCUED_MAX;
+use super::{Damage, Frame, NONE, Store};
+use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds};
 
@@ -76,6 +76,14 @@ impl<F: Flash> Store<'_, F> {
         let frame = self.leaf_entry(logical)?;
         self.recent.insert(logical, frame);
         Ok(frame)
+    }
+
+    /// Whether it is known where a logical page is.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] where its leaf is lost.
+    pub fn look_up(&mut self, logical: u32) -> Result<(), Error> {
+        self.frame_of(logical).map(drop)
     }
 
     /// Notes that a page that the caller takes into use has no frame in the committed map, which saves the look. One that the open
@@ -174,7 +182,7 @@ impl<F: Flash> Store<'_, F> {
     /// Called before the program that commits: a leaf written between a commit and its entry in the overlay would be taken,
     /// after a power cut, for one that holds the entry.
     pub(super) fn make_room(&mut self, entries: u32) -> Result<(), Error> {
-        while self.overlay.len() + entries + RESCUED_MAX > self.overlay.capacity() && self.overlay.len() > 0 {
+        while self.overlay.len() + entries + COPIED_MAX > self.overlay.capacity() && self.overlay.len() > 0 {
             self.fold()?;
         }
         Ok(())
@@ -231,15 +239,29 @@ impl<F: Flash> Store<'_, F> {
         self.overlay.remove(from, to - from);
     }
 
+    /// What a leaf has in place of a frame that nobody knows any more, because the page of an earlier leaf was lost. No frame has this number.
+    pub(super) fn missing_entry(&self) -> u32 {
+        self.settled_bit() | (self.settled_bit() - 1)
+    }
+
+    /// Makes a page of a leaf, as it is on the medium, in the page buffer. While a volume is repaired the entries of one that is lost are missing.
+    fn load_leaf_base(&mut self, leaf: u32, index: u32) -> Result<(), Error> {
+        match self.load_leaf_page_anyhow(leaf, index) {
+            Ok(true) => {}
+            Ok(false) => self.page.fill(0),
+            Err(Error::Corrupt) if self.damage == Some(Damage::Leaf) => self.page.fill(0xFF),
+            Err(error) => return Err(error),
+        }
+        self.cached = NONE;
+        Ok(())
+    }
+
     /// Makes one page of a leaf in the page buffer, and releases the frames that its old entries name.
     ///
     /// Releasing before the leaf is durable is safe: the overlay's mapping is durable already, and no block is used again
-    /// before the next checkpoint.
+    /// before the next root.
     pub(super) fn compose_leaf_page(&mut self, leaf: u32, index: u32) -> Result<(), Error> {
-        if !self.load_leaf_page(leaf, index)? {
-            self.page.fill(0);
-        }
-        self.cached = NONE;
+        self.load_leaf_base(leaf, index)?;
         let width = self.layout.entry_bytes;
         let per_page = self.layout.geometry.page_bytes / width;
         let base = leaf * self.layout.leaf_entries + index * per_page;

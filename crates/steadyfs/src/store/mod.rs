@@ -122,7 +122,7 @@ struct Pace {
     last_live: u32,
     calls_since_erase: u32,
     /// One call since the victim was chosen has erased instead of moving.
-    spared: bool,
+    has_erased: bool,
     /// Frames of the reserve that are there: one block is owed after restarts at most, one is saved for wear levelling.
     credit: u32,
     /// The victim is a block at rest.
@@ -132,7 +132,7 @@ struct Pace {
     /// A block was erased since wear was looked at.
     erased: bool,
     /// Every second victim.
-    odd: bool,
+    every_second: bool,
     /// The reclamation of a call failed.
     behind: bool,
 }
@@ -170,7 +170,7 @@ pub struct Store<'m, F> {
     /// Flushes of the journal buffer so far.
     flushes: u8,
     recent: Recent,
-    programs_since_checkpoint: u32,
+    programs_since_root: u32,
     /// Moves that roll-forward could not read and went past.
     lost_moves: u32,
     pace: Pace,
@@ -186,6 +186,8 @@ pub struct Store<'m, F> {
     is_unknown: bool,
     /// The volume can only be read, and no mount changes that.
     worn_out: bool,
+    /// A loss was accepted, and what it left is not mended yet.
+    unchecked: bool,
 }
 
 impl<'m, F: Flash> Store<'m, F> {
@@ -234,19 +236,19 @@ impl<'m, F: Flash> Store<'m, F> {
             leftover: 0,
             flushes: 0,
             recent: Recent::default(),
-            programs_since_checkpoint: 0,
+            programs_since_root: 0,
             lost_moves: 0,
             pace: Pace {
                 victim: NONE,
                 victim_spoiled: false,
                 last_live: 0,
                 calls_since_erase: u32::MAX / 2,
-                spared: false,
+                has_erased: false,
                 credit: 2 * layout.frames_per_block,
                 levelling: false,
                 written: 0,
                 erased: true,
-                odd: false,
+                every_second: false,
                 behind: false,
             },
             call: Call::default(),
@@ -256,6 +258,7 @@ impl<'m, F: Flash> Store<'m, F> {
             may_write: true,
             is_unknown: false,
             worn_out: false,
+            unchecked: false,
         })
     }
 
@@ -282,6 +285,11 @@ impl<'m, F: Flash> Store<'m, F> {
     /// What the mount found missing.
     pub fn damage(&self) -> Option<Damage> {
         self.damage
+    }
+
+    /// Whether it was mounted for writing.
+    pub fn may_write(&self) -> bool {
+        self.may_write
     }
 
     /// Whether nothing may be changed.

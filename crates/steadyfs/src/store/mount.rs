@@ -38,7 +38,9 @@ pub enum Damage {
     Record,
     /// The newest journal page can be read no more: small changes of the last commits are missing.
     Journal,
-    /// A leaf of the map can be read no more: pages that it maps are [`Error::Corrupt`].
+    /// A repair was begun that has not ended.
+    Repair,
+    /// A leaf of the map can be read no more: pages that it maps are [`Error::Corrupt`], and stay so after a repair until they are written anew.
     Leaf,
 }
 
@@ -192,21 +194,59 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(true)
     }
 
-    /// Accepts what a mount found missing, and makes the volume writable again.
+    /// Accepts what a mount found missing. Until [`end_repair`](Self::end_repair) every mount finds that it was begun.
     ///
     /// # Cost
     /// That of a mount.
-    pub fn repair(&mut self) -> Result<(), Error> {
+    pub fn begin_repair(&mut self) -> Result<(), Error> {
         match self.damage {
             None => return Ok(()),
             Some(_) if !self.may_write => return Err(Error::ReadOnly),
-            // Nobody knows which frames its pages are in.
-            Some(Damage::Leaf) => return Err(Error::Corrupt),
             Some(_) => {}
         }
         let last = self.find_state()?.ok_or(Error::Corrupt)?;
-        (self.damage, self.read_only) = (None, false);
-        self.settle(last).inspect_err(|_| self.read_only = true)
+        let damage = self.damage.take();
+        (self.read_only, self.unchecked) = (false, true);
+        let result = self.settle(last).and_then(|()| if damage == Some(Damage::Leaf) { self.replace_leaves() } else { Ok(()) });
+        result.inspect_err(|_| (self.damage, self.read_only) = (damage, true))
+    }
+
+    /// Ends a repair: with `mended` the volume is as any other, or else it can only be read.
+    pub fn end_repair(&mut self, mended: bool) -> Result<(), Error> {
+        self.unchecked = !mended;
+        let result = if mended { self.write_root() } else { Ok(()) };
+        if !mended || result.is_err() {
+            (self.damage, self.read_only) = (Some(Damage::Repair), true);
+        }
+        result
+    }
+
+    /// Writes the leaves anew of which a page is lost; what it mapped is missing. Only then are the blocks free in which that lay: it may be
+    /// readable tomorrow.
+    fn replace_leaves(&mut self) -> Result<(), Error> {
+        self.begin()?;
+        self.damage = Some(Damage::Leaf);
+        for leaf in 0..self.layout.leaf_count {
+            if !self.leaf_can_be_read(leaf)? {
+                self.fold_leaf(leaf)?;
+            }
+        }
+        self.write_root()?;
+        self.damage = None;
+        (0..self.blocks.block_count()).for_each(|block| self.settle_empty(block));
+        Ok(())
+    }
+
+    /// Whether every page of a leaf can be read.
+    fn leaf_can_be_read(&mut self, leaf: u32) -> Result<bool, Error> {
+        for index in 0..u32::from(self.layout.config.unit_pages) {
+            match self.load_leaf_page_anyhow(leaf, index) {
+                Ok(_) => {}
+                Err(Error::Corrupt) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
     }
 
     /// Finds the state that was committed last. Programs nothing.
@@ -218,7 +258,7 @@ impl<'m, F: Flash> Store<'m, F> {
         loop {
             let found = self.find_state_below(below)?;
             match self.ring.uncertain.filter(|_| self.damage.is_some()) {
-                Some(number) => below = number,
+                Some(number) => below = number.get(),
                 None => return Ok(found),
             }
         }
@@ -232,6 +272,8 @@ impl<'m, F: Flash> Store<'m, F> {
         self.reserve_own_blocks();
         if lost {
             self.damage = Some(Damage::Root);
+        } else if self.unchecked {
+            self.damage = Some(Damage::Repair);
         }
         let last = self.roll_forward()?;
         self.load_committed(&last)?;
@@ -300,7 +342,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 for entry in 0..per_page {
                     let logical = leaf * self.layout.leaf_entries + index * per_page + entry;
                     let frame = read_word(self.page, (entry * width) as usize, width as usize);
-                    if frame != 0 && self.overlay.find(logical).is_none() {
+                    if frame != 0 && frame != self.missing_entry() && self.overlay.find(logical).is_none() {
                         result = self.claim(frame).and(result);
                     }
                 }
@@ -319,6 +361,8 @@ impl<'m, F: Flash> Store<'m, F> {
                 State::Free | State::Listed | State::Erased | State::Clean | State::Dead if in_use => {
                     self.blocks.set_state(block, State::Used)
                 }
+                // It may hold what a lost page of a leaf maps.
+                _ if result.is_err() => {}
                 // Nothing is marked on the medium: a mount may be for reading only.
                 State::Retiring if !in_use => self.lose(block),
                 _ => self.settle_empty(block),
@@ -328,7 +372,7 @@ impl<'m, F: Flash> Store<'m, F> {
     }
 
     /// Reads a page of a leaf, several times if it is damaged.
-    fn load_leaf_page_anyhow(&mut self, leaf: u32, index: u32) -> Result<bool, Error> {
+    pub(super) fn load_leaf_page_anyhow(&mut self, leaf: u32, index: u32) -> Result<bool, Error> {
         let mut result = self.load_leaf_page(leaf, index);
         for _ in 1..UNSTEADY_TRIES {
             if result == Err(Error::Corrupt) {

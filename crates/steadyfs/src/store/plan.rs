@@ -6,13 +6,13 @@
 //! ```text
 //! m = ⌊U / C⌋                            live frames of the worst victim (pigeonhole)
 //! n = P·φ/(φ + 1) − m                    frames that the caller may write per victim
-//! s = P/(φ + 1) + 1                      leaves written back per victim, and a checkpoint
+//! s = P/(φ + 1) + 1                      leaves written back per victim, and a root
 //! c = ⌈(m + e + s)·h / n⌉                moves of a call that writes h frames
 //! ```
 //!
-//! An erase stands in the place of `e` moves, a leaf or a checkpoint in the place of one. So a call does `c` moves; or `c − 1` and a
-//! leaf or a checkpoint; or `c − e` and an erase. [`Promise`] is `c`, [`Standing::plan`] makes a plan that never exceeds it, and the
-//! bound of a call is what a [`Promise`] allows at most. Where the executor falls behind (it need not count leaves and checkpoints
+//! An erase stands in the place of `e` moves, a leaf or a root in the place of one. So a call does `c` moves; or `c − 1` and a
+//! leaf or a root; or `c − e` and an erase. [`Promise`] is `c`, [`Standing::plan`] makes a plan that never exceeds it, and the
+//! bound of a call is what a [`Promise`] allows at most. Where the executor falls behind (it need not count leaves and roots
 //! ahead, and several blocks may be erased for one victim), what is missing comes out of the reserve, a few frames at most, because `c`
 //! counted up exceeds the need.
 
@@ -27,8 +27,8 @@ pub(crate) struct Plan {
     pub moves: u32,
     /// Leaves written back.
     pub folds: u32,
-    /// A checkpoint, or a superblock, is written.
-    pub checkpoint: bool,
+    /// A root, or a superblock, is written.
+    pub root: bool,
 }
 
 /// The most that a call may do, at a given fill.
@@ -84,10 +84,9 @@ impl Promise {
         (changes + self.fold_frees / 2) / self.fold_frees
     }
 
-    /// The share of a call that writes `frames` frames in what a victim costs, half a frame saved for each.
+    /// The share of a call that writes `frames` frames in what a victim costs.
     pub fn share_ns(&self, victim_ns: u64, frames: u32) -> u64 {
-        let (parts, gain) = (u64::from(2 * (self.fold_frees + 1)), u64::from(2 * self.gain));
-        (victim_ns * u64::from(frames) * parts).div_ceil(gain.saturating_sub(parts / 2).max(parts / 2))
+        (victim_ns * u64::from(frames) * u64::from(self.fold_frees + 1)).div_ceil(u64::from(self.gain))
     }
 
     /// Whole frames that the caller may write per victim.
@@ -100,16 +99,16 @@ impl Promise {
         Plan { moves: self.moves(frames), ..Plan::default() }
     }
 
-    /// The most of a call that writes leaves back, or a checkpoint: it moves a frame less for each.
+    /// The most of a call that writes leaves back, or a root: it moves a frame less for each.
     pub fn folding(&self, frames: u32, changes: u32) -> Plan {
         let folds = self.folds(changes + self.moves(frames));
-        Plan { moves: self.moves(frames).saturating_sub(1), folds, checkpoint: true, ..Plan::default() }
+        Plan { moves: self.moves(frames).saturating_sub(1), folds, root: true, ..Plan::default() }
     }
 
     /// The most of a call that erases.
     pub fn erasing(&self, frames: u32, changes: u32) -> Plan {
         let moves = self.moves(frames).saturating_sub(self.per_erase);
-        Plan { erases: 1, moves, folds: self.folds_beside_erase(changes + moves), checkpoint: false }
+        Plan { erases: 1, moves, folds: self.folds_beside_erase(changes + moves), root: false }
     }
 }
 
@@ -121,6 +120,12 @@ pub(super) enum Want {
     May,
     Must,
 }
+
+/// Frames that the reserve may lack before calls do all that they may.
+const LACK: u32 = 4;
+
+/// Calls before the end of a victim that leave leaves and roots to those of the next one.
+const LAST: u32 = 3;
 
 /// Where reclamation stands when a call ends.
 #[derive(Clone, Copy, Debug)]
@@ -135,13 +140,15 @@ pub(super) struct Standing {
     pub is_urgent: bool,
     /// Frames that the caller may write until the victim must be empty.
     pub afford: u32,
+    /// Frames that the reserve lacks if the victim is emptied now.
+    pub lacks: u32,
     /// No call of this victim has erased yet.
     pub owes_erase: bool,
     /// The call has erased already.
     pub has_erased: bool,
     pub erase: Want,
-    pub checkpoint: Want,
-    /// It is too early after an erase for a leaf or a checkpoint.
+    pub root: Want,
+    /// It is too early after an erase for a leaf or a root.
     pub rests: bool,
     /// Entries of the overlay and of the open transaction.
     pub entries: u32,
@@ -162,21 +169,22 @@ impl Standing {
             let most = most.saturating_sub(promise.per_erase);
             let moves = self.moves(promise, most).min(self.beside_erase(promise, most));
             let folds = promise.folds_beside_erase(self.changes + most).min(self.folds_above(self.hard, promise, moves));
-            return Plan { erases, moves, folds, checkpoint: false };
+            return Plan { erases, moves, folds, root: false };
         }
         let moves = self.moves(promise, most);
-        // Calls that move more than others leave the rest to those.
-        let waits = self.rests || moves > promise.per_erase + 1;
-        let checkpoint = match self.checkpoint {
+        // Calls that move more than others leave the rest to those, and so do the last ones of a victim, whose moves no later call could make.
+        let is_last = self.live > 0 && self.afford <= LAST * self.written;
+        let waits = self.rests || is_last || moves > promise.per_erase + 1;
+        let root = match self.root {
             Want::Must => true,
             Want::May => !waits && !must_fold,
             Want::No => false,
         };
         let limit = if waits { self.hard } else { self.soft };
-        let folds = if checkpoint { 0 } else { self.folds_above(limit, promise, moves) };
-        let displaced = if checkpoint { promise.root_moves } else { u32::from(folds > 0) };
+        let folds = if root { 0 } else { self.folds_above(limit, promise, moves) };
+        let displaced = if root { promise.root_moves } else { u32::from(folds > 0) };
         let moves = if displaced > 0 { self.less(promise, moves, displaced) } else { moves };
-        Plan { erases, moves, folds, checkpoint }
+        Plan { erases, moves, folds, root }
     }
 
     /// Frames that the call moves, where it may move `most`.
@@ -185,8 +193,10 @@ impl Standing {
             return self.live.max(most);
         }
         if self.afford < self.written {
-            // Behind: all that may be moved, and then of the next victim.
-            return most;
+            // A little behind: the rest of the victim, and the calls that empty the next one make up for it. Else all that may be moved, and then
+            // of the next one.
+            let suffices = self.live > 0 && self.lacks <= LACK;
+            return if suffices { self.live.min(most) } else { most };
         }
         self.due(promise, self.live, self.afford).max(u32::from(self.is_urgent)).min(self.live).min(most)
     }
@@ -202,17 +212,21 @@ impl Standing {
         }
     }
 
-    /// So many moves less than `moves` as later calls can make up for, `displaced` at most; one at least where the call may not do more
-    /// beside a leaf or a root.
-    fn less(&self, promise: &Promise, moves: u32, displaced: u32) -> u32 {
+    /// Fewer moves than `moves`, in a call that also writes a leaf or a root, which lasts as long as `beside` of them: as many less, `beside` at
+    /// most, as make the longer of this call and the next ones shortest. One less at least where the call may not do more beside that.
+    fn less(&self, promise: &Promise, moves: u32, beside: u32) -> u32 {
+        if self.is_short {
+            return moves;
+        }
         let most = promise.moves(self.written);
-        let may_wait = |displaced: &u32| {
-            let left = (self.live + displaced).saturating_sub(moves);
-            self.due(promise, left, self.afford.saturating_sub(self.written)) <= most
+        let later = |less: u32| {
+            let left = (self.live + less).saturating_sub(moves);
+            self.due(promise, left, self.afford.saturating_sub(self.written))
         };
         let least = u32::from(moves >= most);
-        let displaced = (1..=displaced).rev().find(may_wait).unwrap_or(least).max(least);
-        if self.is_short { moves } else { moves.saturating_sub(displaced) }
+        let waits = (least..=beside.max(least)).filter(|&less| less == least || later(less) <= most);
+        let longest = |less: &u32| (later(*less).max((moves + beside).saturating_sub(*less)), beside - (*less).min(beside));
+        moves.saturating_sub(waits.min_by_key(longest).unwrap_or(least))
     }
 
     /// Moves of a call that erases: so many that it lasts as long as the next calls, to which the others are left.
@@ -251,10 +265,7 @@ mod tests {
 
     /// Whether a plan does no more than one of the largest.
     fn is_within(plan: &Plan, limit: &Plan) -> bool {
-        plan.erases <= limit.erases
-            && plan.moves <= limit.moves
-            && plan.folds <= limit.folds
-            && plan.checkpoint <= limit.checkpoint
+        plan.erases <= limit.erases && plan.moves <= limit.moves && plan.folds <= limit.folds && plan.root <= limit.root
     }
 
     fn want() -> impl Strategy<Value = Want> {
@@ -267,14 +278,14 @@ mod tests {
         fn no_plan_exceeds_the_promise(
             (written, changes, live, afford) in (0u32..6, 0u32..40, 0u32..33, 0u32..200),
             (entries, is_urgent, owes_erase, has_erased, rests) in (0u32..372, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
-            (erase, checkpoint, fill) in (want(), want(), 0u32..101),
+            (erase, root, fill, lacks) in (want(), want(), 0u32..101, 0u32..9),
         ) {
             let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 };
             let layout = Layout::derive(&geometry, &Config::for_geometry(&geometry)).expect("a layout");
             let promise = Promise::new(&layout, layout.usable / 100 * fill, layout.data_blocks, 7);
             let (soft, hard) = (layout.overlay_soft, layout.overlay_soft + 20);
             let standing = Standing {
-                written, changes, live, is_urgent, afford, owes_erase, has_erased, erase, checkpoint, rests, entries, soft, hard, is_short: false,
+                written, changes, live, is_urgent, afford, lacks, owes_erase, has_erased, erase, root, rests, entries, soft, hard, is_short: false,
             };
             let plan = standing.plan(&promise);
             let largest = [promise.moving(written), promise.folding(written, written + changes), promise.erasing(written, written + changes)];

@@ -109,7 +109,7 @@ impl<F: Flash> Store<'_, F> {
         let frame = self.take_place(head);
         let (sequence, unit) = (self.sequence, u32::from(self.layout.config.unit_pages));
         self.sequence += u64::from(unit);
-        self.programs_since_checkpoint += unit;
+        self.programs_since_root += unit;
         if kind == Kind::Data && self.transaction_start == IDLE {
             self.transaction_start = sequence;
         }
@@ -216,7 +216,7 @@ impl<F: Flash> Store<'_, F> {
             let page = self.take_place(HeadIndex::Journal);
             let sequence = self.sequence;
             self.sequence += 1;
-            self.programs_since_checkpoint += 1;
+            self.programs_since_root += 1;
             let start = if self.transaction_start == IDLE { sequence } else { self.transaction_start };
             debug_assert_eq!(self.owed_pages(), 0);
             let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };

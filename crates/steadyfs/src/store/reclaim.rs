@@ -4,14 +4,15 @@
 //! space of the reserve is needed. What a call does is planned first ([`plan`](super::plan)), and then carried out.
 //!
 //! With `F` the frames that can still be programmed (quarantine included), `R` the reserve, `w` the live frames left in the
-//! victim, and `fold(n)` the leaves that `n` map changes will cost:
+//! victim, and `fold(n)` the whole leaves that `n` map changes will cost:
 //!
 //! ```text
 //! x = max { x ≥ 0 : F − R − credit − w − x − fold(w + x) ≥ 0 }     frames that the caller may still write
 //! ```
 //!
 //! A call that wrote `h` frames moves `⌈(w + e)·h / x⌉`, where an erase that is still to come counts as `e` moves. Moves and folds
-//! cancel in `x`, so `x` falls by at most `h` a call, the share `(w + e) / x` never rises, and the victim is empty before `x` is 0.
+//! cancel in `x`, so `x` falls by at most `h` a call but for the leaf that is not whole yet, the share `(w + e) / x` does not rise, and the
+//! victim is empty before `x` is 0; or a few frames later, which come out of the reserve.
 
 use super::blocks::{Choice, State, UNUSED};
 use super::plan::{Plan, Promise, Standing, Want};
@@ -23,10 +24,10 @@ use crate::media::{BlockIndex, Flash, Kind, Kinds, TAG_BYTES, Tag};
 
 /// Calls between two erases where there is a choice.
 const ERASE_GAP: u32 = 12;
-/// Calls after an erase in which no leaf is folded and no checkpoint written where there is a choice.
+/// Calls after an erase in which no leaf is folded and no root written where there is a choice.
 const SIDE_GAP: u32 = 3;
-/// Programs by which a checkpoint may be late.
-pub(super) const CHECKPOINT_SLACK: u32 = 16;
+/// Programs by which a root may be late.
+pub(super) const ROOT_SLACK: u32 = 24;
 
 /// What there is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,10 +107,11 @@ impl<F: Flash> Store<'_, F> {
             live,
             is_urgent: self.victim_is_urgent(),
             afford: self.affordable(live),
-            owes_erase: !self.pace.spared,
+            lacks: self.needed(live).saturating_sub(self.there()),
+            owes_erase: !self.pace.has_erased,
             has_erased: self.call.erases > 0,
             erase,
-            checkpoint: self.checkpoint_wanted(),
+            root: self.root_wanted(),
             rests: self.pace.calls_since_erase < SIDE_GAP,
             entries: self.overlay_entries(),
             soft: self.layout.overlay_soft,
@@ -130,7 +132,7 @@ impl<F: Flash> Store<'_, F> {
             self.erase_planned(erasure)?;
         }
         self.move_frames(plan.moves, written)?;
-        if plan.checkpoint {
+        if plan.root {
             self.write_root()?;
         }
         let rests = self.pace.calls_since_erase < SIDE_GAP;
@@ -186,11 +188,19 @@ impl<F: Flash> Store<'_, F> {
 
     /// Frames that the caller may write before the reserve is touched, when `live` frames must be moved meanwhile.
     fn affordable(&self, live: u32) -> u32 {
-        let lent = if self.pace.levelling { self.saved() } else { 0 };
-        let room = (self.pool() + lent).saturating_sub(self.reserve() + live);
-        let per_fold = self.layout.fold_frees;
-        let excess = (self.overlay.len() + self.pending.len() + live).saturating_sub(self.layout.overlay_soft);
-        room.saturating_sub(excess.div_ceil(per_fold)) * per_fold / (per_fold + 1)
+        let room = self.there().saturating_sub(self.needed(live));
+        room - room / (self.layout.fold_frees + 1)
+    }
+
+    /// Frames that can be programmed, and those that are lent for a block at rest.
+    fn there(&self) -> u32 {
+        self.pool() + if self.pace.levelling { self.saved() } else { 0 }
+    }
+
+    /// Frames that are to be kept, or needed for `live` moves and the leaves that these make full.
+    fn needed(&self, live: u32) -> u32 {
+        let excess = (self.overlay_entries() + live).saturating_sub(self.layout.overlay_soft);
+        self.reserve() + live + excess / self.layout.fold_frees
     }
 
     /// Frames that are kept: the layout's reserve, less what restarts have cost, more what is saved for wear levelling.
@@ -207,7 +217,7 @@ impl<F: Flash> Store<'_, F> {
         if self.pace.victim == NONE { 0 } else { self.blocks.live(self.pace.victim) }
     }
 
-    /// A victim that is not chosen for its space: a failing block, or a checkpoint block that holds a rescued frame.
+    /// A victim that is not chosen for its space: a failing block, or a block of the ring that holds a copied frame.
     fn victim_is_urgent(&self) -> bool {
         self.pace.victim != NONE && matches!(self.blocks.state(self.pace.victim), State::Retiring | State::Reserved)
     }
@@ -232,7 +242,7 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn choose(&mut self, victim: Option<BlockIndex>) {
         self.pace.victim = victim.unwrap_or(NONE);
         self.pace.victim_spoiled = false;
-        self.pace.spared = false;
+        self.pace.has_erased = false;
         if self.pace.levelling {
             // The block at rest took as many frames as it gave; what the caller wrote meanwhile came out of the credit.
             self.pace.levelling = false;
@@ -247,7 +257,8 @@ impl<F: Flash> Store<'_, F> {
         if self.pool() > self.reserve() + 3 * fpb {
             return;
         }
-        let Some(block) = self.blocks.choose(State::Used, Choice::Emptiest) else { return };
+        let most = self.promise(0).victim;
+        let Some(block) = self.blocks.choose(State::Used, Choice::Emptiest(most)) else { return };
         let live = self.blocks.live(block);
         let afford = self.affordable(live);
         // Late, since frames die meanwhile; but a victim with next to nothing must not use up the time of the next.
@@ -262,11 +273,11 @@ impl<F: Flash> Store<'_, F> {
     /// Saves frames for wear levelling: as many as leave the victim's moves within what calls may do, and half a one at least.
     fn save_frames(&mut self, live: u32, afford: u32) {
         let promise = self.promise(0);
-        self.pace.odd = !self.pace.odd;
+        self.pace.every_second = !self.pace.every_second;
         let most = promise.moves(1);
         let calm = |saved: u32| (live + promise.per_erase).div_ceil(afford.saturating_sub(saved).max(1)) < most;
         let wanted = (afford / 8).clamp(1, 4);
-        let saved = (1..=wanted).rev().find(|&saved| calm(saved)).unwrap_or(u32::from(self.pace.odd));
+        let saved = (1..=wanted).rev().find(|&saved| calm(saved)).unwrap_or(u32::from(self.pace.every_second));
         self.pace.credit = (self.pace.credit + saved).min(2 * self.layout.frames_per_block);
     }
 
@@ -291,8 +302,8 @@ impl<F: Flash> Store<'_, F> {
             return Ok(Chosen::None);
         }
         self.pace.erased = false;
-        let lag = self.lag_kept();
-        let lags = |block: u32| self.blocks.wear_mean().saturating_sub(self.blocks.wear(block).into()) > lag;
+        let least = self.blocks.wear_mean().saturating_sub(self.lag_kept());
+        let lags = |block: u32| u32::from(self.blocks.wear(block)) < least;
         // A head that is hardly used keeps its block from wearing, and so does the journal page in it.
         // Into a block that lags as much, it would have to go on at once.
         let has_worn = (0..self.blocks.block_count()).any(|block| self.blocks.state(block) == State::Erased && !lags(block));
@@ -342,7 +353,7 @@ impl<F: Flash> Store<'_, F> {
     /// Erases that a block at rest may lag behind the mean: half of that, and a sixth of the mean on a volume that is young.
     pub(super) fn lag_kept(&self) -> u32 {
         let most = (self.spread_kept() / 2).max(1);
-        ((self.blocks.wear_base + self.blocks.wear_mean()) / 6).clamp(3.min(most), most)
+        ((self.blocks.wear_base + self.blocks.wear_mean()) / 6).clamp(4.min(most), most)
     }
 
     pub(super) fn urgent_victim(&self) -> Option<u32> {
@@ -447,18 +458,18 @@ impl<F: Flash> Store<'_, F> {
             Erasure::Listed => self.erase_listed()?,
         }
         self.pace.calls_since_erase = 0;
-        self.pace.spared = true;
+        self.pace.has_erased = true;
         Ok(())
     }
 
     /// Whether a root is to be written.
-    fn checkpoint_wanted(&self) -> Want {
+    fn root_wanted(&self) -> Want {
         let due = u32::from(self.layout.config.checkpoint_programs);
         let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
         let more = self.blocks.count(State::Free) + self.blocks.count(State::Clean) + self.blocks.count(State::Dead);
         let lacks_blocks = allocatable < STOCK && more > 0;
-        match self.programs_since_checkpoint {
-            programs if programs >= due + CHECKPOINT_SLACK || (lacks_blocks && allocatable <= 1) => Want::Must,
+        match self.programs_since_root {
+            programs if programs >= due + ROOT_SLACK || (lacks_blocks && allocatable <= 1) => Want::Must,
             programs if programs >= due || lacks_blocks => Want::May,
             _ => Want::No,
         }

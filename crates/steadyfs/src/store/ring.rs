@@ -23,6 +23,7 @@ use crate::error::Error;
 use crate::format::root::{BYTES, Header};
 use crate::format::superblock::Superblock;
 use crate::media::{BlockIndex, Flash, Kind, PageIndex, Tag};
+use core::num::NonZeroU32;
 
 /// Sequences that a root may say: a tag has 36 bits, and what a mount and its session add must fit as well.
 pub(super) const SEQUENCE_MAX: u64 = (1 << 36) - (1 << 24);
@@ -44,15 +45,15 @@ pub(super) struct Ring {
     pub place: u32,
     pub next: u32,
     /// The place whose block is erased and comes next.
-    pub prepared: Option<u32>,
+    pub prepared: Option<u8>,
     /// After a mount, until its own root is complete: a bit for each place that may not be erased.
     pub kept: u32,
     /// Number of the root that a mount begins with, if it is not certain.
-    pub uncertain: Option<u32>,
+    pub uncertain: Option<NonZeroU32>,
     /// The newest root ends the use of the volume, and nothing was changed since.
     pub closed: bool,
     /// Blocks were freed or listed, and no root says so yet.
-    pub unsaid: bool,
+    pub owes_root: bool,
 }
 
 impl<F: Flash> Store<'_, F> {
@@ -110,7 +111,7 @@ impl<F: Flash> Store<'_, F> {
         for step in 1..count {
             let place = (self.ring.place + step) % count;
             if self.place_rests(place) && self.erase(self.ring_block(place))? {
-                self.ring.prepared = Some(place);
+                self.ring.prepared = Some(place as u8);
                 return Ok(());
             }
         }
@@ -123,7 +124,7 @@ impl<F: Flash> Store<'_, F> {
             self.prepare_ring_block()?;
         }
         if let Some(place) = self.ring.prepared.take() {
-            (self.ring.place, self.ring.next) = (place, 0);
+            (self.ring.place, self.ring.next) = (place.into(), 0);
         }
         Ok(())
     }
@@ -143,7 +144,7 @@ impl<F: Flash> Store<'_, F> {
     /// The root before stays the newest until a page of the copies can be read.
     pub(super) fn write_root(&mut self) -> Result<(), Error> {
         // What the newest root needs must not be destroyed on the word of one that is not there.
-        self.try_to_write_root().inspect_err(|_| self.read_only |= self.ring.unsaid)
+        self.try_to_write_root().inspect_err(|_| self.read_only |= self.ring.owes_root)
     }
 
     fn try_to_write_root(&mut self) -> Result<(), Error> {
@@ -168,7 +169,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Frees what is dead, and lists the blocks that may be allocated until the next root.
     pub(super) fn free_and_list(&mut self) {
-        self.ring.unsaid = true;
+        self.ring.owes_root = true;
         for block in 0..self.blocks.block_count() {
             if self.blocks.state(block) == State::Dead {
                 self.blocks.set_state(block, State::Free);
@@ -183,9 +184,9 @@ impl<F: Flash> Store<'_, F> {
             Ok(()) => {
                 // The blocks that it frees are erased only when it is there.
                 self.flash.sync().or_else(|_| self.flash.sync())?;
-                self.programs_since_checkpoint = 0;
+                self.programs_since_root = 0;
                 self.ring.complete = self.ring.place;
-                (self.ring.kept, self.ring.unsaid) = (0, false);
+                (self.ring.kept, self.ring.owes_root) = (0, false);
                 Ok(true)
             }
             Err(Error::MediaFailing) => {
@@ -259,6 +260,7 @@ impl<F: Flash> Store<'_, F> {
             unmarked: self.unmarked,
             worn_out: self.worn_out,
             closed: self.ring.closed,
+            unchecked: self.unchecked,
             sequence: self.sequence,
             transaction_start: self.transaction_start,
             journal_at: self.journal_at,
@@ -308,6 +310,7 @@ impl<F: Flash> Store<'_, F> {
             self.unmarked = header.unmarked;
             self.blocks.wear_base = header.wear_base;
             self.worn_out = header.worn_out;
+            self.unchecked = header.unchecked;
             self.ring.closed = header.closed;
             self.layout.set_bad_blocks(self.blocks.count(State::Bad));
             self.pace.credit = u32::from(header.credit).min(2 * self.layout.frames_per_block);

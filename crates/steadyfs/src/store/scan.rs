@@ -9,10 +9,11 @@
 
 use super::ring::NUMBER_MAX;
 use super::{Frame, NONE, Store};
-use crate::config::{Layout, RESCUED_MAX, RING_MAX};
+use crate::config::{COPIED_MAX, Layout, RING_MAX};
 use crate::error::Error;
 use crate::format::root::{BYTES, Header};
 use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
+use core::num::NonZeroU32;
 
 /// Looks at a page that reads as damaged before it is taken for lost.
 pub(super) const TRIES: u32 = 3;
@@ -140,7 +141,7 @@ impl<F: Flash> Store<'_, F> {
 
     fn begin_with(&mut self, base: Option<Found>, lost: bool) -> Result<Option<bool>, Error> {
         let Some(base) = base else { return Ok(None) };
-        self.ring.uncertain = Some(base.number).filter(|_| !base.is_firm());
+        self.ring.uncertain = NonZeroU32::new(base.number).filter(|_| !base.is_firm());
         (self.ring.complete, self.ring.place) = (base.place, base.place);
         // Nothing is programmed behind it: each power cycle begins with a block of its own.
         (self.ring.next, self.ring.prepared) = (self.layout.geometry.pages_per_block, None);
@@ -267,7 +268,7 @@ fn newest_below(firsts: &[u32], limit: u32) -> Option<(u32, u32)> {
 
 /// Pages at the end of a ring block in which there is a whole root: one that was cut, and one with what a mount copied behind it.
 pub(super) const fn ring_window(layout: &Layout) -> u32 {
-    2 * layout.root_programs + (RESCUED_MAX + 1) * layout.config.unit_pages as u32 + 1
+    2 * layout.root_programs + (COPIED_MAX + 1) * layout.config.unit_pages as u32 + 1
 }
 
 impl Found {

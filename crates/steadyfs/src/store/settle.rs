@@ -8,7 +8,7 @@ use super::blocks::State;
 use super::forward::{Last, Record};
 use super::scan::UNSTEADY_TRIES;
 use super::{Frame, HeadIndex, IDLE, NONE, Store};
-use crate::config::RESCUED_MAX;
+use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Kind, Kinds, Tag};
 
@@ -22,7 +22,7 @@ const SCARCE: u32 = 4;
 
 /// A frame that is copied into the ring.
 #[derive(Clone, Copy)]
-struct Rescued {
+struct Copied {
     kind: Kind,
     logical: u32,
     from: Frame,
@@ -33,7 +33,7 @@ struct Rescued {
 /// What is copied.
 #[derive(Clone, Copy)]
 struct Cargo {
-    frames: [Option<Rescued>; RESCUED_MAX as usize],
+    frames: [Option<Copied>; COPIED_MAX as usize],
     journal: bool,
 }
 
@@ -68,11 +68,11 @@ impl<F: Flash> Store<'_, F> {
     fn cargo(&mut self, last: &Last) -> Result<Cargo, Error> {
         let is_journal = |record: Record| Kinds::JOURNAL.has(record.tag.kind);
         let in_ring = self.journal_at != NONE && self.is_of_ring(self.journal_at / self.layout.geometry.pages_per_block);
-        let mut cargo = Cargo { frames: [None; RESCUED_MAX as usize], journal: in_ring || last.record.is_some_and(is_journal) };
+        let mut cargo = Cargo { frames: [None; COPIED_MAX as usize], journal: in_ring || last.record.is_some_and(is_journal) };
         if let Some(Record { tag, place }) = last.record.filter(|record| !is_journal(*record)) {
             // Pages of a transaction that was not committed are nobody's.
             if self.blocks.is_live(place) {
-                cargo.add(Rescued { kind: tag.kind, logical: tag.logical, from: place, named: place })?;
+                cargo.add(Copied { kind: tag.kind, logical: tag.logical, from: place, named: place })?;
             }
         }
         for block in self.ring_blocks() {
@@ -80,7 +80,7 @@ impl<F: Flash> Store<'_, F> {
             let mut next = self.blocks.first_live(block);
             while let Some(frame) = next {
                 let (kind, logical) = self.owner(frame)?;
-                cargo.add(Rescued { kind, logical, from: frame, named: frame })?;
+                cargo.add(Copied { kind, logical, from: frame, named: frame })?;
                 next = self.blocks.live_from(frame + 1).filter(|&frame| frame < end);
             }
         }
@@ -99,17 +99,17 @@ impl<F: Flash> Store<'_, F> {
         let (unit, fpb) = (u32::from(self.layout.config.unit_pages), self.layout.frames_per_block);
         let block = self.ring_block(self.ring.place);
         let first = block * fpb + self.layout.root_pages.div_ceil(unit);
-        for (rescued, to) in cargo.frames.iter_mut().flatten().zip(first..) {
-            self.name(rescued, to)?;
+        for (copied, to) in cargo.frames.iter_mut().flatten().zip(first..) {
+            self.name(copied, to)?;
         }
         let behind = self.frame_page(first) + cargo.frames.iter().flatten().count() as u32 * unit;
         if cargo.journal {
             self.journal_at = behind;
         }
         self.program_root(number)?;
-        for (rescued, to) in cargo.frames.iter().flatten().zip(first..) {
+        for (copied, to) in cargo.frames.iter().flatten().zip(first..) {
             self.ring.next = (to % fpb) * unit;
-            self.copy_into_ring(rescued)?;
+            self.copy_into_ring(copied)?;
         }
         if cargo.journal {
             let tag = Tag { sequence: self.sequence, logical: 0, kind: Kind::Journal, aux: 0 };
@@ -120,27 +120,27 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Lets the map name another frame.
-    fn name(&mut self, rescued: &mut Rescued, to: Frame) -> Result<(), Error> {
+    fn name(&mut self, copied: &mut Copied, to: Frame) -> Result<(), Error> {
         // The map is not asked where it was: a leaf that is copied as well is not at its new place yet.
-        if Kinds::LEAF.has(rescued.kind) {
-            self.root.set(rescued.logical, to);
+        if Kinds::LEAF.has(copied.kind) {
+            self.root.set(copied.logical, to);
         } else {
             let settled = self.settled_bit();
-            self.replay_set(rescued.logical, to | settled)?;
-            self.forget_recent(rescued.logical);
+            self.replay_set(copied.logical, to | settled)?;
+            self.forget_recent(copied.logical);
         }
-        self.blocks.set_live(core::mem::replace(&mut rescued.named, to), false);
+        self.blocks.set_live(core::mem::replace(&mut copied.named, to), false);
         self.blocks.set_live(to, true);
         Ok(())
     }
 
     /// Copies the pages of a frame to the next ones of the ring, checking what is read: several times, for it may be metastable.
-    fn copy_into_ring(&mut self, rescued: &Rescued) -> Result<(), Error> {
-        let kinds = Kinds::of(&[rescued.kind]);
+    fn copy_into_ring(&mut self, copied: &Copied) -> Result<(), Error> {
+        let kinds = Kinds::of(&[copied.kind]);
         for index in 0..u32::from(self.layout.config.unit_pages) {
-            let from = self.frame_page(rescued.from) + index;
+            let from = self.frame_page(copied.from) + index;
             let tag = self.read_tagged_in(UNSTEADY_TRIES, from, kinds)?;
-            let tag = tag.filter(|tag| tag.logical == rescued.logical).ok_or(Error::Corrupt)?;
+            let tag = tag.filter(|tag| tag.logical == copied.logical).ok_or(Error::Corrupt)?;
             let page = self.ring_block(self.ring.place) * self.layout.geometry.pages_per_block + self.ring.next;
             self.ring.next += 1;
             self.program_buffer(page, &Tag { sequence: self.sequence + u64::from(index), ..tag })?;
@@ -175,7 +175,7 @@ impl<F: Flash> Store<'_, F> {
     /// must not fill up with them when one power cut follows the other.
     fn empty_ring(&mut self) -> Result<(), Error> {
         let block: BlockIndex = self.ring_block(self.ring.place);
-        if self.blocks.live(block) < RESCUED_MAX {
+        if self.blocks.live(block) < COPIED_MAX {
             return Ok(());
         }
         self.begin()?;
@@ -189,12 +189,12 @@ impl<F: Flash> Store<'_, F> {
 }
 
 impl Cargo {
-    fn add(&mut self, rescued: Rescued) -> Result<(), Error> {
-        if self.frames.iter().flatten().any(|other| other.from == rescued.from) {
+    fn add(&mut self, copied: Copied) -> Result<(), Error> {
+        if self.frames.iter().flatten().any(|other| other.from == copied.from) {
             return Ok(());
         }
         let free = self.frames.iter_mut().find(|place| place.is_none()).ok_or(Error::Corrupt)?;
-        *free = Some(rescued);
+        *free = Some(copied);
         Ok(())
     }
 }

@@ -2,10 +2,10 @@
 
 use super::edit::Edit;
 use super::journal::Full;
-use super::map::Recent;
 use super::program::{Source, check_page};
 use super::undo::Undo;
 use super::{Call, HeadIndex, IDLE, NONE, Store};
+use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
 
@@ -292,6 +292,9 @@ impl<F: Flash> Store<'_, F> {
     /// Forgets a logical page: it reads as zero and its frame is won back.
     pub fn discard(&mut self, logical: u32) -> Result<(), Error> {
         self.check_logical(logical)?;
+        if self.commit_room() == 0 && !self.journal.is_discarded(logical) {
+            return Err(Error::TransactionTooLarge);
+        }
         if let Some(index) = self.pending.find(logical) {
             let is_first = self.note_replaced(logical)?;
             // The place in the table stays taken until the commit, as it does when the records are read again at a mount.
@@ -395,7 +398,6 @@ impl<F: Flash> Store<'_, F> {
         }
         self.cache.clear();
         self.undo = Undo::default();
-        self.recent = Recent::default();
         self.drop_pending();
         Ok(())
     }
@@ -476,7 +478,12 @@ impl<F: Flash> Store<'_, F> {
     /// Logical pages that the open transaction may still write.
     pub fn pending_room(&self) -> u32 {
         let waiting = self.cache.waiting_pages().filter(|&logical| self.pending.find(logical).is_none()).count() as u32;
-        (self.pending.capacity() - self.pending.len()).saturating_sub(waiting)
+        (self.pending.capacity() - self.pending.len()).min(self.commit_room()).saturating_sub(waiting)
+    }
+
+    /// Changes of the map that the commit of the open transaction may make beside those that it has: an empty overlay has room for all of them.
+    fn commit_room(&self) -> u32 {
+        self.overlay.capacity().saturating_sub(self.pending.len() + self.journal.discard_count() + COPIED_MAX)
     }
 
     /// Refuses one more page when the table of pending pages has no place for it, those that wait in the cache counted.

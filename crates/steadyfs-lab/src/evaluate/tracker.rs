@@ -47,7 +47,7 @@ impl PageMark {
 }
 
 /// A chip whose operations are counted and whose logical pages are followed.
-pub struct Shadow<C> {
+pub struct TagTracker<C> {
     chip: Trace<C>,
     pages_per_block: u32,
     /// Block of the last program of each logical page.
@@ -78,11 +78,11 @@ pub struct Kinds {
     pub moves: u64,
 }
 
-impl<C: Flash + Metered> Shadow<C> {
+impl<C: Flash + Metered> TagTracker<C> {
     /// Wraps an erased chip.
-    pub fn new(chip: C) -> Shadow<C> {
+    pub fn new(chip: C) -> TagTracker<C> {
         let Geometry { pages_per_block, block_count, .. } = chip.geometry();
-        Shadow {
+        TagTracker {
             chip: Trace::with_cap(chip, 0),
             pages_per_block,
             block_of: Vec::new(),
@@ -171,7 +171,7 @@ impl<C: Flash + Metered> Shadow<C> {
     }
 }
 
-impl<C: Flash + Metered> Flash for Shadow<C> {
+impl<C: Flash + Metered> Flash for TagTracker<C> {
     fn geometry(&self) -> Geometry {
         self.chip.geometry()
     }
@@ -239,30 +239,30 @@ mod tests {
         tag
     }
 
-    fn program(shadow: &mut Shadow<Nand>, at: PageIndex, logical: u32, page: u32) {
-        shadow.program(at, &PageMark { page, stamp: 0 }.emit(), &tag(logical, 4)).unwrap();
+    fn program(tracker: &mut TagTracker<Nand>, at: PageIndex, logical: u32, page: u32) {
+        tracker.program(at, &PageMark { page, stamp: 0 }.emit(), &tag(logical, 4)).unwrap();
     }
 
     #[test]
     fn fullest_block_follows_programs_and_copies() {
         let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4 };
-        let mut shadow = Shadow::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1));
-        assert!(shadow.fullest().is_empty());
-        program(&mut shadow, 0, 70, 0);
-        program(&mut shadow, 1, 71, 1);
-        program(&mut shadow, 8, 72, 2);
-        assert_eq!(shadow.fullest(), [0, 1]);
-        shadow.read_tag(0, &mut [0; TAG_BYTES]).unwrap();
-        shadow.program_loaded(9, &tag(70, 7)).unwrap();
-        assert_eq!((shadow.fullest(), shadow.moves()), (vec![2, 0], 1));
+        let mut tracker = TagTracker::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1));
+        assert!(tracker.fullest().is_empty());
+        program(&mut tracker, 0, 70, 0);
+        program(&mut tracker, 1, 71, 1);
+        program(&mut tracker, 8, 72, 2);
+        assert_eq!(tracker.fullest(), [0, 1]);
+        tracker.read_tag(0, &mut [0; TAG_BYTES]).unwrap();
+        tracker.program_loaded(9, &tag(70, 7)).unwrap();
+        assert_eq!((tracker.fullest(), tracker.moves()), (vec![2, 0], 1));
         // A journal page holds no logical page.
-        shadow.program(10, &[], &tag(72, 5)).unwrap();
-        assert_eq!(shadow.kinds(), Kinds { data: 3, journal: 1, moves: 1, ..Kinds::default() });
-        assert_eq!(shadow.fullest(), [2, 0]);
-        program(&mut shadow, 16, 72, 2);
-        assert_eq!(shadow.fullest(), [1], "one each: the first block");
-        shadow.erase(0).unwrap();
-        assert_eq!((shadow.counts().erases, shadow.good_erase_counts()), (1, vec![1, 0, 0, 0]));
+        tracker.program(10, &[], &tag(72, 5)).unwrap();
+        assert_eq!(tracker.kinds(), Kinds { data: 3, journal: 1, moves: 1, ..Kinds::default() });
+        assert_eq!(tracker.fullest(), [2, 0]);
+        program(&mut tracker, 16, 72, 2);
+        assert_eq!(tracker.fullest(), [1], "one each: the first block");
+        tracker.erase(0).unwrap();
+        assert_eq!((tracker.counts().erases, tracker.good_erase_counts()), (1, vec![1, 0, 0, 0]));
     }
 
     #[test]

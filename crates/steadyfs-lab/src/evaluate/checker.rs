@@ -1,6 +1,6 @@
 //! Holds every call against what was promised before it, and every run of calls against the envelopes.
 
-use super::shadow::Shadow;
+use super::tracker::TagTracker;
 use super::{EvaluateError, Phase};
 use crate::envelope::Envelope;
 use steadyfs::media::Flash;
@@ -8,7 +8,7 @@ use steadyfs::{Bound, Budget, Call, Cost, Error, FileSystem};
 use steadyfs_sim::{Counters, Metered};
 
 /// The volume under test: the chip is lent, so that it outlives a volume that is dropped.
-pub type Volume<'m, 's, C> = FileSystem<'m, &'s mut Shadow<C>>;
+pub type Volume<'m, 's, C> = FileSystem<'m, &'s mut TagTracker<C>>;
 
 /// Accesses between two reports of progress.
 const REPORT_EVERY: u64 = 256;
@@ -23,14 +23,14 @@ pub struct Progress<'p> {
     pub report: &'p mut dyn FnMut(f64, &str),
 }
 
-/// The judge of one phase. An access is one call or a few, and takes their times together.
-pub struct Judge<'p, 'r> {
+/// The checker of one phase. An access is one call or a few, and takes their times together.
+pub struct Checker<'p, 'r> {
     phase: Phase,
     /// What is made of a bound before a call is held against it; the bound itself, but in tests.
     promise: fn(Bound) -> Bound,
     progress: &'r mut Progress<'p>,
     /// Whether calls are held to their promises, and their times kept.
-    judges: bool,
+    checks: bool,
     accesses: u64,
     calls_ns: Vec<u64>,
     envelopes: [Envelope; 2],
@@ -64,16 +64,16 @@ pub struct Verdict {
     pub met: Met,
 }
 
-impl<'p, 'r> Judge<'p, 'r> {
+impl<'p, 'r> Checker<'p, 'r> {
     /// Begins a phase.
     pub fn new(phase: Phase, promise: fn(Bound) -> Bound, progress: &'r mut Progress<'p>) -> Self {
         let none = Envelope { burst_ns: 0, rate_ns: 0 };
         let (calls_ns, access_ns) = (Vec::new(), Vec::new());
-        Judge {
+        Checker {
             phase,
             promise,
             progress,
-            judges: true,
+            checks: true,
             accesses: 0,
             calls_ns,
             envelopes: [none; 2],
@@ -88,7 +88,7 @@ impl<'p, 'r> Judge<'p, 'r> {
     /// Begins a phase of which only the accesses are counted: it may be long, and chips may fail in it more often than a bound
     /// allows for.
     pub fn only_counting(phase: Phase, progress: &'r mut Progress<'p>) -> Self {
-        Judge { judges: false, ..Judge::new(phase, |bound| bound, progress) }
+        Checker { checks: false, ..Checker::new(phase, |bound| bound, progress) }
     }
 
     /// Number of accesses that have ended.
@@ -107,7 +107,7 @@ impl<'p, 'r> Judge<'p, 'r> {
         act: impl FnOnce(&mut Volume<'m, 's, C>) -> Result<T, Error>,
     ) -> Result<T, EvaluateError> {
         let (phase, access) = (self.phase, self.accesses());
-        if !self.judges {
+        if !self.checks {
             return act(fs).map_err(|error| EvaluateError::Volume { phase, access, call, error });
         }
         let timing = fs.flash().timing();
@@ -157,7 +157,7 @@ impl<'p, 'r> Judge<'p, 'r> {
     pub fn end_access(&mut self) {
         let (time_ns, bound_ns) = std::mem::take(&mut self.access);
         self.accesses += 1;
-        if self.judges {
+        if self.checks {
             self.access_ns.push(time_ns);
         }
         self.bound_ns = self.bound_ns.max(bound_ns);

@@ -1,15 +1,15 @@
-//! What a thread does with one course: cuts power in its operations, counts, and keeps what fails.
+//! What a thread does with one scenario: cuts power in its operations, counts, and keeps what fails.
 
 use super::Mode;
-use super::course::{CUTS_MAX, Course, Life, Scene};
 use super::fault::FaultKind;
 use super::run::{Cut, Run};
+use super::scenario::{CUTS_MAX, Life, Scenario, Scene};
 use super::shrink::shrink;
 use crate::model::Rng;
 use serde::{Deserialize, Serialize};
 use steadyfs_sim::Torn;
 
-/// Chains of cuts that are drawn for a course.
+/// Chains of cuts that are drawn for a scenario.
 const CHAINS: u64 = 24;
 
 /// What was done, and what was found.
@@ -54,7 +54,7 @@ impl Tally {
     }
 }
 
-/// A share of the operations of one course.
+/// A share of the operations of one scenario.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     pub run: Run,
@@ -66,57 +66,57 @@ pub(super) struct Item {
 }
 
 /// Cuts power as the mode says. `false` in place of the tally's end means that time was up.
-pub(super) fn torment(item: &Item, mode: Mode, is_over: &(dyn Fn() -> bool + Sync)) -> (Tally, bool) {
+pub(super) fn runner(item: &Item, mode: Mode, is_over: &(dyn Fn() -> bool + Sync)) -> (Tally, bool) {
     let mut tally = Tally { workloads: u64::from(item.slice == 0), ..Tally::default() };
-    let course = match Course::with_faults(&item.run, item.fault) {
-        Ok(course) => course,
+    let scenario = match Scenario::with_faults(&item.run, item.fault) {
+        Ok(scenario) => scenario,
         Err(what) => {
             tally.failures.push(Failure { replay: item.run.to_string(), what });
             return (tally, true);
         }
     };
-    let operations = match course.operations() {
+    let operations = match scenario.operations() {
         Ok(operations) => operations,
         Err(what) => {
-            tally.failures.push(shrink(&course, &[], &what));
+            tally.failures.push(shrink(&scenario, &[], &what));
             return (tally, true);
         }
     };
-    let mut torment = Torment { course, tally, rng: Rng(item.run.seed ^ 0x702), is_over };
+    let mut runner = Runner { scenario, tally, rng: Rng(item.run.seed ^ 0x702), is_over };
     let result = match mode {
-        Mode::Sampled => torment.chains(operations),
-        Mode::Every => torment.every(operations),
-        Mode::Exhaustive => torment.exhaustive((1..=operations).filter(|op| op % item.slices == item.slice)),
+        Mode::Sampled => runner.chains(operations),
+        Mode::Every => runner.every(operations),
+        Mode::Exhaustive => runner.exhaustive((1..=operations).filter(|op| op % item.slices == item.slice)),
     };
     if let Err(Stop::Failed(cuts, what)) = &result {
-        let failure = shrink(&torment.course, cuts, what);
-        torment.tally.failures.push(failure);
+        let failure = shrink(&runner.scenario, cuts, what);
+        runner.tally.failures.push(failure);
     }
-    (torment.tally, !matches!(result, Err(Stop::TimeIsUp)))
+    (runner.tally, !matches!(result, Err(Stop::TimeIsUp)))
 }
 
-/// Why a course is left.
+/// Why a scenario is left.
 enum Stop {
     TimeIsUp,
     /// These cuts lost something.
     Failed(Vec<Cut>, String),
 }
 
-struct Torment<'a> {
-    course: Course,
+struct Runner<'a> {
+    scenario: Scenario,
     tally: Tally,
     rng: Rng,
     is_over: &'a (dyn Fn() -> bool + Sync),
 }
 
-impl Torment<'_> {
+impl Runner<'_> {
     /// Every operation in every torn state; after one of them another cut somewhere in the recovery or just after it.
     fn every(&mut self, operations: u64) -> Result<(), Stop> {
         for operation in 1..=operations {
             let second = self.rng.below(Torn::ALL.len() as u64) as usize;
             for (index, torn) in Torn::ALL.into_iter().enumerate() {
                 let mut cuts = vec![Cut { operation, torn }];
-                let Some(scene) = self.cut(&self.course.start(), &cuts)? else { continue };
+                let Some(scene) = self.cut(&self.scenario.start(), &cuts)? else { continue };
                 let further = self.close(scene.clone(), &cuts)?;
                 if index == second && further > 0 {
                     cuts.push(self.draw(further));
@@ -134,7 +134,7 @@ impl Torment<'_> {
         for operation in operations {
             for torn in Torn::ALL {
                 let first = Cut { operation, torn };
-                let Some(scene) = self.cut(&self.course.start(), &[first])? else { continue };
+                let Some(scene) = self.cut(&self.scenario.start(), &[first])? else { continue };
                 let further = self.close(scene.clone(), &[first])?;
                 for second in (1..=further).flat_map(|operation| Torn::ALL.map(|torn| Cut { operation, torn })) {
                     let cuts = [first, second];
@@ -150,7 +150,7 @@ impl Torment<'_> {
     /// Chains of cuts anywhere, half of which meet the recovery of the one before.
     fn chains(&mut self, operations: u64) -> Result<(), Stop> {
         for _ in 0..CHAINS {
-            let mut scene = self.course.start();
+            let mut scene = self.scenario.start();
             let mut cuts = vec![self.draw(operations.max(1))];
             let length = 1 + self.rng.below(CUTS_MAX as u64 - 2) as usize;
             while let Some(next) = self.cut(&scene, &cuts)? {
@@ -180,7 +180,7 @@ impl Torment<'_> {
         let is_second = cuts.len() > 1;
         // Each life but the first began with a comparison.
         self.tally.states += u64::from(is_second);
-        match self.course.live(&mut scene, cut).map_err(|what| Stop::Failed(cuts.to_vec(), what))? {
+        match self.scenario.live(&mut scene, cut).map_err(|what| Stop::Failed(cuts.to_vec(), what))? {
             Life::Through(_) => Ok(None),
             Life::Locked => {
                 self.close(scene, cuts)?;
@@ -190,7 +190,7 @@ impl Torment<'_> {
                 self.tally.cuts += 1;
                 self.tally.torn_cuts += u64::from(torn);
                 self.tally.double_cuts += u64::from(is_second);
-                self.tally.faults += self.course.faults();
+                self.tally.faults += self.scenario.faults();
                 Ok(Some(scene))
             }
         }
@@ -199,7 +199,7 @@ impl Torment<'_> {
     fn close(&mut self, mut scene: Scene, cuts: &[Cut]) -> Result<u64, Stop> {
         // At the mount, after the last step, and after the last mount.
         self.tally.states += 3;
-        self.course.close(&mut scene).map_err(|what| Stop::Failed(cuts.to_vec(), what))
+        self.scenario.close(&mut scene).map_err(|what| Stop::Failed(cuts.to_vec(), what))
     }
 }
 
@@ -214,8 +214,8 @@ mod tests {
         let options = Options { steps: Some(10), ..Options::default() };
         for n in 0..options.items().unwrap() {
             let item = options.item(n);
-            let operations = Course::of(&item.run).unwrap().operations().unwrap();
-            let (tally, whole) = torment(&item, Mode::Every, &|| false);
+            let operations = Scenario::of(&item.run).unwrap().operations().unwrap();
+            let (tally, whole) = runner(&item, Mode::Every, &|| false);
             assert!(whole && operations > 5, "{}", item.run);
             assert_eq!(tally.cuts - tally.double_cuts, operations * Torn::ALL.len() as u64, "{}", item.run);
             assert_eq!(tally.double_cuts, operations, "{}", item.run);
@@ -231,7 +231,7 @@ mod tests {
             *calls += 1;
             *calls > 7
         };
-        let (tally, whole) = torment(&Options::default().item(0), Mode::Every, &is_over);
+        let (tally, whole) = runner(&Options::default().item(0), Mode::Every, &is_over);
         assert!(!whole && tally.cuts <= 7, "{tally:?}");
     }
 }

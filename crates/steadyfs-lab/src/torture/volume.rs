@@ -13,7 +13,7 @@ use steadyfs_sim::profile::Chip as Kind;
 
 /// A chip and the settings of the volume on it. Its text, such as `n256x16x32u1t6o46k16`, is part of every replay string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ground {
+pub struct Volume {
     /// Which rules the chip keeps.
     pub chip: Chip,
     /// Bytes of a program page.
@@ -57,7 +57,7 @@ const NAMED: [(&str, &str); 7] = [
     ("nor", "r512x8x64u1t16o64k32"),
 ];
 
-impl Ground {
+impl Volume {
     /// Names that [`str::parse`] knows.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMED.iter().map(|(name, _)| *name)
@@ -69,7 +69,7 @@ impl Ground {
     /// The chip cannot hold a volume.
     pub fn recommended(chip: Chip, geometry: Geometry) -> Result<Self, BadInput> {
         let Geometry { page_bytes, pages_per_block, block_count } = geometry;
-        let ground = Self {
+        let volume = Self {
             chip,
             page_bytes,
             pages_per_block,
@@ -80,16 +80,16 @@ impl Ground {
             checkpoint_programs: 0,
             cache_pages: 0,
         };
-        ground.check_chip()?;
-        let config = Config::for_geometry(&ground.medium(0).geometry());
-        let ground = Self {
+        volume.check_chip()?;
+        let config = Config::for_geometry(&volume.medium(0).geometry());
+        let volume = Self {
             unit_pages: config.unit_pages,
             transaction_pages: config.transaction_pages,
             overlay_entries: config.overlay_entries,
             checkpoint_programs: config.checkpoint_programs,
-            ..ground
+            ..volume
         };
-        ground.config().map(|_| ground)
+        volume.config().map(|_| volume)
     }
 
     /// The first blocks of a device, with the recommended settings.
@@ -172,7 +172,7 @@ impl Ground {
     }
 }
 
-impl fmt::Display for Ground {
+impl fmt::Display for Volume {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let chip = match self.chip {
             Chip::Nand => 'n',
@@ -186,7 +186,7 @@ impl fmt::Display for Ground {
     }
 }
 
-impl FromStr for Ground {
+impl FromStr for Volume {
     type Err = BadInput;
 
     /// Reads a name, the whole text, or `PAGE_BYTES x PAGES x BLOCKS`, which means NAND with the recommended settings.
@@ -217,7 +217,7 @@ impl FromStr for Ground {
         let all: [u32; 7] = numbers(settings, "xxutok").ok_or_else(unknown)?;
         let [page_bytes, pages_per_block, block_count, ..] = all;
         let small = |index: usize| u16::try_from(all[index]).map_err(|_| unknown());
-        let ground = Self {
+        let volume = Self {
             chip,
             page_bytes,
             pages_per_block,
@@ -228,7 +228,7 @@ impl FromStr for Ground {
             checkpoint_programs: small(6)?,
             cache_pages,
         };
-        ground.config().map(|_| ground)
+        volume.config().map(|_| volume)
     }
 }
 
@@ -250,22 +250,22 @@ mod tests {
 
     #[test]
     fn every_named_ground_can_be_formatted_and_its_text_reads_back() {
-        for name in Ground::names() {
-            let ground: Ground = name.parse().unwrap();
-            assert_eq!(ground.to_string().parse::<Ground>().unwrap(), ground);
-            ground.device(1, 1).unwrap();
+        for name in Volume::names() {
+            let volume: Volume = name.parse().unwrap();
+            assert_eq!(volume.to_string().parse::<Volume>().unwrap(), volume);
+            volume.device(1, 1).unwrap();
         }
     }
 
     #[test]
     fn a_plain_geometry_has_the_recommended_settings() {
-        let ground: Ground = "2048 x 64 x 64".parse().unwrap();
-        assert_eq!((ground.unit_pages, ground.chip), (2, Chip::Nand));
+        let volume: Volume = "2048 x 64 x 64".parse().unwrap();
+        assert_eq!((volume.unit_pages, volume.chip), (2, Chip::Nand));
     }
 
     #[test]
     fn impossible_geometries_say_what_was_expected() {
-        let error = |text: &str| text.parse::<Ground>().unwrap_err().to_string();
+        let error = |text: &str| text.parse::<Volume>().unwrap_err().to_string();
         assert!(error("huge").contains("expected one of small, small-copy"));
         assert!(error("512x16").contains("expected one of small"));
         assert!(error("500x16x64").contains("a power of two"));

@@ -3,8 +3,8 @@
 use super::BadInput;
 use super::caught::caught;
 use super::fault::{Fault, FaultKind};
-use super::ground::Ground;
 use super::run::{Cut, Run};
+use super::volume::Volume;
 use super::workload::{Sizes, Workload, events};
 use crate::model::Device;
 use crate::model::oracle::{Model, Session, fill, work};
@@ -27,20 +27,20 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Fills a volume and works on it until every block was used. `bad` blocks are bad from the factory.
-    pub fn new(ground: &Ground, workload: Workload, seed: u64, bad: u32) -> Result<Self, String> {
-        let mut device = ground.device(bad, seed).map_err(|error| error.to_string())?;
+    pub fn new(volume: &Volume, workload: Workload, seed: u64, bad: u32) -> Result<Self, String> {
+        let mut device = volume.device(bad, seed).map_err(|error| error.to_string())?;
         let mut model = Model::new(events(workload));
-        let logical_bytes = ground.logical_bytes();
+        let logical_bytes = volume.logical_bytes();
         let limits = Limits { files: 6, span: 4 * logical_bytes, logical_bytes };
         let rest_pages = caught(|| {
             fill(&mut device, &mut model, workload.fill());
             model.current.files().map(|(_, node)| node.data.len() as u64 / logical_bytes).sum::<u64>()
         })?;
-        let sizes = Sizes { limits, rest_pages, transaction_pages: ground.transaction_pages.into() };
+        let sizes = Sizes { limits, rest_pages, transaction_pages: volume.transaction_pages.into() };
         let mut stage = Self { device, model, sizes };
         // The seed decides where between two roots and in which block the workload begins.
         let turns =
-            (u64::from(ground.pages_per_block / u32::from(ground.unit_pages)) * u64::from(ground.block_count)) + seed % 97;
+            (u64::from(volume.pages_per_block / u32::from(volume.unit_pages)) * u64::from(volume.block_count)) + seed % 97;
         let past = Workload::Reclaim.steps(seed, turns as usize, &sizes);
         let random = random_steps(seed ^ 0xACE, 60, limits).filter(|op| !matches!(op, Op::Events { .. }));
         caught(|| work(&mut stage.device, &mut stage.model, past.into_iter().chain(random)))?
@@ -55,7 +55,7 @@ impl Stage {
 
 /// A workload on a stage.
 #[derive(Clone)]
-pub(super) struct Course {
+pub(super) struct Scenario {
     stage: Arc<Stage>,
     /// The run without a cut.
     pub run: Run,
@@ -93,26 +93,26 @@ pub(super) enum Life {
     Locked,
 }
 
-impl Course {
-    /// The course of a run, cuts left aside.
+impl Scenario {
+    /// The scenario of a run, cuts left aside.
     pub fn of(run: &Run) -> Result<Self, String> {
         let bad = run.faults.iter().map(|fault| if let Fault::FactoryBad(count) = fault { *count } else { 0 }).sum();
-        let stage = Arc::new(Stage::new(&run.ground, run.workload, run.seed, bad)?);
+        let stage = Arc::new(Stage::new(&run.volume, run.workload, run.seed, bad)?);
         Ok(Self::on(stage, run))
     }
 
-    /// The course with faults of a kind, drawn by the seed.
+    /// The scenario with faults of a kind, drawn by the seed.
     pub fn with_faults(run: &Run, kind: FaultKind) -> Result<Self, String> {
         let faults = match kind {
             FaultKind::BadBlocks => kind.draw(run.seed, 1, &[]),
             _ => Vec::new(),
         };
-        let course = Self::of(&Run { faults, cuts: Vec::new(), ..run.clone() })?;
+        let scenario = Self::of(&Run { faults, cuts: Vec::new(), ..run.clone() })?;
         if matches!(kind, FaultKind::None | FaultKind::BadBlocks) {
-            return Ok(course);
+            return Ok(scenario);
         }
-        let faults = kind.draw(run.seed, course.operations()?.max(1), &course.ring()?);
-        Ok(Self::on(course.stage.clone(), &Run { faults, ..course.run }))
+        let faults = kind.draw(run.seed, scenario.operations()?.max(1), &scenario.ring()?);
+        Ok(Self::on(scenario.stage.clone(), &Run { faults, ..scenario.run }))
     }
 
     /// Blocks of the ring and of the second superblock; the first block is guaranteed to be good.
@@ -120,7 +120,7 @@ impl Course {
         let mut scene = self.start();
         let fs = scene.device.mount(Access::ReadOnly).map_err(|error| error.to_string())?;
         let is_of_ring = |block: &u32| fs.block(*block).is_some_and(|info| info.state == BlockState::Reserved);
-        Ok((1..self.run.ground.block_count).filter(is_of_ring).collect())
+        Ok((1..self.run.volume.block_count).filter(is_of_ring).collect())
     }
 
     /// The same stage with other steps and faults.
@@ -240,7 +240,7 @@ impl Course {
         Run { cuts: cuts.to_vec(), ..self.run.clone() }
     }
 
-    /// Faults that a run of this course meets at most.
+    /// Faults that a run of this scenario meets at most.
     pub fn faults(&self) -> u64 {
         self.run.faults.iter().map(|fault| if let Fault::FactoryBad(count) = fault { u64::from(*count) } else { 1 }).sum()
     }
