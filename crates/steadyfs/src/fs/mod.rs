@@ -289,7 +289,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// [`mount_bound`](Self::mount_bound), a frame for each lost leaf of the map, and twice that of a check.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] where a lost leaf maps the tables of the file system: nothing has changed. [`Error::ReadOnly`] when the volume was
+    /// [`Error::Corrupt`] where a lost leaf maps the tables of the file system, and nothing has changed; or where two owners of a page were
+    /// found, and the volume can still only be read. [`Error::ReadOnly`] when the volume was
     /// mounted for reading; those of [`check`](Self::check).
     pub fn repair(&mut self, scratch: &mut [u8], report: &mut dyn FnMut(Finding)) -> Result<Checked, Error> {
         if self.damage().is_none() {
@@ -300,9 +301,16 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             (0..self.plan.data).try_for_each(|page| self.store.look_up(page))?;
         }
         self.store.begin_repair()?;
-        let checked = self.load_space().and_then(|()| self.check(scratch, true, report));
-        self.store.end_repair(checked.is_ok())?;
-        checked
+        // Pages of two owners, and lists that name what is none of theirs, would let the removal of one file take pages of another.
+        let mut is_safe = true;
+        let checked = self.load_space().and_then(|()| {
+            self.check(scratch, true, &mut |finding| {
+                is_safe &= !matches!(finding, Finding::SharedPage { .. } | Finding::BadList);
+                report(finding);
+            })
+        });
+        self.store.end_repair(checked.is_ok() && is_safe)?;
+        if is_safe { checked } else { Err(Error::Corrupt) }
     }
 
     /// Ends the use of a volume and gives the medium back; commits where [`CommitOn::UNMOUNT`] is chosen, as it is by default.

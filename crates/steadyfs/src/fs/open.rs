@@ -396,7 +396,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Whether there are orphans that no handle stands for: a power cut, or a close that failed, has left them.
     pub(super) fn has_abandoned_orphans(&self) -> bool {
-        self.lists.orphan_first != 0 && !self.open.has_orphans()
+        self.lists.orphan_first != 0 && !self.open.has_orphans() && !self.store.is_unchecked()
     }
 
     /// Gives the orphans that nobody stands for to the trim list.

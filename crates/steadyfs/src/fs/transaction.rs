@@ -260,7 +260,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Whether the next call begins with freeing pages of removed files.
     pub(super) fn trims_first(&self) -> bool {
         let needed = self.space.used + 2 >= self.capacity() && self.store.pending_room() >= PENDING_PER_CALL;
-        self.lists.trim != 0 && (needed || !self.store.is_open())
+        self.lists.trim != 0 && (needed || !self.store.is_open()) && !self.store.is_unchecked()
     }
 
     /// Ends a step that a call begins with.

@@ -211,6 +211,11 @@ impl<'m, F: Flash> Store<'m, F> {
         result.inspect_err(|_| (self.damage, self.read_only) = (damage, true))
     }
 
+    /// Whether a loss was accepted whose repair has not ended.
+    pub fn is_unchecked(&self) -> bool {
+        self.unchecked
+    }
+
     /// Ends a repair: with `mended` the volume is as any other, or else it can only be read.
     pub fn end_repair(&mut self, mended: bool) -> Result<(), Error> {
         self.unchecked = !mended;
