@@ -286,6 +286,43 @@ fn loss_of_a_page_after_a_mount_that_settled_is_told_and_repaired() {
     assert!(damaged > 0 && whole * 4 > files, "{damaged} damaged, {whole} of {files} files are whole");
 }
 
+/// A client that does not take no for an answer: it writes again and again into a page of which the second half is lost, which
+/// uses up a block each time.
+#[test]
+fn writes_that_fail_again_and_again_use_up_nothing_for_good() {
+    let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 48 };
+    let config = Config { unit_pages: 2, ..Config::for_geometry(&geometry) };
+    let mut memory = vec![0; config.memory_bytes(&geometry)];
+    let chip = Lossy { chip: Nand::with_geometry(geometry, NandTiming::ROUND, 1), lost: Vec::new(), left: u32::MAX };
+    let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
+    let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
+    let pages = fs.usage().usable_bytes / 1024 * 8 / 10;
+    let mut rng = Rng(1);
+    let mut file = fs.open("a", OpenOptions { append: false, ..OpenOptions::DURABLE }).expect("open");
+    for step in 0..4 * pages {
+        let page = if step < pages { step } else { rng.below(pages) };
+        fs.write(&mut file, page * 1024, &[page as u8; 1024]).expect("write");
+    }
+    // The second page of the frame of page 7.
+    let mut data = [0; 1024];
+    let lost = (0..geometry.block_count * geometry.pages_per_block).filter(|page| page % 2 == 1).find(|&page| {
+        fs.flash_mut().lost = vec![page];
+        fs.read(&mut file, 7 * 1024, &mut data) == Err(Error::Corrupt)
+    });
+    assert!(lost.is_some(), "no page that is lost is that of the file");
+    for round in 0..600 {
+        assert_eq!(fs.write(&mut file, 7 * 1024 + 100, &[1; 300]), Err(Error::Corrupt), "round {round}");
+    }
+    for step in 0..pages {
+        let page = rng.below(pages);
+        fs.write(&mut file, page * 1024, &[page as u8; 1024]).unwrap_or_else(|error| panic!("write {step} after that: {error}"));
+    }
+    for page in (0..pages).filter(|page| *page != 7) {
+        fs.read(&mut file, page * 1024, &mut data).expect("read");
+        assert!(data == [page as u8; 1024], "page {page}");
+    }
+}
+
 /// Between the acceptance of a loss and the end of the check that follows, nothing may be changed: the allocation map may give away pages
 /// that are in use.
 #[test]

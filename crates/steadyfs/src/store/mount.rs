@@ -22,7 +22,8 @@ use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
 /// What a mount may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Nothing is programmed or erased, ever.
+    /// Nothing is programmed or erased, ever. After a power cut or an [`Error::Unknown`] the last commit may be shown by one such mount and
+    /// not by the next: only a mount for writing settles that.
     ReadOnly,
     /// The mount settles what a power cut left, and the volume can be changed. Where something is [lost](Damage), it is mounted for reading.
     ReadWrite,

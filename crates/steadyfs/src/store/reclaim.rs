@@ -257,7 +257,8 @@ impl<F: Flash> Store<'_, F> {
         if self.pool() > self.reserve() + 3 * fpb {
             return;
         }
-        let most = self.promise(0).victim;
+        // Where little is won by a victim, worn blocks are not spared: calls would be longer for it.
+        let most = Some(self.promise(0).victim).filter(|&most| most <= fpb / 4 * 3).unwrap_or(0);
         let Some(block) = self.blocks.choose(State::Used, Choice::Emptiest(most)) else { return };
         let live = self.blocks.live(block);
         let afford = self.affordable(live);
