@@ -193,3 +193,37 @@ fn one_file_too_many_is_refused() {
         assert_eq!(contents(&mut fs).expect("contents").files().count() as u32, files_max);
     }
 }
+
+/// Free pages that lie apart, each in a byte of its own, are looked for in the whole allocation map, one after the other.
+#[test]
+fn a_page_and_its_index_are_found_within_the_bound_where_free_pages_lie_apart() {
+    let wide = Shape { block_count: 512, name: "nand-16x512-wide", ..SHAPES[0] };
+    let double = Shape { block_count: 320, name: "nand-32x512-wide", ..SHAPES[1] };
+    let large = Shape { page_bytes: 256, pages_per_block: 32, block_count: 256, name: "nand-32x256-wide", ..SHAPES[2] };
+    for shape in [&wide, &double, &large] {
+        let (mut device, mut model) = (shape.device(1), Model::new(CommitOn::ON_FLUSH));
+        let page = shape.logical_bytes() as usize;
+        let mut session = Session::mount(&mut device, &mut model).expect("mount");
+        let mut full = false;
+        while !full {
+            for name in ["a", "b"] {
+                let before = session.model.current.size(name);
+                session.write(name, before as u64, page, true).expect("write");
+                full |= session.model.current.size(name) == before;
+            }
+        }
+        while !session.handles.is_empty() {
+            session.close(0).expect("close");
+        }
+        session.remove("b").expect("remove");
+        for round in 0..4000 {
+            session.write("a", round % 7, 1, true).expect("overwrite");
+        }
+        // Far from each other: each page is the first one of an index.
+        for number in 0..120u64 {
+            let name = format!("c{}", number % 6);
+            session.write(&name, (number / 6 * 11 + 3) * page as u64, 200.min(page), true).expect("write");
+        }
+        session.check().expect("contents");
+    }
+}

@@ -297,10 +297,10 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             return Ok(Checked::default());
         }
         self.check_scratch(scratch)?;
-        if self.damage() == Some(Damage::Leaf) && self.store.may_write() {
-            (0..self.plan.data).try_for_each(|page| self.store.look_up(page))?;
-        }
-        self.store.begin_repair()?;
+        // Handles and the directory that was used last look again.
+        self.stamp = self.stamp.wrapping_add(1);
+        self.dir = None;
+        self.store.begin_repair(self.plan.data)?;
         // Pages of two owners, and lists that name what is none of theirs, would let the removal of one file take pages of another.
         let mut is_safe = true;
         let checked = self.load_space().and_then(|()| {

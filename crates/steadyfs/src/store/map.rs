@@ -78,14 +78,6 @@ impl<F: Flash> Store<'_, F> {
         Ok(frame)
     }
 
-    /// Whether it is known where a logical page is.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] where its leaf is lost.
-    pub fn look_up(&mut self, logical: u32) -> Result<(), Error> {
-        self.frame_of(logical).map(drop)
-    }
-
     /// Notes that a page that the caller takes into use has no frame in the committed map, which saves the look. One that the open
     /// transaction has discarded may have one, which a rollback brings back.
     pub fn know_unwritten(&mut self, logical: u32) {
@@ -114,8 +106,10 @@ impl<F: Flash> Store<'_, F> {
     /// Reads a page of a leaf into the page buffer; `false` when the leaf was never written.
     pub(super) fn load_leaf_page(&mut self, leaf: u32, index: u32) -> Result<bool, Error> {
         let frame = self.root.get(leaf);
-        if frame == 0 {
-            return Ok(false);
+        match frame {
+            0 => return Ok(false),
+            _ if frame >= self.layout.frame_count() => return Err(Error::Corrupt),
+            _ => {}
         }
         let page = self.frame_page(frame) + index;
         self.load(page, Kinds::LEAF, leaf)?;
@@ -246,10 +240,12 @@ impl<F: Flash> Store<'_, F> {
 
     /// Makes a page of a leaf, as it is on the medium, in the page buffer. While a volume is repaired the entries of one that is lost are missing.
     fn load_leaf_base(&mut self, leaf: u32, index: u32) -> Result<(), Error> {
-        match self.load_leaf_page_anyhow(leaf, index) {
+        let repairs = self.damage == Some(Damage::Leaf);
+        let result = if repairs { self.load_leaf_page_anyhow(leaf, index) } else { self.load_leaf_page(leaf, index) };
+        match result {
             Ok(true) => {}
             Ok(false) => self.page.fill(0),
-            Err(Error::Corrupt) if self.damage == Some(Damage::Leaf) => self.page.fill(0xFF),
+            Err(Error::Corrupt) if repairs => self.page.fill(0xFF),
             Err(error) => return Err(error),
         }
         self.cached = NONE;

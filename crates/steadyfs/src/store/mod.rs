@@ -287,11 +287,6 @@ impl<'m, F: Flash> Store<'m, F> {
         self.damage
     }
 
-    /// Whether it was mounted for writing.
-    pub fn may_write(&self) -> bool {
-        self.may_write
-    }
-
     /// Whether nothing may be changed.
     pub fn is_read_only(&self) -> bool {
         self.read_only

@@ -195,21 +195,39 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(true)
     }
 
-    /// Accepts what a mount found missing. Until [`end_repair`](Self::end_repair) every mount finds that it was begun.
+    /// Accepts what a mount found missing, but none of the first `tables` logical pages. Until [`end_repair`](Self::end_repair) every mount finds
+    /// that it was begun.
     ///
     /// # Cost
     /// That of a mount.
-    pub fn begin_repair(&mut self) -> Result<(), Error> {
-        match self.damage {
+    pub fn begin_repair(&mut self, tables: u32) -> Result<(), Error> {
+        let before = self.damage;
+        match before {
             None => return Ok(()),
             Some(_) if !self.may_write => return Err(Error::ReadOnly),
             Some(_) => {}
         }
-        let last = self.find_state()?.ok_or(Error::Corrupt)?;
+        let last = self.find_state().and_then(|last| last.ok_or(Error::Corrupt)).inspect_err(|_| {
+            self.forget_state();
+            self.damage = before;
+        })?;
+        if self.damage == Some(Damage::Leaf) {
+            (0..tables).try_for_each(|logical| self.frame_of(logical).map(drop))?;
+        }
         let damage = self.damage.take();
         (self.read_only, self.unchecked) = (false, true);
         let result = self.settle(last).and_then(|()| if damage == Some(Damage::Leaf) { self.replace_leaves() } else { Ok(()) });
         result.inspect_err(|_| (self.damage, self.read_only) = (damage, true))
+    }
+
+    /// Knows of no page any more where it is: the tables may hold half of a state.
+    fn forget_state(&mut self) {
+        let missing = self.missing_entry();
+        (0..self.root.len()).for_each(|leaf| self.root.set(leaf, missing));
+        self.overlay.clear();
+        self.pending.clear();
+        self.journal.clear();
+        (self.cached, self.recent) = (NONE, Recent::default());
     }
 
     /// Whether a loss was accepted whose repair has not ended.
@@ -331,7 +349,7 @@ impl<'m, F: Flash> Store<'m, F> {
     fn derive_live(&mut self) -> Result<(), Error> {
         self.blocks.clear_live();
         let settled = self.settled_bit();
-        let width = self.layout.entry_bytes;
+        let (width, missing) = (self.layout.entry_bytes, self.missing_entry());
         let per_page = self.layout.geometry.page_bytes / width;
         let mut result = Ok(());
         for leaf in 0..self.layout.leaf_count {
@@ -348,7 +366,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 for entry in 0..per_page {
                     let logical = leaf * self.layout.leaf_entries + index * per_page + entry;
                     let frame = read_word(self.page, (entry * width) as usize, width as usize);
-                    if frame != 0 && frame != self.missing_entry() && self.overlay.find(logical).is_none() {
+                    if frame != 0 && frame != missing && self.overlay.find(logical).is_none() {
                         result = self.claim(frame).and(result);
                     }
                 }

@@ -258,7 +258,8 @@ impl<F: Flash> Store<'_, F> {
             return;
         }
         // Where little is won by a victim, worn blocks are not spared: calls would be longer for it.
-        let most = Some(self.promise(0).victim).filter(|&most| most <= fpb / 4 * 3).unwrap_or(0);
+        let promise = self.promise(0);
+        let most = Some(promise.victim).filter(|&most| most <= fpb / 4 * 3).unwrap_or(0);
         let Some(block) = self.blocks.choose(State::Used, Choice::Emptiest(most)) else { return };
         let live = self.blocks.live(block);
         let afford = self.affordable(live);
@@ -268,12 +269,11 @@ impl<F: Flash> Store<'_, F> {
         }
         self.pace.last_live = live;
         self.pace.victim = block;
-        self.save_frames(live, afford);
+        self.save_frames(live, afford, &promise);
     }
 
     /// Saves frames for wear levelling: as many as leave the victim's moves within what calls may do, and half a one at least.
-    fn save_frames(&mut self, live: u32, afford: u32) {
-        let promise = self.promise(0);
+    fn save_frames(&mut self, live: u32, afford: u32, promise: &Promise) {
         self.pace.every_second = !self.pace.every_second;
         let most = promise.moves(1);
         let calm = |saved: u32| (live + promise.per_erase).div_ceil(afford.saturating_sub(saved).max(1)) < most;
