@@ -1,7 +1,7 @@
 //! Settings, and the numbers derived from them and the geometry.
 
 use crate::error::ConfigError;
-use crate::media::Geometry;
+use crate::media::{Geometry, TAG_BYTES};
 
 /// Most blocks that the ring of roots may have.
 pub(crate) const RING_MAX: u32 = 32;
@@ -203,7 +203,8 @@ impl Layout {
             return Err(ConfigError::FilesOrFailures);
         }
         let logical_bytes = unit * page;
-        if logical_bytes > 0x8000 {
+        // In a chain of journal records a bit of the offset says where a patch came from.
+        if logical_bytes > 0x8000 || (geometry.programs_bytes && logical_bytes > 0x4000) {
             return Err(ConfigError::LogicalPageTooLarge);
         }
         let fpb = pages / unit;
@@ -313,6 +314,17 @@ impl Layout {
         let entries = self.leaf_count + 2 * (self.config.overlay_entries as u32 + self.config.transaction_pages as u32);
         (blocks * self.bitmap_bytes() + blocks + ceil_div(blocks, 2) + entries * self.entry_bytes + 2 * self.geometry.page_bytes)
             as usize
+    }
+
+    /// Places of the journal's head in a block: pages, or slots of a tag's size where the medium programs bytes.
+    pub(crate) const fn journal_places(&self) -> u32 {
+        let Geometry { page_bytes, pages_per_block, programs_bytes, .. } = self.geometry;
+        if programs_bytes { page_bytes / TAG_BYTES as u32 * pages_per_block } else { pages_per_block }
+    }
+
+    /// Places that a journal record takes at most.
+    pub(crate) const fn journal_record_places(&self) -> u32 {
+        if self.geometry.programs_bytes { self.geometry.page_bytes / TAG_BYTES as u32 } else { 1 }
     }
 
     /// Number of frames on the medium.

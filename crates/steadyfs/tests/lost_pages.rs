@@ -8,9 +8,9 @@ use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES
 use steadyfs::{Access, BlockState, Checked, CommitOn, Config, Damage, Error, FileSystem, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming};
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64 };
+const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 /// Blocks that are so large and pages that are so small that a root takes two of them.
-const SMALL_PAGES: Geometry = Geometry { page_bytes: 256, pages_per_block: 32, block_count: 48 };
+const SMALL_PAGES: Geometry = Geometry { page_bytes: 256, pages_per_block: 32, block_count: 48, programs_bytes: false };
 const FILES: usize = 12;
 /// Seeds of each test.
 const SEEDS: u64 = 3;
@@ -300,7 +300,7 @@ fn loss_of_a_page_after_a_mount_that_settled_is_told_and_repaired() {
 /// uses up a block each time.
 #[test]
 fn writes_that_fail_again_and_again_use_up_nothing_for_good() {
-    let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 48 };
+    let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 48, programs_bytes: false };
     let config = Config { unit_pages: 2, ..Config::for_geometry(&geometry) };
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let chip = Lossy { chip: Nand::with_geometry(geometry, NandTiming::ROUND, 1), lost: Vec::new(), left: u32::MAX, hiccup: 0 };

@@ -252,7 +252,7 @@ mod tests {
 
     /// One MiB of NAND with logical pages of 1 KiB.
     fn chip() -> Nand {
-        let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 128 };
+        let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 128, programs_bytes: false };
         Nand::with_geometry(geometry, NandTiming::ROUND, 1)
     }
 

@@ -200,6 +200,21 @@ impl Tearable for NorPages<Nor> {
         (chip.tear, chip.off) = (None, false);
     }
 
+    /// The cut meets the last command, or one before it.
+    fn program_bytes_torn(&mut self, block: BlockIndex, offset: u32, data: &[u8], torn: Torn) {
+        let chip = self.chip_mut();
+        let commands = (data.len() as u32).div_ceil(chip.timing.program_page_bytes);
+        let command = match torn {
+            Torn::Old => 0,
+            Torn::New => u32::MAX,
+            Torn::Garbled | Torn::Metastable | Torn::Unstable => chip.rng.u32(0..commands),
+        };
+        chip.tear_program(command, torn);
+        let _ = self.program_bytes(block, offset, data);
+        let chip = self.chip_mut();
+        (chip.tear, chip.off) = (None, false);
+    }
+
     fn program_loaded_torn(&mut self, _page: PageIndex, _tag: &[u8; TAG_BYTES], _torn: Torn) {}
 
     fn erase_torn(&mut self, block: BlockIndex, torn: Torn) {

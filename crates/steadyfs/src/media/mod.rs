@@ -25,6 +25,8 @@ pub struct Geometry {
     pub pages_per_block: u32,
     /// Erase blocks of the medium.
     pub block_count: u32,
+    /// Any bytes of a page can be programmed for themselves, once per erase each (NOR): see [`Flash::program_bytes`].
+    pub programs_bytes: bool,
 }
 
 /// How long one operation of a medium takes, transfer included, in nanoseconds.
@@ -125,6 +127,25 @@ pub trait Flash {
         Err(Failure::Device)
     }
 
+    /// Reads bytes of a block's pages, which count as one run, without their tags. Only where the [geometry](Geometry::programs_bytes) says so.
+    ///
+    /// # Errors
+    /// As [`read`](Flash::read).
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        let _ = (block, offset, data);
+        Err(Failure::Device)
+    }
+
+    /// Programs bytes of a block's pages, which count as one run, without their tags. Only where the [geometry](Geometry::programs_bytes) says
+    /// so. The pages need not follow their order, and no byte is programmed twice.
+    ///
+    /// # Errors
+    /// As [`program`](Flash::program).
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        let _ = (block, offset, data);
+        Err(Failure::Device)
+    }
+
     /// Erases one block.
     ///
     /// # Errors
@@ -183,6 +204,12 @@ impl<F: Flash + ?Sized> Flash for &mut F {
     }
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         (**self).program_loaded(page, tag)
+    }
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        (**self).read_bytes(block, offset, data)
+    }
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        (**self).program_bytes(block, offset, data)
     }
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         (**self).erase(block)

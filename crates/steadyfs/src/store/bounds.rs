@@ -190,7 +190,7 @@ impl<F: Flash> Store<'_, F> {
         let moves = promise.moves(frames);
         let taken = blocks(HeadIndex::User, frames + promise.folds(frames + moves))
             + blocks(HeadIndex::Moved, moves)
-            + blocks(HeadIndex::Journal, journal_pages + u32::from(self.unmarked || self.ring.closed));
+            + blocks(HeadIndex::Journal, (journal_pages + u32::from(self.unmarked || self.ring.closed)) * self.layout.journal_record_places());
         taken.saturating_sub(self.blocks.count(State::Erased)).max(1)
     }
 
@@ -284,8 +284,10 @@ impl<F: Flash> Store<'_, F> {
         let chains = 3 + layout.listed_blocks;
         let ring = TRIES * (layout.ring_count * layout.root_programs + 2 * ring_window(layout));
         let copied = (COPIED_MAX + 1) * unit;
+        // Each record of a chain is read when it is found, when it counts, and when it is applied; behind its end every place may begin another one.
+        let chain = if layout.geometry.programs_bytes { 4 * programs + TRIES * chains * layout.journal_record_places() } else { 0 };
         Cost {
-            reads: 2 + ring + layout.root_pages + (2 * chains + TRIES) * unit + layout.leaf_count * unit + TRIES + 3 * copied,
+            reads: 2 + ring + layout.root_pages + (2 * chains + TRIES) * unit + layout.leaf_count * unit + TRIES + 3 * copied + chain,
             tag_reads: ring + 2 * (layout.geometry.pages_per_block.ilog2() + 2) + programs + 2 * chains + 4 * unit,
             programs: 2 * copied + 2 + layout.root_programs,
             copies: COPIED_MAX * unit,

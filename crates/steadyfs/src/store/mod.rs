@@ -9,6 +9,7 @@
 //! | [`table`] | tables in lent bytes |
 //! | [`blocks`] | state, wear and live frames of each block |
 //! | [`journal`] | small changes, committed by one page |
+//! | [`chain`] | journal records where the medium programs bytes |
 //! | [`program`] | heads, frames, retries after a failed program |
 //! | [`map`] | logical page → frame: overlay, leaves, folds |
 //! | [`cache`] | pages that were written in part |
@@ -30,6 +31,7 @@
 mod blocks;
 mod bounds;
 pub(crate) mod cache;
+mod chain;
 pub(crate) mod edit;
 mod forward;
 mod health;
@@ -55,7 +57,7 @@ pub use mount::{Access, Damage};
 
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
-use crate::media::{BlockIndex, Failure, Flash, PageIndex};
+use crate::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 use blocks::{Blocks, State};
 use cache::Cache;
 use health::Watch;
@@ -163,7 +165,7 @@ pub struct Store<'m, F> {
     transaction_start: u64,
     /// The same of the transaction that roll-forward committed last.
     committed_start: u64,
-    /// The newest journal page.
+    /// The place of the newest journal page or record.
     journal_at: PageIndex,
     /// The logical page that was written last because little of it was left in the journal.
     leftover: u32,
@@ -211,7 +213,11 @@ impl<'m, F: Flash> Store<'m, F> {
         let root = Words::new(take(layout.leaf_count * entry), entry);
         let overlay = Pairs::new(take(u32::from(config.overlay_entries) * 2 * entry), entry);
         let pending = Pairs::new(take(u32::from(config.transaction_pages) * 2 * entry), entry);
-        let journal = Journal::new(take(geometry.page_bytes));
+        let journal = match geometry.programs_bytes {
+            // A record has its tag in the page buffer.
+            true => Journal::new(&mut take(geometry.page_bytes)[TAG_BYTES..], true),
+            false => Journal::new(take(geometry.page_bytes), false),
+        };
         let page = take(geometry.page_bytes);
         Ok(Self {
             flash,
@@ -314,7 +320,12 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Whether a block holds the newest journal page.
     fn holds_journal(&self, block: BlockIndex) -> bool {
-        self.journal_at != NONE && self.journal_at / self.layout.geometry.pages_per_block == block
+        self.journal_at != NONE && self.journal_at / self.head_capacity(HeadIndex::Journal) == block
+    }
+
+    /// The page of a place of the journal's head, where records are pages.
+    fn journal_page(&self, place: u32) -> PageIndex {
+        place / (self.head_capacity(HeadIndex::Journal) / self.layout.geometry.pages_per_block)
     }
 
     /// Erases a block and counts it; a block that does not erase is bad from now on.

@@ -280,7 +280,7 @@ mod tests {
             (entries, is_urgent, owes_erase, has_erased, rests) in (0u32..372, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
             (erase, root, fill, lacks) in (want(), want(), 0u32..101, 0u32..9),
         ) {
-            let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 };
+            let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
             let layout = Layout::derive(&geometry, &Config::for_geometry(&geometry)).expect("a layout");
             let promise = Promise::new(&layout, layout.usable / 100 * fill, layout.data_blocks, 7);
             let (soft, hard) = (layout.overlay_soft, layout.overlay_soft + 20);

@@ -106,7 +106,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Takes the next frame of a head, and the sequences of its pages.
     fn take_frame(&mut self, head: HeadIndex, kind: Kind, logical: u32, source: &Source<'_>) -> (Frame, Tag) {
-        let frame = self.take_place(head);
+        let frame = self.take_places(head, 1);
         let (sequence, unit) = (self.sequence, u32::from(self.layout.config.unit_pages));
         self.sequence += u64::from(unit);
         self.programs_since_root += unit;
@@ -212,8 +212,8 @@ impl<F: Flash> Store<'_, F> {
     /// The transaction is committed only when the page is complete; the journal page before it stays where it is.
     pub(super) fn program_journal(&mut self) -> Result<(), Error> {
         loop {
-            self.ready_head(HeadIndex::Journal)?;
-            let page = self.take_place(HeadIndex::Journal);
+            let places = self.ready_journal()?;
+            let place = self.take_places(HeadIndex::Journal, places);
             let sequence = self.sequence;
             self.sequence += 1;
             self.programs_since_root += 1;
@@ -221,9 +221,10 @@ impl<F: Flash> Store<'_, F> {
             debug_assert_eq!(self.owed_pages(), 0);
             let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };
             let tag = Tag { sequence, logical: self.pending.len(), kind, aux: (sequence - start) as u32 };
-            match self.program_journal_page(page, &tag) {
+            let is_chain = self.layout.geometry.programs_bytes;
+            match if is_chain { self.program_chain_record(place, &tag) } else { self.program_journal_page(place, &tag) } {
                 Ok(()) => {
-                    self.move_journal(page);
+                    self.move_journal(place);
                     return Ok(());
                 }
                 Err(error) => self.survive_failure(HeadIndex::Journal, Failed::Program(error, true), true)?,
@@ -240,12 +241,11 @@ impl<F: Flash> Store<'_, F> {
         program(&mut self.flash, page, data, missing, None, tag)
     }
 
-    /// Notes the place of the newest journal page; the block of the one before may have become empty.
-    pub(super) fn move_journal(&mut self, page: PageIndex) {
-        let before = self.journal_at;
-        self.journal_at = page;
+    /// Notes the place of the newest journal record; the block of the one before may have become empty.
+    pub(super) fn move_journal(&mut self, place: u32) {
+        let before = core::mem::replace(&mut self.journal_at, place);
         if before != NONE {
-            self.settle_empty(before / self.layout.geometry.pages_per_block);
+            self.settle_empty(before / self.head_capacity(HeadIndex::Journal));
         }
     }
 
@@ -298,19 +298,19 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
-    /// Takes the next frame (or journal page) of a head that has [room](Self::ready_head).
-    fn take_place(&mut self, head: HeadIndex) -> u32 {
+    /// Takes the next frame (or places for a journal record) of a head that has [room](Self::ready_head).
+    fn take_places(&mut self, head: HeadIndex, places: u32) -> u32 {
         let capacity = self.head_capacity(head);
         let head = &mut self.heads[head as usize];
         let place = head.block * capacity + head.next;
-        head.next += 1;
+        head.next += places;
         place
     }
 
-    /// Frames (or journal pages) in a block.
+    /// Frames (or places of journal records) in a block.
     pub(super) fn head_capacity(&self, head: HeadIndex) -> u32 {
         match head {
-            HeadIndex::Journal => self.layout.geometry.pages_per_block,
+            HeadIndex::Journal => self.layout.journal_places(),
             _ => self.layout.frames_per_block,
         }
     }

@@ -288,7 +288,7 @@ impl<F: Flash> Store<'_, F> {
     /// Takes over what a root's header says and checks every number that a table may not be trusted with.
     pub(super) fn adopt_header(&mut self, header: &Header) -> bool {
         let geometry = self.layout.geometry;
-        let (frames, pages) = (self.layout.frame_count(), geometry.block_count * geometry.pages_per_block);
+        let (frames, places) = (self.layout.frame_count(), geometry.block_count * self.layout.journal_places());
         let settled = self.settled_bit();
         self.blocks.recount();
         let sound = self.overlay.adopt(header.overlay_len)
@@ -297,7 +297,7 @@ impl<F: Flash> Store<'_, F> {
                 .all(|i| self.overlay.key(i) < self.layout.logical_count && self.overlay.value(i) & !settled < frames)
             && (0..self.pending.len()).all(|i| self.pending.key(i) < self.layout.logical_count && self.pending_frame(i) < frames)
             && (0..self.root.len()).all(|leaf| self.root.get(leaf) < frames)
-            && (header.journal_at == NONE || header.journal_at < pages)
+            && (header.journal_at == NONE || header.journal_at < places)
             && header.heads.iter().all(|&(block, _)| block == NONE || block < geometry.block_count)
             && header.sequence < SEQUENCE_MAX
             && header.wear_base < 1 << 31

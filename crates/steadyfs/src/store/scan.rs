@@ -229,7 +229,7 @@ impl<F: Flash> Store<'_, F> {
                 return Ok(false);
             }
         }
-        Ok(!self.holds_journal(block) || self.read_tagged(self.journal_at, Kinds::JOURNAL)?.is_some())
+        Ok(!self.holds_journal(block) || self.read_tagged(self.journal_page(self.journal_at), Kinds::JOURNAL)?.is_some())
     }
 
     /// Whether every page of a frame can be read, and is what it should be.
