@@ -413,6 +413,35 @@ fn repair_in_which_one_operation_fails_can_be_repeated() {
     assert!(failed > 50, "{failed} repairs failed");
 }
 
+/// A mount for reading showed a commit whose page was metastable, the next mount did not find it, and nothing had said that this might be.
+#[test]
+fn mount_for_reading_says_whether_a_later_mount_may_show_another_state() {
+    let mut memory = memory(&GEOMETRY);
+    let (volume, [now, before]) = used_volume(GEOMETRY, 1, 60, End::Cut);
+    let mut fs = mount(&volume, &[], Access::ReadOnly, &mut memory);
+    assert!(!fs.is_settled() && fs.damage().is_none());
+    (0..FILES).for_each(|number| assert_eq!(read(&mut fs, number).unwrap_or_default(), now[number]));
+    let newest = fs.describe().journal.expect("a journal page");
+    let mut fs = mount(&volume, &[newest], Access::ReadWrite, &mut memory);
+    assert!(fs.is_settled() && fs.damage().is_none());
+    (0..FILES).for_each(|number| assert_eq!(read(&mut fs, number).unwrap_or_default(), before[number]));
+    assert_ne!(now, before);
+
+    // A commit that may be there, or not.
+    fs.set_commit_on(CommitOn::MANUAL);
+    add_a_file(&mut fs).expect("a change");
+    fs.commit().expect("commit");
+    assert!(fs.is_settled());
+    let mut file = fs.open("more", OpenOptions::WRITE).expect("open");
+    fs.write(&mut file, 0, &[8]).expect("write");
+    fs.flash_mut().left = 0;
+    assert_eq!((fs.commit(), fs.is_settled()), (Err(Error::Unknown), false));
+
+    // Nothing is open after a clean end.
+    let (volume, _) = used_volume(GEOMETRY, 1, 60, End::Unmounted);
+    assert!(mount(&volume, &[], Access::ReadOnly, &mut memory).is_settled());
+}
+
 #[test]
 fn volume_that_was_unmounted_mounts_writable_without_any_page_of_its_ring() {
     let mut memory = memory(&GEOMETRY);

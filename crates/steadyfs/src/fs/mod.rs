@@ -278,6 +278,16 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.store.damage()
     }
 
+    /// Whether every later mount shows what was committed last as this one does. Costs nothing.
+    ///
+    /// `false` after a mount [for reading](Access::ReadOnly) of a volume that was not [unmounted](Self::unmount): a page that a power cut or a
+    /// failure left metastable may read otherwise the next time, so that the last commit is there, or is not. A mount
+    /// [for writing](Access::ReadWrite) decides it, unless the medium takes no more programs. `false` also after [`Error::Unknown`], and
+    /// with [damage](Self::damage).
+    pub fn is_settled(&self) -> bool {
+        self.store.is_settled()
+    }
+
     /// Accepts what the mount found missing as lost, [checks](Self::check) the volume and mends what the loss has left, so that it can be
     /// changed again: an allocation map with the content of before must not give away pages that are in use. Does nothing where nothing is
     /// missing.

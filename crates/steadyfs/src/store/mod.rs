@@ -182,6 +182,8 @@ pub struct Store<'m, F> {
     damage: Option<Damage>,
     /// It was mounted for writing.
     may_write: bool,
+    /// No later mount shows another state than this one did.
+    is_settled: bool,
     /// Nobody knows whether the last commit is there, until the next mount.
     is_unknown: bool,
     /// The volume can only be read, and no mount changes that.
@@ -256,6 +258,7 @@ impl<'m, F: Flash> Store<'m, F> {
             read_only: false,
             damage: None,
             may_write: true,
+            is_settled: false,
             is_unknown: false,
             worn_out: false,
             unchecked: false,
@@ -285,6 +288,11 @@ impl<'m, F: Flash> Store<'m, F> {
     /// What the mount found missing.
     pub fn damage(&self) -> Option<Damage> {
         self.damage
+    }
+
+    /// Whether every later mount begins with the state that is shown.
+    pub fn is_settled(&self) -> bool {
+        self.is_settled && self.damage.is_none() && !self.is_unknown
     }
 
     /// Whether nothing may be changed.
