@@ -178,9 +178,9 @@ pub struct Store<'m, F> {
     /// Nothing was programmed by a head since the mount: a journal page comes first (see `begin`).
     unmarked: bool,
     read_only: bool,
-    /// What the mount found missing.
+    /// What the mount found missing, or a write-back since.
     damage: Option<Damage>,
-    /// It was mounted for writing.
+    /// It was mounted for writing, and no leaf was lost since.
     may_write: bool,
     /// No later mount shows another state than this one did.
     is_settled: bool,
@@ -285,7 +285,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.flash
     }
 
-    /// What the mount found missing.
+    /// What the mount found missing, or a write-back since.
     pub fn damage(&self) -> Option<Damage> {
         self.damage
     }

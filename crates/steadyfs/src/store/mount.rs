@@ -29,7 +29,8 @@ pub enum Access {
     ReadWrite,
 }
 
-/// What a mount found missing. The volume can only be read until it is [repaired](crate::FileSystem::repair).
+/// What a mount found missing, or since then the write-back of a leaf. The volume can only be read until it is
+/// [repaired](crate::FileSystem::repair).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {
