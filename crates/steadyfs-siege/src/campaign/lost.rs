@@ -239,7 +239,7 @@ fn while_mounted(volume: &mut Volume, page: PageIndex, is_unreadable: bool, log:
     });
     let mut is_clean = false;
     match result {
-        Ok((_, failed)) if failed.as_ref().is_some_and(|failed| failed.error == steadyfs::Error::Corrupt) => {}
+        Ok((_, Some(failed))) if matches!(failed.error, steadyfs::Error::Corrupt | steadyfs::Error::ReadOnly) => {}
         Ok((ended_well, failed)) => {
             is_clean = ended_well && failed.is_none();
             volume.judge_unmount(failed, log);
