@@ -257,7 +257,7 @@ mod tests {
     }
 
     fn options(workload: Workload) -> Options {
-        let write_bytes = if workload == Workload::Log { 64 } else { 1024 };
+        let write_bytes = workload.default_write_bytes().min(1024);
         Options { workload, write_bytes, accesses: 500, ..Options::default() }
     }
 

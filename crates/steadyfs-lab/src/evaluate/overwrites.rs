@@ -22,6 +22,8 @@ pub struct Overwrites {
     /// What stands in the file.
     content: Vec<u8>,
     writes: u64,
+    /// Pages were patched: to write one of those as a whole takes a journal page as well, which the bound of an overwrite does not count.
+    is_patched: bool,
     doubt: Option<Doubt>,
 }
 
@@ -38,7 +40,7 @@ impl Overwrites {
         let file = checker.call(fs, Call::Create { depth: 1 }, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
         let rng = Rng::with_seed(seed);
         let (page, content) = (vec![0xA5; page_bytes], Vec::new());
-        let mut this = Overwrites { workload, rng, file, page, content, writes: 0, doubt: None };
+        let mut this = Overwrites { workload, rng, file, page, content, writes: 0, is_patched: false, doubt: None };
         for page in 0..pages {
             match this.write_piece(fs, checker, page * page_bytes as u64, page_bytes, Call::Write(page_bytes as u32)) {
                 Err(EvaluateError::Volume { error: Error::NoSpace, .. }) if page + SHORT_PAGES >= pages => break,
@@ -76,18 +78,45 @@ impl Overwrites {
         checker: &mut Checker<'_, '_>,
         write_bytes: u64,
     ) -> Result<u64, EvaluateError> {
+        let offset = self.overwrite(fs, checker, write_bytes)?;
+        checker.end_access();
+        Ok(offset)
+    }
+
+    /// The same within an access.
+    pub fn overwrite<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        checker: &mut Checker<'_, '_>,
+        write_bytes: u64,
+    ) -> Result<u64, EvaluateError> {
         let offset = self.choose(fs, write_bytes);
         self.writes += 1;
         let page_bytes = self.page.len() as u64;
         let (mut at, end) = (offset, offset + write_bytes);
         while at < end {
             let bytes = (page_bytes - at % page_bytes).min(end - at);
-            let call = if bytes == page_bytes { Call::Overwrite } else { Call::Write(bytes as u32) };
+            let is_alone = bytes == page_bytes && !self.is_patched;
+            let call = if is_alone { Call::Overwrite } else { Call::Write(bytes as u32) };
             self.write_piece(fs, checker, at, bytes as usize, call)?;
             at += bytes;
         }
-        checker.end_access();
         Ok(offset)
+    }
+
+    /// Overwrites so many bytes at random within a page, within an access.
+    pub fn patch<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        checker: &mut Checker<'_, '_>,
+        bytes: usize,
+    ) -> Result<(), EvaluateError> {
+        let page_bytes = self.page.len();
+        let page = self.rng.u64(..self.file_bytes() / page_bytes as u64);
+        let within = self.rng.usize(..=page_bytes - bytes);
+        self.writes += 1;
+        self.is_patched = true;
+        self.write_piece(fs, checker, page * page_bytes as u64 + within as u64, bytes, Call::Write(bytes as u32))
     }
 
     /// Where the next write goes.
@@ -97,7 +126,7 @@ impl Overwrites {
         let place = match self.workload {
             Workload::Hot if self.rng.u32(0..10) < 9 || hot == places => self.rng.u64(0..hot),
             Workload::Hot => self.rng.u64(hot..places),
-            Workload::Adversary => {
+            Workload::Adversary | Workload::AdversaryAppend => {
                 let pages = fs.flash().fullest();
                 let page = self.rng.choice(pages).unwrap_or(0);
                 (u64::from(page) * self.page.len() as u64 / write_bytes).min(places - 1)

@@ -239,13 +239,18 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Makes a page of a leaf, as it is on the medium, in the page buffer. While a volume is repaired the entries of one that is lost are missing.
+    /// Otherwise a leaf that no look can read any more makes the volume read-only: the overlay cannot be emptied without it.
     fn load_leaf_base(&mut self, leaf: u32, index: u32) -> Result<(), Error> {
-        let repairs = self.damage == Some(Damage::Leaf);
-        let result = if repairs { self.load_leaf_page_anyhow(leaf, index) } else { self.load_leaf_page(leaf, index) };
-        match result {
+        let repairs = self.damage == Some(Damage::Leaf) && !self.read_only;
+        match self.load_leaf_page_anyhow(leaf, index) {
             Ok(true) => {}
             Ok(false) => self.page.fill(0),
             Err(Error::Corrupt) if repairs => self.page.fill(0xFF),
+            Err(Error::Corrupt) => {
+                // The tables in RAM are those of a volume at work: only a mount can begin a repair.
+                (self.damage, self.read_only, self.may_write) = (Some(Damage::Leaf), true, false);
+                return Err(Error::Corrupt);
+            }
             Err(error) => return Err(error),
         }
         self.cached = NONE;

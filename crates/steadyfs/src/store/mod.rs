@@ -180,10 +180,12 @@ pub struct Store<'m, F> {
     /// Nothing was programmed by a head since the mount: a journal page comes first (see `begin`).
     unmarked: bool,
     read_only: bool,
-    /// What the mount found missing.
+    /// What the mount found missing, or a write-back since.
     damage: Option<Damage>,
-    /// It was mounted for writing.
+    /// It was mounted for writing, and no leaf was lost since.
     may_write: bool,
+    /// No later mount shows another state than this one did.
+    is_settled: bool,
     /// Nobody knows whether the last commit is there, until the next mount.
     is_unknown: bool,
     /// The volume can only be read, and no mount changes that.
@@ -262,6 +264,7 @@ impl<'m, F: Flash> Store<'m, F> {
             read_only: false,
             damage: None,
             may_write: true,
+            is_settled: false,
             is_unknown: false,
             worn_out: false,
             unchecked: false,
@@ -288,9 +291,14 @@ impl<'m, F: Flash> Store<'m, F> {
         self.flash
     }
 
-    /// What the mount found missing.
+    /// What the mount found missing, or a write-back since.
     pub fn damage(&self) -> Option<Damage> {
         self.damage
+    }
+
+    /// Whether every later mount begins with the state that is shown.
+    pub fn is_settled(&self) -> bool {
+        self.is_settled && self.damage.is_none() && !self.is_unknown
     }
 
     /// Whether nothing may be changed.

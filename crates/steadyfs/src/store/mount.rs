@@ -23,13 +23,14 @@ use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Nothing is programmed or erased, ever. After a power cut or an [`Error::Unknown`] the last commit may be shown by one such mount and
-    /// not by the next: only a mount for writing settles that.
+    /// not by the next: only a mount for writing settles that, and [`is_settled`](crate::FileSystem::is_settled) says so.
     ReadOnly,
     /// The mount settles what a power cut left, and the volume can be changed. Where something is [lost](Damage), it is mounted for reading.
     ReadWrite,
 }
 
-/// What a mount found missing. The volume can only be read until it is [repaired](crate::FileSystem::repair).
+/// What a mount found missing, or since then the write-back of a leaf. The volume can only be read until it is
+/// [repaired](crate::FileSystem::repair).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {
@@ -177,6 +178,7 @@ impl<'m, F: Flash> Store<'m, F> {
     #[inline(never)]
     pub fn recover<const SETTLE: bool>(&mut self) -> Result<bool, Error> {
         let Some(last) = self.find_state()? else { return Ok(false) };
+        self.is_settled = self.ring.closed;
         if self.ring.closed && self.damage.is_none() {
             self.read_only |= self.worn_out;
             return Ok(true);

@@ -60,6 +60,7 @@ impl<F: Flash> Store<'_, F> {
             }
             // What the root names lies in its own block: all of it goes into another one.
         }
+        self.is_settled = true;
         self.stock_heads()?;
         self.empty_ring()
     }
