@@ -52,7 +52,7 @@ const OVERWRITES: u32 = 4000;
 const APPENDS: u32 = 2000;
 const READS: u32 = 1000;
 const OPENS: u32 = 500;
-const MOUNTS: u32 = 20;
+const MOUNTS: u32 = 8;
 /// Overwrites before a mount, at most.
 const CHANGES_MAX: u32 = 200;
 
@@ -209,10 +209,12 @@ fn data(fs: &mut Volume<'_>, file: &mut File, pages: u32, random: &mut Random) -
         let at = u64::from(random.below(pages)) * PAGE_BYTES as u64;
         overwrites.call(fs, |fs| fs.write(file, at, &page))?;
     }
+    overwrites.print("durable overwrite, 4 KiB");
     let mut log = fs.open("log", OpenOptions::DURABLE)?;
     for _ in 0..APPENDS {
         appends.call(fs, |fs| fs.append(&mut log, &page[..64]))?;
     }
+    appends.print("durable append, 64 B");
     fs.close(log)?;
     for _ in 0..READS {
         let at = u64::from(random.below(pages)) * PAGE_BYTES as u64;
@@ -220,8 +222,6 @@ fn data(fs: &mut Volume<'_>, file: &mut File, pages: u32, random: &mut Random) -
         reads.call(fs, |fs| fs.read(file, at, &mut page))?;
         black_box(page);
     }
-    overwrites.print("durable overwrite, 4 KiB");
-    appends.print("durable append, 64 B");
     reads.print("read, 4 KiB");
     Ok(())
 }
@@ -238,17 +238,17 @@ fn names(fs: &mut Volume<'_>, random: &mut Random) -> Result<(), Failed> {
             fs.close(file)
         })?;
     }
+    creates.print("create, 50 B");
     for _ in 0..OPENS {
         let name = name(random.below(NAMES), &mut bytes);
         let file = opens.call(fs, |fs| fs.open(name, OpenOptions::READ))?;
         fs.close(file)?;
     }
+    opens.print("open, among 500 names");
     for number in 0..NAMES {
         let name = name(number, &mut bytes);
         removes.call(fs, |fs| fs.remove(name))?;
     }
-    creates.print("create, 50 B");
-    opens.print("open, among 500 names");
     removes.print("remove, 50 B");
     Ok(())
 }
