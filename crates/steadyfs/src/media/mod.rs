@@ -152,8 +152,8 @@ pub trait Flash {
     /// [`Failure::BadBlock`] when the chip reports that the erase failed; [`Failure::WriteProtected`]; [`Failure::Device`].
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure>;
 
-    /// The CRC-32 (ISO-HDLC, the one of Ethernet and zip) of `data` with `missing` bytes of `0xFF` behind it. Three quarters of the
-    /// processor's time go into it: a chip with a unit for it computes it here. The sum is a part of the format.
+    /// The CRC-32 (ISO-HDLC, the one of Ethernet and zip) of `data` with `missing` bytes of `0xFF` behind it. Two fifths of a write's processor
+    /// time go into it, and nearly all of a read's: a chip with a unit for it computes it here. The sum is a part of the format.
     fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
         crc::crc32(data, missing)
     }
