@@ -3,8 +3,8 @@
 mod common;
 
 use common::Rng;
-use steadyfs::media::nor::NorPages;
 use steadyfs::media::Flash;
+use steadyfs::media::nor::NorPages;
 use steadyfs::{Access, CommitOn, Config, FileSystem, OpenOptions};
 use steadyfs_sim::{Nor, NorTiming};
 
@@ -17,7 +17,8 @@ fn small_changes_are_there_after_each_mount_and_each_rollback() {
         let chip = NorPages::new(Nor::with_geometry(4096, 32, NorTiming::ROUND, seed), 256);
         let geometry = chip.geometry();
         assert!(geometry.programs_bytes);
-        let config = Config { overlay_entries: 60, transaction_pages: 12, checkpoint_programs: 16, ..Config::for_geometry(&geometry) };
+        let config =
+            Config { overlay_entries: 60, transaction_pages: 12, checkpoint_programs: 16, ..Config::for_geometry(&geometry) };
         let mut memory = vec![0; config.memory_bytes(&geometry)];
         let mut chip = FileSystem::format(chip, &config, &mut memory).expect("format");
         let mut rng = Rng(seed);

@@ -63,7 +63,8 @@ fn parse(bytes: &[u8], offset: usize, length: u64) -> Result<(Geometry, u32), Im
         return Err(ImageError::Version { offset, found });
     }
     let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-    let geometry = Geometry { page_bytes: number(10), pages_per_block: number(14), block_count: number(18), programs_bytes: false };
+    let geometry =
+        Geometry { page_bytes: number(10), pages_per_block: number(14), block_count: number(18), programs_bytes: false };
     let copy = number(40);
     if copy >= geometry.block_count {
         let found = format!("the second copy is in block {copy}");

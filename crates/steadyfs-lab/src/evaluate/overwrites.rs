@@ -22,8 +22,6 @@ pub struct Overwrites {
     /// What stands in the file.
     content: Vec<u8>,
     writes: u64,
-    /// Pages were patched: to write one of those as a whole takes a journal page as well, which the bound of an overwrite does not count.
-    is_patched: bool,
     doubt: Option<Doubt>,
 }
 
@@ -40,7 +38,7 @@ impl Overwrites {
         let file = checker.call(fs, Call::Create { depth: 1 }, |fs| fs.open(NAME, OpenOptions::DURABLE))?;
         let rng = Rng::with_seed(seed);
         let (page, content) = (vec![0xA5; page_bytes], Vec::new());
-        let mut this = Overwrites { workload, rng, file, page, content, writes: 0, is_patched: false, doubt: None };
+        let mut this = Overwrites { workload, rng, file, page, content, writes: 0, doubt: None };
         for page in 0..pages {
             match this.write_piece(fs, checker, page * page_bytes as u64, page_bytes, Call::Write(page_bytes as u32)) {
                 Err(EvaluateError::Volume { error: Error::NoSpace, .. }) if page + SHORT_PAGES >= pages => break,
@@ -96,8 +94,7 @@ impl Overwrites {
         let (mut at, end) = (offset, offset + write_bytes);
         while at < end {
             let bytes = (page_bytes - at % page_bytes).min(end - at);
-            let is_alone = bytes == page_bytes && !self.is_patched;
-            let call = if is_alone { Call::Overwrite } else { Call::Write(bytes as u32) };
+            let call = if bytes == page_bytes { Call::Overwrite } else { Call::Write(bytes as u32) };
             self.write_piece(fs, checker, at, bytes as usize, call)?;
             at += bytes;
         }
@@ -115,7 +112,6 @@ impl Overwrites {
         let page = self.rng.u64(..self.file_bytes() / page_bytes as u64);
         let within = self.rng.usize(..=page_bytes - bytes);
         self.writes += 1;
-        self.is_patched = true;
         self.write_piece(fs, checker, page * page_bytes as u64 + within as u64, bytes, Call::Write(bytes as u32))
     }
 

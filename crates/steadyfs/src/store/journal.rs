@@ -194,7 +194,10 @@ impl<'m> Journal<'m> {
     /// Leaves what a record of the medium says: all, or, as a delta, what the one before does not say.
     pub fn make_record(&mut self, is_delta: bool) {
         if self.is_chain {
-            self.remove_records(false, |record| if is_delta { record.is_patch() && !record.fresh } else { record.offset == DROP });
+            self.remove_records(
+                false,
+                |record| if is_delta { record.is_patch() && !record.fresh } else { record.offset == DROP },
+            );
             self.end_fresh();
         }
     }
@@ -403,7 +406,8 @@ impl<'m> Journal<'m> {
         self.used -= from - to;
         self.mark -= from - to;
         let length = (before + data.len() + behind) as u32;
-        let joined = Record { offset: new.offset.min(old.offset), length, mixed: self.is_chain && (new.mixed || old.is_known()), ..new };
+        let joined =
+            Record { offset: new.offset.min(old.offset), length, mixed: self.is_chain && (new.mixed || old.is_known()), ..new };
         let (offset, length) = joined.words();
         self.write_header(place, new.logical, offset, length);
         self.seal();

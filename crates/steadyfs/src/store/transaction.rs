@@ -154,6 +154,11 @@ impl<F: Flash> Store<'_, F> {
         self.cache.dirty() == cached && self.pending.len() == 0 && !self.journal.dirty && !self.journal.patches(logical)
     }
 
+    /// Whether anything waits for a commit, or logical pages from `first` on have patches in the journal buffer.
+    pub fn waits_beside(&self, first: u32) -> bool {
+        self.is_open() || self.journal.patched_from(first).is_some()
+    }
+
     /// Writes a logical page as a frame that commits itself.
     pub(super) fn commit_page(&mut self, logical: u32, source: &Source<'_>) -> Result<(), Error> {
         self.check_logical(logical)?;

@@ -3,7 +3,7 @@
 use crate::host::HostFile;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 };
+const GEOMETRY: Geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
 const PAGE_BYTES: u32 = GEOMETRY.page_bytes;
 /// Bytes of a page and its tag.
 const WHOLE_BYTES: u32 = PAGE_BYTES + TAG_BYTES as u32;
