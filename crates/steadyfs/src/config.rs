@@ -130,6 +130,9 @@ const OPEN_FILES: usize = 8;
 /// Erased blocks that reclamation keeps in stock.
 pub(crate) const STOCK: u32 = 4;
 
+/// Bytes in the rest of each page of a leaf for changes, where the medium programs bytes.
+pub(crate) const LEAF_LOG_BYTES: u32 = 96;
+
 /// Everything that follows from geometry and settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -143,6 +146,8 @@ pub(crate) struct Layout {
     pub entry_bytes: u32,
     /// Entries of a leaf.
     pub leaf_entries: u32,
+    /// Bytes of each page of a leaf that take changes.
+    pub leaf_log_bytes: u32,
     /// Leaves of the map.
     pub leaf_count: u32,
     /// Size of the logical address space. Larger than `usable`: the file table is laid out in full and used in part.
@@ -161,6 +166,8 @@ pub(crate) struct Layout {
     pub overlay_soft: u32,
     /// Overlay entries that a fold frees at least, once above `overlay_soft`.
     pub fold_frees: u32,
+    /// Changes of the map for which a frame is needed at most: a leaf that is written anew.
+    pub leaf_changes: u32,
     /// Blocks that may be allocated until the next root.
     pub listed_blocks: u32,
     /// Blocks for data in the worst case: what bad blocks, the ring, heads and reserve leave.
@@ -212,7 +219,8 @@ impl Layout {
         let fpb = pages / unit;
         let frames = fpb * blocks;
         let entry_bytes = if frames <= 0x8000 { 2 } else { 4 };
-        let leaf_entries = logical_bytes / entry_bytes;
+        let leaf_log_bytes = if geometry.programs_bytes { LEAF_LOG_BYTES } else { 0 };
+        let leaf_entries = (page - leaf_log_bytes) / entry_bytes * unit;
         // Room for the data itself, the allocation map and the file table.
         let table = ceil_div(config.files_max + SPARE_INODES, logical_bytes / INODE_BYTES);
         let room = frames / 10 * 9;
@@ -234,7 +242,11 @@ impl Layout {
         let overlay = config.overlay_entries as u32 - config.transaction_pages as u32;
         let overlay_soft = overlay - if fpb + 8 < overlay / 2 { fpb + 8 } else { overlay / 2 };
         let fold_frees = ceil_div(overlay_soft, leaf_count);
-        let reserve_frames = (fpb - 1) + fpb * (4 + config.failures as u32);
+        // The log of a leaf takes so many changes before the leaf is written anew; all logs may be full at once.
+        let log_changes = leaf_log_bytes / (4 + entry_bytes);
+        let leaf_changes = if log_changes > fold_frees { log_changes } else { fold_frees };
+        let full_logs = if leaf_log_bytes > 0 { leaf_count } else { 0 };
+        let reserve_frames = (fpb - 1) + fpb * (4 + config.failures as u32) + full_logs;
         let listed_blocks = ceil_div(config.checkpoint_programs as u32, pages) + 4 + STOCK + config.failures as u32;
         if listed_blocks > LISTED_MAX as u32 {
             return Err(ConfigError::CheckpointTooRare);
@@ -247,7 +259,7 @@ impl Layout {
         // The most live frames of a victim that still leave a whole user frame and half of one for static wear levelling,
         // folds included.
         let mut worst = fpb;
-        while worst > 0 && (2 * worst + 3) * fold_frees + 2 * (worst + 1) > 2 * fpb * fold_frees {
+        while worst > 0 && (2 * worst + 3) * leaf_changes + 2 * (worst + 1) > 2 * fpb * leaf_changes {
             worst -= 1;
         }
         let usable = Self::usable(frames, data_blocks, worst, leaf_count, config);
@@ -261,6 +273,7 @@ impl Layout {
             frames_per_block: fpb,
             entry_bytes,
             leaf_entries,
+            leaf_log_bytes,
             leaf_count,
             logical_count,
             usable,
@@ -270,6 +283,7 @@ impl Layout {
             reserve_frames,
             overlay_soft,
             fold_frees,
+            leaf_changes,
             listed_blocks,
             data_blocks,
             data_blocks_max: data_blocks,
@@ -314,7 +328,7 @@ impl Layout {
     pub(crate) const fn memory_bytes(&self) -> usize {
         let blocks = self.geometry.block_count;
         let entries = self.leaf_count + 2 * (self.config.overlay_entries as u32 + self.config.transaction_pages as u32);
-        (blocks * self.bitmap_bytes() + blocks + ceil_div(blocks, 2) + entries * self.entry_bytes + 2 * self.geometry.page_bytes)
+        (self.known_logs_bytes() + blocks * self.bitmap_bytes() + blocks + ceil_div(blocks, 2) + entries * self.entry_bytes + 2 * self.geometry.page_bytes)
             as usize
     }
 
@@ -327,6 +341,16 @@ impl Layout {
     /// Places that a journal record takes at most.
     pub(crate) const fn journal_record_places(&self) -> u32 {
         if self.geometry.programs_bytes { self.geometry.page_bytes / TAG_BYTES as u32 } else { 1 }
+    }
+
+    /// Entries of a page of a leaf.
+    pub(crate) const fn leaf_page_entries(&self) -> u32 {
+        (self.geometry.page_bytes - self.leaf_log_bytes) / self.entry_bytes
+    }
+
+    /// Bytes of a bit for each page of a leaf, where these have a log.
+    pub(crate) const fn known_logs_bytes(&self) -> u32 {
+        if self.leaf_log_bytes > 0 { ceil_div(self.leaf_count * self.config.unit_pages as u32, 8) } else { 0 }
     }
 
     /// Number of frames on the medium.

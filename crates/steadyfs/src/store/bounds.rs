@@ -203,9 +203,11 @@ impl<F: Flash> Store<'_, F> {
         Cost { reads: u32::from(self.near_full()), programs: unit, ..Cost::default() }
     }
 
-    fn fold_cost(&self) -> Cost {
+    /// A leaf that is written anew, or the pages of its log and a record that says so.
+    pub(super) fn fold_cost(&self) -> Cost {
         let unit = u32::from(self.layout.config.unit_pages);
-        Cost { reads: unit, programs: unit, ..Cost::default() }
+        let record = u32::from(self.layout.leaf_log_bytes > 0);
+        Cost { reads: unit * (1 + record), programs: unit + record, ..Cost::default() }
     }
 
     pub(super) fn move_cost(&self) -> Cost {

@@ -73,6 +73,21 @@ impl<F: Flash> Store<'_, F> {
         Ok(self.flash.program_bytes(block, offset, &self.page[..TAG_BYTES + bytes])?)
     }
 
+    /// Places of a record that changes nothing in the journal buffer.
+    pub(super) fn empty_record_places(&self) -> u32 {
+        slots(2)
+    }
+
+    /// Programs a record of a chain that changes nothing in the journal buffer.
+    pub(super) fn program_empty_record(&mut self, place: u32, tag: &Tag) -> Result<(), Error> {
+        let (block, offset) = self.chain_place(place);
+        let mut record = [0; TAG_BYTES + 2];
+        record[TAG_BYTES] = 2;
+        let check = self.flash.checksum(&record[TAG_BYTES..], 0);
+        record[..TAG_BYTES].copy_from_slice(&tag.emit(check));
+        Ok(self.flash.program_bytes(block, offset, &record)?)
+    }
+
     /// Block and first byte of a place of the journal's head.
     fn chain_place(&self, place: u32) -> (BlockIndex, u32) {
         let capacity = self.head_capacity(HeadIndex::Journal);

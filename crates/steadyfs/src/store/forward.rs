@@ -287,6 +287,11 @@ impl<F: Flash> Store<'_, F> {
         if !Kinds::JOURNAL.has(tag.kind) {
             return self.apply_frame(&tag, place);
         }
+        if tag.kind == Kind::LeafChanged {
+            self.journal_at = place;
+            self.forget_overlay(tag.logical);
+            return Ok(());
+        }
         if tag.kind == Kind::JournalDiscard && *buffered != place && self.buffer_journal(place, buffered)?.is_none() {
             // What it discards stays.
             self.damage = Some(Damage::Record);
@@ -380,7 +385,7 @@ impl<F: Flash> Store<'_, F> {
 fn head_of(kind: Kind) -> Option<HeadIndex> {
     match kind {
         Kind::Super | Kind::Root => None,
-        Kind::Journal | Kind::JournalDiscard => Some(HeadIndex::Journal),
+        Kind::Journal | Kind::JournalDiscard | Kind::LeafChanged => Some(HeadIndex::Journal),
         Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => Some(HeadIndex::Moved),
         Kind::Data | Kind::DataCommit | Kind::Leaf => Some(HeadIndex::User),
     }

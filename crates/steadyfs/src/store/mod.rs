@@ -12,6 +12,7 @@
 //! | [`chain`] | journal records where the medium programs bytes |
 //! | [`program`] | heads, frames, retries after a failed program |
 //! | [`map`] | logical page → frame: overlay, leaves, folds |
+//! | [`leaf_log`] | changes of a leaf where the medium programs bytes |
 //! | [`cache`] | pages that were written in part |
 //! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
@@ -38,6 +39,7 @@ mod health;
 mod idle;
 mod inspect;
 mod journal;
+mod leaf_log;
 mod map;
 mod mount;
 mod plan;
@@ -146,6 +148,8 @@ pub struct Store<'m, F> {
     blocks: Blocks<'m>,
     root: Words<'m>,
     overlay: Pairs<'m>,
+    /// A bit for each page of a leaf: no power cut has touched the blank rest of its log.
+    known_logs: &'m mut [u8],
     pending: Pairs<'m>,
     journal: Journal<'m>,
     undo: Undo,
@@ -215,6 +219,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let root = Words::new(take(layout.leaf_count * entry), entry);
         let overlay = Pairs::new(take(u32::from(config.overlay_entries) * 2 * entry), entry);
         let pending = Pairs::new(take(u32::from(config.transaction_pages) * 2 * entry), entry);
+        let known_logs = take(layout.known_logs_bytes());
         let journal = match geometry.programs_bytes {
             // A record has its tag in the page buffer.
             true => Journal::new(&mut take(geometry.page_bytes)[TAG_BYTES..], true),
@@ -229,6 +234,7 @@ impl<'m, F: Flash> Store<'m, F> {
             blocks,
             root,
             overlay,
+            known_logs,
             pending,
             journal,
             undo: Undo::default(),

@@ -302,6 +302,7 @@ impl<'m, F: Flash> Store<'m, F> {
             self.damage = Some(Damage::Repair);
         }
         let last = self.roll_forward()?;
+        self.known_logs.fill(if self.ring.closed { 0xFF } else { 0 });
         self.load_committed(&last)?;
         match self.derive_live() {
             // Pages of a lost leaf are told of when they are read.
@@ -352,7 +353,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.blocks.clear_live();
         let settled = self.settled_bit();
         let (width, missing) = (self.layout.entry_bytes, self.missing_entry());
-        let per_page = self.layout.geometry.page_bytes / width;
+        let per_page = self.layout.leaf_page_entries();
         let mut result = Ok(());
         for leaf in 0..self.layout.leaf_count {
             for index in 0..u32::from(self.layout.config.unit_pages) {

@@ -63,7 +63,7 @@ impl<F: Flash> Store<'_, F> {
     /// Reads a page into the page buffer and tells whether it is what it should be.
     pub(super) fn read_sound(&mut self, page: PageIndex, kinds: Kinds, logical: u32) -> Result<bool, Error> {
         let mut tag = [0; TAG_BYTES];
-        Ok(self.read_page(page, &mut tag)? && check_page(self.flash.checksum(self.page, 0), &tag, kinds, logical).is_ok())
+        Ok(self.read_page(page, &mut tag)? && check_page(self.page_check(kind_of(&tag)), &tag, kinds, logical).is_ok())
     }
 
     /// Reads a page into the page buffer; `false` when it cannot be read.
@@ -203,7 +203,8 @@ impl<F: Flash> Store<'_, F> {
     /// Programs the page buffer.
     pub(super) fn program_buffer(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
         self.cached = NONE;
-        program(&mut self.flash, page, self.page, 0, None, tag)
+        let check = self.page_check(Some(tag.kind));
+        program(&mut self.flash, page, self.page, 0, Some(check), tag)
     }
 
     /// Programs the journal buffer, which commits the open transaction.
@@ -281,6 +282,13 @@ impl<F: Flash> Store<'_, F> {
         if repeats { Ok(()) } else { Err(error) }
     }
 
+    /// After a record that commits nothing could not be programmed: leaves the journal's block.
+    pub(super) fn lose_record(&mut self, error: Error) -> Result<(), Error> {
+        // Nobody waits for it.
+        let _ = self.survive_failure(HeadIndex::Journal, Failed::Program(error, true), false);
+        if self.read_only { Err(Error::ReadOnly) } else { Ok(()) }
+    }
+
     /// Makes sure that a head has room, so that taking its next place touches no flash.
     pub(super) fn ready_head(&mut self, head: HeadIndex) -> Result<(), Error> {
         if self.head_rest(head) == 0 {
@@ -299,7 +307,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Takes the next frame (or places for a journal record) of a head that has [room](Self::ready_head).
-    fn take_places(&mut self, head: HeadIndex, places: u32) -> u32 {
+    pub(super) fn take_places(&mut self, head: HeadIndex, places: u32) -> u32 {
         let capacity = self.head_capacity(head);
         let head = &mut self.heads[head as usize];
         let place = head.block * capacity + head.next;
@@ -361,6 +369,11 @@ fn program<F: Flash>(
 ) -> Result<(), Error> {
     let check = check.unwrap_or_else(|| flash.checksum(data, missing));
     Ok(flash.program(page, data, &tag.emit(check))?)
+}
+
+/// What a tag says that its page is, checked or not.
+pub(super) fn kind_of(tag: &[u8; TAG_BYTES]) -> Option<Kind> {
+    Tag::parse(tag).map(|tag| tag.kind)
 }
 
 /// Whether a read brought anything. Only a device that does not answer is an error.

@@ -7,6 +7,7 @@
 //! The newest root that counts is the base. Until this mount has written a root of its own it erases neither the base, nor the newest
 //! root that is certain, nor, where there is none, the oldest that counts: what counts for this mount may not count for the next one.
 
+use super::program::kind_of;
 use super::ring::NUMBER_MAX;
 use super::{Frame, NONE, Store};
 use crate::config::{COPIED_MAX, Layout, RING_MAX};
@@ -48,7 +49,7 @@ impl<F: Flash> Store<'_, F> {
         let mut bytes = [0; TAG_BYTES];
         for _ in 0..tries {
             if self.read_page(page, &mut bytes)? {
-                if let Some(tag) = Tag::checked(&bytes, self.flash.checksum(self.page, 0)) {
+                if let Some(tag) = Tag::checked(&bytes, self.page_check(kind_of(&bytes))) {
                     self.cached = NONE;
                     return Ok(Some(tag).filter(|tag| kinds.has(tag.kind)));
                 }
