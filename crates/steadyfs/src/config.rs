@@ -59,14 +59,15 @@ impl Config {
             transaction_pages: 16,
             checkpoint_programs: if rare > checkpoint_programs { rare } else { checkpoint_programs } as u16,
             wear_spread: 32,
-            bad_blocks_max: clamp(geometry.block_count / 50, 2, 200) as u16,
+            // Raw NAND has some from the factory, NOR has none.
+            bad_blocks_max: clamp(geometry.block_count / if geometry.programs_bytes { 200 } else { 50 }, 2, 200) as u16,
             files_max: clamp(frames / 2, 64, 65_536),
             failures: 2,
             name_bytes_max: 255,
         };
         // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
         // overlay makes more of the medium usable.
-        let small = Self { overlay_entries: clamp(frames / 26, 80, 144) as u16, transaction_pages: 32, ..usual };
+        let small = Self { overlay_entries: clamp(frames / 26, 80, 136) as u16, transaction_pages: 32, ..usual };
         if frames >= 0xC00 && frames < 0x2000 && small.check(geometry).is_ok() { small } else { usual }
     }
 

@@ -186,7 +186,9 @@ impl Tearable for NorPages<Nor> {
     /// garbled, the part that was being programmed may also look untouched.
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
         let chip = self.chip_mut();
-        let data_commands = (data.len() as u32).div_ceil(chip.timing.program_page_bytes);
+        // Ones at the end are not programmed.
+        let used = data.iter().rposition(|&byte| byte != 0xFF).map_or(0, |last| last as u32 + 1);
+        let data_commands = used.div_ceil(chip.timing.program_page_bytes);
         let command = match torn {
             Torn::Old => 0,
             Torn::New => data_commands,

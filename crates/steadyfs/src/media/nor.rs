@@ -136,7 +136,8 @@ impl<N: NorFlash> Flash for NorPages<N> {
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
-        self.chip.program(self.data_address(page), data)?;
+        let used = data.iter().rposition(|&byte| byte != 0xFF).map_or(0, |last| last + 1);
+        self.chip.program(self.data_address(page), &data[..used])?;
         self.chip.program(self.tag_address(page), tag)
     }
 

@@ -241,7 +241,7 @@ impl<'m, F: Flash> Store<'m, F> {
             page,
             cached: NONE,
             heads: [Head { block: NONE, next: 0 }; 3],
-            ring: Ring { superblock_copy: NONE, ..Ring::default() },
+            ring: Ring { superblock_copy: NONE, mark: NONE, ..Ring::default() },
             watch: Watch::default(),
             sequence: 1,
             transaction_start: IDLE,

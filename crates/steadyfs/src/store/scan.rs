@@ -148,6 +148,16 @@ impl<F: Flash> Store<'_, F> {
         (self.ring.next, self.ring.prepared) = (self.layout.geometry.pages_per_block, None);
         // Numbers that nobody can read today may be read tomorrow.
         self.ring.number += self.layout.ring_count * self.layout.geometry.pages_per_block;
+        self.ring.mark = NONE;
+        if self.ring.closed && self.layout.geometry.programs_bytes {
+            let behind = base.end(&self.layout);
+            if behind % self.layout.geometry.pages_per_block != 0 {
+                match self.is_opened(behind)? {
+                    true => self.ring.closed = false,
+                    false => self.ring.mark = behind,
+                }
+            }
+        }
         Ok(Some(lost))
     }
 
@@ -296,6 +306,12 @@ impl Found {
     fn is_missed(&self, root_pages: u32) -> bool {
         let missing = (0..root_pages).rev().find(|page| self.pages >> page & 1 == 0);
         self.is_certain() && missing.is_some_and(|page| self.last_seal > page)
+    }
+
+    /// The page behind the copies.
+    fn end(&self, layout: &Layout) -> PageIndex {
+        let known = (0..).zip(self.starts).find(|&(_, start)| start != NONE);
+        known.map_or(0, |(copy, start): (u32, _)| start + layout.root_programs - copy * layout.root_pages)
     }
 
     /// Notes a page that can be read.

@@ -105,7 +105,7 @@ impl<F: Flash> Store<'_, F> {
         }
         let behind = self.frame_page(first) + cargo.frames.iter().flatten().count() as u32 * unit;
         if cargo.journal {
-            self.journal_at = behind * (self.head_capacity(HeadIndex::Journal) / self.layout.geometry.pages_per_block);
+            self.move_journal(behind * (self.head_capacity(HeadIndex::Journal) / self.layout.geometry.pages_per_block));
         }
         self.program_root(number)?;
         for (copied, to) in cargo.frames.iter().flatten().zip(first..) {
@@ -169,7 +169,9 @@ impl<F: Flash> Store<'_, F> {
     fn stock_heads(&mut self) -> Result<(), Error> {
         let heads = [HeadIndex::User, HeadIndex::Journal];
         let scarce = heads.iter().filter(|&&head| self.head_rest(head) <= SCARCE).count() as u32;
-        let needed = scarce.saturating_sub(1).max(16 / self.layout.frames_per_block);
+        // A mount is short where erases last so long that it waits for nothing else: the first call may erase once more, and its bound says so.
+        let spare = if self.layout.geometry.programs_bytes { 0 } else { 16 / self.layout.frames_per_block };
+        let needed = scarce.saturating_sub(1).max(spare);
         while self.blocks.count(State::Erased) < needed && self.blocks.count(State::Listed) > 0 {
             self.erase_listed()?;
         }

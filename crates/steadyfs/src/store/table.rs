@@ -119,6 +119,12 @@ impl<'m> Pairs<'m> {
         self.words.bytes
     }
 
+    /// Makes the bytes blank that hold no entry: NOR need not program them.
+    pub fn blank_rest(&mut self) {
+        let used = 2 * self.len as usize * self.words.width as usize;
+        self.words.bytes[used..].fill(0xFF);
+    }
+
     /// Takes over `len` entries that were written into the bytes; `false` when they are not sorted or too many.
     pub fn adopt(&mut self, len: u32) -> bool {
         if len > self.capacity() {
