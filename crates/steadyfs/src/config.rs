@@ -329,8 +329,12 @@ impl Layout {
     pub(crate) const fn memory_bytes(&self) -> usize {
         let blocks = self.geometry.block_count;
         let entries = self.leaf_count + 2 * (self.config.overlay_entries as u32 + self.config.transaction_pages as u32);
-        (self.known_logs_bytes() + blocks * self.bitmap_bytes() + blocks + ceil_div(blocks, 2) + entries * self.entry_bytes + 2 * self.geometry.page_bytes)
-            as usize
+        (self.known_logs_bytes()
+            + blocks * self.bitmap_bytes()
+            + blocks
+            + ceil_div(blocks, 2)
+            + entries * self.entry_bytes
+            + 2 * self.geometry.page_bytes) as usize
     }
 
     /// Places of the journal's head in a block: pages, or slots of a tag's size where the medium programs bytes.

@@ -25,7 +25,8 @@ pub struct Geometry {
     pub pages_per_block: u32,
     /// Erase blocks of the medium.
     pub block_count: u32,
-    /// Any bytes of a page can be programmed for themselves, once per erase each (NOR): see [`Flash::program_bytes`].
+    /// Any bytes of a page can be programmed for themselves, once per erase each (NOR without ECC): see [`Flash::program_bytes`]. Journal and map make
+    /// use of it; a volume keeps what its medium said at the format.
     pub programs_bytes: bool,
 }
 
@@ -137,7 +138,10 @@ pub trait Flash {
     }
 
     /// Programs bytes of a block's pages, which count as one run, without their tags. Only where the [geometry](Geometry::programs_bytes) says
-    /// so. The pages need not follow their order, and no byte is programmed twice.
+    /// so. The pages need not follow their order. No byte is programmed twice, but for ones, which are not programmed, and zeros.
+    ///
+    /// # Power loss
+    /// As in [`program`](Flash::program), for these bytes.
     ///
     /// # Errors
     /// As [`program`](Flash::program).

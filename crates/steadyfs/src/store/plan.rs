@@ -62,7 +62,16 @@ impl Promise {
             per_erase += 1;
         }
         let root_moves = layout.root_programs.div_ceil(layout.config.unit_pages.into());
-        Self { victim, per_erase, root_moves, work: work(per_erase), gain, fold_frees: layout.fold_frees, leaf_changes, frames_per_block }
+        Self {
+            victim,
+            per_erase,
+            root_moves,
+            work: work(per_erase),
+            gain,
+            fold_frees: layout.fold_frees,
+            leaf_changes,
+            frames_per_block,
+        }
     }
 
     /// Frames moved by a call that writes `frames` frames.

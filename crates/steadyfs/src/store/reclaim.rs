@@ -423,7 +423,11 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether the leaf or logical page that a tag names exists. Only damaged tags can name another.
     pub(super) fn names_something(&self, tag: &Tag) -> bool {
-        let count = if Kinds::LEAF.has(tag.kind) || tag.kind == Kind::LeafChanged { self.layout.leaf_count } else { self.layout.logical_count };
+        let count = if Kinds::LEAF.has(tag.kind) || tag.kind == Kind::LeafChanged {
+            self.layout.leaf_count
+        } else {
+            self.layout.logical_count
+        };
         tag.logical < count
     }
 

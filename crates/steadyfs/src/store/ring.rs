@@ -17,12 +17,12 @@
 //! the ring. One that has gone bad is left out; every root says which.
 
 use super::blocks::{Choice, State, UNUSED};
+use super::program::was_read;
 use super::{Head, IDLE, NONE, Store};
 use crate::config::RING_MIN;
 use crate::error::Error;
 use crate::format::root::{BYTES, Header};
 use crate::format::superblock::Superblock;
-use super::program::was_read;
 use crate::media::{BlockIndex, Flash, Kind, PageIndex, TAG_BYTES, Tag};
 use core::num::NonZeroU32;
 

@@ -121,7 +121,7 @@ impl<'m> Pairs<'m> {
 
     /// Makes the bytes blank that hold no entry: NOR need not program them.
     pub fn blank_rest(&mut self) {
-        let used = 2 * self.len as usize * self.words.width as usize;
+        let used = 2 * self.len as usize * self.words.width;
         self.words.bytes[used..].fill(0xFF);
     }
 
