@@ -188,6 +188,9 @@ impl Layout {
         if !page.is_power_of_two() || page < 256 || page > 16_384 {
             return Err(ConfigError::PageBytes);
         }
+        if geometry.programs_bytes && !cfg!(feature = "nor") {
+            return Err(ConfigError::ProgramsBytes);
+        }
         if pages < 4 || pages > 256 || blocks < 16 || blocks > 0x10_0000 {
             return Err(ConfigError::Blocks);
         }
@@ -337,25 +340,35 @@ impl Layout {
             + 2 * self.geometry.page_bytes) as usize
     }
 
+    /// Whether the medium programs bytes, which a build without the feature `nor` knows not to be so.
+    pub(crate) const fn programs_bytes(&self) -> bool {
+        cfg!(feature = "nor") && self.geometry.programs_bytes
+    }
+
+    /// Bytes of each page of a leaf that take changes.
+    pub(crate) const fn leaf_log_bytes(&self) -> u32 {
+        if self.programs_bytes() { self.leaf_log_bytes } else { 0 }
+    }
+
     /// Places of the journal's head in a block: pages, or slots of a tag's size where the medium programs bytes.
     pub(crate) const fn journal_places(&self) -> u32 {
-        let Geometry { page_bytes, pages_per_block, programs_bytes, .. } = self.geometry;
-        if programs_bytes { page_bytes / TAG_BYTES as u32 * pages_per_block } else { pages_per_block }
+        let Geometry { page_bytes, pages_per_block, .. } = self.geometry;
+        if self.programs_bytes() { page_bytes / TAG_BYTES as u32 * pages_per_block } else { pages_per_block }
     }
 
     /// Places that a journal record takes at most.
     pub(crate) const fn journal_record_places(&self) -> u32 {
-        if self.geometry.programs_bytes { self.geometry.page_bytes / TAG_BYTES as u32 } else { 1 }
+        if self.programs_bytes() { self.geometry.page_bytes / TAG_BYTES as u32 } else { 1 }
     }
 
     /// Entries of a page of a leaf.
     pub(crate) const fn leaf_page_entries(&self) -> u32 {
-        (self.geometry.page_bytes - self.leaf_log_bytes) / self.entry_bytes
+        (self.geometry.page_bytes - self.leaf_log_bytes()) / self.entry_bytes
     }
 
     /// Bytes of a bit for each page of a leaf, where these have a log.
     pub(crate) const fn known_logs_bytes(&self) -> u32 {
-        if self.leaf_log_bytes > 0 { ceil_div(self.leaf_count * self.config.unit_pages as u32, 8) } else { 0 }
+        if self.leaf_log_bytes() > 0 { ceil_div(self.leaf_count * self.config.unit_pages as u32, 8) } else { 0 }
     }
 
     /// Number of frames on the medium.

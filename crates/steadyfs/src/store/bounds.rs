@@ -206,7 +206,7 @@ impl<F: Flash> Store<'_, F> {
     /// A leaf that is written anew, or the pages of its log and a record that says so.
     pub(super) fn fold_cost(&self) -> Cost {
         let unit = u32::from(self.layout.config.unit_pages);
-        let record = u32::from(self.layout.leaf_log_bytes > 0);
+        let record = u32::from(self.layout.leaf_log_bytes() > 0);
         Cost { reads: unit * (1 + record), programs: unit + record, ..Cost::default() }
     }
 
@@ -294,8 +294,7 @@ impl<F: Flash> Store<'_, F> {
         let ring = TRIES * (layout.ring_count * layout.root_programs + 2 * ring_window(layout));
         let copied = (COPIED_MAX + 1) * unit;
         // Each record of a chain is read when it is found, when it counts, and when it is applied; behind its end every place may begin another one.
-        let chain =
-            if layout.geometry.programs_bytes { 4 * programs + TRIES * chains * layout.journal_record_places() } else { 0 };
+        let chain = if layout.programs_bytes() { 4 * programs + TRIES * chains * layout.journal_record_places() } else { 0 };
         Cost {
             reads: 2
                 + ring

@@ -37,12 +37,12 @@ pub(super) fn slots(bytes: usize) -> u32 {
 impl<F: Flash> Store<'_, F> {
     /// Whether journal records are a chain in this block; on other media, and in the ring, they are pages.
     pub(super) fn is_chain(&self, block: BlockIndex) -> bool {
-        self.layout.geometry.programs_bytes && !self.is_of_ring(block)
+        self.layout.programs_bytes() && !self.is_of_ring(block)
     }
 
     /// Makes sure that the journal's head has room for the next record, and tells its slots.
     pub(super) fn ready_journal(&mut self) -> Result<u32, Error> {
-        if !self.layout.geometry.programs_bytes {
+        if !self.layout.programs_bytes() {
             return self.ready_head(HeadIndex::Journal).map(|()| 1);
         }
         if self.head_rest(HeadIndex::Journal) < self.head_capacity(HeadIndex::Journal) {

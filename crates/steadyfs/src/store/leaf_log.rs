@@ -26,18 +26,18 @@ impl<F: Flash> Store<'_, F> {
 
     /// Changes that a page of a leaf holds.
     fn changes_max(&self) -> usize {
-        self.layout.leaf_log_bytes as usize / self.change_bytes()
+        self.layout.leaf_log_bytes() as usize / self.change_bytes()
     }
 
     /// First byte of the log in a page of a leaf.
     fn log_start(&self) -> usize {
-        (self.layout.geometry.page_bytes - self.layout.leaf_log_bytes) as usize
+        (self.layout.geometry.page_bytes - self.layout.leaf_log_bytes()) as usize
     }
 
     /// The checksum of the page buffer under a tag: that of a leaf takes its log for blank.
     pub(super) fn page_check(&mut self, kind: Option<Kind>) -> u32 {
         let logged = kind.is_some_and(|kind| Kinds::LEAF.has(kind));
-        let missing = if logged { self.layout.leaf_log_bytes as usize } else { 0 };
+        let missing = if logged { self.layout.leaf_log_bytes() as usize } else { 0 };
         self.flash.checksum(&self.page[..self.page.len() - missing], missing)
     }
 
@@ -93,7 +93,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Notes that a leaf lies in a frame that was programmed in this power cycle.
     pub(super) fn know_logs(&mut self, leaf: u32) {
-        if self.layout.leaf_log_bytes > 0 {
+        if self.layout.leaf_log_bytes() > 0 {
             (0..u32::from(self.layout.config.unit_pages)).for_each(|index| self.know_log(leaf, index));
         }
     }
@@ -115,7 +115,7 @@ impl<F: Flash> Store<'_, F> {
         let frame = self.root.get(leaf);
         let head = self.heads[HeadIndex::Journal as usize];
         let has_place = head.block != NONE && head.next > 0 && self.head_rest(HeadIndex::Journal) >= self.empty_record_places();
-        if self.layout.leaf_log_bytes == 0 || frame == 0 || !has_place || self.is_of_ring(self.frame_block(frame)) {
+        if self.layout.leaf_log_bytes() == 0 || frame == 0 || !has_place || self.is_of_ring(self.frame_block(frame)) {
             return Ok(false);
         }
         for index in 0..u32::from(self.layout.config.unit_pages) {

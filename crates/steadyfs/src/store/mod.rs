@@ -220,7 +220,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let overlay = Pairs::new(take(u32::from(config.overlay_entries) * 2 * entry), entry);
         let pending = Pairs::new(take(u32::from(config.transaction_pages) * 2 * entry), entry);
         let known_logs = take(layout.known_logs_bytes());
-        let journal = match geometry.programs_bytes {
+        let journal = match layout.programs_bytes() {
             // A record has its tag in the page buffer.
             true => Journal::new(&mut take(geometry.page_bytes)[TAG_BYTES..], true),
             false => Journal::new(take(geometry.page_bytes), false),

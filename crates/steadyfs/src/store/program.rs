@@ -222,7 +222,7 @@ impl<F: Flash> Store<'_, F> {
             debug_assert_eq!(self.owed_pages(), 0);
             let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };
             let tag = Tag { sequence, logical: self.pending.len(), kind, aux: (sequence - start) as u32 };
-            let is_chain = self.layout.geometry.programs_bytes;
+            let is_chain = self.layout.programs_bytes();
             match if is_chain { self.program_chain_record(place, &tag) } else { self.program_journal_page(place, &tag) } {
                 Ok(()) => {
                     self.move_journal(place);

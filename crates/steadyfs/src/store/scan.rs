@@ -149,7 +149,7 @@ impl<F: Flash> Store<'_, F> {
         // Numbers that nobody can read today may be read tomorrow.
         self.ring.number += self.layout.ring_count * self.layout.geometry.pages_per_block;
         self.ring.mark = NONE;
-        if self.ring.closed && self.layout.geometry.programs_bytes {
+        if self.ring.closed && self.layout.programs_bytes() {
             let behind = base.end(&self.layout);
             if behind % self.layout.geometry.pages_per_block != 0 {
                 match self.is_opened(behind)? {

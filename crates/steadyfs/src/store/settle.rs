@@ -152,7 +152,7 @@ impl<F: Flash> Store<'_, F> {
     /// Skips one place of each head that a cut program may have touched without a trace. The journal's comes first after a
     /// mount; the others can have been in use only if there is a record.
     fn skip_places(&mut self, used: bool) {
-        if self.layout.geometry.programs_bytes {
+        if self.layout.programs_bytes() {
             // A chain never goes on behind a place that may have been touched.
             self.close(HeadIndex::Journal);
         }
@@ -170,7 +170,7 @@ impl<F: Flash> Store<'_, F> {
         let heads = [HeadIndex::User, HeadIndex::Journal];
         let scarce = heads.iter().filter(|&&head| self.head_rest(head) <= SCARCE).count() as u32;
         // A mount is short where erases last so long that it waits for nothing else: the first call may erase once more, and its bound says so.
-        let spare = if self.layout.geometry.programs_bytes { 0 } else { 16 / self.layout.frames_per_block };
+        let spare = if self.layout.programs_bytes() { 0 } else { 16 / self.layout.frames_per_block };
         let needed = scarce.saturating_sub(1).max(spare);
         while self.blocks.count(State::Erased) < needed && self.blocks.count(State::Listed) > 0 {
             self.erase_listed()?;

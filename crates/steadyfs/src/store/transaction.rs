@@ -496,7 +496,7 @@ impl<F: Flash> Store<'_, F> {
     /// Longest patch that is worth a place in the journal; longer changes write their logical page.
     pub fn patch_bytes_max(&self) -> usize {
         // In a chain it costs its own bytes only.
-        self.journal.patch_bytes_max() / if self.layout.geometry.programs_bytes { 2 } else { 4 }
+        self.journal.patch_bytes_max() / if self.layout.programs_bytes() { 2 } else { 4 }
     }
 
     /// Whether anything waits for a commit.
