@@ -1,5 +1,5 @@
 #!/bin/bash
-# Measures the code, RAM and stack of the core on a Cortex-M3 and writes docs/footprint.md.
+# Measures the code, RAM, stack and instructions of the core on a Cortex-M3 and writes docs/footprint.md.
 #
 #   tools/footprint.sh           measure and write docs/footprint.md
 #   tools/footprint.sh --check   measure and fail when docs/footprint.md is off by more than 2 % or a limit is exceeded
@@ -7,10 +7,11 @@
 #
 # Uses Debian's rustc-web where it is installed, else a rustup toolchain that has `rustup component add rust-src` (the core
 # library is built for size as well), else installs the former. Numbers are compared only when the compiler is the document's.
+# Instructions are counted in QEMU (qemu-system-arm), which is installed as well; where that cannot be, --check says that it skips them.
 set -euo pipefail
 
 mode=${1:---write}
-case $mode in --write | --check | --top) ;; *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
+case $mode in --write | --check | --top) ;; *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 package=$root/tools/footprint
@@ -26,15 +27,14 @@ install_debian() {
     command -v apt-get >/dev/null || return 1
     local as_root=()
     [ "$(id -u)" = 0 ] || as_root=(sudo -n)
-    echo "installing rustc-web, cargo-web, rust-web-src, gcc-arm-none-eabi" >&2
+    echo "installing $*" >&2
     { "${as_root[@]}" apt-get update -qq &&
-        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-            rustc-web cargo-web rust-web-src gcc-arm-none-eabi; } >&2
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; } >&2
 }
 
 rustup_ready() { has_source rustc && command -v arm-none-eabi-ld >/dev/null; }
 
-debian_ready || rustup_ready || install_debian || true
+debian_ready || rustup_ready || install_debian rustc-web cargo-web rust-web-src gcc-arm-none-eabi || true
 if debian_ready; then
     export PATH=/usr/bin:/bin RUSTC=/usr/bin/rustc
 elif rustup_ready; then
@@ -52,11 +52,24 @@ export RUSTFLAGS="-Clinker=arm-none-eabi-ld -Clink-arg=-T$package/link.x -Clink-
 images=$CARGO_TARGET_DIR/footprint
 mkdir -p "$images"
 
-# Builds one image: features, opt-level.
+# Builds one image: program, features, opt-level.
 build() {
-    CARGO_PROFILE_RELEASE_OPT_LEVEL=$2 cargo build --quiet --locked --release --manifest-path "$package/Cargo.toml" \
-        --target $target -Zbuild-std=core --features "$1" >&2
+    CARGO_PROFILE_RELEASE_OPT_LEVEL=$3 cargo build --quiet --locked --release --manifest-path "$package/Cargo.toml" \
+        --target $target -Zbuild-std=core --bin "$1" --features "$2" >&2
+}
+
+build_footprint() {
+    build footprint "$1" "$2"
     cp "$CARGO_TARGET_DIR/$target/release/footprint" "$images/${1:-none}-$2"
+}
+
+# Counts instructions: features, opt-level. The simulated chip is a file in the directory in which QEMU runs.
+count_cycles() {
+    build cycles "$1" "$2"
+    local image=$images/cycles-${1:-none}-$2
+    cp "$CARGO_TARGET_DIR/$target/release/cycles" "$image"
+    (cd "$scratch" && timeout 300 qemu-system-arm -M mps2-an385 -nographic -monitor none -serial none -icount shift=6 \
+        -semihosting-config enable=on,target=native -kernel "$image" </dev/null 2>"$image.txt")
 }
 
 # The level that gave less code when the document was written; both are tried when it is written again.
@@ -66,7 +79,25 @@ if [ "$mode" = --check ]; then
     [ -n "$levels" ] || { echo "error: docs/footprint.md does not say its opt-level" >&2; exit 1; }
 fi
 for level in $levels; do
-    for features in "" nand nor nand,logger nand,reader; do build "$features" "$level"; done
+    for features in "" nand nor nand,logger nand,reader; do build_footprint "$features" "$level"; done
 done
+
+rm -f "$images"/cycles-*.txt
+if [ "$mode" != --top ]; then
+    command -v qemu-system-arm >/dev/null || install_debian qemu-system-arm || true
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
+    if command -v qemu-system-arm >/dev/null; then
+        for level in $levels; do
+            count_cycles "" "$level"
+            [ "$mode" = --check ] || count_cycles fast-checksum "$level"
+        done
+    elif [ "$mode" = --check ]; then
+        echo "skipped: instructions, because there is no qemu-system-arm" >&2
+    else
+        echo "error: needs qemu-system-arm" >&2
+        exit 1
+    fi
+fi
 
 python3 "$package/report.py" "$mode" "$root/docs/footprint.md" "$images" "$($RUSTC --version)" $levels

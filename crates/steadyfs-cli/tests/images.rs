@@ -192,7 +192,7 @@ fn dump_tells_the_blocks_as_text_and_json() {
         assert!(dump["journal"]["page"].is_u64() && dump["root"]["sequence"].as_u64() > Some(100));
         assert!(dump["root"]["ring_blocks"].as_u64() >= Some(7) && dump["root"]["damage"].is_null(), "{dump}");
         let text = bench.ok("dump i.img");
-        for part in ["Superblock\n", "Next sequence", "in a ring of", "Journal", "Blocks", "reserved", "used", "free"] {
+        for part in ["Superblock\n", "Next sequence", "in a ring of", "Journal", "Blocks", "reserved", "used", "listed"] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }
@@ -209,8 +209,8 @@ fn a_file_that_does_not_fit_leaves_the_old_one() {
         bench.write("f", &content(2, 1_500_000));
         let error = bench.fails("put i.img f /");
         assert!(error.starts_with("i.img:/f: no room left on the volume, which holds "), "{error}");
-        assert_eq!(bench.ok("ls i.img"), "f\n");
-        bench.ok("get i.img f back");
+        assert_eq!(bench.ok_unsettled("ls i.img"), "f\n");
+        bench.ok_unsettled("get i.img f back");
         assert_eq!(bench.read("back"), content(1, 200_000));
         bench.ok("check i.img");
         // The room comes back with the next command that changes something.
@@ -241,7 +241,7 @@ fn a_command_that_is_killed_leaves_whole_files() {
             child.wait().unwrap();
             let _ = fs::remove_dir_all(bench.path("out"));
             bench.ok("check i.img");
-            bench.ok("unpack i.img out");
+            bench.ok_unsettled("unpack i.img out");
             for (path, bytes) in tree(&bench.path("out")) {
                 let (name, bytes) = (path.to_string_lossy().into_owned(), bytes.unwrap_or_default());
                 if let Some(index) = name.strip_prefix("from/file-") {

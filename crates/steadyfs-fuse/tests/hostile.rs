@@ -32,7 +32,7 @@ fn hostile(config: &Config, geometry: &Geometry) -> Ram {
 
 #[test]
 fn names_that_the_kernel_does_not_take_hide_no_others_from_programs() {
-    let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64 };
+    let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
     let config = Config::for_geometry(&geometry);
     let directory = tempfile::tempdir().unwrap();
     let memory = vec![0; config.memory_bytes(&geometry)];

@@ -123,7 +123,12 @@ mod linux {
 
     fn make(path: &str, sizes: [&str; 3]) -> Outcome {
         let [page_bytes, pages_per_block, block_count] = sizes.map(str::parse);
-        let geometry = Geometry { page_bytes: page_bytes?, pages_per_block: pages_per_block?, block_count: block_count? };
+        let geometry = Geometry {
+            page_bytes: page_bytes?,
+            pages_per_block: pages_per_block?,
+            block_count: block_count?,
+            programs_bytes: false,
+        };
         println!("{path}: {geometry:?}");
         Ok(fill(Image::create(path, &Shape::nand(geometry))?)?.sync()?)
     }

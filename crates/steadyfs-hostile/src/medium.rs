@@ -279,7 +279,7 @@ impl<F: Flash> Flash for Guarded<F> {
 mod tests {
     use super::*;
 
-    const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 4, block_count: 2 };
+    const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 4, block_count: 2, programs_bytes: false };
 
     #[test]
     #[should_panic(expected = "page 8 is read, of 8")]

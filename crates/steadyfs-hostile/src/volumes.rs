@@ -38,7 +38,7 @@ pub struct Shape {
 pub const SHAPES: [Shape; 3] = [shape(256, 8, 44, 1), shape(256, 16, 32, 2), shape(512, 16, 28, 1)];
 
 const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pages: u16) -> Shape {
-    let geometry = Geometry { page_bytes, pages_per_block, block_count };
+    let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes: false };
     let config = Config {
         unit_pages,
         overlay_entries: 60,
@@ -166,7 +166,7 @@ fn golden() -> Vec<Volume> {
 
 /// A golden image, of which each line is a page: its number, tag and data. `None` when it is of another version.
 fn of_text(text: &str) -> Option<Volume> {
-    let geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41 };
+    let geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41, programs_bytes: false };
     let mut ram = Ram::new(geometry);
     for line in text.lines() {
         let parts: Vec<&str> = line.split(' ').collect();

@@ -4,7 +4,7 @@
 //!   options ──▶ device: a chip from its profile
 //!                  ▼
 //!   drive: format, mount, fill, steady state, measure, cut, mount again
-//!      │  overwrites · ring     where the next bytes go
+//!      │  overwrites · ring · appends   where the next bytes go
 //!      │  checker               every call against its bound, every run of calls against the envelopes
 //!      │  idle                  bursts, and idle work before each
 //!      │  tracker               where the chip holds each logical page, for the adversary
@@ -24,6 +24,7 @@
 //! Time is that of the chip. A call that takes longer or does more than was promised before it, in any phase, ends the run
 //! with an error, and so does a run of calls beyond an envelope, and idle work beyond the idle time.
 
+mod appends;
 pub(crate) mod checker;
 mod comparison;
 pub(crate) mod device;

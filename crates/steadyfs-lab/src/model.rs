@@ -87,8 +87,12 @@ impl Shape {
         if self.nor {
             Medium::nor(self.page_bytes * self.pages_per_block, self.block_count, self.page_bytes, seed)
         } else {
-            let geometry =
-                Geometry { page_bytes: self.page_bytes, pages_per_block: self.pages_per_block, block_count: self.block_count };
+            let geometry = Geometry {
+                page_bytes: self.page_bytes,
+                pages_per_block: self.pages_per_block,
+                block_count: self.block_count,
+                programs_bytes: false,
+            };
             Medium::nand(geometry, self.copy, seed)
         }
     }

@@ -146,7 +146,7 @@ impl Volume for &mut Map {
     }
 }
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 128 };
+const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 128, programs_bytes: false };
 const SMALL_NAND: Medium = Medium::Nand { geometry: GEOMETRY, timing: NandTiming::ROUND, on_chip_copy: true };
 
 fn map(lie: Lie, cases: &[&str]) -> Report {

@@ -17,6 +17,11 @@ pub fn why_read_only<F: Flash>(fs: &FileSystem<'_, F>) -> Option<String> {
     health.read_only.then(|| if health.worn_out { "worn out".to_string() } else { "read-only".to_string() })
 }
 
+/// Whether every later mount must show what this one does.
+pub fn is_settled<F: Flash>(fs: &FileSystem<'_, F>) -> bool {
+    fs.is_settled()
+}
+
 /// Whether the mount says that something is missing.
 pub fn tells_damage<F: Flash>(fs: &FileSystem<'_, F>) -> bool {
     fs.damage().is_some() || why_read_only(fs).is_some()

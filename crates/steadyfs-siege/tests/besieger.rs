@@ -14,7 +14,7 @@ use steadyfs_siege::oracle::Oracle;
 use steadyfs_siege::tree::Tree;
 use steadyfs_siege::view::Partial;
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4 };
+const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
 
 fn chip() -> Chip {
     Chip::new(GEOMETRY, true, false, 7)

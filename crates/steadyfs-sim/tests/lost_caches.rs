@@ -4,7 +4,7 @@ use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Config, FileSystem, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming, PowerCut, Survivors, WriteCache};
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64 };
+const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 const PAGES: usize = 300;
 const CUTS: u64 = 60;
 

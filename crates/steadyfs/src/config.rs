@@ -1,7 +1,7 @@
 //! Settings, and the numbers derived from them and the geometry.
 
 use crate::error::ConfigError;
-use crate::media::Geometry;
+use crate::media::{Geometry, TAG_BYTES};
 
 /// Most blocks that the ring of roots may have.
 pub(crate) const RING_MAX: u32 = 32;
@@ -51,20 +51,23 @@ impl Config {
         let checkpoint_pages = ceil_div(overlay_entries * entry_bytes + geometry.block_count * 3 / 2, geometry.page_bytes);
         let rare = clamp(20 * checkpoint_pages, 0, 10 * geometry.pages_per_block);
         let checkpoint_programs = clamp(pages / 32, 32, 192);
+        // Where tags are read in no time, roots may be as rare as the blocks that one lists allow.
+        let rare = if geometry.programs_bytes { clamp(16 * geometry.pages_per_block, 64, 1024) } else { rare };
         let usual = Self {
             unit_pages: unit_pages as u16,
             overlay_entries: overlay_entries as u16,
             transaction_pages: 16,
             checkpoint_programs: if rare > checkpoint_programs { rare } else { checkpoint_programs } as u16,
             wear_spread: 32,
-            bad_blocks_max: clamp(geometry.block_count / 50, 2, 200) as u16,
+            // Raw NAND has some from the factory, NOR has none.
+            bad_blocks_max: clamp(geometry.block_count / if geometry.programs_bytes { 200 } else { 50 }, 2, 200) as u16,
             files_max: clamp(frames / 2, 64, 65_536),
             failures: 2,
             name_bytes_max: 255,
         };
         // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
         // overlay makes more of the medium usable.
-        let small = Self { overlay_entries: clamp(frames / 26, 80, 144) as u16, transaction_pages: 32, ..usual };
+        let small = Self { overlay_entries: clamp(frames / 26, 80, 136) as u16, transaction_pages: 32, ..usual };
         if frames >= 0xC00 && frames < 0x2000 && small.check(geometry).is_ok() { small } else { usual }
     }
 
@@ -128,6 +131,9 @@ const OPEN_FILES: usize = 8;
 /// Erased blocks that reclamation keeps in stock.
 pub(crate) const STOCK: u32 = 4;
 
+/// Bytes in the rest of each page of a leaf for changes, where the medium programs bytes.
+pub(crate) const LEAF_LOG_BYTES: u32 = 96;
+
 /// Everything that follows from geometry and settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -141,6 +147,8 @@ pub(crate) struct Layout {
     pub entry_bytes: u32,
     /// Entries of a leaf.
     pub leaf_entries: u32,
+    /// Bytes of each page of a leaf that take changes.
+    pub leaf_log_bytes: u32,
     /// Leaves of the map.
     pub leaf_count: u32,
     /// Size of the logical address space. Larger than `usable`: the file table is laid out in full and used in part.
@@ -159,6 +167,8 @@ pub(crate) struct Layout {
     pub overlay_soft: u32,
     /// Overlay entries that a fold frees at least, once above `overlay_soft`.
     pub fold_frees: u32,
+    /// Changes of the map for which a frame is needed at most: a leaf that is written anew.
+    pub leaf_changes: u32,
     /// Blocks that may be allocated until the next root.
     pub listed_blocks: u32,
     /// Blocks for data in the worst case: what bad blocks, the ring, heads and reserve leave.
@@ -177,6 +187,9 @@ impl Layout {
         let blocks = geometry.block_count;
         if !page.is_power_of_two() || page < 256 || page > 16_384 {
             return Err(ConfigError::PageBytes);
+        }
+        if geometry.programs_bytes && !cfg!(feature = "nor") {
+            return Err(ConfigError::ProgramsBytes);
         }
         if pages < 4 || pages > 256 || blocks < 16 || blocks > 0x10_0000 {
             return Err(ConfigError::Blocks);
@@ -203,13 +216,15 @@ impl Layout {
             return Err(ConfigError::FilesOrFailures);
         }
         let logical_bytes = unit * page;
-        if logical_bytes > 0x8000 {
+        // In a chain of journal records a bit of the offset says where a patch came from.
+        if logical_bytes > 0x8000 || (geometry.programs_bytes && logical_bytes > 0x4000) {
             return Err(ConfigError::LogicalPageTooLarge);
         }
         let fpb = pages / unit;
         let frames = fpb * blocks;
         let entry_bytes = if frames <= 0x8000 { 2 } else { 4 };
-        let leaf_entries = logical_bytes / entry_bytes;
+        let leaf_log_bytes = if geometry.programs_bytes { LEAF_LOG_BYTES } else { 0 };
+        let leaf_entries = (page - leaf_log_bytes) / entry_bytes * unit;
         // Room for the data itself, the allocation map and the file table.
         let table = ceil_div(config.files_max + SPARE_INODES, logical_bytes / INODE_BYTES);
         let room = frames / 10 * 9;
@@ -231,7 +246,11 @@ impl Layout {
         let overlay = config.overlay_entries as u32 - config.transaction_pages as u32;
         let overlay_soft = overlay - if fpb + 8 < overlay / 2 { fpb + 8 } else { overlay / 2 };
         let fold_frees = ceil_div(overlay_soft, leaf_count);
-        let reserve_frames = (fpb - 1) + fpb * (4 + config.failures as u32);
+        // The log of a leaf takes so many changes before the leaf is written anew; all logs may be full at once.
+        let log_changes = leaf_log_bytes / (4 + entry_bytes);
+        let leaf_changes = if log_changes > fold_frees { log_changes } else { fold_frees };
+        let full_logs = if leaf_log_bytes > 0 { leaf_count } else { 0 };
+        let reserve_frames = (fpb - 1) + fpb * (4 + config.failures as u32) + full_logs;
         let listed_blocks = ceil_div(config.checkpoint_programs as u32, pages) + 4 + STOCK + config.failures as u32;
         if listed_blocks > LISTED_MAX as u32 {
             return Err(ConfigError::CheckpointTooRare);
@@ -244,7 +263,7 @@ impl Layout {
         // The most live frames of a victim that still leave a whole user frame and half of one for static wear levelling,
         // folds included.
         let mut worst = fpb;
-        while worst > 0 && (2 * worst + 3) * fold_frees + 2 * (worst + 1) > 2 * fpb * fold_frees {
+        while worst > 0 && (2 * worst + 3) * leaf_changes + 2 * (worst + 1) > 2 * fpb * leaf_changes {
             worst -= 1;
         }
         let usable = Self::usable(frames, data_blocks, worst, leaf_count, config);
@@ -258,6 +277,7 @@ impl Layout {
             frames_per_block: fpb,
             entry_bytes,
             leaf_entries,
+            leaf_log_bytes,
             leaf_count,
             logical_count,
             usable,
@@ -267,6 +287,7 @@ impl Layout {
             reserve_frames,
             overlay_soft,
             fold_frees,
+            leaf_changes,
             listed_blocks,
             data_blocks,
             data_blocks_max: data_blocks,
@@ -311,8 +332,43 @@ impl Layout {
     pub(crate) const fn memory_bytes(&self) -> usize {
         let blocks = self.geometry.block_count;
         let entries = self.leaf_count + 2 * (self.config.overlay_entries as u32 + self.config.transaction_pages as u32);
-        (blocks * self.bitmap_bytes() + blocks + ceil_div(blocks, 2) + entries * self.entry_bytes + 2 * self.geometry.page_bytes)
-            as usize
+        (self.known_logs_bytes()
+            + blocks * self.bitmap_bytes()
+            + blocks
+            + ceil_div(blocks, 2)
+            + entries * self.entry_bytes
+            + 2 * self.geometry.page_bytes) as usize
+    }
+
+    /// Whether the medium programs bytes, which a build without the feature `nor` knows not to be so.
+    pub(crate) const fn programs_bytes(&self) -> bool {
+        cfg!(feature = "nor") && self.geometry.programs_bytes
+    }
+
+    /// Bytes of each page of a leaf that take changes.
+    pub(crate) const fn leaf_log_bytes(&self) -> u32 {
+        if self.programs_bytes() { self.leaf_log_bytes } else { 0 }
+    }
+
+    /// Places of the journal's head in a block: pages, or slots of a tag's size where the medium programs bytes.
+    pub(crate) const fn journal_places(&self) -> u32 {
+        let Geometry { page_bytes, pages_per_block, .. } = self.geometry;
+        if self.programs_bytes() { page_bytes / TAG_BYTES as u32 * pages_per_block } else { pages_per_block }
+    }
+
+    /// Places that a journal record takes at most.
+    pub(crate) const fn journal_record_places(&self) -> u32 {
+        if self.programs_bytes() { self.geometry.page_bytes / TAG_BYTES as u32 } else { 1 }
+    }
+
+    /// Entries of a page of a leaf.
+    pub(crate) const fn leaf_page_entries(&self) -> u32 {
+        (self.geometry.page_bytes - self.leaf_log_bytes()) / self.entry_bytes
+    }
+
+    /// Bytes of a bit for each page of a leaf, where these have a log.
+    pub(crate) const fn known_logs_bytes(&self) -> u32 {
+        if self.leaf_log_bytes() > 0 { ceil_div(self.leaf_count * self.config.unit_pages as u32, 8) } else { 0 }
     }
 
     /// Number of frames on the medium.

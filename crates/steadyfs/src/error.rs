@@ -128,7 +128,9 @@ pub enum ConfigError {
     FilesOrFailures,
     /// `name_bytes_max` must be 1 to 255.
     NameBytesMax,
-    /// A logical page must not be larger than 32 KiB.
+    /// The medium programs bytes, and this build is without the feature `nor`.
+    ProgramsBytes,
+    /// A logical page must not be larger than 32 KiB, or 16 KiB where the medium programs bytes.
     LogicalPageTooLarge,
     /// `files_max` asks for more logical pages than a map entry can name.
     TooManyLogicalPages,
@@ -145,6 +147,7 @@ pub enum ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::ProgramsBytes => "the medium programs bytes (NOR), and this build is without the feature `nor`",
             Self::PageBytes => "page_bytes must be a power of two from 256 to 16,384",
             Self::Blocks => "pages_per_block must be 4 to 256 and block_count 16 to 1,048,576",
             Self::UnitPages => "unit_pages must be a power of two up to 16, and a block must hold at least 4 logical pages",

@@ -25,7 +25,7 @@
 //! # Example
 //! ```
 //! use steadyfs::{Access, Call, Config, FileSystem, OpenOptions};
-//! # let small = steadyfs::media::Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64 };
+//! # let small = steadyfs::media::Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 //! # let flash = steadyfs_sim::Nand::with_geometry(small, steadyfs_sim::NandTiming::ROUND, 1);
 //! let geometry = steadyfs::media::Flash::geometry(&flash);
 //! let config = Config::for_geometry(&geometry);

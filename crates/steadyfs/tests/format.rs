@@ -177,11 +177,11 @@ fn roots_are_as_documented() {
     assert_eq!(number(&bytes, 56, 8), 0);
     // The parts behind the header.
     let leaf_entries = GEOMETRY.page_bytes as usize / ENTRY;
-    let at_overlay = 64 + LOGICAL_PAGES.div_ceil(leaf_entries) * ENTRY;
-    let at_pending = at_overlay + usize::from(CONFIG.overlay_entries) * 2 * ENTRY;
-    let at_wear = at_pending + usize::from(CONFIG.transaction_pages) * 2 * ENTRY;
+    let at_wear = 64 + LOGICAL_PAGES.div_ceil(leaf_entries) * ENTRY;
     let at_state = at_wear + GEOMETRY.block_count as usize;
-    for leaf in 0..(at_overlay - 64) / ENTRY {
+    let at_overlay = at_state + GEOMETRY.block_count.div_ceil(2) as usize;
+    let at_pending = at_overlay + usize::from(CONFIG.overlay_entries) * 2 * ENTRY;
+    for leaf in 0..(at_wear - 64) / ENTRY {
         let frame = number(&bytes, 64 + leaf * ENTRY, ENTRY) as PageIndex;
         assert!(frame == 0 || number(&pages[&frame].0, 5, 3) == leaf as u64, "leaf {leaf} is in frame {frame}");
     }
@@ -195,8 +195,10 @@ fn roots_are_as_documented() {
     let state = |block: usize| bytes[at_state + block / 2] >> (block % 2 * 4) & 0xF;
     assert!((0..41).all(|block| state(block) <= 10));
     assert!((0..9).all(|block| state(block) == 1), "superblocks and ring are reserved");
-    assert_eq!(bytes.len(), (at_state + 21).div_ceil(256) * 256, "pages of the root");
-    assert!(bytes[at_state + 21..].iter().all(|&byte| byte == 0xFF));
+    let end = at_pending + usize::from(CONFIG.transaction_pages) * 2 * ENTRY;
+    assert_eq!(bytes.len(), end.div_ceil(256) * 256, "pages of the root");
+    let blank = |from: usize, to: usize| bytes[from..to].iter().all(|&byte| byte == 0xFF);
+    assert!(blank(at_overlay + overlay * 2 * ENTRY, at_pending) && blank(at_pending + pending * 2 * ENTRY, bytes.len()));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use steadyfs_sim::{FailOps, Metered, Nand, NandTiming};
 
 type Chip = BitErrors<FailOps<Nand>>;
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64 };
+const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 const PAGE: usize = 512;
 /// Flips come with age alone: from 4 of 8 bits on after a year, and three quarters of 8 are reached in the second.
 const AGEING: BitErrorModel =

@@ -8,7 +8,7 @@ use steadyfs_sim::{Nand, NandTiming};
 /// 15 bytes: an append of 500 bytes wrote page after page until the transaction was too large, and failed.
 #[test]
 fn append_succeeds_beside_many_tiny_patches() {
-    let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 128 };
+    let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 128, programs_bytes: false };
     let mut nand = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
     let config = Config { files_max: 2049, ..Config::for_geometry(&nand.geometry()) };
     let mut memory = vec![0; config.memory_bytes(&geometry) + 16 * 2048];

@@ -8,9 +8,9 @@ use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES
 use steadyfs::{Access, BlockState, Checked, CommitOn, Config, Damage, Error, FileSystem, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming};
 
-const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64 };
+const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 /// Blocks that are so large and pages that are so small that a root takes two of them.
-const SMALL_PAGES: Geometry = Geometry { page_bytes: 256, pages_per_block: 32, block_count: 48 };
+const SMALL_PAGES: Geometry = Geometry { page_bytes: 256, pages_per_block: 32, block_count: 48, programs_bytes: false };
 const FILES: usize = 12;
 /// Seeds of each test.
 const SEEDS: u64 = 3;
@@ -20,6 +20,8 @@ const SEEDS: u64 = 3;
 struct Lossy {
     chip: Nand,
     lost: Vec<PageIndex>,
+    /// Reads that they fail; then they can be read again.
+    failing: u32,
     /// Programs and erases until it answers no more.
     left: u32,
     /// Operations until one fails, once.
@@ -29,7 +31,11 @@ struct Lossy {
 impl Lossy {
     fn check(&mut self, page: PageIndex) -> Result<(), Failure> {
         self.stumble()?;
-        if self.lost.contains(&page) { Err(Failure::Uncorrectable) } else { Ok(()) }
+        if !self.lost.contains(&page) || self.failing == 0 {
+            return Ok(());
+        }
+        self.failing -= 1;
+        Err(Failure::Uncorrectable)
     }
 
     fn stumble(&mut self) -> Result<(), Failure> {
@@ -101,7 +107,13 @@ fn mount<'m>(volume: &Lossy, lost: &[PageIndex], access: Access, memory: &'m mut
 /// A volume after some hundred changes; what its files hold, and what they held before the last commit.
 fn used_volume(geometry: Geometry, seed: u64, changes: u64, end: End) -> (Lossy, [Files; 2]) {
     let mut memory = memory(&geometry);
-    let chip = Lossy { chip: Nand::with_geometry(geometry, NandTiming::ROUND, 1), lost: Vec::new(), left: u32::MAX, hiccup: 0 };
+    let chip = Lossy {
+        chip: Nand::with_geometry(geometry, NandTiming::ROUND, 1),
+        lost: Vec::new(),
+        failing: u32::MAX,
+        left: u32::MAX,
+        hiccup: 0,
+    };
     let mut chip = FileSystem::format(chip, &Config::for_geometry(&geometry), &mut memory).expect("format");
     let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
     fs.set_commit_on(CommitOn::MANUAL);
@@ -300,10 +312,16 @@ fn loss_of_a_page_after_a_mount_that_settled_is_told_and_repaired() {
 /// uses up a block each time.
 #[test]
 fn writes_that_fail_again_and_again_use_up_nothing_for_good() {
-    let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 48 };
+    let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 48, programs_bytes: false };
     let config = Config { unit_pages: 2, ..Config::for_geometry(&geometry) };
     let mut memory = vec![0; config.memory_bytes(&geometry)];
-    let chip = Lossy { chip: Nand::with_geometry(geometry, NandTiming::ROUND, 1), lost: Vec::new(), left: u32::MAX, hiccup: 0 };
+    let chip = Lossy {
+        chip: Nand::with_geometry(geometry, NandTiming::ROUND, 1),
+        lost: Vec::new(),
+        failing: u32::MAX,
+        left: u32::MAX,
+        hiccup: 0,
+    };
     let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
     let pages = fs.usage().usable_bytes / 1024 * 8 / 10;
@@ -411,6 +429,85 @@ fn repair_in_which_one_operation_fails_can_be_repeated() {
         }
     }
     assert!(failed > 50, "{failed} repairs failed");
+}
+
+/// A mount for reading showed a commit whose page was metastable, the next mount did not find it, and nothing had said that this might be.
+#[test]
+fn mount_for_reading_says_whether_a_later_mount_may_show_another_state() {
+    let mut memory = memory(&GEOMETRY);
+    let (volume, [now, before]) = used_volume(GEOMETRY, 1, 60, End::Cut);
+    let mut fs = mount(&volume, &[], Access::ReadOnly, &mut memory);
+    assert!(!fs.is_settled() && fs.damage().is_none());
+    (0..FILES).for_each(|number| assert_eq!(read(&mut fs, number).unwrap_or_default(), now[number]));
+    let newest = fs.describe().journal.expect("a journal page");
+    let mut fs = mount(&volume, &[newest], Access::ReadWrite, &mut memory);
+    assert!(fs.is_settled() && fs.damage().is_none());
+    (0..FILES).for_each(|number| assert_eq!(read(&mut fs, number).unwrap_or_default(), before[number]));
+    assert_ne!(now, before);
+
+    // A commit that may be there, or not.
+    fs.set_commit_on(CommitOn::MANUAL);
+    add_a_file(&mut fs).expect("a change");
+    fs.commit().expect("commit");
+    assert!(fs.is_settled());
+    let mut file = fs.open("more", OpenOptions::WRITE).expect("open");
+    fs.write(&mut file, 0, &[8]).expect("write");
+    fs.flash_mut().left = 0;
+    assert_eq!((fs.commit(), fs.is_settled()), (Err(Error::Unknown), false));
+
+    // Nothing is open after a clean end.
+    let (volume, _) = used_volume(GEOMETRY, 1, 60, End::Unmounted);
+    assert!(mount(&volume, &[], Access::ReadOnly, &mut memory).is_settled());
+}
+
+/// Every write-back of the leaf failed, and with it every call that needed room in the overlay, until the next mount said why.
+#[test]
+fn leaf_that_is_lost_while_mounted_is_told_and_makes_the_volume_read_only() {
+    const PAGES: u64 = 60;
+    let mut memory = memory(&GEOMETRY);
+    let (volume, _) = used_volume(GEOMETRY, 1, 100, End::Unmounted);
+    let mut fs = mount(&volume, &[], Access::ReadWrite, &mut memory);
+    let page_bytes = u64::from(fs.usage().logical_bytes);
+    let bytes = |stamp: u64| vec![stamp as u8; page_bytes as usize];
+    let mut file = fs.open("large", OpenOptions::DURABLE).expect("open");
+    (0..PAGES).for_each(|page| fs.write(&mut file, page * page_bytes, &bytes(page)).expect("write"));
+    let volume = fs.unmount().expect("unmount");
+    let is_leaf = |page: &PageIndex| mount(&volume, &[*page], Access::ReadOnly, &mut memory).damage() == Some(Damage::Leaf);
+    let leaves: Vec<_> = (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(is_leaf).collect();
+    for page in leaves.iter().copied() {
+        // One that fails now and then costs nobody anything.
+        for failing in [u32::MAX, 2] {
+            let mut memory = self::memory(&GEOMETRY);
+            let mut fs = mount(&volume, &[], Access::ReadWrite, &mut memory);
+            let mut file = fs.open("large", OpenOptions::DURABLE).expect("open");
+            (fs.flash_mut().lost, fs.flash_mut().failing) = (vec![page], failing);
+            let mut write = |stamp: u64| fs.write(&mut file, stamp * 7 % PAGES * page_bytes, &bytes(stamp));
+            let failed = (PAGES..PAGES + 1000).find_map(|stamp| write(stamp).err().map(|error| (stamp, error)));
+            let Some((stamp, error)) = failed else {
+                assert_eq!((failing, fs.damage(), fs.health().read_only), (2, None, false), "page {page} lost");
+                continue;
+            };
+            assert!(failing > 2 && matches!(error, Error::Corrupt | Error::ReadOnly), "page {page} lost: {error}");
+            assert_eq!((fs.damage(), fs.health().read_only), (Some(Damage::Leaf), true), "page {page} lost: {error}");
+            assert_eq!(accept(&mut fs), Err(Error::ReadOnly));
+            // What was written before is there, and can be read: the overlay knows where.
+            let mut found = bytes(0);
+            let newest = stamp - 1;
+            assert_eq!(fs.read(&mut file, newest * 7 % PAGES * page_bytes, &mut found), Ok(page_bytes as usize));
+            assert_eq!(found, bytes(newest));
+            // The next mount says the same. Where the page can be read again, nothing is lost.
+            let Lossy { chip, .. } = fs.unmount().expect("unmount");
+            let volume = Lossy { chip, ..volume.clone() };
+            let fs = mount(&volume, &[page], Access::ReadWrite, &mut memory);
+            assert_eq!((fs.damage(), fs.health().read_only), (Some(Damage::Leaf), true), "page {page} lost, mounted again");
+            let mut fs = mount(&volume, &[], Access::ReadWrite, &mut memory);
+            assert_eq!((fs.damage(), fs.health().read_only), (None, false), "page {page} there again");
+            let mut file = fs.open("large", OpenOptions::DURABLE).expect("open");
+            assert_eq!(fs.read(&mut file, newest * 7 % PAGES * page_bytes, &mut found), Ok(page_bytes as usize));
+            assert_eq!(found, bytes(newest));
+        }
+    }
+    assert!(!leaves.is_empty());
 }
 
 #[test]

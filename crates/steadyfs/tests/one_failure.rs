@@ -13,9 +13,9 @@ use steadyfs::media::Geometry;
 
 /// A chip with double pages that copies by itself, one with single pages, and one whose blocks have no power of two of pages.
 const CHIPS: [(Geometry, bool, u16); 3] = [
-    (Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64 }, true, 2),
-    (Geometry { page_bytes: 2048, pages_per_block: 16, block_count: 48 }, false, 1),
-    (Geometry { page_bytes: 256, pages_per_block: 24, block_count: 64 }, false, 1),
+    (Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false }, true, 2),
+    (Geometry { page_bytes: 2048, pages_per_block: 16, block_count: 48, programs_bytes: false }, false, 1),
+    (Geometry { page_bytes: 256, pages_per_block: 24, block_count: 64, programs_bytes: false }, false, 1),
 ];
 
 /// Every kind of call, with and without commits, small and whole pages, pages that are written twice in a transaction, and enough names that

@@ -8,7 +8,7 @@ use steadyfs::media::nor::{NorPages, page_bytes_for};
 use steadyfs::{Config, File, FileSystem};
 
 /// 128 MiB of NAND.
-pub const NAND_128_MIB: Geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 };
+pub const NAND_128_MIB: Geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
 /// 16 MiB of NOR in blocks of 64 KiB.
 pub const NOR_16_MIB: Geometry = nor_geometry(64 << 10, 256);
 /// 1 MiB of NOR in blocks of 4 KiB.
@@ -16,7 +16,7 @@ pub const NOR_1_MIB: Geometry = nor_geometry(4 << 10, 256);
 
 const fn nor_geometry(block_bytes: u32, block_count: u32) -> Geometry {
     let page_bytes = page_bytes_for(block_bytes);
-    Geometry { page_bytes, pages_per_block: NorPages::<Nor>::pages_per_block(block_bytes, page_bytes), block_count }
+    Geometry { page_bytes, pages_per_block: NorPages::<Nor>::pages_per_block(block_bytes, page_bytes), block_count, programs_bytes: false }
 }
 
 /// Bytes of tables and buffers with the default settings.

@@ -48,6 +48,8 @@ struct Summary {
     mended: u32,
     /// Whether so many blocks are bad that the volume can only be read.
     worn_out: bool,
+    /// Whether a mount for writing may show the last commit otherwise.
+    unsettled: bool,
     findings: Vec<String>,
 }
 
@@ -85,10 +87,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Ok(checked) => checked,
         Err(error) => return ended_early(&volume, error, &missing, &findings, arguments.json),
     };
-    let worn_out = volume.is_worn_out();
+    let (worn_out, unsettled) = (volume.is_worn_out(), volume.is_unsettled());
     volume.close(&arguments.chip)?;
     let (count, mended) = (findings.len() as u64 + missing.count(), checked.mended + u32::from(missing.repaired));
-    let summary = Summary::of(&checked, worn_out, missing, findings);
+    let summary = Summary { unsettled, ..Summary::of(&checked, worn_out, missing, findings) };
     if arguments.json {
         print_json(&summary)?
     } else {
@@ -138,7 +140,7 @@ impl Missing {
 impl Summary {
     fn of(checked: &Checked, worn_out: bool, missing: Missing, findings: Vec<String>) -> Self {
         let Checked { files, directories, pages, mended, .. } = *checked;
-        Self { missing, files, directories, pages, mended, worn_out, findings }
+        Self { missing, files, directories, pages, mended, worn_out, unsettled: false, findings }
     }
 
     fn text(&self) -> String {
@@ -146,12 +148,13 @@ impl Summary {
         let is_sound = self.findings.is_empty() && self.missing.lost.is_none();
         let (files, directories) = (u64::from(self.files), u64::from(self.directories));
         format!(
-            "{findings}{}, {}, {} pages: {}\n{}",
+            "{findings}{}, {}, {} pages: {}\n{}{}",
             counted(files, "file", "files"),
             counted(directories, "directory", "directories"),
             format_count(self.pages.into()),
             if is_sound { "sound" } else { "damaged" },
-            if self.worn_out { format!("worn out: {WORN_OUT}\n") } else { String::new() }
+            if self.worn_out { format!("worn out: {WORN_OUT}\n") } else { String::new() },
+            if self.unsettled { format!("unsettled: {}\n", damage::UNSETTLED) } else { String::new() }
         )
     }
 }

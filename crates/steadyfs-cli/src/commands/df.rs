@@ -44,6 +44,8 @@ pub struct Room {
     pub worn_out: bool,
     /// What is lost: root, record, journal or leaf; nothing where all is there.
     pub damage: Option<&'static str>,
+    /// Whether a mount for writing may show the last commit otherwise.
+    pub unsettled: bool,
     #[serde(skip)]
     lost: Option<Damage>,
 }
@@ -56,7 +58,19 @@ impl Room {
         let free_bytes = usable_bytes.saturating_sub(used_bytes);
         let (worn_out, lost) = (volume.is_worn_out(), volume.fs.damage());
         let damage = lost.map(damage::name);
-        Self { usable_bytes, used_bytes, free_bytes, logical_bytes, files, files_max, memory_bytes, worn_out, damage, lost }
+        Self {
+            usable_bytes,
+            used_bytes,
+            free_bytes,
+            logical_bytes,
+            files,
+            files_max,
+            memory_bytes,
+            worn_out,
+            damage,
+            unsettled: volume.is_unsettled(),
+            lost,
+        }
     }
 
     /// The room as lines of text.
@@ -74,6 +88,9 @@ impl Room {
         }
         if let Some(lost) = self.lost {
             room += &facts([("Damage", damage::describe(lost).to_string())]);
+        }
+        if self.unsettled {
+            room += &facts([("Unsettled", damage::UNSETTLED.to_string())]);
         }
         room
     }

@@ -38,10 +38,10 @@ const HEADS: [&str; 3] = ["data", "moved", "journal"];
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
     let volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
-    let (description, damage) = (volume.fs.describe(), volume.fs.damage());
+    let (description, damage, unsettled) = (volume.fs.describe(), volume.fs.damage(), volume.is_unsettled());
     let blocks: Vec<_> = (0..description.geometry.block_count).filter_map(|block| volume.fs.block(block)).collect();
     volume.close(&arguments.chip)?;
-    let dump = Dump::of(&description, &blocks, damage);
+    let dump = Dump::of(&description, &blocks, damage, unsettled);
     if arguments.json { print_json(&dump) } else { print(&dump.text()) }
 }
 
@@ -85,6 +85,8 @@ struct Root {
     sequence: u64,
     /// What is lost: root, record, journal or leaf; nothing where all is there.
     damage: Option<&'static str>,
+    /// Whether a mount for writing may show the last commit otherwise.
+    unsettled: bool,
 }
 
 #[derive(Serialize)]
@@ -111,7 +113,7 @@ struct Block {
 }
 
 impl Dump {
-    fn of(description: &Description, blocks: &[BlockInfo], lost: Option<Damage>) -> Self {
+    fn of(description: &Description, blocks: &[BlockInfo], lost: Option<Damage>, unsettled: bool) -> Self {
         let block = |(block, info): (usize, &BlockInfo)| Block {
             block: block as u32,
             state: state(info.state),
@@ -131,6 +133,7 @@ impl Dump {
                 overlay_entries: description.overlay_entries,
                 sequence: description.sequence,
                 damage: lost.map(damage::name),
+                unsettled,
             },
             journal: Journal {
                 page: description.journal,
@@ -155,6 +158,7 @@ impl Dump {
             ("Overlay", format!("{} of {} entries", root.overlay_entries, superblock.overlay_entries)),
             ("Journal", newest),
             ("Damage", root.damage.unwrap_or("none").to_string()),
+            ("Settled", if root.unsettled { "no" } else { "yes" }.to_string()),
         ]);
         let heads = facts(self.heads.iter().map(|head| {
             let place = head.block.zip(head.next_page).map_or("none".to_string(), |(block, page)| at(block, page));

@@ -61,6 +61,8 @@ struct State {
     worn_out: bool,
     /// What is lost: root, record, journal or leaf; nothing where all is there.
     damage: Option<&'static str>,
+    /// Whether a mount for writing may show the last commit otherwise.
+    unsettled: bool,
     #[serde(skip)]
     lost: Option<Damage>,
 }
@@ -101,6 +103,7 @@ impl State {
             life_used_permille: endurance.map(|endurance| health.life_used_permille(endurance)),
             worn_out: health.worn_out,
             damage: lost.map(damage::name),
+            unsettled: volume.is_unsettled(),
             lost,
         }
     }
@@ -124,6 +127,7 @@ impl fmt::Display for State {
         let state = match self.lost {
             _ if self.worn_out => format!("worn out: {WORN_OUT}"),
             Some(lost) => format!("damaged: {}", damage::describe(lost)),
+            None if self.unsettled => format!("can be written; {}", damage::UNSETTLED),
             None => "can be written".to_string(),
         };
         f.write_str(&facts([("State", state)]))

@@ -139,7 +139,7 @@ mod tests {
     use steadyfs_sim::fault::{BitErrorModel, BitErrors};
     use steadyfs_sim::{Nand, NandTiming};
 
-    const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64 };
+    const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
     const MONTH_HOURS: u32 = 730;
 
     /// A round on a chip that has aged, and one more.

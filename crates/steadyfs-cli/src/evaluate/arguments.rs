@@ -51,7 +51,8 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Workloads: random and hot (90 % of writes to a tenth) overwrite a file, append grows one, log drops its oldest data as
-it grows, adversary always overwrites where reclaiming space costs most.
+it grows, adversary always overwrites where reclaiming space costs most. adversary-append appends small records to several
+files, and prepares each append, outside of the measurement, so that it takes long: how near does it come to the bound?
 
 With --idle, the volume is told how much the next burst programs (a page for each smaller write) and may work ahead. All
 numbers are those of the accesses, and idle work is counted apart. The buffer is computed over the accesses, one burst after

@@ -1,4 +1,4 @@
-//! What a volume has lost, in the words of the commands.
+//! What a volume has lost, or has not settled, in the words of the commands.
 
 use steadyfs::Damage;
 
@@ -28,3 +28,6 @@ pub fn describe(damage: Damage) -> &'static str {
 
 /// What may be done about it.
 pub const REMEDY: &str = "the volume can only be read until `steady check --repair` accepts that";
+
+/// What it means that a volume is mounted for reading that was not unmounted, in one sentence.
+pub const UNSETTLED: &str = "was not unmounted: until a mount for writing settles it, the last commit may be there or not";

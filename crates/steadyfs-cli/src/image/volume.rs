@@ -26,13 +26,15 @@ pub struct Volume<'m> {
 }
 
 impl<'m> Volume<'m> {
-    /// Opens and mounts an image or device, and warns on standard error where something is lost.
+    /// Opens and mounts an image or device, and warns on standard error where something is lost or unsettled.
     pub fn open(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
         let volume = Self::examine(path, options, access, memory)?;
-        if let Some(lost) = volume.fs.damage() {
-            let sentence = format!("{}: {}; {}", volume.label, damage::describe(lost), damage::REMEDY);
-            eprintln!("warning: {}", for_terminal(&sentence));
-        }
+        let what = match volume.fs.damage() {
+            Some(lost) => format!("{}; {}", damage::describe(lost), damage::REMEDY),
+            None if volume.is_unsettled() => damage::UNSETTLED.to_string(),
+            None => return Ok(volume),
+        };
+        eprintln!("warning: {}", for_terminal(&format!("{}: {what}", volume.label)));
         Ok(volume)
     }
 
@@ -54,6 +56,11 @@ impl<'m> Volume<'m> {
     /// Whether so many blocks are bad that the volume can only be read.
     pub fn is_worn_out(&self) -> bool {
         self.fs.health().worn_out
+    }
+
+    /// Whether a mount for writing may show the last commit otherwise.
+    pub fn is_unsettled(&self) -> bool {
+        !self.fs.is_settled() && self.fs.damage().is_none() && !self.is_worn_out()
     }
 
     /// What an error of the volume means, in one sentence.

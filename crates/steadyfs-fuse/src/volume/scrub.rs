@@ -81,7 +81,7 @@ mod tests {
     use steadyfs_sim::fault::{BitErrorModel, BitErrors};
     use steadyfs_sim::{Nand, NandTiming};
 
-    const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64 };
+    const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
     const PAGES: u64 = 400;
     const DAY: Duration = Duration::from_secs(24 * 3600);
     /// Flips come with age alone: a page is weak after some months.

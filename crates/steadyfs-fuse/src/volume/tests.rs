@@ -11,7 +11,7 @@ use steadyfs_hostile::seal::forge;
 use steadyfs_sim::{FailOps, Nand, NandTiming};
 
 fn volume<T>(test: impl FnOnce(&mut Volume<'_, '_, FailOps<Nand>>) -> T) -> T {
-    let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 64 };
+    let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 64, programs_bytes: false };
     let flash = FailOps::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1), 1);
     let config = Config::for_geometry(&flash.geometry());
     let mut memory = vec![0; config.memory_bytes(&geometry)];
@@ -86,7 +86,7 @@ const FILE_BYTES: usize = 54_321;
 
 /// A volume with a file and a directory of five directories, of which bytes were forged.
 fn forged<T>(changes: &[(&[u8], &[u8])], test: impl FnOnce(&mut Volume<'_, '_, Ram>) -> T) -> T {
-    let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64 };
+    let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
     let config = Config::for_geometry(&geometry);
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let ram = FileSystem::format(Ram::new(geometry), &config, &mut memory).unwrap();

@@ -28,7 +28,7 @@ impl Chip {
 
     /// A chip of blocks of 128 KiB, with an empty volume on it.
     pub fn with_blocks(block_count: u32, seed: u64) -> Self {
-        let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count };
+        let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count, programs_bytes: false };
         Self::formatted(Nand::with_geometry(geometry, NandTiming::ROUND, seed), seed)
     }
 
@@ -99,6 +99,12 @@ impl Flash for Chip {
     }
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), ChipFailure> {
         self.lock().program_loaded(page, tag)
+    }
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), ChipFailure> {
+        self.lock().read_bytes(block, offset, data)
+    }
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), ChipFailure> {
+        self.lock().program_bytes(block, offset, data)
     }
     fn erase(&mut self, block: BlockIndex) -> Result<(), ChipFailure> {
         self.lock().erase(block)

@@ -219,6 +219,14 @@ impl Flash for Image {
         self.flash_mut().program_loaded(page, tag)
     }
 
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.flash_mut().read_bytes(block, offset, data)
+    }
+
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        self.flash_mut().program_bytes(block, offset, data)
+    }
+
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         self.flash_mut().erase(block)
     }

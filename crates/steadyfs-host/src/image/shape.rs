@@ -94,7 +94,7 @@ impl Shape {
     pub(super) fn of_nor_file(geometry: Geometry, offset: u64, length: u64) -> Result<Self, ImageError> {
         let damaged = |(found, expected)| ImageError::Superblock { offset, found, expected };
         check_geometry(&geometry).map_err(damaged)?;
-        let Geometry { page_bytes, pages_per_block, block_count } = geometry;
+        let Geometry { page_bytes, pages_per_block, block_count, .. } = geometry;
         // The first page begins behind the tag table, so that its offset tells the table's size.
         let block_bytes = offset as u32 + pages_per_block * page_bytes;
         let shape = Self::Nor { page_bytes, block_bytes, block_count };
@@ -144,7 +144,7 @@ impl Shape {
                 demand(whole, "block_bytes", block_bytes, "a multiple of page_bytes, at least 5 of them")?;
                 demand(self.file_bytes() <= 1 << 32, "block_count", block_count, "at most 4 GiB in all")?;
                 let pages_per_block = NorPages::<NorImage>::pages_per_block(block_bytes, page_bytes);
-                check_geometry(&Geometry { page_bytes, pages_per_block, block_count })
+                check_geometry(&Geometry { page_bytes, pages_per_block, block_count, programs_bytes: false })
             }
         }
     }
@@ -165,7 +165,7 @@ fn check_page(page_bytes: u32) -> Result<(), Misfit> {
 
 /// Refuses a geometry that no volume has.
 fn check_geometry(geometry: &Geometry) -> Result<(), Misfit> {
-    let Geometry { page_bytes, pages_per_block, block_count } = *geometry;
+    let Geometry { page_bytes, pages_per_block, block_count, .. } = *geometry;
     check_page(page_bytes)?;
     demand((4..=256).contains(&pages_per_block), "pages_per_block", pages_per_block, PAGES_PER_BLOCK)?;
     demand((16..=0x10_0000).contains(&block_count), "block_count", block_count, BLOCK_COUNT)
@@ -179,7 +179,7 @@ fn demand(holds: bool, name: &str, value: u32, expected: &'static str) -> Result
 mod tests {
     use super::*;
 
-    const GEOMETRY: Geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 };
+    const GEOMETRY: Geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
 
     #[test]
     fn nand_of_2_kib_pages_has_64_spare_bytes() {
@@ -236,7 +236,7 @@ mod tests {
             Shape::Nor { page_bytes: 512, block_bytes: 4096, block_count: 15 },
             Shape::Nor { page_bytes: 512, block_bytes: u32::MAX, block_count: u32::MAX },
             Shape::Nor { page_bytes: 256, block_bytes: 0x1_0000, block_count: 0x1_0001 },
-            Shape::nand(Geometry { page_bytes: 512, pages_per_block: u32::MAX, block_count: u32::MAX }),
+            Shape::nand(Geometry { page_bytes: 512, pages_per_block: u32::MAX, block_count: u32::MAX, programs_bytes: false }),
         ] {
             assert!(matches!(shape.check(), Err(ImageError::Shape { .. })), "{shape:?}");
         }

@@ -63,7 +63,8 @@ fn parse(bytes: &[u8], offset: usize, length: u64) -> Result<(Geometry, u32), Im
         return Err(ImageError::Version { offset, found });
     }
     let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-    let geometry = Geometry { page_bytes: number(10), pages_per_block: number(14), block_count: number(18) };
+    let geometry =
+        Geometry { page_bytes: number(10), pages_per_block: number(14), block_count: number(18), programs_bytes: false };
     let copy = number(40);
     if copy >= geometry.block_count {
         let found = format!("the second copy is in block {copy}");
@@ -96,7 +97,7 @@ mod tests {
     #[test]
     fn a_superblock_at_byte_0_is_that_of_nand() {
         let head = at(0, superblock(VERSION, [2048, 64, 1024]));
-        let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 };
+        let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
         assert_eq!(recognise(&head, 65_536 * 2112).unwrap(), Recognised { shape: Shape::nand(geometry), copy: 1 });
     }
 

@@ -129,7 +129,7 @@ fn geometry(page_bytes: u32, erase_bytes: u32, size: u64) -> Result<Geometry, Mt
         return Err(refuse("whole pages in a block and whole blocks"));
     }
     let block_count = u32::try_from(size / u64::from(erase_bytes)).map_err(|_| refuse("fewer blocks"))?;
-    Ok(Geometry { page_bytes, pages_per_block: erase_bytes / page_bytes, block_count })
+    Ok(Geometry { page_bytes, pages_per_block: erase_bytes / page_bytes, block_count, programs_bytes: false })
 }
 
 fn is_any(error: &io::Error, errnos: &[Errno]) -> bool {
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn sizes_that_do_not_divide_each_other_are_refused() {
         let found = geometry(2048, 131_072, 1 << 27).unwrap();
-        assert_eq!(found, Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 });
+        assert_eq!(found, Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false });
         for (page_bytes, erase_bytes, size) in
             [(0, 131_072, 1 << 27), (2048, 0, 1 << 27), (2048, 3000, 1 << 27), (2048, 131_072, (1 << 27) + 2048), (1, 1, 1 << 32)]
         {

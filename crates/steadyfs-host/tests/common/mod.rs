@@ -11,7 +11,7 @@ use steadyfs::{Access, Config, FileSystem, OpenOptions};
 use steadyfs_host::image::{Image, Shape};
 
 /// Small NAND.
-pub const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64 };
+pub const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 /// Small NAND with the usual spare area.
 pub const NAND: Shape = Shape::Nand { geometry: GEOMETRY, spare_bytes: 18 };
 /// Small NOR.
@@ -19,8 +19,14 @@ pub const NOR: Shape = Shape::Nor { page_bytes: 256, block_bytes: 4096, block_co
 /// NAND with two sizes of spare area, single and double pages, and NOR with one and several pages of tags.
 pub const SHAPES: [Shape; 5] = [
     NAND,
-    Shape::Nand { geometry: Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 32 }, spare_bytes: 64 },
-    Shape::Nand { geometry: Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 32 }, spare_bytes: 128 },
+    Shape::Nand {
+        geometry: Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 32, programs_bytes: false },
+        spare_bytes: 64,
+    },
+    Shape::Nand {
+        geometry: Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 32, programs_bytes: false },
+        spare_bytes: 128,
+    },
     NOR,
     Shape::Nor { page_bytes: 512, block_bytes: 65_536, block_count: 32 },
 ];

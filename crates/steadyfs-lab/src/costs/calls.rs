@@ -377,7 +377,7 @@ mod tests {
     use steadyfs_sim::{Nand, NandTiming};
 
     fn run(promise: fn(Bound) -> Bound) -> Result<(u32, Usage, Vec<CallCost>), CostsError> {
-        let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 256 };
+        let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 256, programs_bytes: false };
         let options = Options { files: Some(300), ..Options::default() };
         measure(Nand::with_geometry(geometry, NandTiming::ROUND, 1), &options, promise)
     }
@@ -406,7 +406,7 @@ mod tests {
 
     #[test]
     fn more_files_than_the_volume_holds_are_refused() {
-        let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 64 };
+        let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 64, programs_bytes: false };
         let chip = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
         let options = Options { files: Some(10_000), ..Options::default() };
         let error = measure(chip, &options, |bound| bound).unwrap_err();

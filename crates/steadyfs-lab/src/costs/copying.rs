@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn every_way_copies_all_bytes_and_programs_little_more_whatever_the_size_of_a_write() {
-        let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 128 };
+        let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 128, programs_bytes: false };
         for way in ways() {
             let chip = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
             let copy = way.measure(chip).unwrap_or_else(|error| panic!("{way:?}: {error}"));

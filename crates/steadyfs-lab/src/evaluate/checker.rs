@@ -153,6 +153,11 @@ impl<'p, 'r> Checker<'p, 'r> {
         Ok((spent, prepared))
     }
 
+    /// Leaves the calls since the last access out of the next one.
+    pub fn leave_out(&mut self) {
+        (self.access, self.meets) = ((0, 0), (false, false));
+    }
+
     /// Ends an access.
     pub fn end_access(&mut self) {
         let (time_ns, bound_ns) = std::mem::take(&mut self.access);

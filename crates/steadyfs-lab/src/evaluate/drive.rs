@@ -252,12 +252,12 @@ mod tests {
 
     /// One MiB of NAND with logical pages of 1 KiB.
     fn chip() -> Nand {
-        let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 128 };
+        let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 128, programs_bytes: false };
         Nand::with_geometry(geometry, NandTiming::ROUND, 1)
     }
 
     fn options(workload: Workload) -> Options {
-        let write_bytes = if workload == Workload::Log { 64 } else { 1024 };
+        let write_bytes = workload.default_write_bytes().min(1024);
         Options { workload, write_bytes, accesses: 500, ..Options::default() }
     }
 

@@ -28,6 +28,8 @@ pub enum Workload {
     Hot,
     /// Overwrites in the fullest block, the choice that costs reclaim most.
     Adversary,
+    /// Appends of small records to several files, each prepared so that it costs much.
+    AdversaryAppend,
 }
 
 /// The name is none of those known.
@@ -62,17 +64,18 @@ impl Timing {
 
 impl Workload {
     /// All workloads with their names.
-    pub const NAMES: [(&'static str, Workload); 5] = [
+    pub const NAMES: [(&'static str, Workload); 6] = [
         ("random", Workload::Random),
         ("append", Workload::Append),
         ("log", Workload::Log),
         ("hot", Workload::Hot),
         ("adversary", Workload::Adversary),
+        ("adversary-append", Workload::AdversaryAppend),
     ];
 
-    /// Bytes of a write where nobody chooses: records of 64 bytes in a log, 4,096 elsewhere.
+    /// Bytes of a write where nobody chooses: records of 64 bytes in a log and by the adversary that appends, 4,096 elsewhere.
     pub fn default_write_bytes(self) -> u64 {
-        if self == Workload::Log { 64 } else { 4096 }
+        if matches!(self, Workload::Log | Workload::AdversaryAppend) { 64 } else { 4096 }
     }
 }
 

@@ -76,6 +76,18 @@ impl Overwrites {
         checker: &mut Checker<'_, '_>,
         write_bytes: u64,
     ) -> Result<u64, EvaluateError> {
+        let offset = self.overwrite(fs, checker, write_bytes)?;
+        checker.end_access();
+        Ok(offset)
+    }
+
+    /// The same within an access.
+    pub fn overwrite<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        checker: &mut Checker<'_, '_>,
+        write_bytes: u64,
+    ) -> Result<u64, EvaluateError> {
         let offset = self.choose(fs, write_bytes);
         self.writes += 1;
         let page_bytes = self.page.len() as u64;
@@ -86,8 +98,21 @@ impl Overwrites {
             self.write_piece(fs, checker, at, bytes as usize, call)?;
             at += bytes;
         }
-        checker.end_access();
         Ok(offset)
+    }
+
+    /// Overwrites so many bytes at random within a page, within an access.
+    pub fn patch<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        checker: &mut Checker<'_, '_>,
+        bytes: usize,
+    ) -> Result<(), EvaluateError> {
+        let page_bytes = self.page.len();
+        let page = self.rng.u64(..self.file_bytes() / page_bytes as u64);
+        let within = self.rng.usize(..=page_bytes - bytes);
+        self.writes += 1;
+        self.write_piece(fs, checker, page * page_bytes as u64 + within as u64, bytes, Call::Write(bytes as u32))
     }
 
     /// Where the next write goes.
@@ -97,7 +122,7 @@ impl Overwrites {
         let place = match self.workload {
             Workload::Hot if self.rng.u32(0..10) < 9 || hot == places => self.rng.u64(0..hot),
             Workload::Hot => self.rng.u64(hot..places),
-            Workload::Adversary => {
+            Workload::Adversary | Workload::AdversaryAppend => {
                 let pages = fs.flash().fullest();
                 let page = self.rng.choice(pages).unwrap_or(0);
                 (u64::from(page) * self.page.len() as u64 / write_bytes).min(places - 1)

@@ -175,12 +175,12 @@ impl Ring {
 }
 
 /// What stands in a file from a byte on: it differs from file to file, from page to page and from byte to byte.
-fn fill_with_content(number: u64, offset: u64, bytes: &mut [u8]) {
+pub(super) fn fill_with_content(number: u64, offset: u64, bytes: &mut [u8]) {
     for (at, byte) in (offset..).zip(bytes) {
         *byte = (number ^ at ^ at >> 7 ^ at >> 12).wrapping_mul(0xB5) as u8;
     }
 }
 
-fn name(number: u64) -> String {
+pub(super) fn name(number: u64) -> String {
     format!("log-{number}")
 }

@@ -208,6 +208,14 @@ impl<C: Flash + Metered> Flash for TagTracker<C> {
         Ok(())
     }
 
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.chip.read_bytes(block, offset, data)
+    }
+
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        self.chip.program_bytes(block, offset, data)
+    }
+
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         self.contents[block as usize].clear();
         self.erase_counts[block as usize] += 1;
@@ -245,7 +253,7 @@ mod tests {
 
     #[test]
     fn fullest_block_follows_programs_and_copies() {
-        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4 };
+        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
         let mut tracker = TagTracker::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1));
         assert!(tracker.fullest().is_empty());
         program(&mut tracker, 0, 70, 0);

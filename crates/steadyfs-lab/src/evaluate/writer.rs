@@ -1,5 +1,6 @@
 //! Where the bytes of a workload go, whichever it is, and what must be read back.
 
+use super::appends::{self, Appends};
 use super::checker::{Checker, Verdict, Volume};
 use super::overwrites::Overwrites;
 use super::ring::Ring;
@@ -47,6 +48,7 @@ pub enum Doubt {
 pub enum Writer {
     Overwrites(Overwrites),
     Ring(Ring),
+    Appends(Appends),
 }
 
 impl Writer {
@@ -58,6 +60,11 @@ impl Writer {
         mut written: impl FnMut(Range<u64>),
     ) -> Result<Writer, EvaluateError> {
         let Plan { workload, seed, fill_bytes, write_bytes } = *plan;
+        if workload == Workload::AdversaryAppend {
+            let files = Appends::fill(plan, fs, checker)?;
+            written(0..files.large_bytes());
+            return Ok(Writer::Appends(files));
+        }
         if !matches!(workload, Workload::Append | Workload::Log) {
             let pages = fill_bytes / u64::from(fs.usage().logical_bytes);
             let file = Overwrites::fill(workload, seed, pages, fs, checker)?;
@@ -82,6 +89,7 @@ impl Writer {
         match self {
             Writer::Overwrites(file) => file.access(fs, checker, write_bytes),
             Writer::Ring(ring) => ring.access(fs, checker, write_bytes),
+            Writer::Appends(files) => files.access(fs, checker, write_bytes),
         }
     }
 
@@ -94,6 +102,7 @@ impl Writer {
         match self {
             Writer::Overwrites(file) => file.read_back(fs, checker),
             Writer::Ring(ring) => ring.read_back(fs, checker),
+            Writer::Appends(files) => files.read_back(fs, checker),
         }
     }
 
@@ -116,6 +125,7 @@ impl Writer {
                 burst_ns: call.burst_ns + FILE_CALLS * call.rate_ns,
                 rate_ns: calls * call.rate_ns + (FILE_CALLS * call.rate_ns).div_ceil((ring.file_bytes() / write_bytes).max(1)),
             },
+            Writer::Appends(_) => Envelope { burst_ns: call.burst_ns, rate_ns: (calls + appends::CALLS) * call.rate_ns },
         };
         verdict.envelopes.map(of_accesses).to_vec()
     }
@@ -125,6 +135,7 @@ impl Writer {
         match self {
             Writer::Overwrites(file) => vec![file.file()],
             Writer::Ring(ring) => ring.files(),
+            Writer::Appends(files) => files.files(),
         }
     }
 
@@ -133,6 +144,7 @@ impl Writer {
         match self {
             Writer::Overwrites(overwrites) => overwrites.expect(offset, bytes),
             Writer::Ring(ring) => ring.expect(file, offset, bytes),
+            Writer::Appends(files) => files.expect(file, offset, bytes),
         }
     }
 
@@ -141,6 +153,7 @@ impl Writer {
         match self {
             Writer::Overwrites(overwrites) => overwrites.doubt(),
             Writer::Ring(ring) => ring.doubt(),
+            Writer::Appends(files) => files.doubt(),
         }
     }
 }

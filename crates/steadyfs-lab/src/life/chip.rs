@@ -15,7 +15,7 @@ pub type LifeChip = FailOps<BitErrors<Nand>>;
 pub fn make(profile: &Profile, options: &Options) -> Result<LifeChip, EvaluateError> {
     let nand = profile.nand().ok_or_else(|| EvaluateError::NotNand { device: profile.name.clone() })?;
     let Options { blocks, pages_per_block, endurance, spread_percent, seed, .. } = *options;
-    let geometry = Geometry { page_bytes: nand.page_bytes, pages_per_block, block_count: blocks };
+    let geometry = Geometry { page_bytes: nand.page_bytes, pages_per_block, block_count: blocks, programs_bytes: false };
     let timing = NandTiming::of(nand, options.timing.choice());
     let chip = Nand::with_geometry(geometry, timing, seed).with_on_chip_copy(nand.on_chip_copy);
     let model = BitErrorModel { endurance, ..BitErrorModel::SLC };

@@ -161,6 +161,18 @@ impl Flash for Medium {
         either!(mut self, chip => chip.program_loaded(page, tag))
     }
 
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.count_read();
+        either!(mut self, chip => chip.read_bytes(block, offset, data))
+    }
+
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        if self.lies() {
+            return Ok(());
+        }
+        either!(mut self, chip => chip.program_bytes(block, offset, data))
+    }
+
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         either!(mut self, chip => chip.erase(block))
     }
@@ -181,6 +193,10 @@ impl Tearable for Medium {
 
     fn program_loaded_torn(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES], torn: Torn) {
         either!(mut self, chip => chip.program_loaded_torn(page, tag, torn))
+    }
+
+    fn program_bytes_torn(&mut self, block: BlockIndex, offset: u32, data: &[u8], torn: Torn) {
+        either!(mut self, chip => chip.program_bytes_torn(block, offset, data, torn))
     }
 
     fn erase_torn(&mut self, block: BlockIndex, torn: Torn) {

@@ -68,7 +68,7 @@ impl Volume {
     /// # Errors
     /// The chip cannot hold a volume.
     pub fn recommended(chip: Chip, geometry: Geometry) -> Result<Self, BadInput> {
-        let Geometry { page_bytes, pages_per_block, block_count } = geometry;
+        let Geometry { page_bytes, pages_per_block, block_count, .. } = geometry;
         let volume = Self {
             chip,
             page_bytes,
@@ -102,7 +102,10 @@ impl Volume {
             Kind::Nor(nor) => {
                 let (page_bytes, block_bytes) = (page_bytes_for(nor.default_erase_bytes), nor.default_erase_bytes);
                 let pages_per_block = block_bytes / page_bytes;
-                (Chip::Nor, Geometry { page_bytes, pages_per_block, block_count: nor.size_bytes / block_bytes })
+                (
+                    Chip::Nor,
+                    Geometry { page_bytes, pages_per_block, block_count: nor.size_bytes / block_bytes, programs_bytes: false },
+                )
             }
         };
         if block_count > geometry.block_count {
@@ -161,7 +164,11 @@ impl Volume {
         let Self { page_bytes, pages_per_block, block_count, .. } = *self;
         match self.chip {
             Chip::Nor => Medium::nor(page_bytes * pages_per_block, block_count, page_bytes, seed),
-            chip => Medium::nand(Geometry { page_bytes, pages_per_block, block_count }, chip == Chip::NandCopy, seed),
+            chip => Medium::nand(
+                Geometry { page_bytes, pages_per_block, block_count, programs_bytes: false },
+                chip == Chip::NandCopy,
+                seed,
+            ),
         }
     }
 
@@ -208,7 +215,10 @@ impl FromStr for Volume {
             'r' => Chip::Nor,
             '0'..='9' => {
                 let [page_bytes, pages_per_block, block_count] = numbers(&plain, "xx").ok_or_else(unknown)?;
-                return Self::recommended(Chip::Nand, Geometry { page_bytes, pages_per_block, block_count });
+                return Self::recommended(
+                    Chip::Nand,
+                    Geometry { page_bytes, pages_per_block, block_count, programs_bytes: false },
+                );
             }
             _ => return Err(unknown()),
         };

@@ -58,6 +58,14 @@ impl<C: Flash + Metered> Flash for Flushing<C> {
         self.chip.program_loaded(page, tag)
     }
 
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.chip.read_bytes(block, offset, data)
+    }
+
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        self.chip.program_bytes(block, offset, data)
+    }
+
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         self.chip.erase(block)
     }
@@ -83,7 +91,7 @@ mod tests {
 
     #[test]
     fn each_sync_takes_the_time_of_a_flush_also_through_a_trace() {
-        let geometry = Geometry { page_bytes: 512, pages_per_block: 8, block_count: 4 };
+        let geometry = Geometry { page_bytes: 512, pages_per_block: 8, block_count: 4, programs_bytes: false };
         let chip = Flushing::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1), 5_000);
         let mut trace = Trace::new(chip);
         trace.erase(0).unwrap();

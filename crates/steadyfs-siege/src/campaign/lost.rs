@@ -32,12 +32,15 @@ pub fn volume(seed: u64, log: &mut Log) {
     };
     let Some(is_clean) = prepare(&mut volume, log) else { return };
     // What an intact volume shows is what a damaged one must show, as far as it can be read.
-    let Some(truth) = truth(&mut volume, log) else { return };
-    volume.oracle.settle(truth);
+    let Some((truth, is_settled)) = truth(&mut volume, log) else { return };
+    // A mount that says that it is unsettled may be followed by one that shows another of the states that may be.
+    if is_settled {
+        volume.oracle.settle(truth);
+    } else {
+        log.count("volumes that are unsettled");
+    }
     let intact = volume.chip.clone();
-    // Only the last record of a volume that did not end well may be taken for what a cut left.
-    let is_whole = |page: &PageIndex| intact.is_programmed(*page);
-    let newest: Vec<PageIndex> = intact.newest().filter(is_whole).take(usize::from(volume.config.unit_pages)).collect();
+    let newest = newest(&volume, None);
     log.trace(|| format!("newest pages {:?}, ended well {is_clean}", intact.newest().collect::<Vec<_>>()));
     let (history, durable, next_id) = (volume.oracle.history.clone(), volume.oracle.durable.clone(), volume.oracle.next_id);
     let is_traced = log.is_traced;
@@ -98,12 +101,18 @@ fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
     may_go_on.then_some(is_clean)
 }
 
-/// What the intact volume shows.
-fn truth(volume: &mut Volume, log: &mut Log) -> Option<Rc<Tree>> {
+/// The pages of the last record, of which `lost` may be one: only those of a volume that did not end well may be taken for what a cut left.
+fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
+    let is_whole = |page: &PageIndex| lost == Some(*page) || volume.chip.is_programmed(*page);
+    volume.chip.newest().filter(is_whole).take(usize::from(volume.config.unit_pages)).collect()
+}
+
+/// What the intact volume shows, and whether every mount shows that.
+fn truth(volume: &mut Volume, log: &mut Log) -> Option<(Rc<Tree>, bool)> {
     let mut current = None;
     let result = volume.mount(Access::ReadOnly, log, |mut session| {
         if session.verify_mount(false) {
-            current = Some(session.oracle.current.clone());
+            current = Some((session.oracle.current.clone(), adapt::is_settled(&session.fs)));
         }
     });
     if let Err(error) = result {
@@ -210,31 +219,37 @@ fn while_mounted(volume: &mut Volume, page: PageIndex, is_unreadable: bool, log:
         let events = client::any_events(session.rng);
         session.choose(events);
         if !session.verify_mount(true) || !session.work(&habits, before, |_, _| true) {
-            return None;
+            return (false, None);
         }
         // What was programmed there may have been erased meanwhile.
         if !session.chip().is_programmed(page) {
-            return None;
+            return (false, None);
         }
         session.log.count("pages lost while mounted");
         session.chip().lose(page, is_unreadable);
         session.is_damaged = true;
         if !session.work(&habits, after, |_, _| true) {
-            return None;
+            return (false, None);
         }
         look_while_mounted(&mut session, piece, "mounted");
         if matches!(session.commit(), Answer::Done(())) {
             look_while_mounted(&mut session, piece, "after a commit");
         }
-        if session.rng.bool() { session.unmount() } else { None }
+        if session.rng.bool() { (true, session.unmount()) } else { (false, None) }
     });
+    let mut is_clean = false;
     match result {
-        Ok(failed) if failed.as_ref().is_some_and(|failed| failed.error == steadyfs::Error::Corrupt) => {}
-        Ok(failed) => volume.judge_unmount(failed, log),
+        Ok((_, Some(failed))) if matches!(failed.error, steadyfs::Error::Corrupt | steadyfs::Error::ReadOnly) => {}
+        Ok((ended_well, failed)) => {
+            is_clean = ended_well && failed.is_none();
+            volume.judge_unmount(failed, log);
+        }
         Err(error) => return log.find("mount refused before the loss", format!("{error:?}")),
     }
     if log.may_go_on() {
-        after_mount(volume, false, "after a remount: ", log);
+        // Nothing was programmed behind the page that was lost: nobody can tell it from one that a cut met.
+        let may_be_cut = !is_clean && newest(volume, Some(page)).contains(&page);
+        after_mount(volume, may_be_cut, "after a remount: ", log);
     }
 }
 

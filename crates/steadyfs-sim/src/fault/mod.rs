@@ -61,6 +61,11 @@ pub trait Tearable: Flash {
     /// Programs the page register, and lets power fail meanwhile. Nothing happens on a medium without on-chip copy.
     fn program_loaded_torn(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES], torn: Torn);
 
+    /// Programs bytes of a block, and lets power fail meanwhile. Nothing happens on a medium that programs whole pages only.
+    fn program_bytes_torn(&mut self, block: BlockIndex, offset: u32, data: &[u8], torn: Torn) {
+        let _ = (block, offset, data, torn);
+    }
+
     /// Erases one block, and lets power fail meanwhile: each page of the block may be left in another state.
     fn erase_torn(&mut self, block: BlockIndex, torn: Torn);
 
@@ -74,6 +79,9 @@ impl<F: Tearable + ?Sized> Tearable for &mut F {
     }
     fn program_loaded_torn(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES], torn: Torn) {
         (**self).program_loaded_torn(page, tag, torn);
+    }
+    fn program_bytes_torn(&mut self, block: BlockIndex, offset: u32, data: &[u8], torn: Torn) {
+        (**self).program_bytes_torn(block, offset, data, torn);
     }
     fn erase_torn(&mut self, block: BlockIndex, torn: Torn) {
         (**self).erase_torn(block, torn);

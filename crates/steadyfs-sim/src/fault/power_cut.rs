@@ -159,6 +159,21 @@ impl<F: Tearable> Flash for PowerCut<F> {
         }
     }
 
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.answer()?;
+        self.inner.read_bytes(block, offset, data)
+    }
+
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        match self.fate()? {
+            Fate::Complete => self.inner.program_bytes(block, offset, data),
+            Fate::Torn(torn) => {
+                self.inner.program_bytes_torn(block, offset, data, torn);
+                Err(Failure::Device)
+            }
+        }
+    }
+
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         match self.fate()? {
             Fate::Complete => self.inner.erase(block),
@@ -201,7 +216,7 @@ mod tests {
     const TAG: [u8; TAG_BYTES] = [1; TAG_BYTES];
 
     fn nand(seed: u64) -> Nand {
-        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4 };
+        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
         Nand::with_geometry(geometry, NandTiming::ROUND, seed)
     }
 

@@ -109,6 +109,12 @@ impl<F: Flash + Metered> Trace<F> {
         outcome
     }
 
+    /// The page of a byte of a block.
+    fn page_of(&self, block: BlockIndex, offset: u32) -> PageIndex {
+        let geometry = self.inner.geometry();
+        block * geometry.pages_per_block + offset / geometry.page_bytes
+    }
+
     fn count(&mut self, operation: Operation, bytes: u64, duration_ns: u64) {
         let counts = &mut self.counts;
         let (times, moved) = match operation {
@@ -148,6 +154,15 @@ impl<F: Flash + Metered> Flash for Trace<F> {
         self.record(Operation::Copy, page, TAG_BYTES, |inner| inner.program_loaded(page, tag))
     }
 
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.record(Operation::Read, self.page_of(block, offset), data.len(), |inner| inner.read_bytes(block, offset, data))
+    }
+
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        let page = self.page_of(block, offset);
+        self.record(Operation::Program, page, data.len(), |inner| inner.program_bytes(block, offset, data))
+    }
+
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         self.record(Operation::Erase, block, 0, |inner| inner.erase(block))
     }
@@ -180,6 +195,14 @@ impl<F: Tearable + Metered> Tearable for Trace<F> {
         }
     }
 
+    fn program_bytes_torn(&mut self, block: BlockIndex, offset: u32, data: &[u8], torn: Torn) {
+        let page = self.page_of(block, offset);
+        let _ = self.record(Operation::Program, page, data.len(), |inner| {
+            inner.program_bytes_torn(block, offset, data, torn);
+            Err(Failure::Device)
+        });
+    }
+
     fn erase_torn(&mut self, block: BlockIndex, torn: Torn) {
         let _ = self.record(Operation::Erase, block, 0, |inner| {
             inner.erase_torn(block, torn);
@@ -208,7 +231,7 @@ mod tests {
     const TAG: [u8; TAG_BYTES] = [1; TAG_BYTES];
 
     fn nand() -> Nand {
-        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4 };
+        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
         Nand::with_geometry(geometry, NandTiming::ROUND, 1)
     }
 

@@ -213,7 +213,13 @@ impl<F: Tearable> WriteCache<F> {
 }
 
 impl<F: Tearable> Flash for WriteCache<F> {
-    forward!(geometry is_bad mark_bad);
+    forward!(is_bad mark_bad);
+
+    /// What waits is whole pages.
+    fn geometry(&self) -> Geometry {
+        let geometry = self.inner.geometry();
+        Geometry { programs_bytes: geometry.programs_bytes && self.survivors.is_none(), ..geometry }
+    }
 
     fn timing(&self) -> Timing {
         let timing = self.inner.timing();
@@ -245,6 +251,14 @@ impl<F: Tearable> Flash for WriteCache<F> {
 
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         if self.can_copy() { self.inner.program_loaded(page, tag) } else { Err(Failure::Device) }
+    }
+
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.inner.read_bytes(block, offset, data)
+    }
+
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        self.inner.program_bytes(block, offset, data)
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
@@ -280,6 +294,10 @@ impl<F: Tearable> Tearable for WriteCache<F> {
         }
     }
 
+    fn program_bytes_torn(&mut self, block: BlockIndex, offset: u32, data: &[u8], torn: Torn) {
+        self.inner.program_bytes_torn(block, offset, data, torn);
+    }
+
     fn erase_torn(&mut self, block: BlockIndex, torn: Torn) {
         if self.survivors.is_none() {
             return self.inner.erase_torn(block, torn);
@@ -311,7 +329,7 @@ mod tests {
     const TAG: [u8; TAG_BYTES] = [1; TAG_BYTES];
 
     fn nand() -> Nand {
-        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4 };
+        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
         Nand::with_geometry(geometry, NandTiming::ROUND, 1)
     }
 

@@ -5,7 +5,7 @@ use super::*;
 const TAG: [u8; TAG_BYTES] = [7; TAG_BYTES];
 
 fn chip() -> Nand {
-    let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 32 };
+    let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 32, programs_bytes: false };
     Nand::with_geometry(geometry, NandTiming::ROUND, 1)
 }
 
@@ -126,7 +126,7 @@ fn erasing_a_factory_bad_block_panics() {
 #[test]
 fn factory_bad_blocks_are_as_many_as_asked_and_never_block_0() {
     let bad_of = |seed| {
-        let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 32 };
+        let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 32, programs_bytes: false };
         let mut chip = Nand::with_geometry(geometry, NandTiming::ROUND, seed).with_bad_blocks(31 - seed as u32 % 30);
         (0..32).filter(|&block| chip.is_bad(block).unwrap()).collect::<Vec<_>>()
     };

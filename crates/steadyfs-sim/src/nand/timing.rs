@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn without_on_chip_copy_a_copy_is_a_read_and_a_program() {
-        let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 8 };
+        let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 8, programs_bytes: false };
         let timing = NandTiming::ROUND.summary(&geometry, false);
         assert_eq!(timing.copy_ns, timing.read_ns + timing.program_ns);
     }

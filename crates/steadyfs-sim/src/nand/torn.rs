@@ -167,7 +167,7 @@ mod tests {
     const TAG: [u8; TAG_BYTES] = [0x11; TAG_BYTES];
 
     fn chip(seed: u64) -> Nand {
-        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4 };
+        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
         Nand::with_geometry(geometry, NandTiming::ROUND, seed)
     }
 

@@ -186,7 +186,9 @@ impl Tearable for NorPages<Nor> {
     /// garbled, the part that was being programmed may also look untouched.
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
         let chip = self.chip_mut();
-        let data_commands = (data.len() as u32).div_ceil(chip.timing.program_page_bytes);
+        // Ones at the end are not programmed.
+        let used = data.iter().rposition(|&byte| byte != 0xFF).map_or(0, |last| last as u32 + 1);
+        let data_commands = used.div_ceil(chip.timing.program_page_bytes);
         let command = match torn {
             Torn::Old => 0,
             Torn::New => data_commands,
@@ -196,6 +198,21 @@ impl Tearable for NorPages<Nor> {
         let untouched = torn == Torn::Garbled && chip.rng.u8(0..4) == 0;
         chip.tear_program(command, if untouched { Torn::Old } else { torn });
         let _ = self.program(page, data, tag);
+        let chip = self.chip_mut();
+        (chip.tear, chip.off) = (None, false);
+    }
+
+    /// The cut meets the last command, or one before it.
+    fn program_bytes_torn(&mut self, block: BlockIndex, offset: u32, data: &[u8], torn: Torn) {
+        let chip = self.chip_mut();
+        let commands = (data.len() as u32).div_ceil(chip.timing.program_page_bytes);
+        let command = match torn {
+            Torn::Old => 0,
+            Torn::New => u32::MAX,
+            Torn::Garbled | Torn::Metastable | Torn::Unstable => chip.rng.u32(0..commands),
+        };
+        chip.tear_program(command, torn);
+        let _ = self.program_bytes(block, offset, data);
         let chip = self.chip_mut();
         (chip.tear, chip.off) = (None, false);
     }

@@ -281,7 +281,12 @@ impl NandProfile {
 
     /// The shape of the chip, as the file system sees it.
     pub fn geometry(&self) -> Geometry {
-        Geometry { page_bytes: self.page_bytes, pages_per_block: self.pages_per_block, block_count: self.block_count }
+        Geometry {
+            page_bytes: self.page_bytes,
+            pages_per_block: self.pages_per_block,
+            block_count: self.block_count,
+            programs_bytes: false,
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The header of a root. The tables behind it follow without gaps: frames of the leaves, overlay, pending pages, wear, states.
+//! The header of a root. The tables behind it follow without gaps: frames of the leaves, wear, states, overlay, pending pages.
 //!
 //! ```text
 //! 0        4         6             8             10      12         20                  28           32                      50       52      56     64

@@ -39,7 +39,7 @@ impl Superblock {
         if version != VERSION {
             return Err(MountError::Version { on_flash: version });
         }
-        let geometry = Geometry { page_bytes: fields.get32(), pages_per_block: fields.get32(), block_count: fields.get32() };
+        let (page_bytes, pages_per_block, block_count) = (fields.get32(), fields.get32(), fields.get32());
         let config = Config {
             unit_pages: fields.get16(),
             overlay_entries: fields.get16(),
@@ -51,7 +51,7 @@ impl Superblock {
             failures: fields.get(1) as u8,
             name_bytes_max: fields.get(1) as u8,
         };
-        fields.get(1);
+        let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes: fields.get(1) != 0 };
         let (copy, ring) = (fields.get32(), fields.get(8));
         let last = 64 - ring.leading_zeros();
         if copy == 0 || copy >= geometry.block_count || last >= geometry.block_count {
@@ -83,7 +83,7 @@ impl Superblock {
         fields.put(1, config.wear_spread.into());
         fields.put(1, config.failures.into());
         fields.put(1, config.name_bytes_max.into());
-        fields.put(1, 0);
+        fields.put(1, self.geometry.programs_bytes.into());
         fields.put(4, self.copy.into());
         fields.put(8, self.ring);
     }
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn emit_then_parse_returns_the_superblock() {
-        let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 };
+        let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
         let config = Config::for_geometry(&geometry);
         let superblock = Superblock { geometry, config, copy: 1, ring: 0x7FE };
         let mut bytes = [0; 256];

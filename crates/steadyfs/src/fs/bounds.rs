@@ -103,9 +103,16 @@ impl<F: Flash> FileSystem<'_, F> {
     fn bound_of(&self, call: Call, buffer: Buffer, failures: u32) -> Bound {
         let reads = Cost { reads: self.reads_of(call), ..Cost::default() };
         match self.work_of(call) {
-            Some(work) => {
+            Some(mut work) => {
+                // A page that the journal buffer patches, or beside which something waits, is committed by a journal page.
+                let mut beside = reads;
+                match buffer {
+                    _ if work.commits > 0 => {}
+                    Buffer::AsItIs => work.commits = u32::from(self.store.waits_beside(self.plan.data)),
+                    Buffer::Any => beside.programs += 1,
+                }
                 let (work, first) = self.with_first_steps(call, work, buffer);
-                self.store.bound(&work, buffer, failures).plus(&reads).plus(&first)
+                self.store.bound(&work, buffer, failures).plus(&beside).plus(&first)
             }
             None => Bound::default().plus(&reads),
         }

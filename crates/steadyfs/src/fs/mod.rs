@@ -274,8 +274,21 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// What the mount found missing; `None` when everything is there. With damage a volume can only be read until it is
     /// [repaired](Self::repair).
+    ///
+    /// A [leaf of the map](Damage::Leaf) may also be lost later. It is noticed when it is to be written anew, which may be after any call that
+    /// changes something; what was committed stays, and the next mount can begin a repair.
     pub fn damage(&self) -> Option<Damage> {
         self.store.damage()
+    }
+
+    /// Whether every later mount shows what was committed last as this one does. Costs nothing.
+    ///
+    /// `false` after a mount [for reading](Access::ReadOnly) of a volume that was not [unmounted](Self::unmount): a page that a power cut or a
+    /// failure left metastable may read otherwise the next time, so that the last commit is there, or is not. A mount
+    /// [for writing](Access::ReadWrite) decides it, unless the medium takes no more programs. `false` also after [`Error::Unknown`], and
+    /// with [damage](Self::damage).
+    pub fn is_settled(&self) -> bool {
+        self.store.is_settled()
     }
 
     /// Accepts what the mount found missing as lost, [checks](Self::check) the volume and mends what the loss has left, so that it can be
@@ -291,7 +304,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// # Errors
     /// [`Error::Corrupt`] where a lost leaf maps the tables of the file system, and nothing has changed; or where two owners of a page were
     /// found, and the volume can still only be read. [`Error::ReadOnly`] when the volume was
-    /// mounted for reading; those of [`check`](Self::check).
+    /// mounted for reading, or the damage was found since the mount; those of [`check`](Self::check).
     pub fn repair(&mut self, scratch: &mut [u8], report: &mut dyn FnMut(Finding)) -> Result<Checked, Error> {
         if self.damage().is_none() {
             return Ok(Checked::default());

@@ -10,12 +10,13 @@ use crate::store::Access;
 
 /// A volume that is only read. A firmware that uses nothing else of this crate links no code that programs or erases.
 ///
-/// What a power cut interrupted is seen as it was committed; the next mount of a [`FileSystem`] settles it.
+/// After a power cut the last commit may be seen by one mount and not by the next, until a mount of a [`FileSystem`] for writing settles it;
+/// [`is_settled`](Self::is_settled) tells.
 ///
 /// ```
 /// use steadyfs::{Config, FileSystem, Reader};
 /// # use steadyfs::{Access, OpenOptions, media::{Flash, Geometry}};
-/// # let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64 };
+/// # let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
 /// # let flash = steadyfs_sim::Nand::with_geometry(geometry, steadyfs_sim::NandTiming::ROUND, 1);
 /// # let config = Config::for_geometry(&geometry);
 /// # let mut memory = vec![0; config.memory_bytes(&geometry)];
@@ -109,6 +110,11 @@ impl<'m, F: Flash> Reader<'m, F> {
     /// As [`FileSystem::attribute`].
     pub fn attribute(&mut self, inode: InodeNumber, key: &str, value: &mut [u8]) -> Result<usize, Error> {
         self.0.attribute(inode, key, value)
+    }
+
+    /// Whether every later mount shows the same; as [`FileSystem::is_settled`].
+    pub fn is_settled(&self) -> bool {
+        self.0.is_settled()
     }
 
     /// Space of the volume.

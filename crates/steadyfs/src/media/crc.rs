@@ -1,8 +1,8 @@
 //! CRC-32 (ISO-HDLC, the one of Ethernet and zip), and a CRC-8 (polynomial 0x2F, that of AUTOSAR) for the few bytes of a tag.
 //!
-//! A table of 16 entries takes 64 bytes where the usual one of 256 takes 1 KiB, and nearly twice the time: 17 cycles a byte
-//! instead of 10 on a Cortex-M3. Only 64-bit processors, which have the room, use the larger one, and who asks for the feature
-//! `fast-checksum`.
+//! A table of 16 entries takes 64 bytes where the usual one of 256 takes 1 KiB, and nearly twice the time: 7 instructions a byte
+//! instead of 4 on a Cortex-M3. Only 64-bit processors, which have the room, use the larger one, and who asks for the feature
+//! `fast-checksum`. Several tables of 256 ("slicing") would gain nothing on a processor that does one thing at a time.
 
 const ENTRIES: usize = if cfg!(any(target_pointer_width = "64", feature = "fast-checksum")) { 256 } else { 16 };
 
@@ -32,29 +32,94 @@ pub(crate) fn crc32(bytes: &[u8], missing: usize) -> u32 {
 }
 
 fn crc32_by<const ENTRIES: usize>(table: &[u32; ENTRIES], bytes: &[u8], missing: usize) -> u32 {
-    let crc = bytes.iter().fold(u32::MAX, |crc, &byte| add(table, crc, byte));
-    !(0..missing).fold(crc, |crc, _| add(table, crc, 0xFF))
+    static ERASED: [u8; 32] = [0xFF; 32];
+    let (mut crc, mut missing) = (add(table, u32::MAX, bytes), missing);
+    while missing > 0 {
+        let erased = &ERASED[..missing.min(ERASED.len())];
+        crc = add(table, crc, erased);
+        missing -= erased.len();
+    }
+    !crc
 }
 
-/// Adds a byte. Inlined, because a call would take longer than what it does.
+/// Adds bytes, four at once. Not inlined: code of this size is not needed twice.
+#[inline(never)]
+fn add<const ENTRIES: usize>(table: &[u32; ENTRIES], crc: u32, bytes: &[u8]) -> u32 {
+    let (words, rest) = bytes.as_chunks();
+    let crc = words.iter().fold(crc, |crc, &word| {
+        // Without a loop, whose end would take as long as what it repeats.
+        let crc = four_steps(table, crc ^ u32::from_le_bytes(word));
+        if ENTRIES == 16 { four_steps(table, crc) } else { crc }
+    });
+    rest.iter().fold(crc, |crc, &byte| {
+        let crc = step(table, crc ^ u32::from(byte));
+        if ENTRIES == 16 { step(table, crc) } else { crc }
+    })
+}
+
 #[inline(always)]
-fn add<const ENTRIES: usize>(table: &[u32; ENTRIES], crc: u32, byte: u8) -> u32 {
-    let step = |crc: u32| crc >> ENTRIES.ilog2() ^ table[crc as usize % ENTRIES];
-    let crc = step(crc ^ u32::from(byte));
-    if ENTRIES == 16 { step(crc) } else { crc }
+fn four_steps<const ENTRIES: usize>(table: &[u32; ENTRIES], crc: u32) -> u32 {
+    step(table, step(table, step(table, step(table, crc))))
 }
 
-/// A checksum of a few bytes: one bit at a time, and no table.
+/// Adds the lowest bits, as many as number the table.
+#[inline(always)]
+fn step<const ENTRIES: usize>(table: &[u32; ENTRIES], crc: u32) -> u32 {
+    crc >> ENTRIES.ilog2() ^ table[crc as usize % ENTRIES]
+}
+
+/// A checksum of a few bytes.
 pub(crate) fn crc8(bytes: &[u8]) -> u8 {
     const POLYNOMIAL: u8 = 0x2F;
-    !bytes.iter().fold(u8::MAX, |crc, &byte| {
-        (0..8).fold(crc ^ byte, |crc, _| if crc & 0x80 == 0 { crc << 1 } else { crc << 1 ^ POLYNOMIAL })
-    })
+    /// What each value of the highest four bits adds.
+    static TABLE: [u8; 16] = {
+        let mut table = [0; 16];
+        let mut index = 0;
+        while index < 16 {
+            let mut entry = (index as u8) << 4;
+            let mut bit = 0;
+            while bit < 4 {
+                entry = if entry & 0x80 == 0 { entry << 1 } else { entry << 1 ^ POLYNOMIAL };
+                bit += 1;
+            }
+            table[index] = entry;
+            index += 1;
+        }
+        table
+    };
+    let step = |crc: u8| crc << 4 ^ TABLE[usize::from(crc >> 4)];
+    !bytes.iter().fold(u8::MAX, |crc, &byte| step(step(crc ^ byte)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{crc8, crc32_by, table};
+    use proptest::prelude::*;
+
+    /// One bit at a time, as the definition has it.
+    fn crc32_of_definition(bytes: &[u8]) -> u32 {
+        let bit = |crc: u32, _| if crc & 1 == 0 { crc >> 1 } else { crc >> 1 ^ 0xEDB8_8320 };
+        !bytes.iter().fold(u32::MAX, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), bit))
+    }
+
+    fn crc8_of_definition(bytes: &[u8]) -> u8 {
+        let bit = |crc: u8, _| if crc & 0x80 == 0 { crc << 1 } else { crc << 1 ^ 0x2F };
+        !bytes.iter().fold(u8::MAX, |crc, &byte| (0..8).fold(crc ^ byte, bit))
+    }
+
+    proptest! {
+        #[test]
+        fn tables_give_the_checksum_of_the_definition(
+            bytes in proptest::collection::vec(any::<u8>(), 0..100),
+            missing in 0_usize..20,
+        ) {
+            let filled: std::vec::Vec<u8> = bytes.iter().copied().chain(core::iter::repeat_n(0xFF, missing)).collect();
+            let checksum = crc32_of_definition(&filled);
+            prop_assert_eq!(crc32_by(&table::<16>(), &bytes, missing), checksum);
+            prop_assert_eq!(crc32_by(&table::<256>(), &bytes, missing), checksum);
+            prop_assert_eq!(crc8(&bytes), crc8_of_definition(&bytes));
+        }
+    }
 
     #[test]
     fn short_checksum_is_that_of_autosar() {

@@ -25,6 +25,9 @@ pub struct Geometry {
     pub pages_per_block: u32,
     /// Erase blocks of the medium.
     pub block_count: u32,
+    /// Any bytes of a page can be programmed for themselves, once per erase each (NOR without ECC): see [`Flash::program_bytes`]. Journal and map make
+    /// use of it; a volume keeps what its medium said at the format.
+    pub programs_bytes: bool,
 }
 
 /// How long one operation of a medium takes, transfer included, in nanoseconds.
@@ -125,14 +128,36 @@ pub trait Flash {
         Err(Failure::Device)
     }
 
+    /// Reads bytes of a block's pages, which count as one run, without their tags. Only where the [geometry](Geometry::programs_bytes) says so.
+    ///
+    /// # Errors
+    /// As [`read`](Flash::read).
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        let _ = (block, offset, data);
+        Err(Failure::Device)
+    }
+
+    /// Programs bytes of a block's pages, which count as one run, without their tags. Only where the [geometry](Geometry::programs_bytes) says
+    /// so. The pages need not follow their order. No byte is programmed twice, but for ones, which are not programmed, and zeros.
+    ///
+    /// # Power loss
+    /// As in [`program`](Flash::program), for these bytes.
+    ///
+    /// # Errors
+    /// As [`program`](Flash::program).
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        let _ = (block, offset, data);
+        Err(Failure::Device)
+    }
+
     /// Erases one block.
     ///
     /// # Errors
     /// [`Failure::BadBlock`] when the chip reports that the erase failed; [`Failure::WriteProtected`]; [`Failure::Device`].
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure>;
 
-    /// The CRC-32 (ISO-HDLC, the one of Ethernet and zip) of `data` with `missing` bytes of `0xFF` behind it. Three quarters of the
-    /// processor's time go into it: a chip with a unit for it computes it here. The sum is a part of the format.
+    /// The CRC-32 (ISO-HDLC, the one of Ethernet and zip) of `data` with `missing` bytes of `0xFF` behind it. Two fifths of a write's processor
+    /// time go into it, and nearly all of a read's: a chip with a unit for it computes it here. The sum is a part of the format.
     fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
         crc::crc32(data, missing)
     }
@@ -183,6 +208,12 @@ impl<F: Flash + ?Sized> Flash for &mut F {
     }
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         (**self).program_loaded(page, tag)
+    }
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        (**self).read_bytes(block, offset, data)
+    }
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        (**self).program_bytes(block, offset, data)
     }
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         (**self).erase(block)

@@ -94,8 +94,13 @@ impl<N: NorFlash> NorPages<N> {
 
     fn data_address(&self, page: PageIndex) -> u32 {
         let pages = self.geometry().pages_per_block;
-        let head = self.chip.block_bytes() - pages * self.page_bytes;
-        page / pages * self.chip.block_bytes() + head + page % pages * self.page_bytes
+        self.byte_address(page / pages, page % pages * self.page_bytes)
+    }
+
+    /// The address of a byte of a block's pages.
+    fn byte_address(&self, block: BlockIndex, offset: u32) -> u32 {
+        let head = self.chip.block_bytes() - self.geometry().pages_per_block * self.page_bytes;
+        block * self.chip.block_bytes() + head + offset
     }
 }
 
@@ -105,6 +110,7 @@ impl<N: NorFlash> Flash for NorPages<N> {
             page_bytes: self.page_bytes,
             pages_per_block: Self::pages_per_block(self.chip.block_bytes(), self.page_bytes),
             block_count: self.chip.block_count(),
+            programs_bytes: true,
         }
     }
 
@@ -130,8 +136,17 @@ impl<N: NorFlash> Flash for NorPages<N> {
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
-        self.chip.program(self.data_address(page), data)?;
+        let used = data.iter().rposition(|&byte| byte != 0xFF).map_or(0, |last| last + 1);
+        self.chip.program(self.data_address(page), &data[..used])?;
         self.chip.program(self.tag_address(page), tag)
+    }
+
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.chip.read(self.byte_address(block, offset), data)
+    }
+
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        self.chip.program(self.byte_address(block, offset), data)
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {

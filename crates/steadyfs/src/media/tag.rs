@@ -49,6 +49,8 @@ pub(crate) enum Kind {
     Leaf = 9,
     /// A leaf moved as it was; `logical` is the leaf, `aux` the frame it came from.
     MovedLeaf = 10,
+    /// Record of a chain: a leaf has its changes; `logical` is the leaf.
+    LeafChanged = 11,
 }
 
 impl Kind {
@@ -64,6 +66,7 @@ impl Kind {
             8 => Self::MovedPending,
             9 => Self::Leaf,
             10 => Self::MovedLeaf,
+            11 => Self::LeafChanged,
             _ => return None,
         })
     }
@@ -79,7 +82,7 @@ impl Kinds {
     /// Pages that hold leaves of the map.
     pub const LEAF: Self = Self::of(&[Kind::Leaf, Kind::MovedLeaf]);
     /// Journal pages.
-    pub const JOURNAL: Self = Self::of(&[Kind::Journal, Kind::JournalDiscard]);
+    pub const JOURNAL: Self = Self::of(&[Kind::Journal, Kind::JournalDiscard, Kind::LeafChanged]);
     /// What the moved head programs.
     pub const MOVED: Self = Self::of(&[Kind::Moved, Kind::MovedPending, Kind::MovedLeaf]);
 

@@ -105,7 +105,20 @@ impl<'m> Blocks<'m> {
     }
 
     pub fn state(&self, block: u32) -> State {
-        State::from_number(self.state[block as usize / 2] >> (block % 2 * 4) & 0xF)
+        State::from_number(self.number(block))
+    }
+
+    /// The number of a block's state.
+    #[inline(always)]
+    fn number(&self, block: u32) -> u8 {
+        self.state[block as usize / 2] >> (block % 2 * 4) & 0xF
+    }
+
+    /// The blocks in one of these states. Numbers are compared as a set, and the search ends with the last block: there may be thousands of others.
+    fn blocks_in(&self, states: &[State]) -> impl Iterator<Item = u32> {
+        let set = states.iter().fold(0_u32, |set, &state| set | 1 << state as u32);
+        let count: u32 = states.iter().map(|&state| self.count(state)).sum();
+        (0..self.block_count()).filter(move |&block| set >> self.number(block) & 1 != 0).take(count as usize)
     }
 
     pub fn set_state(&mut self, block: u32, state: State) {
@@ -155,9 +168,10 @@ impl<'m> Blocks<'m> {
         &self.live[at..at + self.bitmap_bytes]
     }
 
-    /// Live frames of a block.
+    /// Live frames of a block. Four bytes at once: a processor that cannot count bits takes as long for one.
     pub fn live(&self, block: u32) -> u32 {
-        self.bitmap(block).iter().map(|byte| byte.count_ones()).sum()
+        let word = |bytes: &[u8]| bytes.iter().fold(0, |word, &byte| word << 8 | u32::from(byte));
+        self.bitmap(block).chunks(4).map(|bytes| word(bytes).count_ones()).sum()
     }
 
     /// First live frame of a block.
@@ -221,12 +235,8 @@ impl<'m> Blocks<'m> {
     pub fn choose_among(&self, states: &[State], choice: Choice) -> Option<u32> {
         let (mut best, mut least) = (None, u32::MAX);
         let in_line = self.wear_mean() + self.wear_mean() / 16 + 1;
-        for block in 0..self.block_count() {
-            let state = self.state(block);
-            if !states.contains(&state) {
-                continue;
-            }
-            let (wear, last) = (u32::from(self.wear(block)), u32::from(state != State::Clean));
+        for block in self.blocks_in(states) {
+            let (wear, last) = (u32::from(self.wear(block)), u32::from(self.state(block) != State::Clean));
             let from_line = in_line.checked_sub(wear).unwrap_or(wear + u32::from(u8::MAX));
             let wear = wear << 1 | last;
             let key = match choice {

@@ -190,7 +190,10 @@ impl<F: Flash> Store<'_, F> {
         let moves = promise.moves(frames);
         let taken = blocks(HeadIndex::User, frames + promise.folds(frames + moves))
             + blocks(HeadIndex::Moved, moves)
-            + blocks(HeadIndex::Journal, journal_pages + u32::from(self.unmarked || self.ring.closed));
+            + blocks(
+                HeadIndex::Journal,
+                (journal_pages + u32::from(self.unmarked || self.ring.closed)) * self.layout.journal_record_places(),
+            );
         taken.saturating_sub(self.blocks.count(State::Erased)).max(1)
     }
 
@@ -200,9 +203,11 @@ impl<F: Flash> Store<'_, F> {
         Cost { reads: u32::from(self.near_full()), programs: unit, ..Cost::default() }
     }
 
-    fn fold_cost(&self) -> Cost {
+    /// A leaf that is written anew, or the pages of its log and a record that says so.
+    pub(super) fn fold_cost(&self) -> Cost {
         let unit = u32::from(self.layout.config.unit_pages);
-        Cost { reads: unit, programs: unit, ..Cost::default() }
+        let record = u32::from(self.layout.leaf_log_bytes() > 0);
+        Cost { reads: unit * (1 + record), programs: unit + record, ..Cost::default() }
     }
 
     pub(super) fn move_cost(&self) -> Cost {
@@ -223,10 +228,14 @@ impl<F: Flash> Store<'_, F> {
         let flushes = if work.patches == 0 { 0 } else { work.pages + work.patches + 1 };
         let frames = work.frames + flushes + self.written_back(work, Buffer::Any);
         let promise = self.promise(frames);
+        // Pages that are written as a whole while the journal buffer patches them take a journal page each; nothing in such calls patches more.
+        let patched = if work.commits == 0 { self.journal.patched_pages() } else { 0 };
+        let patched_ns = u64::from(patched) * timing.program_ns;
         let usual_ns = bound.moving.time_ns(timing).max(bound.folding.time_ns(timing));
         let over_ns = bound.erasing.time_ns(timing).saturating_sub(usual_ns);
         let calls = u64::from((promise.gain_frames() / frames.max(1)).max(1));
-        let spread = Envelope { burst_ns: over_ns * u64::from(STOCK + 2), rate_ns: usual_ns + over_ns.div_ceil(calls) };
+        let spread =
+            Envelope { burst_ns: over_ns * u64::from(STOCK + 2) + patched_ns, rate_ns: usual_ns + over_ns.div_ceil(calls) };
         let mut own = self.write_cost().times(frames);
         own.programs += work.commits;
         // What a victim's space pays for, journal pages not counted: each of them brings the next root nearer.
@@ -242,7 +251,7 @@ impl<F: Flash> Store<'_, F> {
         let saved_ns = u64::from(saved) * share_ns.max((rest_ns / u64::from(meanwhile)).saturating_sub(share_ns));
         let journal_ns = self.program_share_ns(work.commits, timing);
         let average = Envelope {
-            burst_ns: 2 * cycle_ns + rest_ns + saved_ns + u64::from(STOCK) * timing.erase_ns,
+            burst_ns: 2 * cycle_ns + rest_ns + saved_ns + patched_ns + u64::from(STOCK) * timing.erase_ns,
             rate_ns: own.time_ns(timing) + journal_ns + promise.share_ns(paid_ns, frames),
         };
         [spread, average]
@@ -284,8 +293,17 @@ impl<F: Flash> Store<'_, F> {
         let chains = 3 + layout.listed_blocks;
         let ring = TRIES * (layout.ring_count * layout.root_programs + 2 * ring_window(layout));
         let copied = (COPIED_MAX + 1) * unit;
+        // Each record of a chain is read when it is found, when it counts, and when it is applied; behind its end every place may begin another one.
+        let chain = if layout.programs_bytes() { 4 * programs + TRIES * chains * layout.journal_record_places() } else { 0 };
         Cost {
-            reads: 2 + ring + layout.root_pages + (2 * chains + TRIES) * unit + layout.leaf_count * unit + TRIES + 3 * copied,
+            reads: 2
+                + ring
+                + layout.root_pages
+                + (2 * chains + TRIES) * unit
+                + layout.leaf_count * unit
+                + TRIES
+                + 3 * copied
+                + chain,
             tag_reads: ring + 2 * (layout.geometry.pages_per_block.ilog2() + 2) + programs + 2 * chains + 4 * unit,
             programs: 2 * copied + 2 + layout.root_programs,
             copies: COPIED_MAX * unit,

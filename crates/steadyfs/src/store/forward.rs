@@ -29,13 +29,15 @@ struct Cursor {
     logical: u32,
     kind: Kind,
     aux: u32,
+    /// Places that it takes of its head.
+    places: u16,
 }
 
 /// A record found by roll-forward.
 #[derive(Clone, Copy)]
 pub(super) struct Record {
     pub tag: Tag,
-    /// Frame, or page for a journal record.
+    /// Frame, or place of a journal record.
     pub place: u32,
 }
 
@@ -102,6 +104,10 @@ impl<F: Flash> Store<'_, F> {
     fn is_whole(&mut self, record: &Record, buffered: &mut PageIndex) -> Result<bool, Error> {
         let Record { tag, place } = *record;
         if Kinds::JOURNAL.has(tag.kind) {
+            if self.is_chain(place / self.head_capacity(HeadIndex::Journal)) {
+                // One that is whole counts, whatever has become of the ones before.
+                return Ok(self.buffer_journal(place, buffered)?.is_some() || self.read_chain_record(TRIES, place)?.is_some());
+            }
             return Ok(self.buffer_journal(place, buffered)? == Some(tag));
         }
         let first = self.frame_page(place);
@@ -114,14 +120,14 @@ impl<F: Flash> Store<'_, F> {
         Ok(true)
     }
 
-    /// Reads a journal page into the journal buffer, several times if it is damaged.
-    fn buffer_journal(&mut self, page: PageIndex, buffered: &mut PageIndex) -> Result<Option<Tag>, Error> {
-        *buffered = NONE;
+    /// Makes the journal buffer hold what a journal record says, reading several times what is damaged.
+    fn buffer_journal(&mut self, place: u32, buffered: &mut u32) -> Result<Option<Tag>, Error> {
+        let mut after = core::mem::replace(buffered, NONE);
         for _ in 0..TRIES {
-            match self.read_journal(page) {
+            match self.read_journal(core::mem::replace(&mut after, NONE), place) {
                 Err(Error::Corrupt) => {}
                 result => {
-                    *buffered = page;
+                    *buffered = place;
                     return result.map(Some);
                 }
             }
@@ -159,12 +165,18 @@ impl<F: Flash> Store<'_, F> {
         if next >= self.head_capacity(head.unwrap_or(HeadIndex::User)) {
             return Ok(());
         }
+        if head == Some(HeadIndex::Journal) && self.is_chain(block) {
+            return self.look_in_chain(cursor, block, next, base);
+        }
         let page = self.place_page(head, block, next);
         // A block that was listed and is not erased yet may begin with a page that a power cut tore long ago: its tag may say anything.
         let tag = if head.is_some() { self.tag_at(page)? } else { self.read_tagged(page, Kinds::ALL)? };
         let Some(tag) = tag else {
             // No head begins a block behind its first page.
             let never_used = head.is_none() && self.page_is_blank(page)?;
+            if never_used && self.is_chain(block) {
+                return self.look_in_chain(cursor, block, 0, base);
+            }
             return if never_used { Ok(()) } else { self.look_behind(cursor, head, block, next, base) };
         };
         if self.is_new(&tag, head, base) {
@@ -173,10 +185,28 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
+    /// Makes a cursor at the first record of a chain from a place on. One that lies behind a damaged one tells by its number that something is
+    /// lost.
+    fn look_in_chain(&mut self, cursor: &mut Option<Cursor>, block: u32, next: u32, base: u64) -> Result<(), Error> {
+        let capacity = self.head_capacity(HeadIndex::Journal);
+        for next in next..(next + self.layout.journal_record_places()).min(capacity) {
+            match self.read_chain_record(TRIES, block * capacity + next)? {
+                Some(record) if self.is_new(&record.tag, Some(HeadIndex::Journal), base) => {
+                    *cursor = Some(Cursor { places: record.places() as u16, ..self.cursor(&record.tag, block, next, base) });
+                    break;
+                }
+                // Nothing lies behind the end.
+                None if self.page_buffer_is_blank() => break,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     fn cursor(&self, tag: &Tag, block: u32, next: u32, base: u64) -> Cursor {
         let head = head_of(tag.kind).unwrap_or(HeadIndex::User);
         let place = block * self.head_capacity(head) + next;
-        Cursor { place, distance: (tag.sequence - base) as u32, logical: tag.logical, kind: tag.kind, aux: tag.aux }
+        Cursor { place, distance: (tag.sequence - base) as u32, logical: tag.logical, kind: tag.kind, aux: tag.aux, places: 1 }
     }
 
     /// First page of a place in a block.
@@ -203,7 +233,7 @@ impl<F: Flash> Store<'_, F> {
     ) -> Result<(), Error> {
         let heads = match head {
             Some(head) => [Some(head), None],
-            None => [Some(HeadIndex::User), Some(HeadIndex::Journal)],
+            None => [Some(HeadIndex::User), Some(HeadIndex::Journal).filter(|_| !self.is_chain(block))],
         };
         for head in heads.into_iter().flatten() {
             if next + 1 >= self.head_capacity(head) {
@@ -230,9 +260,9 @@ impl<F: Flash> Store<'_, F> {
                 (slot, lowest) = (index, cursor.distance);
             }
         }
-        let Some(Cursor { place, distance, logical, kind, aux }) = cursors[slot] else { return Ok(None) };
+        let Some(Cursor { place, distance, logical, kind, aux, places }) = cursors[slot] else { return Ok(None) };
         let Some(head) = head_of(kind) else { return Ok(None) };
-        let (block, next) = (place / self.head_capacity(head), place % self.head_capacity(head) + 1);
+        let (block, next) = (place / self.head_capacity(head), place % self.head_capacity(head) + u32::from(places));
         let cursor = &mut cursors[slot];
         self.look(cursor, Some(head), block, next, base)?;
         // Sequences grow within a block.
@@ -256,6 +286,11 @@ impl<F: Flash> Store<'_, F> {
         let Record { tag, place } = *record;
         if !Kinds::JOURNAL.has(tag.kind) {
             return self.apply_frame(&tag, place);
+        }
+        if tag.kind == Kind::LeafChanged {
+            self.journal_at = place;
+            self.forget_overlay(tag.logical);
+            return Ok(());
         }
         if tag.kind == Kind::JournalDiscard && *buffered != place && self.buffer_journal(place, buffered)?.is_none() {
             // What it discards stays.
@@ -350,7 +385,7 @@ impl<F: Flash> Store<'_, F> {
 fn head_of(kind: Kind) -> Option<HeadIndex> {
     match kind {
         Kind::Super | Kind::Root => None,
-        Kind::Journal | Kind::JournalDiscard => Some(HeadIndex::Journal),
+        Kind::Journal | Kind::JournalDiscard | Kind::LeafChanged => Some(HeadIndex::Journal),
         Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => Some(HeadIndex::Moved),
         Kind::Data | Kind::DataCommit | Kind::Leaf => Some(HeadIndex::User),
     }

@@ -201,7 +201,15 @@ impl<F: Flash> Store<'_, F> {
         if weak {
             self.programs_since_root = self.programs_since_root.max(self.layout.config.checkpoint_programs.into());
         }
-        if self.journal_at != NONE && (!self.read_page(self.journal_at, &mut tag)? || is_weak(&self.flash.corrected())) {
+        if self.journal_at == NONE {
+            return Ok(());
+        }
+        let is_weak = if self.is_chain(self.journal_at / self.head_capacity(HeadIndex::Journal)) {
+            self.chain_is_damaged(self.journal_at)?
+        } else {
+            !self.read_page(self.journal_page(self.journal_at), &mut tag)? || is_weak(&self.flash.corrected())
+        };
+        if is_weak {
             // It is written with the next call that changes something, as after a mount.
             self.unmarked |= !self.is_open();
         }

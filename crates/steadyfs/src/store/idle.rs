@@ -83,7 +83,7 @@ impl<F: Flash> Store<'_, F> {
         let fpb = self.layout.frames_per_block;
         let block = self.blocks.choose(State::Used, Choice::Emptiest(0))?;
         let live = self.blocks.live(block);
-        (live > 0 && live + live.div_ceil(self.layout.fold_frees) + fpb.div_ceil(8) <= fpb).then_some(block)
+        (live > 0 && live + live.div_ceil(self.layout.leaf_changes) + fpb.div_ceil(8) <= fpb).then_some(block)
     }
 
     /// A block that its data must leave, if the room beside the reserve takes all of it.
@@ -94,8 +94,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Worst case of a step when nothing fails.
     pub(crate) fn idle_cost(&self, step: Step) -> Cost {
-        let unit = u32::from(self.layout.config.unit_pages);
-        let fold = Cost { reads: unit, programs: unit, ..Cost::default() };
+        let fold = self.fold_cost();
         let erase = Cost { erases: 1, ..Cost::default() };
         let root = Cost { programs: self.layout.root_programs, erases: 1, ..Cost::default() };
         let head = |head| {

@@ -92,7 +92,7 @@ impl<F: Flash> Store<'_, F> {
             frames_per_block: layout.frames_per_block,
             leaves: layout.leaf_count,
             sequence: self.sequence,
-            journal: (self.journal_at != NONE).then_some(self.journal_at),
+            journal: (self.journal_at != NONE).then(|| self.journal_page(self.journal_at)),
             journal_bytes: self.journal.page().len() as u32 - 2,
             overlay_entries: self.overlay.len(),
             ring: (self.ring_block(self.ring.complete), self.ring.next),

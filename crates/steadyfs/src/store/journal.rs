@@ -23,6 +23,11 @@
 //! 2                      mark               used
 //! | sorted, as before … | of the call, in turn |
 //! ```
+//!
+//! Where the medium programs bytes, journal records follow each other in a block as a *chain*: its first record is the whole buffer, each later one a
+//! *delta*: what has changed since the record before. So a record of the buffer is *fresh* until it is on the medium, and a page of which patches
+//! were removed that are there has a record with the offset [`DROP`] until the next commit. Applying a delta removes the patches of the pages that it
+//! drops or discards, and then adds its own.
 
 /// Bytes of a record before its data.
 const HEADER: usize = 7;
@@ -30,8 +35,14 @@ const HEADER: usize = 7;
 pub(super) const DISCARD_BYTES: u32 = HEADER as u32;
 /// Offset that marks a discard.
 const DISCARD: u32 = 0xFFFF;
+/// Offset that says, in a delta, that what the records before said of a logical page is void.
+const DROP: u32 = 0xFFFE;
 /// Bit of the length of a record that the call in progress supersedes. Never on the medium.
 const SUPERSEDED: u32 = 0x8000;
+/// Bit of the length of a record that is not on the medium yet. Never on the medium.
+const FRESH: u32 = 0x4000;
+/// Bit of the offset of a fresh record in which patches went that are on the medium. Never on the medium.
+const MIXED: u32 = 0x8000;
 /// Bytes before the first record.
 const START: usize = 2;
 
@@ -47,6 +58,8 @@ pub(super) struct Journal<'m> {
     pub dirty: bool,
     /// It did before the call in progress.
     was_dirty: bool,
+    /// The newest journal record is a delta of the one before.
+    is_chain: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -56,19 +69,39 @@ struct Record {
     offset: u32,
     length: u32,
     superseded: bool,
+    fresh: bool,
+    mixed: bool,
 }
 
 impl Record {
     fn parse(bytes: &[u8], at: usize) -> Self {
         let b = &bytes[at..at + HEADER];
-        let length = u32::from(u16::from_le_bytes([b[5], b[6]]));
+        let (offset, length) = (u32::from(u16::from_le_bytes([b[3], b[4]])), u32::from(u16::from_le_bytes([b[5], b[6]])));
+        let mixed = offset < DROP && offset & MIXED != 0;
         Self {
             at,
             logical: u32::from_le_bytes([b[0], b[1], b[2], 0]),
-            offset: u32::from(u16::from_le_bytes([b[3], b[4]])),
-            length: length & !SUPERSEDED,
+            offset: if mixed { offset & !MIXED } else { offset },
+            length: length & !(SUPERSEDED | FRESH),
             superseded: length & SUPERSEDED != 0,
+            fresh: length & FRESH != 0,
+            mixed,
         }
+    }
+
+    fn is_patch(&self) -> bool {
+        self.offset < DROP
+    }
+
+    /// Whether the medium says something of it, which a later record must take back.
+    fn is_known(&self) -> bool {
+        self.is_patch() && (!self.fresh || self.mixed)
+    }
+
+    /// Offset and length with the bits that are not on the medium.
+    fn words(&self) -> (u32, u32) {
+        let bit = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
+        (self.offset | bit(self.mixed, MIXED), self.length | bit(self.fresh, FRESH) | bit(self.superseded, SUPERSEDED))
     }
 
     fn is_discard(&self) -> bool {
@@ -76,7 +109,7 @@ impl Record {
     }
 
     fn data(&self) -> core::ops::Range<usize> {
-        self.at + HEADER..self.at + HEADER + if self.is_discard() { 0 } else { self.length as usize }
+        self.at + HEADER..self.at + HEADER + if self.is_patch() { self.length as usize } else { 0 }
     }
 
     fn end(&self) -> usize {
@@ -106,21 +139,23 @@ fn well_formed(page: &[u8], logical_count: u32, logical_bytes: u32) -> Option<us
         let discard = record.is_discard();
         let sound = record.logical < logical_count
             && !record.superseded
+            && !record.fresh
+            && !record.mixed
             && (discard || (record.length > 0 && record.stop() <= logical_bytes))
             && (record.logical, record.offset) >= floor
             && record.end() <= used;
         if !sound {
             return None;
         }
-        floor = (record.logical, record.offset + if discard { 1 } else { record.length + 1 });
+        floor = (record.logical, record.offset + if discard { 1 } else { record.length });
         at = record.end();
     }
     (at == used).then_some(used)
 }
 
 impl<'m> Journal<'m> {
-    pub fn new(bytes: &'m mut [u8]) -> Self {
-        let mut journal = Self { bytes, used: START, mark: START, dirty: false, was_dirty: false };
+    pub fn new(bytes: &'m mut [u8], is_chain: bool) -> Self {
+        let mut journal = Self { bytes, used: START, mark: START, dirty: false, was_dirty: false, is_chain };
         journal.clear();
         journal
     }
@@ -148,29 +183,100 @@ impl<'m> Journal<'m> {
 
     /// Makes in `page` what this buffer will be when the call in progress has succeeded.
     pub fn settled_in<'p>(&self, page: &'p mut [u8]) -> Journal<'p> {
+        let page = &mut page[..self.bytes.len()];
         page.copy_from_slice(self.bytes);
-        let mut copy = Journal { bytes: page, used: self.used, mark: self.mark, dirty: self.dirty, was_dirty: self.was_dirty };
+        let Self { used, mark, dirty, was_dirty, is_chain, .. } = *self;
+        let mut copy = Journal { bytes: page, used, mark, dirty, was_dirty, is_chain };
         copy.settle();
         copy
     }
 
-    /// The whole buffer, to be filled with a page that was read; then call [`adopt`](Self::adopt).
-    pub fn buffer(&mut self) -> &mut [u8] {
-        self.bytes
+    /// Leaves what a record of the medium says: all, or, as a delta, what the one before does not say.
+    pub fn make_record(&mut self, is_delta: bool) {
+        if self.is_chain {
+            self.remove_records(
+                false,
+                |record| if is_delta { record.is_patch() && !record.fresh } else { record.offset == DROP },
+            );
+            self.end_fresh();
+        }
     }
 
-    /// Takes over a page that was read into the buffer; `false` when it is not well formed.
-    pub fn adopt(&mut self, logical_count: u32, logical_bytes: u32) -> bool {
-        let used = well_formed(self.bytes, logical_count, logical_bytes);
-        self.set_used(used.unwrap_or(START));
+    /// After a commit: all that is left is on the medium.
+    pub fn was_committed(&mut self) {
+        self.remove_discards();
+        self.end_fresh();
         self.dirty = false;
-        used.is_some()
     }
 
-    /// Takes over a page that was read elsewhere; `false`, and nothing changes, when it is not well formed.
+    /// Notes that every record is on the medium, and joins those that touch.
+    fn end_fresh(&mut self) {
+        let mut at = START;
+        while self.is_chain && at < self.used {
+            let record = self.record(at);
+            self.write_header(at, record.logical, record.offset, record.length);
+            let next = (record.end() < self.used).then(|| self.record(record.end()));
+            match next.filter(|next| next.is_patch() && next.logical == record.logical && next.offset == record.stop()) {
+                Some(next) if record.is_patch() => {
+                    self.write_header(at, record.logical, record.offset, record.length + next.length);
+                    self.bytes.copy_within(next.at + HEADER..self.used, next.at);
+                    (self.used, self.mark) = (self.used - HEADER, self.mark - HEADER);
+                }
+                _ => at = record.end(),
+            }
+        }
+        self.seal();
+    }
+
+    /// Applies a delta; `false` when it is not well formed. What it discards can be asked for until the next one.
+    pub fn apply_delta(&mut self, delta: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
+        self.remove_discards();
+        let used = usize::from(u16::from_le_bytes([delta[0], delta[1]]));
+        // First what goes, then the patches, then the discards: so there is room for all of them, as there was when they came.
+        for step in 0..3 {
+            let mut at = START;
+            while at < used {
+                if at + HEADER > used.min(delta.len()) {
+                    return false;
+                }
+                let record = Record::parse(delta, at);
+                let sound = record.logical < logical_count
+                    && !(record.superseded || record.fresh || record.mixed)
+                    && record.end() <= used.min(delta.len())
+                    && (!record.is_patch() || (record.length > 0 && record.stop() <= logical_bytes));
+                let done = match record.offset {
+                    _ if !sound => Err(Full),
+                    DROP | DISCARD if step == 0 => {
+                        self.remove_records(false, |old| old.logical == record.logical && old.is_patch());
+                        Ok(())
+                    }
+                    DISCARD if step == 2 => self.insert_discard(record.logical),
+                    _ if step == 1 && record.is_patch() => {
+                        // What went into it goes first: the buffer has room for one of them.
+                        let goes = |old: &Record| old.offset >= record.offset && old.stop() <= record.stop();
+                        self.remove_records(false, |old| old.logical == record.logical && goes(old));
+                        self.insert(record.logical, record.offset, &delta[record.data()])
+                    }
+                    _ => Ok(()),
+                };
+                if done.is_err() {
+                    return false;
+                }
+                self.settle();
+                at = record.end();
+            }
+        }
+        self.end_fresh();
+        self.dirty = false;
+        true
+    }
+
+    /// Takes over a page that was read; `false`, and nothing changes, when it is not well formed.
     pub fn replace(&mut self, page: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
-        let Some(used) = well_formed(page, logical_count, logical_bytes) else { return false };
-        self.bytes.copy_from_slice(page);
+        let Some(used) = well_formed(page, logical_count, logical_bytes).filter(|&used| used <= self.bytes.len()) else {
+            return false;
+        };
+        self.bytes[..used].copy_from_slice(&page[..used]);
         self.set_used(used);
         self.dirty = false;
         true
@@ -189,7 +295,7 @@ impl<'m> Journal<'m> {
         let mut at = START;
         while at < self.used {
             let record = self.record(at);
-            self.set_length(record, record.length);
+            self.set_superseded(record, false);
             at = record.end();
         }
         self.dirty = self.was_dirty;
@@ -197,7 +303,7 @@ impl<'m> Journal<'m> {
 
     /// Ends a call that has succeeded: its records take their places.
     pub fn settle(&mut self) {
-        self.remove_records(|record| record.superseded);
+        self.remove_records(true, |record| record.superseded);
         while self.mark < self.used {
             self.sort_in();
         }
@@ -236,8 +342,9 @@ impl<'m> Journal<'m> {
         self.bytes[at + 5..at + 7].copy_from_slice(&length.to_le_bytes()[..2]);
     }
 
-    fn set_length(&mut self, record: Record, length: u32) {
-        self.write_header(record.at, record.logical, record.offset, length);
+    fn set_superseded(&mut self, record: Record, superseded: bool) {
+        let (offset, length) = Record { superseded, ..record }.words();
+        self.write_header(record.at, record.logical, offset, length);
     }
 
     fn append(&mut self, logical: u32, offset: u32, length: u32, data: &[u8]) -> Result<(), Full> {
@@ -245,7 +352,7 @@ impl<'m> Journal<'m> {
         if end > self.bytes.len() {
             return Err(Full);
         }
-        self.write_header(at, logical, offset, length);
+        self.write_header(at, logical, offset, length | if self.is_chain { FRESH } else { 0 });
         self.bytes[at + HEADER..end].copy_from_slice(data);
         self.used = end;
         self.seal();
@@ -267,8 +374,8 @@ impl<'m> Journal<'m> {
     fn sort_in(&mut self) {
         let new = self.record(self.mark);
         let comes_before = |old: &Record| {
-            old.logical < new.logical
-                || (old.logical == new.logical && !old.is_discard() && (new.is_discard() || old.stop() < new.offset))
+            let is_apart = old.stop() < new.offset || (self.is_chain && !old.fresh && old.stop() == new.offset);
+            old.logical < new.logical || (old.logical == new.logical && !old.is_discard() && (new.is_discard() || is_apart))
         };
         let place = self.records_from(START).take_while(|old| old.at < new.at).find(|old| !comes_before(old));
         let place = place.map_or(new.at, |old| old.at);
@@ -277,14 +384,16 @@ impl<'m> Journal<'m> {
         while !new.is_discard() && self.joins(place) {}
     }
 
-    /// Joins the record at `place` with the older one behind it, if there is one that it overlaps or touches.
+    /// Joins the record at `place` with the older one behind it, if there is one that it overlaps or touches. In a chain one that it touches is
+    /// joined only if that is fresh as well: the delta has what is new.
     fn joins(&mut self, place: usize) -> bool {
         let new = self.record(place);
         if new.end() >= self.mark {
             return false;
         }
         let old = self.record(new.end());
-        if old.logical != new.logical || old.is_discard() || old.offset > new.stop() {
+        let touches = old.offset == new.stop() && self.is_chain && !old.fresh;
+        if old.logical != new.logical || !old.is_patch() || old.offset > new.stop() || touches {
             return false;
         }
         // What is left of the old patch before and behind the new one.
@@ -298,14 +407,19 @@ impl<'m> Journal<'m> {
         self.bytes.copy_within(from..self.used, to);
         self.used -= from - to;
         self.mark -= from - to;
-        self.write_header(place, new.logical, new.offset.min(old.offset), (before + data.len() + behind) as u32);
+        let length = (before + data.len() + behind) as u32;
+        let joined =
+            Record { offset: new.offset.min(old.offset), length, mixed: self.is_chain && (new.mixed || old.is_known()), ..new };
+        let (offset, length) = joined.words();
+        self.write_header(place, new.logical, offset, length);
         self.seal();
         true
     }
 
     /// The first logical page from `from` on that was discarded before the call in progress, or patched.
     fn first_from(&self, from: u32, discard: bool) -> Option<u32> {
-        self.earlier().find(|r| r.logical >= from && r.is_discard() == discard).map(|r| r.logical)
+        let wanted = |r: &Record| if discard { r.is_discard() } else { r.is_patch() };
+        self.earlier().find(|r| r.logical >= from && wanted(r)).map(|r| r.logical)
     }
 
     /// Whether the open transaction discards this logical page.
@@ -323,14 +437,19 @@ impl<'m> Journal<'m> {
         self.first_from(from, true)
     }
 
-    /// Removes records; whether there were any.
-    fn remove_records(&mut self, goes: impl Fn(&Record) -> bool) -> bool {
+    /// Removes records; whether there were any. In a chain `drops` leaves a note of each page of which patches go that are on the medium.
+    fn remove_records(&mut self, drops: bool, goes: impl Fn(&Record) -> bool) -> bool {
         let (mut from, mut to, mut mark) = (START, START, START);
+        let mut dropped = u32::MAX;
         while from < self.used {
             let record = self.record(from);
             if !goes(&record) {
                 self.bytes.copy_within(from..record.end(), to);
                 to += record.bytes();
+            } else if drops && self.is_chain && record.is_known() && record.logical != dropped {
+                dropped = record.logical;
+                self.write_header(to, dropped, DROP, FRESH);
+                to += HEADER;
             }
             if from < self.mark {
                 mark = to;
@@ -345,14 +464,14 @@ impl<'m> Journal<'m> {
 
     /// Removes what the buffer says of a logical page, because it is written or discarded as a whole and no error can follow in the call.
     pub fn remove(&mut self, logical: u32) {
-        self.dirty |= self.remove_records(|record| record.logical == logical);
+        self.dirty |= self.remove_records(true, |record| record.logical == logical && record.offset != DROP);
     }
 
     /// Removes what the buffer said of a logical page before the call in progress, because the page was written with it. That stays
     /// so when the call is undone.
     pub fn remove_earlier(&mut self, logical: u32) {
         let mark = self.mark;
-        if self.remove_records(|record| record.logical == logical && record.at < mark) {
+        if self.remove_records(true, |record| record.logical == logical && record.at < mark && record.offset != DROP) {
             (self.dirty, self.was_dirty) = (true, true);
         }
     }
@@ -360,21 +479,21 @@ impl<'m> Journal<'m> {
     /// Lets what the buffer says of a logical page count no more, because the call in progress writes or discards it as a whole.
     pub fn supersede(&mut self, logical: u32) {
         let mark = self.mark;
-        self.dirty |= self.remove_records(|record| record.logical == logical && record.at >= mark);
+        self.dirty |= self.remove_records(true, |record| record.logical == logical && record.at >= mark);
         let mut at = START;
         while at < self.mark {
             let record = self.record(at);
-            if record.logical == logical {
-                self.set_length(record, record.length | SUPERSEDED);
+            if record.logical == logical && record.offset != DROP {
+                self.set_superseded(record, true);
                 self.dirty = true;
             }
             at = record.end();
         }
     }
 
-    /// Forgets discards that a commit has carried out.
+    /// Forgets discards, and notes of what was dropped, that a commit has carried out.
     pub fn remove_discards(&mut self) {
-        self.remove_records(Record::is_discard);
+        self.remove_records(false, |record| !record.is_patch());
     }
 
     /// Lays the patches of a logical page over `data`, which starts at `offset`.
@@ -388,7 +507,7 @@ impl<'m> Journal<'m> {
     }
 
     fn lay(&self, record: &Record, logical: u32, offset: u32, data: &mut [u8]) {
-        if record.logical != logical || record.is_discard() {
+        if record.logical != logical || !record.is_patch() {
             return;
         }
         let end = offset + data.len() as u32;
@@ -414,7 +533,7 @@ impl<'m> Journal<'m> {
 
     /// The logical page whose patches of the call itself take most room, and how many bytes.
     pub fn largest_own(&self) -> Option<(u32, usize)> {
-        let own = || self.records_from(self.mark).filter(|record| !record.is_discard());
+        let own = || self.records_from(self.mark).filter(Record::is_patch);
         let size = |logical: u32| own().filter(|record| record.logical == logical).map(|record| record.bytes()).sum::<usize>();
         own().map(|record| (record.logical, size(record.logical))).max_by_key(|&(_, bytes)| bytes)
     }
@@ -441,14 +560,16 @@ impl<'m> Journal<'m> {
 
     /// The logical pages that were patched before the call, each with the bytes that it takes.
     fn page_sizes(&self) -> impl Iterator<Item = (u32, usize)> + '_ {
-        let mut records = self.earlier().filter(|r| !r.is_discard()).peekable();
+        let mut records = self.earlier().filter(Record::is_patch).peekable();
         core::iter::from_fn(move || {
             let first = records.next()?;
-            let mut bytes = first.bytes();
+            let (mut bytes, mut is_known) = (first.bytes(), first.is_known());
             while let Some(record) = records.next_if(|record| record.logical == first.logical) {
                 bytes += record.bytes();
+                is_known |= record.is_known();
             }
-            Some((first.logical, bytes))
+            // A note that it was dropped stays.
+            Some((first.logical, if self.is_chain && is_known { bytes - HEADER } else { bytes }))
         })
     }
 
@@ -456,7 +577,7 @@ impl<'m> Journal<'m> {
     pub fn patched_pages(&self) -> u32 {
         let is_new = |record: &Record| {
             let before = self.records().take_while(|r| r.at < record.at);
-            !record.is_discard() && !before.filter(|r| !r.is_discard()).any(|r| r.logical == record.logical)
+            record.is_patch() && !before.filter(Record::is_patch).any(|r| r.logical == record.logical)
         };
         let own = self.records_from(self.mark).filter(is_new).count();
         (self.page_sizes().count() + own) as u32
@@ -474,7 +595,7 @@ impl<'m> Journal<'m> {
 
     /// Whether the buffer patches this logical page.
     pub fn patches(&self, logical: u32) -> bool {
-        self.records().any(|record| record.logical == logical && !record.is_discard())
+        self.records().any(|record| record.logical == logical && record.is_patch())
     }
 
     /// Largest patch that an empty buffer holds.
@@ -507,7 +628,7 @@ mod tests {
     #[test]
     fn appended_patches_become_one_record() {
         let mut bytes = [0; 256];
-        let mut journal = Journal::new(&mut bytes);
+        let mut journal = Journal::new(&mut bytes, false);
         for i in 0..10 {
             assert!(insert(&mut journal, 5, i * 8, &[i as u8; 8]));
         }
@@ -517,7 +638,7 @@ mod tests {
     #[test]
     fn full_buffer_refuses_and_stays_as_it_was() {
         let mut bytes = [0; 64];
-        let mut journal = Journal::new(&mut bytes);
+        let mut journal = Journal::new(&mut bytes, false);
         assert!(insert(&mut journal, 1, 0, &[1; 40]));
         let before = journal.page().to_vec();
         assert!(!insert(&mut journal, 2, 0, &[2; 20]));
@@ -553,9 +674,9 @@ mod tests {
         /// A call that failed had merged its patches into those of before, so that only reading the journal page again could undo it, and with it the
         /// whole transaction.
         #[test]
-        fn a_call_is_undone_or_takes_its_place(calls in prop::collection::vec((any::<bool>(), prop::collection::vec(act(), 1..8)), 1..12)) {
+        fn a_call_is_undone_or_takes_its_place(is_chain in any::<bool>(), calls in prop::collection::vec((any::<bool>(), prop::collection::vec(act(), 1..8)), 1..12)) {
             let mut bytes = [0; 1024];
-            let mut journal = Journal::new(&mut bytes);
+            let mut journal = Journal::new(&mut bytes, is_chain);
             for (succeeds, acts) in calls {
                 journal.begin();
                 let before = (says(&journal), journal.used);
@@ -577,8 +698,9 @@ mod tests {
                 let during = says(&journal);
                 let mut page = [0; 1024];
                 let mut settled = journal.settled_in(&mut page);
+                settled.make_record(false);
                 prop_assert_eq!(says(&settled), during.clone());
-                prop_assert!(settled.adopt(4, 300), "a page to program is well formed");
+                prop_assert!(well_formed(settled.page(), 4, 300).is_some(), "a page to program is well formed");
                 if succeeds {
                     journal.settle();
                     prop_assert_eq!(says(&journal), during);
@@ -592,10 +714,56 @@ mod tests {
             }
         }
 
+        /// What a commit programs is enough to follow it.
+        #[test]
+        fn a_chain_says_what_was_committed(
+            size in 80usize..400,
+            transactions in prop::collection::vec(prop::collection::vec((any::<bool>(), prop::collection::vec(act(), 1..5)), 1..4), 1..12)
+        ) {
+            let (mut bytes, mut other) = ([0; 1024], [0; 1024]);
+            let mut journal = Journal::new(&mut bytes[..size], true);
+            let mut follower = Journal::new(&mut other[..size], true);
+            for (index, calls) in transactions.into_iter().enumerate() {
+                for (succeeds, acts) in calls {
+                    journal.begin();
+                    for act in acts {
+                        match act {
+                            Act::Patch(l, o, n, b) => {
+                                while journal.insert(l, o, &vec![b; n]).is_err() {
+                                    let Some((largest, _)) = journal.largest() else { break };
+                                    journal.remove_earlier(largest);
+                                }
+                            }
+                            Act::Discard(l) => {
+                                journal.supersede(l);
+                                while journal.insert_discard(l).is_err() {
+                                    let Some((largest, _)) = journal.largest() else { break };
+                                    journal.remove_earlier(largest);
+                                }
+                            }
+                            Act::Supersede(l) => journal.supersede(l),
+                            Act::RemoveEarlier(l) => journal.remove_earlier(l),
+                        }
+                    }
+                    if succeeds { journal.settle() } else { journal.undo() }
+                }
+                let mut page = [0; 1024];
+                let mut record = journal.settled_in(&mut page);
+                record.make_record(index > 0);
+                let bytes = record.page().to_vec();
+                let followed = if index == 0 { follower.replace(&bytes, 4, 300) } else { follower.apply_delta(&bytes, 4, 300) };
+                prop_assert!(followed, "a record is well formed");
+                prop_assert_eq!(says(&follower), says(&journal));
+                journal.was_committed();
+                follower.remove_discards();
+                prop_assert_eq!(follower.page(), journal.page());
+            }
+        }
+
         #[test]
         fn any_patches_read_back_as_the_last_write(writes in prop::collection::vec((0u32..4, 0u32..200, 1usize..60, any::<u8>()), 1..60)) {
             let mut bytes = [0; 1024];
-            let mut journal = Journal::new(&mut bytes);
+            let mut journal = Journal::new(&mut bytes, false);
             let mut model = vec![vec![0u8; 300]; 4];
             for (logical, offset, length, fill) in writes {
                 let data: Vec<u8> = (0..length).map(|i| fill.wrapping_add(i as u8)).collect();
@@ -609,18 +777,21 @@ mod tests {
             let page = journal.page().to_vec();
             let mut copy = [0xFF; 1024];
             copy[..page.len()].copy_from_slice(&page);
-            let mut again = Journal { bytes: &mut copy, used: 0, mark: 0, dirty: false, was_dirty: false };
-            prop_assert!(again.adopt(4, 300));
+            let mut other = [0; 1024];
+            let mut again = Journal::new(&mut other, false);
+            prop_assert!(again.replace(&copy, 4, 300));
             for logical in 0..4 {
                 prop_assert_eq!(&view(&again, logical, 300), &model[logical as usize]);
             }
         }
 
         #[test]
-        fn adopt_never_panics_on_hostile_bytes(mut page in prop::collection::vec(any::<u8>(), 128)) {
+        fn a_record_never_panics_on_hostile_bytes(mut page in prop::collection::vec(any::<u8>(), 128)) {
             page[1] = 0;
-            let mut journal = Journal { bytes: &mut page, used: 0, mark: 0, dirty: false, was_dirty: false };
-            if journal.adopt(1000, 512) {
+            let mut bytes = [0; 256];
+            let mut journal = Journal::new(&mut bytes, true);
+            let _ = journal.apply_delta(&page, 1000, 512);
+            if journal.replace(&page, 1000, 512) {
                 let _ = view(&journal, 1, 512);
                 let _ = journal.largest();
             }

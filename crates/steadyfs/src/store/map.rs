@@ -95,7 +95,8 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn leaf_entry(&mut self, logical: u32) -> Result<Frame, Error> {
         let (leaf, entry) = (logical / self.layout.leaf_entries, logical % self.layout.leaf_entries);
         let width = self.layout.entry_bytes;
-        let (index, at) = (entry * width / self.layout.geometry.page_bytes, entry * width % self.layout.geometry.page_bytes);
+        let per_page = self.layout.leaf_page_entries();
+        let (index, at) = (entry / per_page, entry % per_page * width);
         if !self.load_leaf_page(leaf, index)? {
             return Ok(0);
         }
@@ -112,7 +113,10 @@ impl<F: Flash> Store<'_, F> {
             _ => {}
         }
         let page = self.frame_page(frame) + index;
-        self.load(page, Kinds::LEAF, leaf)?;
+        if self.cached != page {
+            self.load(page, Kinds::LEAF, leaf)?;
+            self.apply_log(leaf);
+        }
         Ok(true)
     }
 
@@ -197,6 +201,7 @@ impl<F: Flash> Store<'_, F> {
     /// The old leaf stays until the new one is complete.
     pub(super) fn fold(&mut self) -> Result<(), Error> {
         match self.fullest_leaf() {
+            Some(leaf) if self.log_leaf(leaf)? => Ok(()),
             Some(leaf) => self.fold_leaf(leaf),
             None => Ok(()),
         }
@@ -220,6 +225,7 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn fold_leaf(&mut self, leaf: u32) -> Result<(), Error> {
         let frame = self.program_frame(Kind::Leaf, leaf, &Source::Leaf)?;
         self.adopt_leaf(leaf, frame);
+        self.know_logs(leaf);
         Ok(())
     }
 
@@ -228,6 +234,11 @@ impl<F: Flash> Store<'_, F> {
         let old = self.root.get(leaf);
         self.root.set(leaf, frame);
         self.release(old);
+        self.forget_overlay(leaf);
+    }
+
+    /// Removes the overlay entries of a leaf that has them.
+    pub(super) fn forget_overlay(&mut self, leaf: u32) {
         let from = self.overlay.lower_bound(leaf * self.layout.leaf_entries);
         let to = self.overlay.lower_bound((leaf + 1) * self.layout.leaf_entries);
         self.overlay.remove(from, to - from);
@@ -239,13 +250,18 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Makes a page of a leaf, as it is on the medium, in the page buffer. While a volume is repaired the entries of one that is lost are missing.
+    /// Otherwise a leaf that no look can read any more makes the volume read-only: the overlay cannot be emptied without it.
     fn load_leaf_base(&mut self, leaf: u32, index: u32) -> Result<(), Error> {
-        let repairs = self.damage == Some(Damage::Leaf);
-        let result = if repairs { self.load_leaf_page_anyhow(leaf, index) } else { self.load_leaf_page(leaf, index) };
-        match result {
+        let repairs = self.damage == Some(Damage::Leaf) && !self.read_only;
+        match self.load_leaf_page_anyhow(leaf, index) {
             Ok(true) => {}
             Ok(false) => self.page.fill(0),
             Err(Error::Corrupt) if repairs => self.page.fill(0xFF),
+            Err(Error::Corrupt) => {
+                // The tables in RAM are those of a volume at work: only a mount can begin a repair.
+                (self.damage, self.read_only, self.may_write) = (Some(Damage::Leaf), true, false);
+                return Err(Error::Corrupt);
+            }
             Err(error) => return Err(error),
         }
         self.cached = NONE;
@@ -258,25 +274,31 @@ impl<F: Flash> Store<'_, F> {
     /// before the next root.
     pub(super) fn compose_leaf_page(&mut self, leaf: u32, index: u32) -> Result<(), Error> {
         self.load_leaf_base(leaf, index)?;
-        let width = self.layout.entry_bytes;
-        let per_page = self.layout.geometry.page_bytes / width;
-        let base = leaf * self.layout.leaf_entries + index * per_page;
-        let settled = self.settled_bit();
-        let from = self.overlay.lower_bound(base);
-        let to = self.overlay.lower_bound(base + per_page);
-        for entry in from..to {
+        self.settle_entries(leaf, index);
+        let (width, settled) = (self.layout.entry_bytes, self.settled_bit());
+        let first = leaf * self.layout.leaf_entries + index * self.layout.leaf_page_entries();
+        for entry in self.overlay_of_page(leaf, index) {
+            let at = (self.overlay.key(entry) - first) * width;
+            write_word(self.page, at as usize, width as usize, self.overlay.value(entry) & !settled);
+        }
+        self.clear_log();
+        Ok(())
+    }
+
+    /// Releases the frames that the page of a leaf in the page buffer names, and the overlay does not name any more.
+    pub(super) fn settle_entries(&mut self, leaf: u32, index: u32) {
+        let (width, settled) = (self.layout.entry_bytes, self.settled_bit());
+        let first = leaf * self.layout.leaf_entries + index * self.layout.leaf_page_entries();
+        for entry in self.overlay_of_page(leaf, index) {
             let (logical, value) = (self.overlay.key(entry), self.overlay.value(entry));
-            let at = ((logical - base) * width) as usize;
-            let old = read_word(self.page, at, width as usize);
+            let old = read_word(self.page, ((logical - first) * width) as usize, width as usize);
             if value & settled == 0 {
                 self.overlay.set_value(entry, value | settled);
                 if old < self.layout.frame_count() && old != value {
                     self.release(old);
                 }
             }
-            write_word(self.page, at, width as usize, value & !settled);
         }
-        Ok(())
     }
 
     /// Checks every page of a frame and tells whether it is complete.

@@ -9,8 +9,10 @@
 //! | [`table`] | tables in lent bytes |
 //! | [`blocks`] | state, wear and live frames of each block |
 //! | [`journal`] | small changes, committed by one page |
+//! | [`chain`] | journal records where the medium programs bytes |
 //! | [`program`] | heads, frames, retries after a failed program |
 //! | [`map`] | logical page → frame: overlay, leaves, folds |
+//! | [`leaf_log`] | changes of a leaf where the medium programs bytes |
 //! | [`cache`] | pages that were written in part |
 //! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
@@ -30,12 +32,14 @@
 mod blocks;
 mod bounds;
 pub(crate) mod cache;
+mod chain;
 pub(crate) mod edit;
 mod forward;
 mod health;
 mod idle;
 mod inspect;
 mod journal;
+mod leaf_log;
 mod map;
 mod mount;
 mod plan;
@@ -55,7 +59,7 @@ pub use mount::{Access, Damage};
 
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
-use crate::media::{BlockIndex, Failure, Flash, PageIndex};
+use crate::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 use blocks::{Blocks, State};
 use cache::Cache;
 use health::Watch;
@@ -144,6 +148,8 @@ pub struct Store<'m, F> {
     blocks: Blocks<'m>,
     root: Words<'m>,
     overlay: Pairs<'m>,
+    /// A bit for each page of a leaf: no power cut has touched the blank rest of its log.
+    known_logs: &'m mut [u8],
     pending: Pairs<'m>,
     journal: Journal<'m>,
     undo: Undo,
@@ -163,7 +169,7 @@ pub struct Store<'m, F> {
     transaction_start: u64,
     /// The same of the transaction that roll-forward committed last.
     committed_start: u64,
-    /// The newest journal page.
+    /// The place of the newest journal page or record.
     journal_at: PageIndex,
     /// The logical page that was written last because little of it was left in the journal.
     leftover: u32,
@@ -178,10 +184,12 @@ pub struct Store<'m, F> {
     /// Nothing was programmed by a head since the mount: a journal page comes first (see `begin`).
     unmarked: bool,
     read_only: bool,
-    /// What the mount found missing.
+    /// What the mount found missing, or a write-back since.
     damage: Option<Damage>,
-    /// It was mounted for writing.
+    /// It was mounted for writing, and no leaf was lost since.
     may_write: bool,
+    /// No later mount shows another state than this one did.
+    is_settled: bool,
     /// Nobody knows whether the last commit is there, until the next mount.
     is_unknown: bool,
     /// The volume can only be read, and no mount changes that.
@@ -211,7 +219,12 @@ impl<'m, F: Flash> Store<'m, F> {
         let root = Words::new(take(layout.leaf_count * entry), entry);
         let overlay = Pairs::new(take(u32::from(config.overlay_entries) * 2 * entry), entry);
         let pending = Pairs::new(take(u32::from(config.transaction_pages) * 2 * entry), entry);
-        let journal = Journal::new(take(geometry.page_bytes));
+        let known_logs = take(layout.known_logs_bytes());
+        let journal = match layout.programs_bytes() {
+            // A record has its tag in the page buffer.
+            true => Journal::new(&mut take(geometry.page_bytes)[TAG_BYTES..], true),
+            false => Journal::new(take(geometry.page_bytes), false),
+        };
         let page = take(geometry.page_bytes);
         Ok(Self {
             flash,
@@ -221,13 +234,14 @@ impl<'m, F: Flash> Store<'m, F> {
             blocks,
             root,
             overlay,
+            known_logs,
             pending,
             journal,
             undo: Undo::default(),
             page,
             cached: NONE,
             heads: [Head { block: NONE, next: 0 }; 3],
-            ring: Ring { superblock_copy: NONE, ..Ring::default() },
+            ring: Ring { superblock_copy: NONE, mark: NONE, ..Ring::default() },
             watch: Watch::default(),
             sequence: 1,
             transaction_start: IDLE,
@@ -256,6 +270,7 @@ impl<'m, F: Flash> Store<'m, F> {
             read_only: false,
             damage: None,
             may_write: true,
+            is_settled: false,
             is_unknown: false,
             worn_out: false,
             unchecked: false,
@@ -282,9 +297,14 @@ impl<'m, F: Flash> Store<'m, F> {
         self.flash
     }
 
-    /// What the mount found missing.
+    /// What the mount found missing, or a write-back since.
     pub fn damage(&self) -> Option<Damage> {
         self.damage
+    }
+
+    /// Whether every later mount begins with the state that is shown.
+    pub fn is_settled(&self) -> bool {
+        self.is_settled && self.damage.is_none() && !self.is_unknown
     }
 
     /// Whether nothing may be changed.
@@ -314,7 +334,12 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Whether a block holds the newest journal page.
     fn holds_journal(&self, block: BlockIndex) -> bool {
-        self.journal_at != NONE && self.journal_at / self.layout.geometry.pages_per_block == block
+        self.journal_at != NONE && self.journal_at / self.head_capacity(HeadIndex::Journal) == block
+    }
+
+    /// The page of a place of the journal's head, where records are pages.
+    fn journal_page(&self, place: u32) -> PageIndex {
+        place / (self.head_capacity(HeadIndex::Journal) / self.layout.geometry.pages_per_block)
     }
 
     /// Erases a block and counts it; a block that does not erase is bad from now on.

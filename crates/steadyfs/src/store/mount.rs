@@ -23,13 +23,14 @@ use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Nothing is programmed or erased, ever. After a power cut or an [`Error::Unknown`] the last commit may be shown by one such mount and
-    /// not by the next: only a mount for writing settles that.
+    /// not by the next: only a mount for writing settles that, and [`is_settled`](crate::FileSystem::is_settled) says so.
     ReadOnly,
     /// The mount settles what a power cut left, and the volume can be changed. Where something is [lost](Damage), it is mounted for reading.
     ReadWrite,
 }
 
-/// What a mount found missing. The volume can only be read until it is [repaired](crate::FileSystem::repair).
+/// What a mount found missing, or since then the write-back of a leaf. The volume can only be read until it is
+/// [repaired](crate::FileSystem::repair).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {
@@ -177,6 +178,7 @@ impl<'m, F: Flash> Store<'m, F> {
     #[inline(never)]
     pub fn recover<const SETTLE: bool>(&mut self) -> Result<bool, Error> {
         let Some(last) = self.find_state()? else { return Ok(false) };
+        self.is_settled = self.ring.closed;
         if self.ring.closed && self.damage.is_none() {
             self.read_only |= self.worn_out;
             return Ok(true);
@@ -300,6 +302,7 @@ impl<'m, F: Flash> Store<'m, F> {
             self.damage = Some(Damage::Repair);
         }
         let last = self.roll_forward()?;
+        self.known_logs.fill(if self.ring.closed { 0xFF } else { 0 });
         self.load_committed(&last)?;
         match self.derive_live() {
             // Pages of a lost leaf are told of when they are read.
@@ -350,7 +353,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.blocks.clear_live();
         let settled = self.settled_bit();
         let (width, missing) = (self.layout.entry_bytes, self.missing_entry());
-        let per_page = self.layout.geometry.page_bytes / width;
+        let per_page = self.layout.leaf_page_entries();
         let mut result = Ok(());
         for leaf in 0..self.layout.leaf_count {
             for index in 0..u32::from(self.layout.config.unit_pages) {

@@ -40,20 +40,21 @@ pub(crate) struct Promise {
     pub per_erase: u32,
     /// Moves that last as long as a root.
     pub root_moves: u32,
-    /// Work per victim, in moves, and frames that the caller may write meanwhile; both in parts of a frame, `fold_frees + 1` each.
+    /// Work per victim, in moves, and frames that the caller may write meanwhile; both in parts of a frame, `leaf_changes + 1` each.
     work: u32,
     pub(super) gain: u32,
     fold_frees: u32,
+    leaf_changes: u32,
     frames_per_block: u32,
 }
 
 impl Promise {
     /// For a volume with `live` live frames in `blocks` blocks, where an erase lasts as long as `erase_moves` moves.
     pub fn new(layout: &Layout, live: u32, blocks: u32, erase_moves: u32) -> Self {
-        let (frames_per_block, fold_frees) = (layout.frames_per_block, layout.fold_frees);
+        let (frames_per_block, leaf_changes) = (layout.frames_per_block, layout.leaf_changes);
         let victim = (live / blocks.max(1)).min(frames_per_block);
-        let gain = (frames_per_block * fold_frees).saturating_sub(victim * (fold_frees + 1)).max(1);
-        let work = |per_erase: u32| (victim + per_erase + 1) * (fold_frees + 1) + frames_per_block;
+        let gain = (frames_per_block * leaf_changes).saturating_sub(victim * (leaf_changes + 1)).max(1);
+        let work = |per_erase: u32| (victim + per_erase + 1) * (leaf_changes + 1) + frames_per_block;
         let moves = work(erase_moves).div_ceil(gain);
         // An erase takes the place of more moves where counting up leaves room for it.
         let mut per_erase = erase_moves;
@@ -61,7 +62,16 @@ impl Promise {
             per_erase += 1;
         }
         let root_moves = layout.root_programs.div_ceil(layout.config.unit_pages.into());
-        Self { victim, per_erase, root_moves, work: work(per_erase), gain, fold_frees, frames_per_block }
+        Self {
+            victim,
+            per_erase,
+            root_moves,
+            work: work(per_erase),
+            gain,
+            fold_frees: layout.fold_frees,
+            leaf_changes,
+            frames_per_block,
+        }
     }
 
     /// Frames moved by a call that writes `frames` frames.
@@ -86,12 +96,12 @@ impl Promise {
 
     /// The share of a call that writes `frames` frames in what a victim costs.
     pub fn share_ns(&self, victim_ns: u64, frames: u32) -> u64 {
-        (victim_ns * u64::from(frames) * u64::from(self.fold_frees + 1)).div_ceil(u64::from(self.gain))
+        (victim_ns * u64::from(frames) * u64::from(self.leaf_changes + 1)).div_ceil(u64::from(self.gain))
     }
 
     /// Whole frames that the caller may write per victim.
     pub fn gain_frames(&self) -> u32 {
-        (self.gain / (self.fold_frees + 1)).max(1)
+        (self.gain / (self.leaf_changes + 1)).max(1)
     }
 
     /// The most of a call without an erase that writes `frames` frames.
@@ -280,7 +290,7 @@ mod tests {
             (entries, is_urgent, owes_erase, has_erased, rests) in (0u32..372, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
             (erase, root, fill, lacks) in (want(), want(), 0u32..101, 0u32..9),
         ) {
-            let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024 };
+            let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
             let layout = Layout::derive(&geometry, &Config::for_geometry(&geometry)).expect("a layout");
             let promise = Promise::new(&layout, layout.usable / 100 * fill, layout.data_blocks, 7);
             let (soft, hard) = (layout.overlay_soft, layout.overlay_soft + 20);

@@ -63,7 +63,7 @@ impl<F: Flash> Store<'_, F> {
     /// Reads a page into the page buffer and tells whether it is what it should be.
     pub(super) fn read_sound(&mut self, page: PageIndex, kinds: Kinds, logical: u32) -> Result<bool, Error> {
         let mut tag = [0; TAG_BYTES];
-        Ok(self.read_page(page, &mut tag)? && check_page(self.flash.checksum(self.page, 0), &tag, kinds, logical).is_ok())
+        Ok(self.read_page(page, &mut tag)? && check_page(self.page_check(kind_of(&tag)), &tag, kinds, logical).is_ok())
     }
 
     /// Reads a page into the page buffer; `false` when it cannot be read.
@@ -106,7 +106,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Takes the next frame of a head, and the sequences of its pages.
     fn take_frame(&mut self, head: HeadIndex, kind: Kind, logical: u32, source: &Source<'_>) -> (Frame, Tag) {
-        let frame = self.take_place(head);
+        let frame = self.take_places(head, 1);
         let (sequence, unit) = (self.sequence, u32::from(self.layout.config.unit_pages));
         self.sequence += u64::from(unit);
         self.programs_since_root += unit;
@@ -203,7 +203,8 @@ impl<F: Flash> Store<'_, F> {
     /// Programs the page buffer.
     pub(super) fn program_buffer(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
         self.cached = NONE;
-        program(&mut self.flash, page, self.page, 0, None, tag)
+        let check = self.page_check(Some(tag.kind));
+        program(&mut self.flash, page, self.page, 0, Some(check), tag)
     }
 
     /// Programs the journal buffer, which commits the open transaction.
@@ -212,8 +213,8 @@ impl<F: Flash> Store<'_, F> {
     /// The transaction is committed only when the page is complete; the journal page before it stays where it is.
     pub(super) fn program_journal(&mut self) -> Result<(), Error> {
         loop {
-            self.ready_head(HeadIndex::Journal)?;
-            let page = self.take_place(HeadIndex::Journal);
+            let places = self.ready_journal()?;
+            let place = self.take_places(HeadIndex::Journal, places);
             let sequence = self.sequence;
             self.sequence += 1;
             self.programs_since_root += 1;
@@ -221,9 +222,10 @@ impl<F: Flash> Store<'_, F> {
             debug_assert_eq!(self.owed_pages(), 0);
             let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };
             let tag = Tag { sequence, logical: self.pending.len(), kind, aux: (sequence - start) as u32 };
-            match self.program_journal_page(page, &tag) {
+            let is_chain = self.layout.programs_bytes();
+            match if is_chain { self.program_chain_record(place, &tag) } else { self.program_journal_page(place, &tag) } {
                 Ok(()) => {
-                    self.move_journal(page);
+                    self.move_journal(place);
                     return Ok(());
                 }
                 Err(error) => self.survive_failure(HeadIndex::Journal, Failed::Program(error, true), true)?,
@@ -240,12 +242,11 @@ impl<F: Flash> Store<'_, F> {
         program(&mut self.flash, page, data, missing, None, tag)
     }
 
-    /// Notes the place of the newest journal page; the block of the one before may have become empty.
-    pub(super) fn move_journal(&mut self, page: PageIndex) {
-        let before = self.journal_at;
-        self.journal_at = page;
+    /// Notes the place of the newest journal record; the block of the one before may have become empty.
+    pub(super) fn move_journal(&mut self, place: u32) {
+        let before = core::mem::replace(&mut self.journal_at, place);
         if before != NONE {
-            self.settle_empty(before / self.layout.geometry.pages_per_block);
+            self.settle_empty(before / self.head_capacity(HeadIndex::Journal));
         }
     }
 
@@ -281,6 +282,13 @@ impl<F: Flash> Store<'_, F> {
         if repeats { Ok(()) } else { Err(error) }
     }
 
+    /// After a record that commits nothing could not be programmed: leaves the journal's block.
+    pub(super) fn lose_record(&mut self, error: Error) -> Result<(), Error> {
+        // Nobody waits for it.
+        let _ = self.survive_failure(HeadIndex::Journal, Failed::Program(error, true), false);
+        if self.read_only { Err(Error::ReadOnly) } else { Ok(()) }
+    }
+
     /// Makes sure that a head has room, so that taking its next place touches no flash.
     pub(super) fn ready_head(&mut self, head: HeadIndex) -> Result<(), Error> {
         if self.head_rest(head) == 0 {
@@ -298,19 +306,19 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
-    /// Takes the next frame (or journal page) of a head that has [room](Self::ready_head).
-    fn take_place(&mut self, head: HeadIndex) -> u32 {
+    /// Takes the next frame (or places for a journal record) of a head that has [room](Self::ready_head).
+    pub(super) fn take_places(&mut self, head: HeadIndex, places: u32) -> u32 {
         let capacity = self.head_capacity(head);
         let head = &mut self.heads[head as usize];
         let place = head.block * capacity + head.next;
-        head.next += 1;
+        head.next += places;
         place
     }
 
-    /// Frames (or journal pages) in a block.
+    /// Frames (or places of journal records) in a block.
     pub(super) fn head_capacity(&self, head: HeadIndex) -> u32 {
         match head {
-            HeadIndex::Journal => self.layout.geometry.pages_per_block,
+            HeadIndex::Journal => self.layout.journal_places(),
             _ => self.layout.frames_per_block,
         }
     }
@@ -361,6 +369,11 @@ fn program<F: Flash>(
 ) -> Result<(), Error> {
     let check = check.unwrap_or_else(|| flash.checksum(data, missing));
     Ok(flash.program(page, data, &tag.emit(check))?)
+}
+
+/// What a tag says that its page is, checked or not.
+pub(super) fn kind_of(tag: &[u8; TAG_BYTES]) -> Option<Kind> {
+    Tag::parse(tag).map(|tag| tag.kind)
 }
 
 /// Whether a read brought anything. Only a device that does not answer is an error.

@@ -189,7 +189,7 @@ impl<F: Flash> Store<'_, F> {
     /// Frames that the caller may write before the reserve is touched, when `live` frames must be moved meanwhile.
     fn affordable(&self, live: u32) -> u32 {
         let room = self.there().saturating_sub(self.needed(live));
-        room - room / (self.layout.fold_frees + 1)
+        room - room / (self.layout.leaf_changes + 1)
     }
 
     /// Frames that can be programmed, and those that are lent for a block at rest.
@@ -200,7 +200,7 @@ impl<F: Flash> Store<'_, F> {
     /// Frames that are to be kept, or needed for `live` moves and the leaves that these make full.
     fn needed(&self, live: u32) -> u32 {
         let excess = (self.overlay_entries() + live).saturating_sub(self.layout.overlay_soft);
-        self.reserve() + live + excess / self.layout.fold_frees
+        self.reserve() + live + excess / self.layout.leaf_changes
     }
 
     /// Frames that are kept: the layout's reserve, less what restarts have cost, more what is saved for wear levelling.
@@ -410,7 +410,10 @@ impl<F: Flash> Store<'_, F> {
         };
         let to = self.program_frame(kind, logical, &Source::Copy { from: frame, loaded: &bytes })?;
         match (kind, pending) {
-            (Kind::MovedLeaf, _) => self.root.set(logical, to),
+            (Kind::MovedLeaf, _) => {
+                self.root.set(logical, to);
+                self.know_logs(logical);
+            }
             (_, Some(index)) => self.move_pending(index, to),
             _ => self.map_move(logical, to),
         }
@@ -420,7 +423,11 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether the leaf or logical page that a tag names exists. Only damaged tags can name another.
     pub(super) fn names_something(&self, tag: &Tag) -> bool {
-        let count = if Kinds::LEAF.has(tag.kind) { self.layout.leaf_count } else { self.layout.logical_count };
+        let count = if Kinds::LEAF.has(tag.kind) || tag.kind == Kind::LeafChanged {
+            self.layout.leaf_count
+        } else {
+            self.layout.logical_count
+        };
         tag.logical < count
     }
 

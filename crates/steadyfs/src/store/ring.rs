@@ -17,12 +17,13 @@
 //! the ring. One that has gone bad is left out; every root says which.
 
 use super::blocks::{Choice, State, UNUSED};
+use super::program::was_read;
 use super::{Head, IDLE, NONE, Store};
 use crate::config::RING_MIN;
 use crate::error::Error;
 use crate::format::root::{BYTES, Header};
 use crate::format::superblock::Superblock;
-use crate::media::{BlockIndex, Flash, Kind, PageIndex, Tag};
+use crate::media::{BlockIndex, Flash, Kind, PageIndex, TAG_BYTES, Tag};
 use core::num::NonZeroU32;
 
 /// Sequences that a root may say: a tag has 36 bits, and what a mount and its session add must fit as well.
@@ -52,6 +53,8 @@ pub(super) struct Ring {
     pub uncertain: Option<NonZeroU32>,
     /// The newest root ends the use of the volume, and nothing was changed since.
     pub closed: bool,
+    /// The page behind the newest root, where the volume is closed and a mark says that it was opened; [`NONE`] where none can be.
+    pub mark: PageIndex,
     /// Blocks were freed or listed, and no root says so yet.
     pub owes_root: bool,
 }
@@ -245,6 +248,8 @@ impl<F: Flash> Store<'_, F> {
         let page = self.ring_block(self.ring.place) * self.layout.geometry.pages_per_block + self.ring.next;
         self.cached = NONE;
         self.page.fill(0xFF);
+        self.overlay.blank_rest();
+        self.pending.blank_rest();
         let mut header = self.header().emit();
         self.exchange(&mut header, index % pages, false);
         let tag = Tag { sequence: number.into(), logical: index % pages, kind: Kind::Root, aux: pages | (index / pages) << 8 };
@@ -275,7 +280,7 @@ impl<F: Flash> Store<'_, F> {
         let at = (index * self.layout.geometry.page_bytes) as usize;
         let [wear, state] = self.blocks.tables_mut();
         let mut start = 0;
-        for part in [header, self.root.bytes_mut(), self.overlay.bytes_mut(), self.pending.bytes_mut(), wear, state] {
+        for part in [header, self.root.bytes_mut(), wear, state, self.overlay.bytes_mut(), self.pending.bytes_mut()] {
             let (from, to) = (start.max(at), (start + part.len()).min(at + self.page.len()));
             if from < to {
                 let (part, page) = (&mut part[from - start..to - start], &mut self.page[from - at..to - at]);
@@ -288,7 +293,7 @@ impl<F: Flash> Store<'_, F> {
     /// Takes over what a root's header says and checks every number that a table may not be trusted with.
     pub(super) fn adopt_header(&mut self, header: &Header) -> bool {
         let geometry = self.layout.geometry;
-        let (frames, pages) = (self.layout.frame_count(), geometry.block_count * geometry.pages_per_block);
+        let (frames, places) = (self.layout.frame_count(), geometry.block_count * self.layout.journal_places());
         let settled = self.settled_bit();
         self.blocks.recount();
         let sound = self.overlay.adopt(header.overlay_len)
@@ -297,7 +302,7 @@ impl<F: Flash> Store<'_, F> {
                 .all(|i| self.overlay.key(i) < self.layout.logical_count && self.overlay.value(i) & !settled < frames)
             && (0..self.pending.len()).all(|i| self.pending.key(i) < self.layout.logical_count && self.pending_frame(i) < frames)
             && (0..self.root.len()).all(|leaf| self.root.get(leaf) < frames)
-            && (header.journal_at == NONE || header.journal_at < pages)
+            && (header.journal_at == NONE || header.journal_at < places)
             && header.heads.iter().all(|&(block, _)| block == NONE || block < geometry.block_count)
             && header.sequence < SEQUENCE_MAX
             && header.wear_base < 1 << 31
@@ -335,12 +340,33 @@ impl<F: Flash> Store<'_, F> {
     /// use it twice.
     ///
     /// # Cost
-    /// One erase and `root_programs` programs, once after a mount that found nothing to settle.
+    /// One erase and `root_programs` programs, once after a mount that found nothing to settle; one program where the medium programs bytes.
     pub(super) fn open_ring(&mut self) -> Result<(), Error> {
         self.ring.closed = false;
-        let result = self.advance_ring().and_then(|()| self.write_root());
+        let result = match core::mem::replace(&mut self.ring.mark, NONE) {
+            NONE => self.advance_ring().and_then(|()| self.write_root()),
+            page => self.mark_opened(page),
+        };
         self.ring.closed = result.is_err();
         result
+    }
+
+    /// Where the medium programs bytes, zeros behind the closed root say that it was opened. Until they are complete nothing else is touched, so
+    /// they can be programmed again.
+    fn mark_opened(&mut self, page: PageIndex) -> Result<(), Error> {
+        let pages = self.layout.geometry.pages_per_block;
+        let offset = page % pages * self.layout.geometry.page_bytes;
+        let result = self.flash.program_bytes(page / pages, offset, &[0; TAG_BYTES]);
+        result.map_err(|failure| self.refused(failure.into()))
+    }
+
+    /// Whether anything was programmed where [`mark_opened`](Self::mark_opened) does. What is not whole may be: a mount rolls forward then, and
+    /// finds nothing.
+    pub(super) fn is_opened(&mut self, page: PageIndex) -> Result<bool, Error> {
+        let pages = self.layout.geometry.pages_per_block;
+        let mut mark = [0; TAG_BYTES];
+        let offset = page % pages * self.layout.geometry.page_bytes;
+        Ok(!was_read(self.flash.read_bytes(page / pages, offset, &mut mark))? || mark != [0xFF; TAG_BYTES])
     }
 
     /// Ends the use of the volume: the next mount begins with this root, and neither searches nor programs.

@@ -7,6 +7,7 @@
 //! The newest root that counts is the base. Until this mount has written a root of its own it erases neither the base, nor the newest
 //! root that is certain, nor, where there is none, the oldest that counts: what counts for this mount may not count for the next one.
 
+use super::program::kind_of;
 use super::ring::NUMBER_MAX;
 use super::{Frame, NONE, Store};
 use crate::config::{COPIED_MAX, Layout, RING_MAX};
@@ -48,7 +49,7 @@ impl<F: Flash> Store<'_, F> {
         let mut bytes = [0; TAG_BYTES];
         for _ in 0..tries {
             if self.read_page(page, &mut bytes)? {
-                if let Some(tag) = Tag::checked(&bytes, self.flash.checksum(self.page, 0)) {
+                if let Some(tag) = Tag::checked(&bytes, self.page_check(kind_of(&bytes))) {
                     self.cached = NONE;
                     return Ok(Some(tag).filter(|tag| kinds.has(tag.kind)));
                 }
@@ -147,6 +148,16 @@ impl<F: Flash> Store<'_, F> {
         (self.ring.next, self.ring.prepared) = (self.layout.geometry.pages_per_block, None);
         // Numbers that nobody can read today may be read tomorrow.
         self.ring.number += self.layout.ring_count * self.layout.geometry.pages_per_block;
+        self.ring.mark = NONE;
+        if self.ring.closed && self.layout.programs_bytes() {
+            let behind = base.end(&self.layout);
+            if behind % self.layout.geometry.pages_per_block != 0 {
+                match self.is_opened(behind)? {
+                    true => self.ring.closed = false,
+                    false => self.ring.mark = behind,
+                }
+            }
+        }
         Ok(Some(lost))
     }
 
@@ -229,7 +240,7 @@ impl<F: Flash> Store<'_, F> {
                 return Ok(false);
             }
         }
-        Ok(!self.holds_journal(block) || self.read_tagged(self.journal_at, Kinds::JOURNAL)?.is_some())
+        Ok(!self.holds_journal(block) || self.read_tagged(self.journal_page(self.journal_at), Kinds::JOURNAL)?.is_some())
     }
 
     /// Whether every page of a frame can be read, and is what it should be.
@@ -295,6 +306,12 @@ impl Found {
     fn is_missed(&self, root_pages: u32) -> bool {
         let missing = (0..root_pages).rev().find(|page| self.pages >> page & 1 == 0);
         self.is_certain() && missing.is_some_and(|page| self.last_seal > page)
+    }
+
+    /// The page behind the copies.
+    fn end(&self, layout: &Layout) -> PageIndex {
+        let known = (0..).zip(self.starts).find(|&(_, start)| start != NONE);
+        known.map_or(0, |(copy, start): (u32, _)| start + layout.root_programs - copy * layout.root_pages)
     }
 
     /// Notes a page that can be read.

@@ -60,6 +60,7 @@ impl<F: Flash> Store<'_, F> {
             }
             // What the root names lies in its own block: all of it goes into another one.
         }
+        self.is_settled = true;
         self.stock_heads()?;
         self.empty_ring()
     }
@@ -67,7 +68,7 @@ impl<F: Flash> Store<'_, F> {
     /// What must be copied: the last record, and all that is live in the ring.
     fn cargo(&mut self, last: &Last) -> Result<Cargo, Error> {
         let is_journal = |record: Record| Kinds::JOURNAL.has(record.tag.kind);
-        let in_ring = self.journal_at != NONE && self.is_of_ring(self.journal_at / self.layout.geometry.pages_per_block);
+        let in_ring = self.journal_at != NONE && self.is_of_ring(self.journal_at / self.head_capacity(HeadIndex::Journal));
         let mut cargo = Cargo { frames: [None; COPIED_MAX as usize], journal: in_ring || last.record.is_some_and(is_journal) };
         if let Some(Record { tag, place }) = last.record.filter(|record| !is_journal(*record)) {
             // Pages of a transaction that was not committed are nobody's.
@@ -104,7 +105,7 @@ impl<F: Flash> Store<'_, F> {
         }
         let behind = self.frame_page(first) + cargo.frames.iter().flatten().count() as u32 * unit;
         if cargo.journal {
-            self.journal_at = behind;
+            self.move_journal(behind * (self.head_capacity(HeadIndex::Journal) / self.layout.geometry.pages_per_block));
         }
         self.program_root(number)?;
         for (copied, to) in cargo.frames.iter().flatten().zip(first..) {
@@ -151,6 +152,10 @@ impl<F: Flash> Store<'_, F> {
     /// Skips one place of each head that a cut program may have touched without a trace. The journal's comes first after a
     /// mount; the others can have been in use only if there is a record.
     fn skip_places(&mut self, used: bool) {
+        if self.layout.programs_bytes() {
+            // A chain never goes on behind a place that may have been touched.
+            self.close(HeadIndex::Journal);
+        }
         let used = used || !self.unmarked;
         for (index, head) in self.heads.iter_mut().enumerate() {
             if used || index == HeadIndex::Journal as usize {
@@ -164,7 +169,9 @@ impl<F: Flash> Store<'_, F> {
     fn stock_heads(&mut self) -> Result<(), Error> {
         let heads = [HeadIndex::User, HeadIndex::Journal];
         let scarce = heads.iter().filter(|&&head| self.head_rest(head) <= SCARCE).count() as u32;
-        let needed = scarce.saturating_sub(1).max(16 / self.layout.frames_per_block);
+        // A mount is short where erases last so long that it waits for nothing else: the first call may erase once more, and its bound says so.
+        let spare = if self.layout.programs_bytes() { 0 } else { 16 / self.layout.frames_per_block };
+        let needed = scarce.saturating_sub(1).max(spare);
         while self.blocks.count(State::Erased) < needed && self.blocks.count(State::Listed) > 0 {
             self.erase_listed()?;
         }

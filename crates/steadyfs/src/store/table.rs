@@ -30,7 +30,10 @@ impl<'m> Words<'m> {
 
 /// Reads a little-endian number of 2 or 4 bytes.
 pub(super) fn read_word(bytes: &[u8], at: usize, width: usize) -> u32 {
-    bytes[at..at + width].iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte))
+    match bytes[at..at + width] {
+        [a, b] => u32::from(u16::from_le_bytes([a, b])),
+        ref long => long.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)),
+    }
 }
 
 /// Writes a little-endian number of 2 or 4 bytes.
@@ -114,6 +117,12 @@ impl<'m> Pairs<'m> {
 
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.words.bytes
+    }
+
+    /// Makes the bytes blank that hold no entry: NOR need not program them.
+    pub fn blank_rest(&mut self) {
+        let used = 2 * self.len as usize * self.words.width;
+        self.words.bytes[used..].fill(0xFF);
     }
 
     /// Takes over `len` entries that were written into the bytes; `false` when they are not sorted or too many.

@@ -154,6 +154,11 @@ impl<F: Flash> Store<'_, F> {
         self.cache.dirty() == cached && self.pending.len() == 0 && !self.journal.dirty && !self.journal.patches(logical)
     }
 
+    /// Whether anything waits for a commit, or logical pages from `first` on have patches in the journal buffer.
+    pub fn waits_beside(&self, first: u32) -> bool {
+        self.is_open() || self.journal.patched_from(first).is_some()
+    }
+
     /// Writes a logical page as a frame that commits itself.
     pub(super) fn commit_page(&mut self, logical: u32, source: &Source<'_>) -> Result<(), Error> {
         self.check_logical(logical)?;
@@ -368,8 +373,7 @@ impl<F: Flash> Store<'_, F> {
         }
         self.release_superseded();
         self.pending.clear();
-        self.journal.remove_discards();
-        self.journal.dirty = false;
+        self.journal.was_committed();
         self.accept();
     }
 
@@ -402,20 +406,12 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
-    /// Puts the newest journal page in the place of the journal buffer, once it was read and checked.
+    /// Puts what the newest journal record says in the place of the journal buffer, once it was read and checked.
     fn restore_journal(&mut self) -> Result<(), Error> {
-        let page = self.journal_at;
-        if page == NONE {
-            self.journal.clear();
-            return Ok(());
-        }
-        let mut bytes = [0; TAG_BYTES];
-        self.cached = NONE;
-        let result = self.flash.read(page, self.page, &mut bytes);
-        self.watched(page, result)?;
-        let is_journal = Tag::checked(&bytes, self.flash.checksum(self.page, 0)).is_some_and(|tag| Kinds::JOURNAL.has(tag.kind));
-        if !is_journal || !self.journal.replace(self.page, self.layout.logical_count, self.layout.logical_bytes) {
-            return Err(Error::Corrupt);
+        match self.journal_at {
+            NONE => self.journal.clear(),
+            place if self.is_chain(place / self.head_capacity(HeadIndex::Journal)) => self.restore_chain(place)?,
+            place => self.read_journal_page(self.journal_page(place)).map(drop)?,
         }
         self.journal.remove_discards();
         Ok(())
@@ -438,27 +434,32 @@ impl<F: Flash> Store<'_, F> {
             self.journal.clear();
             return Ok(());
         }
-        self.read_journal(self.journal_at)?;
+        self.read_journal(NONE, self.journal_at)?;
         self.journal.remove_discards();
         Ok(())
     }
 
-    /// Reads a journal page into the journal buffer, its discards included.
-    pub(super) fn read_journal(&mut self, page: u32) -> Result<Tag, Error> {
-        let result = self.try_read_journal(page);
+    /// Makes the journal buffer hold what a journal record says, its discards included. It may hold what the record `after` says.
+    pub(super) fn read_journal(&mut self, after: u32, place: u32) -> Result<Tag, Error> {
+        let is_chain = self.is_chain(place / self.head_capacity(HeadIndex::Journal));
+        let result = if is_chain { self.read_chain(after, place) } else { self.read_journal_page(self.journal_page(place)) };
         if result.is_err() {
             self.journal.clear();
         }
         result
     }
 
-    fn try_read_journal(&mut self, page: u32) -> Result<Tag, Error> {
+    /// Takes a journal page over, once it was read and checked.
+    fn read_journal_page(&mut self, page: u32) -> Result<Tag, Error> {
         let mut bytes = [0; TAG_BYTES];
-        let result = self.flash.read(page, self.journal.buffer(), &mut bytes);
+        self.cached = NONE;
+        let result = self.flash.read(page, self.page, &mut bytes);
         self.watched(page, result)?;
-        let check = self.flash.checksum(self.journal.buffer(), 0);
-        let tag = Tag::checked(&bytes, check).filter(|tag| Kinds::JOURNAL.has(tag.kind)).ok_or(Error::Corrupt)?;
-        if self.journal.adopt(self.layout.logical_count, self.layout.logical_bytes) { Ok(tag) } else { Err(Error::Corrupt) }
+        let tag = Tag::checked(&bytes, self.flash.checksum(self.page, 0)).filter(|tag| Kinds::JOURNAL.has(tag.kind));
+        match tag {
+            Some(tag) if self.journal.replace(self.page, self.layout.logical_count, self.layout.logical_bytes) => Ok(tag),
+            _ => Err(Error::Corrupt),
+        }
     }
 
     /// Lets `look` see program page `index` of a logical page, as the open transaction has it.
@@ -494,7 +495,8 @@ impl<F: Flash> Store<'_, F> {
 
     /// Longest patch that is worth a place in the journal; longer changes write their logical page.
     pub fn patch_bytes_max(&self) -> usize {
-        self.journal.patch_bytes_max() / 4
+        // In a chain it costs its own bytes only.
+        self.journal.patch_bytes_max() / if self.layout.programs_bytes() { 2 } else { 4 }
     }
 
     /// Whether anything waits for a commit.

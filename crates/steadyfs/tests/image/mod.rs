@@ -11,7 +11,7 @@ use steadyfs_sim::{Nand, NandTiming};
 
 const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/images");
 /// Pages so small and so many that indexes have two levels.
-pub const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41 };
+pub const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41, programs_bytes: false };
 pub const CONFIG: Config = Config {
     unit_pages: 1,
     overlay_entries: 60,

@@ -119,7 +119,8 @@ impl Volume {
                 frames.extend(entries);
             }
         }
-        let at_overlay = 64 + leaves * ENTRY;
+        let blocks = super::GEOMETRY.block_count as usize;
+        let at_overlay = 64 + leaves * ENTRY + blocks + blocks.div_ceil(2);
         for entry in 0..small(&bytes, 6, 2) {
             let at = at_overlay + entry * 2 * ENTRY;
             frames.insert(small(&bytes, at, ENTRY), small(&bytes, at + ENTRY, ENTRY) & 0x7FFF);

@@ -253,6 +253,14 @@ impl<F: Flash> Flash for BitErrors<F> {
         self.inner.program_loaded(page, tag)
     }
 
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.inner.read_bytes(block, offset, data)
+    }
+
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        self.inner.program_bytes(block, offset, data)
+    }
+
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         self.note_erase(block);
         self.inner.erase(block)
@@ -276,6 +284,10 @@ impl<F: Tearable> Tearable for BitErrors<F> {
     }
 
     /// Only a complete erase makes the bits of the block right again.
+    fn program_bytes_torn(&mut self, block: BlockIndex, offset: u32, data: &[u8], torn: Torn) {
+        self.inner.program_bytes_torn(block, offset, data, torn);
+    }
+
     fn erase_torn(&mut self, block: BlockIndex, torn: Torn) {
         if torn == Torn::New {
             self.note_erase(block);
@@ -305,7 +317,7 @@ mod tests {
     const EVEN: BitErrorModel = BitErrorModel { weak_permille: 0, endurance: 1000, ..BitErrorModel::SLC };
 
     fn nand() -> Nand {
-        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4 };
+        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
         Nand::with_geometry(geometry, NandTiming::ROUND, 1)
     }
 

@@ -205,6 +205,12 @@ impl<F: Tearable> FailOps<F> {
         self.fate(block, planned | worn)
     }
 
+    /// The page of a byte of a block.
+    fn page_of(&self, block: BlockIndex, offset: u32) -> PageIndex {
+        let geometry = self.geometry();
+        block * geometry.pages_per_block + offset / geometry.page_bytes
+    }
+
     fn erase_fate(&mut self, block: BlockIndex) -> Fate {
         self.erases += 1;
         if let Some(refused) = self.refusal(block) {
@@ -258,6 +264,21 @@ impl<F: Tearable> Flash for FailOps<F> {
         }
     }
 
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.inner.read_bytes(block, offset, data)
+    }
+
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        match self.program_fate(self.page_of(block, offset)) {
+            Fate::Work => self.inner.program_bytes(block, offset, data),
+            Fate::Fail => {
+                self.inner.program_bytes_torn(block, offset, data, Torn::Garbled);
+                Err(Failure::BadBlock)
+            }
+            Fate::Refuse(failure) => Err(failure),
+        }
+    }
+
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         match self.erase_fate(block) {
             Fate::Work => self.inner.erase(block),
@@ -290,6 +311,14 @@ impl<F: Tearable> Tearable for FailOps<F> {
         }
     }
 
+    fn program_bytes_torn(&mut self, block: BlockIndex, offset: u32, data: &[u8], torn: Torn) {
+        match self.program_fate(self.page_of(block, offset)) {
+            Fate::Work => self.inner.program_bytes_torn(block, offset, data, torn),
+            Fate::Fail => self.inner.program_bytes_torn(block, offset, data, Torn::Garbled),
+            Fate::Refuse(_) => {}
+        }
+    }
+
     fn erase_torn(&mut self, block: BlockIndex, torn: Torn) {
         match self.erase_fate(block) {
             Fate::Work => self.inner.erase_torn(block, torn),
@@ -319,7 +348,7 @@ mod tests {
     const TAG: [u8; TAG_BYTES] = [1; TAG_BYTES];
 
     fn chip() -> FailOps<Nand> {
-        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4 };
+        let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
         FailOps::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1), 1)
     }
 

@@ -1,0 +1,246 @@
+//! Durable appends to several files, before each of which an adversary prepares what it meets: a search for the longest one.
+//!
+//! It keeps a habit for a while: how many files take turns, and how much it overwrites in the fullest block and patches at random between two
+//! appends. With some habits it goes on until the bound of an append is near the largest one that it has seen, because only then can an
+//! append take as long. Files that are long enough are removed, so that what they held is freed meanwhile.
+
+use super::checker::{Checker, Volume};
+use super::overwrites::Overwrites;
+use super::ring::{fill_with_content, name};
+use super::writer::{Doubt, Plan};
+use super::{EvaluateError, Workload};
+use fastrand::Rng;
+use steadyfs::media::Flash;
+use steadyfs::{Call, OpenOptions};
+use steadyfs_sim::Metered;
+
+/// Files that grow.
+const FILES: usize = 24;
+/// Logical pages of a file, at which it is removed.
+const FILE_PAGES: u64 = 4;
+/// Appends for which a habit is kept.
+const HABIT: u64 = 256;
+/// Most calls that prepare an append.
+const PREPARED: u32 = 12;
+/// Most calls for one append and what lies between it and the one before: a file is removed, with a commit, and made, and one opened and closed.
+pub const CALLS: u64 = PREPARED as u64 + 8;
+
+/// The large file, and those that grow.
+pub struct Appends {
+    large: Overwrites,
+    rng: Rng,
+    page: Vec<u8>,
+    /// Number and bytes of each file.
+    files: Vec<(u64, u64)>,
+    created: u64,
+    accesses: u64,
+    appended: u64,
+    habit: Habit,
+    /// The largest bound of an append so far.
+    bound_ns: u64,
+    doubt: Option<Doubt>,
+}
+
+/// What the adversary does for a while.
+#[derive(Clone, Copy, Debug)]
+struct Habit {
+    /// Files that take turns.
+    files: usize,
+    /// Calls before each append; more of them if the bound is to become large.
+    prepared: u32,
+    is_guided: bool,
+    /// Overwrites among ten of them; the others are patches.
+    overwrites: u32,
+    /// Bytes of a patch.
+    patch_bytes: usize,
+}
+
+impl Habit {
+    fn any(rng: &mut Rng) -> Self {
+        Self {
+            files: rng.usize(1..=FILES),
+            prepared: rng.u32(0..4),
+            is_guided: rng.bool(),
+            overwrites: rng.u32(0..=10),
+            patch_bytes: *rng.choice(&[1, 16, 64, 200, 450]).expect("one of them"),
+        }
+    }
+}
+
+impl Appends {
+    /// Fills the volume with one large file, and makes those that grow.
+    pub fn fill<C: Flash + Metered>(
+        plan: &Plan,
+        fs: &mut Volume<'_, '_, C>,
+        checker: &mut Checker<'_, '_>,
+    ) -> Result<Appends, EvaluateError> {
+        let page_bytes = u64::from(fs.usage().logical_bytes);
+        let needed_bytes = FILES as u64 * (FILE_PAGES + 1) * page_bytes + plan.write_bytes;
+        let pages = plan.fill_bytes.saturating_sub(needed_bytes) / page_bytes;
+        if pages == 0 || plan.write_bytes > FILE_PAGES * page_bytes {
+            return Err(EvaluateError::TooSmall { used_bytes: plan.fill_bytes, needed_bytes: needed_bytes + page_bytes });
+        }
+        let large = Overwrites::fill(Workload::Adversary, plan.seed, pages, fs, checker)?;
+        let mut rng = Rng::with_seed(!plan.seed);
+        let habit = Habit::any(&mut rng);
+        let page = vec![0; page_bytes as usize];
+        let (files, doubt) = (Vec::new(), None);
+        let mut this = Appends { large, rng, page, files, created: 0, accesses: 0, appended: 0, habit, bound_ns: 0, doubt };
+        for _ in 0..FILES {
+            this.create(fs, checker)?;
+        }
+        Ok(this)
+    }
+
+    /// Bytes of the large file.
+    pub fn large_bytes(&self) -> u64 {
+        self.large.file_bytes()
+    }
+
+    /// The files that grow, and the large one, each with its size.
+    pub fn files(&self) -> Vec<(String, u64)> {
+        self.files.iter().map(|&(number, bytes)| (name(number), bytes)).chain([self.large.file()]).collect()
+    }
+
+    /// What must stand in a file.
+    pub fn expect(&self, file: usize, offset: u64, bytes: &mut [u8]) {
+        match self.files.get(file) {
+            Some(&(number, _)) => fill_with_content(number, offset, bytes),
+            None => self.large.expect(offset, bytes),
+        }
+    }
+
+    /// What a call that failed would have done.
+    pub fn doubt(&self) -> Option<&Doubt> {
+        self.doubt.as_ref()
+    }
+
+    /// Prepares an append, and makes it; tells at which byte of all that was ever appended. The access is the append alone.
+    pub fn access<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        checker: &mut Checker<'_, '_>,
+        write_bytes: u64,
+    ) -> Result<u64, EvaluateError> {
+        if self.accesses.is_multiple_of(HABIT) {
+            self.habit = Habit::any(&mut self.rng);
+        }
+        self.accesses += 1;
+        let mut index = self.rng.usize(..self.habit.files);
+        if self.files[index].1 + write_bytes > FILE_PAGES * self.page.len() as u64 {
+            self.remove(fs, checker, index)?;
+            index = self.create(fs, checker)?;
+        }
+        let path = name(self.files[index].0);
+        let mut file = checker.call(fs, Call::Open { depth: 1 }, |fs| fs.open(&path, OpenOptions::DURABLE))?;
+        self.prepare(fs, checker, write_bytes.min(self.page.len() as u64) as u32)?;
+        checker.leave_out();
+        let (page_bytes, mut left) = (self.page.len() as u64, write_bytes);
+        while left > 0 {
+            let (number, size) = self.files[index];
+            let bytes = (page_bytes - size % page_bytes).min(left);
+            let data = &mut self.page[..bytes as usize];
+            fill_with_content(number, size, data);
+            let call = fs.write_call(&file, data.len() as u32);
+            if let Err(error) = checker.call(fs, call, |fs| fs.append(&mut file, data)) {
+                self.doubt = Some(Doubt::Write { file: index, offset: size, bytes: data.to_vec() });
+                return Err(error);
+            }
+            self.files[index].1 += bytes;
+            left -= bytes;
+        }
+        checker.end_access();
+        checker.call(fs, Call::Sync, |fs| fs.close(file))?;
+        checker.leave_out();
+        self.appended += write_bytes;
+        Ok(self.appended - write_bytes)
+    }
+
+    /// Makes calls that a file system may have to make up for in the append that follows.
+    fn prepare<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        checker: &mut Checker<'_, '_>,
+        bytes: u32,
+    ) -> Result<(), EvaluateError> {
+        let timing = fs.flash().timing();
+        for done in 0..PREPARED {
+            let bound_ns = fs.bound(Call::WriteLarge(bytes)).time_ns(&timing);
+            self.bound_ns = self.bound_ns.max(bound_ns);
+            let goes_on = self.habit.is_guided && bound_ns < self.bound_ns / 20 * 19;
+            if done >= self.habit.prepared && !goes_on {
+                break;
+            }
+            let result = if self.rng.u32(..10) < self.habit.overwrites {
+                self.large.overwrite(fs, checker, self.page.len() as u64).map(drop)
+            } else {
+                self.large.patch(fs, checker, self.habit.patch_bytes.min(self.page.len()))
+            };
+            if let Err(error) = result {
+                // In the list of files the large one is the last.
+                self.doubt = self.large.doubt().cloned();
+                if let Some(Doubt::Write { file, .. }) = &mut self.doubt {
+                    *file = self.files.len();
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes an empty file, and tells its index.
+    fn create<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        checker: &mut Checker<'_, '_>,
+    ) -> Result<usize, EvaluateError> {
+        let path = name(self.created);
+        let file = checker.call(fs, Call::Create { depth: 1 }, |fs| fs.open(&path, OpenOptions::DURABLE))?;
+        checker.call(fs, Call::Sync, |fs| fs.close(file))?;
+        self.files.push((self.created, 0));
+        self.created += 1;
+        Ok(self.files.len() - 1)
+    }
+
+    /// Removes a file, which is the first one meanwhile.
+    fn remove<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        checker: &mut Checker<'_, '_>,
+        index: usize,
+    ) -> Result<(), EvaluateError> {
+        self.files.swap(0, index);
+        let path = name(self.files[0].0);
+        self.doubt = Some(Doubt::Removal);
+        checker.call(fs, Call::Remove { depth: 1 }, |fs| fs.remove(&path))?;
+        checker.call(fs, Call::Sync, |fs| fs.sync())?;
+        self.doubt = None;
+        self.files.swap_remove(0);
+        Ok(())
+    }
+
+    /// Compares every file after a mount.
+    pub fn read_back<C: Flash + Metered>(
+        &mut self,
+        fs: &mut Volume<'_, '_, C>,
+        checker: &mut Checker<'_, '_>,
+    ) -> Result<(), EvaluateError> {
+        self.large.read_back(fs, checker)?;
+        let mut expected = vec![0; self.page.len()];
+        for &(number, bytes) in &self.files {
+            let path = name(number);
+            let mut file = checker.call(fs, Call::Open { depth: 1 }, |fs| fs.open(&path, OpenOptions::DURABLE))?;
+            for offset in (0..=bytes).step_by(self.page.len()) {
+                let page = &mut self.page;
+                let read = checker.call(fs, Call::Read(page.len() as u32), |fs| fs.read(&mut file, offset, page))?;
+                fill_with_content(number, offset, &mut expected);
+                if read as u64 != (bytes - offset).min(page.len() as u64) || page[..read] != expected[..read] {
+                    return Err(EvaluateError::Lost { file: path, offset });
+                }
+            }
+            checker.call(fs, Call::Sync, |fs| fs.close(file))?;
+            checker.end_access();
+        }
+        Ok(())
+    }
+}

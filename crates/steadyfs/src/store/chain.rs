@@ -1,0 +1,182 @@
+//! Journal records where the medium programs bytes: a chain in each journal block.
+//!
+//! ```text
+//! block:  | tag, whole buffer | tag, delta | tag, delta | … |
+//! ```
+//!
+//! A record begins at a *slot* of 16 bytes: its tag, and behind that what a journal page would hold; together a page at most. The first record of a block is the
+//! whole journal buffer, each later one what a commit has changed in it. So a commit programs little more than what its caller wrote, and what
+//! is committed at a record is said by its block alone, from the first record to that one. A chain never leaves its block: a mount after a power
+//! cut, or a program that failed, begins with another one. What a mount copies into the ring is a page there, as on other media.
+
+use super::program::was_read;
+use super::scan::{TRIES, UNSTEADY_TRIES};
+use super::{HeadIndex, NONE, Store};
+use crate::error::Error;
+use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
+
+/// A record of a chain that is in the page buffer.
+#[derive(Clone, Copy)]
+pub(super) struct ChainRecord {
+    pub tag: Tag,
+    bytes: usize,
+}
+
+impl ChainRecord {
+    /// Slots of the record.
+    pub fn places(&self) -> u32 {
+        slots(self.bytes)
+    }
+}
+
+/// Slots of a record with so many bytes behind its tag.
+pub(super) fn slots(bytes: usize) -> u32 {
+    (bytes + TAG_BYTES).div_ceil(TAG_BYTES) as u32
+}
+
+impl<F: Flash> Store<'_, F> {
+    /// Whether journal records are a chain in this block; on other media, and in the ring, they are pages.
+    pub(super) fn is_chain(&self, block: BlockIndex) -> bool {
+        self.layout.programs_bytes() && !self.is_of_ring(block)
+    }
+
+    /// Makes sure that the journal's head has room for the next record, and tells its slots.
+    pub(super) fn ready_journal(&mut self) -> Result<u32, Error> {
+        if !self.layout.programs_bytes() {
+            return self.ready_head(HeadIndex::Journal).map(|()| 1);
+        }
+        if self.head_rest(HeadIndex::Journal) < self.head_capacity(HeadIndex::Journal) {
+            let delta = slots(self.compose_record(true));
+            if self.head_rest(HeadIndex::Journal) >= delta {
+                return Ok(delta);
+            }
+            self.close(HeadIndex::Journal);
+        }
+        self.ready_head(HeadIndex::Journal)?;
+        Ok(slots(self.compose_record(false)))
+    }
+
+    /// Makes what the next record holds in the page buffer, behind the room for its tag; its bytes.
+    fn compose_record(&mut self, is_delta: bool) -> usize {
+        self.cached = NONE;
+        let mut record = self.journal.settled_in(&mut self.page[TAG_BYTES..]);
+        record.make_record(is_delta);
+        record.page().len()
+    }
+
+    /// Programs the next record of a chain.
+    pub(super) fn program_chain_record(&mut self, place: u32, tag: &Tag) -> Result<(), Error> {
+        let (block, offset) = self.chain_place(place);
+        let bytes = self.compose_record(offset > 0);
+        let check = self.flash.checksum(&self.page[TAG_BYTES..TAG_BYTES + bytes], 0);
+        self.page[..TAG_BYTES].copy_from_slice(&tag.emit(check));
+        Ok(self.flash.program_bytes(block, offset, &self.page[..TAG_BYTES + bytes])?)
+    }
+
+    /// Places of a record that changes nothing in the journal buffer.
+    pub(super) fn empty_record_places(&self) -> u32 {
+        slots(2)
+    }
+
+    /// Programs a record of a chain that changes nothing in the journal buffer.
+    pub(super) fn program_empty_record(&mut self, place: u32, tag: &Tag) -> Result<(), Error> {
+        let (block, offset) = self.chain_place(place);
+        let mut record = [0; TAG_BYTES + 2];
+        record[TAG_BYTES] = 2;
+        let check = self.flash.checksum(&record[TAG_BYTES..], 0);
+        record[..TAG_BYTES].copy_from_slice(&tag.emit(check));
+        Ok(self.flash.program_bytes(block, offset, &record)?)
+    }
+
+    /// Block and first byte of a place of the journal's head.
+    fn chain_place(&self, place: u32) -> (BlockIndex, u32) {
+        let capacity = self.head_capacity(HeadIndex::Journal);
+        (place / capacity, place % capacity * TAG_BYTES as u32)
+    }
+
+    /// Reads a record of a chain into the page buffer, several times if it is damaged; `None` when there is none that is sound.
+    pub(super) fn read_chain_record(&mut self, tries: u32, place: u32) -> Result<Option<ChainRecord>, Error> {
+        for _ in 0..tries {
+            let record = self.try_read_chain_record(place)?;
+            if record.is_some() || self.page_buffer_is_blank() {
+                return Ok(record);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the page buffer has nothing but ones.
+    pub(super) fn page_buffer_is_blank(&self) -> bool {
+        self.page.iter().all(|&byte| byte == 0xFF)
+    }
+
+    fn try_read_chain_record(&mut self, place: u32) -> Result<Option<ChainRecord>, Error> {
+        let (block, offset) = self.chain_place(place);
+        let Geometry { page_bytes, pages_per_block, .. } = self.layout.geometry;
+        let room = (pages_per_block * page_bytes - offset).min(page_bytes) as usize;
+        self.cached = NONE;
+        self.page[room..].fill(0xFF);
+        if !was_read(self.flash.read_bytes(block, offset, &mut self.page[..room]))? || room <= TAG_BYTES {
+            return Ok(None);
+        }
+        let (mut tag, data) = ([0; TAG_BYTES], &self.page[TAG_BYTES..room]);
+        tag.copy_from_slice(&self.page[..TAG_BYTES]);
+        let bytes = usize::from(u16::from_le_bytes([data[0], data[1]]));
+        if !(2..=data.len()).contains(&bytes) || Tag::parse(&tag).is_none_or(|tag| !Kinds::JOURNAL.has(tag.kind)) {
+            return Ok(None);
+        }
+        Ok(Tag::checked(&tag, self.flash.checksum(&data[..bytes], 0)).map(|tag| ChainRecord { tag, bytes }))
+    }
+
+    /// Makes the journal buffer hold what a chain says at a record, the discards of that record included. It may hold already what the
+    /// chain says at the record `after`.
+    ///
+    /// # Cost
+    /// Reads the block's records up to that one.
+    pub(super) fn read_chain(&mut self, after: u32, to: u32) -> Result<Tag, Error> {
+        self.walk_chain(TRIES, after, to, true)
+    }
+
+    /// Puts what a chain says at a record in the place of the journal buffer, once all of it was read and checked.
+    pub(super) fn restore_chain(&mut self, to: u32) -> Result<(), Error> {
+        self.walk_chain(1, NONE, to, false)?;
+        self.walk_chain(UNSTEADY_TRIES, NONE, to, true).map(drop).inspect_err(|_| {
+            // Half of it is there: only a mount makes that whole.
+            (self.is_unknown, self.read_only) = (true, true);
+        })
+    }
+
+    /// Whether a record of a chain can be read no more. The next one begins another chain then.
+    pub(super) fn chain_is_damaged(&mut self, to: u32) -> Result<bool, Error> {
+        match self.walk_chain(TRIES, NONE, to, false) {
+            Err(Error::Corrupt) => {
+                self.close(HeadIndex::Journal);
+                Ok(true)
+            }
+            result => result.map(|_| false),
+        }
+    }
+
+    fn walk_chain(&mut self, tries: u32, after: u32, to: u32, applies: bool) -> Result<Tag, Error> {
+        let first = to - to % self.head_capacity(HeadIndex::Journal);
+        let (logical_count, logical_bytes) = (self.layout.logical_count, self.layout.logical_bytes);
+        let mut at = if (first..to).contains(&after) { after } else { first };
+        while at <= to {
+            let record = self.read_chain_record(tries, at)?.ok_or(Error::Corrupt)?;
+            let page = &self.page[TAG_BYTES..TAG_BYTES + record.bytes];
+            let is_sound = match at {
+                _ if !applies || at == after => true,
+                _ if at == first => self.journal.replace(page, logical_count, logical_bytes),
+                _ => self.journal.apply_delta(page, logical_count, logical_bytes),
+            };
+            if !is_sound {
+                return Err(Error::Corrupt);
+            }
+            if at == to {
+                return Ok(record.tag);
+            }
+            at += record.places();
+        }
+        Err(Error::Corrupt)
+    }
+}

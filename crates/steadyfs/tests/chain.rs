@@ -1,0 +1,63 @@
+//! Flash that programs bytes: journal records are chains of changes.
+
+mod common;
+
+use common::Rng;
+use steadyfs::media::Flash;
+use steadyfs::media::nor::NorPages;
+use steadyfs::{Access, CommitOn, Config, FileSystem, OpenOptions};
+use steadyfs_sim::{Nor, NorTiming};
+
+const FILES: usize = 6;
+
+/// What is committed is there after every mount, and what was rolled back is not, whatever the records say.
+#[test]
+fn small_changes_are_there_after_each_mount_and_each_rollback() {
+    for seed in 0..20 {
+        let chip = NorPages::new(Nor::with_geometry(4096, 32, NorTiming::ROUND, seed), 256);
+        let geometry = chip.geometry();
+        assert!(geometry.programs_bytes);
+        let config =
+            Config { overlay_entries: 60, transaction_pages: 12, checkpoint_programs: 16, ..Config::for_geometry(&geometry) };
+        let mut memory = vec![0; config.memory_bytes(&geometry)];
+        let mut chip = FileSystem::format(chip, &config, &mut memory).expect("format");
+        let mut rng = Rng(seed);
+        let mut files = vec![Vec::new(); FILES];
+        for _ in 0..30 {
+            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            fs.set_commit_on(CommitOn::MANUAL);
+            let mut scratch = vec![0; 4096];
+            fs.check(&mut scratch, false, &mut |finding| panic!("seed {seed}: {finding:?}")).expect("check");
+            for (number, content) in files.iter().enumerate().filter(|(_, content): &(usize, &Vec<u8>)| !content.is_empty()) {
+                let mut file = fs.open(format!("f{number}").as_str(), OpenOptions::READ).expect("open");
+                let mut found = vec![0; content.len() + 1];
+                let length = fs.read(&mut file, 0, &mut found).expect("read");
+                assert!(found[..length] == content[..], "seed {seed}: file {number}");
+                fs.close(file).expect("close");
+            }
+            for _ in 0..rng.below(8) {
+                let before = files.clone();
+                for _ in 0..=rng.below(3) {
+                    let number = rng.below(FILES as u64) as usize;
+                    let (offset, length) = (rng.below(files[number].len() as u64 + 1) as usize, 1 + rng.below(90) as usize);
+                    let mut file = fs.open(format!("f{number}").as_str(), OpenOptions::CREATE).expect("open");
+                    let bytes = vec![rng.below(255) as u8; length];
+                    fs.write(&mut file, offset as u64, &bytes).expect("write");
+                    fs.close(file).expect("close");
+                    let content = &mut files[number];
+                    content.resize(content.len().max(offset + length), 0);
+                    content[offset..offset + length].copy_from_slice(&bytes);
+                }
+                if rng.below(4) == 0 {
+                    fs.rollback().expect("rollback");
+                    files = before;
+                } else {
+                    fs.commit().expect("commit");
+                }
+            }
+            if rng.one_in(2) {
+                fs.unmount().expect("unmount");
+            }
+        }
+    }
+}
