@@ -1,4 +1,4 @@
-//! A raw NAND chip in memory that fails as chips do, and panics where a driver uses it in a way that the contract of
+//! A raw NAND chip in memory, or one that programs bytes as well, that fails as chips do, and panics where a driver uses it in a way that the contract of
 //! [`Flash`] forbids.
 //!
 //! A page is blank, whole, torn (damaged, the same at each look), unsteady (another face at each look), touched (it reads as
@@ -310,6 +310,75 @@ impl Chip {
         }
     }
 
+    /// Programs bytes of one page that lies in a chip which can do that.
+    fn put_bytes(&mut self, page: PageIndex, at: usize, bytes: &[u8]) -> Result<(), Failure> {
+        let block = self.block_of(page);
+        assert!(!self.blocks[block].factory_bad, "illegal use: program of page {page} in factory bad block {block}");
+        if let (Page::Whole(content), true) = (&self.pages[page as usize], self.has_power) {
+            let held = &content.data[at..at + bytes.len()];
+            let may = |(&old, &new): (&u8, &u8)| old == 0xFF || new == 0xFF || (old == 0 && new == 0);
+            assert!(held.iter().zip(bytes).all(may), "illegal use: bytes from {at} of page {page} are programmed twice");
+        }
+        let is_grown_bad = self.blocks[block].grown_bad;
+        let strike = self.begin(Kind::Program)?;
+        let blank = Content::blank(self.geometry.page_bytes as usize);
+        let (before, rng) = (self.pages[page as usize].clone(), &mut self.rng);
+        let end = |ends: &[fate::Bytes], rng: &mut fastrand::Rng| fate::program_bytes(&before, &blank, at, bytes, ends, rng);
+        use fate::Bytes::{All, Nothing, Some};
+        let (result, end) = match strike {
+            Strike::Cut => {
+                let ends = match rng.u32(..if self.style == Style::Unsteady { 1 } else { 4 }) {
+                    0 => vec![All, Nothing, Some, Some],
+                    1 => vec![All],
+                    2 => vec![Nothing],
+                    _ => vec![Some],
+                };
+                (Err(Failure::Device), end(&ends, rng))
+            }
+            Strike::Fault(fault) => {
+                self.last_fired = format!("{} at bytes of page {page}", self.last_fired);
+                self.blocks[block].grown_bad |= fault.is_bad_for_good;
+                let end = match fault.page {
+                    PageFate::Untouched => return Err(fault.failure),
+                    PageFate::Holds => end(&[All], rng),
+                    PageFate::Unsteady => end(&[All, Nothing, Some], rng),
+                    PageFate::Torn => end(&[Some], rng),
+                };
+                (Err(fault.failure), end)
+            }
+            Strike::None if is_grown_bad => {
+                self.fired += 1;
+                self.last_fired = format!("Program of bytes of page {page} in a block that went bad");
+                (Err(Failure::BadBlock), end(&[Some], rng))
+            }
+            Strike::None => (Ok(()), end(&[All], rng)),
+        };
+        if matches!(before, Page::Blank) && self.has_power {
+            let next = &mut self.blocks[block].next;
+            *next = (*next).max(page % self.geometry.pages_per_block + 1);
+        }
+        self.pages[page as usize] = end;
+        self.trace(|| format!("program {} bytes from {at} of page {page} (block {block}): {result:?}", bytes.len()));
+        let mut tag = [0xFF; TAG_BYTES];
+        tag[..bytes.len().min(TAG_BYTES)].copy_from_slice(&bytes[..bytes.len().min(TAG_BYTES)]);
+        self.note_program(page, tag);
+        result
+    }
+
+    /// The pages of a run of bytes: each with its first byte and how many.
+    fn pages_of(&self, block: BlockIndex, offset: u32, bytes: usize) -> Vec<(PageIndex, usize, usize)> {
+        let Geometry { page_bytes, pages_per_block, .. } = self.geometry;
+        assert!(offset + bytes as u32 <= page_bytes * pages_per_block, "illegal use: bytes behind block {block}");
+        let (mut offset, mut left, mut parts) = (offset, bytes, Vec::new());
+        while left > 0 {
+            let (page, at) = (block * pages_per_block + offset / page_bytes, (offset % page_bytes) as usize);
+            let part = left.min(page_bytes as usize - at);
+            parts.push((page, at, part));
+            (offset, left) = (offset + part as u32, left - part);
+        }
+        parts
+    }
+
     fn note_program(&mut self, page: PageIndex, tag: [u8; TAG_BYTES]) {
         self.recent_tags.push_front(tag);
         self.recent_tags.truncate(RECENT_TAGS);
@@ -433,6 +502,30 @@ impl Flash for Chip {
         }
         let loaded = loaded.expect("illegal use: copy without a read of a tag just before it");
         self.put(page, Content { data: loaded.data.clone(), tag: *tag })
+    }
+
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        assert!(self.geometry.programs_bytes, "illegal use: this chip programs pages");
+        self.register = None;
+        let mut rest = data;
+        for (page, at, part) in self.pages_of(block, offset, rest.len()) {
+            let (here, behind) = std::mem::take(&mut rest).split_at_mut(part);
+            here.copy_from_slice(&self.look(page)?.data[at..at + part]);
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        assert!(self.geometry.programs_bytes, "illegal use: this chip programs pages");
+        self.register = None;
+        let mut rest = data;
+        for (page, at, part) in self.pages_of(block, offset, data.len()) {
+            let (here, behind) = rest.split_at(part);
+            self.put_bytes(page, at, here)?;
+            rest = behind;
+        }
+        Ok(())
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {

@@ -93,6 +93,53 @@ pub fn cut_program(
     }
 }
 
+/// What is there of bytes whose program did not end well, or did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bytes {
+    /// All of them.
+    All,
+    /// None of them.
+    Nothing,
+    /// Some of their bits.
+    Some,
+}
+
+/// A page of which bytes were programmed: it shows one of `ends`, another one at each look.
+pub fn program_bytes(before: &Page, blank: &Content, at: usize, bytes: &[u8], ends: &[Bytes], rng: &mut fastrand::Rng) -> Page {
+    let mut with = |content: &Content, end: Bytes| {
+        let mut content = content.clone();
+        for (held, &new) in content.data[at..].iter_mut().zip(bytes) {
+            *held &= match end {
+                Bytes::All => new,
+                Bytes::Nothing => 0xFF,
+                Bytes::Some => new | rng.u8(..),
+            };
+        }
+        Rc::new(content)
+    };
+    let old = match before {
+        Page::Lost => return Page::Lost,
+        Page::Unsteady(faces) => {
+            let change = |face: &Face, end| match face {
+                Face::Shows(content) => Face::Shows(with(content, end)),
+                Face::Blank => Face::Shows(with(blank, end)),
+                Face::Unreadable => Face::Unreadable,
+            };
+            let mut change = change;
+            let faces = faces.iter().flat_map(|(weight, face)| ends.iter().map(move |&end| (weight, face, end)));
+            return Page::Unsteady(Rc::new(faces.map(|(&weight, face, end)| (weight, change(face, end))).collect()));
+        }
+        Page::Blank | Page::Touched => blank,
+        Page::Whole(content) | Page::Torn(content) => content,
+    };
+    let is_sound = matches!(before, Page::Blank | Page::Whole(_));
+    match ends {
+        [end @ (Bytes::All | Bytes::Nothing)] if is_sound => Page::Whole(with(old, *end)),
+        [end] => Page::Torn(with(old, *end)),
+        ends => Page::Unsteady(Rc::new(ends.iter().map(|&end| (1, Face::Shows(with(old, end)))).collect())),
+    }
+}
+
 /// A page that was touched before, and programmed again.
 pub fn overprogrammed(whole: &Rc<Content>, recent_tags: &[[u8; TAG_BYTES]], rng: &mut fastrand::Rng) -> Page {
     match rng.u32(..3) {

@@ -40,7 +40,7 @@ fn any_geometry(rng: &mut fastrand::Rng, pages_max: u32) -> Geometry {
         let pages_per_block = *rng.choice(&[8, 12, 16, 20, 24, 32, 48, 64]).expect("one of them");
         let block_count = rng.u32(24..=128);
         if pages_per_block * block_count <= pages_max {
-            return Geometry { page_bytes, pages_per_block, block_count, programs_bytes: false };
+            return Geometry { page_bytes, pages_per_block, block_count, programs_bytes: rng.bool() };
         }
     }
 }

@@ -140,10 +140,14 @@ impl<F: Flash> Store<'_, F> {
     /// Puts what a chain says at a record in the place of the journal buffer, once all of it was read and checked.
     pub(super) fn restore_chain(&mut self, to: u32) -> Result<(), Error> {
         self.walk_chain(1, NONE, to, false)?;
-        self.walk_chain(UNSTEADY_TRIES, NONE, to, true).map(drop).inspect_err(|_| {
-            // Half of it is there: only a mount makes that whole.
-            (self.is_unknown, self.read_only) = (true, true);
-        })
+        for _ in 0..TRIES {
+            if self.walk_chain(UNSTEADY_TRIES, NONE, to, true).is_ok() {
+                return Ok(());
+            }
+        }
+        // Half of it is there: only a mount makes that whole.
+        (self.is_unknown, self.read_only) = (true, true);
+        Err(Error::Unknown)
     }
 
     /// Whether a record of a chain can be read no more. The next one begins another chain then.

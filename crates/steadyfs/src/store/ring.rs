@@ -343,10 +343,9 @@ impl<F: Flash> Store<'_, F> {
     /// One erase and `root_programs` programs, once after a mount that found nothing to settle; one program where the medium programs bytes.
     pub(super) fn open_ring(&mut self) -> Result<(), Error> {
         self.ring.closed = false;
-        let result = match core::mem::replace(&mut self.ring.mark, NONE) {
-            NONE => self.advance_ring().and_then(|()| self.write_root()),
-            page => self.mark_opened(page),
-        };
+        let mark = core::mem::replace(&mut self.ring.mark, NONE);
+        let is_marked = mark != NONE && self.mark_opened(mark).is_ok();
+        let result = if is_marked { Ok(()) } else { self.advance_ring().and_then(|()| self.write_root()) };
         self.ring.closed = result.is_err();
         result
     }
