@@ -67,8 +67,17 @@ impl Config {
         };
         // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
         // overlay makes more of the medium usable.
-        let small = Self { overlay_entries: clamp(frames / 26, 80, 136) as u16, transaction_pages: 32, ..usual };
-        if frames >= 0xC00 && frames < 0x2000 && small.check(geometry).is_ok() { small } else { usual }
+        if frames < 0xC00 || frames >= 0x2000 {
+            return usual;
+        }
+        // A little less where a small block has no room for the root.
+        let small = Self { overlay_entries: clamp(frames / 26, 80, 144) as u16, transaction_pages: 32, ..usual };
+        let less = Self { overlay_entries: clamp(frames / 26, 80, 136) as u16, ..small };
+        match (small.check(geometry), less.check(geometry)) {
+            (Ok(()), _) => small,
+            (_, Ok(())) => less,
+            _ => usual,
+        }
     }
 
     /// Bytes of RAM that a volume needs for its tables and buffers.

@@ -16,7 +16,12 @@ pub const NOR_1_MIB: Geometry = nor_geometry(4 << 10, 256);
 
 const fn nor_geometry(block_bytes: u32, block_count: u32) -> Geometry {
     let page_bytes = page_bytes_for(block_bytes);
-    Geometry { page_bytes, pages_per_block: NorPages::<Nor>::pages_per_block(block_bytes, page_bytes), block_count, programs_bytes: false }
+    Geometry {
+        page_bytes,
+        pages_per_block: NorPages::<Nor>::pages_per_block(block_bytes, page_bytes),
+        block_count,
+        programs_bytes: false,
+    }
 }
 
 /// Bytes of tables and buffers with the default settings.

@@ -193,7 +193,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Undoes all changes since the last commit. Handles of files that were created since become [stale](Error::Stale).
     ///
     /// # Cost
-    /// One read of the journal page, those of the allocation map, and two looks for each open file. Where one of the latter fails, later
+    /// One read of the journal page (where the medium programs bytes, of all records of its block, twice), those of the allocation map, and two looks for each open file. Where one of the latter fails, later
     /// calls make them.
     ///
     /// # Errors

@@ -116,7 +116,12 @@ impl<F: Flash> Store<'_, F> {
         let room = (pages_per_block * page_bytes - offset).min(page_bytes) as usize;
         self.cached = NONE;
         self.page[room..].fill(0xFF);
-        if !was_read(self.flash.read_bytes(block, offset, &mut self.page[..room]))? || room <= TAG_BYTES {
+        if !was_read(self.flash.read_bytes(block, offset, &mut self.page[..room]))? {
+            // What cannot be read is not blank.
+            self.page.fill(0);
+            return Ok(None);
+        }
+        if room <= TAG_BYTES {
             return Ok(None);
         }
         let (mut tag, data) = ([0; TAG_BYTES], &self.page[TAG_BYTES..room]);

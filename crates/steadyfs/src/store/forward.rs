@@ -10,7 +10,7 @@
 use super::blocks::State;
 use super::mount::Damage;
 use super::program::FAILURE_JUMP;
-use super::scan::TRIES;
+use super::scan::{TRIES, UNSTEADY_TRIES};
 use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
 use crate::config::LISTED_MAX;
 use crate::error::Error;
@@ -105,8 +105,16 @@ impl<F: Flash> Store<'_, F> {
         let Record { tag, place } = *record;
         if Kinds::JOURNAL.has(tag.kind) {
             if self.is_chain(place / self.head_capacity(HeadIndex::Journal)) {
-                // One that is whole counts, whatever has become of the ones before.
-                return Ok(self.buffer_journal(place, buffered)?.is_some() || self.read_chain_record(TRIES, place)?.is_some());
+                // One that is whole counts, whatever has become of the ones before. It may be unsteady.
+                for _ in 0..UNSTEADY_TRIES {
+                    if self.buffer_journal(place, buffered)?.is_some() {
+                        return Ok(true);
+                    }
+                    if self.read_chain_record(TRIES, place)?.is_none() {
+                        return Ok(false);
+                    }
+                }
+                return Ok(true);
             }
             return Ok(self.buffer_journal(place, buffered)? == Some(tag));
         }

@@ -151,7 +151,8 @@ impl<F: Flash> Store<'_, F> {
         self.ring.mark = NONE;
         if self.ring.closed && self.layout.programs_bytes() {
             let behind = base.end(&self.layout);
-            if behind % self.layout.geometry.pages_per_block != 0 {
+            // Damaged tags may tell of another block.
+            if behind / self.layout.geometry.pages_per_block == self.ring_block(base.place) {
                 match self.is_opened(behind)? {
                     true => self.ring.closed = false,
                     false => self.ring.mark = behind,

@@ -392,7 +392,7 @@ impl<F: Flash> Store<'_, F> {
     /// Undoes everything since the last commit. An error leaves everything as it is.
     ///
     /// # Cost
-    /// One read.
+    /// One read; where the medium programs bytes, the records of a block twice.
     pub fn rollback(&mut self) -> Result<(), Error> {
         if self.is_unknown {
             return Err(Error::Unknown);
