@@ -151,12 +151,12 @@ def measure(images, level):
         "of the code, compiler's runtime": nand.bytes_of(lambda name: re.match(r"compiler_builtins|__|mem", name)),
         "Static RAM": nand.section(".data", ".bss") - none.section(".data", ".bss"),
     }
-    for label, sample, state in [
-        ("128 MiB NAND", "nand_128_mib", "nand"),
-        ("16 MiB NOR", "nor_16_mib", "nor"),
-        ("1 MiB NOR", "nor_1_mib", "nor"),
+    for label, sample, state, image in [
+        ("128 MiB NAND", "nand_128_mib", "nand", nand),
+        ("16 MiB NOR", "nor_16_mib", "nor", nor),
+        ("1 MiB NOR", "nor_1_mib", "nor", nor),
     ]:
-        rows[f"RAM, {label}"] = nand.sample(f"tables_{sample}") + nand.sample(f"state_{state}")
+        rows[f"RAM, {label}"] = image.sample(f"tables_{sample}") + image.sample(f"state_{state}")
     rows["RAM, each open file"] = nand.sample("handle")
     deepest = nand.deepest()
     for call in CALLS:

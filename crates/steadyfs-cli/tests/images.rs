@@ -228,10 +228,11 @@ fn a_file_that_does_not_fit_leaves_the_old_one() {
 
 #[test]
 fn a_command_that_is_killed_leaves_whole_files() {
+    // The room is enough for all files and for what a command that was killed leaves.
     for device in DEVICES {
         let bench = Bench::new(&format!("killed-{device}"));
         for index in 0..60 {
-            bench.write(&format!("from/file-{index:02}"), &content(index, 3000 + index * 100));
+            bench.write(&format!("from/file-{index:02}"), &content(index, 3000 + index * 80));
         }
         for delay_us in [500, 1000, 2000, 3000, 5000, 8000] {
             bench.ok(&format!("format i.img --force --device {device}"));
@@ -246,7 +247,7 @@ fn a_command_that_is_killed_leaves_whole_files() {
                 let (name, bytes) = (path.to_string_lossy().into_owned(), bytes.unwrap_or_default());
                 if let Some(index) = name.strip_prefix("from/file-") {
                     let index: usize = index.parse().unwrap();
-                    assert!(bytes == content(index, 3000 + index * 100), "{name} after {delay_us} µs");
+                    assert!(bytes == content(index, 3000 + index * 80), "{name} after {delay_us} µs");
                 }
             }
             bench.ok("put -r i.img from /");

@@ -17,7 +17,7 @@ use crate::medium::Guarded;
 /// Operations that a call may make for each page of the medium.
 const CALL: u64 = 8;
 /// Operations that a mount may make for each page.
-const MOUNT: u64 = 4;
+const MOUNT: u64 = 16;
 /// Operations that a check may make for each page: each page is read through the map, and again for each list and each reference.
 const CHECK: u64 = 64;
 /// Entries of a walk, and directories in it.

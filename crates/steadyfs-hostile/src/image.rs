@@ -2,7 +2,7 @@
 //! checksum that is right again.
 //!
 //! ```text
-//! shape (1)   then of each page: page (2)   flags (1)   data length (2)   data …   tag (12, or 16 where it is not sealed)
+//! shape (1)   then of each page: page (2)   flags (1)   data length (2)   data …   tag (12, or 16 where it is raw)
 //! ```
 //! Data is filled up with `0xFF`. A page behind the last one ends the medium: what follows is the script of the calls.
 
@@ -35,7 +35,7 @@ pub fn read(choices: &mut Choices<'_>) -> Ram {
         let bytes = choices.bytes(if is_raw { TAG_BYTES } else { TAG_CONTENT_BYTES });
         tag[..bytes.len()].copy_from_slice(bytes);
         if !is_raw {
-            seal((data, tag));
+            seal(&mut ram, page);
         }
     }
     ram
@@ -47,15 +47,16 @@ pub fn write(volume: &Volume, script: &[u8]) -> Vec<u8> {
     let mut bytes = vec![shape as u8];
     for page in 0..volume.ram.page_count() {
         let (data, tag) = volume.ram.parts(page);
-        if tag.iter().all(|&byte| byte == 0xFF) {
+        let is_tagged = tag.iter().any(|&byte| byte != 0xFF);
+        if !is_tagged && data.iter().all(|&byte| byte == 0xFF) {
             continue;
         }
         let used = data.iter().rposition(|&byte| byte != 0xFF).map_or(0, |last| last + 1);
         bytes.extend((page as u16).to_le_bytes());
-        bytes.push(0);
+        bytes.push(if is_tagged { 0 } else { RAW });
         bytes.extend((used as u16).to_le_bytes());
         bytes.extend(&data[..used]);
-        bytes.extend(&tag[..TAG_CONTENT_BYTES]);
+        bytes.extend(&tag[..if is_tagged { TAG_CONTENT_BYTES } else { TAG_BYTES }]);
     }
     bytes.extend(END.to_le_bytes());
     bytes.extend(script);

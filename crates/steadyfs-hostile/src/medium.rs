@@ -81,6 +81,39 @@ impl Ram {
         self.page_mut(page).split_at_mut(page_bytes)
     }
 
+    /// Whether pages can be programmed byte by byte.
+    pub fn programs_bytes(&self) -> bool {
+        self.geometry.programs_bytes
+    }
+
+    /// The pages of a run of bytes of a block; of each, where the run begins in its data and how long it is there.
+    fn run(&self, block: BlockIndex, offset: u32, bytes: usize) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
+        let Geometry { page_bytes, pages_per_block, .. } = self.geometry;
+        let (mut offset, mut left) = (offset, bytes);
+        std::iter::from_fn(move || {
+            let at = (offset % page_bytes) as usize;
+            let part = left.min(page_bytes as usize - at);
+            let page = (block * pages_per_block + offset / page_bytes) as usize;
+            (offset, left) = (offset + part as u32, left - part);
+            (part > 0).then_some((page, at, part))
+        })
+    }
+
+    /// A run of data bytes of a block.
+    pub fn bytes(&self, block: BlockIndex, offset: u32, bytes: usize) -> Vec<u8> {
+        self.run(block, offset, bytes).flat_map(|(page, at, part)| self.parts(page).0[at..at + part].iter().copied()).collect()
+    }
+
+    /// Puts a run of data bytes into a block.
+    pub fn set_bytes(&mut self, block: BlockIndex, offset: u32, bytes: &[u8]) {
+        let mut rest = bytes;
+        for (page, at, part) in self.run(block, offset, bytes.len()) {
+            let (here, behind) = rest.split_at(part);
+            self.parts_mut(page).0[at..at + part].copy_from_slice(here);
+            rest = behind;
+        }
+    }
+
     /// Lets reads of a page meet a fault until its block is erased.
     pub fn set_fault(&mut self, page: usize, fault: Fault) {
         self.faults[page] = fault;
@@ -150,6 +183,20 @@ impl Flash for Ram {
         self.program(page, &data, tag)
     }
 
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        for (page, ..) in self.run(block, offset, data.len()) {
+            self.look(page as PageIndex)?;
+        }
+        data.copy_from_slice(&self.bytes(block, offset, data.len()));
+        Ok(())
+    }
+
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        self.count_program()?;
+        self.set_bytes(block, offset, data);
+        Ok(())
+    }
+
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         let pages = self.geometry.pages_per_block as usize;
         let (first, stride) = (block as usize * pages, self.stride());
@@ -210,6 +257,16 @@ impl<F: Flash> Guarded<F> {
         assert!(page < self.page_count(), "page {page} is read, of {}", self.page_count());
     }
 
+    /// First and last page of a run of bytes in a block.
+    fn ends(&self, block: BlockIndex, offset: u32, bytes: usize) -> [PageIndex; 2] {
+        let Geometry { page_bytes, pages_per_block, block_count, programs_bytes } = self.geometry;
+        assert!(programs_bytes, "bytes of block {block} on a medium of pages");
+        let end = offset + bytes as u32;
+        assert!(block < block_count, "bytes of block {block}, of {block_count}");
+        assert!(bytes > 0 && end <= pages_per_block * page_bytes, "bytes {offset} to {end} of a block");
+        [offset, end - 1].map(|at| block * pages_per_block + at / page_bytes)
+    }
+
     fn change(&mut self, page: PageIndex) {
         self.count();
         assert!(!self.is_read_only, "page {page} is changed by what only reads");
@@ -254,6 +311,16 @@ impl<F: Flash> Flash for Guarded<F> {
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         self.change(page);
         self.inner.program_loaded(page, tag)
+    }
+
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.ends(block, offset, data.len()).into_iter().for_each(|page| self.look(page));
+        self.inner.read_bytes(block, offset, data)
+    }
+
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        self.ends(block, offset, data.len()).into_iter().for_each(|page| self.change(page));
+        self.inner.program_bytes(block, offset, data)
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {

@@ -1,9 +1,11 @@
 //! Damage to a sound volume, most of it under checksums that are right again, so that it is met behind them.
 
+use steadyfs::media::TAG_BYTES;
+
 use crate::choices::Choices;
 use crate::medium::{Fault, Ram};
-use crate::seal::{TAG_CONTENT_BYTES, seal};
-use crate::volumes::{Volume, kind};
+use crate::seal::{TAG_CONTENT_BYTES, seal, seal_tag};
+use crate::volumes::{ChainRecord, Volume, kind};
 
 /// Most changes to one volume.
 const CHANGES_MAX: usize = 8;
@@ -19,11 +21,15 @@ pub fn mutated(volume: &Volume, choices: &mut Choices<'_>) -> Ram {
         _ => {}
     }
     for _ in 0..1 + choices.below(CHANGES_MAX) {
+        if !volume.chain_records().is_empty() && choices.below(3) == 0 {
+            change_record(&mut ram, volume, choices);
+            continue;
+        }
         let page = target(volume, choices);
         let how = choices.byte();
         change(&mut ram, page, how, choices);
         if how < 0xE0 {
-            seal(ram.parts_mut(page));
+            seal(&mut ram, page);
         }
     }
     ram
@@ -41,6 +47,29 @@ fn target(volume: &Volume, choices: &mut Choices<'_>) -> usize {
         0 => choices.word() as usize % volume.ram.page_count(),
         count => pages[choices.below(4 * count).saturating_sub(3 * count)],
     }
+}
+
+/// Changes a record of a chain; the newest ones matter most.
+fn change_record(ram: &mut Ram, volume: &Volume, choices: &mut Choices<'_>) {
+    let records = volume.chain_records();
+    let &ChainRecord { block, offset, bytes } = &records[choices.below(4 * records.len()) % records.len()];
+    let mut record = ram.bytes(block, offset, bytes);
+    let (tag, data) = record.split_at_mut(TAG_BYTES);
+    match choices.below(4) {
+        0 => set_number(&mut tag[..TAG_CONTENT_BYTES], choices),
+        1 => {
+            let at = choices.below(data.len());
+            let content = choices.bytes(data.len() - at);
+            data[at..at + content.len()].copy_from_slice(content);
+        }
+        _ => set_number(data, choices),
+    }
+    // The record says how long it is.
+    let length = usize::from(u16::from_le_bytes([data[0], data[1]])).clamp(2, data.len());
+    if choices.below(8) != 0 {
+        seal_tag(&data[..length], tag);
+    }
+    ram.set_bytes(block, offset, &record);
 }
 
 fn change(ram: &mut Ram, page: usize, how: u8, choices: &mut Choices<'_>) {

@@ -1,6 +1,7 @@
 //! Checksums that are right around content that is not.
 
 use crate::medium::Ram;
+use crate::volumes::kind;
 
 /// CRC-32 (ISO-HDLC), bit by bit: tests have their own, so that a wrong one in the core shows.
 pub fn crc(bytes: &[u8]) -> u32 {
@@ -17,8 +18,23 @@ fn short_crc(bytes: &[u8]) -> u8 {
 /// Bytes of a tag that the checksum of the page covers.
 pub const TAG_CONTENT_BYTES: usize = 12;
 
-/// Makes both checksums in the tag of a page right: that of the tag alone, in the high halves of two bytes, and that of the page.
-pub fn seal((data, tag): (&mut [u8], &mut [u8])) {
+/// Bytes at the end of a leaf's page that its checksum takes for blank, where the medium programs bytes.
+const LEAF_LOG_BYTES: usize = 96;
+
+/// Makes both checksums in the tag of a page right.
+pub fn seal(ram: &mut Ram, page: usize) {
+    let has_logs = ram.programs_bytes();
+    let (data, tag) = ram.parts_mut(page);
+    let mut data = data.to_vec();
+    if has_logs && kind::LEAF.contains(&(tag[8] & 0xF)) {
+        let from = data.len() - LEAF_LOG_BYTES;
+        data[from..].fill(0xFF);
+    }
+    seal_tag(&data, tag);
+}
+
+/// Makes both checksums in a tag right: that of the tag alone, in the high halves of two bytes, and that of what it is the tag of.
+pub fn seal_tag(data: &[u8], tag: &mut [u8]) {
     (tag[4], tag[8]) = (tag[4] & 0x0F, tag[8] & 0x0F);
     let own = short_crc(&tag[..TAG_CONTENT_BYTES]);
     (tag[4], tag[8]) = (tag[4] | own & 0xF0, tag[8] | own << 4);
@@ -31,14 +47,14 @@ pub fn forge(ram: &mut Ram, from: &[u8], to: &[u8]) -> usize {
     assert_eq!(from.len(), to.len(), "bytes are replaced by as many");
     let mut count = 0;
     for page in 0..ram.page_count() {
-        let (data, tag) = ram.parts_mut(page);
+        let data = ram.parts_mut(page).0;
         let before = count;
         while let Some(at) = data.windows(from.len()).position(|window| window == from) {
             data[at..at + to.len()].copy_from_slice(to);
             count += 1;
         }
         if count > before {
-            seal((data, tag));
+            seal(ram, page);
         }
     }
     count

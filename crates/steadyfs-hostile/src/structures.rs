@@ -108,7 +108,7 @@ impl Structure {
             target[offset..offset + content.len()].copy_from_slice(content);
         }
         if flags & RAW == 0 {
-            seal((data, tag));
+            seal(&mut ram, page);
         }
         match self {
             Self::Superblock => {
@@ -144,10 +144,9 @@ fn repeat(ram: &mut Ram, volume: &Volume, page: usize, sealed: bool) {
     let content = ram.parts(page).0.to_vec();
     let place = volume.newest_root().find(|&(own, _)| own == page).map(|(_, tag)| tag.logical);
     for (copy, _) in volume.newest_root().filter(|(copy, tag)| *copy != page && Some(tag.logical) == place) {
-        let (data, tag) = ram.parts_mut(copy);
-        data.copy_from_slice(&content);
+        ram.parts_mut(copy).0.copy_from_slice(&content);
         if sealed {
-            seal((data, tag));
+            seal(ram, copy);
         }
     }
 }

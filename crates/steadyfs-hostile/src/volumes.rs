@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use steadyfs::media::{Flash, Geometry, PageIndex};
+use steadyfs::media::{BlockIndex, Flash, Geometry, PageIndex, TAG_BYTES};
 use steadyfs::{Access, CommitOn, Config, Error, FileSystem, OpenOptions};
 
 use crate::exercise::memory_for;
 use crate::medium::Ram;
+use crate::seal::seal_tag;
 
 /// Kinds of tags, by the numbers of `docs/format.md`.
 pub mod kind {
@@ -21,7 +22,9 @@ pub mod kind {
     pub const DATA: [u8; 4] = [3, 4, 7, 8];
     /// Leaves of the map.
     pub const LEAF: [u8; 2] = [9, 10];
-    /// Number of the last kind.
+    /// A leaf's log was changed, in a chain.
+    pub const LEAF_CHANGED: u8 = 11;
+    /// Number of the last kind of a page.
     pub const LAST: u8 = 10;
 }
 
@@ -34,11 +37,12 @@ pub struct Shape {
     pub config: Config,
 }
 
-/// The smallest volumes that there are settings for: single pages, pages of two, and a chip that copies.
-pub const SHAPES: [Shape; 3] = [shape(256, 8, 44, 1), shape(256, 16, 32, 2), shape(512, 16, 28, 1)];
+/// The smallest volumes that there are settings for: single pages, pages of two, a chip that copies, and one that programs bytes.
+pub const SHAPES: [Shape; 4] =
+    [shape(256, 8, 44, 1, false), shape(256, 16, 32, 2, false), shape(512, 16, 28, 1, false), shape(256, 16, 40, 1, true)];
 
-const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pages: u16) -> Shape {
-    let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes: false };
+const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pages: u16, programs_bytes: bool) -> Shape {
+    let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes };
     let config = Config {
         unit_pages,
         overlay_entries: 60,
@@ -62,8 +66,21 @@ pub struct Volume {
     pub ram: Ram,
     /// Programmed pages, the newest first, with their tags.
     tags: Vec<(usize, Tag)>,
+    /// Records of chains, the newest first.
+    chain_records: Vec<ChainRecord>,
     /// The newest page of each logical page.
     newest: BTreeMap<u32, usize>,
+}
+
+/// A record of a chain: a tag, and the bytes that it is the tag of.
+#[derive(Clone, Copy, Debug)]
+pub struct ChainRecord {
+    /// Its block.
+    pub block: BlockIndex,
+    /// Its first byte in the block's data.
+    pub offset: u32,
+    /// Its bytes.
+    pub bytes: usize,
 }
 
 /// Volumes of each shape: one that was unmounted, and one whose power failed in an open transaction. The last one is the golden image,
@@ -78,7 +95,7 @@ pub fn volumes() -> &'static [Volume] {
 }
 
 /// A volume of each shape with a few files, most of whose medium is still erased.
-pub fn young() -> [Volume; 3] {
+pub fn young() -> [Volume; 4] {
     SHAPES.map(|shape| Volume::new(shape, formatted(&shape, begin)))
 }
 
@@ -215,7 +232,13 @@ impl Volume {
         tags.sort_by_key(|(_, tag)| std::cmp::Reverse(tag.sequence));
         let data = tags.iter().rev().filter(|(_, tag)| kind::DATA.contains(&tag.kind));
         let newest = data.map(|&(page, tag)| (tag.logical, page)).collect();
-        Self { shape, ram, tags, newest }
+        let chain_records = if shape.geometry.programs_bytes { chain_records(&shape.geometry, &ram) } else { Vec::new() };
+        Self { shape, ram, tags, chain_records, newest }
+    }
+
+    /// Records of chains, the newest first.
+    pub fn chain_records(&self) -> &[ChainRecord] {
+        &self.chain_records
     }
 
     /// Pages of the newest root, and those of its copies.
@@ -256,9 +279,43 @@ impl Volume {
     }
 }
 
+/// Finds records of chains: at any slot of a block, with a kind of the journal and the right checksum.
+fn chain_records(geometry: &Geometry, ram: &Ram) -> Vec<ChainRecord> {
+    let mut found = Vec::new();
+    for block in 0..geometry.block_count {
+        let block_bytes = geometry.pages_per_block * geometry.page_bytes;
+        for offset in (0..block_bytes - 2 * TAG_BYTES as u32).step_by(TAG_BYTES) {
+            let room = (block_bytes - offset).min(geometry.page_bytes) as usize;
+            let record = ram.bytes(block, offset, room);
+            let (tag, data) = record.split_at(TAG_BYTES);
+            let length = usize::from(u16::from_le_bytes([data[0], data[1]]));
+            let mut right = tag.to_vec();
+            if (2..=data.len()).contains(&length) {
+                seal_tag(&data[..length], &mut right);
+                let is_of_journal = kind::JOURNAL.contains(&(tag[8] & 0xF)) || tag[8] & 0xF == kind::LEAF_CHANGED;
+                if right == tag && is_of_journal {
+                    found.push((Tag::read(tag).sequence, ChainRecord { block, offset, bytes: TAG_BYTES + length }));
+                }
+            }
+        }
+    }
+    found.sort_by_key(|(sequence, _)| std::cmp::Reverse(*sequence));
+    found.into_iter().map(|(_, record)| record).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn volumes_that_program_bytes_have_chains() {
+        let mut count = 0;
+        for volume in volumes().iter().filter(|volume| volume.shape.geometry.programs_bytes) {
+            assert!(volume.chain_records().len() > 3, "{}", volume.chain_records().len());
+            count += 1;
+        }
+        assert_eq!(count, 2);
+    }
 
     #[test]
     fn every_volume_is_sound_and_has_pages_of_every_kind_of_interest() {
@@ -271,7 +328,9 @@ mod tests {
             let mut scratch = vec![0; volume.shape.config.check_bytes(&volume.shape.geometry)];
             let checked = fs.check(&mut scratch, false, &mut |finding| panic!("volume {index}: {finding}")).expect("check");
             assert!(checked.files > 5 && checked.directories > 3, "volume {index}: {checked:?}");
-            for kinds in [&[kind::SUPER][..], &[kind::ROOT], &kind::JOURNAL, &kind::DATA, &kind::LEAF] {
+            let has_pages = !volume.shape.geometry.programs_bytes;
+            let journal = if has_pages { &kind::JOURNAL[..] } else { &[kind::SUPER] };
+            for kinds in [&[kind::SUPER][..], &[kind::ROOT], journal, &kind::DATA, &kind::LEAF] {
                 assert!(volume.pages_of(kinds).next().is_some(), "volume {index}: {kinds:?}");
             }
             assert!(volume.newest_of(volume.table()).is_some(), "volume {index}: the first inodes");

@@ -105,7 +105,9 @@ pub struct Chip {
     first_page_fault: Option<PageIndex>,
     operations: Operations,
     recent_tags: VecDeque<[u8; TAG_BYTES]>,
-    order: VecDeque<PageIndex>,
+    /// Pages programmed last, each with the number of its program.
+    order: VecDeque<(PageIndex, u64)>,
+    program_calls: u64,
     /// Whether each program and erase is printed.
     pub is_traced: bool,
     begun: VecDeque<BlockIndex>,
@@ -142,6 +144,7 @@ impl Chip {
             operations: Operations::default(),
             recent_tags: VecDeque::new(),
             order: VecDeque::new(),
+            program_calls: 0,
             is_traced: false,
             begun: VecDeque::new(),
         }
@@ -210,8 +213,8 @@ impl Chip {
         (0..).zip(&self.pages).filter(|(_, page)| matches!(page, Page::Whole(_))).map(|(index, _)| index).collect()
     }
 
-    /// Pages programmed last, the newest first.
-    pub fn newest(&self) -> impl Iterator<Item = PageIndex> + '_ {
+    /// Pages programmed last, the newest first, each with the number of its program: bytes may lie in more pages than one.
+    pub fn newest(&self) -> impl Iterator<Item = (PageIndex, u64)> + '_ {
         self.order.iter().copied()
     }
 
@@ -382,7 +385,7 @@ impl Chip {
     fn note_program(&mut self, page: PageIndex, tag: [u8; TAG_BYTES]) {
         self.recent_tags.push_front(tag);
         self.recent_tags.truncate(RECENT_TAGS);
-        self.order.push_front(page);
+        self.order.push_front((page, self.program_calls));
         self.order.truncate(ORDER);
         if page.is_multiple_of(self.geometry.pages_per_block) {
             self.begun.push_front(page / self.geometry.pages_per_block);
@@ -391,6 +394,7 @@ impl Chip {
     }
 
     fn put(&mut self, page: PageIndex, content: Content) -> Result<(), Failure> {
+        self.program_calls += 1;
         let block = self.block_of(page);
         let place = page % self.geometry.pages_per_block;
         let state = &self.blocks[block];
@@ -519,6 +523,7 @@ impl Flash for Chip {
     fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
         assert!(self.geometry.programs_bytes, "illegal use: this chip programs pages");
         self.register = None;
+        self.program_calls += 1;
         let mut rest = data;
         for (page, at, part) in self.pages_of(block, offset, data.len()) {
             let (here, behind) = rest.split_at(part);

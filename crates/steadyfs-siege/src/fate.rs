@@ -93,6 +93,9 @@ pub fn cut_program(
     }
 }
 
+/// Most faces of a page that was cut again and again.
+const FACES_MAX: usize = 16;
+
 /// What is there of bytes whose program did not end well, or did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bytes {
@@ -126,8 +129,15 @@ pub fn program_bytes(before: &Page, blank: &Content, at: usize, bytes: &[u8], en
                 Face::Unreadable => Face::Unreadable,
             };
             let mut change = change;
-            let faces = faces.iter().flat_map(|(weight, face)| ends.iter().map(move |&end| (weight, face, end)));
-            return Page::Unsteady(Rc::new(faces.map(|(&weight, face, end)| (weight, change(face, end))).collect()));
+            let faces = faces
+                .iter()
+                .filter(|(weight, _)| *weight > 0)
+                .flat_map(|(weight, face)| ends.iter().map(move |&end| (weight, face, end)));
+            let mut faces: Vec<_> = faces.map(|(&weight, face, end)| (weight, change(face, end))).collect();
+            // Each cut multiplies them.
+            rng.shuffle(&mut faces);
+            faces.truncate(FACES_MAX);
+            return Page::Unsteady(Rc::new(faces));
         }
         Page::Blank | Page::Touched => blank,
         Page::Whole(content) | Page::Torn(content) => content,

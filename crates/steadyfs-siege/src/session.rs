@@ -275,7 +275,10 @@ impl Session<'_, '_, '_> {
         let from_before = before.difference(&seen.tree);
         let from_after =
             change.steps.last().map_or(String::new(), |after| format!(", and not as after: {}", after.difference(&seen.tree)));
-        self.log.find("an error, and a mixture", format!("{name} ({cause}): not as before: {from_before}{from_after}"));
+        self.log.find(
+            "an error, and a mixture",
+            format!("{name} ({cause}): not as before: {from_before} {}{from_after}", self.other_handles(before, &seen)),
+        );
         Answer::Over
     }
 
@@ -303,6 +306,9 @@ impl Session<'_, '_, '_> {
                 // Which one it is cannot be seen, or pieces are there: the client starts again.
                 fitting.extend(change.steps.last().filter(|_| is_after).cloned());
                 if change.commits != Commits::No {
+                    // Each piece is a call, which may begin with a commit of what was there before it.
+                    let last = fitting.last().expect("one fits");
+                    change.steps.iter().take_while(|step| *step != last).for_each(|step| self.oracle.allow(step));
                     fitting.iter().for_each(|tree| self.oracle.allow(tree));
                 }
                 Answer::Over
@@ -418,13 +424,16 @@ impl Session<'_, '_, '_> {
             return Answer::Done(());
         }
         let Some(seen) = self.see("rollback") else { return Answer::Over };
-        match self.oracle.durable.iter().rev().find(|tree| self.shows(tree, &seen)).cloned() {
-            Some(tree) => {
+        let fitting: Vec<Rc<Tree>> = self.oracle.durable.iter().filter(|tree| self.shows(tree, &seen)).cloned().collect();
+        match &fitting[..] {
+            [tree] => {
                 self.oracle.current = tree.clone();
-                self.oracle.settle(tree);
+                self.oracle.settle(tree.clone());
                 Answer::Done(())
             }
-            None => {
+            // An empty file looks like another one of its name.
+            [_, ..] => Answer::Over,
+            [] => {
                 let newest = self.oracle.durable.last().expect("there is one").clone();
                 let difference = format!("{} {}", newest.difference(&seen.tree), self.other_handles(&newest, &seen));
                 self.log.find("wrong content after a rollback", difference);

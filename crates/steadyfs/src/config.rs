@@ -243,7 +243,8 @@ impl Layout {
             return Err(ConfigError::TooManyLogicalPages);
         }
         let leaf_count = ceil_div(logical_count, leaf_entries);
-        let root_pages = ceil_div(Self::root_bytes(blocks, leaf_count, entry_bytes, config), page);
+        let known_logs = if leaf_log_bytes > 0 { ceil_div(leaf_count, 8) } else { 0 };
+        let root_pages = ceil_div(Self::root_bytes(blocks, leaf_count, entry_bytes, config) + known_logs, page);
         // The last page of the copies proves that the one before it is complete: there are at least two.
         let root_programs = if root_pages > 1 { 2 * root_pages } else { 3 };
         if ceil_div(root_pages, unit) * unit + COPIED_MAX * unit + 1 + root_programs - root_pages > pages {
@@ -323,7 +324,7 @@ impl Layout {
         (self.victim_max + 1) * self.data_blocks
     }
 
-    /// Bytes of a root: header, frames of the leaves, overlay, pending pages, wear and state of every block.
+    /// Bytes of a root: header, frames of the leaves, overlay, pending pages, wear and state of every block. What is known of logs of leaves comes on top.
     const fn root_bytes(blocks: u32, leaves: u32, entry: u32, config: &Config) -> u32 {
         ROOT_HEADER_BYTES
             + leaves * entry
@@ -375,9 +376,9 @@ impl Layout {
         (self.geometry.page_bytes - self.leaf_log_bytes()) / self.entry_bytes
     }
 
-    /// Bytes of a bit for each page of a leaf, where these have a log.
+    /// Bytes of a bit for each leaf, where these have a log.
     pub(crate) const fn known_logs_bytes(&self) -> u32 {
-        if self.leaf_log_bytes() > 0 { ceil_div(self.leaf_count * self.config.unit_pages as u32, 8) } else { 0 }
+        if self.leaf_log_bytes() > 0 { ceil_div(self.leaf_count, 8) } else { 0 }
     }
 
     /// Number of frames on the medium.

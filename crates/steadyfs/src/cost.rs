@@ -107,6 +107,15 @@ impl Bound {
         self.all().iter().any(|cost| observed.is_within(cost))
     }
 
+    /// The bound of a call that may be this or another one.
+    pub(crate) fn or(&self, other: &Bound) -> Bound {
+        Bound {
+            moving: self.moving.most(&other.moving),
+            folding: self.folding.most(&other.folding),
+            erasing: self.erasing.most(&other.erasing),
+        }
+    }
+
     /// The bound of this call with something else before it.
     #[must_use]
     pub const fn plus(&self, cost: &Cost) -> Bound {

@@ -61,3 +61,28 @@ fn small_changes_are_there_after_each_mount_and_each_rollback() {
         }
     }
 }
+
+/// A record of a chain says no more than what changed, and yet each bit of the allocation map that was set one after the other.
+#[test]
+fn a_file_that_grew_page_by_page_is_there_after_a_cut() {
+    let chip = NorPages::new(Nor::with_geometry(4096, 256, NorTiming::ROUND, 1), 256);
+    let geometry = chip.geometry();
+    let config = Config::for_geometry(&geometry);
+    let mut memory = vec![0; config.memory_bytes(&geometry)];
+    let mut chip = FileSystem::format(chip, &config, &mut memory).expect("format");
+    let content: Vec<u8> = (0..550_000_u32).map(|byte| (byte / 4096 * 7 + byte) as u8).collect();
+    {
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+        fs.set_commit_on(CommitOn::ON_FLUSH);
+        let mut file = fs.open("f", OpenOptions::CREATE).expect("open");
+        for (number, piece) in content.chunks(4096).enumerate() {
+            fs.write(&mut file, 4096 * number as u64, piece).expect("write");
+        }
+        fs.flush(&file).expect("flush");
+    }
+    let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+    let mut file = fs.open("f", OpenOptions::READ).expect("open");
+    let mut found = vec![0; content.len()];
+    assert_eq!(fs.read(&mut file, 0, &mut found).expect("read"), content.len());
+    assert!(found == content);
+}

@@ -104,17 +104,21 @@ fn mount<'m>(volume: &Lossy, lost: &[PageIndex], access: Access, memory: &'m mut
     FileSystem::mount(volume, access, memory).unwrap_or_else(|error| panic!("pages {lost:?} lost: {error}"))
 }
 
-/// A volume after some hundred changes; what its files hold, and what they held before the last commit.
-fn used_volume(geometry: Geometry, seed: u64, changes: u64, end: End) -> (Lossy, [Files; 2]) {
-    let mut memory = memory(&geometry);
-    let chip = Lossy {
+/// A new chip of which nothing is lost yet.
+fn lossless(geometry: Geometry) -> Lossy {
+    Lossy {
         chip: Nand::with_geometry(geometry, NandTiming::ROUND, 1),
         lost: Vec::new(),
         failing: u32::MAX,
         left: u32::MAX,
         hiccup: 0,
-    };
-    let mut chip = FileSystem::format(chip, &Config::for_geometry(&geometry), &mut memory).expect("format");
+    }
+}
+
+/// A volume after some hundred changes; what its files hold, and what they held before the last commit.
+fn used_volume(geometry: Geometry, seed: u64, changes: u64, end: End) -> (Lossy, [Files; 2]) {
+    let mut memory = memory(&geometry);
+    let mut chip = FileSystem::format(lossless(geometry), &Config::for_geometry(&geometry), &mut memory).expect("format");
     let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
     fs.set_commit_on(CommitOn::MANUAL);
     let mut files = [vec![Vec::new(); FILES], vec![Vec::new(); FILES]];
@@ -315,14 +319,7 @@ fn writes_that_fail_again_and_again_use_up_nothing_for_good() {
     let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 48, programs_bytes: false };
     let config = Config { unit_pages: 2, ..Config::for_geometry(&geometry) };
     let mut memory = vec![0; config.memory_bytes(&geometry)];
-    let chip = Lossy {
-        chip: Nand::with_geometry(geometry, NandTiming::ROUND, 1),
-        lost: Vec::new(),
-        failing: u32::MAX,
-        left: u32::MAX,
-        hiccup: 0,
-    };
-    let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
+    let chip = FileSystem::format(lossless(geometry), &config, &mut memory).expect("format");
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
     let pages = fs.usage().usable_bytes / 1024 * 8 / 10;
     let mut rng = Rng(1);

@@ -20,7 +20,7 @@ const fn nor_geometry(block_bytes: u32, block_count: u32) -> Geometry {
         page_bytes,
         pages_per_block: NorPages::<Nor>::pages_per_block(block_bytes, page_bytes),
         block_count,
-        programs_bytes: false,
+        programs_bytes: cfg!(feature = "nor"),
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::checker::{Checker, Volume};
 use super::overwrites::Overwrites;
-use super::ring::{fill_with_content, name};
+use super::ring::{fill_with_content, name, remove};
 use super::writer::{Doubt, Plan};
 use super::{EvaluateError, Workload};
 use fastrand::Rng;
@@ -210,11 +210,7 @@ impl Appends {
         index: usize,
     ) -> Result<(), EvaluateError> {
         self.files.swap(0, index);
-        let path = name(self.files[0].0);
-        self.doubt = Some(Doubt::Removal);
-        checker.call(fs, Call::Remove { depth: 1 }, |fs| fs.remove(&path))?;
-        checker.call(fs, Call::Sync, |fs| fs.sync())?;
-        self.doubt = None;
+        remove(self.files[0].0, &mut self.doubt, fs, checker)?;
         self.files.swap_remove(0);
         Ok(())
     }

@@ -140,11 +140,7 @@ impl Ring {
         fs: &mut Volume<'_, '_, C>,
         checker: &mut Checker<'_, '_>,
     ) -> Result<(), EvaluateError> {
-        let oldest = name(self.first);
-        self.doubt = Some(Doubt::Removal);
-        checker.call(fs, Call::Remove { depth: 1 }, |fs| fs.remove(&oldest))?;
-        checker.call(fs, Call::Sync, |fs| fs.sync())?;
-        self.doubt = None;
+        remove(self.first, &mut self.doubt, fs, checker)?;
         self.files.pop_front();
         self.first += 1;
         self.is_full = true;
@@ -172,6 +168,20 @@ impl Ring {
         }
         Ok(())
     }
+}
+
+/// Removes a file durably. Until that is done, it may be there or not.
+pub(super) fn remove<C: Flash + Metered>(
+    number: u64,
+    doubt: &mut Option<Doubt>,
+    fs: &mut Volume<'_, '_, C>,
+    checker: &mut Checker<'_, '_>,
+) -> Result<(), EvaluateError> {
+    *doubt = Some(Doubt::Removal);
+    checker.call(fs, Call::Remove { depth: 1 }, |fs| fs.remove(&name(number)))?;
+    checker.call(fs, Call::Sync, |fs| fs.sync())?;
+    *doubt = None;
+    Ok(())
 }
 
 /// What stands in a file from a byte on: it differs from file to file, from page to page and from byte to byte.

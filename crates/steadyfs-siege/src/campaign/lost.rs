@@ -103,8 +103,12 @@ fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
 
 /// The pages of the last record, of which `lost` may be one: only those of a volume that did not end well may be taken for what a cut left.
 fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
-    let is_whole = |page: &PageIndex| lost == Some(*page) || volume.chip.is_programmed(*page);
-    volume.chip.newest().filter(is_whole).take(usize::from(volume.config.unit_pages)).collect()
+    let is_whole = |(page, _): &(PageIndex, u64)| lost == Some(*page) || volume.chip.is_programmed(*page);
+    let mut pages = volume.chip.newest().filter(is_whole);
+    let Some((page, program)) = pages.next() else { return Vec::new() };
+    let others =
+        pages.enumerate().take_while(|(number, (_, other))| number + 1 < volume.config.unit_pages.into() || *other == program);
+    std::iter::once(page).chain(others.map(|(_, (page, _))| page)).collect()
 }
 
 /// What the intact volume shows, and whether every mount shows that.

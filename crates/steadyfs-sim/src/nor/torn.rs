@@ -90,6 +90,23 @@ impl Nor {
     #[track_caller]
     pub(super) fn tear_command(&mut self, address: u32, data: &[u8], torn: Torn) {
         let (block, start) = self.locate(address);
+        let zeros = self.sound_zeros(block, start, data.len());
+        self.tear_bytes(address, data, torn);
+        for (index, _) in zeros.iter().enumerate().filter(|&(_, &is_zero)| is_zero) {
+            self.set_flaws(block, start + index, 1, SOUND);
+        }
+    }
+
+    /// Which bytes are zero and sound: a program changes nothing in them, whatever becomes of it.
+    fn sound_zeros(&self, block: usize, start: usize, bytes: usize) -> Vec<bool> {
+        let Some(cells) = &self.blocks[block].cells else { return vec![false; bytes] };
+        let is_sound = |at: usize| self.blocks[block].flaws.as_ref().is_none_or(|flaws| flaws[at] == SOUND);
+        (start..start + bytes).map(|at| cells[at] == 0 && is_sound(at)).collect()
+    }
+
+    #[track_caller]
+    fn tear_bytes(&mut self, address: u32, data: &[u8], torn: Torn) {
+        let (block, start) = self.locate(address);
         match torn {
             Torn::Old => self.set_flaws(block, start, data.len(), WEAK),
             Torn::New => self.store(address, data),

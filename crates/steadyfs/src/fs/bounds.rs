@@ -60,6 +60,14 @@ const fn patches(patches: u32, patch_bytes: u32, patch_bytes_max: u32, large_pat
     Work { frames: 0, patches, patch_bytes, patch_bytes_max, large_patches, pages, discards: 0, commits: 0 }
 }
 
+/// What a write changes beside the data.
+const fn around_data(call: Call) -> Work {
+    let leave = if matches!(call, Call::Write(_)) { LEAVE_INODE } else { patches(0, 0, 0, 0, 0) };
+    ADD_PAGE.plus(&leave).plus(&NOTE)
+}
+
+/// A logical page that is written.
+const PAGE: Work = Work { frames: 1, ..patches(0, 0, 0, 0, 0) };
 /// A step of the trim list: a region, eight bits and discards, the list, two extensions.
 const TRIM: Work = Work { discards: 8, ..patches(18, 150, 19, 0, 9) };
 /// The list of orphans becomes part of the trim list.
@@ -101,20 +109,22 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     fn bound_of(&self, call: Call, buffer: Buffer, failures: u32) -> Bound {
-        let reads = Cost { reads: self.reads_of(call), ..Cost::default() };
-        match self.work_of(call) {
-            Some(mut work) => {
-                // A page that the journal buffer patches, or beside which something waits, is committed by a journal page.
-                let mut beside = reads;
-                match buffer {
-                    _ if work.commits > 0 => {}
-                    Buffer::AsItIs => work.commits = u32::from(self.store.waits_beside(self.plan.data)),
-                    Buffer::Any => beside.programs += 1,
-                }
-                let (work, first) = self.with_first_steps(call, work, buffer);
-                self.store.bound(&work, buffer, failures).plus(&beside).plus(&first)
+        let reads = Cost { reads: self.reads_of(call) + self.store.unsteady_reads(), ..Cost::default() };
+        let bound_of = |mut work: Work| {
+            // A page that the journal buffer patches, or beside which something waits, is committed by a journal page.
+            let mut beside = reads;
+            match buffer {
+                _ if work.commits > 0 => {}
+                Buffer::AsItIs => work.commits = u32::from(self.store.waits_beside(self.plan.data)),
+                Buffer::Any => beside.programs += 1,
             }
-            None => Bound::default().plus(&reads),
+            let (work, first) = self.with_first_steps(call, work, buffer);
+            self.store.bound(&work, buffer, failures).plus(&beside).plus(&first)
+        };
+        match (self.work_of(call), self.completing(call)) {
+            (Some(work), Some(completing)) if buffer == Buffer::AsItIs => bound_of(work).or(&bound_of(completing)),
+            (Some(work), _) => bound_of(work),
+            (None, _) => Bound::default().plus(&reads),
         }
     }
 
@@ -131,9 +141,8 @@ impl<F: Flash> FileSystem<'_, F> {
             Call::Overwrite => Work { frames: 1, ..Work::default() },
             Call::Write(bytes) | Call::WriteLarge(bytes) => {
                 let fits = bytes as usize <= self.store.patch_bytes_max();
-                let data = if fits { commit.plus(&patches(1, bytes + 7, bytes + 7, 1, 1)) } else { Work { frames: 1, ..commit } };
-                let leave = if matches!(call, Call::Write(_)) { LEAVE_INODE } else { Work::default() };
-                data.plus(&ADD_PAGE).plus(&leave).plus(&NOTE)
+                let data = if fits { patches(1, bytes + 7, bytes + 7, 1, 1) } else { PAGE };
+                commit.plus(&data).plus(&around_data(call))
             }
             Call::Truncate => commit.plus(&TRUNCATE).plus(&LEAVE_INODE),
             Call::Create { .. } => commit.plus(&INODE).plus(&INSERT),
@@ -145,10 +154,17 @@ impl<F: Flash> FileSystem<'_, F> {
         Some(work)
     }
 
+    /// What a write of few bytes changes when they complete a page of which the journal buffer has much; `None` where none can.
+    fn completing(&self, call: Call) -> Option<Work> {
+        let (Call::Write(bytes) | Call::WriteLarge(bytes)) = call else { return None };
+        let may_be = bytes as usize <= self.store.patch_bytes_max() && self.store.may_be_completed(bytes);
+        may_be.then(|| Work { commits: 1, ..PAGE }.plus(&around_data(call)))
+    }
+
     /// Logical pages that a call may write, the step of the trim list that it may begin with included.
     pub(super) fn pages_of(&self, call: Call) -> u32 {
-        let work = self.work_of(call).unwrap_or_default();
-        self.store.pages_of(&if self.lists.trim == 0 { work } else { work.plus(&TRIM) })
+        let pages = |work: Work| self.store.pages_of(&if self.lists.trim == 0 { work } else { work.plus(&TRIM) });
+        pages(self.work_of(call).unwrap_or_default()).max(self.completing(call).map_or(0, pages))
     }
 
     /// Adds what a call begins with: a commit, the orphans of the time before the mount, a step of the trim list.
@@ -190,18 +206,18 @@ impl<F: Flash> FileSystem<'_, F> {
         let scan = (map_pages * (unit + 1)).div_ceil(2);
         let looks = match call {
             Call::Overwrite => page,
-            Call::Write(_) => 3 * page + 2 + scan,
+            Call::Write(_) => 3 * page + 3 + scan,
             // The page's place; then the inode's regions, a free page, and the index.
             Call::WriteLarge(_) => 2 * page + scan,
-            Call::Truncate => 2 * page + 6 + REGIONS / 8 + 3 * scan,
+            Call::Truncate => 2 * page + 10 + REGIONS / 8 + 3 * scan,
             Call::Read(bytes) => {
                 let pages = bytes / layout.geometry.page_bytes + 2;
                 return self.looks(page * (bytes / layout.logical_bytes + 2)) + pages + 1;
             }
             Call::Open { depth } => depth * find + 4,
-            Call::Create { depth } => depth * find + 2 * find + 2 * unit + 4 + 3 * scan,
+            Call::Create { depth } => depth * find + 2 * find + 2 * unit + 5 + 3 * scan,
             Call::Remove { depth } => depth * find + find + 12,
-            Call::Rename { depth } => depth * (find + 1) + 3 * find + 2 * unit + 16 + 3 * scan,
+            Call::Rename { depth } => depth * (find + 1) + 3 * find + 2 * unit + 17 + 3 * scan,
             Call::SetAttribute => 8 + scan,
             Call::List => 2 + page + 3 * unit + 4,
             Call::Sync => 0,

@@ -414,7 +414,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if buckets == 0 {
             // What an earlier file with this inode left there.
             let (page, at) = self.inode_place(dir.node.inode);
-            self.store.patch(page, at + AREA_AT, &[0; AREA_BYTES])?;
+            self.patch_what_differs(page, at + AREA_AT, &[0; AREA_BYTES])?;
         }
         let new = self.add_page(&mut dir.node, buckets)?;
         dir.buckets = buckets + 1;

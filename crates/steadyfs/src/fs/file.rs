@@ -127,12 +127,9 @@ impl<F: Flash> FileSystem<'_, F> {
             Some(logical) => logical,
             None => self.add_file_page(file, file_page, data.len() as u32 == self.store.layout().logical_bytes)?,
         };
+        let grows = end > file.size;
         self.note_change(file, end)?;
-        if data.len() <= self.store.patch_bytes_max() {
-            self.store.patch(logical, within, data)
-        } else {
-            self.store.write(logical, within, data)
-        }
+        self.store.write_or_patch(logical, within, data, grows)
     }
 
     fn add_file_page(&mut self, file: &mut File, file_page: u32, is_whole: bool) -> Result<u32, Error> {
@@ -194,7 +191,7 @@ impl<F: Flash> FileSystem<'_, F> {
         }
         data.fill(0);
         data[..8].copy_from_slice(&first.emit());
-        self.store.patch(page, at + AREA_AT, &data)?;
+        self.patch_what_differs(page, at + AREA_AT, &data)?;
         self.store.patch(page, at + 1, &[0])?;
         file.inline = false;
         file.node.forget();

@@ -49,6 +49,17 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(area)
     }
 
+    /// Patches from the first to the last of some bytes of an inode that differ from what is there: less than all of them, mostly.
+    pub(super) fn patch_what_differs(&mut self, page: u32, at: u32, bytes: &[u8]) -> Result<(), Error> {
+        let mut old = [0; AREA_BYTES];
+        let old = &mut old[..bytes.len()];
+        self.store.read(page, at, old)?;
+        let differs = |index: &usize| old[*index] != bytes[*index];
+        let Some(first) = (0..bytes.len()).find(differs) else { return Ok(()) };
+        let last = (first..bytes.len()).rfind(differs).unwrap_or(first);
+        self.store.patch(page, at + first as u32, &bytes[first..=last])
+    }
+
     /// Writes a region of an inode.
     pub(super) fn write_region(&mut self, inode: u32, index: u32, region: Region) -> Result<(), Error> {
         let (page, at) = self.inode_place(inode);

@@ -85,14 +85,13 @@ impl<F: Flash> FileSystem<'_, F> {
             return Ok(());
         }
         let (page, at) = self.inode_place(inode);
-        let from = (first * REGION_BYTES) as usize;
-        self.store.patch(page, at + AREA_AT + from as u32, &kept[from..])?;
+        self.patch_what_differs(page, at + AREA_AT, &kept)?;
         let tail_inode = self.allocate_inode(self.plan.inode_count)?;
         let shared = if Region::of(&tail, first).index != 0 { within } else { 0 };
         let header = Header { inline: false, extra: shared, ..Header::new(InodeKind::Removed, 0) };
         let (page, at) = self.inode_place(tail_inode);
-        self.store.patch(page, at, &header.emit())?;
-        self.store.patch(page, at + AREA_AT, &tail)?;
+        self.patch_what_differs(page, at, &header.emit())?;
+        self.patch_what_differs(page, at + AREA_AT, &tail)?;
         self.start_trim(tail_inode)
     }
 

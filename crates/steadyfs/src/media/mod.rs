@@ -141,7 +141,7 @@ pub trait Flash {
     /// so. The pages need not follow their order. No byte is programmed twice, but for ones, which are not programmed, and zeros.
     ///
     /// # Power loss
-    /// As in [`program`](Flash::program), for these bytes.
+    /// As in [`program`](Flash::program), for these bytes. A byte that was zero stays zero.
     ///
     /// # Errors
     /// As [`program`](Flash::program).

@@ -294,7 +294,8 @@ impl<F: Flash> Store<'_, F> {
         let ring = TRIES * (layout.ring_count * layout.root_programs + 2 * ring_window(layout));
         let copied = (COPIED_MAX + 1) * unit;
         // Each record of a chain is read when it is found, when it counts, and when it is applied; behind its end every place may begin another one.
-        let chain = if layout.programs_bytes() { 4 * programs + TRIES * chains * layout.journal_record_places() } else { 0 };
+        let chain =
+            if layout.programs_bytes() { 4 * programs + TRIES * chains * (2 * layout.journal_record_places() + 1) } else { 0 };
         Cost {
             reads: 2
                 + ring
@@ -305,7 +306,7 @@ impl<F: Flash> Store<'_, F> {
                 + 3 * copied
                 + chain,
             tag_reads: ring + 2 * (layout.geometry.pages_per_block.ilog2() + 2) + programs + 2 * chains + 4 * unit,
-            programs: 2 * copied + 2 + layout.root_programs,
+            programs: 2 * copied + 2 + layout.root_programs + u32::from(layout.programs_bytes()),
             copies: COPIED_MAX * unit,
             erases: 3 + (16 / layout.frames_per_block).max(1),
         }

@@ -166,6 +166,18 @@ impl<F: Flash> Store<'_, F> {
         }
     }
 
+    /// Whether every record of a chain before one can be read.
+    pub(super) fn chain_reaches(&mut self, to: u32) -> Result<bool, Error> {
+        let mut at = to - to % self.head_capacity(HeadIndex::Journal);
+        while at < to {
+            match self.read_chain_record(TRIES, at)? {
+                Some(record) => at += record.places(),
+                None => return Ok(false),
+            }
+        }
+        Ok(at == to)
+    }
+
     fn walk_chain(&mut self, tries: u32, after: u32, to: u32, applies: bool) -> Result<Tag, Error> {
         let first = to - to % self.head_capacity(HeadIndex::Journal);
         let (logical_count, logical_bytes) = (self.layout.logical_count, self.layout.logical_bytes);

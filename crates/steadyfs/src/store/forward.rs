@@ -14,7 +14,7 @@ use super::scan::{TRIES, UNSTEADY_TRIES};
 use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
 use crate::config::LISTED_MAX;
 use crate::error::Error;
-use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
+use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
 
 /// Furthest that a record's sequence may be from its root's.
 const HORIZON: u64 = 1 << 22;
@@ -45,6 +45,8 @@ pub(super) struct Record {
 pub(super) struct Last {
     /// The last record.
     pub record: Option<Record>,
+    /// Another one lies behind it in its block, so it was complete.
+    pub is_complete: bool,
     /// The journal buffer holds the newest journal page.
     pub journal_is_read: bool,
 }
@@ -63,22 +65,24 @@ impl<F: Flash> Store<'_, F> {
             self.begin_cursors(&mut cursors, base)?;
         }
         let unit = u64::from(self.layout.config.unit_pages);
-        let mut last = None;
-        let mut buffered = NONE;
+        let (mut last, mut is_complete) = (None, false);
+        let (mut buffered, mut lost_chain) = (NONE, NONE);
         while let Some((record, ends)) = self.next_record(&mut cursors, base)? {
             if ends && !self.is_whole(&record, &mut buffered)? {
                 continue;
             }
-            // One with a number that was used already is not of this volume's order.
             let Some(gap) = record.tag.sequence.checked_sub(self.sequence) else { continue };
             if gap > 0 && gap < FAILURE_JUMP && gap > u64::from(self.lost_moves) * unit {
                 self.damage = Some(Damage::Record);
             }
-            self.apply(&record, &mut buffered)?;
             self.sequence = record.tag.sequence + self.record_programs(&record);
-            last = Some(record);
+            let is_last = cursors.iter().all(Option::is_none);
+            if !(is_last && is_copy(record.tag.kind)) {
+                self.apply(&record, &mut buffered, &mut lost_chain)?;
+                (last, is_complete) = (Some(record), !ends);
+            }
         }
-        Ok(Last { record: last, journal_is_read: buffered != NONE && buffered == self.journal_at })
+        Ok(Last { record: last, is_complete, journal_is_read: buffered != NONE && buffered == self.journal_at })
     }
 
     /// Makes a cursor for each block in which records may be.
@@ -105,13 +109,16 @@ impl<F: Flash> Store<'_, F> {
         let Record { tag, place } = *record;
         if Kinds::JOURNAL.has(tag.kind) {
             if self.is_chain(place / self.head_capacity(HeadIndex::Journal)) {
-                // One that is whole counts, whatever has become of the ones before. It may be unsteady.
-                for _ in 0..UNSTEADY_TRIES {
+                // One that is whole counts, whatever has become of the ones before. It may be unsteady: each look reads it nine times.
+                for _ in 0..UNSTEADY_TRIES / 2 {
                     if self.buffer_journal(place, buffered)?.is_some() {
                         return Ok(true);
                     }
                     if self.read_chain_record(TRIES, place)?.is_none() {
                         return Ok(false);
+                    }
+                    if !self.chain_reaches(place)? {
+                        break;
                     }
                 }
                 return Ok(true);
@@ -181,11 +188,13 @@ impl<F: Flash> Store<'_, F> {
         let tag = if head.is_some() { self.tag_at(page)? } else { self.read_tagged(page, Kinds::ALL)? };
         let Some(tag) = tag else {
             // No head begins a block behind its first page.
-            let never_used = head.is_none() && self.page_is_blank(page)?;
-            if never_used && self.is_chain(block) {
+            if head.is_some() || !self.page_is_blank(page)? {
+                self.look_behind(cursor, head, block, next, base)?;
+            }
+            if head.is_none() && cursor.is_none() && self.is_chain(block) {
                 return self.look_in_chain(cursor, block, 0, base);
             }
-            return if never_used { Ok(()) } else { self.look_behind(cursor, head, block, next, base) };
+            return Ok(());
         };
         if self.is_new(&tag, head, base) {
             *cursor = Some(self.cursor(&tag, block, next, base));
@@ -194,15 +203,17 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Makes a cursor at the first record of a chain from a place on. One that lies behind a damaged one tells by its number that something is
-    /// lost.
+    /// lost: a page that is lost may take the beginning of a record behind it.
     fn look_in_chain(&mut self, cursor: &mut Option<Cursor>, block: u32, next: u32, base: u64) -> Result<(), Error> {
         let capacity = self.head_capacity(HeadIndex::Journal);
-        for next in next..(next + self.layout.journal_record_places()).min(capacity) {
+        for next in next..(next + 2 * self.layout.journal_record_places() + 1).min(capacity) {
             match self.read_chain_record(TRIES, block * capacity + next)? {
                 Some(record) if self.is_new(&record.tag, Some(HeadIndex::Journal), base) => {
                     *cursor = Some(Cursor { places: record.places() as u16, ..self.cursor(&record.tag, block, next, base) });
                     break;
                 }
+                // A chain of long ago.
+                Some(_) if next == 0 => break,
                 // Nothing lies behind the end.
                 None if self.page_buffer_is_blank() => break,
                 _ => {}
@@ -278,19 +289,22 @@ impl<F: Flash> Store<'_, F> {
             *cursor = None;
         }
         let ends = cursor.is_none();
-        let old = core::mem::replace(&mut self.heads[head as usize], Head { block, next }).block;
-        if old != block {
-            if old != NONE {
-                self.blocks.set_state(old, State::Used);
+        // One with a number that was used already is not of this volume's order, and no head was ever in a block that begins with it.
+        if self.heads[head as usize].block == block || base + u64::from(distance) >= self.sequence {
+            let old = core::mem::replace(&mut self.heads[head as usize], Head { block, next }).block;
+            if old != block {
+                if old != NONE {
+                    self.blocks.set_state(old, State::Used);
+                }
+                self.blocks.set_state(block, State::Active);
             }
-            self.blocks.set_state(block, State::Active);
         }
         let tag = Tag { sequence: base + u64::from(distance), logical, kind, aux };
         Ok(Some((Record { tag, place }, ends)))
     }
 
-    /// Applies a record.
-    fn apply(&mut self, record: &Record, buffered: &mut PageIndex) -> Result<(), Error> {
+    /// Applies a record. `lost_chain` is the block of a chain of which a record is lost.
+    fn apply(&mut self, record: &Record, buffered: &mut PageIndex, lost_chain: &mut BlockIndex) -> Result<(), Error> {
         let Record { tag, place } = *record;
         if !Kinds::JOURNAL.has(tag.kind) {
             return self.apply_frame(&tag, place);
@@ -300,10 +314,15 @@ impl<F: Flash> Store<'_, F> {
             self.forget_overlay(tag.logical);
             return Ok(());
         }
-        if tag.kind == Kind::JournalDiscard && *buffered != place && self.buffer_journal(place, buffered)?.is_none() {
-            // What it discards stays.
-            self.damage = Some(Damage::Record);
-            self.journal.clear();
+        if tag.kind == Kind::JournalDiscard && *buffered != place {
+            let block = place / self.head_capacity(HeadIndex::Journal);
+            // A chain that cannot be read up to one record cannot be read up to a later one.
+            let is_lost = self.is_chain(block) && *lost_chain == block;
+            if is_lost || self.buffer_journal(place, buffered)?.is_none() {
+                // What it discards stays.
+                (self.damage, *lost_chain) = (Some(Damage::Record), block);
+                self.journal.clear();
+            }
         }
         self.apply_journal(&tag, place)
     }
@@ -387,6 +406,12 @@ impl<F: Flash> Store<'_, F> {
         }
         Ok(())
     }
+}
+
+/// Whether all that a record says is at another place as well, until the next root. The very last record may be unsteady, so such a one is not
+/// applied.
+fn is_copy(kind: Kind) -> bool {
+    matches!(kind, Kind::Moved | Kind::MovedPending | Kind::MovedLeaf | Kind::Leaf)
 }
 
 /// The head that programs a kind of record.

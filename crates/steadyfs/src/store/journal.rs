@@ -26,8 +26,9 @@
 //!
 //! Where the medium programs bytes, journal records follow each other in a block as a *chain*: its first record is the whole buffer, each later one a
 //! *delta*: what has changed since the record before. So a record of the buffer is *fresh* until it is on the medium, and a page of which patches
-//! were removed that are there has a record with the offset [`DROP`] until the next commit. Applying a delta removes the patches of the pages that it
-//! drops or discards, and then adds its own.
+//! were removed that are there has a record with the offset [`DROP`] until the next commit. A patch within one that is on the medium changes that one,
+//! and stays behind it, fresh, until the next commit or until the room is needed: so a delta has what changed and no more. Applying a delta removes the patches of the pages
+//! that it drops or discards, and then adds its own.
 
 /// Bytes of a record before its data.
 const HEADER: usize = 7;
@@ -124,6 +125,21 @@ impl Record {
     fn stop(&self) -> u32 {
         self.offset + self.length
     }
+
+    /// Whether this patch has all that another one changes.
+    fn covers(&self, other: &Self) -> bool {
+        self.is_beside(other) && self.offset <= other.offset && other.stop() <= self.stop()
+    }
+
+    /// Whether both are patches of one page.
+    fn is_beside(&self, other: &Self) -> bool {
+        self.is_patch() && other.is_patch() && self.logical == other.logical
+    }
+
+    /// Whether all of it is on the medium.
+    fn is_settled(&self) -> bool {
+        self.is_patch() && !self.fresh
+    }
 }
 
 /// Bytes in use of a journal page that was read; `None` when it is not well formed.
@@ -160,6 +176,11 @@ impl<'m> Journal<'m> {
         journal
     }
 
+    /// Whether the medium has journal records as chains, which a build without the feature `nor` knows not to be so.
+    fn is_chain(&self) -> bool {
+        cfg!(feature = "nor") && self.is_chain
+    }
+
     pub fn clear(&mut self) {
         self.set_used(START);
         self.dirty = false;
@@ -193,7 +214,7 @@ impl<'m> Journal<'m> {
 
     /// Leaves what a record of the medium says: all, or, as a delta, what the one before does not say.
     pub fn make_record(&mut self, is_delta: bool) {
-        if self.is_chain {
+        if self.is_chain() {
             self.remove_records(
                 false,
                 |record| if is_delta { record.is_patch() && !record.fresh } else { record.offset == DROP },
@@ -209,23 +230,46 @@ impl<'m> Journal<'m> {
         self.dirty = false;
     }
 
-    /// Notes that every record is on the medium, and joins those that touch.
+    /// Notes that every record is on the medium, and joins those that touch or overlap: where they do, they say the same.
     fn end_fresh(&mut self) {
         let mut at = START;
-        while self.is_chain && at < self.used {
+        while self.is_chain() && at < self.used {
             let record = self.record(at);
             self.write_header(at, record.logical, record.offset, record.length);
             let next = (record.end() < self.used).then(|| self.record(record.end()));
-            match next.filter(|next| next.is_patch() && next.logical == record.logical && next.offset == record.stop()) {
-                Some(next) if record.is_patch() => {
-                    self.write_header(at, record.logical, record.offset, record.length + next.length);
-                    self.bytes.copy_within(next.at + HEADER..self.used, next.at);
-                    (self.used, self.mark) = (self.used - HEADER, self.mark - HEADER);
-                }
-                _ => at = record.end(),
+            let joins = |next: &Record| record.is_beside(next) && next.offset <= record.stop();
+            match next.filter(joins) {
+                Some(next) => self.swallow(record, next),
+                None => at = record.end(),
             }
         }
         self.seal();
+    }
+
+    /// Makes room: what is fresh within a patch that is on the medium makes all of that one fresh.
+    fn end_echoes(&mut self) {
+        let mut at = START;
+        while self.is_chain() && at < self.mark {
+            let record = self.record(at);
+            let next = (record.end() < self.mark).then(|| self.record(record.end()));
+            let joins =
+                |next: &Record| record.is_beside(next) && next.offset < record.stop() && record.superseded == next.superseded;
+            match next.filter(joins) {
+                Some(next) => self.swallow(Record { fresh: true, mixed: true, ..record }, next),
+                None => at = record.end(),
+            }
+        }
+        self.seal();
+    }
+
+    /// Joins a patch with the one behind it, which it touches or overlaps, and with which it agrees.
+    fn swallow(&mut self, record: Record, next: Record) {
+        let shared = (record.stop() - next.offset).min(next.length);
+        let (offset, length) = Record { length: record.length + next.length - shared, ..record }.words();
+        self.write_header(record.at, record.logical, offset, length);
+        let goes = HEADER + shared as usize;
+        self.bytes.copy_within(next.at + goes..self.used, next.at);
+        (self.used, self.mark) = (self.used - goes, self.mark - goes);
     }
 
     /// Applies a delta; `false` when it is not well formed. What it discards can be asked for until the next one.
@@ -348,11 +392,14 @@ impl<'m> Journal<'m> {
     }
 
     fn append(&mut self, logical: u32, offset: u32, length: u32, data: &[u8]) -> Result<(), Full> {
+        if HEADER + data.len() > self.room() as usize {
+            self.end_echoes();
+        }
         let (at, end) = (self.used, self.used + HEADER + data.len());
         if end > self.bytes.len() {
             return Err(Full);
         }
-        self.write_header(at, logical, offset, length | if self.is_chain { FRESH } else { 0 });
+        self.write_header(at, logical, offset, length | if self.is_chain() { FRESH } else { 0 });
         self.bytes[at + HEADER..end].copy_from_slice(data);
         self.used = end;
         self.seal();
@@ -373,8 +420,16 @@ impl<'m> Journal<'m> {
     /// Puts the first record behind the mark in its place before it, and joins it with those that it overlaps or touches.
     fn sort_in(&mut self) {
         let new = self.record(self.mark);
+        let holds = |old: &Record| self.is_chain() && old.is_settled() && old.covers(&new);
+        let holder = self.records_from(START).take_while(|old| old.at < new.at).find(holds);
+        if let Some(old) = holder {
+            let to = old.data().start + (new.offset - old.offset) as usize;
+            self.bytes.copy_within(new.data(), to);
+        }
         let comes_before = |old: &Record| {
-            let is_apart = old.stop() < new.offset || (self.is_chain && !old.fresh && old.stop() == new.offset);
+            let is_apart = old.stop() < new.offset
+                || (self.is_chain() && !old.fresh && old.stop() == new.offset)
+                || holder.is_some_and(|holder| holder.at == old.at);
             old.logical < new.logical || (old.logical == new.logical && !old.is_discard() && (new.is_discard() || is_apart))
         };
         let place = self.records_from(START).take_while(|old| old.at < new.at).find(|old| !comes_before(old));
@@ -392,7 +447,7 @@ impl<'m> Journal<'m> {
             return false;
         }
         let old = self.record(new.end());
-        let touches = old.offset == new.stop() && self.is_chain && !old.fresh;
+        let touches = old.offset == new.stop() && self.is_chain() && !old.fresh;
         if old.logical != new.logical || !old.is_patch() || old.offset > new.stop() || touches {
             return false;
         }
@@ -409,7 +464,7 @@ impl<'m> Journal<'m> {
         self.mark -= from - to;
         let length = (before + data.len() + behind) as u32;
         let joined =
-            Record { offset: new.offset.min(old.offset), length, mixed: self.is_chain && (new.mixed || old.is_known()), ..new };
+            Record { offset: new.offset.min(old.offset), length, mixed: self.is_chain() && (new.mixed || old.is_known()), ..new };
         let (offset, length) = joined.words();
         self.write_header(place, new.logical, offset, length);
         self.seal();
@@ -446,7 +501,7 @@ impl<'m> Journal<'m> {
             if !goes(&record) {
                 self.bytes.copy_within(from..record.end(), to);
                 to += record.bytes();
-            } else if drops && self.is_chain && record.is_known() && record.logical != dropped {
+            } else if drops && self.is_chain() && record.is_known() && record.logical != dropped {
                 dropped = record.logical;
                 self.write_header(to, dropped, DROP, FRESH);
                 to += HEADER;
@@ -569,7 +624,7 @@ impl<'m> Journal<'m> {
                 is_known |= record.is_known();
             }
             // A note that it was dropped stays.
-            Some((first.logical, if self.is_chain && is_known { bytes - HEADER } else { bytes }))
+            Some((first.logical, if self.is_chain() && is_known { bytes - HEADER } else { bytes }))
         })
     }
 
@@ -596,6 +651,16 @@ impl<'m> Journal<'m> {
     /// Whether the buffer patches this logical page.
     pub fn patches(&self, logical: u32) -> bool {
         self.records().any(|record| record.logical == logical && record.is_patch())
+    }
+
+    /// Bytes of a logical page that the buffer had before the call.
+    pub fn bytes_of(&self, logical: u32) -> u32 {
+        self.earlier().filter(|record| record.logical == logical && record.is_patch()).map(|record| record.length).sum()
+    }
+
+    /// Bytes of the records that count.
+    pub fn counting_bytes(&self) -> usize {
+        self.records().map(|record| record.bytes()).sum()
     }
 
     /// Largest patch that an empty buffer holds.
@@ -658,7 +723,8 @@ mod tests {
 
     fn act() -> impl Strategy<Value = Act> {
         prop_oneof![
-            6 => (0u32..4, 0u32..200, 1usize..60, any::<u8>()).prop_map(|(l, o, n, b)| Act::Patch(l, o, n, b)),
+            3 => (0u32..4, 0u32..200, 1usize..60, any::<u8>()).prop_map(|(l, o, n, b)| Act::Patch(l, o, n, b)),
+            3 => (0u32..2, 0u32..20, 1usize..5, any::<u8>()).prop_map(|(l, o, n, b)| Act::Patch(l, o, n, b)),
             1 => (0u32..4).prop_map(Act::Discard),
             1 => (0u32..4).prop_map(Act::Supersede),
             1 => (0u32..4).prop_map(Act::RemoveEarlier),
@@ -749,9 +815,11 @@ mod tests {
                 }
                 let mut page = [0; 1024];
                 let mut record = journal.settled_in(&mut page);
-                record.make_record(index > 0);
+                // Each block begins with a whole buffer.
+                let is_delta = index % 3 > 0;
+                record.make_record(is_delta);
                 let bytes = record.page().to_vec();
-                let followed = if index == 0 { follower.replace(&bytes, 4, 300) } else { follower.apply_delta(&bytes, 4, 300) };
+                let followed = if !is_delta { follower.replace(&bytes, 4, 300) } else { follower.apply_delta(&bytes, 4, 300) };
                 prop_assert!(followed, "a record is well formed");
                 prop_assert_eq!(says(&follower), says(&journal));
                 journal.was_committed();

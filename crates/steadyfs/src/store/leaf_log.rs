@@ -7,7 +7,8 @@
 //!
 //! Instead of writing a leaf anew, a fold programs its entries of the overlay there, and then a record into the journal's chain that says that they are.
 //! A later change of an entry counts before an earlier one, and one with a wrong check not at all. A leaf is written anew when its log is full.
-//! After a power cut the first change that seems blank may have been touched; it is used up.
+//! After a power cut what seems blank in a log may have been touched, by that cut or by one before: the leaf is written anew then. Which logs are
+//! known not to have been touched is a part of the root.
 
 use super::table::{read_word, write_word};
 use super::{HeadIndex, NONE, State, Store};
@@ -72,29 +73,22 @@ impl<F: Flash> Store<'_, F> {
         self.page[start..].fill(0xFF);
     }
 
-    /// Where the page buffer, which holds page `index` of a leaf, takes its next change.
-    fn next_change(&self, leaf: u32, index: u32) -> usize {
+    /// Where the page buffer, which holds a page of a leaf, takes its next change.
+    fn next_change(&self) -> usize {
         let (size, start) = (self.change_bytes(), self.log_start());
         let is_used = |&change: &usize| !is_blank(&self.page[start + change * size..][..size]);
-        let next = (0..self.changes_max()).rev().find(is_used).map_or(0, |last| last + 1);
-        next + usize::from(!self.is_log_known(leaf, index))
+        (0..self.changes_max()).rev().find(is_used).map_or(0, |last| last + 1)
     }
 
-    fn is_log_known(&self, leaf: u32, index: u32) -> bool {
-        let bit = leaf * u32::from(self.layout.config.unit_pages) + index;
-        self.known_logs[bit as usize / 8] >> (bit % 8) & 1 != 0
-    }
-
-    /// Notes that no power cut has touched the log of a page of a leaf.
-    fn know_log(&mut self, leaf: u32, index: u32) {
-        let bit = leaf * u32::from(self.layout.config.unit_pages) + index;
-        self.known_logs[bit as usize / 8] |= 1 << (bit % 8);
+    /// Whether no power cut has touched the log of a leaf.
+    fn is_log_known(&self, leaf: u32) -> bool {
+        self.known_logs[leaf as usize / 8] >> (leaf % 8) & 1 != 0
     }
 
     /// Notes that a leaf lies in a frame that was programmed in this power cycle.
-    pub(super) fn know_logs(&mut self, leaf: u32) {
+    pub(super) fn know_log(&mut self, leaf: u32) {
         if self.layout.leaf_log_bytes() > 0 {
-            (0..u32::from(self.layout.config.unit_pages)).for_each(|index| self.know_log(leaf, index));
+            self.known_logs[leaf as usize / 8] |= 1 << (leaf % 8);
         }
     }
 
@@ -115,14 +109,19 @@ impl<F: Flash> Store<'_, F> {
         let frame = self.root.get(leaf);
         let head = self.heads[HeadIndex::Journal as usize];
         let has_place = head.block != NONE && head.next > 0 && self.head_rest(HeadIndex::Journal) >= self.empty_record_places();
-        if self.layout.leaf_log_bytes() == 0 || frame == 0 || !has_place || self.is_of_ring(self.frame_block(frame)) {
+        if self.layout.leaf_log_bytes() == 0
+            || frame == 0
+            || !has_place
+            || !self.is_log_known(leaf)
+            || self.is_of_ring(self.frame_block(frame))
+        {
             return Ok(false);
         }
         for index in 0..u32::from(self.layout.config.unit_pages) {
             let entries = self.overlay_of_page(leaf, index);
             if !entries.is_empty() {
                 self.load_leaf_page(leaf, index)?;
-                if self.next_change(leaf, index) + entries.len() > self.changes_max() {
+                if self.next_change() + entries.len() > self.changes_max() {
                     return Ok(false);
                 }
             }
@@ -144,7 +143,7 @@ impl<F: Flash> Store<'_, F> {
         self.load_leaf_page(leaf, index)?;
         self.settle_entries(leaf, index);
         let (size, start, width) = (self.change_bytes(), self.log_start(), self.layout.entry_bytes as usize);
-        let next = self.next_change(leaf, index);
+        let next = self.next_change();
         let (entries, settled) = (self.overlay_of_page(leaf, index), self.settled_bit());
         let first = leaf * self.layout.leaf_entries + index * self.layout.leaf_page_entries();
         let mut bytes = [0xFF; LEAF_LOG_BYTES as usize];
@@ -160,11 +159,9 @@ impl<F: Flash> Store<'_, F> {
         let offset = page % pages * self.layout.geometry.page_bytes + (start + next * size) as u32;
         self.cached = NONE;
         match self.flash.program_bytes(block, offset, &bytes[..length]) {
-            Ok(()) => {
-                self.know_log(leaf, index);
-                Ok(true)
-            }
+            Ok(()) => Ok(true),
             Err(failure) => {
+                self.known_logs[leaf as usize / 8] &= !(1 << (leaf % 8));
                 if failure == Failure::BadBlock {
                     self.retire(block);
                 }

@@ -225,7 +225,7 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn fold_leaf(&mut self, leaf: u32) -> Result<(), Error> {
         let frame = self.program_frame(Kind::Leaf, leaf, &Source::Leaf)?;
         self.adopt_leaf(leaf, frame);
-        self.know_logs(leaf);
+        self.know_log(leaf);
         Ok(())
     }
 

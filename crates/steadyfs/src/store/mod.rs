@@ -148,7 +148,7 @@ pub struct Store<'m, F> {
     blocks: Blocks<'m>,
     root: Words<'m>,
     overlay: Pairs<'m>,
-    /// A bit for each page of a leaf: no power cut has touched the blank rest of its log.
+    /// A bit for each leaf: no power cut has touched the blank rest of its log.
     known_logs: &'m mut [u8],
     pending: Pairs<'m>,
     journal: Journal<'m>,
@@ -220,6 +220,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let overlay = Pairs::new(take(u32::from(config.overlay_entries) * 2 * entry), entry);
         let pending = Pairs::new(take(u32::from(config.transaction_pages) * 2 * entry), entry);
         let known_logs = take(layout.known_logs_bytes());
+        known_logs.fill(0);
         let journal = match layout.programs_bytes() {
             // A record has its tag in the page buffer.
             true => Journal::new(&mut take(geometry.page_bytes)[TAG_BYTES..], true),

@@ -302,7 +302,10 @@ impl<'m, F: Flash> Store<'m, F> {
             self.damage = Some(Damage::Repair);
         }
         let last = self.roll_forward()?;
-        self.known_logs.fill(if self.ring.closed { 0xFF } else { 0 });
+        if !self.ring.closed {
+            // Any log may have been touched.
+            self.known_logs.fill(0);
+        }
         self.load_committed(&last)?;
         match self.derive_live() {
             // Pages of a lost leaf are told of when they are read.

@@ -2,6 +2,7 @@
 
 use super::blocks::{Choice, State};
 use super::edit::Edit;
+use super::scan::UNSTEADY_TRIES;
 use super::{Frame, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
@@ -60,10 +61,27 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
-    /// Reads a page into the page buffer and tells whether it is what it should be.
+    /// Reads a page into the page buffer and tells whether it is what it should be. What a power cut left unsteady, and no mount has settled
+    /// yet, is read until it is.
     pub(super) fn read_sound(&mut self, page: PageIndex, kinds: Kinds, logical: u32) -> Result<bool, Error> {
-        let mut tag = [0; TAG_BYTES];
-        Ok(self.read_page(page, &mut tag)? && check_page(self.page_check(kind_of(&tag)), &tag, kinds, logical).is_ok())
+        let tries = if self.may_be_unsteady() { UNSTEADY_TRIES } else { 1 };
+        for _ in 0..tries {
+            let mut tag = [0; TAG_BYTES];
+            if self.read_page(page, &mut tag)? && check_page(self.page_check(kind_of(&tag)), &tag, kinds, logical).is_ok() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a page may read differently each time: nothing was settled since a power cut, and nothing can be.
+    pub(super) fn may_be_unsteady(&self) -> bool {
+        self.read_only && !self.is_settled
+    }
+
+    /// Reads more that a call may need for that: of the one frame that was programmed last.
+    pub fn unsteady_reads(&self) -> u32 {
+        if self.may_be_unsteady() { UNSTEADY_TRIES * u32::from(self.layout.config.unit_pages) } else { 0 }
     }
 
     /// Reads a page into the page buffer; `false` when it cannot be read.

@@ -412,7 +412,7 @@ impl<F: Flash> Store<'_, F> {
         match (kind, pending) {
             (Kind::MovedLeaf, _) => {
                 self.root.set(logical, to);
-                self.know_logs(logical);
+                self.know_log(logical);
             }
             (_, Some(index)) => self.move_pending(index, to),
             _ => self.map_move(logical, to),

@@ -280,7 +280,9 @@ impl<F: Flash> Store<'_, F> {
         let at = (index * self.layout.geometry.page_bytes) as usize;
         let [wear, state] = self.blocks.tables_mut();
         let mut start = 0;
-        for part in [header, self.root.bytes_mut(), wear, state, self.overlay.bytes_mut(), self.pending.bytes_mut()] {
+        for part in
+            [header, self.root.bytes_mut(), wear, state, self.known_logs, self.overlay.bytes_mut(), self.pending.bytes_mut()]
+        {
             let (from, to) = (start.max(at), (start + part.len()).min(at + self.page.len()));
             if from < to {
                 let (part, page) = (&mut part[from - start..to - start], &mut self.page[from - at..to - at]);
@@ -352,7 +354,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Where the medium programs bytes, zeros behind the closed root say that it was opened. Until they are complete nothing else is touched, so
     /// they can be programmed again.
-    fn mark_opened(&mut self, page: PageIndex) -> Result<(), Error> {
+    pub(super) fn mark_opened(&mut self, page: PageIndex) -> Result<(), Error> {
         let pages = self.layout.geometry.pages_per_block;
         let offset = page % pages * self.layout.geometry.page_bytes;
         let result = self.flash.program_bytes(page / pages, offset, &[0; TAG_BYTES]);

@@ -153,10 +153,8 @@ impl<F: Flash> Store<'_, F> {
             let behind = base.end(&self.layout);
             // Damaged tags may tell of another block.
             if behind / self.layout.geometry.pages_per_block == self.ring_block(base.place) {
-                match self.is_opened(behind)? {
-                    true => self.ring.closed = false,
-                    false => self.ring.mark = behind,
-                }
+                self.ring.mark = behind;
+                self.ring.closed = !self.is_opened(behind)?;
             }
         }
         Ok(Some(lost))

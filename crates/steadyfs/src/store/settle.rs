@@ -44,6 +44,14 @@ impl<F: Flash> Store<'_, F> {
     /// A mount may be cut as often as it likes.
     pub(super) fn settle(&mut self, last: Last) -> Result<(), Error> {
         let mut cargo = self.cargo(&last)?;
+        // A mark that was cut might say tomorrow that nothing was opened, and hide what this mount begins.
+        let mark = core::mem::replace(&mut self.ring.mark, NONE);
+        if mark != NONE {
+            match self.mark_opened(mark) {
+                Err(Error::MediaFailing) => self.lose(self.ring_block(self.ring.place)),
+                result => result?,
+            }
+        }
         self.sequence += JUMP;
         self.skip_places(last.record.is_some());
         if last.record.is_some() {
@@ -65,12 +73,13 @@ impl<F: Flash> Store<'_, F> {
         self.empty_ring()
     }
 
-    /// What must be copied: the last record, and all that is live in the ring.
+    /// What must be copied: the last record, if it may be unsteady, and all that is live in the ring.
     fn cargo(&mut self, last: &Last) -> Result<Cargo, Error> {
         let is_journal = |record: Record| Kinds::JOURNAL.has(record.tag.kind);
+        let unsteady = last.record.filter(|_| !last.is_complete);
         let in_ring = self.journal_at != NONE && self.is_of_ring(self.journal_at / self.head_capacity(HeadIndex::Journal));
-        let mut cargo = Cargo { frames: [None; COPIED_MAX as usize], journal: in_ring || last.record.is_some_and(is_journal) };
-        if let Some(Record { tag, place }) = last.record.filter(|record| !is_journal(*record)) {
+        let mut cargo = Cargo { frames: [None; COPIED_MAX as usize], journal: in_ring || unsteady.is_some_and(is_journal) };
+        if let Some(Record { tag, place }) = unsteady.filter(|record| !is_journal(*record)) {
             // Pages of a transaction that was not committed are nobody's.
             if self.blocks.is_live(place) {
                 cargo.add(Copied { kind: tag.kind, logical: tag.logical, from: place, named: place })?;
@@ -113,7 +122,7 @@ impl<F: Flash> Store<'_, F> {
             self.copy_into_ring(copied)?;
         }
         if cargo.journal {
-            let tag = Tag { sequence: self.sequence, logical: 0, kind: Kind::Journal, aux: 0 };
+            let tag = Tag { sequence: self.copy_sequence(0), logical: 0, kind: Kind::Journal, aux: 0 };
             self.ring.next = behind % self.layout.geometry.pages_per_block + 1;
             self.program_journal_page(behind, &tag)?;
         }
@@ -144,9 +153,15 @@ impl<F: Flash> Store<'_, F> {
             let tag = tag.filter(|tag| tag.logical == copied.logical).ok_or(Error::Corrupt)?;
             let page = self.ring_block(self.ring.place) * self.layout.geometry.pages_per_block + self.ring.next;
             self.ring.next += 1;
-            self.program_buffer(page, &Tag { sequence: self.sequence + u64::from(index), ..tag })?;
+            self.program_buffer(page, &Tag { sequence: self.copy_sequence(index), ..tag })?;
         }
         Ok(())
+    }
+
+    /// Sequence of page `index` of a copy in the ring. No record since the root has it: the tag of a page whose erase was cut may be anything, also that
+    /// of the copy, and what the page holds the same.
+    fn copy_sequence(&self, index: u32) -> u64 {
+        self.sequence - u64::from(self.layout.config.unit_pages) + u64::from(index)
     }
 
     /// Skips one place of each head that a cut program may have touched without a trace. The journal's comes first after a

@@ -67,7 +67,7 @@ impl<F: Flash> Store<'_, F> {
                 let length = (page_bytes - within).min(data.len() - done);
                 let target = &mut data[done..done + length];
                 let page = first + index as u32;
-                if length == page_bytes && self.cached != page {
+                if length == page_bytes && self.cached != page && !self.may_be_unsteady() {
                     let mut tag = [0; TAG_BYTES];
                     let result = self.flash.read(page, target, &mut tag);
                     self.watched(page, result)?;
@@ -258,6 +258,37 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
+    /// Changes bytes of a logical page, in whichever way costs less: as a [`patch`](Self::patch), or by a [`write`](Self::write) of the page where
+    /// they are many, where the journal buffer has no room beside what it has of that very page, or where `grows` says that the page's content ends
+    /// with these bytes and they complete it. Nothing that can fail follows in the call but its commit.
+    pub fn write_or_patch(&mut self, logical: u32, offset: u32, bytes: &[u8], grows: bool) -> Result<(), Error> {
+        if bytes.len() > self.patch_bytes_max() {
+            return self.write(logical, offset, bytes);
+        }
+        let length = bytes.len() as u32;
+        let is_full = self.journal.room() < self.journal.patch_room(bytes.len()) as u32;
+        let is_own = is_full && self.journal.largest().is_some_and(|(largest, _)| largest == logical);
+        let completes =
+            grows && offset + length == self.layout.logical_bytes && self.may_complete(self.journal.bytes_of(logical), length);
+        if !is_own && !completes {
+            return self.patch(logical, offset, bytes);
+        }
+        self.write(logical, offset, bytes)?;
+        if is_own { self.flush_leftover() } else { Ok(()) }
+    }
+
+    /// Whether a page is written at once when bytes at its end complete it, with so many in the journal buffer: where pages are small, with a
+    /// quarter of it. What grows on does so elsewhere, and would only fill the buffer here. Where pages are large that gains little, and
+    /// the bound of every append would be higher.
+    fn may_complete(&self, patched: u32, bytes: u32) -> bool {
+        self.layout.programs_bytes() && patched + bytes >= self.layout.logical_bytes / 4
+    }
+
+    /// Whether a patch of so many bytes of any page may complete it, as the journal buffer is now.
+    pub fn may_be_completed(&self, bytes: u32) -> bool {
+        self.may_complete(self.journal.largest().map_or(0, |(_, patched)| patched as u32), bytes)
+    }
+
     /// Writes a page as the call in progress leaves it, because the journal buffer has no room for that.
     fn write_through(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         let source = Source::Merged { base: self.frame_of(logical)?, offset, bytes };
@@ -275,7 +306,7 @@ impl<F: Flash> Store<'_, F> {
     /// Little things that nobody changes again would take room for good. So one is written after every fourth flush if more
     /// than a 36th of the buffer is left (56 bytes of 2 KiB: what appends to a file renew), after every flush if it is half.
     fn flush_leftover(&mut self) -> Result<(), Error> {
-        let (used, capacity) = (self.journal.page().len(), self.journal.patch_bytes_max());
+        let (used, capacity) = (self.journal.counting_bytes(), self.journal.patch_bytes_max());
         self.flushes = self.flushes.wrapping_add(1);
         let due = used > capacity / 2 || (used > capacity / 36 && self.flushes.is_multiple_of(4));
         if !due || self.call.tidied || self.pending_room() < 2 {
