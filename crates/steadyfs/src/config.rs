@@ -381,6 +381,12 @@ impl Layout {
         if self.leaf_log_bytes() > 0 { ceil_div(self.leaf_count, 8) } else { 0 }
     }
 
+    /// Page of a ring block at which what a mount copies begins: the first whole frame behind the root.
+    pub(crate) const fn copied_page(&self) -> u32 {
+        let unit = self.config.unit_pages as u32;
+        ceil_div(self.root_pages, unit) * unit
+    }
+
     /// Number of frames on the medium.
     pub(crate) const fn frame_count(&self) -> u32 {
         self.geometry.block_count * self.frames_per_block

@@ -303,7 +303,7 @@ fn loss_of_a_page_of_a_volume_that_was_unmounted_is_told_and_repaired() {
 fn loss_of_a_page_of_a_volume_at_work_takes_back_one_commit_at_most_or_is_told_and_repaired() {
     let Tally { damaged, files, whole, .. } = lose_each_after(End::Cut);
     // A lost page of the directory takes all of them.
-    assert!(damaged > 0 && whole * 10 >= files * 7, "{damaged} damaged, {whole} of {files} files are whole");
+    assert!(damaged > 0 && whole * 3 >= files * 2, "{damaged} damaged, {whole} of {files} files are whole");
 }
 
 #[test]
@@ -355,7 +355,7 @@ fn repair_that_is_cut_is_begun_again() {
     let mut memory = memory(&GEOMETRY);
     let (volume, _) = used_volume(GEOMETRY, 1, 397, End::Cut);
     let (mut cuts, mut begun) = (0, 0);
-    for page in (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(|page| page % 3 == 0) {
+    for page in 0..GEOMETRY.block_count * GEOMETRY.pages_per_block {
         let mut fs = mount(&volume, &[page], Access::ReadOnly, &mut memory);
         if fs.damage().is_none() {
             continue;
@@ -559,7 +559,7 @@ fn loss_of_the_newest_root_with_its_copy_is_told_and_repaired() {
             }
             // Its second page is there, and says that it was complete.
             let fs = mount(&volume, &lost, Access::ReadWrite, &mut memory);
-            assert!(matches!(fs.damage(), Some(Damage::Root | Damage::Leaf)), "{end:?}, seed {seed}: {:?}", fs.damage());
+            assert!(matches!(fs.damage(), Some(Damage::Root | Damage::Leaf | Damage::Record)), "{end:?}, seed {seed}: {:?}", fs.damage());
             assert!(fs.health().read_only);
             repair(fs, &lost);
         }

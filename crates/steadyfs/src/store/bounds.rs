@@ -281,7 +281,8 @@ impl<F: Flash> Store<'_, F> {
     /// blocks; the root; one tag for each program since and behind the end of each block, the last record of each block, and the first page
     /// of each block that may have been begun; leaves and journal page. Settling: one erase, the root with its copies, frames and journal
     /// page that are copied; erases for heads that are nearly full (two where blocks are small); and, where several frames were copied,
-    /// their way back into blocks that may have to be erased first.
+    /// their way back into blocks that may have to be erased first. And an erase of each ring block in which no root can be read, as many mounts
+    /// in a row that were cut may leave them: all but the two that hold roots, and the one that is erased first anyway.
     ///
     /// Where the medium turns out to take no program, the volume is read once more: no more than twice this.
     pub fn mount_bound(layout: &Layout) -> Cost {
@@ -305,10 +306,10 @@ impl<F: Flash> Store<'_, F> {
                 + TRIES
                 + 3 * copied
                 + chain,
-            tag_reads: ring + 2 * (layout.geometry.pages_per_block.ilog2() + 2) + programs + 2 * chains + 4 * unit,
+            tag_reads: ring + layout.ring_count * layout.root_programs * TRIES + 2 * (layout.geometry.pages_per_block.ilog2() + 2) + programs + 2 * chains + 4 * unit,
             programs: 2 * copied + 2 + layout.root_programs + u32::from(layout.programs_bytes()),
             copies: COPIED_MAX * unit,
-            erases: 3 + (16 / layout.frames_per_block).max(1),
+            erases: 3 + (16 / layout.frames_per_block).max(1) + (layout.ring_count - 3),
         }
     }
 }

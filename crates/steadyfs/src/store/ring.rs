@@ -49,6 +49,8 @@ pub(super) struct Ring {
     pub prepared: Option<u8>,
     /// After a mount, until its own root is complete: a bit for each place that may not be erased.
     pub kept: u32,
+    /// After a mount: a bit for each place where no root can be read.
+    pub unknown: u32,
     /// Number of the root that a mount begins with, if it is not certain.
     pub uncertain: Option<NonZeroU32>,
     /// The newest root ends the use of the volume, and nothing was changed since.
@@ -119,6 +121,21 @@ impl<F: Flash> Store<'_, F> {
             }
         }
         Err(Error::MediaFailing)
+    }
+
+    /// Erases the ring blocks of which nobody can tell what they hold: the root of a mount that was cut there may be readable tomorrow, and
+    /// have a larger number than the newest one.
+    pub(super) fn erase_unknown(&mut self) -> Result<(), Error> {
+        for place in 0..self.layout.ring_count {
+            if self.ring.unknown >> place & 1 != 0
+                && self.place_rests(place)
+                && !self.has_no_root(place)?
+                && self.erase(self.ring_block(place))?
+            {
+                self.ring.prepared = Some(place as u8);
+            }
+        }
+        Ok(())
     }
 
     /// Goes on to the next ring block.

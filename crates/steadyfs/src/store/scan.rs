@@ -160,13 +160,28 @@ impl<F: Flash> Store<'_, F> {
         Ok(Some(lost))
     }
 
-    /// The number of the first root in each ring block; 0 where there is none.
+    /// The number of the first root in each ring block; 0 where none can be read.
     fn first_numbers(&mut self) -> Result<[u32; RING_MAX as usize], Error> {
+        self.ring.unknown = 0;
         let mut firsts = [0; RING_MAX as usize];
         for place in 0..self.layout.ring_count {
-            firsts[place as usize] = self.first_number(place)?.unwrap_or(0);
+            match self.first_number(place)? {
+                Some(first) => firsts[place as usize] = first,
+                None => self.ring.unknown |= 1 << place,
+            }
         }
         Ok(firsts)
+    }
+
+    /// Whether the pages that the first root of a ring block takes are blank.
+    pub(super) fn has_no_root(&mut self, place: u32) -> Result<bool, Error> {
+        let first = self.ring_block(place) * self.layout.geometry.pages_per_block;
+        for page in first..first + self.layout.root_programs {
+            if !self.page_is_blank(page)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The last root before page `end` in the block at a place of the ring, read backwards; `end` becomes its first page that was read.
@@ -202,14 +217,21 @@ impl<F: Flash> Store<'_, F> {
         found.pages.count_ones() == self.layout.root_pages
     }
 
-    /// The page behind the last one of a block that is not blank.
+    /// The page behind the last one of a ring block that is not blank.
     fn find_end(&mut self, first: PageIndex) -> Result<u32, Error> {
         let (mut low, mut high) = (1, self.layout.geometry.pages_per_block);
         while low < high {
             let middle = (low + high) / 2;
-            if self.page_is_blank(first + middle)? { high = middle } else { low = middle + 1 }
+            if self.is_blank_from(first, middle)? { high = middle } else { low = middle + 1 }
         }
         Ok(low)
+    }
+
+    /// Whether a ring block is blank from one of its pages on. Behind the root of a mount there may be a gap: what it copied begins
+    /// with a whole frame.
+    fn is_blank_from(&mut self, first: PageIndex, page: u32) -> Result<bool, Error> {
+        let (root, frame) = (self.layout.root_pages, self.layout.copied_page());
+        Ok(self.page_is_blank(first + page)? && (!(root..frame).contains(&page) || self.page_is_blank(first + frame)?))
     }
 
     /// Reads a root into the tables. `false` when it is not sound.

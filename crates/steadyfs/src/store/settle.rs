@@ -2,7 +2,7 @@
 //!
 //! The last record may be metastable: it is copied into a fresh block of the ring, with the journal page if that is the last record, and
 //! with what earlier mounts copied there and no call has moved since. The root of this mount names the copies; its own copies, which are
-//! programmed last, prove that they are complete. Only then is anything programmed elsewhere.
+//! programmed last, prove that they are complete. Ring blocks that might hold a larger number are erased. Only then is anything programmed elsewhere.
 
 use super::blocks::State;
 use super::forward::{Last, Record};
@@ -68,6 +68,7 @@ impl<F: Flash> Store<'_, F> {
             }
             // What the root names lies in its own block: all of it goes into another one.
         }
+        self.erase_unknown()?;
         self.is_settled = true;
         self.stock_heads()?;
         self.empty_ring()
@@ -108,7 +109,7 @@ impl<F: Flash> Store<'_, F> {
     fn program_settled(&mut self, number: u32, cargo: &mut Cargo) -> Result<(), Error> {
         let (unit, fpb) = (u32::from(self.layout.config.unit_pages), self.layout.frames_per_block);
         let block = self.ring_block(self.ring.place);
-        let first = block * fpb + self.layout.root_pages.div_ceil(unit);
+        let first = block * fpb + self.layout.copied_page() / unit;
         for (copied, to) in cargo.frames.iter_mut().flatten().zip(first..) {
             self.name(copied, to)?;
         }
