@@ -36,8 +36,8 @@ fn a_failure_is_made_smaller() {
         ..options(Workload::Reclaim)
     };
     let found: Run = run(&options).tally.failures[0].replay.parse().unwrap();
-    // Chains have up to seven cuts in 80 steps, and a lie needs one cut at most to be seen.
-    assert!(found.cuts.len() <= 1 && !found.faults.is_empty(), "{found}");
+    // Chains have up to seven cuts in 80 steps. A lie needs one to be seen, and another one to strike a page that is read then.
+    assert!(found.cuts.len() <= 2 && !found.faults.is_empty(), "{found}");
     let left_out: usize = found.left_out.iter().map(|span| span.last - span.first + 1).sum();
     assert!(found.steps - left_out < 40, "{found}");
 }

@@ -63,14 +63,14 @@ impl Shrink {
         }
     }
 
-    /// Leaves out what comes after the step of the first cut; the steps after the cut are drawn anyhow.
+    /// Leaves out what comes after the step of the first cut, or after the first step where the mount is cut; the steps after the cut are drawn anyhow.
     fn shorten(&mut self) {
         let Some(first) = self.cuts.first() else { return };
         let Ok(marks) = self.scenario.marks() else { return };
         let begun = marks.iter().take_while(|mark| **mark < first.operation).count();
         // Steps that were left out count as well.
         let kept = (0..self.scenario.run.steps).filter(|step| !self.scenario.run.leaves_out(*step));
-        let Some(last) = kept.take(begun).last() else { return };
+        let Some(last) = kept.take(begun.max(1)).last() else { return };
         let run = Run { steps: last + 1, ..self.scenario.run.clone() };
         self.try_take(self.scenario.again(&run), self.cuts.clone());
     }
