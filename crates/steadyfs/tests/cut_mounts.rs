@@ -1,11 +1,16 @@
 //! Mounts that are cut one after the other: a root of which a page proves that it was complete is taken up again, and one that nobody could read
 //! meanwhile does not come back.
 
+use steadyfs::media::nor::NorPages;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs::{Access, CommitOn, Config, FileSystem, OpenOptions};
-use steadyfs_sim::{Nand, NandTiming};
+use steadyfs_sim::{Nand, NandTiming, Nor, NorTiming};
 
 const ROOT_KIND: u8 = 2;
+
+fn is_seal(change: &Change) -> bool {
+    matches!(change, Change::Root(_, 1..))
+}
 
 /// What a mount did.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,18 +20,24 @@ enum Change {
     Root(PageIndex, u8),
     /// Any other page.
     Program(PageIndex),
+    /// Bytes in a block.
+    Bytes(BlockIndex),
 }
 
 /// A chip that keeps a list of what changes it, loses power after some changes, and hides pages.
 #[derive(Clone)]
-struct Spy {
-    chip: Nand,
+struct Spy<F> {
+    chip: F,
     changes: Vec<Change>,
     left: u32,
     hidden: Vec<PageIndex>,
 }
 
-impl Spy {
+impl<F: Flash + Clone> Spy<F> {
+    fn new(chip: F, left: u32) -> Self {
+        Self { chip, changes: Vec::new(), left, hidden: Vec::new() }
+    }
+
     fn spend(&mut self, change: Change) -> Result<(), Failure> {
         self.left = self.left.checked_sub(1).ok_or(Failure::Device)?;
         self.changes.push(change);
@@ -50,7 +61,6 @@ impl Spy {
     /// The medium after a mount that is cut when the first page of the copies is there; the block of its root, and that page.
     fn cut_behind_a_seal(&self, memory: &mut [u8]) -> (Self, BlockIndex, PageIndex) {
         let changes = self.changes_of_mount(memory);
-        let is_seal = |change: &Change| matches!(change, Change::Root(_, 1..));
         let at = changes.iter().position(is_seal).expect("a copy");
         let Change::Root(seal, _) = changes[at] else { unreachable!("it is a root's") };
         let mut cut = self.again(at as u32 + 1);
@@ -65,7 +75,7 @@ impl Spy {
     }
 }
 
-impl Flash for Spy {
+impl<F: Flash + Clone> Flash for Spy<F> {
     fn geometry(&self) -> Geometry {
         self.chip.geometry()
     }
@@ -91,6 +101,13 @@ impl Flash for Spy {
         self.hidden.retain(|page| page / self.chip.geometry().pages_per_block != block);
         self.chip.erase(block)
     }
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.chip.read_bytes(block, offset, data)
+    }
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        self.spend(Change::Bytes(block))?;
+        self.chip.program_bytes(block, offset, data)
+    }
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
         self.chip.is_bad(block)
     }
@@ -100,7 +117,7 @@ impl Flash for Spy {
 }
 
 /// Settings with which a root takes one, two and three pages, and frames begin behind it or after a gap.
-fn volumes() -> Vec<(Spy, Vec<u8>)> {
+fn volumes() -> Vec<(Spy<Nand>, Vec<u8>)> {
     let mut found = Vec::new();
     for (page_bytes, pages_per_block, block_count) in [(512, 16, 64), (256, 32, 48), (256, 24, 80), (256, 24, 140)] {
         for unit_pages in [1, 2, 4] {
@@ -111,8 +128,7 @@ fn volumes() -> Vec<(Spy, Vec<u8>)> {
             }
             let mut memory = vec![0; config.memory_bytes(&geometry)];
             let chip = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
-            let chip = Spy { chip, changes: Vec::new(), left: u32::MAX, hidden: Vec::new() };
-            let mut chip = FileSystem::format(chip, &config, &mut memory).expect("format");
+            let mut chip = FileSystem::format(Spy::new(chip, u32::MAX), &config, &mut memory).expect("format");
             let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
             (0..40).for_each(|number| write(&mut fs, number));
             found.push((chip, memory));
@@ -145,7 +161,7 @@ fn root_with_one_page_of_its_copies_is_where_the_next_mount_begins() {
     for (volume, mut memory) in volumes() {
         let (cut, block, seal) = volume.cut_behind_a_seal(&mut memory);
         let programmed = |change: &Change| match *change {
-            Change::Erase(_) => None,
+            Change::Erase(_) | Change::Bytes(_) => None,
             Change::Root(page, _) | Change::Program(page) => Some(page),
         };
         let first = block * cut.geometry().pages_per_block;
@@ -175,4 +191,53 @@ fn root_that_no_mount_could_read_does_not_come_back() {
         let mut fs = FileSystem::mount(&mut four, Access::ReadWrite, &mut memory).expect("mount");
         assert_eq!(read(&mut fs, 39), newest, "{:?}: what was committed is there", volume.geometry());
     }
+}
+
+/// The root with which the use of a volume ends has one page of its copies when power fails. The next mount reads it and changes something, the
+/// one after cannot: what was changed must not hang on that root.
+#[test]
+fn change_after_a_closed_root_that_was_cut_is_there_without_that_root() {
+    let chip = NorPages::new(Nor::with_geometry(8192, 60, NorTiming::ROUND, 1), 512);
+    let geometry = chip.geometry();
+    let config = Config { unit_pages: 2, checkpoint_programs: 240, ..Config::for_geometry(&geometry) };
+    let mut memory = vec![0; config.memory_bytes(&geometry)];
+    let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
+    // Blocks of a file that was there for long are the least worn when it is gone: the closed root lists them.
+    for (before, after) in (400..420).step_by(10).flat_map(|before| [(before, 1), (before, 60), (before, 110)]) {
+        let mut use_it = |left: u32| {
+            let mut chip = Spy::new(chip.clone(), left);
+            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            let mut file = fs.open("large", OpenOptions::CREATE).expect("open");
+            fs.write(&mut file, 0, &vec![7; 150_000]).expect("write");
+            fs.close(file).expect("close");
+            (0..before).for_each(|number| write(&mut fs, number));
+            fs.remove("large").expect("remove");
+            fs.commit().expect("commit");
+            (0..5).for_each(|number| write(&mut fs, number));
+            // Nothing is lost where the last root fails: `unmount` says so.
+            fs.unmount().expect("unmount");
+            chip
+        };
+        let whole = use_it(u32::MAX);
+        let copies = whole.changes.iter().rev().take_while(|change| is_seal(change)).count();
+        assert!(copies > 1);
+        let first = whole.changes.len() - copies;
+        let cut = use_it(first as u32 + 1);
+        assert_eq!(cut.changes, whole.changes[..=first]);
+        let Change::Root(seal, _) = cut.changes[first] else { unreachable!("it is a root's") };
+
+        let mut opened = cut.again(u32::MAX);
+        let mut fs = FileSystem::mount(&mut opened, Access::ReadWrite, &mut memory).expect("mount");
+        assert!(fs.is_settled() && opened_nothing(&fs), "the root counts, and ends the use of the volume");
+        (1000..1000 + after).for_each(|number| write(&mut fs, number));
+        let mut later = opened.again(u32::MAX);
+        later.hidden.push(seal);
+        let mut fs = FileSystem::mount(&mut later, Access::ReadWrite, &mut memory).expect("mount");
+        assert_eq!(fs.damage(), None, "{before} and {after} changes");
+        assert_eq!(read(&mut fs, 999 + after), 999 + after, "{before} and {after} changes");
+    }
+}
+
+fn opened_nothing<F: Flash + Clone>(fs: &FileSystem<'_, &mut Spy<F>>) -> bool {
+    fs.flash().changes.is_empty()
 }

@@ -303,7 +303,7 @@ fn loss_of_a_page_of_a_volume_that_was_unmounted_is_told_and_repaired() {
 fn loss_of_a_page_of_a_volume_at_work_takes_back_one_commit_at_most_or_is_told_and_repaired() {
     let Tally { damaged, files, whole, .. } = lose_each_after(End::Cut);
     // A lost page of the directory takes all of them.
-    assert!(damaged > 0 && whole * 3 >= files * 2, "{damaged} damaged, {whole} of {files} files are whole");
+    assert!(damaged > 0 && whole * 2 >= files, "{damaged} damaged, {whole} of {files} files are whole");
 }
 
 #[test]
@@ -559,7 +559,11 @@ fn loss_of_the_newest_root_with_its_copy_is_told_and_repaired() {
             }
             // Its second page is there, and says that it was complete.
             let fs = mount(&volume, &lost, Access::ReadWrite, &mut memory);
-            assert!(matches!(fs.damage(), Some(Damage::Root | Damage::Leaf | Damage::Record)), "{end:?}, seed {seed}: {:?}", fs.damage());
+            assert!(
+                matches!(fs.damage(), Some(Damage::Root | Damage::Leaf | Damage::Record)),
+                "{end:?}, seed {seed}: {:?}",
+                fs.damage()
+            );
             assert!(fs.health().read_only);
             repair(fs, &lost);
         }

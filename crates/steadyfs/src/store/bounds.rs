@@ -306,7 +306,12 @@ impl<F: Flash> Store<'_, F> {
                 + TRIES
                 + 3 * copied
                 + chain,
-            tag_reads: ring + layout.ring_count * layout.root_programs * TRIES + 2 * (layout.geometry.pages_per_block.ilog2() + 2) + programs + 2 * chains + 4 * unit,
+            tag_reads: ring
+                + layout.ring_count * layout.root_programs * TRIES
+                + 2 * (layout.geometry.pages_per_block.ilog2() + 2)
+                + programs
+                + 2 * chains
+                + 4 * unit,
             programs: 2 * copied + 2 + layout.root_programs + u32::from(layout.programs_bytes()),
             copies: COPIED_MAX * unit,
             erases: 3 + (16 / layout.frames_per_block).max(1) + (layout.ring_count - 3),

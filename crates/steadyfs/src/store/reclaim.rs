@@ -441,9 +441,11 @@ impl<F: Flash> Store<'_, F> {
         // Blocks that the heads may take in the next call; most calls leave the last one.
         let fpb = self.layout.frames_per_block;
         let least = 1 + (moves + 3 * fpb / 4) / fpb;
-        // A root must not find its next block unprepared, or its call would erase twice.
-        let ring_is_urgent = self.needs_ring_block() && self.ring_block_is_used(4) && stock > 0;
-        if ring_is_urgent && self.roots_left() < 2 {
+        // A root must not find its next block unprepared, or its call would erase twice. After a mount the first one is far away.
+        let is_last = self.roots_left() < 2;
+        let ring_is_urgent =
+            self.needs_ring_block() && self.ring_block_is_used(4) && stock > 0 && (!is_last || self.root_is_near(4));
+        if ring_is_urgent && is_last && self.root_is_near(2) {
             return (Want::Must, Erasure::Ring);
         }
         if lacks_stock && stock <= least {
@@ -468,6 +470,11 @@ impl<F: Flash> Store<'_, F> {
         self.pace.calls_since_erase = 0;
         self.pace.has_erased = true;
         Ok(())
+    }
+
+    /// Whether the first of `parts` parts of the time between two roots is over, or the next one waits for no time.
+    fn root_is_near(&self, parts: u32) -> bool {
+        parts * self.programs_since_root >= u32::from(self.layout.config.checkpoint_programs) || self.root_wanted() != Want::No
     }
 
     /// Whether a root is to be written.

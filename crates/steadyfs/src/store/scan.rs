@@ -153,7 +153,8 @@ impl<F: Flash> Store<'_, F> {
             let behind = base.end(&self.layout);
             // Damaged tags may tell of another block.
             if behind / self.layout.geometry.pages_per_block == self.ring_block(base.place) {
-                self.ring.mark = behind;
+                // A mark says nothing once its root does not count any more.
+                self.ring.mark = if base.is_firm() { behind } else { NONE };
                 self.ring.closed = !self.is_opened(behind)?;
             }
         }

@@ -183,11 +183,13 @@ impl<F: Flash> Store<'_, F> {
     /// Erases blocks for the heads that will soon need one, so that no call after the mount erases twice: a call may erase one
     /// itself and then moves nothing. Where blocks are small, one call may need two.
     fn stock_heads(&mut self) -> Result<(), Error> {
+        if self.layout.programs_bytes() {
+            // A mount is short where erases last so long that it waits for nothing else: the first call may erase once more, and its bound says so.
+            return Ok(());
+        }
         let heads = [HeadIndex::User, HeadIndex::Journal];
         let scarce = heads.iter().filter(|&&head| self.head_rest(head) <= SCARCE).count() as u32;
-        // A mount is short where erases last so long that it waits for nothing else: the first call may erase once more, and its bound says so.
-        let spare = if self.layout.programs_bytes() { 0 } else { 16 / self.layout.frames_per_block };
-        let needed = scarce.saturating_sub(1).max(spare);
+        let needed = scarce.saturating_sub(1).max(16 / self.layout.frames_per_block);
         while self.blocks.count(State::Erased) < needed && self.blocks.count(State::Listed) > 0 {
             self.erase_listed()?;
         }
