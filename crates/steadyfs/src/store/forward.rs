@@ -16,6 +16,8 @@ use crate::config::LISTED_MAX;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
 
+/// Most failures in a row that are told from another jump.
+const FAILURES_MAX: u64 = 4;
 /// Furthest that a record's sequence may be from its root's.
 const HORIZON: u64 = 1 << 22;
 
@@ -65,22 +67,31 @@ impl<F: Flash> Store<'_, F> {
             self.begin_cursors(&mut cursors, base)?;
         }
         let unit = u64::from(self.layout.config.unit_pages);
-        let (mut last, mut is_complete) = (None, false);
+        let (mut last, mut is_complete, mut held) = (None, false, None::<Record>);
         let (mut buffered, mut lost_chain) = (NONE, NONE);
         while let Some((record, ends)) = self.next_record(&mut cursors, base)? {
+            let Some(gap) = record.tag.sequence.checked_sub(self.sequence) else { continue };
+            if let Some(before) = held.take().filter(|_| !is_behind_failure(gap)) {
+                self.apply(&before, &mut buffered, &mut lost_chain)?;
+                (last, is_complete) = (Some(before), false);
+            }
             if ends && !self.is_whole(&record, &mut buffered)? {
                 continue;
             }
-            let Some(gap) = record.tag.sequence.checked_sub(self.sequence) else { continue };
             if gap > 0 && gap < FAILURE_JUMP && gap > u64::from(self.lost_moves) * unit {
                 self.damage = Some(Damage::Record);
             }
             self.sequence = record.tag.sequence + self.record_programs(&record);
-            let is_last = cursors.iter().all(Option::is_none);
-            if !(is_last && is_copy(record.tag.kind)) {
+            if ends {
+                held = Some(record);
+            } else {
                 self.apply(&record, &mut buffered, &mut lost_chain)?;
-                (last, is_complete) = (Some(record), !ends);
+                (last, is_complete) = (Some(record), true);
             }
+        }
+        if let Some(record) = held.filter(|record| !is_copy(record.tag.kind)) {
+            self.apply(&record, &mut buffered, &mut lost_chain)?;
+            (last, is_complete) = (Some(record), false);
         }
         Ok(Last { record: last, is_complete, journal_is_read: buffered != NONE && buffered == self.journal_at })
     }
@@ -406,6 +417,14 @@ impl<F: Flash> Store<'_, F> {
         }
         Ok(())
     }
+}
+
+/// Whether the program of a record was reported as failed, whose number is so far before that of the next record: numbers jump behind a failure, and
+/// those of failed programs that left nothing are missing as well. It may be there all the same, or read so today; something later says the same, or
+/// nobody was told of it.
+fn is_behind_failure(gap: u64) -> bool {
+    let failures = gap / FAILURE_JUMP;
+    (1..=FAILURES_MAX).contains(&failures) && gap % FAILURE_JUMP < failures
 }
 
 /// Whether all that a record says is at another place as well, until the next root. The very last record may be unsteady, so such a one is not

@@ -2,7 +2,7 @@
 
 use super::blocks::{Choice, State};
 use super::edit::Edit;
-use super::scan::UNSTEADY_TRIES;
+use super::scan::{TRIES, UNSTEADY_TRIES};
 use super::{Frame, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
@@ -180,15 +180,27 @@ impl<F: Flash> Store<'_, F> {
     /// Makes a copy of a page ready. Damage stays recognisable: the checksum of the data is carried over, not computed.
     fn load_copy(&mut self, from: PageIndex, loaded: Option<&[u8; TAG_BYTES]>) -> Result<Content, Error> {
         let mut old = *loaded.unwrap_or(&[0; TAG_BYTES]);
-        if self.flash.can_copy() && (loaded.is_some() || self.read_tag(from, &mut old)?) {
+        if self.flash.can_copy() && (loaded.is_some() || self.read_tag_anyhow(from, &mut old)?) {
             return Ok(Content::Register(Tag::carried_check(&old)));
         }
-        if self.read_page(from, &mut old)? {
-            return Ok(Content::Buffer(Tag::carried_check(&old)));
+        for _ in 0..TRIES {
+            if self.read_page(from, &mut old)? {
+                return Ok(Content::Buffer(Tag::carried_check(&old)));
+            }
         }
         // The data is lost; the copy says so by a checksum that cannot match.
         self.page.fill(0);
         Ok(Content::Buffer(!self.flash.checksum(self.page, 0)))
+    }
+
+    /// Reads a tag, several times if it cannot be read; `false` when it never can.
+    pub(super) fn read_tag_anyhow(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
+        for _ in 0..TRIES {
+            if self.read_tag(page, tag)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Programs a page that was made ready.

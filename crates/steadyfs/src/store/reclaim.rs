@@ -381,7 +381,7 @@ impl<F: Flash> Store<'_, F> {
         }
         self.ready_head(HeadIndex::Moved)?;
         let mut bytes = [0; TAG_BYTES];
-        let tag = if self.read_tag(self.frame_page(frame), &mut bytes)? { Tag::parse(&bytes) } else { None };
+        let tag = if self.read_tag_anyhow(self.frame_page(frame), &mut bytes)? { Tag::parse(&bytes) } else { None };
         let movable = |tag: &Tag| self.names_something(tag) && (Kinds::LEAF.has(tag.kind) || Kinds::DATA.has(tag.kind));
         let Some(Tag { kind, logical, .. }) = tag.filter(movable) else {
             // Nobody can tell any more whose frame this is. Its block is never used again, so that no other data takes its place.

@@ -65,12 +65,7 @@ impl<F: Flash> Store<'_, F> {
     /// Whether a page reads as erased.
     pub(super) fn page_is_blank(&mut self, page: PageIndex) -> Result<bool, Error> {
         let mut tag = [0; TAG_BYTES];
-        for _ in 0..TRIES {
-            if self.read_tag(page, &mut tag)? {
-                return Ok(is_blank(&tag));
-            }
-        }
-        Ok(false)
+        Ok(self.read_tag_anyhow(page, &mut tag)? && is_blank(&tag))
     }
 
     /// The tag of a page of a root at a place of the ring.

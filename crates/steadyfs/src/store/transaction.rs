@@ -273,8 +273,10 @@ impl<F: Flash> Store<'_, F> {
         if !is_own && !completes {
             return self.patch(logical, offset, bytes);
         }
+        // What is written into the cache cannot be undone: nothing that can fail follows.
+        let flushes = is_own && !self.caches();
         self.write(logical, offset, bytes)?;
-        if is_own { self.flush_leftover() } else { Ok(()) }
+        if flushes { self.flush_leftover() } else { Ok(()) }
     }
 
     /// Whether a page is written at once when bytes at its end complete it, with so many in the journal buffer: where pages are small, with a
