@@ -25,7 +25,7 @@ pub struct Config {
     /// Largest allowed difference between the erase counts of two blocks, 8 to 200. Less: more moves of data at rest.
     pub wear_spread: u8,
     /// Blocks that may be bad, factory and grown together, before the volume shrinks with each further one. It can only be read when
-    /// what it holds does not fit any more.
+    /// what it holds does not fit any more, or when fewer than five blocks of the ring of roots are good.
     pub bad_blocks_max: u16,
     /// Files and directories that the volume can hold, the root among them, at most 1,048,576; a name of more than 64 bytes, and attributes, count
     /// as one each. An entry of the file table takes room only once used.

@@ -15,7 +15,8 @@ pub enum Error {
     MediaFailing,
     /// What was read is not what was written there: a page failed its checksum or its tag names another page.
     Corrupt,
-    /// The volume can only be read: it was mounted so, its spare blocks are used up, or the chip has locked itself.
+    /// The volume can only be read: it was mounted so, its spare blocks are used up, fewer than five blocks of its ring of roots are good, the chip
+    /// has locked itself, or the device refused two programs of a root in one call, or the erase before one. After the last of these the next mount may write again.
     ReadOnly,
     /// Whether the change took effect is not known; the volume can only be read until it is mounted again.
     Unknown,

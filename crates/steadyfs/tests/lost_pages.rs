@@ -348,6 +348,38 @@ fn writes_that_fail_again_and_again_use_up_nothing_for_good() {
     }
 }
 
+/// A page that cannot be read once, while reclamation moves it: the next look finds it.
+#[test]
+fn page_that_cannot_be_read_once_survives_its_move() {
+    const PAGES: u64 = 300;
+    let mut memory = memory(&GEOMETRY);
+    let mut chip = FileSystem::format(lossless(GEOMETRY), &Config::for_geometry(&GEOMETRY), &mut memory).expect("format");
+    let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+    let page_bytes = u64::from(fs.usage().logical_bytes);
+    let pages = PAGES.min(fs.usage().usable_bytes / page_bytes * 8 / 10);
+    let bytes = |stamp: u64| vec![stamp as u8; page_bytes as usize];
+    let mut file = fs.open("large", OpenOptions::DURABLE).expect("open");
+    let mut stamps: Vec<u64> = (0..pages).collect();
+    (0..pages).for_each(|page| fs.write(&mut file, page * page_bytes, &bytes(page)).expect("write"));
+    let mut rng = Rng(1);
+    for stamp in pages..pages + 1500 {
+        // The first look at one of these, whichever that is.
+        let lost = (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(|_| rng.below(8) == 0).collect();
+        (fs.flash_mut().lost, fs.flash_mut().failing) = (lost, 1);
+        let page = rng.below(pages);
+        match fs.write(&mut file, page * page_bytes, &bytes(stamp)) {
+            Ok(()) => stamps[page as usize] = stamp,
+            Err(error) => assert_eq!(error, Error::Corrupt, "write {stamp}"),
+        }
+    }
+    fs.flash_mut().lost.clear();
+    for (page, stamp) in (0..).zip(stamps) {
+        let mut found = bytes(0);
+        assert_eq!(fs.read(&mut file, page * page_bytes, &mut found), Ok(page_bytes as usize), "page {page}");
+        assert!(found == bytes(stamp), "page {page}");
+    }
+}
+
 /// Between the acceptance of a loss and the end of the check that follows, nothing may be changed: the allocation map may give away pages
 /// that are in use.
 #[test]

@@ -1,12 +1,13 @@
 //! Long lives: cuts in every mount, pages and tags in any state afterwards, read-only looks between, and first pages of blocks
-//! just begun that cannot be read once.
+//! just begun that cannot be read once; in half of the volumes programs that fail as well.
 
 use steadyfs::Access;
+use steadyfs::media::Failure;
 
 use crate::adapt;
 use crate::chip::Cut;
 use crate::client;
-use crate::fault::log_uniform;
+use crate::fault::{Fault, log_uniform};
 use crate::log::Log;
 use crate::volume::{Settings, Volume};
 
@@ -20,6 +21,7 @@ pub fn volume(seed: u64, log: &mut Log) {
     let calls_max = log_uniform(&mut volume.rng, 80) + 4;
     let cut_max = log_uniform(&mut volume.rng, 3_000) + 20;
     let with_first_pages = volume.rng.bool();
+    let with_failures = volume.rng.bool();
     for _ in 0..mounts {
         if volume.rng.u32(..4) == 0 && !look_only(&mut volume, log) {
             return;
@@ -27,6 +29,12 @@ pub fn volume(seed: u64, log: &mut Log) {
         if with_first_pages && volume.rng.bool() {
             let age = volume.rng.usize(..3);
             volume.chip.arm_first_page(age);
+        }
+        if with_failures && volume.rng.bool() {
+            let after = log_uniform(&mut volume.rng, 120);
+            // Blocks that go bad for good would wear the volume out.
+            let fault = Fault { failure: Failure::Device, is_bad_for_good: false, ..Fault::any_program(after, &mut volume.rng) };
+            volume.chip.arm_fault(fault);
         }
         if !life(&mut volume, calls_max, cut_max, log) {
             return;

@@ -328,13 +328,15 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// Ends the use of a volume and gives the medium back; commits where [`CommitOn::UNMOUNT`] is chosen, as it is by default.
     ///
-    /// The next mount searches nothing and programs nothing.
+    /// The next mount searches nothing and programs nothing, unless the root could not be written: then it does as after a power cut, nothing is
+    /// lost, and this is no error.
     ///
     /// # Power loss
     /// What was committed stays; the next mount may have to search.
     ///
     /// # Cost
-    /// That of [`commit`](Self::commit); then a root: [`unmount_cost`](Self::unmount_cost).
+    /// That of [`commit`](Self::commit), or of [`rollback`](Self::rollback) where uncommitted changes are dropped; then a root:
+    /// [`unmount_cost`](Self::unmount_cost).
     ///
     /// # Errors
     /// As [`commit`](Self::commit).

@@ -81,6 +81,8 @@ pub struct Corrected {
 /// - When power fails during [`program`](Flash::program), that page may afterwards hold any bytes, or read
 ///   differently each time, or read as erased and not take a later program; every other page is unchanged.
 /// - When power fails during [`erase`](Flash::erase), any page of that block may be in any of those states.
+/// - After a program or an erase that returned an error the same holds as after a power cut in it; the page may also be as it should be. What
+///   cannot be read may be readable at the next look, and `data` and `tag` may hold anything then.
 pub trait Flash {
     /// Tells the shape of the medium. It never changes.
     fn geometry(&self) -> Geometry;
