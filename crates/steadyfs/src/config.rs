@@ -387,6 +387,15 @@ impl Layout {
         ceil_div(self.root_pages, unit) * unit
     }
 
+    /// Pages at the begin of a ring block of which one tells the number of its first root, where any one may be lost: those of the root, or, where that
+    /// is one page, up to its copies.
+    pub(crate) const fn first_root_pages(&self) -> u32 {
+        match self.root_pages {
+            1 => self.copied_page() + COPIED_MAX * self.config.unit_pages as u32 + 1 + self.root_programs - 1,
+            pages => pages,
+        }
+    }
+
     /// Number of frames on the medium.
     pub(crate) const fn frame_count(&self) -> u32 {
         self.geometry.block_count * self.frames_per_block

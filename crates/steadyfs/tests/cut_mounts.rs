@@ -193,6 +193,25 @@ fn root_that_no_mount_could_read_does_not_come_back() {
     }
 }
 
+/// Also the first page of a root with a gap behind it.
+#[test]
+fn root_of_a_mount_is_found_whichever_page_of_it_is_lost() {
+    for (volume, mut memory) in volumes() {
+        let mut used = volume.again(u32::MAX);
+        let mut fs = FileSystem::mount(&mut used, Access::ReadWrite, &mut memory).expect("mount");
+        // So many that blocks are in use which no older root lists.
+        (1000..1040).for_each(|number| write(&mut fs, number));
+        let Some(&Change::Erase(block)) = used.changes.first() else { panic!("{:?}", used.changes.first()) };
+        for page in used.pages_of(block) {
+            let mut later = used.again(u32::MAX);
+            later.hidden.push(page);
+            let mut fs = FileSystem::mount(&mut later, Access::ReadWrite, &mut memory).expect("mount");
+            assert_eq!((fs.damage(), read(&mut fs, 1039)), (None, 1039), "{:?}: page {page} lost", volume.geometry());
+            assert!(!fs.flash().changes.contains(&Change::Erase(block)), "{:?}: page {page} lost", volume.geometry());
+        }
+    }
+}
+
 /// The root with which the use of a volume ends has one page of its copies when power fails. The next mount reads it and changes something, the
 /// one after cannot: what was changed must not hang on that root.
 #[test]

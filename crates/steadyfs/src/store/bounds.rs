@@ -292,7 +292,7 @@ impl<F: Flash> Store<'_, F> {
         let overshoot = ROOT_SLACK + 2 * (2 + moves + 2) * unit + 4;
         let programs = u32::from(layout.config.checkpoint_programs) + overshoot;
         let chains = 3 + layout.listed_blocks;
-        let ring = TRIES * (layout.ring_count * layout.root_programs + 2 * ring_window(layout));
+        let ring = TRIES * (layout.ring_count * layout.first_root_pages() + 2 * ring_window(layout));
         let copied = (COPIED_MAX + 1) * unit;
         // Each record of a chain is read when it is found, when it counts, and when it is applied; behind its end every place may begin another one.
         let chain =

@@ -84,12 +84,12 @@ impl<F: Flash> Store<'_, F> {
 
     /// The number of the first root in the block at a place of the ring. Where its first page is lost another one tells.
     fn first_number(&mut self, place: u32) -> Result<Option<u32>, Error> {
-        let block = self.ring_block(place);
-        for index in 0..self.layout.root_programs {
+        let first = self.ring_block(place) * self.layout.geometry.pages_per_block;
+        for index in 0..self.layout.first_root_pages() {
             if let Some(tag) = self.root_page(place, index)? {
                 return Ok(Some(number_of(&tag)));
             }
-            if self.page_is_blank(block * self.layout.geometry.pages_per_block + index)? {
+            if self.is_blank_from(first, index)? {
                 return Ok(None);
             }
         }
