@@ -3,69 +3,19 @@
 mod common;
 
 use common::Rng;
+use common::spy::Spy;
+use steadyfs::media::Flash;
 use steadyfs::media::nor::NorPages;
-use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs::{Access, CommitOn, Config, Error, FileSystem, OpenOptions};
 use steadyfs_sim::{Nor, NorTiming};
 
 const FILES: usize = 4;
 
-/// A chip of which one program is refused.
-#[derive(Clone)]
-struct Refusing {
-    chip: NorPages<Nor>,
-    /// Programs until then; none where it is 0.
-    programs: u32,
-}
-
-impl Refusing {
-    fn count(&mut self) -> Result<(), Failure> {
-        let before = self.programs;
-        self.programs = before.saturating_sub(1);
-        if before == 1 { Err(Failure::Device) } else { Ok(()) }
-    }
-}
-
-impl Flash for Refusing {
-    fn geometry(&self) -> Geometry {
-        self.chip.geometry()
-    }
-    fn timing(&self) -> Timing {
-        self.chip.timing()
-    }
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
-        self.chip.read(page, data, tag)
-    }
-    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
-        self.chip.read_tag(page, tag)
-    }
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
-        self.count()?;
-        self.chip.program(page, data, tag)
-    }
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
-        self.chip.read_bytes(block, offset, data)
-    }
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
-        self.count()?;
-        self.chip.program_bytes(block, offset, data)
-    }
-    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        self.chip.erase(block)
-    }
-    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
-        self.chip.is_bad(block)
-    }
-    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        self.chip.mark_bad(block)
-    }
-}
-
 #[test]
 fn write_that_fails_has_changed_nothing_in_the_cache() {
     let mut failed = 0;
     for seed in 0..60 {
-        let chip = Refusing { chip: NorPages::new(Nor::with_geometry(4096, 64, NorTiming::ROUND, seed), 256), programs: 0 };
+        let chip = Spy::new(NorPages::new(Nor::with_geometry(4096, 64, NorTiming::ROUND, seed), 256), u32::MAX);
         let geometry = chip.geometry();
         let config = Config { unit_pages: 1 + (seed as u16 & 1), ..Config::for_geometry(&geometry) };
         let mut memory = vec![0; config.memory_bytes(&geometry)];
@@ -84,9 +34,9 @@ fn write_that_fails_has_changed_nothing_in_the_cache() {
             let length = (1 + rng.below(120) as usize).min(page_bytes - at % page_bytes);
             let bytes = vec![step as u8; length];
             let mut file = fs.open(format!("f{number}").as_str(), OpenOptions::CREATE).expect("open");
-            fs.flash_mut().programs = rng.below(4) as u32;
+            fs.flash_mut().refused = rng.below(4) as u32;
             let result = fs.write(&mut file, at as u64, &bytes);
-            fs.flash_mut().programs = 0;
+            fs.flash_mut().refused = 0;
             match result {
                 Ok(()) => {
                     let content = &mut files[number];

@@ -1,121 +1,33 @@
 //! Mounts that are cut one after the other: a root of which a page proves that it was complete is taken up again, and one that nobody could read
 //! meanwhile does not come back.
 
+mod common;
+
+use common::spy::{Change, Spy};
 use steadyfs::media::nor::NorPages;
-use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::media::{BlockIndex, Flash, Geometry, PageIndex};
 use steadyfs::{Access, CommitOn, Config, FileSystem, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming, Nor, NorTiming};
-
-const ROOT_KIND: u8 = 2;
 
 fn is_seal(change: &Change) -> bool {
     matches!(change, Change::Root(_, 1..))
 }
 
-/// What a mount did.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Change {
-    Erase(BlockIndex),
-    /// A page of a root, of copy 0 (the root itself) or a later one.
-    Root(PageIndex, u8),
-    /// Any other page.
-    Program(PageIndex),
-    /// Bytes in a block.
-    Bytes(BlockIndex),
+/// All changes of a mount that is not cut.
+fn changes_of_mount(volume: &Spy<Nand>, memory: &mut [u8]) -> Vec<Change> {
+    FileSystem::mount(volume.again(u32::MAX), Access::ReadWrite, memory).expect("mount").flash().changes.clone()
 }
 
-/// A chip that keeps a list of what changes it, loses power after some changes, and hides pages.
-#[derive(Clone)]
-struct Spy<F> {
-    chip: F,
-    changes: Vec<Change>,
-    left: u32,
-    hidden: Vec<PageIndex>,
+/// The medium after a mount that is cut when the first page of the copies is there; the block of its root, and that page.
+fn cut_behind_a_seal(volume: &Spy<Nand>, memory: &mut [u8]) -> (Spy<Nand>, BlockIndex, PageIndex) {
+    let changes = changes_of_mount(volume, memory);
+    let at = changes.iter().position(is_seal).expect("a copy");
+    let Change::Root(seal, _) = changes[at] else { unreachable!("it is a root's") };
+    let mut cut = volume.again(at as u32 + 1);
+    assert!(FileSystem::mount(&mut cut, Access::ReadWrite, memory).is_err(), "power failed");
+    assert_eq!(cut.changes, changes[..=at]);
+    (cut, seal / volume.geometry().pages_per_block, seal)
 }
-
-impl<F: Flash + Clone> Spy<F> {
-    fn new(chip: F, left: u32) -> Self {
-        Self { chip, changes: Vec::new(), left, hidden: Vec::new() }
-    }
-
-    fn spend(&mut self, change: Change) -> Result<(), Failure> {
-        self.left = self.left.checked_sub(1).ok_or(Failure::Device)?;
-        self.changes.push(change);
-        Ok(())
-    }
-
-    fn see(&self, page: PageIndex) -> Result<(), Failure> {
-        if self.hidden.contains(&page) { Err(Failure::Uncorrectable) } else { Ok(()) }
-    }
-
-    /// The same medium, with power for so many changes.
-    fn again(&self, left: u32) -> Self {
-        Self { changes: Vec::new(), left, hidden: Vec::new(), ..self.clone() }
-    }
-
-    /// All changes of a mount that is not cut.
-    fn changes_of_mount(&self, memory: &mut [u8]) -> Vec<Change> {
-        FileSystem::mount(self.again(u32::MAX), Access::ReadWrite, memory).expect("mount").flash().changes.clone()
-    }
-
-    /// The medium after a mount that is cut when the first page of the copies is there; the block of its root, and that page.
-    fn cut_behind_a_seal(&self, memory: &mut [u8]) -> (Self, BlockIndex, PageIndex) {
-        let changes = self.changes_of_mount(memory);
-        let at = changes.iter().position(is_seal).expect("a copy");
-        let Change::Root(seal, _) = changes[at] else { unreachable!("it is a root's") };
-        let mut cut = self.again(at as u32 + 1);
-        assert!(FileSystem::mount(&mut cut, Access::ReadWrite, memory).is_err(), "power failed");
-        assert_eq!(cut.changes, changes[..=at]);
-        (cut, seal / self.geometry().pages_per_block, seal)
-    }
-
-    fn pages_of(&self, block: BlockIndex) -> Vec<PageIndex> {
-        let pages = self.geometry().pages_per_block;
-        (block * pages..(block + 1) * pages).collect()
-    }
-}
-
-impl<F: Flash + Clone> Flash for Spy<F> {
-    fn geometry(&self) -> Geometry {
-        self.chip.geometry()
-    }
-    fn timing(&self) -> Timing {
-        self.chip.timing()
-    }
-    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
-        self.see(page)?;
-        self.chip.read(page, data, tag)
-    }
-    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
-        self.see(page)?;
-        self.chip.read_tag(page, tag)
-    }
-    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
-        // As in `docs/format.md`: which copy of the root it is.
-        let change = if tag[8] & 15 == ROOT_KIND { Change::Root(page, tag[10]) } else { Change::Program(page) };
-        self.spend(change)?;
-        self.chip.program(page, data, tag)
-    }
-    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        self.spend(Change::Erase(block))?;
-        self.hidden.retain(|page| page / self.chip.geometry().pages_per_block != block);
-        self.chip.erase(block)
-    }
-    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
-        self.chip.read_bytes(block, offset, data)
-    }
-    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
-        self.spend(Change::Bytes(block))?;
-        self.chip.program_bytes(block, offset, data)
-    }
-    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
-        self.chip.is_bad(block)
-    }
-    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        self.chip.mark_bad(block)
-    }
-}
-
 /// Settings with which a root takes one, two and three pages, and frames begin behind it or after a gap.
 fn volumes() -> Vec<(Spy<Nand>, Vec<u8>)> {
     let mut found = Vec::new();
@@ -159,14 +71,14 @@ fn read<F: Flash>(fs: &mut FileSystem<'_, F>, number: u32) -> u32 {
 fn root_with_one_page_of_its_copies_is_where_the_next_mount_begins() {
     let mut gaps = 0;
     for (volume, mut memory) in volumes() {
-        let (cut, block, seal) = volume.cut_behind_a_seal(&mut memory);
+        let (cut, block, seal) = cut_behind_a_seal(&volume, &mut memory);
         let programmed = |change: &Change| match *change {
             Change::Erase(_) | Change::Bytes(_) => None,
             Change::Root(page, _) | Change::Program(page) => Some(page),
         };
         let first = block * cut.geometry().pages_per_block;
         gaps += u32::from((first..seal).any(|page| cut.changes.iter().filter_map(programmed).all(|other| other != page)));
-        let next = cut.changes_of_mount(&mut memory);
+        let next = changes_of_mount(&cut, &mut memory);
         assert!(!next.contains(&Change::Erase(block)), "{:?}: block {block} has the newest root", cut.geometry());
     }
     assert!(gaps > 0, "no volume has a gap");
@@ -177,8 +89,8 @@ fn root_with_one_page_of_its_copies_is_where_the_next_mount_begins() {
 #[test]
 fn root_that_no_mount_could_read_does_not_come_back() {
     for (volume, mut memory) in volumes() {
-        let (one, first, _) = volume.cut_behind_a_seal(&mut memory);
-        let (two, second, _) = one.cut_behind_a_seal(&mut memory);
+        let (one, first, _) = cut_behind_a_seal(&volume, &mut memory);
+        let (two, second, _) = cut_behind_a_seal(&one, &mut memory);
         assert_ne!(first, second);
         let mut three = two.again(u32::MAX);
         three.hidden = [two.pages_of(first), two.pages_of(second)].concat();

@@ -3,6 +3,8 @@
 // Each test file is a crate of its own and uses a part of this.
 #![allow(dead_code, unused_imports)]
 
+pub mod spy;
+
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 pub use steadyfs_lab::model::*;

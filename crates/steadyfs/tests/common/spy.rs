@@ -1,0 +1,100 @@
+//! A chip that tells what is done to it, and does not do all of it.
+
+use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+
+const ROOT_KIND: u8 = 2;
+
+/// What a mount did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Change {
+    Erase(BlockIndex),
+    /// A page of a root, of copy 0 (the root itself) or a later one.
+    Root(PageIndex, u8),
+    /// Any other page.
+    Program(PageIndex),
+    /// Bytes in a block.
+    Bytes(BlockIndex),
+}
+
+/// A chip that keeps a list of what changes it, loses power after some changes, refuses one, and hides pages.
+#[derive(Clone)]
+pub struct Spy<F> {
+    pub chip: F,
+    pub changes: Vec<Change>,
+    pub left: u32,
+    pub hidden: Vec<PageIndex>,
+    /// The change that is refused, once; 1 is the next, and 0 none.
+    pub refused: u32,
+}
+
+impl<F: Flash + Clone> Spy<F> {
+    pub fn new(chip: F, left: u32) -> Self {
+        Self { chip, changes: Vec::new(), left, hidden: Vec::new(), refused: 0 }
+    }
+
+    fn spend(&mut self, change: Change) -> Result<(), Failure> {
+        let before = self.refused;
+        self.refused = before.saturating_sub(1);
+        if before == 1 {
+            return Err(Failure::Device);
+        }
+        self.left = self.left.checked_sub(1).ok_or(Failure::Device)?;
+        self.changes.push(change);
+        Ok(())
+    }
+
+    fn see(&self, page: PageIndex) -> Result<(), Failure> {
+        if self.hidden.contains(&page) { Err(Failure::Uncorrectable) } else { Ok(()) }
+    }
+
+    /// The same medium, with power for so many changes.
+    pub fn again(&self, left: u32) -> Self {
+        Self { changes: Vec::new(), left, hidden: Vec::new(), ..self.clone() }
+    }
+
+    pub fn pages_of(&self, block: BlockIndex) -> Vec<PageIndex> {
+        let pages = self.geometry().pages_per_block;
+        (block * pages..(block + 1) * pages).collect()
+    }
+}
+
+impl<F: Flash + Clone> Flash for Spy<F> {
+    fn geometry(&self) -> Geometry {
+        self.chip.geometry()
+    }
+    fn timing(&self) -> Timing {
+        self.chip.timing()
+    }
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.see(page)?;
+        self.chip.read(page, data, tag)
+    }
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.see(page)?;
+        self.chip.read_tag(page, tag)
+    }
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        // As in `docs/format.md`: which copy of the root it is.
+        let change = if tag[8] & 15 == ROOT_KIND { Change::Root(page, tag[10]) } else { Change::Program(page) };
+        self.spend(change)?;
+        self.chip.program(page, data, tag)
+    }
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.spend(Change::Erase(block))?;
+        self.hidden.retain(|page| page / self.chip.geometry().pages_per_block != block);
+        self.chip.erase(block)
+    }
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.chip.read_bytes(block, offset, data)
+    }
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        self.spend(Change::Bytes(block))?;
+        self.chip.program_bytes(block, offset, data)
+    }
+    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
+        self.chip.is_bad(block)
+    }
+    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.chip.mark_bad(block)
+    }
+}
