@@ -103,7 +103,7 @@ impl Structure {
         let offset = offset % target.len();
         let content = choices.bytes(length.min(target.len() - offset));
         if self == Self::Journal && flags & RECORDS != 0 {
-            write_records(target, Choices::new(content));
+            write_records(target, volume.record_widths(), Choices::new(content));
         } else {
             target[offset..offset + content.len()].copy_from_slice(content);
         }
@@ -151,18 +151,19 @@ fn repeat(ram: &mut Ram, volume: &Volume, page: usize, sealed: bool) {
     }
 }
 
-/// Fills a journal page with records, as far as they go.
-fn write_records(page: &mut [u8], mut choices: Choices<'_>) {
+/// Fills a journal page with records, as far as they go. A header has the bits of each field one behind the other.
+fn write_records(page: &mut [u8], widths: [u32; 3], mut choices: Choices<'_>) {
+    let header = (widths.iter().sum::<u32>() as usize + 3).div_ceil(8);
     let mut used = 2;
-    while !choices.is_empty() && used + 7 < page.len() {
-        let (logical, offset, length) = (u32::from(choices.byte()), choices.word(), usize::from(choices.byte()));
-        let length = length.min(page.len() - used - 7);
-        page[used..used + 3].copy_from_slice(&logical.to_le_bytes()[..3]);
-        page[used + 3..used + 5].copy_from_slice(&offset.to_le_bytes());
-        page[used + 5..used + 7].copy_from_slice(&(length as u16).to_le_bytes());
+    while !choices.is_empty() && used + header < page.len() {
+        let (logical, offset, length) = (u64::from(choices.byte()), u64::from(choices.word()), usize::from(choices.byte()));
+        let length = length.min(page.len() - used - header);
+        // What does not fit a field goes into the next one.
+        let word = logical + (offset << widths[0]) + ((length as u64) << (widths[0] + widths[1]));
+        page[used..used + header].copy_from_slice(&word.to_le_bytes()[..header]);
         let bytes = choices.bytes(length);
-        page[used + 7..used + 7 + bytes.len()].copy_from_slice(bytes);
-        used += 7 + length;
+        page[used + header..used + header + bytes.len()].copy_from_slice(bytes);
+        used += header + length;
     }
     page[..2].copy_from_slice(&(used as u16).to_le_bytes());
 }

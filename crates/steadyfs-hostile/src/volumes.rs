@@ -277,6 +277,14 @@ impl Volume {
     pub fn data(&self) -> u32 {
         self.table() + (self.shape.config.files_max + 16).div_ceil(self.logical_bytes() / 256)
     }
+
+    /// Bits of the fields of a record's header in the journal: logical page, offset, length.
+    pub fn record_widths(&self) -> [u32; 3] {
+        let Shape { geometry, config } = &self.shape;
+        let frames = geometry.pages_per_block / u32::from(config.unit_pages) * geometry.block_count;
+        let logical_count = self.data() + frames / 10 * 9;
+        [logical_count, self.logical_bytes(), geometry.page_bytes].map(|count| u32::BITS - (count - 1).leading_zeros())
+    }
 }
 
 /// Finds records of chains: at any slot of a block, with a kind of the journal and the right checksum.

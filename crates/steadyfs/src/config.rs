@@ -2,6 +2,7 @@
 
 use crate::error::ConfigError;
 use crate::media::{Geometry, TAG_BYTES};
+use crate::store::journal::Shape;
 
 /// Most blocks that the ring of roots may have.
 pub(crate) const RING_MAX: u32 = 32;
@@ -143,6 +144,9 @@ pub(crate) const STOCK: u32 = 4;
 /// Bytes in the rest of each page of a leaf for changes, where the medium programs bytes.
 pub(crate) const LEAF_LOG_BYTES: u32 = 96;
 
+/// Bytes of a record of a chain that is longer than a small page, its tag included.
+const JOURNAL_RECORD_BYTES: u32 = 512;
+
 /// Everything that follows from geometry and settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -166,6 +170,8 @@ pub(crate) struct Layout {
     pub usable: u32,
     /// Blocks of the ring of roots.
     pub ring_count: u32,
+    /// Bytes of the journal buffer; where the medium programs bytes, those of a record's tag included.
+    pub journal_bytes: u32,
     /// Program pages of a root.
     pub root_pages: u32,
     /// Program pages of a root and its copies.
@@ -225,8 +231,7 @@ impl Layout {
             return Err(ConfigError::FilesOrFailures);
         }
         let logical_bytes = unit * page;
-        // In a chain of journal records a bit of the offset says where a patch came from.
-        if logical_bytes > 0x8000 || (geometry.programs_bytes && logical_bytes > 0x4000) {
+        if logical_bytes > 0x8000 {
             return Err(ConfigError::LogicalPageTooLarge);
         }
         let fpb = pages / unit;
@@ -247,9 +252,14 @@ impl Layout {
         let root_pages = ceil_div(Self::root_bytes(blocks, leaf_count, entry_bytes, config) + known_logs, page);
         // The last page of the copies proves that the one before it is complete: there are at least two.
         let root_programs = if root_pages > 1 { 2 * root_pages } else { 3 };
-        if ceil_div(root_pages, unit) * unit + COPIED_MAX * unit + 1 + root_programs - root_pages > pages {
+        let taken = ceil_div(root_pages, unit) * unit + COPIED_MAX * unit + root_programs - root_pages;
+        if taken + 1 > pages {
             return Err(ConfigError::BlockTooSmall);
         }
+        // What is often changed should stay in the buffer: where a record need not be a page, it may be more than a small one.
+        let longer = ceil_div(JOURNAL_RECORD_BYTES, page);
+        let journal_bytes =
+            if geometry.programs_bytes && page < JOURNAL_RECORD_BYTES && taken + longer <= pages { JOURNAL_RECORD_BYTES } else { page };
         // Enough for their wear to be the average, and for one of them to go bad.
         let least = RING_MIN + if config.bad_blocks_max > 0 { 1 } else { 0 };
         let ring_count = clamp(ceil_div(root_programs * blocks, config.checkpoint_programs as u32), least, RING_MAX);
@@ -292,6 +302,7 @@ impl Layout {
             logical_count,
             usable,
             ring_count,
+            journal_bytes,
             root_pages,
             root_programs,
             reserve_frames,
@@ -347,7 +358,7 @@ impl Layout {
             + blocks
             + ceil_div(blocks, 2)
             + entries * self.entry_bytes
-            + 2 * self.geometry.page_bytes) as usize
+            + 2 * self.journal_bytes) as usize
     }
 
     /// Whether the medium programs bytes, which a build without the feature `nor` knows not to be so.
@@ -368,7 +379,17 @@ impl Layout {
 
     /// Places that a journal record takes at most.
     pub(crate) const fn journal_record_places(&self) -> u32 {
-        if self.programs_bytes() { self.geometry.page_bytes / TAG_BYTES as u32 } else { 1 }
+        if self.programs_bytes() { self.journal_bytes / TAG_BYTES as u32 } else { 1 }
+    }
+
+    /// Bits of the headers in the journal buffer.
+    pub(crate) const fn journal_shape(&self) -> Shape {
+        Shape::new(self.logical_count, self.logical_bytes, self.journal_bytes)
+    }
+
+    /// Program pages of a journal record, or of a copy of it in the ring.
+    pub(crate) const fn journal_pages(&self) -> u32 {
+        if self.programs_bytes() { ceil_div(self.journal_bytes, self.geometry.page_bytes) } else { 1 }
     }
 
     /// Entries of a page of a leaf.
@@ -391,7 +412,7 @@ impl Layout {
     /// is one page, up to its copies.
     pub(crate) const fn first_root_pages(&self) -> u32 {
         match self.root_pages {
-            1 => self.copied_page() + COPIED_MAX * self.config.unit_pages as u32 + 1 + self.root_programs - 1,
+            1 => self.copied_page() + COPIED_MAX * self.config.unit_pages as u32 + self.journal_pages() + self.root_programs - 1,
             pages => pages,
         }
     }

@@ -117,11 +117,14 @@ impl<N: NorFlash> Flash for NorPages<N> {
     fn timing(&self) -> Timing {
         let (read_ns, program_ns, erase_ns) = self.chip.times_ns(self.page_bytes);
         let (read_tag_ns, program_tag_ns, _) = self.chip.times_ns(TAG_BYTES as u32);
+        // A journal record may lie in two pages of the chip, with half of its bytes in each.
+        let (_, program_half_ns, _) = self.chip.times_ns(self.page_bytes / 2);
+        let program_ns = (program_ns + program_tag_ns).max(2 * program_half_ns);
         Timing {
             read_ns: read_ns + read_tag_ns,
             read_tag_ns,
-            program_ns: program_ns + program_tag_ns,
-            copy_ns: read_ns + read_tag_ns + program_ns + program_tag_ns,
+            program_ns,
+            copy_ns: read_ns + read_tag_ns + program_ns,
             erase_ns,
         }
     }

@@ -10,7 +10,6 @@
 //! in their place), or `c − e` moves, one erase, and the folds for `w`; `c` and `e` as [`plan`](super::plan) has them.
 
 use super::blocks::State;
-use super::journal::DISCARD_BYTES;
 use super::plan::{Plan, Promise};
 use super::reclaim::ROOT_SLACK;
 use super::scan::{TRIES, ring_window};
@@ -85,7 +84,7 @@ impl<F: Flash> Store<'_, F> {
     /// the buffer has no room write the page with most bytes, or their own where they are larger than that.
     /// One page with little in the buffer is written as well.
     fn flushes(&self, work: &Work) -> u32 {
-        let most = patched_pages_max(self.layout.geometry.page_bytes);
+        let most = patched_pages_max(self.layout.journal_bytes);
         let turns = (self.journal.patched_pages() + work.pages).saturating_sub(most);
         if work.patch_bytes <= self.journal.room() {
             return turns;
@@ -129,7 +128,7 @@ impl<F: Flash> Store<'_, F> {
         if work.patches > 0 {
             own.reads += frames * merge_reads(layout);
         }
-        own.programs += journal_pages + u32::from(self.unmarked || self.ring.closed);
+        own.programs += (journal_pages + u32::from(self.unmarked || self.ring.closed)) * layout.journal_pages();
         // The first change after a clean end writes a root into a ring block that it erases first.
         let first = u32::from(self.ring.closed);
         own = own.plus(&Cost { programs: layout.root_programs, erases: 1, ..Cost::default() }.times(first));
@@ -146,7 +145,7 @@ impl<F: Flash> Store<'_, F> {
         let waiting = match buffer {
             _ if work.commits == 0 => 0,
             Buffer::AsItIs => self.pending.len() + self.journal.discard_count(),
-            Buffer::Any => self.pending.capacity() + layout.geometry.page_bytes / DISCARD_BYTES,
+            Buffer::Any => self.pending.capacity() + layout.journal_bytes / layout.journal_shape().header_bytes() as u32,
         };
         let late = work.discards + waiting;
         // A fold makes room before the commit, where the overlay is too full for what it brings.
@@ -293,7 +292,7 @@ impl<F: Flash> Store<'_, F> {
         let programs = u32::from(layout.config.checkpoint_programs) + overshoot;
         let chains = 3 + layout.listed_blocks;
         let ring = TRIES * (layout.ring_count * layout.first_root_pages() + 2 * ring_window(layout));
-        let copied = (COPIED_MAX + 1) * unit;
+        let copied = COPIED_MAX * unit + unit.max(layout.journal_pages());
         // Each record of a chain is read when it is found, when it counts, and when it is applied; behind its end every place may begin another one.
         let chain =
             if layout.programs_bytes() { 4 * programs + TRIES * chains * (2 * layout.journal_record_places() + 1) } else { 0 };

@@ -4,7 +4,7 @@
 //! block:  | tag, whole buffer | tag, delta | tag, delta | … |
 //! ```
 //!
-//! A record begins at a *slot* of 16 bytes: its tag, and behind that what a journal page would hold; together a page at most. The first record of a block is the
+//! A record begins at a *slot* of 16 bytes: its tag, and behind that what a journal page would hold; together 512 bytes at most. The first record of a block is the
 //! whole journal buffer, each later one what a commit has changed in it. So a commit programs little more than what its caller wrote, and what
 //! is committed at a record is said by its block alone, from the first record to that one. A chain never leaves its block: a mount after a power
 //! cut, or a program that failed, begins with another one. What a mount copies into the ring is a page there, as on other media.
@@ -14,6 +14,7 @@ use super::scan::{TRIES, UNSTEADY_TRIES};
 use super::{HeadIndex, NONE, Store};
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
+use core::ops::Range;
 
 /// A record of a chain that is in the page buffer.
 #[derive(Clone, Copy)]
@@ -59,7 +60,7 @@ impl<F: Flash> Store<'_, F> {
     /// Makes what the next record holds in the page buffer, behind the room for its tag; its bytes.
     fn compose_record(&mut self, is_delta: bool) -> usize {
         self.cached = NONE;
-        let mut record = self.journal.settled_in(&mut self.page[TAG_BYTES..]);
+        let mut record = self.journal.settled_in(&mut self.page.whole()[TAG_BYTES..]);
         record.make_record(is_delta);
         record.page().len()
     }
@@ -68,9 +69,10 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn program_chain_record(&mut self, place: u32, tag: &Tag) -> Result<(), Error> {
         let (block, offset) = self.chain_place(place);
         let bytes = self.compose_record(offset > 0);
-        let check = self.flash.checksum(&self.page[TAG_BYTES..TAG_BYTES + bytes], 0);
-        self.page[..TAG_BYTES].copy_from_slice(&tag.emit(check));
-        Ok(self.flash.program_bytes(block, offset, &self.page[..TAG_BYTES + bytes])?)
+        let record = &mut self.page.whole()[..TAG_BYTES + bytes];
+        let check = self.flash.checksum(&record[TAG_BYTES..], 0);
+        record[..TAG_BYTES].copy_from_slice(&tag.emit(check));
+        Ok(self.flash.program_bytes(block, offset, record)?)
     }
 
     /// Places of a record that changes nothing in the journal buffer.
@@ -113,24 +115,35 @@ impl<F: Flash> Store<'_, F> {
     fn try_read_chain_record(&mut self, place: u32) -> Result<Option<ChainRecord>, Error> {
         let (block, offset) = self.chain_place(place);
         let Geometry { page_bytes, pages_per_block, .. } = self.layout.geometry;
-        let room = (pages_per_block * page_bytes - offset).min(page_bytes) as usize;
+        let room = (pages_per_block * page_bytes - offset).min(self.layout.journal_bytes) as usize;
+        // Few records are longer than a page: the rest of those is read behind it.
+        let near = room.min(page_bytes as usize);
+        self.page[near..].fill(0xFF);
+        if !self.read_piece(block, offset, 0..near)? || near <= TAG_BYTES + 1 {
+            return Ok(None);
+        }
+        let bytes = usize::from(u16::from_le_bytes([self.page[TAG_BYTES], self.page[TAG_BYTES + 1]]));
+        let end = TAG_BYTES + bytes;
+        let mut tag = [0; TAG_BYTES];
+        tag.copy_from_slice(&self.page[..TAG_BYTES]);
+        let may_be_one = bytes >= 2 && end <= room && Tag::parse(&tag).is_some_and(|tag| Kinds::JOURNAL.has(tag.kind));
+        if !may_be_one || (end > near && !self.read_piece(block, offset, near..end)?) {
+            return Ok(None);
+        }
+        let check = self.flash.checksum(&self.page.whole()[TAG_BYTES..end], 0);
+        Ok(Tag::checked(&tag, check).map(|tag| ChainRecord { tag, bytes }))
+    }
+
+    /// Reads some bytes of what may be a record; `false` when they cannot be read.
+    fn read_piece(&mut self, block: BlockIndex, offset: u32, part: Range<usize>) -> Result<bool, Error> {
         self.cached = NONE;
-        self.page[room..].fill(0xFF);
-        if !was_read(self.flash.read_bytes(block, offset, &mut self.page[..room]))? {
+        let at = offset + part.start as u32;
+        let is_read = was_read(self.flash.read_bytes(block, at, &mut self.page.whole()[part]))?;
+        if !is_read {
             // What cannot be read is not blank.
             self.page.fill(0);
-            return Ok(None);
         }
-        if room <= TAG_BYTES {
-            return Ok(None);
-        }
-        let (mut tag, data) = ([0; TAG_BYTES], &self.page[TAG_BYTES..room]);
-        tag.copy_from_slice(&self.page[..TAG_BYTES]);
-        let bytes = usize::from(u16::from_le_bytes([data[0], data[1]]));
-        if !(2..=data.len()).contains(&bytes) || Tag::parse(&tag).is_none_or(|tag| !Kinds::JOURNAL.has(tag.kind)) {
-            return Ok(None);
-        }
-        Ok(Tag::checked(&tag, self.flash.checksum(&data[..bytes], 0)).map(|tag| ChainRecord { tag, bytes }))
+        Ok(is_read)
     }
 
     /// Makes the journal buffer hold what a chain says at a record, the discards of that record included. It may hold already what the
@@ -184,7 +197,7 @@ impl<F: Flash> Store<'_, F> {
         let mut at = if (first..to).contains(&after) { after } else { first };
         while at <= to {
             let record = self.read_chain_record(tries, at)?.ok_or(Error::Corrupt)?;
-            let page = &self.page[TAG_BYTES..TAG_BYTES + record.bytes];
+            let page = &self.page.whole()[TAG_BYTES..TAG_BYTES + record.bytes];
             let is_sound = match at {
                 _ if !applies || at == after => true,
                 _ if at == first => self.journal.replace(page, logical_count, logical_bytes),

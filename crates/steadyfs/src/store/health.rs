@@ -207,7 +207,12 @@ impl<F: Flash> Store<'_, F> {
         let is_weak = if self.is_chain(self.journal_at / self.head_capacity(HeadIndex::Journal)) {
             self.chain_is_damaged(self.journal_at)?
         } else {
-            !self.read_page(self.journal_page(self.journal_at), &mut tag)? || is_weak(&self.flash.corrected())
+            let first = self.journal_page(self.journal_at);
+            let mut weak = false;
+            for page in first..first + self.layout.journal_pages() {
+                weak |= !self.read_page(page, &mut tag)? || is_weak(&self.flash.corrected());
+            }
+            weak
         };
         if is_weak {
             // It is written with the next call that changes something, as after a mount.

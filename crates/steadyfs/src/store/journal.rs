@@ -8,12 +8,13 @@
 //! - a mount needs the newest journal page only, and a rollback reads it back.
 //!
 //! ```text
-//! 0      2                                              used
-//! | used | logical 24 | offset 16 | length 16 | bytes … | …
+//! 0      2                                             used
+//! | used | logical, offset, length, bits | bytes … | …
 //! ```
 //!
-//! Records are sorted by logical page and offset; they neither overlap nor touch. A record with the offset
-//! [`DISCARD`] and no bytes discards the logical page when the page is committed; it has no meaning afterwards.
+//! A record's header has as many bits of each field as the volume needs ([`Shape`]): 4 bytes on 1 MiB of NOR, 6 on 128 MiB of NAND. Records are
+//! sorted by logical page and offset; they neither overlap nor touch. A record without bytes
+//! discards the logical page when the page is committed; it has no meaning afterwards.
 //!
 //! The call in progress can be undone. Its records follow behind a *mark* in the order in which they came, and a later one counts before
 //! an earlier one. Records before the mark stay; those of a page that the call writes or discards as a whole are *superseded*, which a bit of their
@@ -30,20 +31,10 @@
 //! and stays behind it, fresh, until the next commit or until the room is needed: so a delta has what changed and no more. Applying a delta removes the patches of the pages
 //! that it drops or discards, and then adds its own.
 
-/// Bytes of a record before its data.
-const HEADER: usize = 7;
-/// Bytes of a discard.
-pub(super) const DISCARD_BYTES: u32 = HEADER as u32;
-/// Offset that marks a discard.
+/// Offset of a record that discards its logical page. On the medium: no bytes at offset 0.
 const DISCARD: u32 = 0xFFFF;
-/// Offset that says, in a delta, that what the records before said of a logical page is void.
+/// Offset of a record that says, in a delta, that what the records before said of a logical page is void. On the medium: no bytes at offset 1.
 const DROP: u32 = 0xFFFE;
-/// Bit of the length of a record that the call in progress supersedes. Never on the medium.
-const SUPERSEDED: u32 = 0x8000;
-/// Bit of the length of a record that is not on the medium yet. Never on the medium.
-const FRESH: u32 = 0x4000;
-/// Bit of the offset of a fresh record in which patches went that are on the medium. Never on the medium.
-const MIXED: u32 = 0x8000;
 /// Bytes before the first record.
 const START: usize = 2;
 
@@ -61,33 +52,83 @@ pub(super) struct Journal<'m> {
     was_dirty: bool,
     /// The newest journal record is a delta of the one before.
     is_chain: bool,
+    shape: Shape,
+}
+
+/// Bits of each field of a record's header, from the lowest on. Three more, which are never on the medium, say what is known of the record.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    logical: u8,
+    offset: u8,
+    length: u8,
+}
+
+impl Shape {
+    /// The narrowest for so many logical pages of so many bytes, and a buffer of so many bytes.
+    pub const fn new(logical_count: u32, logical_bytes: u32, buffer_bytes: u32) -> Self {
+        const fn bits(most: u32) -> u8 {
+            (u32::BITS - most.leading_zeros()) as u8
+        }
+        Self { logical: bits(logical_count - 1), offset: bits(logical_bytes - 1), length: bits(buffer_bytes - 1) }
+    }
+
+    /// Bytes of a record before its data.
+    pub const fn header_bytes(self) -> usize {
+        (self.logical + self.offset + self.length + 3).div_ceil(8) as usize
+    }
 }
 
 #[derive(Clone, Copy)]
 struct Record {
     at: usize,
+    header: usize,
     logical: u32,
     offset: u32,
     length: u32,
+    /// The call in progress supersedes it.
     superseded: bool,
+    /// It is not on the medium yet.
     fresh: bool,
+    /// It is fresh, and patches went into it that are on the medium.
     mixed: bool,
 }
 
 impl Record {
-    fn parse(bytes: &[u8], at: usize) -> Self {
-        let b = &bytes[at..at + HEADER];
-        let (offset, length) = (u32::from(u16::from_le_bytes([b[3], b[4]])), u32::from(u16::from_le_bytes([b[5], b[6]])));
-        let mixed = offset < DROP && offset & MIXED != 0;
-        Self {
-            at,
-            logical: u32::from_le_bytes([b[0], b[1], b[2], 0]),
-            offset: if mixed { offset & !MIXED } else { offset },
-            length: length & !(SUPERSEDED | FRESH),
-            superseded: length & SUPERSEDED != 0,
-            fresh: length & FRESH != 0,
-            mixed,
+    fn parse(shape: Shape, bytes: &[u8], at: usize) -> Self {
+        let header = shape.header_bytes();
+        let mut word = [0; 8];
+        word[..header].copy_from_slice(&bytes[at..at + header]);
+        let mut rest = u64::from_le_bytes(word);
+        let mut take = |bits: u8| {
+            let field = rest as u32 & ((1 << bits) - 1);
+            rest >>= bits;
+            field
+        };
+        let (logical, offset, length) = (take(shape.logical), take(shape.offset), take(shape.length));
+        let (superseded, fresh, mixed) = (take(1) != 0, take(1) != 0, take(1) != 0);
+        let offset = match (length, offset) {
+            (0, 0) => DISCARD,
+            (0, _) => DROP,
+            _ => offset,
+        };
+        Self { at, header, logical, offset, length, superseded, fresh, mixed }
+    }
+
+    /// Makes its header.
+    fn emit(&self, shape: Shape, bytes: &mut [u8]) {
+        let offset = match self.offset {
+            DISCARD => 0,
+            DROP => 1,
+            offset => offset,
+        };
+        let (mut word, mut at) = (0u64, 0);
+        let bits = |bit: bool| u32::from(bit);
+        let fields = [(self.logical, shape.logical), (offset, shape.offset), (self.length, shape.length)];
+        for (field, width) in fields.into_iter().chain([self.superseded, self.fresh, self.mixed].map(|bit| (bits(bit), 1))) {
+            word |= u64::from(field) << at;
+            at += width;
         }
+        bytes[self.at..self.at + self.header].copy_from_slice(&word.to_le_bytes()[..self.header]);
     }
 
     fn is_patch(&self) -> bool {
@@ -99,18 +140,12 @@ impl Record {
         self.is_patch() && (!self.fresh || self.mixed)
     }
 
-    /// Offset and length with the bits that are not on the medium.
-    fn words(&self) -> (u32, u32) {
-        let bit = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
-        (self.offset | bit(self.mixed, MIXED), self.length | bit(self.fresh, FRESH) | bit(self.superseded, SUPERSEDED))
-    }
-
     fn is_discard(&self) -> bool {
         self.offset == DISCARD
     }
 
     fn data(&self) -> core::ops::Range<usize> {
-        self.at + HEADER..self.at + HEADER + if self.is_patch() { self.length as usize } else { 0 }
+        self.at + self.header..self.at + self.header + self.length as usize
     }
 
     fn end(&self) -> usize {
@@ -143,15 +178,15 @@ impl Record {
 }
 
 /// Bytes in use of a journal page that was read; `None` when it is not well formed.
-fn well_formed(page: &[u8], logical_count: u32, logical_bytes: u32) -> Option<usize> {
+fn well_formed(shape: Shape, page: &[u8], logical_count: u32, logical_bytes: u32) -> Option<usize> {
     let used = usize::from(u16::from_le_bytes([page[0], page[1]]));
     if used > page.len() {
         return None;
     }
     let mut at = START;
     let mut floor = (0, 0);
-    while at + HEADER <= used {
-        let record = Record::parse(page, at);
+    while at + shape.header_bytes() <= used {
+        let record = Record::parse(shape, page, at);
         let discard = record.is_discard();
         let sound = record.logical < logical_count
             && !record.superseded
@@ -170,8 +205,8 @@ fn well_formed(page: &[u8], logical_count: u32, logical_bytes: u32) -> Option<us
 }
 
 impl<'m> Journal<'m> {
-    pub fn new(bytes: &'m mut [u8], is_chain: bool) -> Self {
-        let mut journal = Self { bytes, used: START, mark: START, dirty: false, was_dirty: false, is_chain };
+    pub fn new(bytes: &'m mut [u8], is_chain: bool, shape: Shape) -> Self {
+        let mut journal = Self { bytes, used: START, mark: START, dirty: false, was_dirty: false, is_chain, shape };
         journal.clear();
         journal
     }
@@ -206,8 +241,8 @@ impl<'m> Journal<'m> {
     pub fn settled_in<'p>(&self, page: &'p mut [u8]) -> Journal<'p> {
         let page = &mut page[..self.bytes.len()];
         page.copy_from_slice(self.bytes);
-        let Self { used, mark, dirty, was_dirty, is_chain, .. } = *self;
-        let mut copy = Journal { bytes: page, used, mark, dirty, was_dirty, is_chain };
+        let Self { used, mark, dirty, was_dirty, is_chain, shape, .. } = *self;
+        let mut copy = Journal { bytes: page, used, mark, dirty, was_dirty, is_chain, shape };
         copy.settle();
         copy
     }
@@ -235,7 +270,7 @@ impl<'m> Journal<'m> {
         let mut at = START;
         while self.is_chain() && at < self.used {
             let record = self.record(at);
-            self.write_header(at, record.logical, record.offset, record.length);
+            self.write_header(&Record { superseded: false, fresh: false, mixed: false, ..record });
             let next = (record.end() < self.used).then(|| self.record(record.end()));
             let joins = |next: &Record| record.is_beside(next) && next.offset <= record.stop();
             match next.filter(joins) {
@@ -265,9 +300,8 @@ impl<'m> Journal<'m> {
     /// Joins a patch with the one behind it, which it touches or overlaps, and with which it agrees.
     fn swallow(&mut self, record: Record, next: Record) {
         let shared = (record.stop() - next.offset).min(next.length);
-        let (offset, length) = Record { length: record.length + next.length - shared, ..record }.words();
-        self.write_header(record.at, record.logical, offset, length);
-        let goes = HEADER + shared as usize;
+        self.write_header(&Record { length: record.length + next.length - shared, ..record });
+        let goes = record.header + shared as usize;
         self.bytes.copy_within(next.at + goes..self.used, next.at);
         (self.used, self.mark) = (self.used - goes, self.mark - goes);
     }
@@ -280,10 +314,10 @@ impl<'m> Journal<'m> {
         for step in 0..3 {
             let mut at = START;
             while at < used {
-                if at + HEADER > used.min(delta.len()) {
+                if at + self.shape.header_bytes() > used.min(delta.len()) {
                     return false;
                 }
-                let record = Record::parse(delta, at);
+                let record = Record::parse(self.shape, delta, at);
                 let sound = record.logical < logical_count
                     && !(record.superseded || record.fresh || record.mixed)
                     && record.end() <= used.min(delta.len())
@@ -317,7 +351,7 @@ impl<'m> Journal<'m> {
 
     /// Takes over a page that was read; `false`, and nothing changes, when it is not well formed.
     pub fn replace(&mut self, page: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
-        let Some(used) = well_formed(page, logical_count, logical_bytes).filter(|&used| used <= self.bytes.len()) else {
+        let Some(used) = well_formed(self.shape, page, logical_count, logical_bytes).filter(|&used| used <= self.bytes.len()) else {
             return false;
         };
         self.bytes[..used].copy_from_slice(&page[..used]);
@@ -339,7 +373,7 @@ impl<'m> Journal<'m> {
         let mut at = START;
         while at < self.used {
             let record = self.record(at);
-            self.set_superseded(record, false);
+            self.write_header(&Record { superseded: false, ..record });
             at = record.end();
         }
         self.dirty = self.was_dirty;
@@ -354,7 +388,7 @@ impl<'m> Journal<'m> {
     }
 
     fn record(&self, at: usize) -> Record {
-        Record::parse(self.bytes, at)
+        Record::parse(self.shape, self.bytes, at)
     }
 
     /// All records from `at` on.
@@ -380,41 +414,55 @@ impl<'m> Journal<'m> {
         self.records().take_while(|record| record.at < self.mark)
     }
 
-    fn write_header(&mut self, at: usize, logical: u32, offset: u32, length: u32) {
-        self.bytes[at..at + 3].copy_from_slice(&logical.to_le_bytes()[..3]);
-        self.bytes[at + 3..at + 5].copy_from_slice(&offset.to_le_bytes()[..2]);
-        self.bytes[at + 5..at + 7].copy_from_slice(&length.to_le_bytes()[..2]);
+    fn write_header(&mut self, record: &Record) {
+        record.emit(self.shape, self.bytes);
     }
 
-    fn set_superseded(&mut self, record: Record, superseded: bool) {
-        let (offset, length) = Record { superseded, ..record }.words();
-        self.write_header(record.at, record.logical, offset, length);
-    }
-
-    fn append(&mut self, logical: u32, offset: u32, length: u32, data: &[u8]) -> Result<(), Full> {
-        if HEADER + data.len() > self.room() as usize {
+    fn append(&mut self, logical: u32, offset: u32, data: &[u8]) -> Result<(), Full> {
+        if self.patch_room(data.len()) > self.room() as usize {
             self.end_echoes();
         }
-        let (at, end) = (self.used, self.used + HEADER + data.len());
-        if end > self.bytes.len() {
+        let (header, length, fresh) = (self.shape.header_bytes(), data.len() as u32, self.is_chain());
+        let record = Record { at: self.used, header, logical, offset, length, superseded: false, fresh, mixed: false };
+        if record.end() > self.bytes.len() {
             return Err(Full);
         }
-        self.write_header(at, logical, offset, length | if self.is_chain() { FRESH } else { 0 });
-        self.bytes[at + HEADER..end].copy_from_slice(data);
-        self.used = end;
+        self.write_header(&record);
+        self.bytes[record.data()].copy_from_slice(data);
+        self.used = record.end();
         self.seal();
         self.dirty = true;
         Ok(())
     }
 
-    /// Adds a patch.
+    /// Adds a patch. In a chain one that changes few bytes of an earlier patch has these alone.
     pub fn insert(&mut self, logical: u32, offset: u32, data: &[u8]) -> Result<(), Full> {
-        self.append(logical, offset, data.len() as u32, data)
+        let (from, to) = self.differing(logical, offset, data);
+        if from < to || data.is_empty() { self.append(logical, offset + from as u32, &data[from..to]) } else { Ok(()) }
+    }
+
+    /// The part of a patch that changes what the buffer says already: all of it where no earlier patch has all of these bytes, or the call in
+    /// progress has changed the page.
+    fn differing(&self, logical: u32, offset: u32, data: &[u8]) -> (usize, usize) {
+        let (new_end, all) = (offset + data.len() as u32, (0, data.len()));
+        if !self.is_chain() || self.records_from(self.mark).any(|own| own.logical == logical) {
+            return all;
+        }
+        let covers = |old: &Record| old.logical == logical && old.is_patch() && old.offset <= offset && new_end <= old.stop();
+        // Of patches within each other the last one counts.
+        let Some(old) = self.earlier().filter(covers).last() else { return all };
+        let start = old.data().start + (offset - old.offset) as usize;
+        let before = &self.bytes[start..start + data.len()];
+        let differs = |index: &usize| before[*index] != data[*index];
+        match (0..data.len()).find(differs) {
+            Some(first) => (first, (0..data.len()).rfind(differs).unwrap_or(first) + 1),
+            None => (0, 0),
+        }
     }
 
     /// Adds a discard of a logical page whose patches were superseded.
     pub fn insert_discard(&mut self, logical: u32) -> Result<(), Full> {
-        if self.is_discarded(logical) { Ok(()) } else { self.append(logical, DISCARD, 0, &[]) }
+        if self.is_discarded(logical) { Ok(()) } else { self.append(logical, DISCARD, &[]) }
     }
 
     /// Puts the first record behind the mark in its place before it, and joins it with those that it overlaps or touches.
@@ -456,7 +504,7 @@ impl<'m> Journal<'m> {
         let behind = old.stop().saturating_sub(new.stop()) as usize;
         let data = new.data();
         self.bytes[data.start..old.data().start + before].rotate_left(data.len());
-        let kept = data.start + HEADER..old.data().start + before;
+        let kept = data.start + old.header..old.data().start + before;
         self.bytes.copy_within(kept.clone(), data.start);
         let (to, from) = (data.start + kept.len(), old.end() - behind);
         self.bytes.copy_within(from..self.used, to);
@@ -465,8 +513,7 @@ impl<'m> Journal<'m> {
         let length = (before + data.len() + behind) as u32;
         let joined =
             Record { offset: new.offset.min(old.offset), length, mixed: self.is_chain() && (new.mixed || old.is_known()), ..new };
-        let (offset, length) = joined.words();
-        self.write_header(place, new.logical, offset, length);
+        self.write_header(&joined);
         self.seal();
         true
     }
@@ -503,8 +550,10 @@ impl<'m> Journal<'m> {
                 to += record.bytes();
             } else if drops && self.is_chain() && record.is_known() && record.logical != dropped {
                 dropped = record.logical;
-                self.write_header(to, dropped, DROP, FRESH);
-                to += HEADER;
+                let note =
+                    Record { at: to, offset: DROP, length: 0, superseded: false, fresh: true, mixed: false, ..record };
+                self.write_header(&note);
+                to = note.end();
             }
             if from < self.mark {
                 mark = to;
@@ -539,7 +588,7 @@ impl<'m> Journal<'m> {
         while at < self.mark {
             let record = self.record(at);
             if record.logical == logical && record.offset != DROP {
-                self.set_superseded(record, true);
+                self.write_header(&Record { superseded: true, ..record });
                 self.dirty = true;
             }
             at = record.end();
@@ -568,7 +617,7 @@ impl<'m> Journal<'m> {
         let end = offset + data.len() as u32;
         let (from, to) = (record.offset.max(offset), record.stop().min(end));
         if from < to {
-            let source = record.at + HEADER + (from - record.offset) as usize;
+            let source = record.data().start + (from - record.offset) as usize;
             let length = (to - from) as usize;
             let target = (from - offset) as usize;
             data[target..target + length].copy_from_slice(&self.bytes[source..source + length]);
@@ -624,7 +673,7 @@ impl<'m> Journal<'m> {
                 is_known |= record.is_known();
             }
             // A note that it was dropped stays.
-            Some((first.logical, if self.is_chain() && is_known { bytes - HEADER } else { bytes }))
+            Some((first.logical, if self.is_chain() && is_known { bytes - self.shape.header_bytes() } else { bytes }))
         })
     }
 
@@ -640,7 +689,7 @@ impl<'m> Journal<'m> {
 
     /// Bytes that a patch takes in the buffer.
     pub fn patch_room(&self, bytes: usize) -> usize {
-        HEADER + bytes
+        self.shape.header_bytes() + bytes
     }
 
     /// The first logical page from `from` on that was patched before the call.
@@ -665,7 +714,7 @@ impl<'m> Journal<'m> {
 
     /// Largest patch that an empty buffer holds.
     pub fn patch_bytes_max(&self) -> usize {
-        self.bytes.len() - START - HEADER
+        self.bytes.len() - START - self.shape.header_bytes()
     }
 }
 
@@ -675,6 +724,8 @@ mod tests {
     use proptest::prelude::*;
     use std::vec;
     use std::vec::Vec;
+
+    const SHAPE: Shape = Shape::new(1000, 512, 1024);
 
     fn view(journal: &Journal<'_>, logical: u32, size: usize) -> Vec<u8> {
         let mut data = vec![0; size];
@@ -693,17 +744,17 @@ mod tests {
     #[test]
     fn appended_patches_become_one_record() {
         let mut bytes = [0; 256];
-        let mut journal = Journal::new(&mut bytes, false);
+        let mut journal = Journal::new(&mut bytes, false, SHAPE);
         for i in 0..10 {
             assert!(insert(&mut journal, 5, i * 8, &[i as u8; 8]));
         }
-        assert_eq!(journal.page().len(), START + HEADER + 80);
+        assert_eq!(journal.page().len(), START + SHAPE.header_bytes() + 80);
     }
 
     #[test]
     fn full_buffer_refuses_and_stays_as_it_was() {
         let mut bytes = [0; 64];
-        let mut journal = Journal::new(&mut bytes, false);
+        let mut journal = Journal::new(&mut bytes, false, SHAPE);
         assert!(insert(&mut journal, 1, 0, &[1; 40]));
         let before = journal.page().to_vec();
         assert!(!insert(&mut journal, 2, 0, &[2; 20]));
@@ -742,7 +793,7 @@ mod tests {
         #[test]
         fn a_call_is_undone_or_takes_its_place(is_chain in any::<bool>(), calls in prop::collection::vec((any::<bool>(), prop::collection::vec(act(), 1..8)), 1..12)) {
             let mut bytes = [0; 1024];
-            let mut journal = Journal::new(&mut bytes, is_chain);
+            let mut journal = Journal::new(&mut bytes, is_chain, SHAPE);
             for (succeeds, acts) in calls {
                 journal.begin();
                 let before = (says(&journal), journal.used);
@@ -766,7 +817,7 @@ mod tests {
                 let mut settled = journal.settled_in(&mut page);
                 settled.make_record(false);
                 prop_assert_eq!(says(&settled), during.clone());
-                prop_assert!(well_formed(settled.page(), 4, 300).is_some(), "a page to program is well formed");
+                prop_assert!(well_formed(SHAPE, settled.page(), 4, 300).is_some(), "a page to program is well formed");
                 if succeeds {
                     journal.settle();
                     prop_assert_eq!(says(&journal), during);
@@ -787,8 +838,8 @@ mod tests {
             transactions in prop::collection::vec(prop::collection::vec((any::<bool>(), prop::collection::vec(act(), 1..5)), 1..4), 1..12)
         ) {
             let (mut bytes, mut other) = ([0; 1024], [0; 1024]);
-            let mut journal = Journal::new(&mut bytes[..size], true);
-            let mut follower = Journal::new(&mut other[..size], true);
+            let mut journal = Journal::new(&mut bytes[..size], true, SHAPE);
+            let mut follower = Journal::new(&mut other[..size], true, SHAPE);
             for (index, calls) in transactions.into_iter().enumerate() {
                 for (succeeds, acts) in calls {
                     journal.begin();
@@ -831,7 +882,7 @@ mod tests {
         #[test]
         fn any_patches_read_back_as_the_last_write(writes in prop::collection::vec((0u32..4, 0u32..200, 1usize..60, any::<u8>()), 1..60)) {
             let mut bytes = [0; 1024];
-            let mut journal = Journal::new(&mut bytes, false);
+            let mut journal = Journal::new(&mut bytes, false, SHAPE);
             let mut model = vec![vec![0u8; 300]; 4];
             for (logical, offset, length, fill) in writes {
                 let data: Vec<u8> = (0..length).map(|i| fill.wrapping_add(i as u8)).collect();
@@ -846,7 +897,7 @@ mod tests {
             let mut copy = [0xFF; 1024];
             copy[..page.len()].copy_from_slice(&page);
             let mut other = [0; 1024];
-            let mut again = Journal::new(&mut other, false);
+            let mut again = Journal::new(&mut other, false, SHAPE);
             prop_assert!(again.replace(&copy, 4, 300));
             for logical in 0..4 {
                 prop_assert_eq!(&view(&again, logical, 300), &model[logical as usize]);
@@ -857,7 +908,7 @@ mod tests {
         fn a_record_never_panics_on_hostile_bytes(mut page in prop::collection::vec(any::<u8>(), 128)) {
             page[1] = 0;
             let mut bytes = [0; 256];
-            let mut journal = Journal::new(&mut bytes, true);
+            let mut journal = Journal::new(&mut bytes, true, SHAPE);
             let _ = journal.apply_delta(&page, 1000, 512);
             if journal.replace(&page, 1000, 512) {
                 let _ = view(&journal, 1, 512);

@@ -62,7 +62,7 @@ impl<F: Flash> Store<'_, F> {
             let check = self.check_of_change(leaf, &change[..size - CHECK_BYTES]);
             let (entry, frame) = (read_word(&change, 0, 2), read_word(&change, 2, width));
             if read_word(&change, size - CHECK_BYTES, 2) == check && entry < self.layout.leaf_page_entries() {
-                write_word(self.page, entry as usize * width, width, frame);
+                write_word(&mut self.page, entry as usize * width, width, frame);
             }
         }
     }

@@ -100,7 +100,7 @@ impl<F: Flash> Store<'_, F> {
         if !self.load_leaf_page(leaf, index)? {
             return Ok(0);
         }
-        let frame = read_word(self.page, at as usize, width as usize);
+        let frame = read_word(&self.page, at as usize, width as usize);
         if frame >= self.layout.frame_count() { Err(Error::Corrupt) } else { Ok(frame) }
     }
 
@@ -279,7 +279,7 @@ impl<F: Flash> Store<'_, F> {
         let first = leaf * self.layout.leaf_entries + index * self.layout.leaf_page_entries();
         for entry in self.overlay_of_page(leaf, index) {
             let at = (self.overlay.key(entry) - first) * width;
-            write_word(self.page, at as usize, width as usize, self.overlay.value(entry) & !settled);
+            write_word(&mut self.page, at as usize, width as usize, self.overlay.value(entry) & !settled);
         }
         self.clear_log();
         Ok(())
@@ -291,7 +291,7 @@ impl<F: Flash> Store<'_, F> {
         let first = leaf * self.layout.leaf_entries + index * self.layout.leaf_page_entries();
         for entry in self.overlay_of_page(leaf, index) {
             let (logical, value) = (self.overlay.key(entry), self.overlay.value(entry));
-            let old = read_word(self.page, ((logical - first) * width) as usize, width as usize);
+            let old = read_word(&self.page, ((logical - first) * width) as usize, width as usize);
             if value & settled == 0 {
                 self.overlay.set_value(entry, value | settled);
                 if old < self.layout.frame_count() && old != value {

@@ -38,7 +38,7 @@ mod forward;
 mod health;
 mod idle;
 mod inspect;
-mod journal;
+pub(crate) mod journal;
 mod leaf_log;
 mod map;
 mod mount;
@@ -61,6 +61,7 @@ use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
 use crate::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 use blocks::{Blocks, State};
+use core::ops::{Deref, DerefMut};
 use cache::Cache;
 use health::Watch;
 use journal::Journal;
@@ -141,6 +142,33 @@ struct Pace {
     behind: bool,
 }
 
+/// One program page, with room behind it for a journal record that is longer.
+struct PageBuffer<'m> {
+    bytes: &'m mut [u8],
+    page_bytes: u32,
+}
+
+impl PageBuffer<'_> {
+    /// The page, and the room behind it.
+    fn whole(&mut self) -> &mut [u8] {
+        self.bytes
+    }
+}
+
+impl Deref for PageBuffer<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.page_bytes as usize]
+    }
+}
+
+impl DerefMut for PageBuffer<'_> {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[..self.page_bytes as usize]
+    }
+}
+
 /// The store. See the [module](self).
 pub struct Store<'m, F> {
     flash: F,
@@ -157,7 +185,7 @@ pub struct Store<'m, F> {
     /// What the lent memory has beyond the tables and the cache.
     spare: &'m mut [u8],
     /// One program page: read cache, and what is being composed.
-    page: &'m mut [u8],
+    page: PageBuffer<'m>,
     /// The program page that `page` holds.
     cached: PageIndex,
     heads: [Head; 3],
@@ -221,12 +249,10 @@ impl<'m, F: Flash> Store<'m, F> {
         let pending = Pairs::new(take(u32::from(config.transaction_pages) * 2 * entry), entry);
         let known_logs = take(layout.known_logs_bytes());
         known_logs.fill(0);
-        let journal = match layout.programs_bytes() {
-            // A record has its tag in the page buffer.
-            true => Journal::new(&mut take(geometry.page_bytes)[TAG_BYTES..], true),
-            false => Journal::new(take(geometry.page_bytes), false),
-        };
-        let page = take(geometry.page_bytes);
+        // Where records are a chain each has its tag in the page buffer.
+        let tag = if layout.programs_bytes() { TAG_BYTES } else { 0 };
+        let journal = Journal::new(&mut take(layout.journal_bytes)[tag..], tag > 0, layout.journal_shape());
+        let page = PageBuffer { bytes: take(layout.journal_bytes), page_bytes: geometry.page_bytes };
         Ok(Self {
             flash,
             layout,

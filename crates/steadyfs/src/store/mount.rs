@@ -373,7 +373,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 }
                 for entry in 0..per_page {
                     let logical = leaf * self.layout.leaf_entries + index * per_page + entry;
-                    let frame = read_word(self.page, (entry * width) as usize, width as usize);
+                    let frame = read_word(&self.page, (entry * width) as usize, width as usize);
                     if frame != 0 && frame != missing && self.overlay.find(logical).is_none() {
                         result = self.claim(frame).and(result);
                     }

@@ -87,7 +87,7 @@ impl<F: Flash> Store<'_, F> {
     /// Reads a page into the page buffer; `false` when it cannot be read.
     pub(super) fn read_page(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
         self.cached = NONE;
-        let result = self.flash.read(page, self.page, tag);
+        let result = self.flash.read(page, &mut self.page, tag);
         was_read(self.watched(page, result))
     }
 
@@ -166,15 +166,15 @@ impl<F: Flash> Store<'_, F> {
             Source::Merged { base, offset, bytes } => self.compose_page(logical, base, index, offset, bytes)?,
             Source::Earlier { base } => {
                 self.load_base(logical, base, index)?;
-                self.journal.apply_earlier(logical, index * self.layout.geometry.page_bytes, self.page);
+                self.journal.apply_earlier(logical, index * self.layout.geometry.page_bytes, &mut self.page);
             }
             Source::Edited { of, base, edit } => {
                 self.compose_page(of, base, index, 0, &[])?;
-                edit.apply(index, self.page);
+                edit.apply(index, &mut self.page);
             }
             Source::Leaf => self.compose_leaf_page(logical, index)?,
         }
-        Ok(Content::Buffer(self.flash.checksum(self.page, 0)))
+        Ok(Content::Buffer(self.flash.checksum(&self.page, 0)))
     }
 
     /// Makes a copy of a page ready. Damage stays recognisable: the checksum of the data is carried over, not computed.
@@ -190,7 +190,7 @@ impl<F: Flash> Store<'_, F> {
         }
         // The data is lost; the copy says so by a checksum that cannot match.
         self.page.fill(0);
-        Ok(Content::Buffer(!self.flash.checksum(self.page, 0)))
+        Ok(Content::Buffer(!self.flash.checksum(&self.page, 0)))
     }
 
     /// Reads a tag, several times if it cannot be read; `false` when it never can.
@@ -234,7 +234,7 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn program_buffer(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
         self.cached = NONE;
         let check = self.page_check(Some(tag.kind));
-        program(&mut self.flash, page, self.page, 0, Some(check), tag)
+        program(&mut self.flash, page, &self.page, 0, Some(check), tag)
     }
 
     /// Programs the journal buffer, which commits the open transaction.
@@ -264,12 +264,20 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Programs what the journal buffer will be when the call in progress has succeeded; it stays as it is.
+    ///
+    /// A longer buffer takes several pages, each with its number as logical page; only the ring has such ones.
     pub(super) fn program_journal_page(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
         self.cached = NONE;
-        let settled = self.journal.settled_in(self.page);
+        let (page_bytes, pages) = (self.layout.geometry.page_bytes as usize, self.layout.journal_pages());
+        let settled = self.journal.settled_in(self.page.whole());
         let data = settled.page();
-        let missing = self.layout.geometry.page_bytes as usize - data.len();
-        program(&mut self.flash, page, data, missing, None, tag)
+        for index in 0..pages {
+            let at = index as usize * page_bytes;
+            let here = &data[at.min(data.len())..(at + page_bytes).min(data.len())];
+            let tag = Tag { logical: tag.logical + index, ..*tag };
+            program(&mut self.flash, page + index, here, page_bytes - here.len(), None, &tag)?;
+        }
+        Ok(())
     }
 
     /// Notes the place of the newest journal record; the block of the one before may have become empty.

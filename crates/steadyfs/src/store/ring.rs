@@ -350,7 +350,7 @@ impl<F: Flash> Store<'_, F> {
             copy: self.ring.superblock_copy,
             ring: self.ring.blocks,
         };
-        superblock.emit(self.page);
+        superblock.emit(&mut self.page);
         self.program_buffer(page, &Tag { sequence: 1, logical: 0, kind: Kind::Super, aux: 0 })
     }
 

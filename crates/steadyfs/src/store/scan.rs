@@ -257,7 +257,18 @@ impl<F: Flash> Store<'_, F> {
                 return Ok(false);
             }
         }
-        Ok(!self.holds_journal(block) || self.read_tagged(self.journal_page(self.journal_at), Kinds::JOURNAL)?.is_some())
+        Ok(!self.holds_journal(block) || self.journal_copy_can_be_read()?)
+    }
+
+    /// Whether every page of the journal's copy in the ring can be read.
+    fn journal_copy_can_be_read(&mut self) -> Result<bool, Error> {
+        let first = self.journal_page(self.journal_at);
+        for page in first..first + self.layout.journal_pages() {
+            if self.read_tagged(page, Kinds::JOURNAL)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether every page of a frame can be read, and is what it should be.
@@ -296,7 +307,7 @@ fn newest_below(firsts: &[u32], limit: u32) -> Option<(u32, u32)> {
 
 /// Pages at the end of a ring block in which there is a whole root: one that was cut, and one with what a mount copied behind it.
 pub(super) const fn ring_window(layout: &Layout) -> u32 {
-    2 * layout.root_programs + (COPIED_MAX + 1) * layout.config.unit_pages as u32 + 1
+    2 * layout.root_programs + (COPIED_MAX + 1) * layout.config.unit_pages as u32 + layout.journal_pages()
 }
 
 impl Found {

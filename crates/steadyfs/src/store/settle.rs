@@ -124,7 +124,7 @@ impl<F: Flash> Store<'_, F> {
         }
         if cargo.journal {
             let tag = Tag { sequence: self.copy_sequence(0), logical: 0, kind: Kind::Journal, aux: 0 };
-            self.ring.next = behind % self.layout.geometry.pages_per_block + 1;
+            self.ring.next = behind % self.layout.geometry.pages_per_block + self.layout.journal_pages();
             self.program_journal_page(behind, &tag)?;
         }
         self.program_seals(number)

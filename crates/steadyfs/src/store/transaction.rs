@@ -12,7 +12,7 @@ use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
 /// Logical pages with patches in a journal of `bytes` at most. With more, writing one of them would make little room, and a call
 /// might have to write many.
 pub(super) fn patched_pages_max(bytes: u32) -> u32 {
-    (bytes / 32).max(8)
+    (bytes / 16).max(8)
 }
 
 impl<F: Flash> Store<'_, F> {
@@ -93,7 +93,7 @@ impl<F: Flash> Store<'_, F> {
         } else {
             self.load_base(logical, base, index)?;
         }
-        self.journal.apply(logical, start, self.page);
+        self.journal.apply(logical, start, &mut self.page);
         if from < to {
             let source = &bytes[(from - offset) as usize..(to - offset) as usize];
             self.page[(from - start) as usize..(to - start) as usize].copy_from_slice(source);
@@ -240,7 +240,7 @@ impl<F: Flash> Store<'_, F> {
         if self.cache.find_dirty(logical).is_some() {
             return self.write(logical, offset, bytes);
         }
-        let most = patched_pages_max(self.layout.geometry.page_bytes);
+        let most = patched_pages_max(self.layout.journal_bytes);
         if !self.journal.patches(logical) && self.journal.patched_pages() >= most {
             self.flush_next()?;
         }
@@ -484,15 +484,22 @@ impl<F: Flash> Store<'_, F> {
 
     /// Takes a journal page over, once it was read and checked.
     fn read_journal_page(&mut self, page: u32) -> Result<Tag, Error> {
-        let mut bytes = [0; TAG_BYTES];
         self.cached = NONE;
-        let result = self.flash.read(page, self.page, &mut bytes);
-        self.watched(page, result)?;
-        let tag = Tag::checked(&bytes, self.flash.checksum(self.page, 0)).filter(|tag| Kinds::JOURNAL.has(tag.kind));
-        match tag {
-            Some(tag) if self.journal.replace(self.page, self.layout.logical_count, self.layout.logical_bytes) => Ok(tag),
-            _ => Err(Error::Corrupt),
+        let (page_bytes, pages) = (self.layout.geometry.page_bytes as usize, self.layout.journal_pages());
+        let mut first = None;
+        for index in 0..pages {
+            let mut bytes = [0; TAG_BYTES];
+            let here = &mut self.page.whole()[index as usize * page_bytes..][..page_bytes];
+            let result = self.flash.read(page + index, here, &mut bytes);
+            let check = self.flash.checksum(here, 0);
+            self.watched(page + index, result)?;
+            let tag = Tag::checked(&bytes, check).filter(|tag| Kinds::JOURNAL.has(tag.kind));
+            let tag = tag.filter(|tag| pages == 1 || tag.logical == index).ok_or(Error::Corrupt)?;
+            first = first.or(Some(tag));
         }
+        let (logical_count, logical_bytes) = (self.layout.logical_count, self.layout.logical_bytes);
+        let is_sound = self.journal.replace(self.page.whole(), logical_count, logical_bytes);
+        first.filter(|_| is_sound).ok_or(Error::Corrupt)
     }
 
     /// Lets `look` see program page `index` of a logical page, as the open transaction has it.
@@ -506,7 +513,7 @@ impl<F: Flash> Store<'_, F> {
         } else {
             self.load(self.frame_page(frame) + index, Kinds::DATA, logical)?;
         }
-        Ok(look(self.page))
+        Ok(look(&self.page))
     }
 
     /// Logical pages that the open transaction may still write.
@@ -528,8 +535,9 @@ impl<F: Flash> Store<'_, F> {
 
     /// Longest patch that is worth a place in the journal; longer changes write their logical page.
     pub fn patch_bytes_max(&self) -> usize {
+        let most = self.journal.patch_bytes_max();
         // In a chain it costs its own bytes only.
-        self.journal.patch_bytes_max() / if self.layout.programs_bytes() { 2 } else { 4 }
+        if self.layout.programs_bytes() { (most / 2).min(self.layout.logical_bytes as usize / 2) } else { most / 4 }
     }
 
     /// Whether anything waits for a commit.
