@@ -258,8 +258,11 @@ impl Layout {
         }
         // What is often changed should stay in the buffer: where a record need not be a page, it may be more than a small one.
         let longer = ceil_div(JOURNAL_RECORD_BYTES, page);
-        let journal_bytes =
-            if geometry.programs_bytes && page < JOURNAL_RECORD_BYTES && taken + longer <= pages { JOURNAL_RECORD_BYTES } else { page };
+        let journal_bytes = if geometry.programs_bytes && page < JOURNAL_RECORD_BYTES && taken + longer <= pages {
+            JOURNAL_RECORD_BYTES
+        } else {
+            page
+        };
         // Enough for their wear to be the average, and for one of them to go bad.
         let least = RING_MIN + if config.bad_blocks_max > 0 { 1 } else { 0 };
         let ring_count = clamp(ceil_div(root_programs * blocks, config.checkpoint_programs as u32), least, RING_MAX);
@@ -415,6 +418,11 @@ impl Layout {
             1 => self.copied_page() + COPIED_MAX * self.config.unit_pages as u32 + self.journal_pages() + self.root_programs - 1,
             pages => pages,
         }
+    }
+
+    /// Bytes of a record of a directory: fewer where logical pages are small, and so few inodes that equal keys are seldom.
+    pub(crate) const fn record_bytes(&self) -> u32 {
+        if self.logical_bytes < 2048 && self.config.files_max < 0x2000 { 4 } else { 8 }
     }
 
     /// Number of frames on the medium.

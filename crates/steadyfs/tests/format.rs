@@ -8,7 +8,10 @@ mod image;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use image::reader::{ENTRY, LOGICAL_PAGES, ROOT, Root, Volume, crc, crc8, kind as kind_of, newest_root, number, roots, sequence};
+use image::reader::{
+    ENTRY, LOGICAL_PAGES, RECORD_HEADER, ROOT, Root, Volume, crc, crc8, kind as kind_of, newest_root, number, record_header,
+    roots, sequence,
+};
 use image::{CONFIG, GEOMETRY, chip, chip_with, content, contents, dump, expected, image, image_of_version};
 use steadyfs::media::{PageIndex, TAG_BYTES};
 use steadyfs::{Access, FileSystem, MountError, OpenOptions};
@@ -212,17 +215,17 @@ fn journal_pages_are_as_documented() {
         assert!(bytes[used..].iter().all(|&byte| byte == 0xFF), "bytes behind the records of page {page}");
         let (mut at, mut least) = (2, (0, 0));
         while at < used {
-            let (logical, offset, length) = (number(&bytes, at, 3), number(&bytes, at + 3, 2), number(&bytes, at + 5, 2));
-            assert!((logical, offset) >= least, "records of page {page} are sorted");
-            if offset == 0xFFFF {
-                assert_eq!(length, 0);
+            let (logical, offset, length) = record_header(&bytes, at);
+            assert!((logical, offset) >= least || length == 0, "records of page {page} are sorted");
+            if length == 0 {
+                assert_eq!(offset, 0);
                 assert!(is_kind(&tag, JOURNAL_WITH_DISCARDS));
                 discards += 1;
             } else {
-                assert!(length > 0 && offset + length <= 256);
+                assert!(offset + length <= 256);
             }
             least = (logical, offset + length + 1);
-            at += 7 + length as usize;
+            at += RECORD_HEADER + length;
         }
         assert_eq!(at, used, "page {page}");
     }

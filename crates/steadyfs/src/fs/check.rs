@@ -399,7 +399,7 @@ impl<F: Flash> FileSystem<'_, F> {
                 check.find(Finding::BadInode { inode: directory }, false);
                 return Ok(());
             };
-            for slot in 0..self.store.layout().logical_bytes / 8 {
+            for slot in 0..super::directory::slots(self.store.layout()) {
                 let Some((hash, number)) = Self::soft(self.read_record(page, slot))? else { break };
                 let Some(inode) = number.checked_sub(1).filter(|_| number != u32::MAX) else { continue };
                 match self.check_entry(check, directory, hash, bucket, header.extra, inode)? {

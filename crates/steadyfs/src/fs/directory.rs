@@ -1,6 +1,6 @@
 //! Names: each directory is a hash table that grows by a logical page at a time (linear hashing).
 //!
-//! A *bucket* is a logical page of the directory, full of 8-byte records in no order. With `b` buckets and `2^l ≤ b < 2^(l+1)`, a
+//! A *bucket* is a logical page of the directory, full of records in no order. With `b` buckets and `2^l ≤ b < 2^(l+1)`, a
 //! name is in the bucket that the low `l + 1` bits of its hash name, or `l` bits where that is none yet. When the directory has
 //! too many entries for its buckets, one bucket is split: the records whose bit `l` is set go to a new page. So a look-up reads one
 //! page however many names there are, and growth costs two frames at a time.
@@ -9,6 +9,8 @@
 //! 0      4           8
 //! | hash | inode + 1 |      0: free; all ones: removed from a full program page
 //! ```
+//!
+//! Where logical pages are small and inodes few, hash and inode have 16 bits each: twice as many records in a page that is written for each of them.
 //!
 //! A record goes into the program page of its bucket that another bit of the hash names, or, when that is full, into the next.
 //! Names lie in the inodes. Listing goes by reversed bits of the hash, an order that splits do not change.
@@ -22,7 +24,7 @@ use super::{Entry, FileSystem};
 use crate::config::{INODE_BYTES, Layout};
 use crate::error::Error;
 use crate::media::Flash;
-use crate::store::edit::{Edit, RECORD_BYTES, REMOVED, is_full, word};
+use crate::store::edit::{self, Edit, REMOVED, is_full};
 
 /// Names of equal hash that are looked at.
 const EQUAL_HASHES_MAX: u32 = 8;
@@ -99,15 +101,21 @@ fn bucket_of(hash: u32, buckets: u32) -> (u32, u32) {
 }
 
 /// Records of a bucket.
-fn slots(layout: &Layout) -> u32 {
-    layout.logical_bytes / RECORD_BYTES as u32
+pub(super) fn slots(layout: &Layout) -> u32 {
+    layout.logical_bytes / layout.record_bytes()
 }
 
 /// Entries above which a directory of `buckets` grows. A bucket that is not split yet holds up to twice the average; small ones
 /// need more room, because chance fills them less evenly.
 fn entries_max(layout: &Layout, buckets: u32) -> u32 {
     let slots = slots(layout);
-    let average = if slots >= 256 { slots * 2 / 5 } else { slots / 5 };
+    // A bucket of twice the average overflows once in a million times at most.
+    let average = match slots {
+        512.. => slots * 2 / 5,
+        128.. => slots * 3 / 10,
+        64.. => slots / 4,
+        _ => slots / 5,
+    };
     // The first bucket has nobody to share with.
     if buckets == 1 { average * 3 / 2 } else { average * buckets }
 }
@@ -167,7 +175,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     fn slot_place(&mut self, slot: u32) -> Result<(u32, u32), Error> {
         let slots = slots(self.store.layout());
-        Ok((self.bucket_page(slot / slots)?, slot % slots * RECORD_BYTES as u32))
+        Ok((self.bucket_page(slot / slots)?, slot % slots * self.store.layout().record_bytes()))
     }
 
     /// Looks a name up in a directory.
@@ -213,6 +221,7 @@ impl<F: Flash> FileSystem<'_, F> {
     ) -> Result<Option<(u32, u32)>, Error> {
         let unit = u32::from(self.store.layout().config.unit_pages);
         let per_page = slots(self.store.layout()) / unit;
+        let (width, key) = (self.store.layout().record_bytes() as usize, self.key_of(hash));
         let home = hash >> 16 & (unit - 1);
         let done = after.map_or(0, |slot| (slot / per_page).wrapping_sub(home) & (unit - 1));
         for step in done..unit {
@@ -221,12 +230,12 @@ impl<F: Flash> FileSystem<'_, F> {
             let (found, is_full) = self.store.with_page(page, index, |bytes| {
                 let mut is_full = true;
                 let mut found = None;
-                for (slot, record) in bytes.chunks_exact(RECORD_BYTES).enumerate() {
-                    let (slot, number) = (slot as u32, word(record, 4));
+                for (slot, record) in bytes.chunks_exact(width).enumerate() {
+                    let (slot, number) = (slot as u32, edit::number(record));
                     if number == 0 || number == REMOVED {
                         is_full &= number != 0;
                         *free = free.or(Some(index * per_page + slot));
-                    } else if found.is_none() && slot >= from && word(record, 0) == hash {
+                    } else if found.is_none() && slot >= from && edit::key(record) == key {
                         found = Some((index * per_page + slot, number - 1));
                     }
                 }
@@ -363,28 +372,33 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     fn write_record(&mut self, page: u32, at: u32, hash: u32, number: u32) -> Result<(), Error> {
-        let mut record = [0; RECORD_BYTES];
-        record[..4].copy_from_slice(&hash.to_le_bytes());
-        record[4..].copy_from_slice(&number.to_le_bytes());
-        self.store.patch(page, at, &record)
+        let (mut record, width) = ([0; 8], self.store.layout().record_bytes() as usize);
+        edit::write_record(&mut record[..width], hash, number);
+        self.store.patch(page, at, &record[..width])
+    }
+
+    /// What a record has of a hash.
+    fn key_of(&self, hash: u32) -> u32 {
+        if self.store.layout().record_bytes() == 4 { hash & 0xFFFF } else { hash }
     }
 
     /// Lets a record name another inode.
     pub(super) fn replace_record(&mut self, slot: u32, inode: u32) -> Result<(), Error> {
         let (page, at) = self.slot_place(slot)?;
-        self.store.patch(page, at + 4, &(inode + 1).to_le_bytes())?;
+        let half = self.store.layout().record_bytes() / 2;
+        self.store.patch(page, at + half, &(inode + 1).to_le_bytes()[..half as usize])?;
         self.note_directory(self.directory())
     }
 
     /// Removes a record of the directory.
     pub(super) fn remove_record(&mut self, slot: u32, is_directory: bool) -> Result<(), Error> {
         let (page, at) = self.slot_place(slot)?;
-        let page_bytes = self.store.layout().geometry.page_bytes;
+        let (page_bytes, width) = (self.store.layout().geometry.page_bytes, self.store.layout().record_bytes());
         // A full program page may have sent records on to the next one.
-        let number = self.store.with_page(page, at / page_bytes, |bytes| if is_full(bytes) { REMOVED } else { 0 })?;
-        // The last byte of an inode's number is 0 already.
-        let changed = if number == 0 { 3 } else { 4 };
-        self.store.patch(page, at + 4, &number.to_le_bytes()[..changed])?;
+        let number = self.store.with_page(page, at / page_bytes, |bytes| if is_full(bytes, width) { REMOVED } else { 0 })?;
+        // The last byte of a long number is 0 already.
+        let changed = if number == 0 { (width / 2).min(3) } else { width / 2 };
+        self.store.patch(page, at + width / 2, &number.to_le_bytes()[..changed as usize])?;
         self.count_entry(false, is_directory)
     }
 
@@ -422,8 +436,9 @@ impl<F: Flash> FileSystem<'_, F> {
         if buckets > 0 {
             let bit = 1 << buckets.ilog2();
             let old = self.bucket_page(buckets - bit)?;
-            self.store.write_edited(new, old, Edit::Records { mask: bit, value: bit })?;
-            self.store.write_edited(old, old, Edit::Records { mask: bit, value: 0 })?;
+            let bytes = self.store.layout().record_bytes();
+            self.store.write_edited(new, old, Edit::Records { bytes, mask: bit, value: bit })?;
+            self.store.write_edited(old, old, Edit::Records { bytes, mask: bit, value: 0 })?;
         }
         let (page, at) = self.inode_place(dir.node.inode);
         self.store.patch(page, at + EXTRA_AT, &dir.buckets.to_le_bytes())
@@ -456,13 +471,13 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// The first record of a bucket from `cursor` on, as a cursor.
     fn first_in_bucket(&mut self, page: u32, cursor: Cursor) -> Result<Option<Cursor>, Error> {
-        let mut best = None;
+        let (mut best, width) = (None, self.store.layout().record_bytes() as usize);
         for index in 0..u32::from(self.store.layout().config.unit_pages) {
             let here = self.store.with_page(page, index, |bytes| {
-                let records = bytes.chunks_exact(RECORD_BYTES);
-                let taken = records.filter(|record| !matches!(word(record, 4), 0 | REMOVED));
+                let records = bytes.chunks_exact(width);
+                let taken = records.filter(|record| !matches!(edit::number(record), 0 | REMOVED));
                 taken
-                    .map(|record| Cursor { reversed: word(record, 0).reverse_bits(), number: word(record, 4) })
+                    .map(|record| Cursor { reversed: edit::key(record).reverse_bits(), number: edit::number(record) })
                     .filter(|place| *place >= cursor)
                     .min()
             })?;
@@ -473,15 +488,17 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Reads a record: hash, and inode plus one.
     pub(super) fn read_record(&mut self, page: u32, slot: u32) -> Result<(u32, u32), Error> {
-        let mut record = [0; RECORD_BYTES];
-        self.store.read(page, slot * RECORD_BYTES as u32, &mut record)?;
-        Ok((word(&record, 0), word(&record, 4)))
+        let (mut record, width) = ([0; 8], self.store.layout().record_bytes());
+        let record = &mut record[..width as usize];
+        self.store.read(page, slot * width, record)?;
+        Ok((edit::key(record), edit::number(record)))
     }
 
     /// Clears a record that names nothing.
     pub(super) fn clear_record(&mut self, page: u32, slot: u32) -> Result<(), Error> {
         // As removed: whether records were sent on to the next program page is not known here.
-        self.store.patch(page, slot * RECORD_BYTES as u32 + 4, &REMOVED.to_le_bytes())
+        let width = self.store.layout().record_bytes();
+        self.store.patch(page, slot * width + width / 2, &REMOVED.to_le_bytes()[..width as usize / 2])
     }
 
     /// Whether a record with this hash, in this bucket, is that of an inode's name.
@@ -500,7 +517,8 @@ impl<F: Flash> FileSystem<'_, F> {
             Ok(()) => {
                 let name = &name[..usize::from(header.name_bytes)];
                 let can_be = core::str::from_utf8(name).is_ok_and(|name| check_name(name).is_ok());
-                Ok(can_be && hash == self::hash(name) && bucket_of(hash, buckets).0 == bucket)
+                let right = self.key_of(self::hash(name));
+                Ok(can_be && hash == right && bucket_of(right, buckets).0 == bucket)
             }
         }
     }

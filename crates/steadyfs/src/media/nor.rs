@@ -120,13 +120,7 @@ impl<N: NorFlash> Flash for NorPages<N> {
         // A journal record may lie in two pages of the chip, with half of its bytes in each.
         let (_, program_half_ns, _) = self.chip.times_ns(self.page_bytes / 2);
         let program_ns = (program_ns + program_tag_ns).max(2 * program_half_ns);
-        Timing {
-            read_ns: read_ns + read_tag_ns,
-            read_tag_ns,
-            program_ns,
-            copy_ns: read_ns + read_tag_ns + program_ns,
-            erase_ns,
-        }
+        Timing { read_ns: read_ns + read_tag_ns, read_tag_ns, program_ns, copy_ns: read_ns + read_tag_ns + program_ns, erase_ns }
     }
 
     fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {

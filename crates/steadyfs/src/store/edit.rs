@@ -1,8 +1,9 @@
 //! What a logical page may become while it is copied: the part of a file before a cut, or half of a bucket of records.
 
-/// Bytes of a record: a key and a number, 32 bits each. The number 0 stands for a free slot, [`REMOVED`] for a used one.
-pub(crate) const RECORD_BYTES: usize = 8;
+use super::table::{read_word, write_word};
+
 /// Number of a record that was removed from a program page that was full: its search went on in the next one, and must do so still.
+/// On the medium: all ones.
 pub(crate) const REMOVED: u32 = u32::MAX;
 
 /// A change of a logical page, made on each program page by itself, and made again when a program fails.
@@ -13,8 +14,10 @@ pub(crate) enum Edit {
         /// Bytes that stay.
         keep: u32,
     },
-    /// The records whose key has `value` under `mask`.
+    /// The records of `bytes` bytes whose key has `value` under `mask`.
     Records {
+        /// Bytes of a record: a key and a number, half of them each.
+        bytes: u32,
         /// Bits of the key that count.
         mask: u32,
         /// What they must be.
@@ -30,28 +33,41 @@ impl Edit {
                 let here = (keep as usize).saturating_sub(index as usize * bytes.len()).min(bytes.len());
                 bytes[here..].fill(0);
             }
-            Self::Records { mask, value } => keep_records(bytes, mask, value),
+            Self::Records { bytes: width, mask, value } => keep_records(bytes, width, mask, value),
         }
     }
 }
 
-/// A 32-bit number of a record.
-pub(crate) fn word(record: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
+/// The key of a record.
+pub(crate) fn key(record: &[u8]) -> u32 {
+    read_word(record, 0, record.len() / 2)
+}
+
+/// The number of a record: 0 for a free slot, [`REMOVED`] for one that was removed.
+pub(crate) fn number(record: &[u8]) -> u32 {
+    let half = record.len() / 2;
+    let number = read_word(record, half, half);
+    if half == 2 && number == 0xFFFF { REMOVED } else { number }
+}
+
+/// Makes a record of 4 or 8 bytes.
+pub(crate) fn write_record(record: &mut [u8], key: u32, number: u32) {
+    let half = record.len() / 2;
+    write_word(record, 0, half, key);
+    write_word(record, half, half, number);
 }
 
 /// Whether no slot of a program page is free.
-pub(crate) fn is_full(bytes: &[u8]) -> bool {
-    bytes.chunks_exact(RECORD_BYTES).all(|record| word(record, 4) != 0)
+pub(crate) fn is_full(bytes: &[u8], width: u32) -> bool {
+    bytes.chunks_exact(width as usize).all(|record| number(record) != 0)
 }
 
-fn keep_records(bytes: &mut [u8], mask: u32, value: u32) {
-    let gone = if is_full(bytes) { REMOVED } else { 0 };
-    for record in bytes.chunks_exact_mut(RECORD_BYTES) {
-        let number = word(record, 4);
-        if number != 0 && (number == REMOVED || word(record, 0) & mask != value) {
-            record[..4].fill(0);
-            record[4..].copy_from_slice(&gone.to_le_bytes());
+fn keep_records(bytes: &mut [u8], width: u32, mask: u32, value: u32) {
+    let gone = if is_full(bytes, width) { REMOVED } else { 0 };
+    for record in bytes.chunks_exact_mut(width as usize) {
+        let number = number(record);
+        if number != 0 && (number == REMOVED || key(record) & mask != value) {
+            write_record(record, 0, gone);
         }
     }
 }
@@ -73,13 +89,20 @@ mod tests {
 
     #[test]
     fn split_of_a_full_page_leaves_no_slot_that_looks_free() {
-        let record = |key: u32, number: u32| u64::from(key) | u64::from(number) << 32;
-        let emit = |records: [u64; 3]| records.map(u64::to_le_bytes).concat();
-        let mut full = emit([record(1, 5), record(2, 6), record(0, REMOVED)]);
-        Edit::Records { mask: 1, value: 1 }.apply(0, &mut full);
-        assert_eq!(full, emit([record(1, 5), record(0, REMOVED), record(0, REMOVED)]));
-        let mut roomy = emit([record(1, 5), record(2, 6), record(0, 0)]);
-        Edit::Records { mask: 1, value: 0 }.apply(0, &mut roomy);
-        assert_eq!(roomy, emit([record(0, 0), record(2, 6), record(0, 0)]));
+        for bytes in [4, 8] {
+            let emit = |records: [(u32, u32); 3]| {
+                let mut page = std::vec![0; 3 * bytes as usize];
+                page.chunks_exact_mut(bytes as usize)
+                    .zip(records)
+                    .for_each(|(slot, (key, number))| write_record(slot, key, number));
+                page
+            };
+            let mut full = emit([(1, 5), (2, 6), (0, REMOVED)]);
+            Edit::Records { bytes, mask: 1, value: 1 }.apply(0, &mut full);
+            assert_eq!(full, emit([(1, 5), (0, REMOVED), (0, REMOVED)]));
+            let mut roomy = emit([(1, 5), (2, 6), (0, 0)]);
+            Edit::Records { bytes, mask: 1, value: 0 }.apply(0, &mut roomy);
+            assert_eq!(roomy, emit([(0, 0), (2, 6), (0, 0)]));
+        }
     }
 }

@@ -351,7 +351,8 @@ impl<'m> Journal<'m> {
 
     /// Takes over a page that was read; `false`, and nothing changes, when it is not well formed.
     pub fn replace(&mut self, page: &[u8], logical_count: u32, logical_bytes: u32) -> bool {
-        let Some(used) = well_formed(self.shape, page, logical_count, logical_bytes).filter(|&used| used <= self.bytes.len()) else {
+        let Some(used) = well_formed(self.shape, page, logical_count, logical_bytes).filter(|&used| used <= self.bytes.len())
+        else {
             return false;
         };
         self.bytes[..used].copy_from_slice(&page[..used]);
@@ -550,8 +551,7 @@ impl<'m> Journal<'m> {
                 to += record.bytes();
             } else if drops && self.is_chain() && record.is_known() && record.logical != dropped {
                 dropped = record.logical;
-                let note =
-                    Record { at: to, offset: DROP, length: 0, superseded: false, fresh: true, mixed: false, ..record };
+                let note = Record { at: to, offset: DROP, length: 0, superseded: false, fresh: true, mixed: false, ..record };
                 self.write_header(&note);
                 to = note.end();
             }
@@ -705,6 +705,12 @@ impl<'m> Journal<'m> {
     /// Bytes of a logical page that the buffer had before the call.
     pub fn bytes_of(&self, logical: u32) -> u32 {
         self.earlier().filter(|record| record.logical == logical && record.is_patch()).map(|record| record.length).sum()
+    }
+
+    /// Bytes of a logical page that the buffer had before the call, and the medium has not.
+    pub fn fresh_bytes_of(&self, logical: u32) -> u32 {
+        let counts = |record: &Record| record.logical == logical && record.is_patch() && record.fresh;
+        self.earlier().filter(counts).map(|record| record.length).sum()
     }
 
     /// Bytes of the records that count.

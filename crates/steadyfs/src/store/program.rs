@@ -247,7 +247,8 @@ impl<F: Flash> Store<'_, F> {
             let place = self.take_places(HeadIndex::Journal, places);
             let sequence = self.sequence;
             self.sequence += 1;
-            self.programs_since_root += 1;
+            // A long record takes the room of two.
+            self.programs_since_root += (places * self.layout.journal_pages()).div_ceil(self.layout.journal_record_places());
             let start = if self.transaction_start == IDLE { sequence } else { self.transaction_start };
             debug_assert_eq!(self.owed_pages(), 0);
             let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };

@@ -279,6 +279,14 @@ impl<F: Flash> Store<'_, F> {
         if flushes { self.flush_leftover() } else { Ok(()) }
     }
 
+    /// Changes bytes of a logical page: as a [`patch`](Self::patch), or by a [`write`](Self::write) where the medium programs bytes and what the next
+    /// commit would program of the page is as much as half of it. Nothing that can fail follows in the call but its commit.
+    pub fn patch_or_write(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+        let fresh = self.journal.fresh_bytes_of(logical) + bytes.len() as u32;
+        let writes = self.layout.programs_bytes() && 2 * fresh >= self.layout.logical_bytes;
+        if writes { self.write(logical, offset, bytes) } else { self.patch(logical, offset, bytes) }
+    }
+
     /// Whether a page is written at once when bytes at its end complete it, with so many in the journal buffer: where pages are small, with a
     /// quarter of it. What grows on does so elsewhere, and would only fill the buffer here. Where pages are large that gains little, and
     /// the bound of every append would be higher.

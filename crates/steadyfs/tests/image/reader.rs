@@ -255,14 +255,14 @@ impl Volume {
         let (mut entries, mut directories) = (0, 0);
         for bucket in 0..buckets {
             let logical = self.page_of(&header, bucket).expect("a page for each bucket");
-            for record in self.read(logical, 0, PAGE).chunks_exact(8) {
-                let (hashed, number) = (number(record, 0, 4) as u32, small(record, 4, 4));
-                if number == 0 || number == u32::MAX as usize {
+            for record in self.read(logical, 0, PAGE).chunks_exact(4) {
+                let (hashed, number) = (number(record, 0, 2) as u32, small(record, 2, 2));
+                if number == 0 || number == 0xFFFF {
                     continue;
                 }
                 let inode = self.inode(number - 1);
                 let name = self.name(number - 1, &inode);
-                assert_eq!(hash(name.as_bytes()), hashed, "the hash of {name:?}");
+                assert_eq!(hash(name.as_bytes()) & 0xFFFF, hashed, "the hash of {name:?}");
                 assert_eq!(bucket_of(hashed, buckets), bucket, "the bucket of {name:?} among {buckets}");
                 assert_eq!(small(&inode, 8, 4), directory, "the directory of {name:?}");
                 assert!(self.bit(number - 1), "the bit of inode {}", number - 1);
@@ -296,11 +296,29 @@ fn bucket_of(hash: u32, buckets: usize) -> usize {
 fn apply_journal(pages: &mut BTreeMap<usize, Vec<u8>>, journal: &[u8]) {
     let mut at = 2;
     while at < small(journal, 0, 2) {
-        let (logical, offset, length) = (small(journal, at, 3), small(journal, at + 3, 2), small(journal, at + 5, 2));
-        if offset != 0xFFFF {
+        let (logical, offset, length) = record_header(journal, at);
+        at += RECORD_HEADER;
+        if length > 0 {
             let page = pages.entry(logical).or_insert_with(|| vec![0; PAGE]);
-            page[offset..offset + length].copy_from_slice(&journal[at + 7..at + 7 + length]);
+            page[offset..offset + length].copy_from_slice(&journal[at..at + length]);
         }
-        at += 7 + length;
+        at += length;
     }
+}
+
+/// Bits that the largest number below a count has.
+const fn bits(count: usize) -> u32 {
+    usize::BITS - (count - 1).leading_zeros()
+}
+
+/// Bytes of the header of a record of a journal page.
+pub const RECORD_HEADER: usize = (bits(LOGICAL_PAGES) + 2 * bits(PAGE) + 3).div_ceil(8) as usize;
+
+/// Logical page, offset and length of a record of a journal page.
+pub fn record_header(journal: &[u8], at: usize) -> (usize, usize, usize) {
+    let word = small(journal, at, RECORD_HEADER);
+    let field = |from: u32, bits: u32| word >> from & ((1 << bits) - 1);
+    let (logical, page) = (bits(LOGICAL_PAGES), bits(PAGE));
+    assert_eq!(word >> (logical + 2 * page), 0, "bits that are never on the medium");
+    (field(0, logical), field(logical, page), field(logical + page, page))
 }
