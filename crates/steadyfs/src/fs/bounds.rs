@@ -3,7 +3,7 @@
 //! The bytes below are those of the patches with their headers, the pages those that they touch; `docs/design.md` adds them up.
 
 use super::FileSystem;
-use super::inode::REGIONS;
+use super::inode::{NAME_INLINE, REGIONS};
 use super::open::File;
 use super::transaction::CommitOn;
 use crate::cost::{Bound, Cost, Envelope};
@@ -80,12 +80,16 @@ const LEAVE_INODE: Work = patches(4, 318, 151, 2, 3);
 const NOTE: Work = patches(1, 23, 23, 0, 1);
 /// An inode with a long name: its bit, header and name, the extension's bit, header and two pieces.
 const INODE: Work = patches(6, 355, 131, 3, 4);
+/// The same with a name that the inode holds.
+const SHORT_INODE: Work = patches(2, 127, 119, 1, 2);
 /// A record, the directory's count, and growth: regions, a page, the number of buckets; two buckets are written.
 const INSERT: Work = Work { frames: 2, ..patches(10, 261, 151, 1, 8) };
 /// A record less, the directory's count, the inode, its extensions, the list of orphans or of trims.
 const REMOVE: Work = patches(11, 175, 55, 0, 8);
 /// Another name and place: name, lengths, extension, parent.
 const RENAME: Work = patches(9, 360, 131, 3, 4);
+/// The same where the inode holds both names.
+const SHORT_RENAME: Work = patches(3, 90, 71, 1, 1);
 /// Attributes: an extension's bit, header and two pieces, the inode's link.
 const ATTRIBUTES: Work = patches(5, 296, 131, 2, 4);
 /// The last page cut, two index pages copied; size, regions, an inode for the end, its regions, the list.
@@ -121,7 +125,7 @@ impl<F: Flash> FileSystem<'_, F> {
             let (work, first) = self.with_first_steps(call, work, buffer);
             self.store.bound(&work, buffer, failures).plus(&beside).plus(&first)
         };
-        match (self.work_of(call), self.completing(call)) {
+        match (self.work_of(call, self.has_long_names()), self.completing(call)) {
             (Some(work), Some(completing)) if buffer == Buffer::AsItIs => bound_of(work).or(&bound_of(completing)),
             (Some(work), _) => bound_of(work),
             (None, _) => Bound::default().plus(&reads),
@@ -133,8 +137,13 @@ impl<F: Flash> FileSystem<'_, F> {
         if file.inline || file.stamp != self.stamp { Call::Write(bytes) } else { Call::WriteLarge(bytes) }
     }
 
-    /// What a call changes; `None` when it changes nothing.
-    fn work_of(&self, call: Call) -> Option<Work> {
+    /// Whether there may be names that an inode does not hold.
+    fn has_long_names(&self) -> bool {
+        usize::from(self.config().name_bytes_max) > NAME_INLINE
+    }
+
+    /// What a call changes, perhaps with a name that an inode does not hold; `None` when it changes nothing.
+    fn work_of(&self, call: Call, is_long: bool) -> Option<Work> {
         let commit = Work { commits: 1, ..Work::default() };
         let work = match call {
             Call::Read(_) | Call::Open { .. } | Call::List => return None,
@@ -145,9 +154,9 @@ impl<F: Flash> FileSystem<'_, F> {
                 commit.plus(&data).plus(&around_data(call))
             }
             Call::Truncate => commit.plus(&TRUNCATE).plus(&LEAVE_INODE),
-            Call::Create { .. } => commit.plus(&INODE).plus(&INSERT),
+            Call::Create { .. } => commit.plus(if is_long { &INODE } else { &SHORT_INODE }).plus(&INSERT),
             Call::Remove { .. } => commit.plus(&REMOVE),
-            Call::Rename { .. } => commit.plus(&RENAME).plus(&INSERT).plus(&REMOVE),
+            Call::Rename { .. } => commit.plus(if is_long { &RENAME } else { &SHORT_RENAME }).plus(&INSERT).plus(&REMOVE),
             Call::SetAttribute => commit.plus(&ATTRIBUTES),
             Call::Sync => commit,
         };
@@ -162,9 +171,9 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Logical pages that a call may write, the step of the trim list that it may begin with included.
-    pub(super) fn pages_of(&self, call: Call) -> u32 {
+    pub(super) fn pages_of(&self, call: Call, is_long: bool) -> u32 {
         let pages = |work: Work| self.store.pages_of(&if self.lists.trim == 0 { work } else { work.plus(&TRIM) });
-        pages(self.work_of(call).unwrap_or_default()).max(self.completing(call).map_or(0, pages))
+        pages(self.work_of(call, is_long).unwrap_or_default()).max(self.completing(call).map_or(0, pages))
     }
 
     /// Adds what a call begins with: a commit, the orphans of the time before the mount, a step of the trim list.
@@ -173,7 +182,8 @@ impl<F: Flash> FileSystem<'_, F> {
         if work == (Work { commits: 1, ..Work::default() }) {
             return (work, Cost::default());
         }
-        if self.commits_first(call) || (buffer == Buffer::Any && self.commit_on().contains(CommitOn::FULL)) {
+        if self.commits_first(call, self.has_long_names()) || (buffer == Buffer::Any && self.commit_on().contains(CommitOn::FULL))
+        {
             work.commits += 1;
         }
         if self.has_abandoned_orphans() {
@@ -228,7 +238,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Envelopes of calls in a row at the present fill: any `n` of them take at most `burst_ns + n · rate_ns`, for each envelope.
     /// Reads of the file system's own pages are not included, save those of whole-page overwrites.
     pub fn envelopes(&self, call: Call, timing: &Timing) -> [Envelope; 2] {
-        self.store.envelopes(&self.work_of(call).unwrap_or_default(), timing)
+        self.store.envelopes(&self.work_of(call, self.has_long_names()).unwrap_or_default(), timing)
     }
 
     /// Worst case of the root that [`unmount`](Self::unmount) writes.

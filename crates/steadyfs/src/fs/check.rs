@@ -6,19 +6,22 @@
 
 use core::fmt;
 
-use super::inode::{Header, InodeKind, REGIONS, ROOT, Region};
+use super::directory::Found;
+use super::inode::{Header, InodeKind, NAME_BYTES_MAX, REGIONS, ROOT, Region};
 use super::regions::Node;
 use super::transaction::CommitOn;
 use super::{Call, FileSystem, InodeNumber};
 use crate::config::{Config, SPARE_INODES};
 use crate::error::Error;
 use crate::media::{Flash, Geometry};
+use crate::store::edit::Edit;
 
 /// Something that a [check](FileSystem::check) found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Finding {
-    /// A page of the file system's own tables cannot be read, or is not what was written.
+    /// A page of the file system's own tables cannot be read, or is not what was written. One of inodes is emptied by a repair: what was in it is
+    /// lost, and its places can be taken again.
     UnreadableTable {
         /// The logical page.
         logical: u32,
@@ -47,7 +50,8 @@ pub enum Finding {
         /// The directory.
         directory: InodeNumber,
     },
-    /// Nothing names a file or directory. Mended by naming it `lost-` and its number in the root.
+    /// Nothing names a file or directory. Mended by naming it in its directory as its inode says, or, where that cannot be, `lost-` and its
+    /// number in the root.
     Lost {
         /// The file or directory.
         inode: InodeNumber,
@@ -122,6 +126,9 @@ impl Config {
         ((self.files_max + SPARE_INODES).div_ceil(8) + (frames / 10 * 9).div_ceil(8)) as usize
     }
 }
+
+/// Looks at a page before it is taken for lost.
+const LOOKS: u32 = 3;
 
 /// The state of a check.
 struct Check<'c> {
@@ -238,6 +245,10 @@ impl<F: Flash> FileSystem<'_, F> {
         for logical in 0..self.plan.data {
             if !Self::soft(self.store.verify(logical))?.unwrap_or(false) {
                 check.find(Finding::UnreadableTable { logical }, false);
+                if logical >= self.plan.table {
+                    // Its inodes are lost; others take their places.
+                    self.salvage_page(check, logical)?;
+                }
             }
         }
         Ok(())
@@ -400,7 +411,13 @@ impl<F: Flash> FileSystem<'_, F> {
                 return Ok(());
             };
             for slot in 0..super::directory::slots(self.store.layout()) {
-                let Some((hash, number)) = Self::soft(self.read_record(page, slot))? else { break };
+                let mut record = Self::soft(self.read_record(page, slot))?;
+                if record.is_none() {
+                    // The names that are lost are in the inodes.
+                    self.salvage_page(check, page)?;
+                    record = Self::soft(self.read_record(page, slot))?;
+                }
+                let Some((hash, number)) = record else { break };
                 let Some(inode) = number.checked_sub(1).filter(|_| number != u32::MAX) else { continue };
                 match self.check_entry(check, directory, hash, bucket, header.extra, inode)? {
                     Some(kind) => {
@@ -420,6 +437,16 @@ impl<F: Flash> FileSystem<'_, F> {
             self.mend(check, |fs| fs.write_count(directory, entries, subdirectories))?;
         }
         Ok(())
+    }
+
+    /// Puts zeros in the place of what no look can read of a page.
+    fn salvage_page(&mut self, check: &mut Check<'_>, page: u32) -> Result<(), Error> {
+        for _ in 0..LOOKS {
+            if !check.repair || Self::soft(self.store.verify(page))?.unwrap_or(false) {
+                return Ok(());
+            }
+        }
+        self.mend(check, |fs| fs.store.write_edited(page, page, Edit::Salvage))
     }
 
     /// What an entry names, if it is right.
@@ -448,16 +475,45 @@ impl<F: Flash> FileSystem<'_, F> {
             if is_marked(check.named, inode) || !self.taken_or_unreadable(inode)? {
                 continue;
             }
-            let Some(header) = Self::soft(self.read_header(inode))? else { continue };
+            let Some(header) = Self::soft(self.read_header(inode))? else {
+                if self.is_empty_inode(inode)? && check.find(Finding::LeakedInode { inode }, true) {
+                    self.mend(check, |fs| fs.free_inode(inode))?;
+                }
+                continue;
+            };
             if matches!(header.kind, InodeKind::File | InodeKind::Directory) {
                 if check.find(Finding::Lost { inode }, true) {
-                    self.mend(check, |fs| fs.adopt(inode, header))?;
+                    let has_parent = header.parent < self.plan.inode_count && is_marked(check.named, header.parent);
+                    self.mend(check, |fs| fs.name_again(inode, header, has_parent))?;
                 }
             } else if check.find(Finding::LeakedInode { inode }, true) {
                 self.mend(check, |fs| fs.free_inode(inode))?;
             }
         }
         Ok(())
+    }
+
+    /// Whether there is nothing where an inode should be.
+    fn is_empty_inode(&mut self, inode: u32) -> Result<bool, Error> {
+        let (page, at) = self.inode_place(inode);
+        let mut kind = [0];
+        Ok(Self::soft(self.store.read(page, at, &mut kind))?.is_some() && kind == [0])
+    }
+
+    /// Gives a file without a name the one that its inode says, or another one in the root.
+    fn name_again(&mut self, inode: u32, header: Header, has_parent: bool) -> Result<(), Error> {
+        let mut bytes = [0; NAME_BYTES_MAX];
+        let is_directory = header.kind == InodeKind::Directory;
+        if has_parent
+            && !(is_directory && self.holds(inode, header.parent)?)
+            && Self::soft(self.read_name(inode, &header, &mut bytes))?.is_some()
+            && let Ok(name) = core::str::from_utf8(&bytes[..usize::from(header.name_bytes)])
+            && let Some(Found::Free(slot)) = Self::soft(self.find(header.parent, name))?
+        {
+            self.enter(header.parent)?;
+            return self.insert_record(name, inode, slot, is_directory);
+        }
+        self.adopt(inode, header)
     }
 
     /// Gives a file without a name one in the root.
@@ -471,8 +527,8 @@ impl<F: Flash> FileSystem<'_, F> {
         let name = core::str::from_utf8(&bytes).unwrap_or("lost");
         header.parent = ROOT;
         let slot = match self.find(ROOT, name)? {
-            super::directory::Found::Free(slot) => slot,
-            super::directory::Found::At { .. } => return Err(Error::Exists),
+            Found::Free(slot) => slot,
+            Found::At { .. } => return Err(Error::Exists),
         };
         self.write_inode(inode, &mut header, name.as_bytes())?;
         self.enter(ROOT)?;

@@ -1,7 +1,7 @@
 //! Creating, removing, renaming and listing.
 
 use super::directory::{Cursor, Found};
-use super::inode::{Header, InodeKind, MODIFIED_AT, NAME_BYTES_MAX, PARENT_AT, ROOT};
+use super::inode::{Header, InodeKind, MODIFIED_AT, NAME_BYTES_MAX, NAME_INLINE, PARENT_AT, ROOT};
 use super::path::{Place, Target};
 use super::transaction::CommitOn;
 use super::{Call, Change, FileSystem, InodeNumber};
@@ -96,7 +96,7 @@ impl<F: Flash> FileSystem<'_, F> {
             Target::Directory(_) => return Err(Error::Exists),
         };
         let Found::Free(slot) = self.find(directory, name)? else { return Err(Error::Exists) };
-        self.begin(Call::Create { depth: 0 })?;
+        self.begin_named(Call::Create { depth: 0 }, name.len() > NAME_INLINE)?;
         let result = self.create(directory, name, slot, InodeKind::Directory);
         let (inode, _) = self.finish(result, CommitOn::MKDIR, false)?;
         self.notify(Change::Created(inode));
@@ -194,7 +194,7 @@ impl<F: Flash> FileSystem<'_, F> {
             }
             Found::Free(free) => (None, free),
         };
-        self.begin(Call::Rename { depth: 0 })?;
+        self.begin_named(Call::Rename { depth: 0 }, from_name.len().max(to_name.len()) > NAME_INLINE)?;
         let result = self.move_name((source, slot), (target, to_name, free), inode, &mut header, &replaced);
         self.finish(result, CommitOn::RENAME, false)?;
         if let Some((_, other, _)) = replaced {

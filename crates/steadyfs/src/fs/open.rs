@@ -11,7 +11,7 @@
 //! The generation tells a file that is there after a rollback from one whose creation was undone, and which had the same inode.
 
 use super::directory::Found;
-use super::inode::{Header, InodeKind, NEXT_AT, PARENT_AT};
+use super::inode::{Header, InodeKind, NAME_INLINE, NEXT_AT, PARENT_AT};
 use super::path::{Place, Target};
 use super::regions::Node;
 use super::transaction::CommitOn;
@@ -201,7 +201,7 @@ impl<F: Flash> FileSystem<'_, F> {
                 if !self.open.has_room() {
                     return Err(Error::TooManyOpenFiles);
                 }
-                self.begin(Call::Create { depth: 0 })?;
+                self.begin_named(Call::Create { depth: 0 }, name.len() > NAME_INLINE)?;
                 let result = self.create(directory, name, slot, InodeKind::File);
                 let (inode, header) = self.finish(result, CommitOn::CREATE, options.durable)?;
                 self.notify(Change::Created(inode));

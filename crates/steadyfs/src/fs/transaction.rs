@@ -226,10 +226,15 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// Starts a call that changes the volume. What it does first is not undone with the call: each step that succeeded stays.
     pub(super) fn begin(&mut self, call: Call) -> Result<(), Error> {
+        self.begin_named(call, true)
+    }
+
+    /// The same, where no name of the call needs more than an inode unless it `is_long`.
+    pub(super) fn begin_named(&mut self, call: Call, is_long: bool) -> Result<(), Error> {
         self.reload()?;
         self.store.begin()?;
         self.set_mark();
-        if self.commits_first(call) {
+        if self.commits_first(call, is_long) {
             let result = self.store.commit();
             self.step(result)?;
         }
@@ -249,12 +254,12 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Whether the next call begins with a commit.
-    pub(super) fn commits_first(&self, call: Call) -> bool {
+    pub(super) fn commits_first(&self, call: Call, is_long: bool) -> bool {
         let last_pages = self.space.used + PAGES_PER_CALL >= self.capacity();
         let last_inodes = self.space.inodes + INODES_PER_CALL >= self.plan.files_max;
         self.commit_on.contains(CommitOn::FULL)
             && self.store.is_open()
-            && (self.store.pending_room() < self.pages_of(call) || last_pages || last_inodes)
+            && (self.store.pending_room() < self.pages_of(call, is_long) || last_pages || last_inodes)
     }
 
     /// Whether the next call begins with freeing pages of removed files.

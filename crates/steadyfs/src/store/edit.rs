@@ -1,4 +1,4 @@
-//! What a logical page may become while it is copied: the part of a file before a cut, or half of a bucket of records.
+//! What a logical page may become while it is copied: the part of a file before a cut, half of a bucket of records, or what of it can be read.
 
 use super::table::{read_word, write_word};
 
@@ -14,6 +14,8 @@ pub(crate) enum Edit {
         /// Bytes that stay.
         keep: u32,
     },
+    /// What can be read of it; zeros in place of program pages that cannot.
+    Salvage,
     /// The records of `bytes` bytes whose key has `value` under `mask`.
     Records {
         /// Bytes of a record: a key and a number, half of them each.
@@ -33,6 +35,7 @@ impl Edit {
                 let here = (keep as usize).saturating_sub(index as usize * bytes.len()).min(bytes.len());
                 bytes[here..].fill(0);
             }
+            Self::Salvage => {}
             Self::Records { bytes: width, mask, value } => keep_records(bytes, width, mask, value),
         }
     }

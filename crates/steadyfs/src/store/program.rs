@@ -165,8 +165,16 @@ impl<F: Flash> Store<'_, F> {
             }
             Source::Merged { base, offset, bytes } => self.compose_page(logical, base, index, offset, bytes)?,
             Source::Earlier { base } => {
-                self.load_base(logical, base, index)?;
+                if !self.load_base_anyhow(logical, base, index)? {
+                    return Ok(self.lost_content());
+                }
                 self.journal.apply_earlier(logical, index * self.layout.geometry.page_bytes, &mut self.page);
+            }
+            Source::Edited { of, base, edit: Edit::Salvage } => {
+                if !self.load_base_anyhow(of, base, index)? {
+                    self.page.fill(0);
+                }
+                self.journal.apply(of, index * self.layout.geometry.page_bytes, &mut self.page);
             }
             Source::Edited { of, base, edit } => {
                 self.compose_page(of, base, index, 0, &[])?;
@@ -188,9 +196,25 @@ impl<F: Flash> Store<'_, F> {
                 return Ok(Content::Buffer(Tag::carried_check(&old)));
             }
         }
-        // The data is lost; the copy says so by a checksum that cannot match.
+        Ok(self.lost_content())
+    }
+
+    /// The content of a page whose data is lost: it says so by a checksum that cannot match.
+    fn lost_content(&mut self) -> Content {
         self.page.fill(0);
-        Ok(Content::Buffer(!self.flash.checksum(&self.page, 0)))
+        Content::Buffer(!self.flash.checksum(&self.page, 0))
+    }
+
+    /// Makes a page in the page buffer that leaves the journal, without its patches, in several tries; `false` when it can be read no more. Its
+    /// patches must not take the journal's room for ever.
+    fn load_base_anyhow(&mut self, logical: u32, base: Frame, index: u32) -> Result<bool, Error> {
+        for _ in 0..TRIES {
+            match self.load_base(logical, base, index) {
+                Err(Error::Corrupt) => {}
+                result => return result.map(|()| true),
+            }
+        }
+        Ok(false)
     }
 
     /// Reads a tag, several times if it cannot be read; `false` when it never can.

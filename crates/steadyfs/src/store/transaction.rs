@@ -279,12 +279,15 @@ impl<F: Flash> Store<'_, F> {
         if flushes { self.flush_leftover() } else { Ok(()) }
     }
 
-    /// Changes bytes of a logical page: as a [`patch`](Self::patch), or by a [`write`](Self::write) where the medium programs bytes and what the next
-    /// commit would program of the page is as much as half of it. Nothing that can fail follows in the call but its commit.
+    /// Changes bytes of a logical page as a [`patch`](Self::patch), or writes it where the medium programs bytes and what the next commit would
+    /// program of the page is as much as half of it. Never into the cache: a page of inodes there would take what cannot be undone.
     pub fn patch_or_write(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         let fresh = self.journal.fresh_bytes_of(logical) + bytes.len() as u32;
-        let writes = self.layout.programs_bytes() && 2 * fresh >= self.layout.logical_bytes;
-        if writes { self.write(logical, offset, bytes) } else { self.patch(logical, offset, bytes) }
+        let writes = self.layout.programs_bytes()
+            && 2 * fresh >= self.layout.logical_bytes
+            && !self.undo.is_full()
+            && self.pending_room() > 0;
+        if writes { self.write_through(logical, offset, bytes) } else { self.patch(logical, offset, bytes) }
     }
 
     /// Whether a page is written at once when bytes at its end complete it, with so many in the journal buffer: where pages are small, with a
@@ -299,7 +302,7 @@ impl<F: Flash> Store<'_, F> {
         self.may_complete(self.journal.largest().map_or(0, |(_, patched)| patched as u32), bytes)
     }
 
-    /// Writes a page as the call in progress leaves it, because the journal buffer has no room for that.
+    /// Writes a page as the call in progress leaves it, because that takes much of the journal buffer.
     fn write_through(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         let source = Source::Merged { base: self.frame_of(logical)?, offset, bytes };
         self.write_source(logical, &source)
