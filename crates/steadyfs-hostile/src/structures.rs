@@ -151,7 +151,7 @@ fn repeat(ram: &mut Ram, volume: &Volume, page: usize, sealed: bool) {
     }
 }
 
-/// Fills a journal page with records, as far as they go. A header has the bits of each field one behind the other.
+/// Fills a journal page with records, as far as they go. A header has the page in its lowest bits, the others below its three highest.
 fn write_records(page: &mut [u8], widths: [u32; 3], mut choices: Choices<'_>) {
     let header = (widths.iter().sum::<u32>() as usize + 3).div_ceil(8);
     let mut used = 2;
@@ -159,7 +159,8 @@ fn write_records(page: &mut [u8], widths: [u32; 3], mut choices: Choices<'_>) {
         let (logical, offset, length) = (u64::from(choices.byte()), u64::from(choices.word()), usize::from(choices.byte()));
         let length = length.min(page.len() - used - header);
         // What does not fit a field goes into the next one.
-        let word = logical + (offset << widths[0]) + ((length as u64) << (widths[0] + widths[1]));
+        let end = 8 * header as u32 - 3;
+        let word = logical + (offset << (end - widths[2] - widths[1])) + ((length as u64) << (end - widths[2]));
         page[used..used + header].copy_from_slice(&word.to_le_bytes()[..header]);
         let bytes = choices.bytes(length);
         page[used + header..used + header + bytes.len()].copy_from_slice(bytes);

@@ -84,7 +84,7 @@ impl<F: Flash> Store<'_, F> {
     /// the buffer has no room write the page with most bytes, or their own where they are larger than that.
     /// One page with little in the buffer is written as well.
     fn flushes(&self, work: &Work) -> u32 {
-        let most = patched_pages_max(self.layout.journal_bytes);
+        let most = patched_pages_max(&self.layout);
         let turns = (self.journal.patched_pages() + work.pages).saturating_sub(most);
         if work.patch_bytes <= self.journal.room() {
             return turns;

@@ -55,12 +55,15 @@ pub(super) struct Journal<'m> {
     shape: Shape,
 }
 
-/// Bits of each field of a record's header, from the lowest on. Three more, which are never on the medium, say what is known of the record.
+/// Bits of each field of a record's header: the logical page in its lowest ones; in its highest ones three that are never on the medium and say what is
+/// known of the record, and below them length and offset.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     logical: u8,
     offset: u8,
     length: u8,
+    /// Bytes of all of them.
+    header: u8,
 }
 
 impl Shape {
@@ -69,12 +72,14 @@ impl Shape {
         const fn bits(most: u32) -> u8 {
             (u32::BITS - most.leading_zeros()) as u8
         }
-        Self { logical: bits(logical_count - 1), offset: bits(logical_bytes - 1), length: bits(buffer_bytes - 1) }
+        let (logical, offset, length) = (bits(logical_count - 1), bits(logical_bytes - 1), bits(buffer_bytes - 1));
+        let header = (logical + offset + length + 3).div_ceil(8);
+        Self { logical, offset, length, header: if header < 4 { 4 } else { header } }
     }
 
     /// Bytes of a record before its data.
     pub const fn header_bytes(self) -> usize {
-        (self.logical + self.offset + self.length + 3).div_ceil(8) as usize
+        self.header as usize
     }
 }
 
@@ -94,41 +99,39 @@ struct Record {
 }
 
 impl Record {
+    /// Not inlined: a call is shorter.
+    #[inline(never)]
     fn parse(shape: Shape, bytes: &[u8], at: usize) -> Self {
         let header = shape.header_bytes();
-        let mut word = [0; 8];
-        word[..header].copy_from_slice(&bytes[at..at + header]);
-        let mut rest = u64::from_le_bytes(word);
-        let mut take = |bits: u8| {
-            let field = rest as u32 & ((1 << bits) - 1);
-            rest >>= bits;
-            field
-        };
-        let (logical, offset, length) = (take(shape.logical), take(shape.offset), take(shape.length));
-        let (superseded, fresh, mixed) = (take(1) != 0, take(1) != 0, take(1) != 0);
-        let offset = match (length, offset) {
+        let bytes = &bytes[at..at + header];
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let (low, high) = (word(0), word(header - 4));
+        let field = |word: u32, bits: u8| word & ((1 << bits) - 1);
+        let logical = field(low, shape.logical);
+        let length = field(high >> (29 - shape.length), shape.length);
+        let offset = match (length, field(high >> (29 - shape.length - shape.offset), shape.offset)) {
             (0, 0) => DISCARD,
             (0, _) => DROP,
-            _ => offset,
+            (_, offset) => offset,
         };
-        Self { at, header, logical, offset, length, superseded, fresh, mixed }
+        let bit = |bit: u32| high >> bit & 1 != 0;
+        Self { at, header, logical, offset, length, superseded: bit(29), fresh: bit(30), mixed: bit(31) }
     }
 
-    /// Makes its header.
+    /// Makes its header. Not inlined: a call is shorter.
+    #[inline(never)]
     fn emit(&self, shape: Shape, bytes: &mut [u8]) {
         let offset = match self.offset {
             DISCARD => 0,
             DROP => 1,
             offset => offset,
         };
-        let (mut word, mut at) = (0u64, 0);
-        let bits = |bit: bool| u32::from(bit);
-        let fields = [(self.logical, shape.logical), (offset, shape.offset), (self.length, shape.length)];
-        for (field, width) in fields.into_iter().chain([self.superseded, self.fresh, self.mixed].map(|bit| (bits(bit), 1))) {
-            word |= u64::from(field) << at;
-            at += width;
-        }
-        bytes[self.at..self.at + self.header].copy_from_slice(&word.to_le_bytes()[..self.header]);
+        let bits = u32::from(self.superseded) | u32::from(self.fresh) << 1 | u32::from(self.mixed) << 2;
+        let high = bits << 29 | self.length << (29 - shape.length) | offset << (29 - shape.length - shape.offset);
+        let header = &mut bytes[self.at..self.at + self.header];
+        header.fill(0);
+        header[self.header - 4..].copy_from_slice(&high.to_le_bytes());
+        header.iter_mut().zip(self.logical.to_le_bytes()).for_each(|(byte, low)| *byte |= low);
     }
 
     fn is_patch(&self) -> bool {

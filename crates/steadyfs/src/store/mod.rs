@@ -111,8 +111,8 @@ struct Call {
     commits: bool,
     /// A page that had little in the journal was written.
     tidied: bool,
-    /// A root was lost because the device did not answer.
-    lost_root: bool,
+    /// Roots that were lost because the device did not answer.
+    lost_roots: u8,
     /// The program of a commit failed, and may be there all the same.
     perhaps: bool,
 }

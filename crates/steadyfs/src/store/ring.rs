@@ -216,8 +216,8 @@ impl<F: Flash> Store<'_, F> {
             }
             // It may be there or not: another one must follow before a block is used that this one lists. In the next ring block, since a
             // page of this one may be blank.
-            Err(Error::Device) if !self.call.lost_root => {
-                self.call.lost_root = true;
+            Err(Error::Device) if self.call.lost_roots < self.layout.config.failures.max(1) => {
+                self.call.lost_roots += 1;
                 self.ring.next = self.layout.geometry.pages_per_block;
                 Ok(false)
             }

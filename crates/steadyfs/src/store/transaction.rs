@@ -5,14 +5,14 @@ use super::journal::Full;
 use super::program::{Source, check_page};
 use super::undo::Undo;
 use super::{Call, HeadIndex, IDLE, NONE, Store};
-use crate::config::COPIED_MAX;
+use crate::config::{COPIED_MAX, Layout};
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
 
-/// Logical pages with patches in a journal of `bytes` at most. With more, writing one of them would make little room, and a call
-/// might have to write many.
-pub(super) fn patched_pages_max(bytes: u32) -> u32 {
-    (bytes / 16).max(8)
+/// Logical pages with patches in the journal buffer at most. With more, writing one of them would make little room, and a call might have to write
+/// many.
+pub(super) fn patched_pages_max(layout: &Layout) -> u32 {
+    (layout.journal_bytes / if layout.programs_bytes() { 16 } else { 24 }).max(8)
 }
 
 impl<F: Flash> Store<'_, F> {
@@ -240,7 +240,7 @@ impl<F: Flash> Store<'_, F> {
         if self.cache.find_dirty(logical).is_some() {
             return self.write(logical, offset, bytes);
         }
-        let most = patched_pages_max(self.layout.journal_bytes);
+        let most = patched_pages_max(&self.layout);
         if !self.journal.patches(logical) && self.journal.patched_pages() >= most {
             self.flush_next()?;
         }

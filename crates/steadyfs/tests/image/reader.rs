@@ -318,7 +318,7 @@ pub const RECORD_HEADER: usize = (bits(LOGICAL_PAGES) + 2 * bits(PAGE) + 3).div_
 pub fn record_header(journal: &[u8], at: usize) -> (usize, usize, usize) {
     let word = small(journal, at, RECORD_HEADER);
     let field = |from: u32, bits: u32| word >> from & ((1 << bits) - 1);
-    let (logical, page) = (bits(LOGICAL_PAGES), bits(PAGE));
-    assert_eq!(word >> (logical + 2 * page), 0, "bits that are never on the medium");
-    (field(0, logical), field(logical, page), field(logical + page, page))
+    let (logical, page, end) = (bits(LOGICAL_PAGES), bits(PAGE), 8 * RECORD_HEADER as u32 - 3);
+    assert_eq!(word >> end, 0, "bits that are never on the medium");
+    (field(0, logical), field(end - 2 * page, page), field(end - page, page))
 }
