@@ -308,6 +308,8 @@ impl<F: Flash> Store<'_, F> {
                     self.blocks.set_state(old, State::Used);
                 }
                 self.blocks.set_state(block, State::Active);
+                // It was erased since the root, which nothing else tells.
+                self.blocks.add_wear(block);
             }
         }
         let tag = Tag { sequence: base + u64::from(distance), logical, kind, aux };

@@ -50,7 +50,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Makes an empty volume. Everything on the medium is lost.
     ///
     /// # Cost
-    /// One look at each block's mark and one read; `ring_count + 2` erases; `root_programs + 2` programs.
+    /// One look at each block's mark and one read; where the medium programs bytes, and a block begins with no page, reads of one or two records; `ring_count + 2` erases; `root_programs + 2` programs.
     ///
     /// # Power loss
     /// The medium is not formatted until the last program.
@@ -89,7 +89,10 @@ impl<'m, F: Flash> Store<'m, F> {
             if state == State::Free {
                 // No volume lives to see half of them.
                 let tag = self.read_tagged(block * pages_per_block, Kinds::ALL)?;
-                newest = tag.map_or(newest, |tag| newest.max(tag.sequence));
+                newest = newest.max(match tag {
+                    Some(tag) => tag.sequence,
+                    None => self.first_of_chain(block)?,
+                });
             }
         }
         if newest >= SEQUENCE_MAX / 2 {
@@ -103,6 +106,22 @@ impl<'m, F: Flash> Store<'m, F> {
             self.sequence = newest + u64::from(block_count * pages_per_block) * 4 + 0x1_0000;
         }
         Ok(())
+    }
+
+    /// The sequence of the first record of a chain in a block that can be read; 0 when there is none.
+    fn first_of_chain(&mut self, block: BlockIndex) -> Result<u64, Error> {
+        if !self.layout.programs_bytes() {
+            return Ok(0);
+        }
+        let capacity = self.layout.journal_places();
+        for place in 0..capacity.min(2 * self.layout.journal_record_places() + 1) {
+            match self.read_chain_record(TRIES, block * capacity + place)? {
+                Some(record) => return Ok(record.tag.sequence),
+                None if self.page_buffer_is_blank() => break,
+                None => {}
+            }
+        }
+        Ok(0)
     }
 
     /// Erases the first good blocks for superblocks and ring. Whatever roots an earlier volume had in other blocks: nobody looks there.
