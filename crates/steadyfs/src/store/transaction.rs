@@ -12,7 +12,7 @@ use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
 /// Logical pages with patches in the journal buffer at most. With more, writing one of them would make little room, and a call might have to write
 /// many.
 pub(super) fn patched_pages_max(layout: &Layout) -> u32 {
-    (layout.journal_bytes / if layout.programs_bytes() { 16 } else { 24 }).max(8)
+    (layout.journal_bytes / if layout.programs_bytes() { 16 } else { 32 }).max(8)
 }
 
 impl<F: Flash> Store<'_, F> {
