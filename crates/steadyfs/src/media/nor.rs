@@ -134,7 +134,9 @@ impl<N: NorFlash> Flash for NorPages<N> {
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         let used = data.iter().rposition(|&byte| byte != 0xFF).map_or(0, |last| last + 1);
-        self.chip.program(self.data_address(page), &data[..used])?;
+        if used > 0 {
+            self.chip.program(self.data_address(page), &data[..used])?;
+        }
         self.chip.program(self.tag_address(page), tag)
     }
 

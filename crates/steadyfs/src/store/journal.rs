@@ -442,7 +442,7 @@ impl<'m> Journal<'m> {
     /// Adds a patch. In a chain one that changes few bytes of an earlier patch has these alone.
     pub fn insert(&mut self, logical: u32, offset: u32, data: &[u8]) -> Result<(), Full> {
         let (from, to) = self.differing(logical, offset, data);
-        if from < to || data.is_empty() { self.append(logical, offset + from as u32, &data[from..to]) } else { Ok(()) }
+        if from < to { self.append(logical, offset + from as u32, &data[from..to]) } else { Ok(()) }
     }
 
     /// The part of a patch that changes what the buffer says already: all of it where no earlier patch has all of these bytes, or the call in
