@@ -505,7 +505,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let mut bytes = [0; NAME_BYTES_MAX];
         let is_directory = header.kind == InodeKind::Directory;
         if has_parent
-            && !(is_directory && self.holds(inode, header.parent)?)
+            && (!is_directory || Self::soft(self.holds(inode, header.parent))? == Some(false))
             && Self::soft(self.read_name(inode, &header, &mut bytes))?.is_some()
             && let Ok(name) = core::str::from_utf8(&bytes[..usize::from(header.name_bytes)])
             && let Some(Found::Free(slot)) = Self::soft(self.find(header.parent, name))?
