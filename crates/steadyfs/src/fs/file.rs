@@ -117,7 +117,7 @@ impl<F: Flash> FileSystem<'_, F> {
             // The larger patch last: if it fills the journal, the inode's page is written with both.
             self.note_change(file, end)?;
             let (page, at) = self.inode_place(file.inode());
-            return self.store.patch_or_write(page, at + AREA_AT + offset as u32, data);
+            return self.store.patch_or_write_through(page, at + AREA_AT + offset as u32, data);
         }
         if file.inline {
             self.leave_inode(file)?;

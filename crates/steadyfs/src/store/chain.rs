@@ -107,8 +107,25 @@ impl<F: Flash> Store<'_, F> {
         Ok(None)
     }
 
+    /// The first record of a chain that can be read at some places of a block, and its place there; none lies behind a blank one.
+    pub(super) fn find_chain_record(
+        &mut self,
+        block: BlockIndex,
+        places: Range<u32>,
+    ) -> Result<Option<(u32, ChainRecord)>, Error> {
+        let capacity = self.head_capacity(HeadIndex::Journal);
+        for place in places.start..places.end.min(capacity) {
+            match self.read_chain_record(TRIES, block * capacity + place)? {
+                Some(record) => return Ok(Some((place, record))),
+                None if self.page_buffer_is_blank() => break,
+                None => {}
+            }
+        }
+        Ok(None)
+    }
+
     /// Whether the page buffer has nothing but ones.
-    pub(super) fn page_buffer_is_blank(&self) -> bool {
+    fn page_buffer_is_blank(&self) -> bool {
         self.page.iter().all(|&byte| byte == 0xFF)
     }
 

@@ -216,19 +216,18 @@ impl<F: Flash> Store<'_, F> {
     /// Makes a cursor at the first record of a chain from a place on. One that lies behind a damaged one tells by its number that something is
     /// lost: a page that is lost may take the beginning of a record behind it.
     fn look_in_chain(&mut self, cursor: &mut Option<Cursor>, block: u32, next: u32, base: u64) -> Result<(), Error> {
-        let capacity = self.head_capacity(HeadIndex::Journal);
-        for next in next..(next + 2 * self.layout.journal_record_places() + 1).min(capacity) {
-            match self.read_chain_record(TRIES, block * capacity + next)? {
-                Some(record) if self.is_new(&record.tag, Some(HeadIndex::Journal), base) => {
-                    *cursor = Some(Cursor { places: record.places() as u16, ..self.cursor(&record.tag, block, next, base) });
-                    break;
-                }
-                // A chain of long ago.
-                Some(_) if next == 0 => break,
-                // Nothing lies behind the end.
-                None if self.page_buffer_is_blank() => break,
-                _ => {}
+        let end = next + 2 * self.layout.journal_record_places() + 1;
+        let mut from = next;
+        while let Some((next, record)) = self.find_chain_record(block, from..end)? {
+            if self.is_new(&record.tag, Some(HeadIndex::Journal), base) {
+                *cursor = Some(Cursor { places: record.places() as u16, ..self.cursor(&record.tag, block, next, base) });
+                break;
             }
+            if next == 0 {
+                // A chain of long ago.
+                break;
+            }
+            from = next + 1;
         }
         Ok(())
     }

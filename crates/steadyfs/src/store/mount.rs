@@ -113,15 +113,8 @@ impl<'m, F: Flash> Store<'m, F> {
         if !self.layout.programs_bytes() {
             return Ok(0);
         }
-        let capacity = self.layout.journal_places();
-        for place in 0..capacity.min(2 * self.layout.journal_record_places() + 1) {
-            match self.read_chain_record(TRIES, block * capacity + place)? {
-                Some(record) => return Ok(record.tag.sequence),
-                None if self.page_buffer_is_blank() => break,
-                None => {}
-            }
-        }
-        Ok(0)
+        let found = self.find_chain_record(block, 0..2 * self.layout.journal_record_places() + 1)?;
+        Ok(found.map_or(0, |(_, record)| record.tag.sequence))
     }
 
     /// Erases the first good blocks for superblocks and ring. Whatever roots an earlier volume had in other blocks: nobody looks there.

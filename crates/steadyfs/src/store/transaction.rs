@@ -281,7 +281,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Changes bytes of a logical page as a [`patch`](Self::patch), or writes it where the medium programs bytes and what the next commit would
     /// program of the page is as much as half of it. Never into the cache: a page of inodes there would take what cannot be undone.
-    pub fn patch_or_write(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+    pub fn patch_or_write_through(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         let fresh = self.journal.fresh_bytes_of(logical) + bytes.len() as u32;
         let writes = self.layout.programs_bytes()
             && 2 * fresh >= self.layout.logical_bytes
