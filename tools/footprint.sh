@@ -63,9 +63,9 @@ build_footprint() {
     cp "$CARGO_TARGET_DIR/$target/release/footprint" "$images/${1:-none}-$2"
 }
 
-# Counts instructions: features, opt-level. The simulated chip is a file in the directory in which QEMU runs.
+# Counts instructions: further features, opt-level. The simulated chip is a file in the directory in which QEMU runs.
 count_cycles() {
-    build cycles "$1" "$2"
+    build cycles "$all${1:+,$1}" "$2"
     local image=$images/cycles-${1:-none}-$2
     cp "$CARGO_TARGET_DIR/$target/release/cycles" "$image"
     (cd "$scratch" && timeout 300 qemu-system-arm -M mps2-an385 -nographic -monitor none -serial none -icount shift=6 \
@@ -78,8 +78,21 @@ if [ "$mode" = --check ]; then
     levels=$(sed -n 's/.*`opt-level = "\([zs]\)"`.*/\1/p' "$root/docs/footprint.md" | head -n 1)
     [ -n "$levels" ] || { echo "error: docs/footprint.md does not say its opt-level" >&2; exit 1; }
 fi
+# The features of the file system beside the medium; report.py knows them as well.
+all=long-names,truncate,cache,scrub,wear-levelling
+images_of=("" "nand,$all" "nor,$all" "nand,logger,$all" nand,logger nand,reader)
+if [ "$mode" = --write ]; then
+    # What each of them costs.
+    images_of+=("both,$all")
+    for feature in ${all//,/ }; do
+        rest=,$all,
+        rest=${rest/,$feature,/,}
+        rest=${rest#,}
+        images_of+=("nand,${rest%,}")
+    done
+fi
 for level in $levels; do
-    for features in "" nand nor nand,logger nand,reader; do build_footprint "$features" "$level"; done
+    for features in "${images_of[@]}"; do build_footprint "$features" "$level"; done
 done
 
 rm -f "$images"/cycles-*.txt

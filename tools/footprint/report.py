@@ -18,7 +18,16 @@ LIMITS = {
 # Targets that are not reached yet: printed, not failed.
 OPEN = {"Code, NAND, a logger", "RAM, 1 MiB NOR"}
 TOLERANCE = 0.02
-CALLS = ["format", "mount", "open", "write", "append", "read", "truncate", "sync", "remove", "list", "stat"]
+CALLS = [
+    *["format", "mount", "open", "write", "append", "read", "truncate", "sync", "remove", "list", "stat", "unmount"],
+    *["create_dir", "rename", "set_attribute", "reserve", "rollback", "maintain", "scrub", "check", "repair", "bound"],
+]
+# The features that the firmware may have beside the medium; tools/footprint.sh builds it with all, with none, and without each.
+FEATURES = ["long-names", "truncate", "cache", "scrub", "wear-levelling"]
+ALL = ",".join(FEATURES)
+# Functions that call a function of the caller.
+CALLBACKS = re.compile(r"::notify|::repair::|::look_through|>::check(_pages?)?$|::mark_found|::check::Check>::")
+CODE = (".text", ".rodata")
 
 
 def tool(name, *arguments):
@@ -111,8 +120,8 @@ class Image:
         for function in graph:
             # Addresses of functions are odd in this instruction set.
             callees = {word - 1 for word in loaded.get(function, ())} & code
-            # The observer is the caller's own code.
-            is_observed = any("::notify" in name for (name, address) in self.symbols if address == function)
+            # The observer, and what a check tells its findings, is the caller's own code.
+            is_observed = any(CALLBACKS.search(name) for (name, address) in self.symbols if address == function)
             if function in through_pointer and not callees and not is_observed:
                 sys.exit(f"error: the function at {function:#x} calls through a pointer that it does not load itself")
             graph[function] = graph[function] & code | callees
@@ -140,14 +149,14 @@ class Image:
 
 def measure(images, level):
     """Rows of the table, and the NAND image."""
-    names = ("none", "nand", "nor", "nand,logger", "nand,reader")
-    none, nand, nor, logger, reader = (Image(images / f"{name}-{level}") for name in names)
-    code = (".text", ".rodata")
+    names = ("none", f"nand,{ALL}", f"nor,{ALL}", f"nand,logger,{ALL}", "nand,logger", "nand,reader")
+    none, nand, nor, logger, lean, reader = (Image(images / f"{name}-{level}") for name in names)
     rows = {
-        "Code, NAND": nand.section(*code) - none.section(*code),
-        "Code, NAND, a logger": logger.section(*code) - none.section(*code),
-        "Code, NAND, reading only": reader.section(*code) - none.section(*code),
-        "Code, NOR": nor.section(*code) - none.section(*code),
+        "Code, NAND": nand.section(*CODE) - none.section(*CODE),
+        "Code, NAND, a logger": logger.section(*CODE) - none.section(*CODE),
+        "Code, NAND, a logger without features": lean.section(*CODE) - none.section(*CODE),
+        "Code, NAND, reading only": reader.section(*CODE) - none.section(*CODE),
+        "Code, NOR": nor.section(*CODE) - none.section(*CODE),
         "of the code, compiler's runtime": nand.bytes_of(lambda name: re.match(r"compiler_builtins|__|mem", name)),
         "Static RAM": nand.section(".data", ".bss") - none.section(".data", ".bss"),
     }
@@ -170,11 +179,24 @@ def measure(images, level):
     return rows, nand
 
 
+def feature_costs(images, level):
+    """Bytes of code on NAND that each feature takes."""
+    def code(features):
+        return Image(images / f"{features}-{level}").section(*CODE)
+
+    whole = code(f"nand,{ALL}")
+    costs = {"nor": code(f"both,{ALL}") - whole}
+    for feature in FEATURES:
+        costs[feature] = whole - code(",".join(["nand", *(other for other in FEATURES if other != feature)]))
+    return costs
+
+
 NOTES = {
-    "Code, NAND": "all calls, on-chip page copy",
+    "Code, NAND": "everything that is public, on-chip page copy",
+    "Code, NAND, a logger without features": "the same calls; what is refused then: [features](#features)",
     "Code, NAND, a logger": "`format`, `mount`, `open`, `write`, `append`, `read`, `truncate`, `sync`, `close`, `remove`, `list`, `stat`",
     "Code, NAND, reading only": "`Reader`: `mount`, `open`, `read`, `close`, `list`, `stat`",
-    "Code, NOR": "all calls, with the layer that makes NOR look like NAND",
+    "Code, NOR": "everything that is public, with the layer that makes NOR look like NAND",
     "of the code, compiler's runtime": "memory copies, which most firmware has anyway",
     "Static RAM": "",
     "RAM, 128 MiB NAND": "2,048-byte pages, 64 a block, 1,024 blocks",
@@ -196,13 +218,13 @@ the RAM of the two larger samples or the instructions of an overwrite exceed the
 
 No panic machinery and no formatting is linked: a failed assertion is one trapping instruction.
 
+{features}
 {instructions}
 ## Method
 - Compiler: {compiler}; `opt-level = "{level}"`, `lto = "fat"`, `codegen-units = 1`, `-Cpanic=immediate-abort`,
   and the core library built with the same settings (`-Zbuild-std=core`). {comparison}
-- Code: `.text` and `.rodata` of the firmware in `tools/footprint`, less those of the same firmware without the calls. All calls are those of a
-  logger and `reserve`, `create_dir`, `rename`, `remove_dir`, `attribute`, `set_attribute`, `poll`, `rollback` and `maintain`, with arguments,
-  geometry and driver hidden from the optimiser. The calls' entries are counted; what the drivers do is not.
+- Code: `.text` and `.rodata` of the firmware in `tools/footprint`, less those of the same firmware without the calls. Everything is what is public in
+  `FileSystem`, the bounds and `check` with its repairs included, with arguments, geometry and driver hidden from the optimiser. The calls' entries are counted; what the drivers do is not.
 - RAM: `Config::memory_bytes` and the size of `FileSystem` for the 32-bit target, both computed by the compiler and read from
   the symbol table. Static RAM: the same difference as for code, of `.data` and `.bss`.
 - Stack: the deepest chain of frames below the call, from the compiler's `.stack_sizes` and the disassembled calls. There is no
@@ -213,7 +235,32 @@ No panic machinery and no formatting is linked: a failed assertion is one trappi
 """
 
 
-def write(path, rows, compiler, level, comparison, without_frame, instructions):
+WITHOUT = {
+    "nor": "a medium that programs bytes is refused: `ConfigError::ProgramsBytes`",
+    "long-names": "names of more than 64 bytes are refused: `Error::Unsupported`",
+    "truncate": "cutting a file that is not empty is refused: `Error::Unsupported`",
+    "cache": "no memory can be lent in which writes in part wait",
+    "scrub": "what the ECC corrects is counted, and nothing moves for it",
+    "wear-levelling": "data at rest stays where it is; new data goes to the least worn block all the same",
+}
+
+FEATURES_SECTION = """\
+## Features
+
+Bytes of code on NAND that each feature takes of everything, and what a build without it does. All are on by default. A call that is never made takes
+nothing anyway: the linker leaves it out.
+
+| feature | bytes | without it |
+|---|---:|---|
+{rows}
+"""
+
+
+def features_section(costs):
+    return FEATURES_SECTION.format(rows="\n".join(f"| `{name}` | {cost:,} | {WITHOUT[name]} |" for name, cost in costs.items()))
+
+
+def write(path, rows, compiler, level, comparison, without_frame, features, instructions):
     lines = []
     for label, value in rows.items():
         limit = f"{LIMITS[label]:,}" if label in LIMITS else ""
@@ -225,6 +272,7 @@ def write(path, rows, compiler, level, comparison, without_frame, instructions):
         level=level,
         comparison=comparison,
         assembler=assembler,
+        features=features,
         instructions=instructions,
     )
     path.write_text(text)
@@ -294,7 +342,8 @@ def main():
     fast = cycles.measure(images / f"cycles-fast-checksum-{level}.txt")
     sizes = [Image(images / f"cycles-{features}-{level}").section(".text", ".rodata") for features in ("none", "fast-checksum")]
     section = cycles.section(instructions, fast, sizes[1] - sizes[0])
-    write(path, rows, compiler, level, other, nand.without_frame, section)
+    features = features_section(feature_costs(images, level))
+    write(path, rows, compiler, level, other, nand.without_frame, features, section)
     for line in above_limits(rows):
         print(line)
 

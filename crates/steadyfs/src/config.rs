@@ -1,6 +1,7 @@
 //! Settings, and the numbers derived from them and the geometry.
 
 use crate::error::ConfigError;
+use crate::features::NOR;
 use crate::media::{Geometry, TAG_BYTES};
 use crate::store::journal::Shape;
 
@@ -203,7 +204,7 @@ impl Layout {
         if !page.is_power_of_two() || page < 256 || page > 16_384 {
             return Err(ConfigError::PageBytes);
         }
-        if geometry.programs_bytes && !cfg!(feature = "nor") {
+        if geometry.programs_bytes && !NOR {
             return Err(ConfigError::ProgramsBytes);
         }
         if pages < 4 || pages > 256 || blocks < 16 || blocks > 0x10_0000 {
@@ -366,7 +367,7 @@ impl Layout {
 
     /// Whether the medium programs bytes, which a build without the feature `nor` knows not to be so.
     pub(crate) const fn programs_bytes(&self) -> bool {
-        cfg!(feature = "nor") && self.geometry.programs_bytes
+        NOR && self.geometry.programs_bytes
     }
 
     /// Bytes of each page of a leaf that take changes.

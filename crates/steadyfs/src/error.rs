@@ -58,6 +58,8 @@ pub enum Error {
     AttributesTooLarge,
     /// The memory lent for a check is smaller than [`Config::check_bytes`](crate::Config::check_bytes).
     ScratchTooSmall,
+    /// The call, or what it meets on the volume, needs a cargo feature that this build is without: a long name, or cutting a file.
+    Unsupported,
 }
 
 impl fmt::Display for Error {
@@ -88,6 +90,7 @@ impl fmt::Display for Error {
             Error::NotWritable => "the file was not opened for writing, or an option needs write",
             Error::TooManyOpenFiles => "the table of open files is full",
             Error::ScratchTooSmall => "the memory lent for the check is smaller than Config::check_bytes",
+            Error::Unsupported => "needs a cargo feature that this build is without: long-names or truncate",
             Error::AttributesTooLarge => "the attributes of one file take more than 248 bytes",
         };
         f.write_str(text)

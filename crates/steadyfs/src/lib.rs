@@ -54,6 +54,7 @@ pub mod guide {}
 mod config;
 mod cost;
 mod error;
+mod features;
 mod format;
 mod fs;
 pub mod media;
@@ -67,4 +68,4 @@ pub use fs::{
     Budget, Call, Change, Checked, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind, NAME_BYTES_MAX,
     OPEN_FILE_BYTES, OpenOptions, Place, ROOT, Reader, Stat, Usage,
 };
-pub use store::{Access, BlockInfo, BlockState, Damage, Description, Health};
+pub use store::{Access, BlockInfo, BlockState, Damage, Description, Health, Verify};

@@ -38,7 +38,7 @@ mod calls {
     #[cfg(feature = "nor")]
     use crate::driver::{NorChip as Chip, nor as chip};
     use steadyfs::media::Flash;
-    use steadyfs::{Access, Budget, CommitOn, Config, Cursor, File, FileSystem, OpenOptions, Reader};
+    use steadyfs::{Access, Budget, Call, Change, CommitOn, Config, Cursor, File, FileSystem, Finding, OpenOptions, Reader, Verify};
 
     /// Makes every call of the image once. Names, offsets and options are opaque, so that no path is optimised away.
     pub fn every_one() {
@@ -47,7 +47,15 @@ mod calls {
             return only_reading(memory);
         }
         call_format(memory);
+        let mut observer = |change: Change| {
+            black_box(change);
+        };
         let Some(mut fs) = call_mount(memory) else { return };
+        if !cfg!(feature = "logger") {
+            fs.set_observer(&mut observer);
+            #[cfg(feature = "cache")]
+            call_lend_cache(&mut fs);
+        }
         let Some(mut file) = call_open(&mut fs) else { return };
         call_write(&mut fs, &mut file);
         call_append(&mut fs, &mut file);
@@ -60,7 +68,19 @@ mod calls {
         call_stat(&mut fs);
         if !cfg!(feature = "logger") {
             all_others(&mut fs);
+            call_unmount(fs);
         }
+    }
+
+    #[inline(never)]
+    fn call_unmount(fs: FileSystem<'_, Chip>) {
+        black_box(fs.unmount().is_ok());
+    }
+
+    #[cfg(feature = "cache")]
+    #[inline(never)]
+    fn call_lend_cache(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.lend_cache(black_box(&mut [])).is_ok());
     }
 
     fn all_others(fs: &mut FileSystem<'_, Chip>) {
@@ -72,9 +92,79 @@ mod calls {
         call_remove_dir(fs);
         call_set_attribute(fs);
         call_attribute(fs);
+        call_attributes(fs);
+        call_by_inode(fs);
+        call_set_modified(fs);
         call_poll(fs);
         call_rollback(fs);
         call_maintain(fs);
+        #[cfg(feature = "scrub")]
+        call_scrub(fs);
+        call_check(fs);
+        call_repair(fs);
+        call_bound(fs);
+        call_describe(fs);
+    }
+
+    /// The caller's own code, which costs nothing here.
+    #[inline(never)]
+    fn see(finding: Finding) {
+        black_box(finding);
+    }
+
+    #[inline(never)]
+    fn call_attributes(fs: &mut FileSystem<'_, Chip>) {
+        let see = |key: &str, value: &[u8]| {
+            black_box((key, value));
+        };
+        black_box(fs.attributes(black_box(0), see).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_by_inode(fs: &mut FileSystem<'_, Chip>) {
+        let Ok(file) = fs.open_inode(black_box(1), black_box(OpenOptions::WRITE)) else { return };
+        black_box(fs.flush(&file).is_ok());
+        call_close(fs, file);
+        black_box(fs.stat_inode(black_box(1)).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_set_modified(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.set_modified(black_box(0), black_box(0)).is_ok());
+    }
+
+    #[cfg(feature = "scrub")]
+    #[inline(never)]
+    fn call_scrub(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.scrub(Budget::TimeNs(black_box(0))).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_check(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.check(black_box(&mut []), black_box(true), &mut see).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_repair(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.repair(black_box(&mut []), &mut see).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_bound(fs: &mut FileSystem<'_, Chip>) {
+        let call = black_box(Call::Write(1));
+        black_box(fs.bound(call));
+        black_box(fs.bound_with_failures(call, black_box(1)));
+        black_box(fs.bound_at_fill(call, black_box(1)));
+        black_box(fs.envelopes(call, &fs.flash().timing()));
+        black_box((fs.unmount_cost(), fs.mount_bound()));
+    }
+
+    /// What costs no flash time.
+    #[inline(never)]
+    fn call_describe(fs: &mut FileSystem<'_, Chip>) {
+        fs.set_verify(black_box(Verify::Metadata));
+        black_box((fs.describe(), fs.block(black_box(0)), fs.health(), fs.usage(), fs.size_max(), fs.has_changes()));
+        black_box((fs.damage(), fs.is_settled()));
     }
 
     fn only_reading(memory: &mut [u8]) {

@@ -1,30 +1,17 @@
 //! RAM of sample volumes, as arrays whose sizes the symbol table tells. They are reserved in a section of their own and
 //! not counted as the firmware's.
 
-use crate::driver::{Nand, Nor, NorChip};
 use core::mem::{MaybeUninit, size_of};
 use steadyfs::media::Geometry;
-use steadyfs::media::nor::{NorPages, page_bytes_for};
-use steadyfs::{Config, File, FileSystem};
+use steadyfs::File;
+#[cfg(any(feature = "nand", feature = "nor"))]
+use steadyfs::{Config, FileSystem};
 
 /// 128 MiB of NAND.
 pub const NAND_128_MIB: Geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
-/// 16 MiB of NOR in blocks of 64 KiB.
-pub const NOR_16_MIB: Geometry = nor_geometry(64 << 10, 256);
-/// 1 MiB of NOR in blocks of 4 KiB.
-pub const NOR_1_MIB: Geometry = nor_geometry(4 << 10, 256);
-
-const fn nor_geometry(block_bytes: u32, block_count: u32) -> Geometry {
-    let page_bytes = page_bytes_for(block_bytes);
-    Geometry {
-        page_bytes,
-        pages_per_block: NorPages::<Nor>::pages_per_block(block_bytes, page_bytes),
-        block_count,
-        programs_bytes: cfg!(feature = "nor"),
-    }
-}
 
 /// Bytes of tables and buffers with the default settings.
+#[cfg(any(feature = "nand", feature = "nor"))]
 const fn memory_bytes(geometry: &Geometry) -> usize {
     let config = Config::for_geometry(geometry);
     assert!(config.check(geometry).is_ok());
@@ -41,9 +28,35 @@ macro_rules! sample {
     };
 }
 
-sample!(sample_tables_nand_128_mib, memory_bytes(&NAND_128_MIB));
-sample!(sample_tables_nor_16_mib, memory_bytes(&NOR_16_MIB));
-sample!(sample_tables_nor_1_mib, memory_bytes(&NOR_1_MIB));
-sample!(sample_state_nand, size_of::<FileSystem<'static, Nand>>());
-sample!(sample_state_nor, size_of::<FileSystem<'static, NorChip>>());
+#[cfg(feature = "nand")]
+mod nand {
+    use super::*;
+    use crate::driver::Nand;
+
+    sample!(sample_tables_nand_128_mib, memory_bytes(&NAND_128_MIB));
+    sample!(sample_state_nand, size_of::<FileSystem<'static, Nand>>());
+}
+
+#[cfg(feature = "nor")]
+mod nor {
+    use super::*;
+    use crate::driver::{Nor, NorChip};
+    use steadyfs::media::nor::{NorPages, page_bytes_for};
+
+    /// 16 MiB of NOR in blocks of 64 KiB.
+    const NOR_16_MIB: Geometry = nor_geometry(64 << 10, 256);
+    /// 1 MiB of NOR in blocks of 4 KiB.
+    const NOR_1_MIB: Geometry = nor_geometry(4 << 10, 256);
+
+    const fn nor_geometry(block_bytes: u32, block_count: u32) -> Geometry {
+        let page_bytes = page_bytes_for(block_bytes);
+        let pages_per_block = NorPages::<Nor>::pages_per_block(block_bytes, page_bytes);
+        Geometry { page_bytes, pages_per_block, block_count, programs_bytes: true }
+    }
+
+    sample!(sample_tables_nor_16_mib, memory_bytes(&NOR_16_MIB));
+    sample!(sample_tables_nor_1_mib, memory_bytes(&NOR_1_MIB));
+    sample!(sample_state_nor, size_of::<FileSystem<'static, NorChip>>());
+}
+
 sample!(sample_handle, size_of::<File>());

@@ -23,6 +23,7 @@ use super::regions::Node;
 use super::{Entry, FileSystem};
 use crate::config::{INODE_BYTES, Layout};
 use crate::error::Error;
+use crate::features::LONG_NAMES;
 use crate::media::Flash;
 use crate::store::edit::{self, Edit, REMOVED, is_full};
 
@@ -264,6 +265,9 @@ impl<F: Flash> FileSystem<'_, F> {
         let length = usize::from(header.name_bytes);
         self.store.read(page, at + NAME_AT, &mut name[..length.min(NAME_INLINE)])?;
         if length > NAME_INLINE {
+            if !LONG_NAMES {
+                return Err(Error::Unsupported);
+            }
             let (page, at) = self.extension_place(header.name_more)?;
             self.store.read(page, at, &mut name[NAME_INLINE..length])?;
         }
@@ -315,6 +319,9 @@ impl<F: Flash> FileSystem<'_, F> {
         header.name_bytes = name.len() as u8;
         if name.len() <= NAME_INLINE {
             return self.remove_extension(core::mem::take(&mut header.name_more));
+        }
+        if !LONG_NAMES {
+            return Err(Error::Unsupported);
         }
         if header.name_more == 0 {
             header.name_more = self.add_extension(inode)?;

@@ -5,6 +5,7 @@ use super::open::File;
 use super::transaction::CommitOn;
 use super::{Call, Change, FileSystem};
 use crate::error::Error;
+use crate::features::TRUNCATE;
 use crate::media::Flash;
 
 impl<F: Flash> FileSystem<'_, F> {
@@ -49,7 +50,7 @@ impl<F: Flash> FileSystem<'_, F> {
             let step = ((logical_bytes - within) as usize).min(length - done);
             let target = &mut data[done..done + step];
             match self.page_of(&mut file.node, file_page)? {
-                Some(logical) => self.store.read(logical, within, target)?,
+                Some(logical) => self.store.read_content(logical, within, target)?,
                 None => target.fill(0),
             }
             done += step;
@@ -209,8 +210,11 @@ impl<F: Flash> FileSystem<'_, F> {
     /// each.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// As [`write`](Self::write); [`Error::Unsupported`] in a build without the feature `truncate`.
     pub fn truncate(&mut self, file: &mut File, size: u64) -> Result<(), Error> {
+        if !TRUNCATE {
+            return Err(Error::Unsupported);
+        }
         if !file.options.write {
             return Err(Error::NotWritable);
         }

@@ -48,7 +48,7 @@ pub use transaction::CommitOn;
 use crate::config::Config;
 use crate::error::{Error, MountError};
 use crate::media::{BlockIndex, Flash};
-use crate::store::{Access, BlockInfo, Damage, Description, Health, Store};
+use crate::store::{Access, BlockInfo, Damage, Description, Health, Store, Verify};
 use directory::Directory;
 use open::OpenTable;
 use space::{Plan, Space};
@@ -216,6 +216,12 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Lets `observer` be told of every change, in the call that makes it.
     pub fn set_observer(&mut self, observer: &'m mut (dyn FnMut(Change) + Send)) {
         self.observer = Some(observer);
+    }
+
+    /// Chooses which pages are checked against their checksum when they are read; all of them after a mount. Costs nothing, and saves the
+    /// checksum of each data page that is read: more than half of a read's instructions.
+    pub fn set_verify(&mut self, verify: Verify) {
+        self.store.set_verify(verify);
     }
 
     /// Tells the observer. Not inlined: the caller's code is called from one place.

@@ -180,7 +180,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// [`Error::NotFound`], [`Error::Exists`], [`Error::IsADirectory`], [`Error::NotADirectory`], [`Error::InvalidName`],
     /// [`Error::NameTooLong`], [`Error::NotWritable`] when the options contradict each other, [`Error::TooManyOpenFiles`],
-    /// [`Error::TooManyFiles`], [`Error::NoSpace`], [`Error::NameCollision`], and those of every call.
+    /// [`Error::TooManyFiles`], [`Error::NoSpace`], [`Error::NameCollision`], [`Error::Unsupported`] where a name or cutting needs a feature that the
+    /// build is without, and those of every call.
     pub fn open<'p>(&mut self, place: impl Into<Place<'p>>, options: OpenOptions) -> Result<File, Error> {
         let creates = options.create || options.create_new;
         if (creates && !options.changes()) || (options.truncate && !options.write) {

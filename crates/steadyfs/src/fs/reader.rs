@@ -6,7 +6,7 @@ use super::path::{Place, Target};
 use super::{Entry, File, FileSystem, InodeNumber, OpenOptions, Stat, Usage};
 use crate::error::{Error, MountError};
 use crate::media::Flash;
-use crate::store::Access;
+use crate::store::{Access, Verify};
 
 /// A volume that is only read. A firmware that uses nothing else of this crate links no code that programs or erases.
 ///
@@ -73,6 +73,11 @@ impl<'m, F: Flash> Reader<'m, F> {
     /// As [`FileSystem::read`].
     pub fn read(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
         self.0.read(file, offset, data)
+    }
+
+    /// Chooses which pages are checked; as [`FileSystem::set_verify`].
+    pub fn set_verify(&mut self, verify: Verify) {
+        self.0.set_verify(verify);
     }
 
     /// Size of a file in bytes.

@@ -142,6 +142,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     ///
     /// # Errors
     /// Those of every call that changes something.
+    #[cfg(feature = "cache")]
     pub fn lend_cache(&mut self, memory: &'m mut [u8]) -> Result<(), Error> {
         if self.store.has_cached() {
             self.begin(Call::Sync)?;

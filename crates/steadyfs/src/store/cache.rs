@@ -7,6 +7,7 @@
 use super::program::Source;
 use super::{NONE, Store};
 use crate::error::Error;
+use crate::features::CACHE;
 use crate::media::Flash;
 
 /// Bytes of an entry beside the page: logical page, and whether it is dirty.
@@ -37,12 +38,15 @@ impl<'m> Cache<'m> {
 
     /// Places.
     pub fn len(&self) -> u32 {
+        if !CACHE {
+            return 0;
+        }
         (self.entries.len() / ENTRY_BYTES) as u32
     }
 
     /// Pages that are not written yet.
     pub fn dirty(&self) -> u32 {
-        self.dirty
+        if CACHE { self.dirty } else { 0 }
     }
 
     fn entry(&self, slot: usize) -> u32 {
@@ -139,6 +143,7 @@ impl<'m> Cache<'m> {
     }
 }
 
+#[cfg(feature = "cache")]
 impl<'m, F: Flash> Store<'m, F> {
     /// Whether pages wait to be written.
     pub fn has_cached(&self) -> bool {

@@ -185,17 +185,6 @@ impl<F: Flash> Store<'_, F> {
         Err(Error::Unknown)
     }
 
-    /// Whether a record of a chain can be read no more. The next one begins another chain then.
-    pub(super) fn chain_is_damaged(&mut self, to: u32) -> Result<bool, Error> {
-        match self.walk_chain(TRIES, NONE, to, false) {
-            Err(Error::Corrupt) => {
-                self.close(HeadIndex::Journal);
-                Ok(true)
-            }
-            result => result.map(|_| false),
-        }
-    }
-
     /// Whether every record of a chain before one can be read.
     pub(super) fn chain_reaches(&mut self, to: u32) -> Result<bool, Error> {
         let mut at = to - to % self.head_capacity(HeadIndex::Journal);
@@ -208,7 +197,7 @@ impl<F: Flash> Store<'_, F> {
         Ok(at == to)
     }
 
-    fn walk_chain(&mut self, tries: u32, after: u32, to: u32, applies: bool) -> Result<Tag, Error> {
+    pub(super) fn walk_chain(&mut self, tries: u32, after: u32, to: u32, applies: bool) -> Result<Tag, Error> {
         let first = to - to % self.head_capacity(HeadIndex::Journal);
         let (logical_count, logical_bytes) = (self.layout.logical_count, self.layout.logical_bytes);
         let mut at = if (first..to).contains(&after) { after } else { first };

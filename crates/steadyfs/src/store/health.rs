@@ -6,8 +6,9 @@
 //! looked at often, without a counter for each), and [`scrub`](crate::FileSystem::scrub) goes through everything.
 
 use super::blocks::State;
-use super::{Frame, HeadIndex, NONE, Store};
+use super::{Frame, HeadIndex, Store};
 use crate::error::Error;
+use crate::features::SCRUB;
 use crate::media::{BlockIndex, Corrected, Failure, Flash, PageIndex, TAG_BYTES};
 
 /// Reads after which another page of the block that was read last is looked at. Reads disturb SLC pages from some 100,000 reads of a
@@ -26,9 +27,9 @@ pub(super) struct Watch {
     /// The block that was read last.
     block: BlockIndex,
     /// Where scrubbing goes on.
-    scrubbed: Frame,
+    pub scrubbed: Frame,
     /// Frames that are left of its round.
-    scrub_left: u32,
+    pub scrub_left: u32,
     /// The block of a head in which a page is weak.
     weak_active: Option<BlockIndex>,
 }
@@ -108,6 +109,9 @@ impl<F: Flash> Store<'_, F> {
 
     /// Lets the frames of a block move.
     fn weaken(&mut self, block: BlockIndex) {
+        if !SCRUB {
+            return;
+        }
         match self.blocks.state(block) {
             State::Used => self.blocks.set_state(block, State::Weak),
             State::Active => self.watch.weak_active = Some(block),
@@ -117,6 +121,9 @@ impl<F: Flash> Store<'_, F> {
 
     /// The head in whose block a page is weak. Journal pages are written anew with every commit, and need no move.
     pub(super) fn weak_head(&self) -> Option<HeadIndex> {
+        if !SCRUB {
+            return None;
+        }
         let block = self.watch.weak_active?;
         [HeadIndex::User, HeadIndex::Moved].into_iter().find(|&head| self.heads[head as usize].block == block)
     }
@@ -139,7 +146,7 @@ impl<F: Flash> Store<'_, F> {
     /// # Cost
     /// One read at most.
     pub fn patrol(&mut self) -> Result<(), Error> {
-        if !self.patrols() || self.watch.reads.wrapping_sub(self.watch.patrolled) < PATROL_READS {
+        if !SCRUB || !self.patrols() || self.watch.reads.wrapping_sub(self.watch.patrolled) < PATROL_READS {
             return Ok(());
         }
         self.watch.patrolled = self.watch.reads;
@@ -153,72 +160,11 @@ impl<F: Flash> Store<'_, F> {
         self.read_page(self.frame_page(frame) + index, &mut tag).map(|_| ())
     }
 
-    /// Reads the next live frame, so that its weakness shows; `false` when all were read since the round began, and the next one begins.
-    ///
-    /// # Cost
-    /// `unit_pages` reads.
-    pub fn scrub_step(&mut self) -> Result<bool, Error> {
-        let total = self.layout.frame_count();
-        if self.watch.scrub_left == 0 {
-            self.watch.scrub_left = total;
-            return self.scrub_own_pages().map(|()| false);
-        }
-        let found = self.blocks.live_from(self.watch.scrubbed);
-        let next = found.map_or(total, |frame| frame + 1);
-        self.watch.scrub_left = self.watch.scrub_left.saturating_sub(next - self.watch.scrubbed);
-        self.watch.scrubbed = next % total;
-        let Some(frame) = found else { return Ok(true) };
-        let mut tag = [0; TAG_BYTES];
-        for index in 0..u32::from(self.layout.config.unit_pages) {
-            self.read_page(self.frame_page(frame) + index, &mut tag)?;
-        }
-        Ok(true)
-    }
-
     /// Lets scrubbing begin anywhere, so that a device that is never on for a whole round gets everywhere.
     pub fn start_scrub(&mut self) {
         let total = self.layout.frame_count();
         self.watch.scrubbed = (self.sequence as u32).wrapping_mul(0x9E37_79B9) % total;
         self.watch.scrub_left = total;
-    }
-
-    /// Most reads of a step of scrubbing.
-    pub fn scrub_reads(&self) -> u32 {
-        u32::from(self.layout.config.unit_pages).max(self.layout.root_programs + 3)
-    }
-
-    /// Looks at the root, the journal page and the superblocks. One that is weak is written anew by the next root, the next commit,
-    /// and as idle work.
-    fn scrub_own_pages(&mut self) -> Result<(), Error> {
-        let mut tag = [0; TAG_BYTES];
-        let pages = self.layout.geometry.pages_per_block;
-        let size = self.layout.root_programs;
-        let newest = self.ring_block(self.ring.complete) * pages + self.ring.next.saturating_sub(size);
-        let mut weak = false;
-        for page in newest..newest + size {
-            weak |= !self.read_page(page, &mut tag)? || is_weak(&self.flash.corrected());
-        }
-        if weak {
-            self.programs_since_root = self.programs_since_root.max(self.layout.config.checkpoint_programs.into());
-        }
-        if self.journal_at == NONE {
-            return Ok(());
-        }
-        let is_weak = if self.is_chain(self.journal_at / self.head_capacity(HeadIndex::Journal)) {
-            self.chain_is_damaged(self.journal_at)?
-        } else {
-            let first = self.journal_page(self.journal_at);
-            let mut weak = false;
-            for page in first..first + self.layout.journal_pages() {
-                weak |= !self.read_page(page, &mut tag)? || is_weak(&self.flash.corrected());
-            }
-            weak
-        };
-        if is_weak {
-            // It is written with the next call that changes something, as after a mount.
-            self.unmarked |= !self.is_open();
-        }
-        Ok(())
     }
 
     /// Whether so many blocks are bad that what the volume holds does not leave the room that reclamation needs.
@@ -281,6 +227,6 @@ fn share(corrected: &Corrected, other: &Corrected) -> u32 {
 }
 
 /// Whether a correction took three quarters of what the ECC can do: the share at which Linux' MTD layer asks for a rewrite, too.
-fn is_weak(corrected: &Corrected) -> bool {
+pub(super) fn is_weak(corrected: &Corrected) -> bool {
     corrected.bits > 0 && u32::from(corrected.bits) * 4 >= u32::from(corrected.strength) * 3
 }

@@ -31,6 +31,8 @@
 //! and stays behind it, fresh, until the next commit or until the room is needed: so a delta has what changed and no more. Applying a delta removes the patches of the pages
 //! that it drops or discards, and then adds its own.
 
+use crate::features::NOR;
+
 /// Offset of a record that discards its logical page. On the medium: no bytes at offset 0.
 const DISCARD: u32 = 0xFFFF;
 /// Offset of a record that says, in a delta, that what the records before said of a logical page is void. On the medium: no bytes at offset 1.
@@ -216,7 +218,7 @@ impl<'m> Journal<'m> {
 
     /// Whether the medium has journal records as chains, which a build without the feature `nor` knows not to be so.
     fn is_chain(&self) -> bool {
-        cfg!(feature = "nor") && self.is_chain
+        NOR && self.is_chain
     }
 
     pub fn clear(&mut self) {

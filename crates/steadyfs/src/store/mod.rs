@@ -26,6 +26,7 @@
 //! | [`settle`] | what a mount programs before anybody sees what it found |
 //! | [`idle`] | reclamation ahead of time |
 //! | [`health`] | bits that flip, blocks that wear out, and what is done about it |
+//! | `scrub` | looking at everything that rests |
 //! | [`inspect`] | what is where, for tools |
 //! | [`bounds`] | the worst case of it all |
 
@@ -47,6 +48,8 @@ mod program;
 mod reclaim;
 mod ring;
 mod scan;
+#[cfg(feature = "scrub")]
+mod scrub;
 mod settle;
 mod table;
 mod transaction;
@@ -92,6 +95,18 @@ enum HeadIndex {
     User = 0,
     Moved = 1,
     Journal = 2,
+}
+
+/// Which pages are checked against their checksum whenever they are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verify {
+    /// All.
+    #[default]
+    Always,
+    /// Those of the file system itself, and whatever is read to be written again; not what [`read`](crate::FileSystem::read) gives to the caller out
+    /// of a data page. Its tag must still be right, and the device's ECC be content. A mount looks at the checksum of every page that a power cut may have torn, so this
+    /// trusts the medium not to change what was once written well: for flash behind an ECC.
+    Metadata,
 }
 
 /// What the call in progress has done so far.
@@ -188,6 +203,9 @@ pub struct Store<'m, F> {
     page: PageBuffer<'m>,
     /// The program page that `page` holds.
     cached: PageIndex,
+    /// Its checksum was looked at.
+    cached_is_checked: bool,
+    verify: Verify,
     heads: [Head; 3],
     ring: Ring,
     watch: Watch,
@@ -267,6 +285,8 @@ impl<'m, F: Flash> Store<'m, F> {
             undo: Undo::default(),
             page,
             cached: NONE,
+            cached_is_checked: true,
+            verify: Verify::Always,
             heads: [Head { block: NONE, next: 0 }; 3],
             ring: Ring { superblock_copy: NONE, mark: NONE, ..Ring::default() },
             watch: Watch::default(),
@@ -322,6 +342,11 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Gives the medium back.
     pub fn into_flash(self) -> F {
         self.flash
+    }
+
+    /// Chooses what is checked when it is read.
+    pub fn set_verify(&mut self, verify: Verify) {
+        self.verify = verify;
     }
 
     /// What the mount found missing, or a write-back since.

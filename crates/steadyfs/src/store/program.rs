@@ -10,6 +10,9 @@ use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES
 /// Distance by which the sequence jumps after a place that was used up. A smaller gap is a record that was lost.
 pub(super) const FAILURE_JUMP: u64 = 64;
 
+/// The checksum of a page whose data is lost.
+const LOST_CHECK: u32 = 0x7473_6F6C;
+
 /// Where the content of a frame comes from. Every source can be read again when a program fails.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'s> {
@@ -51,13 +54,24 @@ enum Failed {
 impl<F: Flash> Store<'_, F> {
     /// Reads a page into the page buffer and checks it.
     pub(super) fn load(&mut self, page: PageIndex, kinds: Kinds, logical: u32) -> Result<(), Error> {
-        if self.cached == page {
+        self.load_as(page, kinds, logical, true)
+    }
+
+    /// Reads a page into the page buffer; its checksum is looked at where it `is_checked`.
+    pub(super) fn load_as(&mut self, page: PageIndex, kinds: Kinds, logical: u32, is_checked: bool) -> Result<(), Error> {
+        if self.cached == page && (self.cached_is_checked || !is_checked) {
             return Ok(());
         }
-        if !self.read_sound(page, kinds, logical)? {
+        let is_sound = if is_checked {
+            self.read_sound(page, kinds, logical)?
+        } else {
+            let mut tag = [0; TAG_BYTES];
+            self.read_page(page, &mut tag)? && check_page(None, &tag, kinds, logical).is_ok()
+        };
+        if !is_sound {
             return Err(Error::Corrupt);
         }
-        self.cached = page;
+        (self.cached, self.cached_is_checked) = (page, is_checked);
         Ok(())
     }
 
@@ -67,7 +81,7 @@ impl<F: Flash> Store<'_, F> {
         let tries = if self.may_be_unsteady() { UNSTEADY_TRIES } else { 1 };
         for _ in 0..tries {
             let mut tag = [0; TAG_BYTES];
-            if self.read_page(page, &mut tag)? && check_page(self.page_check(kind_of(&tag)), &tag, kinds, logical).is_ok() {
+            if self.read_page(page, &mut tag)? && check_page(Some(self.page_check(kind_of(&tag))), &tag, kinds, logical).is_ok() {
                 return Ok(true);
             }
         }
@@ -199,10 +213,16 @@ impl<F: Flash> Store<'_, F> {
         Ok(self.lost_content())
     }
 
-    /// The content of a page whose data is lost: it says so by a checksum that cannot match.
+    /// The content of a page whose data is lost: it says so by its checksum.
     fn lost_content(&mut self) -> Content {
-        self.page.fill(0);
-        Content::Buffer(!self.flash.checksum(&self.page, 0))
+        // No checksum is that of both.
+        for byte in [0, 1] {
+            self.page.fill(byte);
+            if self.flash.checksum(&self.page, 0) != LOST_CHECK {
+                break;
+            }
+        }
+        Content::Buffer(LOST_CHECK)
     }
 
     /// Makes a page in the page buffer that leaves the journal, without its patches, in several tries; `false` when it can be read no more. Its
@@ -448,9 +468,13 @@ pub(super) fn was_read(result: Result<(), Failure>) -> Result<bool, Error> {
     }
 }
 
-/// Checks a page that was read: the checksum of its data, what it is, and of which logical page.
-pub(super) fn check_page(data_check: u32, tag: &[u8; TAG_BYTES], kinds: Kinds, logical: u32) -> Result<(), Error> {
-    match Tag::checked(tag, data_check) {
+/// Checks a page that was read: the checksum of its data, if that is known, what it is, and of which logical page.
+pub(super) fn check_page(data_check: Option<u32>, tag: &[u8; TAG_BYTES], kinds: Kinds, logical: u32) -> Result<(), Error> {
+    let found = match data_check {
+        Some(check) => Tag::checked(tag, check),
+        None => Tag::parse(tag).filter(|_| Tag::carried_check(tag) != LOST_CHECK),
+    };
+    match found {
         Some(tag) if kinds.has(tag.kind) && tag.logical == logical => Ok(()),
         _ => Err(Error::Corrupt),
     }

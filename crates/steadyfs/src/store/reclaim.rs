@@ -20,6 +20,7 @@ use super::program::Source;
 use super::{Call, Frame, HeadIndex, NONE, Store};
 use crate::config::STOCK;
 use crate::error::Error;
+use crate::features::{SCRUB, WEAR_LEVELLING};
 use crate::media::{BlockIndex, Flash, Kind, Kinds, TAG_BYTES, Tag};
 
 /// Calls between two erases where there is a choice.
@@ -274,6 +275,9 @@ impl<F: Flash> Store<'_, F> {
 
     /// Saves frames for wear levelling: as many as leave the victim's moves within what calls may do, and half a one at least.
     fn save_frames(&mut self, live: u32, afford: u32, promise: &Promise) {
+        if !WEAR_LEVELLING && !SCRUB {
+            return;
+        }
         self.pace.every_second = !self.pace.every_second;
         let most = promise.moves(1);
         let calm = |saved: u32| (live + promise.per_erase).div_ceil(afford.saturating_sub(saved).max(1)) < most;
@@ -286,6 +290,9 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// Moving a full block gives back as many frames as it takes, but later: the credit bridges that.
     fn level_wear(&mut self, written: u32) -> Result<Chosen, Error> {
+        if !WEAR_LEVELLING && !SCRUB {
+            return Ok(Chosen::None);
+        }
         if !self.pace.erased && self.blocks.count(State::Weak) == 0 && self.weak_head().is_none() {
             return Ok(Chosen::None);
         }
@@ -304,7 +311,7 @@ impl<F: Flash> Store<'_, F> {
         }
         self.pace.erased = false;
         let least = self.blocks.wear_mean().saturating_sub(self.lag_kept());
-        let lags = |block: u32| u32::from(self.blocks.wear(block)) < least;
+        let lags = |block: u32| WEAR_LEVELLING && u32::from(self.blocks.wear(block)) < least;
         // A head that is hardly used keeps its block from wearing, and so does the journal page in it.
         // Into a block that lags as much, it would have to go on at once.
         let has_worn = (0..self.blocks.block_count()).any(|block| self.blocks.state(block) == State::Erased && !lags(block));

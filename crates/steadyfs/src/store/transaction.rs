@@ -4,7 +4,7 @@ use super::edit::Edit;
 use super::journal::Full;
 use super::program::{Source, check_page};
 use super::undo::Undo;
-use super::{Call, HeadIndex, IDLE, NONE, Store};
+use super::{Call, HeadIndex, IDLE, NONE, Store, Verify};
 use crate::config::{COPIED_MAX, Layout};
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
@@ -49,6 +49,16 @@ impl<F: Flash> Store<'_, F> {
     /// # Cost
     /// One read for the map, where the overlay does not know, and one per program page.
     pub fn read(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> Result<(), Error> {
+        self.read_as(logical, offset, data, true)
+    }
+
+    /// The same for what users wrote, which is checked as they [wish](Verify).
+    pub fn read_content(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> Result<(), Error> {
+        let is_checked = self.verify == Verify::Always || self.may_be_unsteady();
+        self.read_as(logical, offset, data, is_checked)
+    }
+
+    fn read_as(&mut self, logical: u32, offset: u32, data: &mut [u8], is_checked: bool) -> Result<(), Error> {
         if let Some(slot) = self.cache.find(logical) {
             data.copy_from_slice(&self.cache.page(slot)[offset as usize..offset as usize + data.len()]);
             self.journal.apply(logical, offset, data);
@@ -71,9 +81,10 @@ impl<F: Flash> Store<'_, F> {
                     let mut tag = [0; TAG_BYTES];
                     let result = self.flash.read(page, target, &mut tag);
                     self.watched(page, result)?;
-                    check_page(self.flash.checksum(target, 0), &tag, Kinds::DATA, logical)?;
+                    let check = is_checked.then(|| self.flash.checksum(target, 0));
+                    check_page(check, &tag, Kinds::DATA, logical)?;
                 } else {
-                    self.load(page, Kinds::DATA, logical)?;
+                    self.load_as(page, Kinds::DATA, logical, is_checked)?;
                     target.copy_from_slice(&self.page[within..within + length]);
                 }
                 done += length;

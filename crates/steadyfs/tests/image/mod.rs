@@ -9,7 +9,7 @@ use steadyfs::media::{Flash, Geometry, PageIndex, TAG_BYTES};
 use steadyfs::{Access, CommitOn, Config, Cursor, File, FileSystem, Kind, OpenOptions, ROOT};
 use steadyfs_sim::{Nand, NandTiming};
 
-const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/images");
+const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/steadyfs/tests/images");
 /// Pages so small and so many that indexes have two levels.
 pub const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41, programs_bytes: false };
 pub const CONFIG: Config = Config {

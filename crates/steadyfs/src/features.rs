@@ -1,0 +1,18 @@
+//! What a build has, as constants: what is left out costs no code, because the compiler knows it, and every line is compiled in every build.
+//!
+//! A call that is never made costs nothing either: the linker leaves it out. So a feature is here only where a call that most firmware makes (`mount`,
+//! `open`, `write`, `remove`) needs the mechanism. What a build lacks and a volume, file or call needs is refused with
+//! [`Error::Unsupported`](crate::Error::Unsupported) or [`MountError::Config`](crate::MountError::Config).
+
+/// Media that program bytes.
+pub(crate) const NOR: bool = cfg!(feature = "nor");
+/// Names of more bytes than an inode has room for.
+pub(crate) const LONG_NAMES: bool = cfg!(feature = "long-names");
+/// Cutting a file that is not empty.
+pub(crate) const TRUNCATE: bool = cfg!(feature = "truncate");
+/// Lent pages for writes in part.
+pub(crate) const CACHE: bool = cfg!(feature = "cache");
+/// Moving data that its pages hardly hold any more, and looking for it.
+pub(crate) const SCRUB: bool = cfg!(feature = "scrub");
+/// Moving data at rest out of blocks that wear less than others.
+pub(crate) const WEAR_LEVELLING: bool = cfg!(feature = "wear-levelling");

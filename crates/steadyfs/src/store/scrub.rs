@@ -1,0 +1,81 @@
+//! Scrubbing: looking at everything that rests, so that pages whose bits have begun to flip are noticed while the ECC still corrects them.
+
+use super::health::is_weak;
+use super::scan::TRIES;
+use super::{HeadIndex, NONE, Store};
+use crate::error::Error;
+use crate::media::{Flash, TAG_BYTES};
+
+impl<F: Flash> Store<'_, F> {
+    /// Reads the next live frame, so that its weakness shows; `false` when all were read since the round began, and the next one begins.
+    ///
+    /// # Cost
+    /// `unit_pages` reads.
+    pub fn scrub_step(&mut self) -> Result<bool, Error> {
+        let total = self.layout.frame_count();
+        if self.watch.scrub_left == 0 {
+            self.watch.scrub_left = total;
+            return self.scrub_own_pages().map(|()| false);
+        }
+        let found = self.blocks.live_from(self.watch.scrubbed);
+        let next = found.map_or(total, |frame| frame + 1);
+        self.watch.scrub_left = self.watch.scrub_left.saturating_sub(next - self.watch.scrubbed);
+        self.watch.scrubbed = next % total;
+        let Some(frame) = found else { return Ok(true) };
+        let mut tag = [0; TAG_BYTES];
+        for index in 0..u32::from(self.layout.config.unit_pages) {
+            self.read_page(self.frame_page(frame) + index, &mut tag)?;
+        }
+        Ok(true)
+    }
+
+    /// Most reads of a step of scrubbing.
+    pub fn scrub_reads(&self) -> u32 {
+        u32::from(self.layout.config.unit_pages).max(self.layout.root_programs + 3)
+    }
+
+    /// Looks at the root, the journal page and the superblocks. One that is weak is written anew by the next root, the next commit,
+    /// and as idle work.
+    fn scrub_own_pages(&mut self) -> Result<(), Error> {
+        let mut tag = [0; TAG_BYTES];
+        let pages = self.layout.geometry.pages_per_block;
+        let size = self.layout.root_programs;
+        let newest = self.ring_block(self.ring.complete) * pages + self.ring.next.saturating_sub(size);
+        let mut weak = false;
+        for page in newest..newest + size {
+            weak |= !self.read_page(page, &mut tag)? || is_weak(&self.flash.corrected());
+        }
+        if weak {
+            self.programs_since_root = self.programs_since_root.max(self.layout.config.checkpoint_programs.into());
+        }
+        if self.journal_at == NONE {
+            return Ok(());
+        }
+        let is_weak = if self.is_chain(self.journal_at / self.head_capacity(HeadIndex::Journal)) {
+            self.chain_is_damaged(self.journal_at)?
+        } else {
+            let first = self.journal_page(self.journal_at);
+            let mut weak = false;
+            for page in first..first + self.layout.journal_pages() {
+                weak |= !self.read_page(page, &mut tag)? || is_weak(&self.flash.corrected());
+            }
+            weak
+        };
+        if is_weak {
+            // It is written with the next call that changes something, as after a mount.
+            self.unmarked |= !self.is_open();
+        }
+        Ok(())
+    }
+
+    /// Whether a record of a chain can be read no more. The next one begins another chain then.
+    fn chain_is_damaged(&mut self, to: u32) -> Result<bool, Error> {
+        match self.walk_chain(TRIES, NONE, to, false) {
+            Err(Error::Corrupt) => {
+                self.close(HeadIndex::Journal);
+                Ok(true)
+            }
+            result => result.map(|_| false),
+        }
+    }
+}
