@@ -19,7 +19,7 @@
 //! | [`call`] | calls, what they promise, and what must hold after each |
 //! | [`rules`] | the rules, each of which can be taken away |
 //! | `scope` | the worlds that are checked |
-//! | [`superblocks`] | a second model: how superblocks and the ring of anchors change |
+//! | [`ring`] | a second model: the ring of roots |
 //!
 //! Scheduling is free: calls come in any order, where the core's pace would forbid many. What is found to be safe here is safe whatever
 //! the pace; a rule that is needed here may be kept by the pace alone there. Not modelled: several pages in a frame or leaves in a
@@ -45,7 +45,7 @@ pub mod rules;
 mod scope;
 pub mod state;
 mod steps;
-pub mod superblocks;
+pub mod ring;
 
 use call::Action;
 use state::{Scope, State};
