@@ -41,11 +41,11 @@ pub mod chip;
 pub mod choices;
 pub mod machine;
 mod recovery;
+pub mod ring;
 pub mod rules;
 mod scope;
 pub mod state;
 mod steps;
-pub mod ring;
 
 use call::Action;
 use state::{Scope, State};

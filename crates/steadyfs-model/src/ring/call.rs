@@ -92,13 +92,8 @@ impl State {
     fn mount(&self, scope: &Scope, actions: &mut Vec<Action>) {
         let (mut choices, mut seen) = (Choices::default(), HashSet::new());
         loop {
-            let mut machine = Machine {
-                scope,
-                chip: self.chip.clone(),
-                ram: Ram::default(),
-                choices: &mut choices,
-                seen: Vec::new(),
-            };
+            let mut machine =
+                Machine { scope, chip: self.chip.clone(), ram: Ram::default(), choices: &mut choices, seen: Vec::new() };
             let result = machine.find_state();
             let (chip, ram) = (machine.chip, machine.ram);
             if seen.insert((ram.clone(), chip.reads, format!("{result:?}"))) {
@@ -120,8 +115,7 @@ impl State {
     fn mount_found(&self, scope: &Scope, chip: &super::chip::Chip, ram: &Ram, found: &[u8], actions: &mut Vec<Action>) {
         let mut choices = Choices::default();
         loop {
-            let mut machine =
-                Machine { scope, chip: chip.clone(), ram: ram.clone(), choices: &mut choices, seen: Vec::new() };
+            let mut machine = Machine { scope, chip: chip.clone(), ram: ram.clone(), choices: &mut choices, seen: Vec::new() };
             if let Some(newest) = ram.root.newest.filter(|_| !scope.every_look)
                 && let Cell::Good(page) | Cell::Unsteady(page) = chip.cell(newest)
             {
@@ -170,23 +164,21 @@ impl State {
         self.promise.needed = self.promise.needed.max(machine.ram.root.number);
         let (value, at) = (machine.ram.value + 1, (LOG, machine.ram.root.head));
         self.promise.attempted = Some(value);
-        self.promise.last = Some(at.1);
+        self.promise.last.get_or_insert(at.1);
         let record = Page::Record(Record { value, sequence: machine.ram.root.sequence });
         machine.chip.program(at, record, machine.choices)?;
+        self.promise.last = Some(at.1);
         machine.ram.value = value;
-        machine.ram.root = super::chip::Root {
-            newest: Some(at),
-            head: at.1 + 1,
-            sequence: machine.ram.root.sequence + 1,
-            ..machine.ram.root
-        };
+        machine.ram.root =
+            super::chip::Root { newest: Some(at), head: at.1 + 1, sequence: machine.ram.root.sequence + 1, ..machine.ram.root };
         Ok(())
     }
 
-    /// A page is lost. Not the last record of all: nobody can tell it from one that was cut.
+    /// A page is lost. Not the last complete record of all, or one that was cut behind it: nobody can tell one from the other.
     fn lose(&mut self, choices: &mut Choices) -> bool {
-        let ring = self.chip.ring.iter().zip(0..).flat_map(|(block, place)| (0..block.len() as u8).map(move |page| (place, page)));
-        let log = (0..self.chip.log.len() as u8).filter(|&at| self.promise.last != Some(at)).map(|at| (LOG, at));
+        let ring =
+            self.chip.ring.iter().zip(0..).flat_map(|(block, place)| (0..block.len() as u8).map(move |page| (place, page)));
+        let log = (0..self.chip.log.len() as u8).filter(|&at| self.promise.last.is_none_or(|last| at < last)).map(|at| (LOG, at));
         let pages: Vec<_> = ring.chain(log).filter(|&at| matches!(self.chip.cell(at), Cell::Good(_))).collect();
         if pages.is_empty() {
             return false;
@@ -205,9 +197,14 @@ impl State {
             Err(_) => {}
             // It can only be read, and says so.
             Ok(()) if call == Call::Mount && ram.damaged => {
-                self.broken = (!has_lost && self.chip.reads == scope.reads).then_some(Violation::ToldForNothing);
+                let may_be = has_lost || self.chip.reads < scope.reads || scope.may_alarm;
+                self.broken = (!may_be).then_some(Violation::ToldForNothing);
             }
             Ok(()) if call == Call::Mount => {
+                if ram.unreadable {
+                    self.broken = (!has_lost && self.chip.reads == scope.reads).then_some(Violation::Unreadable);
+                    return self;
+                }
                 if ram.value != promise.committed && Some(ram.value) != promise.attempted {
                     self.broken = Some(Violation::CommitLost);
                 } else if ram.root.number < promise.needed {

@@ -150,13 +150,13 @@ impl Chip {
     pub fn program(&mut self, at: At, page: Page, choices: &mut Choices) -> Result<(), Stop> {
         let (cuts, failures) = (u8::from(self.cuts > 0), u8::from(self.failures > 0 && at.0 != LOG));
         let cell = self.cell_mut(at);
-        // The mark may be programmed again.
+        // The mark may be programmed again, and where it is complete that changes nothing.
         let is_marked = page == Page::Mark && matches!(cell, Cell::Good(Page::Mark) | Cell::Unsteady(Page::Mark));
         if *cell != Cell::Blank && !is_marked {
             return Err(Stop::Broken(Violation::ProgramOfTouchedPage));
         }
         let fate = choices.choose(1 + cuts + failures);
-        *cell = if fate == 0 { Cell::Good(page) } else { Cell::Unsteady(page) };
+        *cell = if fate == 0 || *cell == Cell::Good(page) { Cell::Good(page) } else { Cell::Unsteady(page) };
         self.suffer(fate, cuts)
     }
 

@@ -1,6 +1,6 @@
 //! What RAM and chip do together: roots, the blocks of the ring, settling. As `store/ring.rs` and `store/settle.rs` do it.
 
-use super::chip::{At, Chip, LOG, Number, Page, Record, Seen, Sequence, Stop};
+use super::chip::{At, Cell, Chip, LOG, Number, Page, Record, Seen, Sequence, Stop};
 use super::rules::Rule;
 use super::state::{Ram, Scope, Violation};
 use crate::choices::Choices;
@@ -98,8 +98,7 @@ impl Machine<'_> {
     /// The smallest number beyond all others that belongs to the place.
     fn next_number(&mut self) -> Number {
         let (count, least) = (Number::from(self.scope.ring), self.ram.number + 1);
-        let place = if self.scope.has(Rule::NumberTellsPlace) { Number::from(self.ram.place) } else { least % count };
-        self.ram.number = least + (place + count - least % count) % count;
+        self.ram.number = least + (Number::from(self.ram.place) + count - least % count) % count;
         self.ram.number
     }
 
@@ -152,7 +151,10 @@ impl Machine<'_> {
     pub fn open_ring(&mut self) -> Step {
         self.ram.root.closed = false;
         if let Some(page) = self.ram.mark.take() {
-            return self.program((self.ram.complete, page), Page::Mark);
+            let result = self.program((self.ram.complete, page), Page::Mark);
+            if result != Err(Stop::Failed) {
+                return result;
+            }
         }
         if self.scope.has(Rule::OpeningWritesRoot) {
             self.advance_ring()?;
@@ -172,10 +174,12 @@ impl Machine<'_> {
                 result => result?,
             }
         }
-        self.ram.root.sequence += if self.scope.has(Rule::SequenceJump) { JUMP } else { 0 };
+        self.ram.root.sequence += JUMP;
         self.ram.root.head += u8::from(self.scope.has(Rule::SkipPlaces));
         loop {
-            if self.scope.has(Rule::FreshBlock) || self.ram.next + self.scope.root_programs() + self.scope.gap + 1 > self.scope.pages {
+            if self.scope.has(Rule::FreshBlock)
+                || self.ram.next + self.scope.root_programs() + self.scope.gap + 1 > self.scope.pages
+            {
                 self.advance_ring()?;
             }
             self.ram.root.number = self.next_number();
@@ -196,6 +200,7 @@ impl Machine<'_> {
             None => Ok(None),
             Some(at) => match self.look(at)? {
                 Seen::Page(Page::Record(record)) => Ok(Some(record)),
+                _ if self.chip.cell(at) == Cell::Lost => Err(Stop::Broken(Violation::NeverMounts)),
                 _ => Err(Stop::Unread),
             },
         }

@@ -48,7 +48,7 @@ impl Machine<'_> {
             self.ram = Ram::default();
             let lost = self.find_root(below)?;
             self.roll_forward()?;
-            self.ram.damaged |= lost && self.scope.has(Rule::LostRootIsTold);
+            self.ram.damaged |= lost;
             match self.ram.uncertain.filter(|_| self.ram.damaged && self.scope.has(Rule::OneBefore)) {
                 Some(number) => below = number,
                 None => return Ok(()),
@@ -132,19 +132,18 @@ impl Machine<'_> {
                 }
             }
         }
-        let oldest = oldest.filter(|_| self.scope.has(Rule::OldestIsKept));
+        // No root is certain: the oldest that counts takes its place.
         self.ram.kept |= oldest.map_or(0, |found| 1 << found.place);
         self.begin_with(base).map(|()| lost)
     }
 
     fn begin_with(&mut self, base: Option<Found>) -> Step {
         let base = base.ok_or(Stop::Broken(Violation::NoRoot))?;
-        let jump = if self.scope.has(Rule::RootNumbersJump) { self.scope.ring * self.scope.pages } else { 0 };
         let ram = &mut self.ram;
         ram.root = base.root;
         ram.uncertain = (!base.is_firm()).then_some(base.root.number);
         (ram.complete, ram.place) = (base.place, base.place);
-        ram.number += Number::from(jump);
+        ram.number += Number::from(self.scope.ring * self.scope.pages);
         if ram.root.closed && self.scope.marks {
             let start = base.starts.iter().zip(0..).find_map(|(start, copy)| start.map(|start| (start, copy)));
             let behind = start.map_or(0, |(start, copy)| start + self.scope.root_programs() - copy * self.scope.root_pages);
@@ -238,7 +237,7 @@ impl Machine<'_> {
             let mut next = self.record(at)?;
             while let Some((place, record)) = next {
                 let gap = record.sequence - self.ram.root.sequence;
-                self.ram.damaged |= (1..FAILURE_JUMP).contains(&gap) && self.scope.has(Rule::GapIsTold);
+                self.ram.damaged |= (1..FAILURE_JUMP).contains(&gap);
                 self.ram.root.newest = Some((LOG, place));
                 self.ram.value = record.value;
                 self.ram.root.sequence = record.sequence + 1;
@@ -252,6 +251,8 @@ impl Machine<'_> {
                 None => self.ram.value = 0,
                 Some(newest) => match self.look(newest)? {
                     Seen::Page(Page::Record(record)) => self.ram.value = record.value,
+                    // A mount does not look at frames; who reads it is told.
+                    _ if self.scope.frames => self.ram.unreadable = true,
                     _ => self.ram.damaged = true,
                 },
             }

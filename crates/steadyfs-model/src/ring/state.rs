@@ -19,6 +19,8 @@ pub struct Scope {
     pub gap: u8,
     /// Whether a mark is programmed behind a closed root.
     pub marks: bool,
+    /// Whether records are frames, which a mount need not read, or journal pages.
+    pub frames: bool,
     /// Power cuts.
     pub cuts: u8,
     /// Failures of programs and erases in the ring.
@@ -31,6 +33,8 @@ pub struct Scope {
     pub reads_blank: bool,
     /// Whether each look at an unsteady page may tell something else, or only each mount.
     pub every_look: bool,
+    /// Whether a mount may miss a root of which a cut erase has left a page: it can be read only, and the next one may find that nothing is missing.
+    pub may_alarm: bool,
     /// The calls.
     pub calls: &'static [Call],
     /// Most calls of a path, mounts included.
@@ -78,6 +82,8 @@ pub struct Ram {
     pub is_unsteady: bool,
     /// Something is missing: the volume is mounted for reading.
     pub damaged: bool,
+    /// What is stored can be read no more.
+    pub unreadable: bool,
 }
 
 /// What the caller may rely on.
@@ -89,7 +95,7 @@ pub struct Promise {
     pub attempted: Option<u8>,
     /// What only older roots need is destroyed.
     pub needed: Number,
-    /// The last place of the log, if no complete root knows of it.
+    /// The place of the last complete record, or of one that was cut if there is none, if no complete root knows of it.
     pub last: Option<u8>,
 }
 
@@ -104,6 +110,10 @@ pub enum Violation {
     NoRoot,
     /// A mount began with a root of which something it needs is destroyed.
     OldRoot,
+    /// What was committed can be read no more, where nothing was lost.
+    Unreadable,
+    /// A page is lost, and no mount for writing succeeds any more, nor says what is lost.
+    NeverMounts,
     /// A mount missed something where nothing was lost.
     ToldForNothing,
     /// No block of the ring may be erased.
