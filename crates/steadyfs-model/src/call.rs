@@ -173,13 +173,13 @@ impl State {
     /// A page is lost. Not the last complete record, nor one that was cut behind it: nobody can tell one from the other.
     fn lose(&mut self, scope: &Scope, choices: &mut Choices) -> bool {
         let base = self.newest_root(scope).map_or(0, |(_, table)| table.sequence);
-        let record = |cell: &Cell| match cell {
-            Cell::Good(tag, _) if tag.kind != Kind::Root && tag.sequence >= base => Some(tag.sequence),
+        let record = |page: usize| match &self.chip.cells[page] {
+            Cell::Good(tag, _) if tag.sequence >= base && !scope.is_of_ring(scope.block_of(page as Page)) => Some(tag.sequence),
             _ => None,
         };
-        let last = self.chip.cells.iter().filter_map(record).max();
-        let may_go = |cell: &Cell| matches!(cell, Cell::Good(..)) && (last.is_none() || record(cell) != last);
-        let pages: Vec<usize> = (0..self.chip.cells.len()).filter(|&page| may_go(&self.chip.cells[page])).collect();
+        let last = (0..self.chip.cells.len()).filter_map(record).max();
+        let may_go = |&page: &usize| matches!(self.chip.cells[page], Cell::Good(..)) && (last.is_none() || record(page) != last);
+        let pages: Vec<usize> = (0..self.chip.cells.len()).filter(may_go).collect();
         if pages.is_empty() {
             return false;
         }

@@ -36,8 +36,7 @@ impl Machine<'_> {
         let (mut last, mut is_complete, mut held, mut buffered) = (None, false, None::<Record>, None);
         while let Some((record, ends)) = self.next_record(&mut cursors, base) {
             let Some(gap) = record.0.sequence.checked_sub(self.ram.table.sequence) else { continue };
-            let fails = is_behind_failure(gap) && self.scope.has(Rule::FailedRecordsDoNotCount);
-            if let Some(before) = held.take().filter(|_| !fails) {
+            if let Some(before) = held.take().filter(|_| !is_behind_failure(gap)) {
                 self.apply(before);
                 (last, is_complete) = (Some(before), false);
             }
@@ -54,8 +53,7 @@ impl Machine<'_> {
                 (last, is_complete) = (Some(record), true);
             }
         }
-        let copies_count = !self.scope.has(Rule::LastCopyDoesNotCount);
-        if let Some(record) = held.filter(|record| copies_count || !is_copy(record.0.kind)) {
+        if let Some(record) = held.filter(|record| !is_copy(record.0.kind)) {
             self.apply(record);
             (last, is_complete) = (Some(record), false);
         }
@@ -181,7 +179,7 @@ impl Machine<'_> {
         table.start = IDLE;
         table.journal_at = page;
         let pending = table.pending.iter().flatten().count();
-        if pending == 0 && tag.start == self.ram.committed_start && self.scope.has(Rule::CommitCountsOnce) {
+        if pending == 0 && tag.start == self.ram.committed_start {
             return;
         }
         self.ram.committed_start = tag.start;

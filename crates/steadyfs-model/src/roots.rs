@@ -1,6 +1,6 @@
 //! Roots, the blocks of the ring, and settling. As `store/ring.rs` and `store/settle.rs` do it; `ring` has more of them.
 
-use crate::chip::{Block, Content, IDLE, Kind, NONE, Page, Sequence, Stop, Tag};
+use crate::chip::{Block, Cell, Content, IDLE, Kind, NONE, Page, Sequence, Stop, Tag};
 use crate::forward::Last;
 use crate::machine::{Machine, Step};
 use crate::rules::Rule;
@@ -192,8 +192,10 @@ impl Machine<'_> {
         }
         let mut copies = Vec::new();
         for from in frames.into_iter().filter(|frame| self.ram.live >> frame & 1 != 0).collect::<Vec<_>>() {
-            // What it was, it is: such a frame was read already, or is tried again until it is.
-            let (tag, content) = self.read_sound(from).ok_or(Stop::Cut)?;
+            let Some((tag, content)) = self.read_sound(from) else {
+                let is_lost = self.chip.cells[usize::from(from)] == Cell::Lost;
+                return Err(if is_lost { Stop::Cut } else { Stop::Broken(Violation::MountRefused) });
+            };
             copies.push(Copied { tag, content, from });
         }
         if copies.len() > usize::from(self.scope.copied) {
@@ -225,8 +227,7 @@ impl Machine<'_> {
         let table = self.root_table();
         self.program_root_pages(0..pages, &table)?;
         // Below the root's sequence: no record behind the root has it.
-        let below = u16::from(self.scope.has(Rule::CopiesAreOlder));
-        let sequence = self.ram.table.sequence - below;
+        let sequence = self.ram.table.sequence - 1;
         for copied in copies.iter() {
             self.program_in_ring(Tag { sequence, ..copied.tag }, copied.content.clone())?;
         }

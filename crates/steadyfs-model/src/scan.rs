@@ -1,6 +1,6 @@
 //! The root that a mount begins with, and what a mount derives from the map. As `store/scan.rs` and `store/mount.rs` do it; `ring` has more of it.
 
-use crate::chip::{Block, Cell, Chip, Content, Kind, NONE, Page, Seen, Sequence, Stop};
+use crate::chip::{Block, Chip, Content, Kind, NONE, Page, Seen, Sequence, Stop};
 use crate::choices::Choices;
 use crate::forward::Last;
 use crate::machine::{Machine, Step};
@@ -145,8 +145,7 @@ impl Machine<'_> {
         let overlay = table.overlay.iter().flatten().map(|entry| entry.0);
         let named: Vec<Page> = overlay.chain([table.leaf, table.journal_at]).filter(|&page| page != NONE).collect();
         let block = self.scope.pages_of(self.ring_block(found.place));
-        !self.scope.has(Rule::OneSealNeedsItsOwn)
-            || named.into_iter().filter(|page| block.contains(page)).all(|page| self.read_sound(page).is_some())
+        named.into_iter().filter(|page| block.contains(page)).all(|page| self.read_sound(page).is_some())
     }
 
     /// Makes the journal buffer hold the newest journal page. The one of the last record was read when it was applied.
@@ -183,11 +182,6 @@ impl Machine<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Whether a page is lost.
-    pub fn is_lost(&self, page: Page) -> bool {
-        page != NONE && self.chip.cells[usize::from(page)] == Cell::Lost
     }
 }
 

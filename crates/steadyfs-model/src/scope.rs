@@ -10,12 +10,9 @@ const PLAIN: &[Reading] = &[Reading::Good, Reading::Bad, Reading::Noise];
 const FORGED: &[Reading] = &[
     Reading::Good,
     Reading::Bad,
-    Reading::Blank,
     Reading::Noise,
     Reading::Forged(Kind::DataCommit, 0),
-    Reading::Forged(Kind::Journal, 0),
     Reading::Forged(Kind::Journal, 1),
-    Reading::Forged(Kind::DataCommit, 16),
     Reading::Forged(Kind::Journal, 300),
 ];
 /// Every call.
@@ -61,7 +58,7 @@ impl Scope {
     pub const RECOVERY: Scope =
         Scope { name: "recovery", calls: &[PowerOff, Save(0), Save(1), Move, Root, End], depth: 6, ..Scope::BROAD };
     /// Three cuts, each of them perhaps in a mount.
-    pub const NESTED: Scope = Scope { name: "nested", cuts: 3, calls: &[PowerOff, Save(0)], depth: 7, ..Scope::BROAD };
+    pub const NESTED: Scope = Scope { name: "nested", cuts: 3, calls: &[PowerOff, Save(0)], depth: 8, ..Scope::BROAD };
     /// Transactions of several pages and patches.
     pub const TRANSACTIONS: Scope = Scope {
         name: "transactions",
@@ -74,8 +71,7 @@ impl Scope {
     pub const PENDING: Scope =
         Scope { name: "pending", cuts: 0, calls: &[PowerOff, Write(0), Write(1), Move, Commit], depth: 8, ..Scope::BROAD };
     /// Leaves and moves, without cuts, so that blocks are used several times.
-    pub const MAP: Scope =
-        Scope { name: "map", cuts: 0, calls: &[Save(0), Save(1), Fold, Move, Root], depth: 9, ..Scope::BROAD };
+    pub const MAP: Scope = Scope { name: "map", cuts: 0, calls: &[Save(0), Save(1), Fold, Move, Root], depth: 9, ..Scope::BROAD };
     /// Leaves and moves, with a cut.
     pub const FOLDS: Scope =
         Scope { name: "folds", cuts: 1, calls: &[PowerOff, Save(0), Save(1), Fold, Move], depth: 7, ..Scope::BROAD };

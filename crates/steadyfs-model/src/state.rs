@@ -259,7 +259,12 @@ impl State {
     pub fn blank(scope: &Scope) -> Self {
         let pages = scope.pages_of(scope.block_count() - 1).end;
         assert!(pages <= 64, "live frames are bits of 64");
-        let chip = Chip { cells: vec![Cell::Blank; usize::from(pages)], cuts: scope.cuts, failures: scope.failures, losses: scope.losses };
+        let chip = Chip {
+            cells: vec![Cell::Blank; usize::from(pages)],
+            cuts: scope.cuts,
+            failures: scope.failures,
+            losses: scope.losses,
+        };
         Self { chip, ram: Some(Ram::empty(scope)), promise: Promise::default(), broken: None }
     }
 }
