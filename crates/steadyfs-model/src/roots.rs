@@ -153,11 +153,11 @@ impl Machine<'_> {
         if self.scope.has(Rule::SequenceJump) {
             self.ram.table.sequence += JUMP;
         }
-        let used = last.record.is_some() || !self.ram.table.unmarked;
+        let used = last.record.is_some() || !self.ram.table.heads_rest;
         if self.scope.has(Rule::SkipBeforeRoot) {
             self.skip_places(used);
         }
-        (self.ram.table.unmarked, self.ram.table.start) = (true, IDLE);
+        (self.ram.table.heads_rest, self.ram.table.start) = (true, IDLE);
         while self.scope.has(Rule::SettleRoot) {
             self.advance_ring()?;
             self.free_and_list();

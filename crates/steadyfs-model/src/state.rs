@@ -131,7 +131,7 @@ pub struct Table {
     /// Newest journal page.
     pub journal_at: Page,
     /// No head has programmed since the mount.
-    pub unmarked: bool,
+    pub heads_rest: bool,
     /// The use of the volume ended here.
     pub closed: bool,
 }
@@ -189,7 +189,7 @@ impl Ram {
             sequence: 1,
             start: IDLE,
             journal_at: NONE,
-            unmarked: true,
+            heads_rest: true,
             closed: true,
         };
         Self {

@@ -11,11 +11,11 @@ impl Machine<'_> {
         if self.ram.table.closed {
             self.open_ring()?;
         }
-        if self.ram.table.unmarked {
+        if self.ram.table.heads_rest {
             if self.scope.has(Rule::FirstIsJournal) {
                 self.program_journal()?;
             }
-            self.ram.table.unmarked = false;
+            self.ram.table.heads_rest = false;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ mod worlds;
 
 use stateright::{Checker, Model};
 use std::env;
-use steadyfs_model::ring::call::{Action, Call};
+use steadyfs_model::ring::call::Action;
 use steadyfs_model::ring::rules::Rule;
 use steadyfs_model::ring::state::Scope;
 use steadyfs_model::ring::state::Violation::{self, *};
