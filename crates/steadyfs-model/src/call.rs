@@ -1,6 +1,6 @@
 //! The calls, and what must hold after each.
 
-use crate::chip::{Cell, Chip, Content, Kind, NONE, Page, Quality, Stop};
+use crate::chip::{Cell, Chip, Content, Kind, NONE, Page, Stop};
 use crate::choices::Choices;
 use crate::machine::{Machine, Step};
 use crate::state::{BlockState, JOURNAL, LOGICAL, Pages, Ram, Scope, State, Violation};
@@ -10,6 +10,8 @@ use crate::state::{BlockState, JOURNAL, LOGICAL, Pages, Ram, Scope, State, Viola
 pub enum Call {
     /// The power comes on.
     Mount,
+    /// While the power is off, a page is lost.
+    Lose,
     /// The power goes off between two operations.
     PowerOff,
     /// A logical page is written within the transaction.
@@ -28,12 +30,12 @@ pub enum Call {
     Move,
     /// The leaf is written anew.
     Fold,
-    /// A checkpoint is written.
-    Checkpoint,
+    /// A root is written.
+    Root,
+    /// The use of the volume ends with a closed root.
+    End,
     /// A listed block is erased.
     Erase,
-    /// The next anchor is erased.
-    Anchor,
     /// The journal page moves to another block.
     MoveJournal,
 }
@@ -61,10 +63,10 @@ impl State {
     /// A formatted chip without power.
     pub fn formatted(scope: &Scope) -> Self {
         let mut state = State::blank(scope);
-        let chip = Chip { cuts: 0, failures: 0, ..state.chip.clone() };
+        let chip = Chip { cuts: 0, failures: 0, losses: 0, ..state.chip.clone() };
         let mut choices = Choices::default();
         let mut machine = Machine { scope, chip, ram: Ram::empty(scope), choices: &mut choices };
-        machine.checkpoint().expect("nothing fails while a chip is formatted");
+        machine.write_root_here().expect("nothing fails while a chip is formatted");
         state.chip.cells = machine.chip.cells;
         state.ram = None;
         state.canonize(scope);
@@ -73,7 +75,11 @@ impl State {
 
     /// All that may follow.
     pub fn follow(&self, scope: &Scope, actions: &mut Vec<Action>) {
-        let calls = if self.ram.is_none() { &[Call::Mount] } else { scope.calls };
+        let calls: &[Call] = match &self.ram {
+            None if self.chip.losses > 0 => &[Call::Lose, Call::Mount],
+            None => &[Call::Mount],
+            Some(_) => scope.calls,
+        };
         for &call in calls.iter().filter(|_| self.broken.is_none()) {
             let mut choices = Choices::default();
             loop {
@@ -91,6 +97,9 @@ impl State {
     /// The state after a call; `None` when it is refused.
     fn after(&self, scope: &Scope, call: Call, choices: &mut Choices) -> Option<State> {
         let mut state = self.clone();
+        if call == Call::Lose {
+            return state.lose(scope, choices).then_some(state);
+        }
         let (machine, result) = match state.ram.take() {
             None => Machine::mount(scope, state.chip.clone(), choices, true),
             Some(ram) => {
@@ -103,10 +112,11 @@ impl State {
     }
 
     fn call(&mut self, machine: &mut Machine<'_>, call: Call) -> Step {
-        if call == Call::PowerOff {
-            return Err(Stop::Cut);
+        match call {
+            Call::PowerOff => return Err(Stop::Cut),
+            Call::End if machine.ram.table.closed || self.promise.open != self.promise.committed => return Err(Stop::NoSpace),
+            _ => machine.begin()?,
         }
-        machine.begin()?;
         let next = |state: &mut Self, logical| state.newest_value(logical) + 1;
         self.ram = Some(machine.ram.clone());
         match call {
@@ -146,9 +156,12 @@ impl State {
                 }
             },
             Call::Fold if machine.ram.table.overlay.iter().any(Option::is_some) => machine.fold(),
-            Call::Checkpoint => machine.checkpoint(),
+            Call::Root => machine.write_root(),
+            Call::End => {
+                machine.ram.table.closed = true;
+                machine.write_root()
+            }
             Call::Erase if machine.first(BlockState::Listed).is_some() => machine.erase_listed(),
-            Call::Anchor if !machine.ram.anchor.ready => machine.prepare_anchor(),
             Call::MoveJournal if self.promise.open == self.promise.committed && !machine.ram.dirty => {
                 machine.close(JOURNAL);
                 machine.program_journal()
@@ -157,20 +170,44 @@ impl State {
         }
     }
 
+    /// A page is lost. Not the last complete record, nor one that was cut behind it: nobody can tell one from the other.
+    fn lose(&mut self, scope: &Scope, choices: &mut Choices) -> bool {
+        let base = self.newest_root(scope).map_or(0, |(_, table)| table.sequence);
+        let record = |page: usize| match &self.chip.cells[page] {
+            Cell::Good(tag, _) if tag.sequence >= base && !scope.is_of_ring(scope.block_of(page as Page)) => Some(tag.sequence),
+            _ => None,
+        };
+        let last = (0..self.chip.cells.len()).filter_map(record).max();
+        let may_go = |&page: &usize| matches!(self.chip.cells[page], Cell::Good(..)) && (last.is_none() || record(page) != last);
+        let pages: Vec<usize> = (0..self.chip.cells.len()).filter(may_go).collect();
+        if pages.is_empty() {
+            return false;
+        }
+        self.chip.cells[*choices.of(&pages)] = Cell::Lost;
+        self.chip.losses -= 1;
+        true
+    }
+
     /// Ends a call: what the caller may rely on from now on, and whether it is so.
     fn end(mut self, mut machine: Machine<'_>, call: Call, result: Step) -> Option<Self> {
+        let has_lost = machine.chip.losses < machine.scope.losses;
         let promise = &mut self.promise;
         self.broken = match result {
-            // An anchor that is missing comes back when the frame in it has moved.
+            // A block that is missing comes back when the frame in it has moved.
             Err(Stop::NoSpace | Stop::Failed) if call != Call::Mount => return None,
             Err(Stop::Cut) => None,
             Err(Stop::NoSpace | Stop::Failed) => Some(Violation::MountRefused),
             Err(Stop::Broken(violation)) => Some(violation),
+            // It can only be read, and says so.
+            Ok(()) if machine.ram.damaged && has_lost => return None,
+            Ok(()) if machine.ram.damaged => Some(Violation::ToldForNothing),
             Ok(()) if call == Call::Mount => match machine.all_bytes() {
                 Ok(found) if found == promise.committed || Some(found) == promise.attempted => {
                     (promise.committed, promise.open) = (found, found);
-                    machine.wrong_claim().or_else(|| machine.second_recovery_differs(found))
+                    machine.wrong_claim().or_else(|| machine.second_mount_differs(found))
                 }
+                // Whoever reads that is told.
+                Err(_) if has_lost => return None,
                 _ => Some(Violation::CommitLostOrMixed),
             },
             Ok(()) if machine.all_bytes() != Ok(promise.open) => Some(Violation::WrongRead),
@@ -181,7 +218,7 @@ impl State {
                 promise.committed = promise.open;
             }
             promise.attempted = None;
-            self.ram = Some(machine.ram);
+            self.ram = Some(machine.ram).filter(|_| call != Call::End);
         }
         self.chip = machine.chip;
         Some(self)
@@ -197,16 +234,16 @@ impl Machine<'_> {
         Ok(bytes)
     }
 
-    /// Whether another recovery would find something else.
-    fn second_recovery_differs(&self, found: Pages<[u8; 2]>) -> Option<Violation> {
+    /// Whether another mount would find something else.
+    fn second_mount_differs(&self, found: Pages<[u8; 2]>) -> Option<Violation> {
         let mut choices = Choices::default();
         let (mut machine, result) = Machine::mount(self.scope, self.chip.clone(), &mut choices, false);
-        (result.is_err() || machine.all_bytes() != Ok(found)).then_some(Violation::NotIdempotent)
+        (result.is_err() || machine.ram.damaged || machine.all_bytes() != Ok(found)).then_some(Violation::NotIdempotent)
     }
 
     /// Whether a frame is claimed twice, is not marked as live, or is not what its claim says and will stay so.
     fn wrong_claim(&mut self) -> Option<Violation> {
-        let mut claims: Vec<(Page, Option<usize>)> = vec![(self.ram.table.root, None)];
+        let mut claims: Vec<(Page, Option<usize>)> = vec![(self.ram.table.leaf, None)];
         for logical in 0..LOGICAL {
             claims.push((self.committed_frame(logical), Some(logical)));
             claims.extend(self.ram.table.pending[logical].map(|frame| (frame, Some(logical))));
@@ -215,8 +252,8 @@ impl Machine<'_> {
         let mut frames = 0;
         for (frame, logical) in claims {
             let holds = match &self.chip.cells[usize::from(frame)] {
-                Cell::Page(tag, Content::Data(_), Quality::Good) => logical == Some(usize::from(tag.logical)),
-                Cell::Page(_, Content::Leaf(_), Quality::Good) => logical.is_none(),
+                Cell::Good(tag, Content::Data(_)) => logical == Some(usize::from(tag.logical)),
+                Cell::Good(_, Content::Leaf(_)) => logical.is_none(),
                 _ => false,
             };
             if !holds || frames >> frame & 1 != 0 {
@@ -225,7 +262,7 @@ impl Machine<'_> {
             frames |= 1u64 << frame;
         }
         let journal = self.ram.table.journal_at;
-        let is_journal = |cell: &Cell| matches!(cell, Cell::Page(tag, _, Quality::Good) if tag.kind == Kind::Journal);
+        let is_journal = |cell: &Cell| matches!(cell, Cell::Good(tag, _) if tag.kind == Kind::Journal);
         if journal != NONE && !is_journal(&self.chip.cells[usize::from(journal)]) {
             return Some(Violation::WrongClaim);
         }

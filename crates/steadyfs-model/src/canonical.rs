@@ -2,14 +2,31 @@
 //!
 //! - Sequences keep their order, and how far apart they are, as long as a mount's jump and what it programs could bridge it.
 //! - Values of a logical page keep which of them are equal.
-//! - A page that no recovery can name, because it is older than the newest complete checkpoint and nothing durable leads to it, is
-//!   only known to be there. Should a recovery lead to it after all, it reads as damaged.
-//! - What a metastable page read as is forgotten when the power fails.
+//! - Numbers of roots keep their order.
+//! - A data page that no mount can name, because it is older than the newest complete root and nothing durable leads to it, is
+//!   only known to be there. Should a mount lead to it after all, it reads as damaged.
+//! - What an unsteady page read as is forgotten when the power fails.
 
-use crate::chip::{Cell, Content, IDLE, Kind, NONE, Page, Quality, Sequence};
-use crate::recovery::JUMP;
-use crate::state::{Checkpoint, LOGICAL, Scope, State};
+use crate::chip::{Cell, Content, IDLE, Kind, NONE, Page, Sequence, Tag};
+use crate::roots::JUMP;
+use crate::state::{LOGICAL, Scope, State, Table};
 use std::sync::Arc;
+
+/// What a page holds, whether it is steady or not.
+fn held(cell: &Cell) -> Option<(&Tag, &Content)> {
+    match cell {
+        Cell::Good(tag, content) | Cell::Unsteady(tag, content, _) => Some((tag, content)),
+        _ => None,
+    }
+}
+
+/// The same, to change it.
+fn held_mut(cell: &mut Cell) -> Option<(&mut Tag, &mut Content)> {
+    match cell {
+        Cell::Good(tag, content) | Cell::Unsteady(tag, content, _) => Some((tag, content)),
+        _ => None,
+    }
+}
 
 impl State {
     /// Brings the state to its canonical form.
@@ -17,8 +34,8 @@ impl State {
         if self.ram.is_none() {
             self.promise.open = self.promise.committed;
             for cell in &mut self.chip.cells {
-                if let Cell::Page(_, _, quality @ Quality::Metastable(Some(_))) = cell {
-                    *quality = Quality::Metastable(None);
+                if let Cell::Unsteady(_, _, reading) = cell {
+                    *reading = None;
                 }
             }
         }
@@ -37,6 +54,7 @@ impl State {
                 *sequence = numbers[index];
             }
         });
+        self.rank_roots();
         for logical in 0..LOGICAL {
             let mut values = vec![0];
             self.each_value(logical, &mut |value| values.push(*value));
@@ -53,15 +71,36 @@ impl State {
         newest
     }
 
+    fn rank_roots(&mut self) {
+        let mut numbers = vec![0];
+        self.each_number(&mut |number| numbers.push(*number));
+        numbers.sort_unstable();
+        numbers.dedup();
+        self.each_number(&mut |number| *number = numbers.binary_search(number).map_or(0, |index| index as Sequence));
+    }
+
+    fn each_number(&mut self, visit: &mut impl FnMut(&mut Sequence)) {
+        for (tag, _) in self.chip.cells.iter_mut().filter_map(held_mut).filter(|held| held.0.kind == Kind::Root) {
+            visit(&mut tag.sequence);
+            tag.start = tag.sequence;
+        }
+        if let Some(ram) = &mut self.ram {
+            visit(&mut ram.ring.number);
+            ram.ring.uncertain.iter_mut().for_each(visit);
+        }
+    }
+
     fn each_sequence(&mut self, visit: &mut impl FnMut(&mut Sequence)) {
-        for cell in &mut self.chip.cells {
-            if let Cell::Page(tag, content, _) = cell {
-                visit(&mut tag.sequence);
-                visit(&mut tag.start);
-                if let Content::Checkpoint(table) = content {
+        for (tag, content) in self.chip.cells.iter_mut().filter_map(held_mut) {
+            match content {
+                Content::Root(table) => {
                     let table = Arc::make_mut(table);
                     visit(&mut table.sequence);
                     visit(&mut table.start);
+                }
+                _ => {
+                    visit(&mut tag.sequence);
+                    visit(&mut tag.start);
                 }
             }
         }
@@ -73,12 +112,10 @@ impl State {
     }
 
     fn each_value(&mut self, logical: usize, visit: &mut impl FnMut(&mut u8)) {
-        for cell in &mut self.chip.cells {
-            match cell {
-                Cell::Page(tag, Content::Data(bytes), _) if usize::from(tag.logical) == logical => {
-                    bytes.iter_mut().for_each(&mut *visit)
-                }
-                Cell::Page(_, Content::Patches(patches), _) => visit(&mut patches[logical]),
+        for (tag, content) in self.chip.cells.iter_mut().filter_map(held_mut) {
+            match content {
+                Content::Data(bytes) if usize::from(tag.logical) == logical => bytes.iter_mut().for_each(&mut *visit),
+                Content::Patches(patches) => visit(&mut patches[logical]),
                 _ => {}
             }
         }
@@ -91,42 +128,36 @@ impl State {
         }
     }
 
-    /// The newest checkpoint that is sure to be complete.
-    fn newest_checkpoint(&self, scope: &Scope) -> Option<(Page, Arc<Checkpoint>)> {
-        let whole = |page: Page| match &self.chip.cells[usize::from(page)] {
-            Cell::Page(tag, content, Quality::Good) if tag.kind == Kind::Checkpoint => Some((tag, content)),
+    /// The newest root that counts at every mount, two pages of its copy being good, and its number.
+    pub fn newest_root(&self, scope: &Scope) -> Option<(Sequence, Arc<Table>)> {
+        let good = |cell: &Cell| match cell {
+            Cell::Good(tag, Content::Root(table)) => Some((tag.sequence, tag.logical, table.clone())),
             _ => None,
         };
-        let begins = |page: Page| {
-            let (tag, Content::Checkpoint(table)) = whole(page)? else { return None };
-            let rest =
-                (1..scope.checkpoint_pages).all(|index| whole(page + index).is_some_and(|(part, _)| part.logical == index));
-            rest.then(|| (tag.sequence, page, table.clone()))
-        };
-        let first = scope.pages_of(scope.blocks.0).start;
-        let anchors = first..self.chip.cells.len() as Page + 1 - scope.checkpoint_pages;
-        anchors.filter_map(begins).max_by_key(|found| found.0).map(|(_, page, table)| (page, table))
+        let pages: Vec<_> = self.chip.cells.iter().filter_map(good).collect();
+        let seals = |number| pages.iter().filter(|page| page.0 == number && page.1 >= scope.root_pages).count();
+        let newest = pages.iter().filter(|page| seals(page.0) > 1).max_by_key(|page| page.0)?;
+        Some((newest.0, newest.2.clone()))
     }
 
     fn forget_old_pages(&mut self, scope: &Scope) {
-        let Some((newest, table)) = self.newest_checkpoint(scope) else { return };
-        let anchor = scope.block_of(newest);
+        let Some((number, table)) = self.newest_root(scope) else { return };
         let mut named = Vec::new();
-        let mut name = |table: &Checkpoint| {
+        let mut name = |table: &Table| {
             named.extend(table.overlay.iter().flatten().map(|entry| entry.0));
             named.extend(table.pending.iter().flatten());
-            named.extend([table.root, table.journal_at]);
+            named.extend([table.leaf, table.journal_at]);
         };
         name(&table);
         self.ram.iter().for_each(|ram| name(&ram.table));
-        for cell in &self.chip.cells {
-            match cell {
-                Cell::Page(tag, Content::Checkpoint(other), _) if tag.sequence > table.sequence => name(other),
+        for (tag, content) in self.chip.cells.iter().filter_map(held) {
+            match content {
+                Content::Root(other) if tag.sequence > number => name(other),
                 _ => {}
             }
         }
         for at in 0..self.chip.cells.len() as Page {
-            if let Cell::Page(tag, Content::Leaf(frames), _) = &self.chip.cells[usize::from(at)]
+            if let Some((tag, Content::Leaf(frames))) = held(&self.chip.cells[usize::from(at)])
                 && (named.contains(&at) || tag.sequence >= table.sequence)
             {
                 named.extend(frames.iter().filter(|&&frame| frame != NONE));
@@ -134,16 +165,12 @@ impl State {
         }
         let live = self.ram.as_ref().map_or(0, |ram| ram.live);
         for at in 0..self.chip.cells.len() as Page {
+            let is_of_ring = scope.is_of_ring(scope.block_of(at));
             let cell = &mut self.chip.cells[usize::from(at)];
-            let Cell::Page(tag, content, quality) = cell else { continue };
-            let kept = tag.sequence >= table.sequence || named.contains(&at) || live >> at & 1 != 0;
-            if scope.block_of(at) == anchor {
-                // The tags of the current anchor say which it is.
-                let part = newest..newest + scope.checkpoint_pages;
-                if !kept && !part.contains(&at) {
-                    *content = Content::Nothing;
-                }
-            } else if !kept && (!matches!(quality, Quality::Metastable(_)) || !scope.has_forged()) {
+            let is_unsteady = matches!(cell, Cell::Unsteady(..)) && scope.has_forged();
+            let Some((tag, _)) = held(cell) else { continue };
+            let is_kept = tag.sequence >= table.sequence || named.contains(&at) || live >> at & 1 != 0;
+            if !is_of_ring && !is_kept && !is_unsteady {
                 *cell = Cell::Stale;
             }
         }

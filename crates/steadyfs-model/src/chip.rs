@@ -1,12 +1,12 @@
 //! The chip: pages, what a cut or a failure leaves in them, and how they read.
 
 use crate::choices::Choices;
-use crate::state::{Checkpoint, Pages, Scope, Violation};
+use crate::state::{Pages, Scope, Table, Violation};
 use std::sync::Arc;
 
 /// A program page of the chip. A frame is one page here.
 pub type Page = u8;
-/// A block: data blocks first, then anchors.
+/// A block: data blocks first, then the ring.
 pub type Block = u8;
 /// Number of a program; canonical states keep the order and which numbers follow each other.
 pub type Sequence = u16;
@@ -18,8 +18,8 @@ pub const IDLE: Sequence = Sequence::MAX;
 /// What a page holds, as its tag says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A page of a checkpoint.
-    Checkpoint,
+    /// A page of a root, or of its copy.
+    Root,
     /// A logical page of an open transaction.
     Data,
     /// A logical page that is a transaction of its own.
@@ -41,14 +41,12 @@ pub enum Kind {
 pub struct Tag {
     /// What the page holds.
     pub kind: Kind,
-    /// Logical page; of a journal page the number of pending pages; of a checkpoint the place in it.
+    /// Logical page; of a journal page the number of pending pages; of a root the page in it, counted on into its copy.
     pub logical: u8,
-    /// Number of the program.
+    /// Number of the program; of a root its own number.
     pub sequence: Sequence,
     /// First sequence of the transaction (on the medium: the distance to it).
     pub start: Sequence,
-    /// Where a moved frame came from.
-    pub from: Page,
 }
 
 /// The bytes of a page. A logical page has two: a write changes both, a patch the second.
@@ -60,24 +58,13 @@ pub enum Content {
     Leaf(Pages<Page>),
     /// Patch of each logical page; 0: none.
     Patches(Pages<u8>),
-    /// A checkpoint's first page.
-    Checkpoint(Arc<Checkpoint>),
-    /// A checkpoint's other pages, and what no recovery can need.
+    /// A root. Each of its pages has it here; it counts only with all of them.
+    Root(Arc<Table>),
+    /// What no mount can need.
     Nothing,
 }
 
-/// How a page that was programmed reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Quality {
-    /// As it was programmed.
-    Good,
-    /// The tag reads well and the checksum is wrong.
-    Bad,
-    /// Differently after each power-on; a reading is drawn when it is first read.
-    Metastable(Option<Reading>),
-}
-
-/// What a metastable or garbled page reads as.
+/// What an unsteady page reads as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reading {
     /// What was programmed.
@@ -88,8 +75,8 @@ pub enum Reading {
     Blank,
     /// No tag.
     Noise,
-    /// A tag of this kind, newer than all others, with a wrong checksum.
-    Forged(Kind),
+    /// A tag that was never programmed, with a wrong checksum: of this kind, and so far from the next number.
+    Forged(Kind, Sequence),
 }
 
 /// A program page.
@@ -98,13 +85,16 @@ pub enum Cell {
     /// Erased.
     Blank,
     /// Reads as erased, and was touched: a program does not hold.
-    Weak,
-    /// Reads as no tag, or a wrong one.
-    Garbled(Reading),
+    Touched,
     /// An old page that nothing names any more.
     Stale,
+    /// Was programmed, and cannot be read any more.
+    Lost,
     /// A page.
-    Page(Tag, Content, Quality),
+    Good(Tag, Content),
+    /// A page whose program or erase was cut, or whose program failed: it reads differently after each power-on. The reading is drawn when it is
+    /// first read.
+    Unsteady(Tag, Content, Option<Reading>),
 }
 
 /// Why a call ends early.
@@ -129,106 +119,82 @@ pub struct Chip {
     pub cuts: u8,
     /// Failures of programs and erases that may still come.
     pub failures: u8,
+    /// Pages that may still be lost.
+    pub losses: u8,
+}
+
+/// How a page was read.
+pub enum Seen {
+    /// As erased.
+    Blank,
+    /// As nothing.
+    Noise,
+    /// A tag and a content; whether the checksum is right.
+    Page(Tag, Content, bool),
 }
 
 impl Chip {
-    /// What a page reads as: its tag, its content, and whether the checksum is right. `Err(true)`: blank; `Err(false)`: no tag.
-    pub fn read(
-        &mut self,
-        page: Page,
-        newest: Sequence,
-        scope: &Scope,
-        choices: &mut Choices,
-    ) -> Result<(Tag, Content, bool), bool> {
-        let forged =
-            |kind| (Tag { kind, logical: 0, sequence: newest + 8, start: newest + 8, from: NONE }, Content::Nothing, false);
+    /// Reads a page. `next` is the number of the next record.
+    pub fn read(&mut self, page: Page, next: Sequence, scope: &Scope, choices: &mut Choices) -> Seen {
+        // In the ring nothing counts without its checksum, so that the other readings are one.
+        let readings = if scope.is_of_ring(scope.block_of(page)) { &[Reading::Good, Reading::Noise] } else { scope.readings };
         match &mut self.cells[usize::from(page)] {
-            Cell::Blank | Cell::Weak => Err(true),
-            Cell::Garbled(Reading::Forged(kind)) => Ok(forged(*kind)),
-            Cell::Garbled(_) | Cell::Stale => Err(false),
-            Cell::Page(tag, content, quality) => {
-                if *quality == Quality::Metastable(None) {
-                    *quality = Quality::Metastable(Some(*choices.of(scope.readings)));
+            Cell::Blank | Cell::Touched => Seen::Blank,
+            Cell::Stale | Cell::Lost => Seen::Noise,
+            Cell::Good(tag, content) => Seen::Page(*tag, content.clone(), true),
+            Cell::Unsteady(tag, content, reading) => match *reading.get_or_insert_with(|| *choices.of(readings)) {
+                Reading::Good => Seen::Page(*tag, content.clone(), true),
+                Reading::Bad => Seen::Page(*tag, content.clone(), false),
+                Reading::Blank => Seen::Blank,
+                Reading::Noise => Seen::Noise,
+                Reading::Forged(kind, distance) => {
+                    let sequence = next + distance;
+                    Seen::Page(Tag { kind, logical: 0, sequence, start: sequence }, Content::Nothing, false)
                 }
-                match *quality {
-                    Quality::Good | Quality::Metastable(None | Some(Reading::Good)) => Ok((*tag, content.clone(), true)),
-                    Quality::Bad | Quality::Metastable(Some(Reading::Bad)) => Ok((*tag, content.clone(), false)),
-                    Quality::Metastable(Some(Reading::Blank)) => Err(true),
-                    Quality::Metastable(Some(Reading::Noise)) => Err(false),
-                    Quality::Metastable(Some(Reading::Forged(kind))) => Ok(forged(kind)),
-                }
-            }
+            },
         }
     }
 
     /// Programs a page, which must be erased.
-    pub fn program(&mut self, page: Page, tag: Tag, content: Content, scope: &Scope, choices: &mut Choices) -> Result<(), Stop> {
+    pub fn program(&mut self, page: Page, tag: Tag, content: Content, choices: &mut Choices) -> Result<(), Stop> {
         let cell = &mut self.cells[usize::from(page)];
         if *cell != Cell::Blank {
             return Err(Stop::Broken(Violation::ProgramOfTouchedPage));
         }
-        // Done, a cut that leaves nothing, a page, a metastable page or garbage; a failure that leaves a page or garbage.
-        let torn = scope.readings.len() as u8;
-        let (cuts, failures) = (if self.cuts > 0 { 2 + torn } else { 0 }, if self.failures > 0 { 3 } else { 0 });
+        let (cuts, failures) = (u8::from(self.cuts > 0), u8::from(self.failures > 0));
         let fate = choices.choose(1 + cuts + failures);
-        let page = |quality| Cell::Page(tag, content.clone(), quality);
-        if fate == 0 {
-            *cell = page(Quality::Good);
-            return Ok(());
-        }
-        if fate > cuts {
-            self.failures -= 1;
-            *cell = match fate - cuts {
-                1 => page(Quality::Bad),
-                2 => page(Quality::Good),
-                _ => page(scope.failed),
-            };
-            return Err(Stop::Failed);
-        }
-        self.cuts -= 1;
-        *cell = match fate {
-            1 => Cell::Weak,
-            2 => page(Quality::Metastable(None)),
-            fate => match scope.readings[usize::from(fate - 3)] {
-                Reading::Good => page(Quality::Good),
-                Reading::Bad => page(Quality::Bad),
-                Reading::Blank => return Err(Stop::Cut).inspect_err(|_| *cell = Cell::Weak),
-                reading => Cell::Garbled(reading),
-            },
-        };
-        Err(Stop::Cut)
+        *cell = if fate == 0 { Cell::Good(tag, content) } else { Cell::Unsteady(tag, content, None) };
+        self.suffer(fate, cuts)
     }
 
-    /// Erases the pages of a block.
-    pub fn erase(&mut self, pages: std::ops::Range<Page>, scope: &Scope, choices: &mut Choices) -> Result<(), Stop> {
-        let torn = if self.cuts > 0 { 2 + scope.readings.len() as u8 } else { 0 };
-        let fate = choices.choose(1 + torn + u8::from(self.failures > 0));
-        let range = usize::from(pages.start)..usize::from(pages.end);
-        let cells = &mut self.cells[range];
-        if fate > torn {
-            self.failures -= 1;
-            return Err(Stop::Failed);
+    /// Erases the pages of a block. One that does not erase stays as it is.
+    pub fn erase(&mut self, pages: std::ops::Range<Page>, choices: &mut Choices) -> Result<(), Stop> {
+        let cuts = u8::from(self.cuts > 0);
+        let fate = choices.choose(1 + cuts + u8::from(self.failures > 0));
+        if fate <= cuts {
+            for cell in &mut self.cells[usize::from(pages.start)..usize::from(pages.end)] {
+                *cell = match core::mem::replace(cell, Cell::Blank) {
+                    _ if fate == 0 => Cell::Blank,
+                    Cell::Good(tag, content) | Cell::Unsteady(tag, content, _) => Cell::Unsteady(tag, content, None),
+                    Cell::Blank | Cell::Touched => Cell::Touched,
+                    other => other,
+                };
+            }
         }
-        for (index, cell) in cells.iter_mut().enumerate() {
-            *cell = match (fate, core::mem::replace(cell, Cell::Blank)) {
-                (0, _) => Cell::Blank,
-                (_, Cell::Blank | Cell::Weak) => Cell::Weak,
-                // Nothing happened, or everything seems to have.
-                (1, old) => old,
-                (2, _) => Cell::Weak,
-                // The first page reads as something else, and the others as erased.
-                (fate, old) => match (index, scope.readings[usize::from(fate - 3)], old) {
-                    (0, Reading::Good, Cell::Page(tag, content, _)) => Cell::Page(tag, content, Quality::Metastable(None)),
-                    (0, Reading::Bad, Cell::Page(tag, content, _)) => Cell::Page(tag, content, Quality::Bad),
-                    (0, reading @ (Reading::Noise | Reading::Forged(_)), _) => Cell::Garbled(reading),
-                    _ => Cell::Weak,
-                },
-            };
+        self.suffer(fate, cuts)
+    }
+
+    fn suffer(&mut self, fate: u8, cuts: u8) -> Result<(), Stop> {
+        match fate {
+            0 => Ok(()),
+            fate if fate <= cuts => {
+                self.cuts -= 1;
+                Err(Stop::Cut)
+            }
+            _ => {
+                self.failures -= 1;
+                Err(Stop::Failed)
+            }
         }
-        if fate == 0 {
-            return Ok(());
-        }
-        self.cuts -= 1;
-        Err(Stop::Cut)
     }
 }

@@ -13,39 +13,48 @@
 //! | [`choices`] | nondeterminism as a script |
 //! | [`state`] | what chip, RAM and caller know; sizes; violations |
 //! | `canonical` | of states that behave the same, one |
-//! | [`machine`] | heads, blocks, anchors, checkpoints; a failed program |
+//! | [`machine`] | heads, blocks, programs; a failed program |
 //! | `steps` | write, commit, roll back, fold, move |
-//! | `recovery` | newest checkpoint, roll forward, settle |
+//! | `scan`, `forward` | a mount finds the newest root, and rolls forward |
+//! | `roots` | roots, the ring, settling |
 //! | [`call`] | calls, what they promise, and what must hold after each |
 //! | [`rules`] | the rules, each of which can be taken away |
 //! | `scope` | the worlds that are checked |
-//! | [`superblocks`] | a second model: how superblocks and the ring of anchors change |
+//! | [`ring`] | a second model: the ring alone |
+//!
+//! There are two models, because both in one would be too large. This one has the heads (user, moved, journal), the map, transactions, roots of two pages with
+//! their copies, and what a mount copies, but a short ring of which a mount reads every page, and at most three cuts. [`ring`] has one log and
+//! nothing in it, but the ring as the store searches it: numbers, bisection, marks, gaps, reads that fail, five cuts in a row.
 //!
 //! Scheduling is free: calls come in any order, where the core's pace would forbid many. What is found to be safe here is safe whatever
-//! the pace; a rule that is needed here may be kept by the pace alone there. Not modelled: several pages in a frame or leaves in a
-//! map, discards, the cache, wear and its levelling, clean blocks, and the bound of a call.
+//! the pace; a rule that is needed here may be kept by the pace alone there. Neither model has several pages in a frame or leaves in a
+//! map, discards, the cache, calls that fail and are undone, chains of journal records and logs of leaves, repairs, two pages that are lost, a block that is known to be
+//! erased, wear and its levelling, and the bound of a call. Superblocks are not there because they have no protocol: nothing changes them after `format`.
 //!
 //! # What is checked, after every call and every mount
 //!
 //! - A mount finds what was acknowledged, or all of what a cut commit was to make durable; what a mount has found stays.
-//! - No block is erased that holds a page which a recovery would name if the power failed now.
+//! - No block is erased that holds a page which a mount would name if the power failed now.
 //! - No page is programmed that was not erased since it was last touched.
 //! - No frame is claimed by two logical pages; every frame that the map names is marked as live, holds the page that claims
 //!   it, and cannot read differently later.
-//! - A second recovery finds what the first one found, also with a cut between or within them.
-//! - Readers see what the open transaction wrote; no mount is refused.
+//! - A second mount finds what the first one found, also with a cut between or within them.
+//! - Readers see what the open transaction wrote; no mount is refused, or misses something where nothing was lost.
+//! - With one page lost a mount finds the same, or says that something is missing, or whoever reads that page is told.
 
 pub mod call;
 mod canonical;
 pub mod chip;
 pub mod choices;
+mod forward;
 pub mod machine;
-mod recovery;
+pub mod ring;
+mod roots;
 pub mod rules;
+mod scan;
 mod scope;
 pub mod state;
 mod steps;
-pub mod superblocks;
 
 use call::Action;
 use state::{Scope, State};

@@ -1,10 +1,12 @@
-//! What RAM and chip do together: heads, blocks, anchors, programs and their repetition.
+//! What RAM and chip do together: heads, blocks, programs and their repetition.
 
-use crate::chip::{Block, Chip, Content, IDLE, Kind, NONE, Page, Sequence, Stop, Tag};
+use crate::chip::{Block, Chip, Content, IDLE, Kind, NONE, Page, Seen, Sequence, Stop, Tag};
 use crate::choices::Choices;
 use crate::rules::Rule;
-use crate::state::{Anchor, BlockState, JOURNAL, MOVED, Pages, Ram, Scope, USER, Violation};
-use std::sync::Arc;
+use crate::state::{BlockState, JOURNAL, MOVED, Ram, Scope, USER, Violation};
+
+/// Distance by which the sequence jumps behind a program that failed. A smaller gap is a record that was lost.
+pub(crate) const FAILURE_JUMP: Sequence = 16;
 
 /// Result of a step.
 pub type Step<T = ()> = Result<T, Stop>;
@@ -23,13 +25,16 @@ pub struct Machine<'a> {
 
 impl Machine<'_> {
     /// Reads a page as [`Chip::read`] does.
-    pub fn read(&mut self, page: Page) -> Result<(Tag, Content, bool), bool> {
+    pub fn read(&mut self, page: Page) -> Seen {
         self.chip.read(page, self.ram.table.sequence, self.scope, self.choices)
     }
 
     /// Reads a page whose checksum must be right.
     pub fn read_sound(&mut self, page: Page) -> Option<(Tag, Content)> {
-        self.read(page).ok().filter(|read| read.2).map(|(tag, content, _)| (tag, content))
+        match self.read(page) {
+            Seen::Page(tag, content, true) => Some((tag, content)),
+            _ => None,
+        }
     }
 
     /// Takes the next sequence.
@@ -40,11 +45,11 @@ impl Machine<'_> {
 
     /// Programs a page under a tag.
     pub fn program(&mut self, page: Page, tag: Tag, content: Content) -> Step {
-        self.chip.program(page, tag, content, self.scope, self.choices)
+        self.chip.program(page, tag, content, self.choices)
     }
 
     /// Programs the next frame of a head, again elsewhere when that fails. A leaf is composed when its place is known.
-    pub fn program_frame(&mut self, kind: Kind, logical: u8, from: Page, content: Option<Content>) -> Step<Page> {
+    pub fn program_frame(&mut self, kind: Kind, logical: u8, content: Option<Content>) -> Step<Page> {
         let head = if matches!(kind, Kind::Moved | Kind::MovedPending | Kind::MovedLeaf) { MOVED } else { USER };
         loop {
             let page = self.allocate(head)?;
@@ -54,7 +59,7 @@ impl Machine<'_> {
             }
             let start = if kind == Kind::Data { self.ram.table.start } else { sequence };
             let content = content.clone().unwrap_or_else(|| self.compose_leaf());
-            match self.program(page, Tag { kind, logical, sequence, start, from }, content) {
+            match self.program(page, Tag { kind, logical, sequence, start }, content) {
                 Err(Stop::Failed) => self.survive_failure(head),
                 result => {
                     self.ram.live |= 1 << page;
@@ -71,7 +76,7 @@ impl Machine<'_> {
             let sequence = self.next_sequence();
             let start = if self.ram.table.start == IDLE { sequence } else { self.ram.table.start };
             let logical = self.ram.table.pending.iter().flatten().count() as u8;
-            let tag = Tag { kind: Kind::Journal, logical, sequence, start, from: NONE };
+            let tag = Tag { kind: Kind::Journal, logical, sequence, start };
             match self.program(page, tag, Content::Patches(self.ram.patches)) {
                 Err(Stop::Failed) => self.survive_failure(JOURNAL),
                 Err(stop) => return Err(stop),
@@ -86,13 +91,14 @@ impl Machine<'_> {
         }
     }
 
-    /// Gives up the block in which a program failed. The sequence jumps, so that recovery looks at the record before the gap.
+    /// Gives up the block in which a program failed. The sequence jumps, so that a mount knows what became of the record before the gap.
     fn survive_failure(&mut self, head: usize) {
-        self.ram.table.sequence += 1;
+        if self.scope.has(Rule::FailuresJump) {
+            self.ram.table.sequence += FAILURE_JUMP;
+        }
         if self.scope.has(Rule::RetryElsewhere) {
             let block = core::mem::replace(&mut self.ram.table.heads[head].0, NONE);
-            let state = if self.scope.has(Rule::Retire) { BlockState::Retiring } else { BlockState::Used };
-            self.set_state(block, state);
+            self.set_state(block, BlockState::Retiring);
             self.settle_empty(block);
         }
     }
@@ -128,7 +134,7 @@ impl Machine<'_> {
     fn take_block(&mut self) -> Step<Block> {
         if self.first(BlockState::Erased).is_none() {
             if self.first(BlockState::Listed).is_none() {
-                self.checkpoint()?;
+                self.write_root()?;
             }
             self.erase_listed()?;
         }
@@ -149,12 +155,12 @@ impl Machine<'_> {
     }
 
     /// Erases a block; one that does not erase is bad.
-    fn erase(&mut self, block: Block) -> Step<bool> {
+    pub fn erase(&mut self, block: Block) -> Step<bool> {
         let pages = self.scope.pages_of(block);
         if self.durable_pages().iter().any(|page| pages.contains(page)) {
             return Err(Stop::Broken(Violation::EraseOfCommittedPage));
         }
-        match self.chip.erase(pages, self.scope, self.choices) {
+        match self.chip.erase(pages, self.choices) {
             Err(Stop::Failed) => {
                 self.set_state(block, BlockState::Bad);
                 Ok(false)
@@ -183,7 +189,8 @@ impl Machine<'_> {
         self.scope.pages_of(block).any(|page| self.ram.live >> page & 1 != 0)
     }
 
-    fn holds_journal(&self, block: Block) -> bool {
+    /// Whether a block holds the newest journal page.
+    pub fn holds_journal(&self, block: Block) -> bool {
         self.scope.has(Rule::JournalHoldsBlock) && self.scope.pages_of(block).contains(&self.ram.table.journal_at)
     }
 
@@ -205,109 +212,5 @@ impl Machine<'_> {
             self.ram.live &= !(1 << frame);
             self.settle_empty(self.scope.block_of(frame));
         }
-    }
-
-    /// Writes a checkpoint, in the next anchor if it has to be.
-    pub fn checkpoint(&mut self) -> Step {
-        for _ in 0..self.scope.anchors.0 {
-            if self.ram.anchor.next + self.scope.checkpoint_pages > self.scope.anchors.1 {
-                self.advance_anchor()?;
-            }
-            if self.checkpoint_here()? {
-                return Ok(());
-            }
-        }
-        Err(Stop::Failed)
-    }
-
-    /// Writes a checkpoint in the anchor in use; blocks that were dead before are free after it. `false` when the anchor has gone bad.
-    pub fn checkpoint_here(&mut self) -> Step<bool> {
-        for state in &mut self.ram.table.blocks {
-            if *state == BlockState::Dead {
-                *state = BlockState::Free;
-            }
-        }
-        if self.scope.has(Rule::ListBeforeCheckpoint) {
-            self.list_blocks();
-        }
-        match self.program_checkpoint() {
-            Err(Stop::Failed) => {
-                self.set_state(self.current_anchor(), BlockState::Bad);
-                self.ram.anchor.next = self.scope.anchors.1;
-                Ok(false)
-            }
-            Err(stop) => Err(stop),
-            Ok(()) => {
-                self.ram.anchor.complete = self.ram.anchor.current;
-                self.list_blocks();
-                Ok(true)
-            }
-        }
-    }
-
-    fn list_blocks(&mut self) {
-        let listed = |state: &&BlockState| matches!(state, BlockState::Listed | BlockState::Erased);
-        while self.ram.table.blocks.iter().filter(listed).count() < usize::from(self.scope.listed)
-            && let Some(block) = self.first(BlockState::Free)
-        {
-            self.set_state(block, BlockState::Listed);
-        }
-    }
-
-    fn program_checkpoint(&mut self) -> Step {
-        let (pages, first) = (self.scope.checkpoint_pages, self.next_anchor_page());
-        let sequence = self.ram.table.sequence;
-        self.ram.table.sequence += Sequence::from(pages);
-        self.ram.anchor.next += pages;
-        let mut table = self.ram.table.clone();
-        if !self.scope.has(Rule::CheckpointKeepsPending) {
-            (table.pending, table.start) = (Pages::default(), IDLE);
-        }
-        let mut content = Content::Checkpoint(Arc::new(table));
-        for index in 0..pages {
-            let sequence = sequence + Sequence::from(index);
-            let tag = Tag { kind: Kind::Checkpoint, logical: index, sequence, start: sequence, from: NONE };
-            self.program(first + index, tag, core::mem::replace(&mut content, Content::Nothing))?;
-        }
-        Ok(())
-    }
-
-    /// The block of the anchor in use.
-    pub fn current_anchor(&self) -> Block {
-        self.scope.blocks.0 + self.ram.anchor.current
-    }
-
-    /// Next page of the anchor in use.
-    pub fn next_anchor_page(&self) -> Page {
-        self.scope.pages_of(self.current_anchor()).start + self.ram.anchor.next
-    }
-
-    /// The anchor that is used next.
-    fn following_anchor(&self) -> Option<u8> {
-        let (count, anchor) = (self.scope.anchors.0, self.ram.anchor);
-        let in_use = |block| self.scope.has(Rule::AnchorInUse) && (self.has_live(block) || self.holds_journal(block));
-        let complete = |index| index == anchor.complete && self.scope.has(Rule::CompleteAnchorKept);
-        let first = self.ram.ignored.unwrap_or(anchor.current + 1);
-        (0..count).map(|step| (first + step) % count).filter(|&index| index != anchor.current).find(|&index| {
-            let block = self.scope.blocks.0 + index;
-            self.state(block) == BlockState::Reserved && !in_use(block) && !complete(index)
-        })
-    }
-
-    /// Erases the anchor that is used next.
-    pub fn prepare_anchor(&mut self) -> Step {
-        while !self.ram.anchor.ready {
-            let index = self.following_anchor().ok_or(Stop::Failed)?;
-            self.ram.anchor.ready = self.erase(self.scope.blocks.0 + index)?;
-        }
-        Ok(())
-    }
-
-    /// Goes on to the next anchor.
-    pub fn advance_anchor(&mut self) -> Step {
-        self.prepare_anchor()?;
-        self.ram.anchor =
-            Anchor { current: self.following_anchor().ok_or(Stop::Failed)?, next: 0, ready: false, ..self.ram.anchor };
-        Ok(())
     }
 }

@@ -1,78 +1,67 @@
-//! The rules of crash consistency, each of which can be taken away.
+//! The rules of crash consistency, each of which can be taken away. The numbers are those of the invariants in `docs/design.md`.
+//!
+//! Some things that the store does are no rules here, because nothing misses them as long as the others hold: that a failed record before a jump
+//! does not count and that a commit counts once (either does, where a failed program is always repeated); that the last record is not applied
+//! if it is a copy (it would be copied into the ring); that copies in the ring have sequences below the root's; that a block in which a program failed goes
+//! bad. All are done all the same.
 
-/// A rule of the protocol; the numbers are those of "Power loss" in `docs/design.md`.
+/// A rule of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// 1: a block without live frames is used again only after a checkpoint that was written when it was so.
+    /// I1: a block without live frames is used again only after a root that was written when it was so.
     Quarantine,
-    /// 2: records name the first sequence of their transaction, and a commit drops pending pages of an older one.
-    CommitNamesTransaction,
-    /// 3: the newest copy of a page counts, whatever it was copied from: the one before may be of a program that failed.
-    RepetitionCounts,
-    /// 3: the copy of a pending page changes the pending mapping only.
-    PendingMovesApart,
-    /// 4: a checkpoint inside a transaction stores the pending pages and the transaction's start.
-    CheckpointKeepsPending,
-    /// 5: a mount goes on to a freshly erased anchor.
-    FreshAnchor,
-    /// 5: the frame of the last record is copied.
-    RescueFrame,
-    /// 5: the journal page is copied.
-    RescueJournal,
-    /// 5: frames that an earlier mount rescued are collected from the anchor that was current.
-    CollectRescued,
-    /// They are collected from every other anchor as well.
-    CollectFromAll,
-    /// 5: the sequence jumps, so that no number is used twice.
-    SequenceJump,
-    /// 5: it jumps beyond newer anchors that hold nothing complete: theirs may read as complete later.
-    JumpBeyondIgnored,
-    /// 5: the newest of these is the first to be erased: it may name frames in another one.
-    IgnoredIsErased,
-    /// 5: where the checkpoint of a mount fails, what was rescued is copied to the next anchor as well.
-    RescuedAgain,
-    /// 5: an anchor of a mount begins with another page than its checkpoint, so that it can be told when that one is not complete.
-    CheckpointIsNotFirst,
-    /// 5: a mount ends with a checkpoint.
-    SettleCheckpoint,
-    /// 5: a place of each head that may have been touched is skipped.
-    SkipPlaces,
-    /// 5: the places are skipped before the checkpoint is written.
-    SkipBeforeCheckpoint,
-    /// 5: erases that no checkpoint proves are done again.
-    EraseAgain,
-    /// 5: the last record counts only if its checksum is right.
-    LastIsChecked,
-    /// An anchor with a live frame or the journal page in it is not erased.
-    AnchorInUse,
-    /// A mount knows the live frames before it erases an anchor.
-    AnchorInUseAtMount,
-    /// The anchor of the newest complete checkpoint is not erased.
-    CompleteAnchorKept,
-    /// A checkpoint of which a page is missing is not adopted.
-    CheckpointIsComplete,
-    /// A checkpoint lists the blocks that may be allocated after it.
-    ListBeforeCheckpoint,
-    /// A block with the newest journal page is not empty.
+    /// I1: a block with the newest journal page is not empty.
     JournalHoldsBlock,
-    /// The settled bit: a fold does not release a frame that was released before.
-    SettledBit,
-    /// A move begins with a look whether the fold that made room for it has released the frame.
+    /// I2: records name the first sequence of their transaction, and a commit drops pending pages of an older one.
+    CommitNamesTransaction,
+    /// I3: the copy of a pending page changes the pending mapping only.
+    PendingMovesApart,
+    /// I3: a move begins with a look whether the fold that made room for it has released the frame.
     MoveOnlyLive,
-    /// 6: a page that is written as a whole while the journal has patches of it is committed by a journal page.
-    JournalIsCommitted,
-    /// 7: the first program after a mount is a journal page.
+    /// I4: a root inside a transaction stores the pending pages and the transaction's start.
+    RootKeepsPending,
+    /// I5: a mount that found changes writes a root before its first answer.
+    SettleRoot,
+    /// I5: the first change after a clean end writes a root before anything else.
+    OpeningWritesRoot,
+    /// I5: where the block of a mount's root fails, what was copied there is copied to the next one as well.
+    CopiedAgain,
+    /// I6: the frame of the last record is copied.
+    LastIsCopied,
+    /// I6: the journal page is copied, if it is the last record.
+    JournalIsCopied,
+    /// I6: what an earlier mount copied is copied again.
+    CopiesAreCarried,
+    /// I6: a place of each head that may have been touched is skipped.
+    SkipPlaces,
+    /// I6: the places are skipped before the root is written.
+    SkipBeforeRoot,
+    /// I6: erases that no closed root proves are done again.
+    EraseAgain,
+    /// I6: the sequence jumps at a mount.
+    SequenceJump,
+    /// I7: the first program of a head after a mount is a journal page.
     FirstIsJournal,
-    /// 8: a failed program is repeated in another block.
+    /// I8: a root of which a page is missing is not taken.
+    RootIsWhole,
+    /// I8: a root lists the blocks that may be allocated after it.
+    ListBeforeRoot,
+    /// I9: a page that is written as a whole while the journal has patches of it is committed by a journal page.
+    JournalIsCommitted,
+    /// I10: a failed program is repeated in another block.
     RetryElsewhere,
-    /// 8: a record before a gap is looked at as a whole.
-    GapIsVerified,
-    /// 8: the repetition of a journal page commits nothing a second time.
-    CommitCountsOnce,
-    /// 8: the block of a failed program goes bad when it is empty.
-    Retire,
-    /// 9: folds happen before the program that commits.
+    /// I11: folds happen before the program that commits.
     FoldBeforeCommit,
-    /// 10: the first record of a listed block counts only with its checksum.
+    /// I12: the last record of a block counts only if its checksum is right.
+    LastIsChecked,
+    /// I12: the first record of a listed block counts only with its checksum.
     FirstIsChecked,
+    /// I15: a number that is missing is a record that is lost.
+    GapIsTold,
+    /// I23: the sequence jumps behind a program that failed.
+    FailuresJump,
+    /// I25: a block of the ring with a live frame or the journal page in it is not erased.
+    RingBlockInUse,
+    /// I27: a fold does not release a frame that was released before.
+    SettledBit,
 }

@@ -1,14 +1,20 @@
 //! The worlds that are checked: each is a part of what may happen, to the depth that its size allows.
 
 use crate::call::Call::{self, *};
-use crate::chip::{Kind, Quality, Reading};
+use crate::chip::{Kind, Reading};
 use crate::state::Scope;
 
 /// How pages may read that a cut left: as programmed, with a wrong checksum, as nothing.
 const PLAIN: &[Reading] = &[Reading::Good, Reading::Bad, Reading::Noise];
-/// The same, and as a tag that was never programmed.
-const FORGED: &[Reading] =
-    &[Reading::Good, Reading::Bad, Reading::Noise, Reading::Forged(Kind::DataCommit), Reading::Forged(Kind::Journal)];
+/// The same, and as tags that were never programmed: with the number of another record, and behind a jump.
+const FORGED: &[Reading] = &[
+    Reading::Good,
+    Reading::Bad,
+    Reading::Noise,
+    Reading::Forged(Kind::DataCommit, 0),
+    Reading::Forged(Kind::Journal, 1),
+    Reading::Forged(Kind::Journal, 300),
+];
 /// Every call.
 const EVERYTHING: &[Call] = &[
     PowerOff,
@@ -23,25 +29,26 @@ const EVERYTHING: &[Call] = &[
     Rollback,
     Move,
     Fold,
-    Checkpoint,
+    Root,
+    End,
     Erase,
-    Anchor,
     MoveJournal,
 ];
 
 impl Scope {
     /// Every call, two cuts.
     pub const BROAD: Scope = Scope {
-        name: "broad",
+        name: "every call",
         blocks: (6, 2),
-        anchors: (3, 6),
-        checkpoint_pages: 2,
+        ring: 4,
+        root_pages: 2,
+        copied: 2,
         listed: 3,
         overlay: 2,
         near_full: false,
         cuts: 2,
         failures: 0,
-        failed: Quality::Good,
+        losses: 0,
         readings: PLAIN,
         calls: EVERYTHING,
         depth: 4,
@@ -49,15 +56,14 @@ impl Scope {
     };
     /// Mounts, and cuts in mounts.
     pub const RECOVERY: Scope =
-        Scope { name: "recovery", calls: &[PowerOff, Save(0), Save(1), Move, Checkpoint], depth: 6, ..Scope::BROAD };
-    /// Four anchors and three cuts, each of them perhaps in a mount.
-    pub const NESTED: Scope =
-        Scope { name: "nested", cuts: 3, anchors: (4, 6), calls: &[PowerOff, Save(0)], depth: 7, ..Scope::BROAD };
+        Scope { name: "recovery", calls: &[PowerOff, Save(0), Save(1), Move, Root, End], depth: 6, ..Scope::BROAD };
+    /// Three cuts, each of them perhaps in a mount.
+    pub const NESTED: Scope = Scope { name: "nested", cuts: 3, calls: &[PowerOff, Save(0)], depth: 8, ..Scope::BROAD };
     /// Transactions of several pages and patches.
     pub const TRANSACTIONS: Scope = Scope {
         name: "transactions",
         cuts: 1,
-        calls: &[PowerOff, Write(0), Write(1), Save(0), Patch(0), Flush(0), Commit, Rollback, Checkpoint, Move],
+        calls: &[PowerOff, Write(0), Write(1), Save(0), Patch(0), Flush(0), Commit, Rollback, Root, Move],
         depth: 6,
         ..Scope::BROAD
     };
@@ -65,8 +71,7 @@ impl Scope {
     pub const PENDING: Scope =
         Scope { name: "pending", cuts: 0, calls: &[PowerOff, Write(0), Write(1), Move, Commit], depth: 8, ..Scope::BROAD };
     /// Leaves and moves, without cuts, so that blocks are used several times.
-    pub const MAP: Scope =
-        Scope { name: "map", cuts: 0, calls: &[Save(0), Save(1), Fold, Move, Checkpoint], depth: 9, ..Scope::BROAD };
+    pub const MAP: Scope = Scope { name: "map", cuts: 0, calls: &[Save(0), Save(1), Fold, Move, Root], depth: 9, ..Scope::BROAD };
     /// Leaves and moves, with a cut.
     pub const FOLDS: Scope =
         Scope { name: "folds", cuts: 1, calls: &[PowerOff, Save(0), Save(1), Fold, Move], depth: 7, ..Scope::BROAD };
@@ -81,52 +86,45 @@ impl Scope {
     };
     /// Frames looked up at once, as where little is free.
     pub const FULL: Scope = Scope { name: "full", near_full: true, ..Scope::FOLDS };
-    /// A program or an erase that fails, and a cut.
+    /// Two programs or erases that fail, perhaps in one call.
     pub const FAILURES: Scope = Scope {
         name: "failures",
-        cuts: 1,
-        failures: 1,
-        failed: Quality::Metastable(None),
-        anchors: (4, 6),
-        calls: &[PowerOff, Save(0), Write(0), Commit, Move, Patch(1), Checkpoint],
+        ring: 5,
+        cuts: 0,
+        failures: 2,
+        calls: &[PowerOff, Save(0), Write(0), Commit, Move, Patch(1), Root],
         depth: 5,
         ..Scope::BROAD
     };
+    /// A program or an erase that fails, and a cut.
+    pub const FAILURE: Scope = Scope { name: "failure and cut", cuts: 1, failures: 1, ..Scope::FAILURES };
     /// Programs and erases that fail in mounts with two cuts.
     pub const FAILING_MOUNTS: Scope =
-        Scope { name: "failing mounts", cuts: 2, calls: &[PowerOff, Save(0)], depth: 7, ..Scope::FAILURES };
-    /// The same with checkpoints of one page, which may be all that is in an anchor.
-    pub const SMALL_CHECKPOINTS: Scope = Scope { name: "small checkpoints", checkpoint_pages: 1, ..Scope::FAILING_MOUNTS };
+        Scope { name: "failing mounts", cuts: 2, failures: 1, calls: &[PowerOff, Save(0)], depth: 6, ..Scope::FAILURES };
     /// Pages that read as tags that were never programmed; three pages in a block.
     pub const FORGERY: Scope = Scope {
         name: "forgery",
         blocks: (5, 3),
         readings: FORGED,
-        calls: &[PowerOff, Save(0), Erase, Checkpoint],
+        calls: &[PowerOff, Save(0), Erase, Root],
         depth: 6,
         ..Scope::BROAD
     };
-    /// Anchors that take several checkpoints.
-    pub const ROOMY: Scope = Scope {
-        name: "roomy",
-        anchors: (3, 12),
-        calls: &[PowerOff, Save(0), Move, Checkpoint, Anchor, Erase],
+    /// A page is lost for good.
+    pub const LOSSES: Scope = Scope {
+        name: "losses",
+        cuts: 1,
+        losses: 1,
+        calls: &[PowerOff, Save(0), Save(1), Write(0), Patch(1), Commit, Fold, Move],
         depth: 6,
         ..Scope::BROAD
     };
-    /// The ring of anchors goes round while rescued frames lie in it: an anchor takes one checkpoint.
-    pub const RING: Scope = Scope {
-        name: "ring",
-        cuts: 0,
-        checkpoint_pages: 3,
-        anchors: (3, 7),
-        calls: &[PowerOff, Save(0), Save(1), Checkpoint],
-        depth: 10,
-        ..Scope::BROAD
-    };
+    /// The ring goes round while copied frames lie in it.
+    pub const ROUND: Scope =
+        Scope { name: "round", cuts: 1, overlay: 3, calls: &[PowerOff, Save(0), Save(1), Root], depth: 8, ..Scope::BROAD };
 
     /// Whether a page may read as a tag that was never programmed.
     pub fn has_forged(&self) -> bool {
-        self.readings.iter().any(|reading| matches!(reading, Reading::Forged(_)))
+        self.readings.iter().any(|reading| matches!(reading, Reading::Forged(..)))
     }
 }

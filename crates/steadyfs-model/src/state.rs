@@ -1,7 +1,7 @@
 //! The state of the model: the chip, what RAM knows, and what the caller may rely on.
 
 use crate::call::Call;
-use crate::chip::{Block, Cell, Chip, IDLE, NONE, Page, Quality, Reading, Sequence};
+use crate::chip::{Block, Cell, Chip, IDLE, NONE, Page, Reading, Sequence};
 use crate::rules::Rule;
 use std::ops::Range;
 
@@ -23,11 +23,13 @@ pub struct Scope {
     pub name: &'static str,
     /// Data blocks, and pages in each.
     pub blocks: (u8, u8),
-    /// Anchors, and pages in each: three for rescued frames, one for the journal, and the checkpoint's.
-    pub anchors: (u8, u8),
-    /// Pages of a checkpoint.
-    pub checkpoint_pages: u8,
-    /// Blocks that a checkpoint lists.
+    /// Blocks of the ring.
+    pub ring: u8,
+    /// Pages of a root.
+    pub root_pages: u8,
+    /// Frames that may lie in a block of the ring.
+    pub copied: u8,
+    /// Blocks that a root lists.
     pub listed: u8,
     /// Entries of the overlay.
     pub overlay: u8,
@@ -37,9 +39,9 @@ pub struct Scope {
     pub cuts: u8,
     /// Failures of programs and erases.
     pub failures: u8,
-    /// How a page whose program failed reads, besides well and damaged.
-    pub failed: Quality,
-    /// How metastable pages and torn ones may read.
+    /// Pages that are lost for good while the power is off.
+    pub losses: u8,
+    /// How unsteady pages may read.
     pub readings: &'static [Reading],
     /// The calls.
     pub calls: &'static [Call],
@@ -57,26 +59,32 @@ impl Scope {
 
     /// Number of blocks.
     pub fn block_count(&self) -> Block {
-        self.blocks.0 + self.anchors.0
+        self.blocks.0 + self.ring
     }
 
-    /// Whether a block is an anchor.
-    pub fn is_anchor(&self, block: Block) -> bool {
+    /// Whether a block is one of the ring.
+    pub fn is_of_ring(&self, block: Block) -> bool {
         block >= self.blocks.0
+    }
+
+    /// Pages of a block of the ring: a root, what a mount copies, the root's copy.
+    pub fn ring_pages(&self) -> u8 {
+        2 * self.root_pages + self.copied + 1
     }
 
     /// Pages of a block.
     pub fn pages_of(&self, block: Block) -> Range<Page> {
         let (data, pages) = self.blocks;
-        let size = if self.is_anchor(block) { self.anchors.1 } else { pages };
-        let first = if self.is_anchor(block) { data * pages + (block - data) * size } else { block * pages };
+        let of_ring = self.is_of_ring(block);
+        let size = if of_ring { self.ring_pages() } else { pages };
+        let first = if of_ring { data * pages + (block - data) * size } else { block * pages };
         first..first + size
     }
 
     /// Block of a page.
     pub fn block_of(&self, page: Page) -> Block {
         let (data, pages) = self.blocks;
-        if page < data * pages { page / pages } else { data + (page - data * pages) / self.anchors.1 }
+        if page < data * pages { page / pages } else { data + (page - data * pages) / self.ring_pages() }
     }
 }
 
@@ -85,15 +93,15 @@ impl Scope {
 pub enum BlockState {
     /// Never used again.
     Bad,
-    /// An anchor.
+    /// A block of the ring.
     Reserved,
-    /// May be listed by the next checkpoint.
+    /// May be listed by the next root.
     Free,
-    /// May be allocated before the next checkpoint, once erased.
+    /// May be allocated before the next root, once erased.
     Listed,
     /// The same, erased since the mount.
     Erased,
-    /// Empty, but the last checkpoint's recovery may need it.
+    /// Empty, but a mount that begins with the newest root may need it.
     Dead,
     /// Closed.
     Used,
@@ -103,11 +111,11 @@ pub enum BlockState {
     Retiring,
 }
 
-/// What a checkpoint stores.
+/// What a root stores.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Checkpoint {
+pub struct Table {
     /// Frame of the leaf.
-    pub root: Page,
+    pub leaf: Page,
     /// Frame of each logical page that has changed since, and the settled bit.
     pub overlay: Pages<Option<(Page, bool)>>,
     /// Pages of the open transaction.
@@ -123,49 +131,57 @@ pub struct Checkpoint {
     /// Newest journal page.
     pub journal_at: Page,
     /// No head has programmed since the mount.
-    pub unmarked: bool,
+    pub heads_rest: bool,
+    /// The use of the volume ended here.
+    pub closed: bool,
 }
 
-/// Where the next checkpoint goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Anchor {
-    /// Index of the anchor in use.
-    pub current: u8,
-    /// Next page in it.
-    pub next: u8,
-    /// The anchor of the newest complete checkpoint.
+/// Where roots are, and where the next one goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Ring {
+    /// No number is larger.
+    pub number: Sequence,
+    /// Place of the newest complete root.
     pub complete: u8,
-    /// The anchor that is used next is erased.
-    pub ready: bool,
+    /// Place of the next root, and its page there.
+    pub place: u8,
+    /// See `place`.
+    pub next: u8,
+    /// After a mount: a bit for each place that may not be erased.
+    pub kept: u8,
+    /// After a mount: a bit for each place where no root can be read.
+    pub unknown: u8,
+    /// The number of the root that a mount begins with, if only one page of its copy can be read.
+    pub uncertain: Option<Sequence>,
 }
 
-/// What RAM knows; the first part is what a checkpoint stores.
+/// What RAM knows; the first part is what a root stores.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ram {
-    /// What a checkpoint stores.
-    pub table: Checkpoint,
+    /// What a root stores.
+    pub table: Table,
     /// Live frames, a bit each.
     pub live: u64,
     /// Patches of the journal buffer; 0: none.
     pub patches: Pages<u8>,
     /// The buffer differs from the newest journal page.
     pub dirty: bool,
-    /// The ring of anchors.
-    pub anchor: Anchor,
+    /// The ring.
+    pub ring: Ring,
     /// First sequence of the transaction that roll-forward committed last.
     pub committed_start: Sequence,
-    /// Until a mount settles, the newest sequence that an anchor begins with.
-    pub newest_seen: Sequence,
-    /// The anchor with it, if it is not the one that the mount found its checkpoint in.
-    pub ignored: Option<u8>,
+    /// At a mount, moves that could not be read and were passed over.
+    pub lost_moves: u8,
+    /// Something is missing: the volume is mounted for reading.
+    pub damaged: bool,
 }
 
 impl Ram {
     /// An empty volume.
     pub fn empty(scope: &Scope) -> Self {
-        let state = |block| if scope.is_anchor(block) { BlockState::Reserved } else { BlockState::Free };
-        let table = Checkpoint {
-            root: NONE,
+        let state = |block| if scope.is_of_ring(block) { BlockState::Reserved } else { BlockState::Free };
+        let table = Table {
+            leaf: NONE,
             overlay: Pages::default(),
             pending: Pages::default(),
             heads: [(NONE, 0); 3],
@@ -173,17 +189,18 @@ impl Ram {
             sequence: 1,
             start: IDLE,
             journal_at: NONE,
-            unmarked: true,
+            heads_rest: true,
+            closed: true,
         };
         Self {
             table,
             live: 0,
             patches: Pages::default(),
             dirty: false,
-            anchor: Anchor { current: 0, next: 0, complete: NONE, ready: false },
+            ring: Ring::default(),
             committed_start: IDLE,
-            newest_seen: 0,
-            ignored: None,
+            lost_moves: 0,
+            damaged: false,
         }
     }
 }
@@ -206,7 +223,7 @@ pub enum Violation {
     CommitLostOrMixed,
     /// A reader sees something else than was written.
     WrongRead,
-    /// A block with a page that a recovery would name was about to be erased.
+    /// A block with a page that a mount would name was about to be erased.
     EraseOfCommittedPage,
     /// A page was programmed that was not erased, or not since it was touched.
     ProgramOfTouchedPage,
@@ -214,9 +231,13 @@ pub enum Violation {
     WrongClaim,
     /// A frame that the map names may be taken for a dead one.
     LiveMarkLost,
+    /// A mount has more to copy than a block of the ring takes.
+    CargoTooLarge,
     /// A mount found no way on.
     MountRefused,
-    /// A second recovery found something else than the first.
+    /// A mount missed something where nothing was lost.
+    ToldForNothing,
+    /// A second mount found something else than the first.
     NotIdempotent,
 }
 
@@ -238,7 +259,12 @@ impl State {
     pub fn blank(scope: &Scope) -> Self {
         let pages = scope.pages_of(scope.block_count() - 1).end;
         assert!(pages <= 64, "live frames are bits of 64");
-        let chip = Chip { cells: vec![Cell::Blank; usize::from(pages)], cuts: scope.cuts, failures: scope.failures };
+        let chip = Chip {
+            cells: vec![Cell::Blank; usize::from(pages)],
+            cuts: scope.cuts,
+            failures: scope.failures,
+            losses: scope.losses,
+        };
         Self { chip, ram: Some(Ram::empty(scope)), promise: Promise::default(), broken: None }
     }
 }

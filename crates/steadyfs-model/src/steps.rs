@@ -6,13 +6,16 @@ use crate::rules::Rule;
 use crate::state::{BlockState, LOGICAL, MOVED, Pages, Violation};
 
 impl Machine<'_> {
-    /// Starts a call: the first program after a mount is a journal page.
+    /// Starts a call: after a clean end the ring is opened; the first program of a head after a mount is a journal page.
     pub fn begin(&mut self) -> Step {
-        if self.ram.table.unmarked {
+        if self.ram.table.closed {
+            self.open_ring()?;
+        }
+        if self.ram.table.heads_rest {
             if self.scope.has(Rule::FirstIsJournal) {
                 self.program_journal()?;
             }
-            self.ram.table.unmarked = false;
+            self.ram.table.heads_rest = false;
         }
         Ok(())
     }
@@ -30,11 +33,11 @@ impl Machine<'_> {
             if self.scope.has(Rule::FoldBeforeCommit) {
                 self.make_room(1)?;
             }
-            let frame = self.program_frame(Kind::DataCommit, logical as u8, NONE, content)?;
+            let frame = self.program_frame(Kind::DataCommit, logical as u8, content)?;
             self.ram.table.start = IDLE;
             return self.map_set(logical, frame);
         }
-        let frame = self.program_frame(Kind::Data, logical as u8, NONE, content)?;
+        let frame = self.program_frame(Kind::Data, logical as u8, content)?;
         self.ram.dirty |= self.ram.patches[logical] != 0;
         self.ram.patches[logical] = 0;
         if let Some(old) = self.ram.table.pending[logical].replace(frame) {
@@ -101,9 +104,9 @@ impl Machine<'_> {
     }
 
     fn leaf(&mut self) -> Pages<Page> {
-        match self.ram.table.root {
+        match self.ram.table.leaf {
             NONE => [NONE; LOGICAL],
-            root => match self.read_sound(root) {
+            leaf => match self.read_sound(leaf) {
                 Some((_, Content::Leaf(frames))) => frames,
                 _ => [NONE; LOGICAL],
             },
@@ -184,23 +187,23 @@ impl Machine<'_> {
 
     /// Writes the leaf anew.
     pub fn fold(&mut self) -> Step {
-        let frame = self.program_frame(Kind::Leaf, 0, NONE, None)?;
+        let frame = self.program_frame(Kind::Leaf, 0, None)?;
         self.adopt_leaf(frame);
         Ok(())
     }
 
     /// Makes a written leaf the current one.
     pub fn adopt_leaf(&mut self, frame: Page) {
-        let old = core::mem::replace(&mut self.ram.table.root, frame);
+        let old = core::mem::replace(&mut self.ram.table.leaf, frame);
         self.release(old);
         self.ram.table.overlay = Pages::default();
     }
 
-    /// Live frames that reclamation may move: of closed and failing blocks, and of anchors.
+    /// Live frames that reclamation may move: of closed and failing blocks, and of the ring.
     pub fn movable(&self) -> Vec<Page> {
         let closed = |page: &Page| {
             let block = self.scope.block_of(*page);
-            self.scope.is_anchor(block) || matches!(self.state(block), BlockState::Used | BlockState::Retiring)
+            self.scope.is_of_ring(block) || matches!(self.state(block), BlockState::Used | BlockState::Retiring)
         };
         (0..self.chip.cells.len() as Page).filter(|page| self.ram.live >> page & 1 != 0).filter(closed).collect()
     }
@@ -222,7 +225,7 @@ impl Machine<'_> {
             let entry = self.ram.table.overlay[logical];
             self.ram.table.overlay[logical] = entry.map(|(frame, _)| (frame, true));
         }
-        if newer || (leaf && self.ram.table.root != frame) {
+        if newer || (leaf && self.ram.table.leaf != frame) {
             self.release(frame);
             return Ok(());
         }
@@ -233,9 +236,9 @@ impl Machine<'_> {
         } else {
             Kind::Moved
         };
-        let to = self.program_frame(kind, tag.logical, frame, Some(content))?;
+        let to = self.program_frame(kind, tag.logical, Some(content))?;
         if leaf {
-            self.ram.table.root = to;
+            self.ram.table.leaf = to;
         } else if pending {
             self.ram.table.pending[logical] = Some(to);
         } else {

@@ -1,0 +1,213 @@
+//! Roll-forward: the records that were programmed after the root, in the order of their sequence. As `store/forward.rs` does it.
+
+use crate::chip::{Block, Content, IDLE, Kind, Page, Seen, Sequence, Tag};
+use crate::machine::{FAILURE_JUMP, Machine, Step};
+use crate::rules::Rule;
+use crate::state::{BlockState, JOURNAL, LOGICAL, MOVED, Pages, USER};
+
+/// Most failures in a row that are told from another jump.
+const FAILURES_MAX: Sequence = 4;
+
+/// Where roll-forward looks for the next record.
+struct Cursor {
+    block: Block,
+    place: u8,
+    tag: Tag,
+}
+
+/// A record: its tag, and where it is.
+pub type Record = (Tag, Page);
+
+/// How roll-forward ended.
+pub struct Last {
+    /// The last record.
+    pub record: Option<Record>,
+    /// Another one lies behind it in its block, so it was complete.
+    pub is_complete: bool,
+    /// The journal buffer holds the newest journal page.
+    pub journal_is_read: bool,
+}
+
+impl Machine<'_> {
+    /// Applies the records that were programmed after the root.
+    pub fn roll_forward(&mut self) -> Step<Last> {
+        let base = self.ram.table.sequence;
+        let mut cursors = if self.ram.table.closed { Vec::new() } else { self.cursors(base) };
+        let (mut last, mut is_complete, mut held, mut buffered) = (None, false, None::<Record>, None);
+        while let Some((record, ends)) = self.next_record(&mut cursors, base) {
+            let Some(gap) = record.0.sequence.checked_sub(self.ram.table.sequence) else { continue };
+            if let Some(before) = held.take().filter(|_| !is_behind_failure(gap)) {
+                self.apply(before);
+                (last, is_complete) = (Some(before), false);
+            }
+            if ends && !self.is_whole(record, &mut buffered) {
+                continue;
+            }
+            let is_missing = gap > 0 && gap < FAILURE_JUMP && gap > Sequence::from(self.ram.lost_moves);
+            self.ram.damaged |= is_missing && self.scope.has(Rule::GapIsTold);
+            self.ram.table.sequence = record.0.sequence + 1;
+            if ends {
+                held = Some(record);
+            } else {
+                self.apply(record);
+                (last, is_complete) = (Some(record), true);
+            }
+        }
+        if let Some(record) = held.filter(|record| !is_copy(record.0.kind)) {
+            self.apply(record);
+            (last, is_complete) = (Some(record), false);
+        }
+        let journal_is_read = buffered.is_some_and(|page| page == self.ram.table.journal_at);
+        Ok(Last { record: last, is_complete, journal_is_read })
+    }
+
+    /// A cursor for each block in which records may be.
+    fn cursors(&mut self, base: Sequence) -> Vec<Cursor> {
+        let heads = self.ram.table.heads;
+        let mut cursors = Vec::new();
+        for (head, (block, next)) in heads.into_iter().enumerate().filter(|(_, head)| head.0 != crate::chip::NONE) {
+            cursors.extend(self.look(Some(head), block, next, base));
+        }
+        for block in 0..self.scope.blocks.0 {
+            if self.state(block) == BlockState::Listed {
+                cursors.extend(self.look(None, block, 0, base));
+            }
+        }
+        cursors
+    }
+
+    /// The record at a place of a head's block, or at the begin of a listed one. A tag there is believed until the record turns out to be the last
+    /// one of its block; in a listed block it needs its checksum.
+    fn look(&mut self, head: Option<usize>, block: Block, place: u8, base: Sequence) -> Option<Cursor> {
+        if place >= self.scope.blocks.1 {
+            return None;
+        }
+        let is_believed = head.is_some() || !self.scope.has(Rule::FirstIsChecked);
+        match self.read(self.scope.pages_of(block).start + place) {
+            Seen::Page(tag, _, sound) if sound || is_believed => {
+                let of_head = tag.kind != Kind::Root && head.is_none_or(|head| head == head_of(tag.kind));
+                (of_head && tag.sequence >= base).then_some(Cursor { block, place, tag })
+            }
+            Seen::Blank if head.is_none() => None,
+            _ => self.look_behind(head, block, place + 1, base),
+        }
+    }
+
+    /// Behind a place without a record: the numbers tell whether one was lost there.
+    fn look_behind(&mut self, head: Option<usize>, block: Block, place: u8, base: Sequence) -> Option<Cursor> {
+        if place >= self.scope.blocks.1 {
+            return None;
+        }
+        let (tag, _) = self.read_sound(self.scope.pages_of(block).start + place)?;
+        let found = head_of(tag.kind);
+        let of_head = head.is_none_or(|head| (head == JOURNAL) == (found == JOURNAL));
+        if tag.kind == Kind::Root || tag.sequence < base || !of_head {
+            return None;
+        }
+        self.ram.lost_moves += u8::from(found == MOVED);
+        Some(Cursor { block, place, tag })
+    }
+
+    /// Takes the record with the lowest sequence; and whether it is the last one of its block.
+    fn next_record(&mut self, cursors: &mut Vec<Cursor>, base: Sequence) -> Option<(Record, bool)> {
+        let lowest = (0..cursors.len()).min_by_key(|&index| cursors[index].tag.sequence)?;
+        let Cursor { block, place, tag } = cursors.remove(lowest);
+        let head = head_of(tag.kind);
+        // Sequences grow within a block.
+        let after = self.look(Some(head), block, place + 1, base).filter(|after| after.tag.sequence > tag.sequence);
+        let ends = after.is_none();
+        if let Some(after) = after {
+            cursors.insert(lowest, after);
+        }
+        if self.ram.table.heads[head].0 == block || tag.sequence >= self.ram.table.sequence {
+            let old = core::mem::replace(&mut self.ram.table.heads[head], (block, place + 1)).0;
+            if old != block {
+                if old != crate::chip::NONE {
+                    self.set_state(old, BlockState::Used);
+                }
+                self.set_state(block, BlockState::Active);
+            }
+        }
+        Some(((tag, self.scope.pages_of(block).start + place), ends))
+    }
+
+    /// Whether a record has the right checksum and is what its tag says. A journal page is in the journal buffer then.
+    fn is_whole(&mut self, (tag, page): Record, buffered: &mut Option<Page>) -> bool {
+        let found = self.read_sound(page).filter(|(found, _)| *found == tag || !self.scope.has(Rule::LastIsChecked));
+        if let Some((_, Content::Patches(patches))) = &found {
+            (self.ram.patches, *buffered) = (*patches, Some(page));
+        }
+        found.is_some() || !self.scope.has(Rule::LastIsChecked)
+    }
+
+    fn apply(&mut self, (tag, page): Record) {
+        if tag.kind == Kind::Journal { self.apply_journal(&tag, page) } else { self.apply_frame(&tag, page) }
+    }
+
+    fn apply_frame(&mut self, tag: &Tag, frame: Page) {
+        let (logical, named) = (usize::from(tag.logical), self.scope.has(Rule::CommitNamesTransaction));
+        let table = &mut self.ram.table;
+        match tag.kind {
+            Kind::Data => {
+                if table.start != tag.start && (named || table.start == IDLE) {
+                    if named {
+                        table.pending = Pages::default();
+                    }
+                    table.start = tag.start;
+                }
+                table.pending[logical] = Some(frame);
+            }
+            Kind::DataCommit => {
+                (table.pending, table.start) = (Pages::default(), IDLE);
+                table.overlay[logical] = Some((frame, false));
+            }
+            Kind::Moved => table.overlay[logical] = Some((frame, false)),
+            Kind::MovedPending if !self.scope.has(Rule::PendingMovesApart) => table.overlay[logical] = Some((frame, false)),
+            Kind::MovedPending => table.pending[logical] = table.pending[logical].map(|_| frame),
+            Kind::Leaf => self.adopt_leaf(frame),
+            Kind::MovedLeaf => table.leaf = frame,
+            Kind::Journal | Kind::Root => {}
+        }
+    }
+
+    fn apply_journal(&mut self, tag: &Tag, page: Page) {
+        let named = self.scope.has(Rule::CommitNamesTransaction);
+        let table = &mut self.ram.table;
+        if named && table.start != IDLE && tag.start != table.start {
+            table.pending = Pages::default();
+        }
+        table.start = IDLE;
+        table.journal_at = page;
+        let pending = table.pending.iter().flatten().count();
+        if pending == 0 && tag.start == self.ram.committed_start {
+            return;
+        }
+        self.ram.committed_start = tag.start;
+        self.ram.damaged |= named && pending != usize::from(tag.logical);
+        for logical in 0..LOGICAL {
+            if let Some(frame) = table.pending[logical].take() {
+                table.overlay[logical] = Some((frame, false));
+            }
+        }
+    }
+}
+
+/// Whether the program of a record was reported as failed, whose number is so far before that of the next one.
+fn is_behind_failure(gap: Sequence) -> bool {
+    let failures = gap / FAILURE_JUMP;
+    (1..=FAILURES_MAX).contains(&failures) && gap % FAILURE_JUMP < failures
+}
+
+/// Whether all that a record says is at another place as well, until the next root.
+fn is_copy(kind: Kind) -> bool {
+    matches!(kind, Kind::Moved | Kind::MovedPending | Kind::MovedLeaf | Kind::Leaf)
+}
+
+/// The head that programs a kind of record.
+fn head_of(kind: Kind) -> usize {
+    match kind {
+        Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => MOVED,
+        Kind::Journal | Kind::Root => JOURNAL,
+        Kind::Data | Kind::DataCommit | Kind::Leaf => USER,
+    }
+}

@@ -1,0 +1,224 @@
+//! What RAM and chip do together: roots, the blocks of the ring, settling. As `store/ring.rs` and `store/settle.rs` do it.
+
+use super::chip::{At, Cell, Chip, LOG, Number, Page, Record, Seen, Sequence, Stop};
+use super::rules::Rule;
+use super::state::{Ram, Scope, Violation};
+use crate::choices::Choices;
+
+/// Distance by which the sequence jumps at a mount.
+const JUMP: Sequence = 32;
+
+/// Result of a step.
+pub type Step<T = ()> = Result<T, Stop>;
+
+/// A chip with power.
+pub struct Machine<'a> {
+    /// The world.
+    pub scope: &'a Scope,
+    /// The chip.
+    pub chip: Chip,
+    /// RAM.
+    pub ram: Ram,
+    /// Answers to what is not determined.
+    pub choices: &'a mut Choices,
+    /// What unsteady pages have read as since the power is on.
+    pub seen: Vec<(At, Seen)>,
+}
+
+impl Machine<'_> {
+    /// Looks at a page.
+    pub fn look(&mut self, at: At) -> Step<Seen> {
+        if let Some(seen) = self.seen.iter().find(|seen| seen.0 == at) {
+            return Ok(seen.1);
+        }
+        let seen = self.chip.read(at, self.scope, self.choices)?;
+        if !self.scope.every_look {
+            self.seen.push((at, seen));
+        }
+        Ok(seen)
+    }
+
+    fn program(&mut self, at: At, page: Page) -> Step {
+        self.seen.retain(|seen| seen.0 != at);
+        self.chip.program(at, page, self.choices)
+    }
+
+    /// Erases a block of the ring; one that does not erase is bad.
+    fn erase(&mut self, place: u8) -> Step<bool> {
+        self.seen.retain(|seen| seen.0.0 != place);
+        match self.chip.erase(place, self.choices) {
+            Err(Stop::Failed) => {
+                self.ram.root.bad |= 1 << place;
+                Ok(false)
+            }
+            result => result.map(|()| true),
+        }
+    }
+
+    /// Whether nobody needs what is in a block.
+    fn place_rests(&self, place: u8) -> bool {
+        let holds_newest = self.ram.root.newest.is_some_and(|at| at.0 == place) && self.scope.has(Rule::BlockInUse);
+        place != self.ram.place
+            && place != self.ram.complete
+            && (self.ram.kept | self.ram.root.bad) >> place & 1 == 0
+            && !holds_newest
+    }
+
+    /// Goes on to the next block, which is erased.
+    fn advance_ring(&mut self) -> Step {
+        for step in 1..self.scope.ring {
+            let place = (self.ram.place + step) % self.scope.ring;
+            if self.place_rests(place) && self.erase(place)? {
+                (self.ram.place, self.ram.next) = (place, 0);
+                return Ok(());
+            }
+        }
+        Err(Stop::Broken(Violation::RingTooSmall))
+    }
+
+    /// Erases the blocks of which nobody can tell what they hold.
+    fn erase_unknown(&mut self) -> Step {
+        for place in 0..self.scope.ring {
+            if self.ram.unknown >> place & 1 != 0 && self.place_rests(place) && !self.has_no_root(place)? {
+                self.erase(place)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn has_no_root(&mut self, place: u8) -> Step<bool> {
+        for page in 0..self.scope.root_programs() {
+            if self.look((place, page))? != Seen::Blank {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The smallest number beyond all others that belongs to the place.
+    fn next_number(&mut self) -> Number {
+        let (count, least) = (Number::from(self.scope.ring), self.ram.number + 1);
+        self.ram.number = least + (Number::from(self.ram.place) + count - least % count) % count;
+        self.ram.number
+    }
+
+    /// Programs pages of a root, or, from the number of its pages on, of its copies.
+    fn program_root_pages(&mut self, pages: std::ops::Range<u8>) -> Step {
+        for index in pages {
+            let at = (self.ram.place, self.ram.next);
+            self.ram.next += 1;
+            self.program(at, Page::Root(self.ram.root, index))?;
+        }
+        Ok(())
+    }
+
+    /// Pages of the copies that are programmed.
+    fn programs(&self) -> u8 {
+        if self.scope.has(Rule::WholeCopies) { self.scope.root_programs() } else { self.scope.root_pages + 1 }
+    }
+
+    /// Writes a root with its copies, in the next block if it has to be.
+    pub fn write_root(&mut self) -> Step {
+        for _ in 0..self.scope.ring {
+            if self.ram.next + self.scope.root_programs() > self.scope.pages {
+                self.advance_ring()?;
+            }
+            self.ram.root.number = self.next_number();
+            let result = self.program_root_pages(0..self.programs());
+            if self.root_was_written(result)? {
+                return Ok(());
+            }
+        }
+        Err(Stop::Failed)
+    }
+
+    fn root_was_written(&mut self, result: Step) -> Step<bool> {
+        match result {
+            Ok(()) => {
+                (self.ram.complete, self.ram.kept) = (self.ram.place, 0);
+                Ok(true)
+            }
+            Err(Stop::Failed) => {
+                self.ram.root.bad |= 1 << self.ram.place;
+                self.ram.next = self.scope.pages;
+                Ok(false)
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// The first change after a clean end.
+    pub fn open_ring(&mut self) -> Step {
+        self.ram.root.closed = false;
+        if let Some(page) = self.ram.mark.take() {
+            let result = self.program((self.ram.complete, page), Page::Mark);
+            if result != Err(Stop::Failed) {
+                return result;
+            }
+        }
+        if self.scope.has(Rule::OpeningWritesRoot) {
+            self.advance_ring()?;
+            self.write_root()?;
+        }
+        if self.scope.has(Rule::OpeningErasesUnknown) { self.erase_unknown() } else { Ok(()) }
+    }
+
+    /// What a mount programs before its first answer.
+    pub fn settle(&mut self) -> Step {
+        let record = self.cargo()?;
+        if let Some(page) = self.ram.mark.take()
+            && self.scope.has(Rule::MarkIsCompleted)
+        {
+            match self.program((self.ram.complete, page), Page::Mark) {
+                Err(Stop::Failed) => self.ram.root.bad |= 1 << self.ram.complete,
+                result => result?,
+            }
+        }
+        self.ram.root.sequence += JUMP;
+        self.ram.root.head += u8::from(self.scope.has(Rule::SkipPlaces));
+        loop {
+            if self.scope.has(Rule::FreshBlock)
+                || self.ram.next + self.scope.root_programs() + self.scope.gap + 1 > self.scope.pages
+            {
+                self.advance_ring()?;
+            }
+            self.ram.root.number = self.next_number();
+            let result = self.program_settled(record);
+            if self.root_was_written(result)? {
+                break;
+            }
+        }
+        if self.scope.has(Rule::UnknownAreErased) { self.erase_unknown() } else { Ok(()) }
+    }
+
+    /// The record that must be copied: the last one, or one that an earlier mount copied.
+    fn cargo(&mut self) -> Step<Option<Record>> {
+        let rule = if self.ram.is_unsteady { Rule::LastIsCopied } else { Rule::CopiesAreCarried };
+        let in_ring = self.ram.root.newest.is_some_and(|at| at.0 != LOG);
+        let copies = (self.ram.is_unsteady || in_ring) && self.scope.has(rule);
+        match self.ram.root.newest.filter(|_| copies) {
+            None => Ok(None),
+            Some(at) => match self.look(at)? {
+                Seen::Page(Page::Record(record)) => Ok(Some(record)),
+                _ if self.chip.cell(at) == Cell::Lost => Err(Stop::Broken(Violation::NeverMounts)),
+                _ => Err(Stop::Unread),
+            },
+        }
+    }
+
+    fn program_settled(&mut self, record: Option<Record>) -> Step {
+        let (pages, all, first) = (self.scope.root_pages, self.programs(), self.ram.next);
+        let seals_come_last = self.scope.has(Rule::SealsComeLast);
+        let to = (self.ram.place, first + if seals_come_last { pages + self.scope.gap } else { all });
+        if record.is_some() {
+            self.ram.root.newest = Some(to);
+        }
+        self.program_root_pages(0..if seals_come_last { pages } else { all })?;
+        if let Some(record) = record {
+            self.ram.next = to.1 + 1;
+            // The copy has a number below the root's.
+            self.program(to, Page::Record(Record { sequence: self.ram.root.sequence - 1, ..record }))?;
+        }
+        if seals_come_last { self.program_root_pages(pages..all) } else { Ok(()) }
+    }
+}

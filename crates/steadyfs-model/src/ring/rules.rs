@@ -1,0 +1,51 @@
+//! The rules of the ring, each of which can be taken away. The numbers are those of the invariants in `docs/design.md`.
+//!
+//! Two things that a mount does are no rules here, because nothing misses them: numbers of roots jump, and where no root is certain the oldest one
+//! that counts is not erased. Both are done all the same.
+
+/// A rule of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// I8: a root counts only when a page of its copies can be read.
+    SealedRoots,
+    /// I25: a mount does not erase the newest certain root.
+    CertainIsKept,
+    /// I26: a root that only one page of its copies names counts only if what it names in its own block can be read.
+    OneSealNeedsItsOwn,
+    /// I26: should something be missing behind such a root, the one before is the newest.
+    OneBefore,
+    /// I6: they are larger than those of roots that do not count.
+    OutrankAllSeen,
+    /// I5: each power cycle begins with a block of the ring of its own.
+    FreshBlock,
+    /// I5: a mount that found changes writes a root before its first answer.
+    SettleRoot,
+    /// I5: what a mount copies is complete before the seals of its root.
+    SealsComeLast,
+    /// I5: all pages of the copies are programmed before anything else.
+    WholeCopies,
+    /// I5: the first change after a clean end writes a root before anything else.
+    OpeningWritesRoot,
+    /// I6: the last record is copied.
+    LastIsCopied,
+    /// I6: what an earlier mount copied is copied again.
+    CopiesAreCarried,
+    /// I6: a place of the log is skipped.
+    SkipPlaces,
+    /// I25: a block with the newest record in it is not erased.
+    BlockInUse,
+    /// I22: before its first answer a mount erases the blocks of which nobody can tell what they hold.
+    UnknownAreErased,
+    /// I22: so does the first change after a clean end. The store does not do so yet.
+    OpeningErasesUnknown,
+    /// I22: the search for the end of a block passes over the gap between a root and what was copied.
+    EndPassesGap,
+    /// I15: where the first page of a block is lost, another one tells the number of its root.
+    AnotherPageTells,
+    /// I15: a page that reads as damaged is read again.
+    ReadAgain,
+    /// I19: a mount completes the mark before it begins a root of its own.
+    MarkIsCompleted,
+    /// I21: only a root that counts at every mount gets a mark.
+    OnlyFirmRootsAreMarked,
+}

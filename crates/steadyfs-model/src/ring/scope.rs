@@ -1,0 +1,61 @@
+//! The worlds that are checked: each is a part of what may happen, to the depth that its size allows.
+
+use super::call::Call::*;
+use super::state::Scope;
+
+impl Scope {
+    /// Every call, three cuts.
+    pub const BROAD: Scope = Scope {
+        name: "ring, every call",
+        ring: 6,
+        pages: 5,
+        root_pages: 2,
+        gap: 0,
+        marks: false,
+        frames: false,
+        cuts: 3,
+        failures: 0,
+        reads: 0,
+        losses: 0,
+        reads_blank: true,
+        every_look: false,
+        may_alarm: false,
+        calls: &[PowerOff, Save, Root, End],
+        depth: 7,
+        without: None,
+    };
+    /// Five cuts in a row, in mounts and at the first change after a clean end.
+    pub const CHAINS: Scope =
+        Scope { name: "ring, chains", cuts: 5, reads_blank: false, calls: &[PowerOff, Save], depth: 9, ..Scope::BROAD };
+    /// What is unsteady tells something else at each look.
+    pub const LOOKS: Scope =
+        Scope { name: "ring, looks", cuts: 2, reads_blank: false, every_look: true, depth: 6, ..Scope::BROAD };
+    /// Blocks that take two roots.
+    pub const ROOMY: Scope = Scope { name: "ring, roomy", pages: 9, ..Scope::BROAD };
+    /// Roots of one page, with two copies.
+    pub const SMALL: Scope = Scope { name: "ring, small roots", root_pages: 1, ..Scope::BROAD };
+    /// A page is left out behind the root of a mount.
+    pub const GAP: Scope = Scope { name: "ring, gap", pages: 10, gap: 5, ..Scope::BROAD };
+    /// A medium that programs bytes: a mark says that a closed root was opened.
+    pub const MARKS: Scope = Scope { name: "ring, marks", pages: 9, marks: true, ..Scope::BROAD };
+    /// Two programs or erases in the ring fail, perhaps in one call.
+    pub const FAILURES: Scope = Scope { name: "ring, failures", ring: 7, cuts: 1, failures: 2, depth: 6, ..Scope::BROAD };
+    /// A read fails at a mount.
+    pub const READS: Scope = Scope { name: "ring, reads", cuts: 2, reads: 1, depth: 6, ..Scope::BROAD };
+    /// A page is lost for good.
+    pub const LOSSES: Scope = Scope { name: "ring, losses", cuts: 2, losses: 1, depth: 7, ..Scope::BROAD };
+    /// Records are frames, which a mount need not read.
+    pub const FRAMES: Scope = Scope { name: "ring, frames", frames: true, ..Scope::BROAD };
+    /// The ring goes round.
+    pub const ROUND: Scope = Scope {
+        name: "ring, round",
+        ring: 4,
+        cuts: 1,
+        reads_blank: false,
+        calls: &[PowerOff, Save, Root],
+        depth: 9,
+        ..Scope::BROAD
+    };
+    /// As many cuts in a row as blocks.
+    pub const SHORT: Scope = Scope { name: "ring, short", ring: 4, cuts: 4, may_alarm: true, ..Scope::CHAINS };
+}

@@ -1,0 +1,261 @@
+//! Roots, the blocks of the ring, and settling. As `store/ring.rs` and `store/settle.rs` do it; `ring` has more of them.
+
+use crate::chip::{Block, Cell, Content, IDLE, Kind, NONE, Page, Sequence, Stop, Tag};
+use crate::forward::Last;
+use crate::machine::{Machine, Step};
+use crate::rules::Rule;
+use crate::state::{BlockState, JOURNAL, MOVED, Pages, USER, Violation};
+use std::sync::Arc;
+
+/// Distance by which the sequence jumps at a mount: further than that of failures in a row.
+pub(crate) const JUMP: Sequence = 128;
+
+/// A frame that is copied into the ring.
+struct Copied {
+    tag: Tag,
+    content: Content,
+    from: Page,
+}
+
+impl Machine<'_> {
+    /// The block at a place of the ring.
+    pub fn ring_block(&self, place: u8) -> Block {
+        self.scope.blocks.0 + place
+    }
+
+    /// Whether nobody needs what is in the block at a place of the ring.
+    fn place_rests(&self, place: u8) -> bool {
+        let (block, ring) = (self.ring_block(place), &self.ram.ring);
+        let in_use = self.scope.has(Rule::RingBlockInUse) && (self.has_live(block) || self.holds_journal(block));
+        place != ring.place
+            && place != ring.complete
+            && ring.kept >> place & 1 == 0
+            && self.state(block) == BlockState::Reserved
+            && !in_use
+    }
+
+    /// Goes on to the next block of the ring, which is erased.
+    fn advance_ring(&mut self) -> Step {
+        let count = self.scope.ring;
+        for step in 1..count {
+            let place = (self.ram.ring.place + step) % count;
+            if self.place_rests(place) && self.erase(self.ring_block(place))? {
+                (self.ram.ring.place, self.ram.ring.next) = (place, 0);
+                return Ok(());
+            }
+        }
+        Err(Stop::Failed)
+    }
+
+    /// Erases the blocks of the ring of which nobody can tell what they hold.
+    fn erase_unknown(&mut self) -> Step {
+        for place in 0..self.scope.ring {
+            if self.ram.ring.unknown >> place & 1 != 0 && self.place_rests(place) {
+                self.erase(self.ring_block(place))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a root with its copy, in the next block if it has to be.
+    pub fn write_root(&mut self) -> Step {
+        for _ in 0..self.scope.ring {
+            if self.ram.ring.next + 2 * self.scope.root_pages > self.scope.ring_pages() {
+                self.advance_ring()?;
+            }
+            if self.write_root_here()? {
+                return Ok(());
+            }
+        }
+        Err(Stop::Failed)
+    }
+
+    /// Writes a root where the ring is; blocks that were dead before are free after it. `false` when the block has gone bad.
+    pub fn write_root_here(&mut self) -> Step<bool> {
+        self.free_and_list();
+        self.ram.ring.number += 1;
+        let table = self.root_table();
+        let result = self.program_root_pages(0..2 * self.scope.root_pages, &table);
+        self.root_was_written(result)
+    }
+
+    fn free_and_list(&mut self) {
+        for state in &mut self.ram.table.blocks {
+            if *state == BlockState::Dead {
+                *state = BlockState::Free;
+            }
+        }
+        if self.scope.has(Rule::ListBeforeRoot) {
+            self.list_blocks();
+        }
+    }
+
+    fn list_blocks(&mut self) {
+        let listed = |state: &&BlockState| matches!(state, BlockState::Listed | BlockState::Erased);
+        while self.ram.table.blocks.iter().filter(listed).count() < usize::from(self.scope.listed)
+            && let Some(block) = self.first(BlockState::Free)
+        {
+            self.set_state(block, BlockState::Listed);
+        }
+    }
+
+    fn root_was_written(&mut self, result: Step) -> Step<bool> {
+        match result {
+            Ok(()) => {
+                (self.ram.ring.complete, self.ram.ring.kept) = (self.ram.ring.place, 0);
+                self.list_blocks();
+                Ok(true)
+            }
+            Err(Stop::Failed) => {
+                self.set_state(self.ring_block(self.ram.ring.place), BlockState::Bad);
+                self.ram.ring.next = self.scope.ring_pages();
+                Ok(false)
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    fn root_table(&self) -> Content {
+        let mut table = self.ram.table.clone();
+        if !self.scope.has(Rule::RootKeepsPending) {
+            (table.pending, table.start) = (Pages::default(), IDLE);
+        }
+        Content::Root(Arc::new(table))
+    }
+
+    fn program_root_pages(&mut self, pages: std::ops::Range<u8>, table: &Content) -> Step {
+        for logical in pages {
+            let sequence = self.ram.ring.number;
+            self.program_in_ring(Tag { kind: Kind::Root, logical, sequence, start: sequence }, table.clone())?;
+        }
+        Ok(())
+    }
+
+    fn program_in_ring(&mut self, tag: Tag, content: Content) -> Step {
+        let page = self.scope.pages_of(self.ring_block(self.ram.ring.place)).start + self.ram.ring.next;
+        self.ram.ring.next += 1;
+        self.program(page, tag, content)
+    }
+
+    /// The first change after a clean end.
+    pub fn open_ring(&mut self) -> Step {
+        self.ram.table.closed = false;
+        if self.scope.has(Rule::OpeningWritesRoot) {
+            self.advance_ring()?;
+            self.write_root()?;
+        }
+        self.erase_unknown()
+    }
+
+    /// What a mount programs before its first answer.
+    pub fn settle(&mut self, last: &Last) -> Step {
+        let (mut copies, journal) = self.cargo(last)?;
+        if self.scope.has(Rule::SequenceJump) {
+            self.ram.table.sequence += JUMP;
+        }
+        let used = last.record.is_some() || !self.ram.table.heads_rest;
+        if self.scope.has(Rule::SkipBeforeRoot) {
+            self.skip_places(used);
+        }
+        (self.ram.table.heads_rest, self.ram.table.start) = (true, IDLE);
+        while self.scope.has(Rule::SettleRoot) {
+            self.advance_ring()?;
+            self.free_and_list();
+            self.ram.ring.number += 1;
+            let result = self.program_settled(&mut copies, journal);
+            if self.root_was_written(result)? {
+                break;
+            }
+            if !self.scope.has(Rule::CopiedAgain) {
+                self.write_root()?;
+                break;
+            }
+        }
+        if !self.scope.has(Rule::SkipBeforeRoot) {
+            self.skip_places(used);
+        }
+        self.erase_unknown()?;
+        self.empty_ring()
+    }
+
+    /// What must be copied: the last record, if it may be unsteady, and all that is live in the ring. And whether the journal page is.
+    fn cargo(&mut self, last: &Last) -> Step<(Vec<Copied>, bool)> {
+        let unsteady = last.record.filter(|_| !last.is_complete);
+        let at = self.ram.table.journal_at;
+        let in_ring = at != NONE && self.scope.is_of_ring(self.scope.block_of(at)) && self.scope.has(Rule::CopiesAreCarried);
+        let is_last = unsteady.is_some_and(|(tag, _)| tag.kind == Kind::Journal) && self.scope.has(Rule::JournalIsCopied);
+        let ring = self.scope.pages_of(self.ring_block(0)).start;
+        let mut frames: Vec<Page> = (ring..self.chip.cells.len() as Page).collect();
+        frames.retain(|_| self.scope.has(Rule::CopiesAreCarried));
+        if self.scope.has(Rule::LastIsCopied) {
+            frames.extend(unsteady.filter(|(tag, _)| tag.kind != Kind::Journal).map(|(_, page)| page));
+        }
+        let mut copies = Vec::new();
+        for from in frames.into_iter().filter(|frame| self.ram.live >> frame & 1 != 0).collect::<Vec<_>>() {
+            let Some((tag, content)) = self.read_sound(from) else {
+                let is_lost = self.chip.cells[usize::from(from)] == Cell::Lost;
+                return Err(if is_lost { Stop::Cut } else { Stop::Broken(Violation::MountRefused) });
+            };
+            copies.push(Copied { tag, content, from });
+        }
+        if copies.len() > usize::from(self.scope.copied) {
+            return Err(Stop::Broken(Violation::CargoTooLarge));
+        }
+        Ok((copies, in_ring || is_last))
+    }
+
+    /// Programs a root of which some frames lie behind it in its own block, these, and its copy.
+    fn program_settled(&mut self, copies: &mut [Copied], journal: bool) -> Step {
+        let pages = self.scope.root_pages;
+        let mut to = self.scope.pages_of(self.ring_block(self.ram.ring.place)).start + pages;
+        for copied in copies.iter_mut() {
+            if copied.tag.kind == Kind::Leaf || copied.tag.kind == Kind::MovedLeaf {
+                self.ram.table.leaf = to;
+            } else {
+                self.ram.table.overlay[usize::from(copied.tag.logical)] = Some((to, true));
+            }
+            self.ram.live = self.ram.live & !(1 << copied.from) | 1 << to;
+            copied.from = to;
+            to += 1;
+        }
+        if journal {
+            let before = core::mem::replace(&mut self.ram.table.journal_at, to);
+            if before != NONE {
+                self.settle_empty(self.scope.block_of(before));
+            }
+        }
+        let table = self.root_table();
+        self.program_root_pages(0..pages, &table)?;
+        // Below the root's sequence: no record behind the root has it.
+        let sequence = self.ram.table.sequence - 1;
+        for copied in copies.iter() {
+            self.program_in_ring(Tag { sequence, ..copied.tag }, copied.content.clone())?;
+        }
+        if journal {
+            let tag = Tag { kind: Kind::Journal, logical: 0, sequence, start: sequence };
+            self.program_in_ring(tag, Content::Patches(self.ram.patches))?;
+        }
+        self.program_root_pages(pages..2 * pages, &table)
+    }
+
+    /// Skips a place of each head that a cut program may have touched without a trace.
+    fn skip_places(&mut self, used: bool) {
+        for head in [USER, MOVED, JOURNAL] {
+            let next = &mut self.ram.table.heads[head].1;
+            if self.scope.has(Rule::SkipPlaces) && (used || head == JOURNAL) {
+                *next = (*next + 1).min(self.scope.blocks.1);
+            }
+        }
+    }
+
+    /// Moves copied frames to where they belong, once the block of the ring holds as many as the next mount can copy beside the last record.
+    fn empty_ring(&mut self) -> Step {
+        let block = self.scope.pages_of(self.ring_block(self.ram.ring.place));
+        let copied: Vec<Page> = block.filter(|page| self.ram.live >> page & 1 != 0).collect();
+        if copied.len() < usize::from(self.scope.copied) {
+            return Ok(());
+        }
+        self.begin()?;
+        copied.into_iter().try_for_each(|frame| self.move_frame(frame))
+    }
+}
