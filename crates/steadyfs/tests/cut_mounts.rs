@@ -6,7 +6,7 @@ mod common;
 use common::spy::{Change, Spy};
 use steadyfs::media::nor::NorPages;
 use steadyfs::media::{BlockIndex, Flash, Geometry, PageIndex};
-use steadyfs::{Access, CommitOn, Config, FileSystem, OpenOptions};
+use steadyfs::{Access, CommitOn, Config, Error, FileSystem, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming, Nor, NorTiming};
 
 fn is_seal(change: &Change) -> bool {
@@ -171,4 +171,110 @@ fn change_after_a_closed_root_that_was_cut_is_there_without_that_root() {
 
 fn opened_nothing<F: Flash + Clone>(fs: &FileSystem<'_, &mut Spy<F>>) -> bool {
     fs.flash().changes.is_empty()
+}
+
+/// A small volume in which a root takes two pages and its copy as many.
+fn small_volume() -> (Spy<Nand>, Vec<u8>) {
+    let geometry = Geometry { page_bytes: 256, pages_per_block: 32, block_count: 48, programs_bytes: false };
+    let config = Config::for_geometry(&geometry);
+    let mut memory = vec![0; config.memory_bytes(&geometry)];
+    let chip = Spy::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1), u32::MAX);
+    (FileSystem::format(chip, &config, &mut memory).expect("format"), memory)
+}
+
+/// The root of a first change that was cut counts for three mounts, of which the last two are cut as well, and then does not: the newest root is the closed
+/// one again, and what the cut mounts have left has larger numbers than the root that the first change writes.
+#[test]
+fn first_change_after_a_clean_end_is_there_whatever_cut_mounts_have_left() {
+    let (chip, mut memory) = small_volume();
+    let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
+    write(&mut fs, 0);
+    let clean = fs.unmount().map_err(|_| "power failed").expect("unmount").again(u32::MAX);
+
+    // The first change, cut at the first page of the copy of its root.
+    let mut whole = clean.again(u32::MAX);
+    write(&mut FileSystem::mount(&mut whole, Access::ReadWrite, &mut memory).expect("mount"), 7);
+    let at = whole.changes.iter().position(is_seal).expect("a copy");
+    let Change::Root(first_seal, _) = whole.changes[at] else { unreachable!("it is a root's") };
+    let mut opened = clean.again(at as u32 + 1);
+    {
+        let mut fs = FileSystem::mount(&mut opened, Access::ReadWrite, &mut memory).expect("mount");
+        assert!(fs.create_dir("a").is_err(), "power failed");
+    }
+    let (once, block, seal) = cut_behind_a_seal(&opened, &mut memory);
+    // The seal reads as damaged from now on: the next mount takes the same block, and is cut there.
+    let once = Spy { hidden: vec![seal], ..once };
+    let mut whole = Spy { hidden: once.hidden.clone(), ..once.again(u32::MAX) };
+    FileSystem::mount(&mut whole, Access::ReadWrite, &mut memory).expect("mount");
+    let at = whole.changes.iter().position(is_seal).expect("a copy");
+    assert_eq!(whole.changes[at], Change::Root(seal, 1));
+    let mut twice = Spy { hidden: once.hidden.clone(), ..once.again(at as u32 + 1) };
+    assert!(FileSystem::mount(&mut twice, Access::ReadWrite, &mut memory).is_err(), "power failed");
+
+    // As does the one behind it, in the erase of that block: all of it may read as damaged, and be readable later.
+    let mut acknowledged = twice.again(u32::MAX);
+    acknowledged.hidden = acknowledged.pages_of(block);
+    acknowledged.hidden.push(first_seal);
+    {
+        let mut fs = FileSystem::mount(&mut acknowledged, Access::ReadWrite, &mut memory).expect("mount");
+        assert!(fs.flash().changes.is_empty(), "a clean end");
+        let promised = fs.bound(steadyfs::Call::Create { depth: 0 }).most();
+        fs.create_dir("a").expect("create");
+        let erases = fs.flash().changes.iter().filter(|change| matches!(change, Change::Erase(_))).count();
+        assert!(erases >= 2 && erases as u32 <= promised.erases, "{erases} of {}", promised.erases);
+        write(&mut fs, 14);
+    }
+    for hidden in [acknowledged.pages_of(block), Vec::new()] {
+        let mut last = Spy { hidden, ..acknowledged.again(u32::MAX) };
+        let mut fs = FileSystem::mount(&mut last, Access::ReadWrite, &mut memory).expect("mount");
+        assert_eq!((fs.damage(), read(&mut fs, 0)), (None, 14));
+    }
+}
+
+/// What a mount copied into the ring is lost before it has moved: that costs what is in it.
+#[test]
+fn page_that_a_mount_copied_and_that_is_lost_costs_its_content_only() {
+    let (mut chip, mut memory) = small_volume();
+    let unit = 1024;
+    {
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+        write(&mut fs, 5);
+        let mut file = fs.open("large", OpenOptions::DURABLE).expect("open");
+        // The last one is a transaction of its own: its tag commits it.
+        (0..3u8).for_each(|part| fs.write(&mut file, u64::from(part) * unit, &[part; 1024]).expect("write"));
+        fs.write(&mut file, unit, &[9; 1024]).expect("write");
+    }
+    let mut settled = chip.again(u32::MAX);
+    FileSystem::mount(&mut settled, Access::ReadWrite, &mut memory).expect("mount");
+    let program = |change: &Change| if let Change::Program(page) = *change { Some(page) } else { None };
+    let copied: Vec<PageIndex> = settled.changes.iter().filter_map(program).collect();
+    assert!(!copied.is_empty(), "the last record was copied");
+
+    let mut costs = 0;
+    for lost in copied.iter().map(|&page| vec![page]).chain([copied.clone()]) {
+        let mut chip = Spy { hidden: lost.clone(), ..settled.again(u32::MAX) };
+        for access in [Access::ReadOnly, Access::ReadWrite, Access::ReadWrite] {
+            let mut fs = FileSystem::mount(&mut chip, access, &mut memory).expect("mount");
+            assert_eq!((fs.damage(), read(&mut fs, 5)), (None, 5), "{lost:?} {access:?}");
+            let mut file = fs.open("large", OpenOptions::WRITE).expect("open");
+            for (part, content) in [0, 9, 2].into_iter().enumerate() {
+                for piece in 0..4 {
+                    let mut data = [0; 256];
+                    match fs.read(&mut file, part as u64 * unit + piece * 256, &mut data) {
+                        Ok(_) => assert_eq!(data, [content; 256], "{lost:?} {access:?} {part}"),
+                        Err(error) => assert_eq!((error, part), (Error::Corrupt, 1), "{lost:?} {access:?}"),
+                    }
+                    costs += u32::from(data == [0; 256] && content != 0);
+                }
+            }
+            fs.close(file).expect("close");
+        }
+        let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+        let mut file = fs.open("large", OpenOptions::DURABLE).expect("open");
+        fs.write(&mut file, unit, &[4; 1024]).expect("written anew");
+        let mut data = [0; 1024];
+        fs.read(&mut file, unit, &mut data).expect("read");
+        assert_eq!(data, [4; 1024]);
+    }
+    assert!(costs > 0, "a page of the file was among them");
 }

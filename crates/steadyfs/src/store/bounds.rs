@@ -131,7 +131,7 @@ impl<F: Flash> Store<'_, F> {
         own.programs += (journal_pages + u32::from(self.unmarked || self.ring.closed)) * layout.journal_pages();
         // The first change after a clean end writes a root into a ring block that it erases first.
         let first = u32::from(self.ring.closed);
-        own = own.plus(&Cost { programs: layout.root_programs, erases: 1, ..Cost::default() }.times(first));
+        own = own.plus(&Cost { programs: layout.root_programs * first, erases: self.opening_erases(), ..Cost::default() });
         // Now and then another page of a block that is read often is looked at.
         own.reads += u32::from(self.patrols());
         // A commit looks the old frames of its pages up where few frames are left.

@@ -105,7 +105,10 @@ impl<F: Flash> Store<'_, F> {
             Step::RingBlock | Step::Erase | Step::Clean => erase,
             Step::Release => Cost::default(),
             Step::Root => root,
-            Step::Mark => head(HeadIndex::Journal).plus(&root).plus(&Cost { programs: 1, ..Cost::default() }),
+            Step::Mark => {
+                let own = Cost { programs: 1, erases: self.opening_erases().saturating_sub(1), ..Cost::default() };
+                head(HeadIndex::Journal).plus(&root).plus(&own)
+            }
             Step::Fold => fold.plus(&head(HeadIndex::User)),
             Step::Move => {
                 let full = self.overlay.len() == self.overlay.capacity();

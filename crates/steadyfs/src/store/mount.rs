@@ -193,6 +193,9 @@ impl<'m, F: Flash> Store<'m, F> {
         self.is_settled = self.ring.closed;
         if self.ring.closed && self.damage.is_none() {
             self.read_only |= self.worn_out;
+            if SETTLE {
+                self.know_blank_places()?;
+            }
             // What can wait does so: the first calls are as short as others.
             self.pace.calls_since_erase = 0;
             return Ok(true);

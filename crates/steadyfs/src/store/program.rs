@@ -215,6 +215,13 @@ impl<F: Flash> Store<'_, F> {
 
     /// The content of a page whose data is lost: it says so by its checksum.
     fn lost_content(&mut self) -> Content {
+        self.fill_lost();
+        Content::Buffer(LOST_CHECK)
+    }
+
+    /// Makes a page in the page buffer whose checksum is not that of a lost one.
+    fn fill_lost(&mut self) {
+        self.cached = NONE;
         // No checksum is that of both.
         for byte in [0, 1] {
             self.page.fill(byte);
@@ -222,7 +229,12 @@ impl<F: Flash> Store<'_, F> {
                 break;
             }
         }
-        Content::Buffer(LOST_CHECK)
+    }
+
+    /// Programs a page whose data is lost.
+    pub(super) fn program_lost(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
+        self.fill_lost();
+        program(&mut self.flash, page, &self.page, 0, Some(LOST_CHECK), tag)
     }
 
     /// Makes a page in the page buffer that leaves the journal, without its patches, in several tries; `false` when it can be read no more. Its

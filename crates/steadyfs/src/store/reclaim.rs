@@ -386,6 +386,11 @@ impl<F: Flash> Store<'_, F> {
             // The fold that made room has released it, and forgotten that it was superseded.
             return Ok(());
         }
+        self.move_known_frame(frame)
+    }
+
+    /// Moves a live frame for which the overlay has room.
+    pub(super) fn move_known_frame(&mut self, frame: Frame) -> Result<(), Error> {
         self.ready_head(HeadIndex::Moved)?;
         let mut bytes = [0; TAG_BYTES];
         let tag = if self.read_tag_anyhow(self.frame_page(frame), &mut bytes)? { Tag::parse(&bytes) } else { None };

@@ -49,7 +49,7 @@ pub(super) struct Ring {
     pub prepared: Option<u8>,
     /// After a mount, until its own root is complete: a bit for each place that may not be erased.
     pub kept: u32,
-    /// After a mount: a bit for each place where no root can be read.
+    /// After a mount: a bit for each place where no root can be read, and something is.
     pub unknown: u32,
     /// Number of the root that a mount begins with, if it is not certain.
     pub uncertain: Option<NonZeroU32>,
@@ -127,15 +127,18 @@ impl<F: Flash> Store<'_, F> {
     /// have a larger number than the newest one.
     pub(super) fn erase_unknown(&mut self) -> Result<(), Error> {
         for place in 0..self.layout.ring_count {
-            if self.ring.unknown >> place & 1 != 0
-                && self.place_rests(place)
-                && !self.has_no_root(place)?
-                && self.erase(self.ring_block(place))?
-            {
+            let bit = 1 << place;
+            if self.ring.unknown & bit != 0 && self.place_rests(place) && self.erase(self.ring_block(place))? {
                 self.ring.prepared = Some(place as u8);
             }
+            self.ring.unknown &= !bit;
         }
         Ok(())
+    }
+
+    /// Erases that the first change after a mount may need for the ring.
+    pub(super) fn opening_erases(&self) -> u32 {
+        if self.ring.closed { 1 + self.ring.unknown.count_ones() } else { 0 }
     }
 
     /// Goes on to the next ring block.
@@ -359,14 +362,22 @@ impl<F: Flash> Store<'_, F> {
     /// use it twice.
     ///
     /// # Cost
-    /// One erase and `root_programs` programs, once after a mount that found nothing to settle; one program where the medium programs bytes.
+    /// One erase and `root_programs` programs, once after a mount that found nothing to settle, and an erase of each ring block in which cuts
+    /// have left what nobody can read; one program where the medium programs bytes, and there are no such blocks.
     pub(super) fn open_ring(&mut self) -> Result<(), Error> {
         self.ring.closed = false;
         let mark = core::mem::replace(&mut self.ring.mark, NONE);
-        let is_marked = mark != NONE && self.mark_opened(mark).is_ok();
-        let result = if is_marked { Ok(()) } else { self.advance_ring().and_then(|()| self.write_root()) };
+        let is_marked = mark != NONE && self.ring.unknown == 0 && self.mark_opened(mark).is_ok();
+        let result = if is_marked { Ok(()) } else { self.begin_new_root() };
         self.ring.closed = result.is_err();
         result
+    }
+
+    /// Goes on to a root that no other one outranks, today or tomorrow.
+    fn begin_new_root(&mut self) -> Result<(), Error> {
+        self.advance_ring()?;
+        self.write_root()?;
+        self.erase_unknown()
     }
 
     /// Where the medium programs bytes, zeros behind the closed root say that it was opened. Until they are complete nothing else is touched, so

@@ -169,8 +169,18 @@ impl<F: Flash> Store<'_, F> {
         Ok(firsts)
     }
 
+    /// Takes the ring blocks that are blank for such as hold nothing that may be read tomorrow.
+    pub(super) fn know_blank_places(&mut self) -> Result<(), Error> {
+        for place in 0..self.layout.ring_count {
+            if self.ring.unknown >> place & 1 != 0 && self.has_no_root(place)? {
+                self.ring.unknown &= !(1 << place);
+            }
+        }
+        Ok(())
+    }
+
     /// Whether the pages that the first root of a ring block takes are blank.
-    pub(super) fn has_no_root(&mut self, place: u32) -> Result<bool, Error> {
+    fn has_no_root(&mut self, place: u32) -> Result<bool, Error> {
         let first = self.ring_block(place) * self.layout.geometry.pages_per_block;
         for page in first..first + self.layout.root_programs {
             if !self.page_is_blank(page)? {

@@ -44,6 +44,7 @@ impl<F: Flash> Store<'_, F> {
     /// A mount may be cut as often as it likes.
     pub(super) fn settle(&mut self, last: Last) -> Result<(), Error> {
         let mut cargo = self.cargo(&last)?;
+        self.know_blank_places()?;
         // A mark that was cut might say tomorrow that nothing was opened, and hide what this mount begins.
         let mark = core::mem::replace(&mut self.ring.mark, NONE);
         if mark != NONE {
@@ -98,11 +99,18 @@ impl<F: Flash> Store<'_, F> {
         Ok(cargo)
     }
 
-    /// What a frame in the ring is of.
+    /// What a frame in the ring is of: what a page of it says, or, where all of them are lost, the tables.
     fn owner(&mut self, frame: Frame) -> Result<(Kind, u32), Error> {
-        let kinds = Kinds::DATA.and(Kinds::LEAF);
-        let tag = self.read_tagged(self.frame_page(frame), kinds)?.ok_or(Error::Corrupt)?;
-        Ok((tag.kind, tag.logical))
+        let first = self.frame_page(frame);
+        for page in first..first + u32::from(self.layout.config.unit_pages) {
+            if let Some(tag) = self.read_tagged_in(UNSTEADY_TRIES, page, Kinds::DATA.and(Kinds::LEAF))? {
+                return Ok((tag.kind, tag.logical));
+            }
+        }
+        let leaf = (0..self.root.len()).find(|&leaf| self.root.get(leaf) == frame).map(|leaf| (Kind::Leaf, leaf));
+        let settled = self.settled_bit();
+        let data = (0..self.overlay.len()).find(|&index| self.overlay.value(index) & !settled == frame);
+        leaf.or(data.map(|index| (Kind::Data, self.overlay.key(index)))).ok_or(Error::Corrupt)
     }
 
     /// Programs a root of which some frames lie behind it in its own block, these, and its copies.
@@ -145,16 +153,22 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
-    /// Copies the pages of a frame to the next ones of the ring, checking what is read: several times, for it may be metastable.
+    /// Copies the pages of a frame to the next ones of the ring, checking what is read: several times, for it may be metastable. A page that was
+    /// lost since an earlier mount copied it costs what is in it, and no more.
     fn copy_into_ring(&mut self, copied: &Copied) -> Result<(), Error> {
         let kinds = Kinds::of(&[copied.kind]);
+        let was_copied = self.is_of_ring(self.frame_block(copied.from));
         for index in 0..u32::from(self.layout.config.unit_pages) {
             let from = self.frame_page(copied.from) + index;
-            let tag = self.read_tagged_in(UNSTEADY_TRIES, from, kinds)?;
-            let tag = tag.filter(|tag| tag.logical == copied.logical).ok_or(Error::Corrupt)?;
+            let found = self.read_tagged_in(UNSTEADY_TRIES, from, kinds)?.filter(|tag| tag.logical == copied.logical);
             let page = self.ring_block(self.ring.place) * self.layout.geometry.pages_per_block + self.ring.next;
+            let tag = Tag { sequence: self.copy_sequence(index), logical: copied.logical, kind: copied.kind, aux: 0 };
             self.ring.next += 1;
-            self.program_buffer(page, &Tag { sequence: self.copy_sequence(index), ..tag })?;
+            match found {
+                Some(Tag { aux, .. }) => self.program_buffer(page, &Tag { aux, ..tag })?,
+                None if was_copied => self.program_lost(page, &tag)?,
+                None => return Err(Error::Corrupt),
+            }
         }
         Ok(())
     }
@@ -206,7 +220,8 @@ impl<F: Flash> Store<'_, F> {
         self.begin()?;
         self.pace.victim = block;
         while let Some(frame) = self.blocks.first_live(block) {
-            self.move_frame(frame)?;
+            // The overlay knows each of them already, so there is no leaf to be written: it would be one frame too many for the next mount.
+            self.move_known_frame(frame)?;
         }
         self.pace.victim = NONE;
         Ok(())
