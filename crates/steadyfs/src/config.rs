@@ -2,7 +2,7 @@
 
 use crate::error::ConfigError;
 use crate::features::NOR;
-use crate::media::{Geometry, TAG_BYTES};
+use crate::media::Geometry;
 use crate::store::journal::Shape;
 
 /// Most blocks that the ring of roots may have.
@@ -54,7 +54,7 @@ impl Config {
         let rare = clamp(20 * checkpoint_pages, 0, 10 * geometry.pages_per_block);
         let checkpoint_programs = clamp(pages / 32, 32, 192);
         // Where tags are read in no time, roots may be as rare as the blocks that one lists allow.
-        let rare = if geometry.programs_bytes { clamp(16 * geometry.pages_per_block, 64, 1024) } else { rare };
+        let rare = if geometry.programs_bytes { clamp(20 * geometry.pages_per_block, 64, 1024) } else { rare };
         let usual = Self {
             unit_pages: unit_pages as u16,
             overlay_entries: overlay_entries as u16,
@@ -132,7 +132,7 @@ pub(crate) const RING_MIN: u32 = 6;
 /// Frames that a mount's ring block may take beside the root: what earlier mounts copied and nobody has moved since, and the last record.
 pub(crate) const COPIED_MAX: u32 = 3;
 /// Most blocks that may be allocated between two roots.
-pub(crate) const LISTED_MAX: usize = 28;
+pub(crate) const LISTED_MAX: usize = 32;
 /// Bytes of an entry of the file table.
 pub(crate) const INODE_BYTES: u32 = 256;
 /// Inodes beyond `files_max`, for the ends that were cut off files.
@@ -144,6 +144,9 @@ pub(crate) const STOCK: u32 = 4;
 
 /// Bytes in the rest of each page of a leaf for changes, where the medium programs bytes.
 pub(crate) const LEAF_LOG_BYTES: u32 = 96;
+
+/// Bytes at whose multiples the records of a chain begin.
+pub(crate) const SLOT_BYTES: u32 = 8;
 
 /// Bytes of a record of a chain that is longer than a small page, its tag included.
 const JOURNAL_RECORD_BYTES: u32 = 512;
@@ -378,12 +381,12 @@ impl Layout {
     /// Places of the journal's head in a block: pages, or slots of a tag's size where the medium programs bytes.
     pub(crate) const fn journal_places(&self) -> u32 {
         let Geometry { page_bytes, pages_per_block, .. } = self.geometry;
-        if self.programs_bytes() { page_bytes / TAG_BYTES as u32 * pages_per_block } else { pages_per_block }
+        if self.programs_bytes() { page_bytes / SLOT_BYTES * pages_per_block } else { pages_per_block }
     }
 
     /// Places that a journal record takes at most.
     pub(crate) const fn journal_record_places(&self) -> u32 {
-        if self.programs_bytes() { self.journal_bytes / TAG_BYTES as u32 } else { 1 }
+        if self.programs_bytes() { self.journal_bytes / SLOT_BYTES } else { 1 }
     }
 
     /// Bits of the headers in the journal buffer.

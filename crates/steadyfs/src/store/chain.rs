@@ -4,7 +4,7 @@
 //! block:  | tag, whole buffer | tag, delta | tag, delta | … |
 //! ```
 //!
-//! A record begins at a *slot* of 16 bytes: its tag, and behind that what a journal page would hold; together 512 bytes at most. The first record of a block is the
+//! A record begins at a *slot* of 8 bytes: its tag of 16, and behind that what a journal page would hold; together 512 bytes at most. The first record of a block is the
 //! whole journal buffer, each later one what a commit has changed in it. So a commit programs little more than what its caller wrote, and what
 //! is committed at a record is said by its block alone, from the first record to that one. A chain never leaves its block: a mount after a power
 //! cut, or a program that failed, begins with another one. What a mount copies into the ring is a page there, as on other media.
@@ -12,6 +12,7 @@
 use super::program::was_read;
 use super::scan::{TRIES, UNSTEADY_TRIES};
 use super::{HeadIndex, NONE, Store};
+use crate::config::SLOT_BYTES;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
 use core::ops::Range;
@@ -32,7 +33,7 @@ impl ChainRecord {
 
 /// Slots of a record with so many bytes behind its tag.
 pub(super) fn slots(bytes: usize) -> u32 {
-    (bytes + TAG_BYTES).div_ceil(TAG_BYTES) as u32
+    ((bytes + TAG_BYTES) as u32).div_ceil(SLOT_BYTES)
 }
 
 impl<F: Flash> Store<'_, F> {
@@ -93,7 +94,7 @@ impl<F: Flash> Store<'_, F> {
     /// Block and first byte of a place of the journal's head.
     fn chain_place(&self, place: u32) -> (BlockIndex, u32) {
         let capacity = self.head_capacity(HeadIndex::Journal);
-        (place / capacity, place % capacity * TAG_BYTES as u32)
+        (place / capacity, place % capacity * SLOT_BYTES)
     }
 
     /// Reads a record of a chain into the page buffer, several times if it is damaged; `None` when there is none that is sound.
