@@ -32,8 +32,8 @@ pub(super) struct Found {
     starts: [PageIndex; INSTANCES],
     /// A bit for each page of the root that can be read, in whichever copy.
     pages: u64,
-    /// Pages of the copies that can be read.
-    seals: u32,
+    /// A bit for each page of the copies that can be read. A page that a cut has left may say that it is one which is elsewhere: that counts once.
+    seals: u64,
     /// The last of them, counted over all copies.
     last_seal: u32,
 }
@@ -327,7 +327,7 @@ impl Found {
 
     /// A page of a copy can be read.
     fn counts(&self) -> bool {
-        self.seals > 0
+        self.seals != 0
     }
 
     /// And it will be at every mount, or another one of them.
@@ -337,7 +337,7 @@ impl Found {
 
     /// Two pages of the copies can be read: the block is not one that lost a root whose only good page a cut erase has left.
     fn is_firm(&self) -> bool {
-        self.seals > 1
+        self.seals.count_ones() > 1
     }
 
     /// Whether it was complete once, and a page of it can be read nowhere now. If its copies end with that page, it was never shown to anybody.
@@ -360,8 +360,9 @@ impl Found {
             *start = page - tag.logical;
         }
         if copy > 0 {
-            self.seals += 1;
-            self.last_seal = self.last_seal.max((copy - 1) * root_pages + tag.logical);
+            let index = (copy - 1) * root_pages + tag.logical;
+            self.seals |= 1 << (index & 63);
+            self.last_seal = self.last_seal.max(index);
         }
     }
 }
