@@ -99,7 +99,7 @@ impl<F: Flash> Store<'_, F> {
         Ok(cargo)
     }
 
-    /// What a frame in the ring is of: what a page of it says, or, where all of them are lost, the tables.
+    /// What a frame in the ring is of: what a page of it says, or, where all of them are lost, the map.
     fn owner(&mut self, frame: Frame) -> Result<(Kind, u32), Error> {
         let first = self.frame_page(frame);
         for page in first..first + u32::from(self.layout.config.unit_pages) {
@@ -107,10 +107,17 @@ impl<F: Flash> Store<'_, F> {
                 return Ok((tag.kind, tag.logical));
             }
         }
-        let leaf = (0..self.root.len()).find(|&leaf| self.root.get(leaf) == frame).map(|leaf| (Kind::Leaf, leaf));
-        let settled = self.settled_bit();
-        let data = (0..self.overlay.len()).find(|&index| self.overlay.value(index) & !settled == frame);
-        leaf.or(data.map(|index| (Kind::Data, self.overlay.key(index)))).ok_or(Error::Corrupt)
+        if let Some(leaf) = (0..self.root.len()).find(|&leaf| self.root.get(leaf) == frame) {
+            return Ok((Kind::Leaf, leaf));
+        }
+        for logical in 0..self.layout.logical_count {
+            match self.frame_of(logical) {
+                Ok(found) if found == frame => return Ok((Kind::Data, logical)),
+                Ok(_) | Err(Error::Corrupt) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::Corrupt)
     }
 
     /// Programs a root of which some frames lie behind it in its own block, these, and its copies.
