@@ -1,9 +1,9 @@
 //! The calls, and what must hold after each.
 
-use crate::chip::{Cell, Chip, Content, Kind, NONE, Page, Stop};
+use crate::chip::{Cell, Chip, Content, Kind, LOST, NONE, Page, Stop};
 use crate::choices::Choices;
 use crate::machine::{Machine, Step};
-use crate::state::{BlockState, JOURNAL, LOGICAL, Pages, Ram, Scope, State, Violation};
+use crate::state::{BlockState, JOURNAL, LOGICAL, Pages, Promise, Ram, Scope, State, Violation};
 
 /// What may happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -115,6 +115,8 @@ impl State {
         match call {
             Call::PowerOff => return Err(Stop::Cut),
             Call::End if machine.ram.table.closed || self.promise.open != self.promise.committed => return Err(Stop::NoSpace),
+            // What is lost is only written as a whole.
+            Call::Patch(logical) | Call::Flush(logical) if self.promise.open[logical][0] == LOST => return Err(Stop::NoSpace),
             _ => machine.begin()?,
         }
         let next = |state: &mut Self, logical| state.newest_value(logical) + 1;
@@ -185,6 +187,7 @@ impl State {
         }
         self.chip.cells[*choices.of(&pages)] = Cell::Lost;
         self.chip.losses -= 1;
+        self.promise.lost = true;
         true
     }
 
@@ -202,12 +205,10 @@ impl State {
             Ok(()) if machine.ram.damaged && has_lost => return None,
             Ok(()) if machine.ram.damaged => Some(Violation::ToldForNothing),
             Ok(()) if call == Call::Mount => match machine.all_bytes() {
-                Ok(found) if found == promise.committed || Some(found) == promise.attempted => {
-                    (promise.committed, promise.open) = (found, found);
+                Ok(found) if promise.is_kept_by(found) => {
+                    (promise.committed, promise.open, promise.lost) = (found, found, false);
                     machine.wrong_claim().or_else(|| machine.second_mount_differs(found))
                 }
-                // Whoever reads that is told.
-                Err(_) if has_lost => return None,
                 _ => Some(Violation::CommitLostOrMixed),
             },
             Ok(()) if machine.all_bytes() != Ok(promise.open) => Some(Violation::WrongRead),
@@ -222,6 +223,15 @@ impl State {
         }
         self.chip = machine.chip;
         Some(self)
+    }
+}
+
+impl Promise {
+    /// Whether a mount may find that: what was acknowledged, or all of what a cut commit was to make durable. If a page was lost, without it.
+    fn is_kept_by(&self, found: Pages<[u8; 2]>) -> bool {
+        let is_kept = |(found, promised): (&u8, &u8)| found == promised || (self.lost && *found == LOST);
+        let keeps = |promised: &Pages<[u8; 2]>| found.as_flattened().iter().zip(promised.as_flattened()).all(is_kept);
+        keeps(&self.committed) || self.attempted.as_ref().is_some_and(keeps)
     }
 }
 
@@ -249,11 +259,13 @@ impl Machine<'_> {
             claims.extend(self.ram.table.pending[logical].map(|frame| (frame, Some(logical))));
         }
         claims.retain(|claim| claim.0 != NONE);
-        let mut frames = 0;
+        let (mut frames, has_lost) = (0, self.chip.losses < self.scope.losses);
         for (frame, logical) in claims {
             let holds = match &self.chip.cells[usize::from(frame)] {
                 Cell::Good(tag, Content::Data(_)) => logical == Some(usize::from(tag.logical)),
                 Cell::Good(_, Content::Leaf(_)) => logical.is_none(),
+                Cell::Good(tag, Content::Lost) => has_lost && logical == Some(usize::from(tag.logical)),
+                Cell::Lost => has_lost && logical.is_some(),
                 _ => false,
             };
             if !holds || frames >> frame & 1 != 0 {

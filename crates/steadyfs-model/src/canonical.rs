@@ -7,7 +7,7 @@
 //!   only known to be there. Should a mount lead to it after all, it reads as damaged.
 //! - What an unsteady page read as is forgotten when the power fails.
 
-use crate::chip::{Cell, Content, IDLE, Kind, NONE, Page, Sequence, Tag};
+use crate::chip::{Cell, Content, IDLE, Kind, LOST, NONE, Page, Sequence, Tag};
 use crate::roots::JUMP;
 use crate::state::{LOGICAL, Scope, State, Table};
 use std::sync::Arc;
@@ -112,9 +112,14 @@ impl State {
     }
 
     fn each_value(&mut self, logical: usize, visit: &mut impl FnMut(&mut u8)) {
+        let mut visit = |value: &mut u8| {
+            if *value != LOST {
+                visit(value);
+            }
+        };
         for (tag, content) in self.chip.cells.iter_mut().filter_map(held_mut) {
             match content {
-                Content::Data(bytes) if usize::from(tag.logical) == logical => bytes.iter_mut().for_each(&mut *visit),
+                Content::Data(bytes) if usize::from(tag.logical) == logical => bytes.iter_mut().for_each(&mut visit),
                 Content::Patches(patches) => visit(&mut patches[logical]),
                 _ => {}
             }
@@ -124,7 +129,7 @@ impl State {
         }
         let promise = &mut self.promise;
         for pages in [&mut promise.committed, &mut promise.open].into_iter().chain(&mut promise.attempted) {
-            pages[logical].iter_mut().for_each(&mut *visit);
+            pages[logical].iter_mut().for_each(&mut visit);
         }
     }
 

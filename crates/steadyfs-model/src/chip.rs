@@ -14,6 +14,8 @@ pub type Sequence = u16;
 pub const NONE: u8 = u8::MAX;
 /// No transaction.
 pub const IDLE: Sequence = Sequence::MAX;
+/// Stands for a byte that is lost: whoever reads it is told.
+pub const LOST: u8 = u8::MAX;
 
 /// What a page holds, as its tag says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,6 +64,8 @@ pub enum Content {
     Root(Arc<Table>),
     /// What no mount can need.
     Nothing,
+    /// What was lost before it was copied. The checksum says so.
+    Lost,
 }
 
 /// What an unsteady page reads as.
@@ -141,9 +145,9 @@ impl Chip {
         match &mut self.cells[usize::from(page)] {
             Cell::Blank | Cell::Touched => Seen::Blank,
             Cell::Stale | Cell::Lost => Seen::Noise,
-            Cell::Good(tag, content) => Seen::Page(*tag, content.clone(), true),
+            Cell::Good(tag, content) => Seen::Page(*tag, content.clone(), *content != Content::Lost),
             Cell::Unsteady(tag, content, reading) => match *reading.get_or_insert_with(|| *choices.of(readings)) {
-                Reading::Good => Seen::Page(*tag, content.clone(), true),
+                Reading::Good => Seen::Page(*tag, content.clone(), *content != Content::Lost),
                 Reading::Bad => Seen::Page(*tag, content.clone(), false),
                 Reading::Blank => Seen::Blank,
                 Reading::Noise => Seen::Noise,

@@ -28,7 +28,7 @@
 //!
 //! Scheduling is free: calls come in any order, where the core's pace would forbid many. What is found to be safe here is safe whatever
 //! the pace; a rule that is needed here may be kept by the pace alone there. Neither model has several pages in a frame or leaves in a
-//! map, discards, the cache, calls that fail and are undone, chains of journal records and logs of leaves, repairs, two pages that are lost, a block that is known to be
+//! map, moves of frames that are lost, discards, the cache, calls that fail and are undone, chains of journal records and logs of leaves, repairs, two pages that are lost, a block that is known to be
 //! erased, wear and its levelling, and the bound of a call. Superblocks are not there because they have no protocol: nothing changes them after `format`.
 //!
 //! # What is checked, after every call and every mount
@@ -40,7 +40,8 @@
 //!   it, and cannot read differently later.
 //! - A second mount finds what the first one found, also with a cut between or within them.
 //! - Readers see what the open transaction wrote; no mount is refused, or misses something where nothing was lost.
-//! - With one page lost a mount finds the same, or says that something is missing, or whoever reads that page is told.
+//! - With one page lost a mount finds the same, or says that something is missing, or whoever reads that page is told; then mounts for writing succeed,
+//!   nothing else is missing, and the page can be written anew. Not so where a leaf names a frame that a mount copied: see the tests.
 
 pub mod call;
 mod canonical;

@@ -1,6 +1,6 @@
 //! Roots, the blocks of the ring, and settling. As `store/ring.rs` and `store/settle.rs` do it; `ring` has more of them.
 
-use crate::chip::{Block, Cell, Content, IDLE, Kind, NONE, Page, Sequence, Stop, Tag};
+use crate::chip::{Block, Content, IDLE, Kind, NONE, Page, Seen, Sequence, Stop, Tag};
 use crate::forward::Last;
 use crate::machine::{Machine, Step};
 use crate::rules::Rule;
@@ -53,6 +53,7 @@ impl Machine<'_> {
             if self.ram.ring.unknown >> place & 1 != 0 && self.place_rests(place) {
                 self.erase(self.ring_block(place))?;
             }
+            self.ram.ring.unknown &= !(1 << place);
         }
         Ok(())
     }
@@ -192,9 +193,12 @@ impl Machine<'_> {
         }
         let mut copies = Vec::new();
         for from in frames.into_iter().filter(|frame| self.ram.live >> frame & 1 != 0).collect::<Vec<_>>() {
-            let Some((tag, content)) = self.read_sound(from) else {
-                let is_lost = self.chip.cells[usize::from(from)] == Cell::Lost;
-                return Err(if is_lost { Stop::Cut } else { Stop::Broken(Violation::MountRefused) });
+            let was_copied = self.scope.is_of_ring(self.scope.block_of(from)) && self.scope.has(Rule::LostIsCopied);
+            let (tag, content) = match self.read(from) {
+                Seen::Page(tag, content, true) => (tag, content),
+                Seen::Page(tag, Content::Lost, _) if was_copied => (tag, Content::Lost),
+                _ if was_copied => (self.owner(from)?, Content::Lost),
+                _ => return Err(Stop::Broken(Violation::MountRefused)),
             };
             copies.push(Copied { tag, content, from });
         }
@@ -202,6 +206,15 @@ impl Machine<'_> {
             return Err(Stop::Broken(Violation::CargoTooLarge));
         }
         Ok((copies, in_ring || is_last))
+    }
+
+    /// What a frame that is lost is of, as the overlay says; a leaf is not asked. The leaf itself it cannot be: without it a volume can only be read.
+    fn owner(&self, frame: Page) -> Step<Tag> {
+        let names = |entry: &Option<(Page, bool)>| entry.is_some_and(|(named, _)| named == frame);
+        match self.ram.table.overlay.iter().position(names) {
+            Some(logical) => Ok(Tag { kind: Kind::Data, logical: logical as u8, sequence: 0, start: 0 }),
+            None => Err(Stop::Broken(Violation::MountRefused)),
+        }
     }
 
     /// Programs a root of which some frames lie behind it in its own block, these, and its copy.
@@ -229,7 +242,7 @@ impl Machine<'_> {
         // Below the root's sequence: no record behind the root has it.
         let sequence = self.ram.table.sequence - 1;
         for copied in copies.iter() {
-            self.program_in_ring(Tag { sequence, ..copied.tag }, copied.content.clone())?;
+            self.program_in_ring(Tag { sequence, start: sequence, ..copied.tag }, copied.content.clone())?;
         }
         if journal {
             let tag = Tag { kind: Kind::Journal, logical: 0, sequence, start: sequence };
@@ -256,6 +269,8 @@ impl Machine<'_> {
             return Ok(());
         }
         self.begin()?;
-        copied.into_iter().try_for_each(|frame| self.move_frame(frame))
+        // The overlay knows each of them already.
+        let needs_no_room = self.scope.has(Rule::NoFoldWhileEmptied);
+        copied.into_iter().try_for_each(|frame| if needs_no_room { self.move_known_frame(frame) } else { self.move_frame(frame) })
     }
 }

@@ -32,6 +32,10 @@ pub enum Rule {
     JournalIsCopied,
     /// I6: what an earlier mount copied is copied again.
     CopiesAreCarried,
+    /// I6: of what an earlier mount copied and is lost, it is copied that it is lost.
+    LostIsCopied,
+    /// I6: while a mount empties the ring no leaf is folded: it would be one frame too many for the next mount.
+    NoFoldWhileEmptied,
     /// I6: a place of each head that may have been touched is skipped.
     SkipPlaces,
     /// I6: the places are skipped before the root is written.

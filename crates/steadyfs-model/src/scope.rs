@@ -122,6 +122,14 @@ impl Scope {
     /// The ring goes round while copied frames lie in it.
     pub const ROUND: Scope =
         Scope { name: "round", cuts: 1, overlay: 3, calls: &[PowerOff, Save(0), Save(1), Root], depth: 8, ..Scope::BROAD };
+    /// The same, where a mount has to empty the ring although the overlay is full.
+    pub const EMPTIED: Scope = Scope { name: "emptied", overlay: 2, ..Scope::ROUND };
+    /// What a mount copied is lost, before a leaf names it, and other mounts are cut.
+    pub const LOST_COPIES: Scope =
+        Scope { name: "lost copies", cuts: 2, overlay: 3, calls: &[PowerOff, Save(0), Save(1), Move], depth: 7, ..Scope::LOSSES };
+    /// The same, after a leaf names it.
+    pub const LOST_LEAF_COPIES: Scope =
+        Scope { name: "lost copies of a leaf", overlay: 1, calls: &[PowerOff, Save(0), Save(1)], depth: 7, ..Scope::LOSSES };
 
     /// Whether a page may read as a tag that was never programmed.
     pub fn has_forged(&self) -> bool {

@@ -214,6 +214,8 @@ pub struct Promise {
     pub open: Pages<[u8; 2]>,
     /// What a commit that was cut may have made durable.
     pub attempted: Option<Pages<[u8; 2]>>,
+    /// A page was lost, and no mount has succeeded since.
+    pub lost: bool,
 }
 
 /// What must never be.

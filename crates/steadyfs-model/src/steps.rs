@@ -1,6 +1,6 @@
 //! What calls do: write, patch, commit, roll back, fold, move.
 
-use crate::chip::{Content, IDLE, Kind, NONE, Page, Stop};
+use crate::chip::{Cell, Content, IDLE, Kind, LOST, NONE, Page, Seen, Stop};
 use crate::machine::{Machine, Step};
 use crate::rules::Rule;
 use crate::state::{BlockState, LOGICAL, MOVED, Pages, Violation};
@@ -127,8 +127,10 @@ impl Machine<'_> {
     pub fn bytes(&mut self, logical: usize) -> Step<[u8; 2]> {
         let mut bytes = match self.frame_of(logical) {
             NONE => [0; 2],
-            frame => match self.read_sound(frame) {
-                Some((tag, Content::Data(bytes))) if usize::from(tag.logical) == logical => bytes,
+            frame if self.chip.cells[usize::from(frame)] == Cell::Lost => [LOST; 2],
+            frame => match self.read(frame) {
+                Seen::Page(tag, Content::Data(bytes), true) if usize::from(tag.logical) == logical => bytes,
+                Seen::Page(tag, Content::Lost, _) if usize::from(tag.logical) == logical => [LOST; 2],
                 _ => return Err(Stop::Broken(Violation::WrongRead)),
             },
         };
@@ -211,11 +213,20 @@ impl Machine<'_> {
     /// Moves a frame if it is really live.
     pub fn move_frame(&mut self, frame: Page) -> Step {
         self.make_room(1)?;
-        self.ready_head(MOVED)?;
         if self.ram.live >> frame & 1 == 0 && self.scope.has(Rule::MoveOnlyLive) {
             return Ok(());
         }
-        let Some((tag, content)) = self.read_sound(frame) else { return Err(Stop::Broken(Violation::WrongClaim)) };
+        self.move_known_frame(frame)
+    }
+
+    /// Moves a live frame for which the overlay has room.
+    pub fn move_known_frame(&mut self, frame: Page) -> Step {
+        self.ready_head(MOVED)?;
+        let (tag, content) = match self.read(frame) {
+            Seen::Page(tag, content, sound) if sound || content == Content::Lost => (tag, content),
+            _ if self.chip.cells[usize::from(frame)] == Cell::Lost => return Err(Stop::NoSpace),
+            _ => return Err(Stop::Broken(Violation::WrongClaim)),
+        };
         let logical = usize::from(tag.logical);
         let leaf = matches!(tag.kind, Kind::Leaf | Kind::MovedLeaf);
         let pending = !leaf && self.ram.table.pending[logical] == Some(frame);

@@ -123,7 +123,8 @@ impl State {
                 machine.seen.push((newest, Seen::Page(page)));
             }
             let settles = !ram.root.closed && !ram.damaged && scope.has(Rule::SettleRoot);
-            let result = if settles { machine.settle() } else { Ok(()) };
+            let known = if ram.damaged { Ok(()) } else { machine.know_blank_places() };
+            let result = known.and_then(|()| if settles { machine.settle() } else { Ok(()) });
             let (chip, ram) = (machine.chip, machine.ram);
             let state = State { chip, ..self.clone() }.end(scope, Call::Mount, ram, result);
             let answers = [found, &choices.answers()].concat();
@@ -168,7 +169,7 @@ impl State {
         let record = Page::Record(Record { value, sequence: machine.ram.root.sequence });
         machine.chip.program(at, record, machine.choices)?;
         self.promise.last = Some(at.1);
-        machine.ram.value = value;
+        (machine.ram.value, machine.ram.unreadable) = (value, false);
         machine.ram.root =
             super::chip::Root { newest: Some(at), head: at.1 + 1, sequence: machine.ram.root.sequence + 1, ..machine.ram.root };
         Ok(())
@@ -185,11 +186,12 @@ impl State {
         }
         *self.chip.cell_mut(*choices.of(&pages)) = Cell::Lost;
         self.chip.losses -= 1;
+        self.promise.lost = true;
         true
     }
 
     /// Ends a call: what the caller may rely on from now on, and whether it is so.
-    fn end(mut self, scope: &Scope, call: Call, ram: Ram, result: Step) -> Self {
+    fn end(mut self, scope: &Scope, call: Call, mut ram: Ram, result: Step) -> Self {
         let has_lost = self.chip.losses < scope.losses;
         let promise = &mut self.promise;
         match result {
@@ -202,15 +204,17 @@ impl State {
             }
             Ok(()) if call == Call::Mount => {
                 if ram.unreadable {
-                    self.broken = (!has_lost && self.chip.reads == scope.reads).then_some(Violation::Unreadable);
-                    return self;
-                }
-                if ram.value != promise.committed && Some(ram.value) != promise.attempted {
+                    // Whoever reads it is told, and may store another value.
+                    ram.value = promise.attempted.unwrap_or(promise.committed);
+                    self.broken = (!promise.lost).then_some(Violation::Unreadable);
+                } else if ram.value != promise.committed && Some(ram.value) != promise.attempted {
                     self.broken = Some(Violation::CommitLost);
-                } else if ram.root.number < promise.needed {
+                }
+                if self.broken.is_none() && ram.root.number < promise.needed {
                     self.broken = Some(Violation::OldRoot);
                 }
                 (promise.committed, promise.attempted) = (ram.value, None);
+                promise.lost = ram.unreadable;
                 if !ram.root.closed {
                     promise.needed = ram.root.number;
                     promise.last = None;
@@ -220,6 +224,7 @@ impl State {
             Ok(()) => {
                 promise.committed = ram.value;
                 promise.attempted = None;
+                promise.lost = ram.unreadable;
                 if call != Call::Save {
                     promise.last = None;
                 }

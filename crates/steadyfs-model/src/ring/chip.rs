@@ -46,6 +46,8 @@ pub enum Page {
     Root(Root, u8),
     /// A record, or a mount's copy of one.
     Record(Record),
+    /// A mount's copy of a record that was lost: it says so by its checksum.
+    Lost,
     /// Zeros behind a closed root.
     Mark,
 }

@@ -79,8 +79,19 @@ impl Machine<'_> {
     /// Erases the blocks of which nobody can tell what they hold.
     fn erase_unknown(&mut self) -> Step {
         for place in 0..self.scope.ring {
-            if self.ram.unknown >> place & 1 != 0 && self.place_rests(place) && !self.has_no_root(place)? {
+            if self.ram.unknown >> place & 1 != 0 && self.place_rests(place) {
                 self.erase(place)?;
+            }
+            self.ram.unknown &= !(1 << place);
+        }
+        Ok(())
+    }
+
+    /// Takes the blocks that are blank for such as hold nothing that may be read tomorrow.
+    pub fn know_blank_places(&mut self) -> Step {
+        for place in 0..self.scope.ring {
+            if self.ram.unknown >> place & 1 != 0 && self.has_no_root(place)? {
+                self.ram.unknown &= !(1 << place);
             }
         }
         Ok(())
@@ -150,7 +161,8 @@ impl Machine<'_> {
     /// The first change after a clean end.
     pub fn open_ring(&mut self) -> Step {
         self.ram.root.closed = false;
-        if let Some(page) = self.ram.mark.take() {
+        let may_mark = self.ram.unknown == 0 || !self.scope.has(Rule::OpeningErasesUnknown);
+        if let Some(page) = self.ram.mark.take().filter(|_| may_mark) {
             let result = self.program((self.ram.complete, page), Page::Mark);
             if result != Err(Stop::Failed) {
                 return result;
@@ -191,22 +203,23 @@ impl Machine<'_> {
         if self.scope.has(Rule::UnknownAreErased) { self.erase_unknown() } else { Ok(()) }
     }
 
-    /// The record that must be copied: the last one, or one that an earlier mount copied.
-    fn cargo(&mut self) -> Step<Option<Record>> {
+    /// The record that must be copied: the last one, or one that an earlier mount copied. If that is a frame, it may be lost.
+    fn cargo(&mut self) -> Step<Option<Page>> {
         let rule = if self.ram.is_unsteady { Rule::LastIsCopied } else { Rule::CopiesAreCarried };
         let in_ring = self.ram.root.newest.is_some_and(|at| at.0 != LOG);
         let copies = (self.ram.is_unsteady || in_ring) && self.scope.has(rule);
         match self.ram.root.newest.filter(|_| copies) {
             None => Ok(None),
             Some(at) => match self.look(at)? {
-                Seen::Page(Page::Record(record)) => Ok(Some(record)),
+                Seen::Page(Page::Record(record)) => Ok(Some(Page::Record(record))),
+                _ if in_ring && self.scope.frames && self.scope.has(Rule::LostIsCopied) => Ok(Some(Page::Lost)),
                 _ if self.chip.cell(at) == Cell::Lost => Err(Stop::Broken(Violation::NeverMounts)),
                 _ => Err(Stop::Unread),
             },
         }
     }
 
-    fn program_settled(&mut self, record: Option<Record>) -> Step {
+    fn program_settled(&mut self, record: Option<Page>) -> Step {
         let (pages, all, first) = (self.scope.root_pages, self.programs(), self.ram.next);
         let seals_come_last = self.scope.has(Rule::SealsComeLast);
         let to = (self.ram.place, first + if seals_come_last { pages + self.scope.gap } else { all });
@@ -217,7 +230,9 @@ impl Machine<'_> {
         if let Some(record) = record {
             self.ram.next = to.1 + 1;
             // The copy has a number below the root's.
-            self.program(to, Page::Record(Record { sequence: self.ram.root.sequence - 1, ..record }))?;
+            let sequence = self.ram.root.sequence - 1;
+            let copy = if let Page::Record(record) = record { Page::Record(Record { sequence, ..record }) } else { record };
+            self.program(to, copy)?;
         }
         if seals_come_last { self.program_root_pages(pages..all) } else { Ok(()) }
     }

@@ -22,7 +22,7 @@
 //!
 //! - A mount finds what was acknowledged, or what a cut save was to store; what a mount has found stays. It begins with no root whose data may be destroyed.
 //! - A mount finds a root, and misses nothing where no page is lost; a read that fails ends it, and the next one succeeds.
-//! - With one page lost it finds the same, or says that something is lost.
+//! - With one page lost it finds the same, or says that something is lost, or whoever reads the value is told, and can store another one.
 //! - No page is programmed that was not erased since it was touched; there is always a block of the ring to go on to.
 
 pub mod call;

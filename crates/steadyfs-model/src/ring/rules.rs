@@ -30,13 +30,15 @@ pub enum Rule {
     LastIsCopied,
     /// I6: what an earlier mount copied is copied again.
     CopiesAreCarried,
+    /// I6: of what an earlier mount copied and is lost, it is copied that it is lost.
+    LostIsCopied,
     /// I6: a place of the log is skipped.
     SkipPlaces,
     /// I25: a block with the newest record in it is not erased.
     BlockInUse,
     /// I22: before its first answer a mount erases the blocks of which nobody can tell what they hold.
     UnknownAreErased,
-    /// I22: so does the first change after a clean end. The store does not do so yet.
+    /// I22: so does the first change after a clean end, which marks no root where there are such blocks.
     OpeningErasesUnknown,
     /// I22: the search for the end of a block passes over the gap between a root and what was copied.
     EndPassesGap,

@@ -44,6 +44,8 @@ impl Scope {
     pub const READS: Scope = Scope { name: "ring, reads", cuts: 2, reads: 1, depth: 6, ..Scope::BROAD };
     /// A page is lost for good.
     pub const LOSSES: Scope = Scope { name: "ring, losses", cuts: 2, losses: 1, depth: 7, ..Scope::BROAD };
+    /// The same, where records are frames.
+    pub const LOST_FRAMES: Scope = Scope { name: "ring, lost frames", frames: true, ..Scope::LOSSES };
     /// Records are frames, which a mount need not read.
     pub const FRAMES: Scope = Scope { name: "ring, frames", frames: true, ..Scope::BROAD };
     /// The ring goes round.

@@ -72,7 +72,7 @@ pub struct Ram {
     pub next: u8,
     /// After a mount: a bit for each place that may not be erased.
     pub kept: u8,
-    /// After a mount: a bit for each place where no number can be read.
+    /// After a mount: a bit for each place where no number can be read, and something is.
     pub unknown: u8,
     /// The number of the root that a mount begins with, if only one of its seals can be read.
     pub uncertain: Option<Number>,
@@ -97,6 +97,8 @@ pub struct Promise {
     pub needed: Number,
     /// The place of the last complete record, or of one that was cut if there is none, if no complete root knows of it.
     pub last: Option<u8>,
+    /// What is stored may be lost: no mount has found it since a page was lost.
+    pub lost: bool,
 }
 
 /// What must never be.
