@@ -41,7 +41,7 @@
 //! - A second mount finds what the first one found, also with a cut between or within them.
 //! - Readers see what the open transaction wrote; no mount is refused, or misses something where nothing was lost.
 //! - With one page lost a mount finds the same, or says that something is missing, or whoever reads that page is told; then mounts for writing succeed,
-//!   nothing else is missing, and the page can be written anew. Not so where a leaf names a frame that a mount copied: see the tests.
+//!   nothing else is missing, and the page can be written anew.
 
 pub mod call;
 mod canonical;

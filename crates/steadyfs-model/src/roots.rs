@@ -208,10 +208,9 @@ impl Machine<'_> {
         Ok((copies, in_ring || is_last))
     }
 
-    /// What a frame that is lost is of, as the overlay says; a leaf is not asked. The leaf itself it cannot be: without it a volume can only be read.
-    fn owner(&self, frame: Page) -> Step<Tag> {
-        let names = |entry: &Option<(Page, bool)>| entry.is_some_and(|(named, _)| named == frame);
-        match self.ram.table.overlay.iter().position(names) {
+    /// What a frame that is lost is of, as the map says. The leaf itself it cannot be: without it a volume can only be read.
+    fn owner(&mut self, frame: Page) -> Step<Tag> {
+        match (0..self.ram.table.overlay.len()).find(|&logical| self.committed_frame(logical) == frame) {
             Some(logical) => Ok(Tag { kind: Kind::Data, logical: logical as u8, sequence: 0, start: 0 }),
             None => Err(Stop::Broken(Violation::MountRefused)),
         }

@@ -38,7 +38,9 @@ mod calls {
     #[cfg(feature = "nor")]
     use crate::driver::{NorChip as Chip, nor as chip};
     use steadyfs::media::Flash;
-    use steadyfs::{Access, Budget, Call, Change, CommitOn, Config, Cursor, File, FileSystem, Finding, OpenOptions, Reader, Verify};
+    use steadyfs::{
+        Access, Budget, Call, Change, CommitOn, Config, Cursor, File, FileSystem, Finding, OpenOptions, Reader, Verify,
+    };
 
     /// Makes every call of the image once. Names, offsets and options are opaque, so that no path is optimised away.
     pub fn every_one() {

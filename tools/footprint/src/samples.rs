@@ -2,8 +2,8 @@
 //! not counted as the firmware's.
 
 use core::mem::{MaybeUninit, size_of};
-use steadyfs::media::Geometry;
 use steadyfs::File;
+use steadyfs::media::Geometry;
 #[cfg(any(feature = "nand", feature = "nor"))]
 use steadyfs::{Config, FileSystem};
 
