@@ -1,4 +1,5 @@
-//! What a build has, as constants: what is left out costs no code, because the compiler knows it, and every line is compiled in every build.
+//! What a build has, as constants: what is left out costs no code, because the compiler knows it, and nearly every line is
+//! compiled in every build.
 //!
 //! A call that is never made costs nothing either: the linker leaves it out. So a feature is here only where a call that most firmware makes (`mount`,
 //! `open`, `write`, `remove`) needs the mechanism. What a build lacks and a volume, file or call needs is refused with

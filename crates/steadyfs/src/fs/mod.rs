@@ -219,7 +219,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Chooses which pages are checked against their checksum when they are read; all of them after a mount. Costs nothing, and saves the
-    /// checksum of each data page that is read: more than half of a read's instructions.
+    /// checksum of each data page that is read: nine tenths of a long read's instructions.
     pub fn set_verify(&mut self, verify: Verify) {
         self.store.set_verify(verify);
     }
