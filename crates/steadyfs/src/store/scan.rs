@@ -179,11 +179,11 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
-    /// Whether the pages that the first root of a ring block takes are blank.
+    /// Whether a ring block begins with a blank page, and those of the copies, without which no root counts, are blank as well.
     fn has_no_root(&mut self, place: u32) -> Result<bool, Error> {
         let first = self.ring_block(place) * self.layout.geometry.pages_per_block;
-        for page in first..first + self.layout.root_programs {
-            if !self.page_is_blank(page)? {
+        for index in core::iter::once(0).chain(self.layout.root_pages..self.layout.root_programs) {
+            if !self.page_is_blank(first + index)? {
                 return Ok(false);
             }
         }
