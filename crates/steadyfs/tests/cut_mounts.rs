@@ -182,10 +182,10 @@ fn small_volume() -> (Spy<Nand>, Vec<u8>) {
     (FileSystem::format(chip, &config, &mut memory).expect("format"), memory)
 }
 
-/// The root of a first change that was cut counts for three mounts, of which the last two are cut as well, and then does not: the newest root is the closed
-/// one again, and what the cut mounts have left has larger numbers than the root that the first change writes.
-#[test]
-fn first_change_after_a_clean_end_is_there_whatever_cut_mounts_have_left() {
+/// A volume after a clean end of which a first change was cut, and three mounts behind it: the root of that change counted for those mounts, and does not
+/// today, so that the newest root is the closed one again; what the cut mounts have left in a block has larger numbers than the root that the next first change
+/// writes, and cannot be read today.
+fn outranked_volume() -> (Spy<Nand>, Vec<u8>) {
     let (chip, mut memory) = small_volume();
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
     write(&mut fs, 0);
@@ -212,11 +212,26 @@ fn first_change_after_a_clean_end_is_there_whatever_cut_mounts_have_left() {
     assert!(FileSystem::mount(&mut twice, Access::ReadWrite, &mut memory).is_err(), "power failed");
 
     // As does the one behind it, in the erase of that block: all of it may read as damaged, and be readable later.
-    let mut acknowledged = twice.again(u32::MAX);
-    acknowledged.hidden = acknowledged.pages_of(block);
-    acknowledged.hidden.push(first_seal);
+    let mut volume = twice.again(u32::MAX);
+    volume.hidden = volume.pages_of(block);
+    volume.hidden.push(first_seal);
+    (volume, memory)
+}
+
+/// Whether or not what was never erased can be read again, what was acknowledged is there.
+fn expect_written(volume: &Spy<Nand>, number: u32, memory: &mut [u8]) {
+    for hidden in [volume.hidden.clone(), Vec::new()] {
+        let mut last = Spy { hidden, ..volume.again(u32::MAX) };
+        let mut fs = FileSystem::mount(&mut last, Access::ReadWrite, memory).expect("mount");
+        assert_eq!((fs.damage(), read(&mut fs, number)), (None, number));
+    }
+}
+
+#[test]
+fn first_change_after_a_clean_end_is_there_whatever_cut_mounts_have_left() {
+    let (mut volume, mut memory) = outranked_volume();
     {
-        let mut fs = FileSystem::mount(&mut acknowledged, Access::ReadWrite, &mut memory).expect("mount");
+        let mut fs = FileSystem::mount(&mut volume, Access::ReadWrite, &mut memory).expect("mount");
         assert!(fs.flash().changes.is_empty(), "a clean end");
         let promised = fs.bound(steadyfs::Call::Create { depth: 0 }).most();
         fs.create_dir("a").expect("create");
@@ -224,11 +239,37 @@ fn first_change_after_a_clean_end_is_there_whatever_cut_mounts_have_left() {
         assert!(erases >= 2 && erases as u32 <= promised.erases, "{erases} of {}", promised.erases);
         write(&mut fs, 14);
     }
-    for hidden in [acknowledged.pages_of(block), Vec::new()] {
-        let mut last = Spy { hidden, ..acknowledged.again(u32::MAX) };
-        let mut fs = FileSystem::mount(&mut last, Access::ReadWrite, &mut memory).expect("mount");
-        assert_eq!((fs.damage(), read(&mut fs, 0)), (None, 14));
+    expect_written(&volume, 14, &mut memory);
+}
+
+/// The same, where any one program or erase of that change is refused, or the power fails there.
+#[test]
+fn first_change_may_fail_anywhere_and_be_made_again() {
+    let (volume, mut memory) = outranked_volume();
+    let (mut refused, mut cut) = (0, 0);
+    for at in 1..14 {
+        let mut chip = Spy { hidden: volume.hidden.clone(), refused: at, ..volume.again(u32::MAX) };
+        {
+            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            if fs.create_dir("a").is_err() {
+                refused += 1;
+                fs.create_dir("a").unwrap_or_else(|error| panic!("{at}: {error}"));
+            }
+            fs.flash_mut().refused = 0;
+            write(&mut fs, 14);
+        }
+        expect_written(&chip, 14, &mut memory);
+
+        let mut chip = Spy { hidden: volume.hidden.clone(), ..volume.again(at) };
+        {
+            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            cut += u32::from(fs.create_dir("a").is_err());
+        }
+        let mut chip = Spy { hidden: chip.hidden.clone(), ..chip.again(u32::MAX) };
+        write(&mut FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount"), 14);
+        expect_written(&chip, 14, &mut memory);
     }
+    assert!(refused >= 2 && cut >= 5, "it failed in many places: {refused}, {cut}");
 }
 
 /// What a mount copied into the ring is lost before it has moved: that costs what is in it.
