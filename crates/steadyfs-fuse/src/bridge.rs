@@ -3,10 +3,10 @@
 //! A job answers its request itself, so the session's thread goes on to the next one. Jobs are done in the order in which they came.
 //! When the volume's thread has ended, a job is dropped, and with it the reply, which then says `EIO`.
 
-use crate::volume::{Listed, Node, Set, Volume};
+use crate::volume::{Change, Creator, Listed, Node, Set, Volume};
 use fuser::{
     AccessFlags, Errno, FileHandle, Filesystem, FopenFlags, INodeNo, InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags,
-    ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs,
+    ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs,
     ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
 };
 use rustix::fs::FileType;
@@ -15,6 +15,7 @@ use std::io;
 use std::path::Path;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, SystemTime};
+use steadyfs::Part;
 use steadyfs::media::Flash;
 
 /// Work for the volume's thread.
@@ -39,15 +40,20 @@ const TTL: Duration = Duration::from_secs(1);
 /// Bytes of one write at most; the kernel's own limit.
 const WRITE_BYTES_MAX: u32 = 1 << 20;
 
-/// Abilities of the kernel that are used where it has them: opening that cuts, listing with attributes, and the promise that there are no
-/// privileges which a write would have to take away, which saves a request for each write.
-const ABILITIES: [InitFlags; 5] = [
+/// Abilities of the kernel that are used where it has them: opening that cuts, listing with attributes, remembering what links name, and leaving it
+/// to the volume to take privileges away with a write, which saves a request for each write.
+const ABILITIES: [InitFlags; 6] = [
     InitFlags::FUSE_ATOMIC_O_TRUNC,
     InitFlags::FUSE_DO_READDIRPLUS,
     InitFlags::FUSE_READDIRPLUS_AUTO,
     InitFlags::FUSE_PARALLEL_DIROPS,
+    InitFlags::FUSE_CACHE_SYMLINKS,
     InitFlags::FUSE_HANDLE_KILLPRIV_V2,
 ];
+
+/// `lseek`'s words for where data and holes begin (lseek(2)).
+const SEEK_DATA: i32 = 3;
+const SEEK_HOLE: i32 = 4;
 
 /// The kernel's end of a volume.
 pub(crate) struct Bridge<F> {
@@ -68,6 +74,11 @@ impl<F: Flash + 'static> Bridge<F> {
 /// A name as the volume knows it.
 fn text(name: &OsStr) -> Result<String, Errno> {
     name.to_str().map(str::to_owned).ok_or(Errno::EILSEQ)
+}
+
+/// Who asks for a file or directory with a mode, of which the kernel has taken what the umask says.
+fn creator(request: &Request, mode: u32) -> Creator {
+    Creator { mode, uid: request.uid(), gid: request.gid() }
 }
 
 fn empty(reply: ReplyEmpty, result: Result<(), Errno>) {
@@ -125,7 +136,7 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
 
     fn setattr(
         &self,
-        _: &Request,
+        request: &Request,
         number: INodeNo,
         mode: Option<u32>,
         uid: Option<u32>,
@@ -141,23 +152,26 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
         _: Option<fuser::BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        let set = Set { mode, uid, gid, size, modified, handle };
+        let permissions = Change { mode, uid, gid };
+        let set = Set { permissions, ends_privileges: request.uid() != 0, size, modified, handle };
         self.post(move |volume| attr(reply, volume.set(number, set)));
     }
 
-    fn mknod(&self, _: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, _: u32, reply: ReplyEntry) {
+    fn mknod(&self, request: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, _: u32, reply: ReplyEntry) {
+        let creator = creator(request, mode);
         if FileType::from_raw_mode(mode) != FileType::RegularFile {
             return reply.error(Errno::EPERM);
         }
         match text(name) {
-            Ok(name) => self.post(move |volume| entry(reply, volume.make_file(parent, &name))),
+            Ok(name) => self.post(move |volume| entry(reply, volume.make_file(parent, &name, creator))),
             Err(error) => reply.error(error),
         }
     }
 
-    fn mkdir(&self, _: &Request, parent: INodeNo, name: &OsStr, _: u32, _: u32, reply: ReplyEntry) {
+    fn mkdir(&self, request: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, reply: ReplyEntry) {
+        let creator = creator(request, mode);
         match text(name) {
-            Ok(name) => self.post(move |volume| entry(reply, volume.make_directory(parent, &name))),
+            Ok(name) => self.post(move |volume| entry(reply, volume.make_directory(parent, &name, creator))),
             Err(error) => reply.error(error),
         }
     }
@@ -176,8 +190,19 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
         }
     }
 
-    fn symlink(&self, _: &Request, _: INodeNo, _: &OsStr, _: &Path, reply: ReplyEntry) {
-        reply.error(Errno::EPERM);
+    fn symlink(&self, request: &Request, parent: INodeNo, name: &OsStr, target: &Path, reply: ReplyEntry) {
+        let creator = creator(request, 0o777);
+        match text(name).and_then(|name| Ok((name, text(target.as_os_str())?))) {
+            Ok((name, target)) => self.post(move |volume| entry(reply, volume.make_link(parent, &name, &target, creator))),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn readlink(&self, _: &Request, number: INodeNo, reply: ReplyData) {
+        self.post(move |volume| match volume.read_link(number) {
+            Ok(target) => reply.data(&target),
+            Err(error) => reply.error(error),
+        });
     }
 
     fn link(&self, _: &Request, _: INodeNo, _: INodeNo, _: &OsStr, reply: ReplyEntry) {
@@ -200,9 +225,10 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
         }
     }
 
-    fn create(&self, _: &Request, parent: INodeNo, name: &OsStr, _: u32, _: u32, flags: i32, reply: ReplyCreate) {
+    fn create(&self, request: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, flags: i32, reply: ReplyCreate) {
+        let creator = creator(request, mode);
         match text(name) {
-            Ok(name) => self.post(move |volume| match volume.create(parent, &name, flags) {
+            Ok(name) => self.post(move |volume| match volume.create(parent, &name, flags, creator) {
                 Ok((node, handle)) => reply.created(&TTL, &node.attr, node.generation, handle, FopenFlags::empty()),
                 Err(error) => reply.error(error),
             }),
@@ -247,9 +273,13 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
         reply: ReplyWrite,
     ) {
         let (data, whole) = (data.to_vec(), flags.contains(WriteFlags::FUSE_WRITE_CACHE));
-        self.post(move |volume| match volume.write(handle, offset, &data, whole) {
-            Ok(written) => reply.written(written),
-            Err(error) => reply.error(error),
+        let ends_privileges = flags.contains(WriteFlags::FUSE_WRITE_KILL_SUIDGID);
+        self.post(move |volume| {
+            let ended = if ends_privileges { volume.end_privileges_of(handle) } else { Ok(()) };
+            match ended.and_then(|()| volume.write(handle, offset, &data, whole)) {
+                Ok(written) => reply.written(written),
+                Err(error) => reply.error(error),
+            }
         });
     }
 
@@ -281,7 +311,7 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
     fn readdir(&self, _: &Request, number: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectory) {
         self.post(move |volume| {
             let add = |entry: &Listed<'_>| reply.add(entry.number, entry.next, entry.kind, entry.name);
-            match volume.list(number, offset, add) {
+            match volume.list(number, offset, false, add) {
                 Ok(()) => reply.ok(),
                 Err(error) => reply.error(error),
             }
@@ -291,9 +321,10 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
     fn readdirplus(&self, _: &Request, number: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectoryPlus) {
         self.post(move |volume| {
             let add = |entry: &Listed<'_>| {
-                reply.add(entry.number, entry.next, entry.name, &TTL, &entry.node.attr, entry.node.generation)
+                let Some(node) = entry.node else { return true };
+                reply.add(entry.number, entry.next, entry.name, &TTL, &node.attr, node.generation)
             };
-            match volume.list(number, offset, add) {
+            match volume.list(number, offset, true, add) {
                 Ok(()) => reply.ok(),
                 Err(error) => reply.error(error),
             }
@@ -323,6 +354,20 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
 
     fn fallocate(&self, _: &Request, _: INodeNo, handle: FileHandle, offset: u64, length: u64, mode: i32, reply: ReplyEmpty) {
         self.post(move |volume| empty(reply, volume.allocate(handle, offset, length, mode)));
+    }
+
+    fn lseek(&self, _: &Request, _: INodeNo, handle: FileHandle, offset: i64, whence: i32, reply: ReplyLseek) {
+        let part = match whence {
+            SEEK_DATA => Part::Data,
+            SEEK_HOLE => Part::Hole,
+            // The kernel knows the rest itself.
+            _ => return reply.error(Errno::EINVAL),
+        };
+        let Ok(offset) = u64::try_from(offset) else { return reply.error(Errno::ENXIO) };
+        self.post(move |volume| match volume.seek(handle, offset, part) {
+            Ok(found) => reply.offset(found.cast_signed()),
+            Err(error) => reply.error(error),
+        });
     }
 
     fn setxattr(&self, _: &Request, number: INodeNo, name: &OsStr, new: &[u8], flags: i32, _: u32, reply: ReplyEmpty) {

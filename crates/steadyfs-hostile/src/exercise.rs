@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use steadyfs::media::{Flash, Timing};
 use steadyfs::{
     Access, Budget, Call, CommitOn, Config, Cursor, Entry, Error, File, FileSystem, InodeNumber, Kind, MountError,
-    OPEN_FILE_BYTES, OpenOptions, ROOT, Reader,
+    OPEN_FILE_BYTES, OpenOptions, Permissions, ROOT, Reader,
 };
 
 use crate::choices::Choices;
@@ -161,7 +161,7 @@ fn read_with_reader<F: Flash>(flash: &mut F, memory: &mut [u8], choices: &mut Ch
         }
     }
     for inode in found.inodes {
-        let _ = reader.attribute(inode, "k", &mut data);
+        let _ = (reader.attribute(inode, "k", &mut data), reader.read_link(inode, &mut data), reader.permissions(inode));
     }
     let _ = (reader.usage(), reader.stat("d/e"));
     reader.unmount();
@@ -186,6 +186,7 @@ fn read_everything<F: Flash>(fs: &mut Fs<'_, '_, F>) -> Found {
     for &inode in &found.inodes {
         let _ = granted(fs, CALL).stat_inode(inode);
         let _ = granted(fs, CALL).attribute(inode, "k", &mut data);
+        let _ = (granted(fs, CALL).read_link(inode, &mut data), fs.permissions(inode));
         let _ = granted(fs, CALL).attributes(inode, |key, value| assert!(key.len() + value.len() <= 248));
     }
     found
@@ -333,12 +334,13 @@ impl User {
     }
 
     fn use_names<F: Flash>(&mut self, fs: &mut Fs<'_, '_, F>, choices: &mut Choices<'_>) {
-        let (call, from) = (choices.below(6), self.path(choices).to_string());
+        let (call, from) = (choices.below(8), self.path(choices).to_string());
         let fs = granted(fs, CALL);
         let _ = match call {
             0 | 1 => fs.remove(&from),
             2 => fs.remove_dir(&from),
             3 => fs.create_dir(&from).map(drop),
+            4 | 5 => fs.create_symlink(&from, self.path(choices)).map(drop),
             _ => fs.rename(&from, self.path(choices)),
         };
     }
@@ -349,11 +351,13 @@ impl User {
         let value = [choices.byte(); 250];
         let length = choices.below(value.len());
         let fs = granted(fs, CALL);
-        let _ = match choices.below(6) {
+        let permissions = Permissions { mode: u16::from(value[0]) << 4, uid: inode, gid: length as u32 };
+        let _ = match choices.below(7) {
             0 => fs.set_attribute(inode, key, None),
             1 | 2 => fs.set_attribute(inode, key, Some(&value[..length])),
             3 => fs.attributes(inode, |_, _| {}),
             4 => fs.set_modified(inode, choices.size()),
+            5 => fs.set_permissions(inode, permissions),
             _ => fs.stat((inode, *choices.of(&["..", "../..", "a1", "."]))).map(drop),
         };
     }

@@ -53,6 +53,7 @@ const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pag
         files_max: 40,
         failures: 0,
         name_bytes_max: 255,
+        permissions: unit_pages == 1,
     };
     Shape { geometry, config }
 }
@@ -132,6 +133,8 @@ fn fill(fs: &mut FileSystem<'_, Ram>) -> Result<(), Error> {
         let inode = fs.create_dir(directory)?;
         fs.set_attribute(inode, "k", Some(&[7; 50][..40 + index]))?;
     }
+    fs.create_symlink("d/short", "../a2")?;
+    fs.create_symlink("d/long", &"long/".repeat(40))?;
     for number in 0..8 {
         put(fs, &format!("d/e/{number:070}"), 0, &[number; 40])?;
     }

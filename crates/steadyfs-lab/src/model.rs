@@ -73,7 +73,9 @@ impl Shape {
     /// The settings of the volume: the recommended ones, with the shape's unit.
     pub fn config(&self) -> Config {
         let geometry = self.medium(0).geometry();
-        let config = Config { unit_pages: self.unit_pages, ..Config::for_geometry(&geometry) };
+        // Every other one keeps permissions.
+        let permissions = self.unit_pages > 1;
+        let config = Config { unit_pages: self.unit_pages, permissions, ..Config::for_geometry(&geometry) };
         config.check(&geometry).unwrap_or_else(|rule| panic!("{}: {rule}: {config:?}", self.name));
         config
     }

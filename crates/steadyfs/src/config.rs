@@ -1,7 +1,7 @@
 //! Settings, and the numbers derived from them and the geometry.
 
 use crate::error::ConfigError;
-use crate::features::NOR;
+use crate::features::{NOR, PERMISSIONS};
 use crate::media::Geometry;
 use crate::store::journal::Shape;
 
@@ -29,13 +29,17 @@ pub struct Config {
     /// Blocks that may be bad, factory and grown together, before the volume shrinks with each further one. It can only be read when
     /// what it holds does not fit any more, or when fewer than five blocks of the ring of roots are good.
     pub bad_blocks_max: u16,
-    /// Files and directories that the volume can hold, the root among them, at most 1,048,576; a name of more than 64 bytes, and attributes, count
+    /// Files and directories that the volume can hold, the root among them, at most 1,048,576; a name of more than 64 bytes (52 with
+    /// [`permissions`](Self::permissions)), and attributes, count
     /// as one each. An entry of the file table takes room only once used.
     pub files_max: u32,
     /// Program failures that one call survives by writing elsewhere.
     pub failures: u8,
     /// Bytes of a name at most, 1 to 255. A limit for users; it changes no table.
     pub name_bytes_max: u8,
+    /// Whether files and directories have room for [permissions](crate::Permissions): twelve bytes of the inode, which then has twelve less
+    /// for the name.
+    pub permissions: bool,
 }
 
 impl Config {
@@ -66,6 +70,7 @@ impl Config {
             files_max: clamp(frames / 2, 64, 65_536),
             failures: 2,
             name_bytes_max: 255,
+            permissions: false,
         };
         // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
         // overlay makes more of the medium usable.
@@ -209,6 +214,9 @@ impl Layout {
         }
         if geometry.programs_bytes && !NOR {
             return Err(ConfigError::ProgramsBytes);
+        }
+        if config.permissions && !PERMISSIONS {
+            return Err(ConfigError::Permissions);
         }
         if pages < 4 || pages > 256 || blocks < 16 || blocks > 0x10_0000 {
             return Err(ConfigError::Blocks);

@@ -46,6 +46,10 @@ pub enum Error {
     NotADirectory,
     /// The directory has entries.
     NotEmpty,
+    /// A symbolic link is where a file is needed: paths are not followed through links.
+    IsALink,
+    /// Something else is where a symbolic link is needed.
+    NotALink,
     /// A directory would move into itself.
     IntoItself,
     /// The handle was not opened for reading.
@@ -58,7 +62,8 @@ pub enum Error {
     AttributesTooLarge,
     /// The memory lent for a check is smaller than [`Config::check_bytes`](crate::Config::check_bytes).
     ScratchTooSmall,
-    /// The call, or what it meets on the volume, needs a cargo feature that this build is without: a long name, or cutting a file.
+    /// The call, or what it meets on the volume, needs a cargo feature that this build is without: a long name, or cutting a file. Or the volume
+    /// was formatted without what the call needs: [permissions](crate::Config::permissions).
     Unsupported,
 }
 
@@ -85,12 +90,14 @@ impl fmt::Display for Error {
             Error::IsADirectory => "a directory is where a file is needed",
             Error::NotADirectory => "a file is where a directory is needed",
             Error::NotEmpty => "the directory is not empty",
+            Error::IsALink => "a symbolic link is where a file is needed",
+            Error::NotALink => "no symbolic link",
             Error::IntoItself => "a directory cannot move into itself",
             Error::NotReadable => "the file was not opened for reading",
             Error::NotWritable => "the file was not opened for writing, or an option needs write",
             Error::TooManyOpenFiles => "the table of open files is full",
             Error::ScratchTooSmall => "the memory lent for the check is smaller than Config::check_bytes",
-            Error::Unsupported => "needs a cargo feature that this build is without: long-names or truncate",
+            Error::Unsupported => "needs a cargo feature that this build is without (long-names, truncate), or permissions, and the volume keeps none",
             Error::AttributesTooLarge => "the attributes of one file take more than 248 bytes",
         };
         f.write_str(text)
@@ -134,6 +141,8 @@ pub enum ConfigError {
     NameBytesMax,
     /// The medium programs bytes, and this build is without the feature `nor`.
     ProgramsBytes,
+    /// The volume keeps permissions, and this build is without the feature `permissions`.
+    Permissions,
     /// A logical page must not be larger than 32 KiB, or 16 KiB where the medium programs bytes.
     LogicalPageTooLarge,
     /// `files_max` asks for more logical pages than a map entry can name.
@@ -152,6 +161,7 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ProgramsBytes => "the medium programs bytes (NOR), and this build is without the feature `nor`",
+            Self::Permissions => "the volume keeps permissions, and this build is without the feature `permissions`",
             Self::PageBytes => "page_bytes must be a power of two from 256 to 16,384",
             Self::Blocks => "pages_per_block must be 4 to 256 and block_count 16 to 1,048,576",
             Self::UnitPages => "unit_pages must be a power of two up to 16, and a block must hold at least 4 logical pages",

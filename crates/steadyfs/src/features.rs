@@ -9,6 +9,8 @@
 pub(crate) const NOR: bool = cfg!(feature = "nor");
 /// Names of more bytes than an inode has room for.
 pub(crate) const LONG_NAMES: bool = cfg!(feature = "long-names");
+/// Mode, owner and group of a file.
+pub(crate) const PERMISSIONS: bool = cfg!(feature = "permissions");
 /// Cutting a file that is not empty.
 pub(crate) const TRUNCATE: bool = cfg!(feature = "truncate");
 /// Lent pages for writes in part.

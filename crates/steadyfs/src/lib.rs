@@ -66,6 +66,6 @@ pub use error::{ConfigError, Error, MountError};
 pub use format::VERSION as FORMAT_VERSION;
 pub use fs::{
     Budget, Call, Change, Checked, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind, NAME_BYTES_MAX,
-    OPEN_FILE_BYTES, OpenOptions, Place, ROOT, Reader, Stat, Usage,
+    OPEN_FILE_BYTES, OpenOptions, Part, Permissions, Place, ROOT, Reader, Stat, Usage,
 };
 pub use store::{Access, BlockInfo, BlockState, Damage, Description, Health, Verify};

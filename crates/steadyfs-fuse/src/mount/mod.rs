@@ -66,7 +66,7 @@ fn serve<F: Flash + 'static>(
     let signals = catch_signals.then(|| Signals::catch(ours.clone(), sender)).transpose().map_err(Failure::Kernel)?;
     ready(&ours);
 
-    let mut volume = Volume::new(fs, options.commit_interval);
+    let mut volume = Volume::new(fs, options);
     let is_ended = work(&mut volume, &receiver);
     volume.close_all();
     drop((signals, receiver));

@@ -2,7 +2,8 @@
 
 use super::Volume;
 use super::changes::now_ns;
-use super::nodes::{Node, inode_of, mode_of};
+use super::nodes::{Node, inode_of};
+use super::permissions::Change;
 use crate::errno::errno;
 use fuser::{Errno, FileHandle, INodeNo, TimeOrNow};
 use rustix::fs::XattrFlags;
@@ -18,9 +19,9 @@ const VALUE_BYTES_MAX: usize = 256;
 /// What `setattr` is to change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Set {
-    pub mode: Option<u32>,
-    pub uid: Option<u32>,
-    pub gid: Option<u32>,
+    pub permissions: Change,
+    /// Who asks has no right to keep the privileges of a file that it cuts.
+    pub ends_privileges: bool,
     pub size: Option<u64>,
     pub modified: Option<TimeOrNow>,
     pub handle: Option<FileHandle>,
@@ -40,18 +41,17 @@ pub(crate) struct Space {
 impl<F: Flash> Volume<'_, '_, F> {
     pub fn stat(&mut self, number: INodeNo) -> Result<Node, Errno> {
         let stat = self.stat_of(number)?;
-        Ok(self.node(&stat))
+        self.node(&stat)
     }
 
-    /// Changes size and time. Owner and permissions are what they are: only what changes nothing is accepted.
+    /// Changes permissions, size and time.
     pub fn set(&mut self, number: INodeNo, set: Set) -> Result<Node, Errno> {
         let stat = self.stat_of(number)?;
-        let (uid, gid) = self.nodes.owner;
-        let keeps_mode = set.mode.is_none_or(|mode| mode & 0o7777 == u32::from(mode_of(stat.kind)));
-        if !keeps_mode || set.uid.is_some_and(|to| to != uid) || set.gid.is_some_and(|to| to != gid) {
-            return Err(Errno::EPERM);
-        }
+        self.change_permissions(&stat, set.permissions)?;
         if let Some(size) = set.size {
+            if set.ends_privileges {
+                self.end_privileges(stat.inode)?;
+            }
             self.set_size(number, set.handle, size)?;
         }
         if let Some(modified) = set.modified {
@@ -75,7 +75,8 @@ impl<F: Flash> Volume<'_, '_, F> {
         let block = u64::from(usage.logical_bytes);
         Space {
             blocks: usage.usable_bytes / block,
-            blocks_free: usage.usable_bytes.saturating_sub(usage.used_bytes) / block,
+            // What a write gets: the pages of removed files are freed before it needs them.
+            blocks_free: (usage.usable_bytes - (usage.used_bytes - usage.leaving_bytes)) / block,
             files: u64::from(usage.files_max),
             files_free: u64::from(usage.files_max.saturating_sub(usage.files)),
             block_bytes: usage.logical_bytes,

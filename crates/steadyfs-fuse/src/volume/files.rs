@@ -7,7 +7,7 @@ use crate::errno::errno;
 use fuser::{Errno, FileHandle, INodeNo};
 use rustix::fs::{FallocateFlags, OFlags};
 use steadyfs::media::Flash;
-use steadyfs::{CommitOn, File, OpenOptions};
+use steadyfs::{CommitOn, File, OpenOptions, Part};
 
 /// The flags with which a program opens a file.
 pub(super) fn open_flags(flags: i32) -> OFlags {
@@ -62,6 +62,19 @@ impl<F: Flash> Volume<'_, '_, F> {
             }
             Ok(done as u32)
         })
+    }
+
+    /// Takes the privileges of a file away that is about to be written.
+    pub fn end_privileges_of(&mut self, handle: FileHandle) -> Result<(), Errno> {
+        let inode = self.handles.get(handle)?.file.inode();
+        self.end_privileges(inode)
+    }
+
+    /// The first byte from `offset` on that is data, or in a hole.
+    pub fn seek(&mut self, handle: FileHandle, offset: u64, part: Part) -> Result<u64, Errno> {
+        let handle = self.handles.get(handle)?;
+        let found = self.changes.fs().seek(&mut handle.file, offset, part).map_err(errno)?;
+        found.ok_or(Errno::ENXIO)
     }
 
     /// Cuts a file or makes it larger, through a handle if there is one that may.

@@ -27,8 +27,8 @@ pub(crate) struct Listed<'n> {
     pub name: &'n str,
     /// Where the entry behind it is.
     pub next: u64,
-    /// What it names; not for `.` and `..`, of which the kernel wants no more than their numbers.
-    pub node: Node,
+    /// What it names, where that was asked for; of `.` and `..` the kernel wants no more than their numbers.
+    pub node: Option<Node>,
 }
 
 fn offset_of(cursor: Cursor) -> u64 {
@@ -42,27 +42,40 @@ fn cursor_at(offset: u64) -> Cursor {
 }
 
 impl<F: Flash> Volume<'_, '_, F> {
-    /// Lists a directory from `offset` on, until `add` says that it has no more room.
-    pub fn list(&mut self, directory: INodeNo, offset: u64, mut add: impl FnMut(&Listed<'_>) -> bool) -> Result<(), Errno> {
+    /// Lists a directory from `offset` on, until `add` says that it has no more room; `with_nodes` with what the entries name.
+    pub fn list(
+        &mut self,
+        directory: INodeNo,
+        offset: u64,
+        with_nodes: bool,
+        mut add: impl FnMut(&Listed<'_>) -> bool,
+    ) -> Result<(), Errno> {
         let directory = self.stat_of(directory)?;
         for (dot, name) in [".", ".."].iter().enumerate().skip(offset as usize) {
             let stat = if dot == 0 { directory } else { self.stat_of(number_of(directory.parent))? };
-            if self.add_entry(&stat, name, dot as u64 + 1, &mut add) {
+            if self.add_entry(&stat, name, dot as u64 + 1, with_nodes, &mut add)? {
                 return Ok(());
             }
         }
         let mut cursor = cursor_at(offset.max(FIRST_NAME));
         while let Some(entry) = self.changes.fs().list(directory.inode, &mut cursor).map_err(errno)? {
-            if is_listable(entry.name()) && self.add_entry(&entry.stat, entry.name(), offset_of(cursor), &mut add) {
+            if is_listable(entry.name()) && self.add_entry(&entry.stat, entry.name(), offset_of(cursor), with_nodes, &mut add)? {
                 break;
             }
         }
         Ok(())
     }
 
-    fn add_entry(&mut self, stat: &Stat, name: &str, next: u64, add: &mut impl FnMut(&Listed<'_>) -> bool) -> bool {
-        let node = self.node(stat);
-        add(&Listed { number: number_of(stat.inode), kind: type_of(stat.kind), name, next, node })
+    fn add_entry(
+        &mut self,
+        stat: &Stat,
+        name: &str,
+        next: u64,
+        with_nodes: bool,
+        add: &mut impl FnMut(&Listed<'_>) -> bool,
+    ) -> Result<bool, Errno> {
+        let node = if with_nodes { Some(self.node(stat)?) } else { None };
+        Ok(add(&Listed { number: number_of(stat.inode), kind: type_of(stat.kind), name, next, node }))
     }
 }
 

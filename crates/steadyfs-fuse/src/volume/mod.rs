@@ -9,6 +9,8 @@
 //! | [`files`] | reading, writing, cutting, keeping room |
 //! | [`listing`] | directories, read from any offset |
 //! | [`attributes`] | `stat`, `setattr`, `statfs`, extended attributes |
+//! | [`permissions`] | mode, owner and group |
+//! | [`links`] | symbolic links |
 //! | [`timer`] | what happens without a request |
 //! | [`scrub`] | data at rest is looked at |
 //!
@@ -18,9 +20,11 @@ mod attributes;
 mod changes;
 mod files;
 mod handles;
+mod links;
 mod listing;
 mod names;
 mod nodes;
+mod permissions;
 mod scrub;
 #[cfg(test)]
 mod tests;
@@ -29,12 +33,14 @@ mod timer;
 pub(crate) use attributes::Set;
 pub(crate) use listing::Listed;
 pub(crate) use nodes::Node;
+pub(crate) use permissions::{Change, Creator};
 
+use crate::options::Options;
 use changes::Changes;
 use handles::Handles;
 use nodes::Nodes;
 use scrub::Scrub;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use steadyfs::FileSystem;
 use steadyfs::media::Flash;
 use timer::Timer;
@@ -46,16 +52,19 @@ pub(crate) struct Volume<'v, 'm, F> {
     nodes: Nodes,
     timer: Timer,
     scrub: Scrub,
+    /// Permissions that the volume does not keep are set without an error.
+    quiet_permissions: bool,
 }
 
 impl<'v, 'm, F: Flash> Volume<'v, 'm, F> {
-    pub fn new(fs: &'v mut FileSystem<'m, F>, commit_interval: Duration) -> Self {
+    pub fn new(fs: &'v mut FileSystem<'m, F>, options: &Options) -> Self {
         Self {
             changes: Changes::new(fs),
             handles: Handles::default(),
             nodes: Nodes::new(),
-            timer: Timer::new(commit_interval),
+            timer: Timer::new(options.commit_interval),
             scrub: Scrub::new(Instant::now()),
+            quiet_permissions: options.quiet_permissions,
         }
     }
 

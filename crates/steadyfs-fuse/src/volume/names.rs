@@ -1,7 +1,8 @@
 //! Look-up, creation, removal, renaming.
 
 use super::Volume;
-use super::nodes::{Node, inode_of};
+use super::nodes::{Details, Node, inode_of};
+use super::permissions::Creator;
 use crate::errno::errno;
 use fuser::{Errno, FileHandle, INodeNo, RenameFlags};
 use steadyfs::media::Flash;
@@ -10,7 +11,7 @@ use steadyfs::{Error, InodeNumber, OpenOptions, Stat};
 impl<F: Flash> Volume<'_, '_, F> {
     pub fn lookup(&mut self, parent: INodeNo, name: &str) -> Result<Node, Errno> {
         let stat = self.named((parent, name))?;
-        Ok(self.node(&stat))
+        self.node(&stat)
     }
 
     /// What a name in a directory names.
@@ -31,28 +32,45 @@ impl<F: Flash> Volume<'_, '_, F> {
     }
 
     /// What the kernel is told of a file or directory.
-    pub(super) fn node(&mut self, stat: &Stat) -> Node {
+    pub(super) fn node(&mut self, stat: &Stat) -> Result<Node, Errno> {
+        let permissions = self.permissions(stat)?;
+        let allocated = match self.changes.fs().allocated(stat.inode) {
+            // Its pages are to be read, or not; what the rest says is as true.
+            Err(Error::Corrupt) => 0,
+            result => result.map_err(errno)?,
+        };
         let logical_bytes = self.changes.fs().usage().logical_bytes;
-        self.nodes.node(stat, logical_bytes)
+        Ok(self.nodes.node(stat, &Details { permissions, allocated }, logical_bytes))
+    }
+
+    /// Gives what was just created its permissions, or takes it away again; what the kernel is told of it.
+    pub(super) fn created(&mut self, parent: InodeNumber, inode: InodeNumber, creator: Creator) -> Result<Node, Errno> {
+        self.own(parent, inode, creator)?;
+        let stat = self.changes.fs().stat_inode(inode).map_err(errno)?;
+        self.node(&stat)
     }
 
     /// Opens a file, which is created if it is not there.
-    pub fn create(&mut self, parent: INodeNo, name: &str, flags: i32) -> Result<(Node, FileHandle), Errno> {
+    pub fn create(&mut self, parent: INodeNo, name: &str, flags: i32, creator: Creator) -> Result<(Node, FileHandle), Errno> {
         let parent = self.directory(parent)?;
+        let is_there = self.changes.fs().stat((parent, name)).is_ok();
         let flags = super::files::open_flags(flags);
         let is_new = flags.contains(rustix::fs::OFlags::EXCL);
         // The kernel checks what a handle may do; a file can be created through one that only reads.
         let options =
             OpenOptions { create_new: is_new, truncate: flags.contains(rustix::fs::OFlags::TRUNC), ..OpenOptions::CREATE };
         let file = self.changes.make(|fs| fs.open((parent, name), options))?;
-        let stat = self.changes.fs().stat_inode(file.inode());
+        let inode = file.inode();
         let handle = self.keep(file, true);
-        let stat = stat.map_err(errno)?;
-        Ok((self.node(&stat), handle))
+        if !is_there {
+            return Ok((self.created(parent, inode, creator)?, handle));
+        }
+        let stat = self.changes.fs().stat_inode(inode).map_err(errno)?;
+        Ok((self.node(&stat)?, handle))
     }
 
     /// Makes a file without opening it.
-    pub fn make_file(&mut self, parent: INodeNo, name: &str) -> Result<Node, Errno> {
+    pub fn make_file(&mut self, parent: INodeNo, name: &str, creator: Creator) -> Result<Node, Errno> {
         let parent = self.directory(parent)?;
         let options = OpenOptions { create_new: true, ..OpenOptions::CREATE };
         let inode = self.changes.make(|fs| {
@@ -60,15 +78,13 @@ impl<F: Flash> Volume<'_, '_, F> {
             let inode = file.inode();
             fs.close(file).map(|()| inode)
         })?;
-        let stat = self.changes.fs().stat_inode(inode).map_err(errno)?;
-        Ok(self.node(&stat))
+        self.created(parent, inode, creator)
     }
 
-    pub fn make_directory(&mut self, parent: INodeNo, name: &str) -> Result<Node, Errno> {
+    pub fn make_directory(&mut self, parent: INodeNo, name: &str, creator: Creator) -> Result<Node, Errno> {
         let parent = self.directory(parent)?;
         let inode = self.changes.make(|fs| fs.create_dir((parent, name)))?;
-        let stat = self.changes.fs().stat_inode(inode).map_err(errno)?;
-        Ok(self.node(&stat))
+        self.created(parent, inode, creator)
     }
 
     pub fn remove_file(&mut self, parent: INodeNo, name: &str) -> Result<(), Errno> {

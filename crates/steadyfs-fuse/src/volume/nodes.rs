@@ -7,8 +7,10 @@ use fuser::{Errno, FileAttr, FileType, Generation, INodeNo};
 use rustix::process::{getgid, getuid};
 use std::collections::HashMap;
 use std::time::{Duration, UNIX_EPOCH};
-use steadyfs::{InodeNumber, Kind, Stat};
+use steadyfs::{InodeNumber, Kind, Permissions, Stat};
 
+/// Bytes of a file whose data may lie in its inode, and which has no pages then.
+const INLINE_BYTES_MAX: u64 = 144;
 /// Bytes of a block in which `st_blocks` counts.
 const STAT_BLOCK_BYTES: u64 = 512;
 
@@ -31,12 +33,19 @@ pub(super) fn number_of(inode: InodeNumber) -> INodeNo {
 
 /// The kernel's word for a kind.
 pub(super) fn type_of(kind: Kind) -> FileType {
-    if kind == Kind::Directory { FileType::Directory } else { FileType::RegularFile }
+    match kind {
+        Kind::Directory => FileType::Directory,
+        Kind::Symlink => FileType::Symlink,
+        _ => FileType::RegularFile,
+    }
 }
 
-/// Permissions of everything of a kind.
-pub(super) fn mode_of(kind: Kind) -> u16 {
-    if kind == Kind::Directory { 0o755 } else { 0o644 }
+/// What is told of a file beside what the volume says at once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Details {
+    pub permissions: Permissions,
+    /// Bytes of its pages.
+    pub allocated: u64,
 }
 
 /// A file that has handles.
@@ -51,11 +60,11 @@ struct Open {
 #[derive(Debug)]
 pub(super) struct Nodes {
     open: HashMap<InodeNumber, Open>,
-    pub owner: (u32, u32),
+    owner: (u32, u32),
 }
 
 impl Nodes {
-    /// Everything belongs to the user who mounts.
+    /// What has no permissions of its own belongs to the user who mounts.
     pub fn new() -> Self {
         Self { open: HashMap::new(), owner: (getuid().as_raw(), getgid().as_raw()) }
     }
@@ -82,25 +91,35 @@ impl Nodes {
     }
 
     /// What the kernel is told of a file or directory.
-    pub fn node(&self, stat: &Stat, logical_bytes: u32) -> Node {
-        Node { attr: self.attr(stat, logical_bytes), generation: Generation(u64::from(stat.generation)) }
+    pub fn node(&self, stat: &Stat, details: &Details, logical_bytes: u32) -> Node {
+        Node { attr: self.attr(stat, details, logical_bytes), generation: Generation(u64::from(stat.generation)) }
     }
 
-    fn attr(&self, stat: &Stat, logical_bytes: u32) -> FileAttr {
+    /// The permissions of what has none of its own: it belongs to the user who mounts.
+    pub fn usual_permissions(&self, kind: Kind) -> Permissions {
+        let mode = match kind {
+            Kind::Directory => 0o755,
+            Kind::Symlink => 0o777,
+            _ => 0o644,
+        };
+        Permissions { mode, uid: self.owner.0, gid: self.owner.1 }
+    }
+
+    fn attr(&self, stat: &Stat, details: &Details, logical_bytes: u32) -> FileAttr {
         let modified = UNIX_EPOCH + Duration::from_nanos(stat.modified_ns);
         FileAttr {
             ino: number_of(stat.inode),
             size: stat.size,
-            blocks: blocks(stat, u64::from(logical_bytes)),
+            blocks: blocks(stat, details.allocated),
             atime: modified,
             mtime: modified,
             ctime: modified,
             crtime: modified,
             kind: type_of(stat.kind),
-            perm: mode_of(stat.kind),
+            perm: details.permissions.mode,
             nlink: self.links(stat),
-            uid: self.owner.0,
-            gid: self.owner.1,
+            uid: details.permissions.uid,
+            gid: details.permissions.gid,
             rdev: 0,
             blksize: logical_bytes,
             flags: 0,
@@ -116,14 +135,10 @@ impl Nodes {
     }
 }
 
-/// Blocks of a file that has no holes. Never 0 for one that is not empty: archivers take such a file for one large hole.
-fn blocks(stat: &Stat, logical_bytes: u64) -> u64 {
+/// Blocks of a file. Never 0 for one whose data lies in its inode: archivers take such a file for one large hole.
+fn blocks(stat: &Stat, allocated: u64) -> u64 {
     match stat.kind {
-        Kind::File if stat.size >= logical_bytes => {
-            // Of a damaged volume the size may be any number.
-            stat.size.div_ceil(logical_bytes).saturating_mul(logical_bytes) / STAT_BLOCK_BYTES
-        }
-        Kind::File => stat.size.div_ceil(STAT_BLOCK_BYTES),
-        _ => 0,
+        Kind::File if allocated == 0 && stat.size <= INLINE_BYTES_MAX => stat.size.div_ceil(STAT_BLOCK_BYTES),
+        _ => allocated / STAT_BLOCK_BYTES,
     }
 }

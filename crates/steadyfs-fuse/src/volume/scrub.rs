@@ -76,6 +76,7 @@ impl<F: Flash> Volume<'_, '_, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Options;
     use steadyfs::media::Geometry;
     use steadyfs::{Access, Config, FileSystem, OpenOptions};
     use steadyfs_sim::fault::{BitErrorModel, BitErrors};
@@ -107,7 +108,7 @@ mod tests {
         fs.close(file).unwrap();
         let chip = fs.unmount().unwrap();
         let mut fs = FileSystem::mount(chip, access, &mut memory).unwrap();
-        test(&mut Volume::new(&mut fs, Duration::from_secs(1)))
+        test(&mut Volume::new(&mut fs, &Options::default()))
     }
 
     fn forgetful() -> Chip {

@@ -1,9 +1,9 @@
 //! What a failing medium does to programs that were told of success, and what a hostile volume tells the kernel.
 
-use super::Volume;
+use super::{Creator, Volume};
+use crate::options::Options;
 use fuser::INodeNo;
 use rustix::fs::OFlags;
-use std::time::Duration;
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Config, FileSystem, OpenOptions};
 use steadyfs_hostile::medium::Ram;
@@ -17,9 +17,10 @@ fn volume<T>(test: impl FnOnce(&mut Volume<'_, '_, FailOps<Nand>>) -> T) -> T {
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let flash = FileSystem::format(flash, &config, &mut memory).unwrap();
     let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory).unwrap();
-    test(&mut Volume::new(&mut fs, Duration::from_secs(1)))
+    test(&mut Volume::new(&mut fs, &Options::default()))
 }
 
+const CREATOR: Creator = Creator { mode: 0o600, uid: 1, gid: 2 };
 const READ_WRITE: i32 = OFlags::RDWR.bits().cast_signed();
 
 /// Lets as many programs fail as a call does not survive, from the `first` one on.
@@ -33,8 +34,8 @@ fn fail_programs(volume: &mut Volume<'_, '_, FailOps<Nand>>, first: u64) {
 #[test]
 fn a_call_in_which_the_medium_fails_undoes_itself_alone() {
     volume(|volume| {
-        let (_, first) = volume.create(INodeNo::ROOT, "first", READ_WRITE).unwrap();
-        let (_, second) = volume.create(INodeNo::ROOT, "second", READ_WRITE).unwrap();
+        let (_, first) = volume.create(INodeNo::ROOT, "first", READ_WRITE, CREATOR).unwrap();
+        let (_, second) = volume.create(INodeNo::ROOT, "second", READ_WRITE, CREATOR).unwrap();
         volume.sync(first).unwrap();
         volume.write(first, 0, b"told to be written", false).unwrap();
         fail_programs(volume, 1);
@@ -52,7 +53,7 @@ fn a_call_in_which_the_medium_fails_undoes_itself_alone() {
 #[test]
 fn a_write_says_how_far_it_came_unless_it_must_be_whole() {
     volume(|volume| {
-        let (_, file) = volume.create(INodeNo::ROOT, "file", READ_WRITE).unwrap();
+        let (_, file) = volume.create(INodeNo::ROOT, "file", READ_WRITE, CREATOR).unwrap();
         volume.sync(file).unwrap();
         let page = volume.changes.fs().usage().logical_bytes;
         let data = vec![7; 3 * page as usize];
@@ -68,8 +69,8 @@ fn a_write_says_how_far_it_came_unless_it_must_be_whole() {
 #[test]
 fn a_commit_that_nobody_knows_of_is_told_by_every_sync_and_locks_the_volume() {
     volume(|volume| {
-        let (_, first) = volume.create(INodeNo::ROOT, "first", READ_WRITE).unwrap();
-        let (_, second) = volume.create(INodeNo::ROOT, "second", READ_WRITE).unwrap();
+        let (_, first) = volume.create(INodeNo::ROOT, "first", READ_WRITE, CREATOR).unwrap();
+        let (_, second) = volume.create(INodeNo::ROOT, "second", READ_WRITE, CREATOR).unwrap();
         volume.sync(first).unwrap();
         volume.write(first, 0, b"told to be written", false).unwrap();
         // A commit is repeated once more than others are.
@@ -102,7 +103,7 @@ fn forged<T>(changes: &[(&[u8], &[u8])], test: impl FnOnce(&mut Volume<'_, '_, R
         assert!(forge(&mut ram, from, to) > 0, "nothing to forge: {from:?}");
     }
     let mut fs = FileSystem::mount(ram, Access::ReadWrite, &mut memory).unwrap();
-    test(&mut Volume::new(&mut fs, Duration::from_secs(1)))
+    test(&mut Volume::new(&mut fs, &Options::default()))
 }
 
 fn names(volume: &mut Volume<'_, '_, Ram>) -> Vec<String> {
@@ -111,7 +112,7 @@ fn names(volume: &mut Volume<'_, '_, Ram>) -> Vec<String> {
         names.push(entry.name.to_string());
         false
     };
-    volume.list(INodeNo::ROOT, 0, &mut add).unwrap();
+    volume.list(INodeNo::ROOT, 0, true, &mut add).unwrap();
     names.sort();
     names
 }
@@ -136,10 +137,11 @@ fn absurd_sizes_and_counts_are_told_without_overflow() {
     forged(&[(&size, &[0xFF; 8]), (&counts, &[0xFF; 8])], |volume| {
         let mut seen = 0;
         let mut add = |entry: &super::Listed<'_>| {
-            seen += u32::from(entry.node.attr.size == u64::MAX || entry.node.attr.nlink == u32::MAX);
+            let attr = entry.node.unwrap().attr;
+            seen += u32::from(attr.size == u64::MAX || attr.nlink == u32::MAX);
             false
         };
-        volume.list(INodeNo::ROOT, 0, &mut add).unwrap();
+        volume.list(INodeNo::ROOT, 0, true, &mut add).unwrap();
         assert_eq!(seen, 2);
     });
 }

@@ -28,18 +28,27 @@ impl Chip {
 
     /// A chip of blocks of 128 KiB, with an empty volume on it.
     pub fn with_blocks(block_count: u32, seed: u64) -> Self {
+        Self::formatted(Self::nand(block_count, seed), false, seed)
+    }
+
+    /// 16 MiB with an empty volume that keeps permissions.
+    pub fn with_permissions(seed: u64) -> Self {
+        Self::formatted(Self::nand(128, seed), true, seed)
+    }
+
+    fn nand(block_count: u32, seed: u64) -> Nand {
         let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count, programs_bytes: false };
-        Self::formatted(Nand::with_geometry(geometry, NandTiming::ROUND, seed), seed)
+        Nand::with_geometry(geometry, NandTiming::ROUND, seed)
     }
 
     /// Micron MT29F1G01: 128 MiB.
     pub fn large(seed: u64) -> Self {
         let profile = Profile::named("mt29f1g01abafd").unwrap();
-        Self::formatted(Nand::new(&profile, TimingChoice::Typical, seed), seed)
+        Self::formatted(Nand::new(&profile, TimingChoice::Typical, seed), false, seed)
     }
 
-    fn formatted(nand: Nand, seed: u64) -> Self {
-        let config = Config::for_geometry(&nand.geometry());
+    fn formatted(nand: Nand, permissions: bool, seed: u64) -> Self {
+        let config = Config { permissions, ..Config::for_geometry(&nand.geometry()) };
         let mut memory = vec![0; config.memory_bytes(&nand.geometry())];
         let flash = FileSystem::format(PowerCut::new(nand, seed), &config, &mut memory).unwrap();
         Self(Arc::new(Mutex::new(flash)))

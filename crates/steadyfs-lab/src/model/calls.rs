@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use steadyfs::{Budget, Call, CommitOn, Cursor, Error, OpenOptions};
+use steadyfs::{Budget, Call, CommitOn, Cursor, Error, OpenOptions, Permissions};
 
 use super::oracle::{Handle, Listing, Session, hard};
 use super::tree::{Node, Tree, depth, is_within, join};
@@ -46,6 +46,10 @@ impl Session<'_> {
         let options = OpenOptions { durable, ..OpenOptions::CREATE };
         if self.model.current.get(path).is_some_and(|node| node.is_directory) {
             assert_eq!(hard(self.fs.open(path, options))?.err(), Some(Error::IsADirectory));
+            return Ok(None);
+        }
+        if self.model.current.get(path).is_some_and(|node| node.is_link) {
+            assert_eq!(hard(self.fs.open(path, options))?.err(), Some(Error::IsALink));
             return Ok(None);
         }
         let Some(id) = self.model.current.get(path).map(|node| node.id) else { return self.create(path, options) };
@@ -123,7 +127,7 @@ impl Session<'_> {
     }
 
     pub fn truncate(&mut self, path: &str, size: u64, durable: bool) -> Result<(), Error> {
-        if self.model.current.get(path).is_none_or(|node| node.is_directory) {
+        if self.model.current.get(path).is_none_or(|node| !node.is_file()) {
             return Ok(());
         }
         match self.handle(path, durable)? {
@@ -152,7 +156,7 @@ impl Session<'_> {
 
     /// Keeps room for a file that is there; nothing of it is to be seen.
     pub fn reserve(&mut self, path: &str, size: u64, durable: bool) -> Result<(), Error> {
-        if self.model.current.get(path).is_none_or(|node| node.is_directory) {
+        if self.model.current.get(path).is_none_or(|node| !node.is_file()) {
             return Ok(());
         }
         let Some(index) = self.handle(path, durable)? else { return Ok(()) };
@@ -170,7 +174,7 @@ impl Session<'_> {
 
     /// Reads a file that is there through one of its handles.
     pub fn read(&mut self, path: &str, offset: u64, bytes: usize) -> Result<(), Error> {
-        let Some(node) = self.model.current.nodes.get(path).filter(|node| !node.is_directory).map(Arc::clone) else {
+        let Some(node) = self.model.current.nodes.get(path).filter(|node| node.is_file()).map(Arc::clone) else {
             return Ok(());
         };
         let Some(index) = self.handle(path, false)? else { return Ok(()) };
@@ -221,6 +225,21 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// Makes a symbolic link; one of no bytes is refused, as is one of more than a logical page.
+    pub fn create_symlink(&mut self, path: &str, bytes: u8) -> Result<(), Error> {
+        let (id, modified_ns) = (self.model.next_stamp(), self.model.now_ns);
+        let target: String = self.model.bytes(usize::from(bytes)).iter().map(|byte| char::from(b'a' + byte % 26)).collect();
+        let node = Node { id, modified_ns, is_link: true, data: target.clone().into_bytes(), ..Node::default() };
+        let call = Call::Symlink { depth: depth(path), bytes: bytes.into() };
+        let edit = |_: &Self, tree: &mut Tree| match tree.create(path, node) {
+            Ok(()) if target.is_empty() => Err(Error::InvalidName),
+            result => result,
+        };
+        let made = self.edit(CommitOn::CREATE, call, edit, |fs| fs.create_symlink(path, &target))?;
+        made.into_iter().for_each(|inode| self.learn_inode(path, inode));
+        Ok(())
+    }
+
     pub fn remove(&mut self, path: &str) -> Result<(), Error> {
         let edit = |s: &Self, tree: &mut Tree| {
             let is_open = tree.get(path).is_some_and(|node| s.is_open(node.id));
@@ -259,6 +278,19 @@ impl Session<'_> {
         let value = bytes.map(|bytes| self.model.bytes(usize::from(bytes)));
         let edit = |_: &Self, tree: &mut Tree| edit_attributes(&mut tree.by_id_mut(id).attributes, key, value.clone());
         let act = |fs: &mut super::Fs<'_>| fs.set_attribute(inode, key, value.as_deref()).map(|()| 0);
+        self.edit(CommitOn::WRITE, Call::SetAttribute, edit, act).map(drop)
+    }
+
+    /// Sets the permissions, where the volume keeps any.
+    pub fn set_permissions(&mut self, path: &str, mode: u16) -> Result<(), Error> {
+        let Some(node) = self.model.current.get(path) else { return Ok(()) };
+        let (id, inode, keeps) = (node.id, node.inode.expect("a node that is there"), self.fs.config().permissions);
+        let permissions = Permissions { mode, uid: self.model.next_stamp() as u32, gid: u32::MAX - u32::from(mode) };
+        let edit = |_: &Self, tree: &mut Tree| {
+            tree.by_id_mut(id).permissions = Some(permissions);
+            if keeps { Ok(()) } else { Err(Error::Unsupported) }
+        };
+        let act = |fs: &mut super::Fs<'_>| fs.set_permissions(inode, permissions).map(|()| 0);
         self.edit(CommitOn::WRITE, Call::SetAttribute, edit, act).map(drop)
     }
 
@@ -323,7 +355,7 @@ impl Session<'_> {
             return Ok(());
         };
         let node = self.model.current.get(&join(&path, entry.name())).map(|node| (node.inode, node.data.len() as u64));
-        let size = if entry.stat.kind == steadyfs::Kind::File { entry.stat.size } else { 0 };
+        let size = if entry.stat.kind == steadyfs::Kind::Directory { 0 } else { entry.stat.size };
         assert_eq!(node, Some((Some(entry.stat.inode), size)), "{} is listed in {path:?}", entry.name());
         if let Some(count) = listing.steady.get_mut(&(entry.name().to_string(), entry.stat.inode)) {
             *count += 1;

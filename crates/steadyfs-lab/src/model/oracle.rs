@@ -197,6 +197,10 @@ impl<'a> Session<'a> {
                 let path = path(at);
                 self.create_dir(&path)
             }
+            Op::Symlink { at, bytes } => {
+                let path = path(at);
+                self.create_symlink(&path, bytes)
+            }
             Op::Remove { at } => {
                 let path = path(at);
                 self.remove(&path)
@@ -212,6 +216,10 @@ impl<'a> Session<'a> {
             Op::SetAttribute { at, key, bytes } => {
                 let path = path(at);
                 self.set_attribute(&path, key, bytes)
+            }
+            Op::SetPermissions { at, mode } => {
+                let path = path(at);
+                self.set_permissions(&path, mode)
             }
             Op::Stat { at } => {
                 let path = path(at);
@@ -427,7 +435,9 @@ pub fn contents(fs: &mut Fs<'_>) -> Result<Tree, Error> {
     let mut tree = Tree::default();
     let root = fs.stat_inode(ROOT)?;
     let attributes = attributes(fs, ROOT)?;
-    let root = Node { is_directory: true, inode: Some(ROOT), attributes, modified_ns: root.modified_ns, ..Node::default() };
+    let permissions = fs.permissions(ROOT)?;
+    let modified_ns = root.modified_ns;
+    let root = Node { is_directory: true, inode: Some(ROOT), attributes, modified_ns, permissions, ..Node::default() };
     tree.nodes.insert("".into(), Arc::new(root));
     let mut waiting = vec![(String::new(), ROOT)];
     while let Some((directory, inode)) = waiting.pop() {
@@ -450,7 +460,7 @@ pub fn contents(fs: &mut Fs<'_>) -> Result<Tree, Error> {
     Ok(tree)
 }
 
-/// Reads a file, or what there is to know of a directory.
+/// Reads a file or link, or what there is to know of a directory.
 fn read_node(fs: &mut Fs<'_>, directory: InodeNumber, entry: &Entry) -> Result<Node, Error> {
     let mut data = Vec::new();
     if entry.stat.kind == Kind::File {
@@ -461,12 +471,19 @@ fn read_node(fs: &mut Fs<'_>, directory: InodeNumber, entry: &Entry) -> Result<N
         assert_eq!(count, data.len(), "{} is shorter than the list says", entry.name());
         fs.close(file)?;
     }
+    if entry.stat.kind == Kind::Symlink {
+        data.resize(entry.stat.size as usize, 0xEE);
+        let bytes = fs.read_link(entry.stat.inode, &mut data)?;
+        assert_eq!(bytes, data.len(), "{} is longer or shorter than the list says", entry.name());
+    }
     Ok(Node {
         id: 0,
         inode: Some(entry.stat.inode),
         is_directory: entry.stat.kind == Kind::Directory,
+        is_link: entry.stat.kind == Kind::Symlink,
         data,
         attributes: attributes(fs, entry.stat.inode)?,
+        permissions: fs.permissions(entry.stat.inode)?,
         modified_ns: entry.stat.modified_ns,
     })
 }

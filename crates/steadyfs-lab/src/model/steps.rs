@@ -61,6 +61,10 @@ pub enum Op {
     CreateDir {
         at: At,
     },
+    Symlink {
+        at: At,
+        bytes: u8,
+    },
     Remove {
         at: At,
     },
@@ -75,6 +79,10 @@ pub enum Op {
         at: At,
         key: u8,
         bytes: Option<u8>,
+    },
+    SetPermissions {
+        at: At,
+        mode: u16,
     },
     Stat {
         at: At,
@@ -162,9 +170,12 @@ impl Op {
             38..=39 => Op::Rollback,
             40 => Op::Remount,
             41 => Op::Crash,
-            42..=43 => Op::CreateDir { at },
+            42 => Op::CreateDir { at },
+            43 if b % 2 == 0 => Op::CreateDir { at },
+            43 => Op::Symlink { at, bytes: (b >> 8) as u8 },
             44 => Op::RemoveDir { at },
             45..=49 => Op::Rename { from: at, to: other },
+            50 if b % 2 == 0 => Op::SetPermissions { at, mode: a as u16 & 0o7777 },
             50..=52 => Op::SetAttribute { at, key: a as u8 % 4, bytes: (b % 3 > 0).then_some((b >> 8) as u8 % 120) },
             53..=54 => Op::WriteRemoved { offset, bytes },
             55 => Op::TruncateRemoved { size: place },
@@ -243,11 +254,13 @@ pub const AT_REST: u16 = 60_000;
 /// Logical pages of each of these files, the last one excepted.
 pub const PAGES_AT_REST: u64 = 50;
 
-/// A name of a workload: short, just as long as an inode holds, one byte longer, or as long as it may be.
+/// A name of a workload: short, just as long as an inode holds (with room for permissions or without), one byte longer, or as long as it may be.
 pub fn name(number: u16) -> String {
     match number % 8 {
         _ if number >= AT_REST => format!("rest{}", number - AT_REST),
+        2 if number % 16 == 2 => format!("{number:052}"),
         2 => format!("{number:064}"),
+        4 if number % 16 == 4 => format!("{number:053}"),
         4 => format!("{number:065}"),
         5 => format!("Größe {number}"),
         7 => format!("{number:0255}"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use steadyfs::{Error, InodeNumber};
+use steadyfs::{Error, InodeNumber, Permissions};
 
 /// A file or directory.
 #[derive(Clone, Debug, Default)]
@@ -13,26 +13,36 @@ pub struct Node {
     /// Number that the volume gave it; `None` until the call that makes it has returned.
     pub inode: Option<InodeNumber>,
     pub is_directory: bool,
+    /// The data is what a symbolic link names.
+    pub is_link: bool,
     pub data: Vec<u8>,
     pub attributes: BTreeMap<String, Vec<u8>>,
+    pub permissions: Option<Permissions>,
     pub modified_ns: u64,
 }
 
 impl Node {
     /// Whether the node that was found on a volume may be this one.
     fn agrees(&self, found: &Self) -> bool {
-        self.is_directory == found.is_directory
+        (self.is_directory, self.is_link) == (found.is_directory, found.is_link)
+            && self.permissions == found.permissions
             && self.data == found.data
             && self.attributes == found.attributes
             && self.modified_ns == found.modified_ns
             && (self.inode.is_none() || self.inode == found.inode)
     }
 
+    /// Whether it is a file, not a directory or a link.
+    pub fn is_file(&self) -> bool {
+        !self.is_directory && !self.is_link
+    }
+
     /// Says in what `found` differs.
     fn difference(&self, found: &Self) -> String {
         let at = self.data.iter().zip(&found.data).position(|(a, b)| a != b);
         let data = format!("{} bytes instead of {}, first difference {at:?}", found.data.len(), self.data.len());
-        let rest = |node: &Self| (node.is_directory, node.inode, node.modified_ns, node.attributes.clone());
+        let kind = |node: &Self| (node.is_directory, node.is_link);
+        let rest = |node: &Self| (kind(node), node.inode, node.modified_ns, node.permissions, node.attributes.clone());
         if self.data == found.data { format!("{:?} instead of {:?}", rest(found), rest(self)) } else { data }
     }
 }
@@ -95,9 +105,9 @@ impl Tree {
         self.get(path).map_or(0, |node| node.data.len())
     }
 
-    /// Files by path, without directories.
+    /// Files by path, without directories and links.
     pub fn files(&self) -> impl Iterator<Item = (&str, &Node)> {
-        self.nodes.iter().filter(|(_, node)| !node.is_directory).map(|(path, node)| (&**path, &**node))
+        self.nodes.iter().filter(|(_, node)| node.is_file()).map(|(path, node)| (&**path, &**node))
     }
 
     /// Paths of all directories, the root first.

@@ -127,6 +127,7 @@ impl Volume {
             overlay_entries: self.overlay_entries,
             checkpoint_programs: self.checkpoint_programs,
             wear_spread: 8,
+            permissions: true,
             ..Config::for_geometry(&geometry)
         };
         config.check(&geometry).map(|()| config).map_err(|rule| BadInput(format!("geometry {self}: {rule}")))

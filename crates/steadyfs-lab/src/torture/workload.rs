@@ -107,7 +107,8 @@ fn configuration(steps: &mut Vec<Op>, rng: &mut Rng) {
     let at = file(8 + 8 * rng.below(4));
     match rng.below(4) {
         0 => steps.push(Op::Write { at, offset: rng.below(300), bytes: 1 + rng.below(40) as usize, durable: true }),
-        1 => steps.push(Op::SetAttribute { at, key: rng.below(2) as u8, bytes: Some(rng.below(60) as u8) }),
+        1 if rng.one_in(2) => steps.push(Op::SetPermissions { at, mode: rng.below(0o10000) as u16 }),
+        1 => steps.push(Op::SetAttribute { at, key: 1, bytes: Some(rng.below(60) as u8) }),
         _ => {
             steps.push(Op::Write { at: file(6), offset: 0, bytes: 40 + rng.below(700) as usize, durable: false });
             if rng.one_in(2) {
@@ -129,7 +130,11 @@ fn small_files(steps: &mut Vec<Op>, rng: &mut Rng) {
         match rng.below(5) {
             0..=1 => steps.push(Op::Remove { at }),
             2 => steps.push(Op::Append { at, bytes: 100 + rng.below(300) as usize, durable: false }),
-            _ => steps.push(Op::Write { at, offset: 0, bytes: 1 + rng.below(140) as usize, durable: false }),
+            _ => match 1 + rng.below(140) as usize {
+                // What it names lies in the inode, or in a page of its own.
+                bytes if bytes % 16 == 0 => steps.push(Op::Symlink { at, bytes: (2 * bytes) as u8 }),
+                bytes => steps.push(Op::Write { at, offset: 0, bytes, durable: false }),
+            },
         }
         steps.push(Op::Close { handle: 0 });
     }

@@ -13,6 +13,10 @@ use crate::error::MountError;
 use crate::media::Geometry;
 
 const MAGIC: &[u8; 8] = b"SteadyFS";
+/// The medium programs bytes.
+const PROGRAMS_BYTES: u8 = 1;
+/// Inodes have room for permissions.
+const PERMISSIONS: u8 = 2;
 
 /// A parsed superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +54,11 @@ impl Superblock {
             wear_spread: fields.get(1) as u8,
             failures: fields.get(1) as u8,
             name_bytes_max: fields.get(1) as u8,
+            permissions: false,
         };
-        let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes: fields.get(1) != 0 };
+        let flags = fields.get(1) as u8;
+        let config = Config { permissions: flags & PERMISSIONS != 0, ..config };
+        let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes: flags & PROGRAMS_BYTES != 0 };
         let (copy, ring) = (fields.get32(), fields.get(8));
         let last = 64 - ring.leading_zeros();
         if copy == 0 || copy >= geometry.block_count || last >= geometry.block_count {
@@ -83,7 +90,8 @@ impl Superblock {
         fields.put(1, config.wear_spread.into());
         fields.put(1, config.failures.into());
         fields.put(1, config.name_bytes_max.into());
-        fields.put(1, self.geometry.programs_bytes.into());
+        let flag = |is_set, flag| if is_set { u64::from(flag) } else { 0 };
+        fields.put(1, flag(self.geometry.programs_bytes, PROGRAMS_BYTES) | flag(config.permissions, PERMISSIONS));
         fields.put(4, self.copy.into());
         fields.put(8, self.ring);
     }
@@ -96,7 +104,7 @@ mod tests {
     #[test]
     fn emit_then_parse_returns_the_superblock() {
         let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
-        let config = Config::for_geometry(&geometry);
+        let config = Config { permissions: true, ..Config::for_geometry(&geometry) };
         let superblock = Superblock { geometry, config, copy: 1, ring: 0x7FE };
         let mut bytes = [0; 256];
         superblock.emit(&mut bytes);

@@ -3,7 +3,7 @@
 //! The bytes below are those of the patches with their headers, the pages those that they touch; `docs/design.md` adds them up.
 
 use super::FileSystem;
-use super::inode::{NAME_INLINE, REGIONS};
+use super::inode::REGIONS;
 use super::open::File;
 use super::transaction::CommitOn;
 use crate::cost::{Bound, Cost, Envelope};
@@ -37,6 +37,13 @@ pub enum Call {
         /// Names in the path.
         depth: u32,
     },
+    /// `create_symlink`.
+    Symlink {
+        /// Names in the path.
+        depth: u32,
+        /// Bytes of what it names.
+        bytes: u32,
+    },
     /// `remove`, `remove_dir`, `close` of a file that was removed.
     Remove {
         /// Names in the path.
@@ -47,7 +54,7 @@ pub enum Call {
         /// Names in both paths.
         depth: u32,
     },
-    /// `set_attribute`.
+    /// `set_attribute`, `set_modified`, `set_permissions`.
     SetAttribute,
     /// `list` of one entry.
     List,
@@ -68,8 +75,8 @@ const fn around_data(call: Call) -> Work {
 
 /// A logical page that is written.
 const PAGE: Work = Work { frames: 1, ..patches(0, 0, 0, 0, 0) };
-/// A step of the trim list: a region, eight bits and discards, the list, two extensions.
-const TRIM: Work = Work { discards: 8, ..patches(18, 150, 19, 0, 9) };
+/// A step of the trim list: a region, eight bits and discards, the list, two extensions; the inode and these with the pages that they leave empty.
+const TRIM: Work = Work { discards: 11, ..patches(21, 171, 19, 0, 12) };
 /// The list of orphans becomes part of the trim list.
 const COLLECT: Work = patches(2, 30, 19, 0, 2);
 /// A page more for a file: three bits, a region, two index entries.
@@ -84,14 +91,14 @@ const INODE: Work = patches(6, 355, 131, 3, 4);
 const SHORT_INODE: Work = patches(2, 127, 119, 1, 2);
 /// A record, the directory's count, and growth: regions, a page, the number of buckets; two buckets are written.
 const INSERT: Work = Work { frames: 2, ..patches(10, 261, 151, 1, 8) };
-/// A record less, the directory's count, the inode, its extensions, the list of orphans or of trims.
-const REMOVE: Work = patches(11, 175, 55, 0, 8);
-/// Another name and place: name, lengths, extension, parent.
-const RENAME: Work = patches(9, 360, 131, 3, 4);
+/// A record less, the directory's count, the inode, its extensions, and the pages that these leave empty; the list of orphans or of trims.
+const REMOVE: Work = Work { discards: 3, ..patches(14, 196, 55, 0, 11) };
+/// Another name and place: name, lengths, extension and the page that it leaves empty, parent.
+const RENAME: Work = Work { discards: 1, ..patches(10, 367, 131, 3, 5) };
 /// The same where the inode holds both names.
 const SHORT_RENAME: Work = patches(3, 90, 71, 1, 1);
-/// Attributes: an extension's bit, header and two pieces, the inode's link.
-const ATTRIBUTES: Work = patches(5, 296, 131, 2, 4);
+/// Attributes: an extension's bit, header and two pieces, or the page that it leaves empty; the inode's link.
+const ATTRIBUTES: Work = Work { discards: 1, ..patches(5, 296, 131, 2, 4) };
 /// The last page cut, two index pages copied; size, regions, an inode for the end, its regions, the list.
 const TRUNCATE: Work = Work { frames: 3, ..patches(12, 480, 151, 2, 9) };
 
@@ -139,7 +146,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Whether there may be names that an inode does not hold.
     fn has_long_names(&self) -> bool {
-        usize::from(self.config().name_bytes_max) > NAME_INLINE
+        usize::from(self.config().name_bytes_max) > self.plan.name_inline()
     }
 
     /// What a call changes, perhaps with a name that an inode does not hold; `None` when it changes nothing.
@@ -148,19 +155,24 @@ impl<F: Flash> FileSystem<'_, F> {
         let work = match call {
             Call::Read(_) | Call::Open { .. } | Call::List => return None,
             Call::Overwrite => Work { frames: 1, ..Work::default() },
-            Call::Write(bytes) | Call::WriteLarge(bytes) => {
-                let fits = bytes as usize <= self.store.patch_bytes_max();
-                let data = if fits { patches(1, bytes + 7, bytes + 7, 1, 1) } else { PAGE };
-                commit.plus(&data).plus(&around_data(call))
-            }
+            Call::Write(bytes) | Call::WriteLarge(bytes) => commit.plus(&self.data_of(bytes)).plus(&around_data(call)),
             Call::Truncate => commit.plus(&TRUNCATE).plus(&LEAVE_INODE),
             Call::Create { .. } => commit.plus(if is_long { &INODE } else { &SHORT_INODE }).plus(&INSERT),
+            Call::Symlink { depth, bytes } => {
+                self.work_of(Call::Create { depth }, is_long)?.plus(&self.data_of(bytes)).plus(&around_data(Call::Write(bytes)))
+            }
             Call::Remove { .. } => commit.plus(&REMOVE),
             Call::Rename { .. } => commit.plus(if is_long { &RENAME } else { &SHORT_RENAME }).plus(&INSERT).plus(&REMOVE),
             Call::SetAttribute => commit.plus(&ATTRIBUTES),
             Call::Sync => commit,
         };
         Some(work)
+    }
+
+    /// What data of so many bytes changes, in one logical page.
+    fn data_of(&self, bytes: u32) -> Work {
+        let fits = bytes as usize <= self.store.patch_bytes_max();
+        if fits { patches(1, bytes + 7, bytes + 7, 1, 1) } else { PAGE }
     }
 
     /// What a write of few bytes changes when they complete a page of which the journal buffer has much; `None` where none can.
@@ -214,20 +226,23 @@ impl<F: Flash> FileSystem<'_, F> {
         // Free bits, looked for in the whole allocation map; where it is, is looked up once for each of its logical pages.
         let map_pages = self.plan.table - self.plan.map;
         let scan = (map_pages * (unit + 1)).div_ceil(2);
+        let write = 3 * page + 3 + scan;
+        let create = |depth| depth * find + 2 * find + 2 * unit + 5 + 3 * scan;
         let looks = match call {
             Call::Overwrite => page,
-            Call::Write(_) => 3 * page + 3 + scan,
+            Call::Write(_) => write,
             // The page's place; then the inode's regions, a free page, and the index.
             Call::WriteLarge(_) => 2 * page + scan,
-            Call::Truncate => 2 * page + 10 + REGIONS / 8 + 3 * scan,
+            Call::Truncate => 2 * page + 11 + REGIONS / 8 + 3 * scan,
             Call::Read(bytes) => {
                 let pages = bytes / layout.geometry.page_bytes + 2;
                 return self.looks(page * (bytes / layout.logical_bytes + 2)) + pages + 1;
             }
             Call::Open { depth } => depth * find + 4,
-            Call::Create { depth } => depth * find + 2 * find + 2 * unit + 5 + 3 * scan,
-            Call::Remove { depth } => depth * find + find + 12,
-            Call::Rename { depth } => depth * (find + 1) + 3 * find + 2 * unit + 17 + 3 * scan,
+            Call::Create { depth } => create(depth),
+            Call::Symlink { depth, .. } => create(depth) + write,
+            Call::Remove { depth } => depth * find + find + 13,
+            Call::Rename { depth } => depth * (find + 1) + 3 * find + 2 * unit + 18 + 3 * scan,
             Call::SetAttribute => 8 + scan,
             Call::List => 2 + page + 3 * unit + 4,
             Call::Sync => 0,

@@ -218,7 +218,7 @@ impl<F: Flash> FileSystem<'_, F> {
         for list in [self.lists.trim, self.lists.orphan_first] {
             self.check_list(&mut check, list)?;
         }
-        for inode in 0..self.space.inode_high.max(1) {
+        for inode in 0..self.inodes_end()? {
             if self.taken_or_unreadable(inode)? {
                 self.check_inode(&mut check, inode)?;
             }
@@ -234,6 +234,11 @@ impl<F: Flash> FileSystem<'_, F> {
             Err(error @ (Error::Device | Error::MediaFailing | Error::ReadOnly)) => Err(error),
             Err(_) => Ok(None),
         }
+    }
+
+    /// The inode behind the last one that is taken, or, where nobody can tell, behind all.
+    fn inodes_end(&mut self) -> Result<u32, Error> {
+        Ok(Self::soft(self.count_taken())?.map_or(self.plan.inode_count, |(_, end)| end))
     }
 
     fn taken_or_unreadable(&mut self, inode: u32) -> Result<bool, Error> {
@@ -471,7 +476,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Everything that is taken must have been named by now.
     fn check_names(&mut self, check: &mut Check<'_>) -> Result<(), Error> {
-        for inode in 0..self.space.inode_high.max(1) {
+        for inode in 0..self.inodes_end()? {
             if is_marked(check.named, inode) || !self.taken_or_unreadable(inode)? {
                 continue;
             }

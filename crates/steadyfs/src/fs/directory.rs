@@ -17,7 +17,7 @@
 
 use super::inode::{
     AREA_AT, AREA_BYTES, EXTENSION_AT, EXTENSION_BYTES, EXTRA_AT, HEADER_BYTES, Header, InodeKind, NAME_AT, NAME_BYTES_AT,
-    NAME_BYTES_MAX, NAME_INLINE, NAME_MORE_AT, ROOT, SIZE_AT,
+    NAME_BYTES_MAX, NAME_MORE_AT, NAME_ROOM, ROOT, SIZE_AT,
 };
 use super::regions::Node;
 use super::{Entry, FileSystem};
@@ -263,13 +263,14 @@ impl<F: Flash> FileSystem<'_, F> {
     pub(super) fn read_name(&mut self, inode: u32, header: &Header, name: &mut [u8; NAME_BYTES_MAX]) -> Result<(), Error> {
         let (page, at) = self.inode_place(inode);
         let length = usize::from(header.name_bytes);
-        self.store.read(page, at + NAME_AT, &mut name[..length.min(NAME_INLINE)])?;
-        if length > NAME_INLINE {
+        let inline = self.plan.name_inline();
+        self.store.read(page, at + NAME_AT, &mut name[..length.min(inline)])?;
+        if length > inline {
             if !LONG_NAMES {
                 return Err(Error::Unsupported);
             }
             let (page, at) = self.extension_place(header.name_more)?;
-            self.store.read(page, at, &mut name[NAME_INLINE..length])?;
+            self.store.read(page, at, &mut name[inline..length])?;
         }
         Ok(())
     }
@@ -317,7 +318,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Puts what the inode itself does not hold of a name into an extension, and notes that and the length in `header`.
     fn write_long_name(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
         header.name_bytes = name.len() as u8;
-        if name.len() <= NAME_INLINE {
+        let inline = self.plan.name_inline();
+        if name.len() <= inline {
             return self.remove_extension(core::mem::take(&mut header.name_more));
         }
         if !LONG_NAMES {
@@ -326,18 +328,22 @@ impl<F: Flash> FileSystem<'_, F> {
         if header.name_more == 0 {
             header.name_more = self.add_extension(inode)?;
         }
-        self.write_extension(header.name_more, &name[NAME_INLINE..])
+        self.write_extension(header.name_more, &name[inline..])
     }
 
     /// Writes header and name of a new inode.
     pub(super) fn write_inode(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
         self.write_long_name(inode, header, name)?;
-        let here = name.len().min(NAME_INLINE);
-        let mut bytes = [0; HEADER_BYTES + NAME_INLINE];
+        let mut end = HEADER_BYTES + name.len().min(self.plan.name_inline());
+        let mut bytes = [0; HEADER_BYTES + NAME_ROOM];
         bytes[..HEADER_BYTES].copy_from_slice(&header.emit());
-        bytes[HEADER_BYTES..HEADER_BYTES + here].copy_from_slice(&name[..here]);
+        bytes[HEADER_BYTES..end].copy_from_slice(&name[..end - HEADER_BYTES]);
+        if self.plan.has_permissions {
+            // None, whatever an earlier file with this inode had.
+            end = bytes.len();
+        }
         let (page, at) = self.inode_place(inode);
-        self.store.patch(page, at, &bytes[..HEADER_BYTES + here])
+        self.store.patch(page, at, &bytes[..end])
     }
 
     /// Writes another name of an inode.
@@ -351,7 +357,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if header.name_more != more {
             self.store.patch(page, at + NAME_MORE_AT, &header.name_more.to_le_bytes())?;
         }
-        self.store.patch(page, at + NAME_AT, &name[..name.len().min(NAME_INLINE)])
+        self.store.patch(page, at + NAME_AT, &name[..name.len().min(self.plan.name_inline())])
     }
 
     /// Adds a record to the directory. `slot` is free for it, unless the directory grows.

@@ -34,6 +34,11 @@ impl<F: Flash> FileSystem<'_, F> {
         }
         self.store.patrol()?;
         self.refresh(file)?;
+        self.read_known(file, offset, data)
+    }
+
+    /// Reads from a file whose inode was just looked up.
+    pub(super) fn read_known(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
         let length = (file.size.saturating_sub(offset)).min(data.len() as u64) as usize;
         let data = &mut data[..length];
         if file.inline {
@@ -111,7 +116,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Writes within one logical page of the file.
-    fn write_piece(&mut self, file: &mut File, offset: u64, data: &[u8]) -> Result<(), Error> {
+    pub(super) fn write_piece(&mut self, file: &mut File, offset: u64, data: &[u8]) -> Result<(), Error> {
         let end = offset + data.len() as u64;
         if file.inline && end <= AREA_BYTES as u64 {
             self.fill_inline_gap(file, offset)?;

@@ -2,14 +2,22 @@
 //!
 //! ```text
 //! 0    1       2          3   4            8        12     16          20           24     32         40      44    48     112        256
-//! | kind | inline | name len | 0 | generation | parent | next | name ext. | attributes | size | modified | extra | 0 | name | inline data, or 18 regions of 8 bytes |
+//! | kind | inline | name len | link | generation | parent | next | name ext. | attributes | size | modified | extra | 0 | name | inline data, or 18 regions of 8 bytes |
 //! ```
 //!
+//! - `link`: 1 where the data of a file is what a symbolic link names.
 //! - `parent`: the directory that names the inode; of an orphan, the inode before it in the list of orphans plus one.
 //! - `next`: the next inode of the trim list, or of the list of orphans, plus one.
 //! - `name ext.`, `attributes`: inode of kind *extension* plus one that holds the rest of a long name, or the attributes.
 //! - `size`: bytes; of a directory, its entries (32 bits) and how many of them are directories (32 bits).
 //! - `extra`: of a directory, its buckets; of a removed file, the first entry of its first index that belongs to it.
+//!
+//! On a volume that keeps permissions the last twelve bytes of the name are these, and longer names have an extension:
+//!
+//! ```text
+//! 100                                     102  104     108     112
+//! | bits 0..12: mode; bit 15: they are set | 0 | owner | group |
+//! ```
 //!
 //! A *region* maps [`Plan::region_pages`](super::space::Plan) pages: the first `count` of them lie from `logical` on, all others
 //! are where an index says.
@@ -36,9 +44,12 @@ pub(super) const SIZE_AT: u32 = 24;
 pub(super) const MODIFIED_AT: u32 = 32;
 pub(super) const EXTRA_AT: u32 = 40;
 pub(super) const NAME_AT: u32 = 48;
-/// Bytes of a name in the inode itself.
-pub(super) const NAME_INLINE: usize = 64;
-pub(super) const AREA_AT: u32 = NAME_AT + NAME_INLINE as u32;
+/// Bytes of a name in the inode itself, at most; see [`Plan::name_inline`](super::space::Plan::name_inline).
+pub(super) const NAME_ROOM: usize = 64;
+pub(super) const AREA_AT: u32 = NAME_AT + NAME_ROOM as u32;
+/// Bytes of the permissions, before the area.
+pub(super) const PERMISSIONS_BYTES: usize = 12;
+pub(super) const PERMISSIONS_AT: u32 = AREA_AT - PERMISSIONS_BYTES as u32;
 /// Bytes for inline data or regions.
 pub(super) const AREA_BYTES: usize = (INODE_BYTES - AREA_AT) as usize;
 pub(super) const REGION_BYTES: u32 = 8;
@@ -71,6 +82,8 @@ pub(super) struct Header {
     pub kind: InodeKind,
     /// The data lies in the inode.
     pub inline: bool,
+    /// The data is what a symbolic link names.
+    pub is_link: bool,
     pub name_bytes: u8,
     /// Tells files apart that had the same inode.
     pub generation: u32,
@@ -89,6 +102,7 @@ impl Header {
         Self {
             kind,
             inline: kind == InodeKind::File,
+            is_link: false,
             name_bytes: 0,
             generation,
             parent: 0,
@@ -117,6 +131,7 @@ impl Header {
         let header = Self {
             kind,
             inline: bytes[1] != 0,
+            is_link: bytes[3] != 0,
             name_bytes: bytes[NAME_BYTES_AT as usize],
             generation: word(4),
             parent: word(PARENT_AT as usize),
@@ -135,6 +150,7 @@ impl Header {
         bytes[0] = self.kind as u8;
         bytes[1] = u8::from(self.inline);
         bytes[2] = self.name_bytes;
+        bytes[3] = u8::from(self.is_link);
         let words = [self.generation, self.parent, self.next, self.name_more, self.attributes];
         for (place, word) in bytes[4..24].chunks_exact_mut(4).zip(words) {
             place.copy_from_slice(&word.to_le_bytes());
@@ -198,6 +214,7 @@ mod tests {
     fn header_and_regions_survive_emit_and_parse() {
         let header = Header {
             name_bytes: 9,
+            is_link: true,
             parent: 5,
             next: 12,
             name_more: 3,

@@ -10,7 +10,10 @@
 //! | [`names`] | create, remove, rename, list |
 //! | [`open`] | handles, and files that are removed while they are open |
 //! | [`file`] | reading and writing at an offset |
+//! | [`extents`] | which parts of a file take room |
 //! | [`attributes`] | key–value pairs of a file |
+//! | [`permissions`] | mode, owner and group |
+//! | [`symlink`] | symbolic links |
 //! | [`trim`] | freeing the pages of removed and truncated files, a few per call |
 //! | [`transaction`] | events that commit, rollback |
 //! | [`check`] | verifying and mending a whole volume |
@@ -22,26 +25,31 @@ mod attributes;
 mod bounds;
 mod check;
 mod directory;
+mod extents;
 mod file;
 mod inode;
 mod maintain;
 mod names;
 mod open;
 mod path;
+mod permissions;
 mod reader;
 mod regions;
 mod space;
+mod symlink;
 mod transaction;
 mod trim;
 
 pub use bounds::Call;
 pub use check::{Checked, Finding};
 pub use directory::Cursor;
+pub use extents::Part;
 pub use inode::{NAME_BYTES_MAX, ROOT};
 pub use maintain::Budget;
 pub use names::{Entry, Kind, Stat};
 pub use open::{File, OPEN_FILE_BYTES, OpenOptions};
 pub use path::Place;
+pub use permissions::Permissions;
 pub use reader::Reader;
 pub use transaction::CommitOn;
 
@@ -77,10 +85,14 @@ pub enum Change {
 /// Space of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Room for file data, taken and free, in bytes.
+    /// Room for file data and for what the file table takes beyond its first page, taken and free, in bytes. It stays what it is, unless so many
+    /// blocks go bad that the volume shrinks.
     pub usable_bytes: u64,
-    /// Taken by file data, in bytes; files of up to 144 bytes take none.
+    /// Taken, in bytes. Data of files of up to 144 bytes lies in the file table, 256 bytes for each file.
     pub used_bytes: u64,
+    /// Of these, what removed files still hold, at least: later calls free it, a few pages each, before they need room themselves. After a mount
+    /// nothing is known of what was removed before.
+    pub leaving_bytes: u64,
     /// Unit in which room is taken.
     pub logical_bytes: u32,
     /// Files and directories that there may be.
@@ -235,9 +247,12 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Space of the volume. Costs nothing.
     pub fn usage(&self) -> Usage {
         let logical_bytes = self.store.layout().logical_bytes;
+        let bytes = |pages: u32| u64::from(pages) * u64::from(logical_bytes);
+        let (usable, free) = (self.capacity_empty(), self.capacity().saturating_sub(self.space.used));
         Usage {
-            usable_bytes: u64::from(self.capacity()) * u64::from(logical_bytes),
-            used_bytes: u64::from(self.space.used) * u64::from(logical_bytes),
+            usable_bytes: bytes(usable),
+            used_bytes: bytes(usable - free),
+            leaving_bytes: bytes(self.space.leaving.min(usable - free)),
             logical_bytes,
             files_max: self.plan.files_max,
             files: self.space.inodes,

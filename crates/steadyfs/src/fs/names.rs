@@ -1,7 +1,7 @@
 //! Creating, removing, renaming and listing.
 
 use super::directory::{Cursor, Found};
-use super::inode::{Header, InodeKind, MODIFIED_AT, NAME_BYTES_MAX, NAME_INLINE, PARENT_AT, ROOT};
+use super::inode::{Header, InodeKind, MODIFIED_AT, NAME_BYTES_MAX, PARENT_AT, ROOT};
 use super::path::{Place, Target};
 use super::transaction::CommitOn;
 use super::{Call, Change, FileSystem, InodeNumber};
@@ -16,6 +16,8 @@ pub enum Kind {
     File,
     /// A directory.
     Directory,
+    /// A symbolic link.
+    Symlink,
 }
 
 /// What a file or directory is.
@@ -23,9 +25,9 @@ pub enum Kind {
 pub struct Stat {
     /// Number of the file or directory, for its life.
     pub inode: InodeNumber,
-    /// Whether it is a file or a directory.
+    /// Whether it is a file, a directory or a symbolic link.
     pub kind: Kind,
-    /// Bytes of a file; entries of a directory.
+    /// Bytes of a file, or of what a link names; entries of a directory.
     pub size: u64,
     /// Directories that a directory holds.
     pub subdirectories: u32,
@@ -60,7 +62,7 @@ impl<F: Flash> FileSystem<'_, F> {
         directory: u32,
         name: &str,
         slot: Option<u32>,
-        kind: InodeKind,
+        what: Kind,
     ) -> Result<(u32, Header), Error> {
         if self.space.used >= self.capacity() {
             return Err(Error::NoSpace);
@@ -71,11 +73,12 @@ impl<F: Flash> FileSystem<'_, F> {
         let inode = self.allocate_inode(self.plan.files_max)?;
         // The sequence goes on from mount to mount, the stamp within a transaction.
         self.stamp = self.stamp.wrapping_add(1);
+        let kind = if what == Kind::Directory { InodeKind::Directory } else { InodeKind::File };
         let mut header = Header::new(kind, self.store.sequence() << 8 | self.stamp & 0xFF);
-        (header.parent, header.modified_ns) = (directory, self.now_ns);
+        (header.parent, header.modified_ns, header.is_link) = (directory, self.now_ns, what == Kind::Symlink);
         self.write_inode(inode, &mut header, name.as_bytes())?;
         self.enter(directory)?;
-        self.insert_record(name, inode, slot, kind == InodeKind::Directory)?;
+        self.insert_record(name, inode, slot, what == Kind::Directory)?;
         Ok((inode, header))
     }
 
@@ -96,14 +99,14 @@ impl<F: Flash> FileSystem<'_, F> {
             Target::Directory(_) => return Err(Error::Exists),
         };
         let Found::Free(slot) = self.find(directory, name)? else { return Err(Error::Exists) };
-        self.begin_named(Call::Create { depth: 0 }, name.len() > NAME_INLINE)?;
-        let result = self.create(directory, name, slot, InodeKind::Directory);
+        self.begin_named(Call::Create { depth: 0 }, name.len() > self.plan.name_inline())?;
+        let result = self.create(directory, name, slot, Kind::Directory);
         let (inode, _) = self.finish(result, CommitOn::MKDIR, false)?;
         self.notify(Change::Created(inode));
         Ok(inode)
     }
 
-    /// Removes a file. Its pages are freed by later calls, a few each; a file that is open stays until it is closed.
+    /// Removes a file or a symbolic link. Its pages are freed by later calls, a few each; a file that is open stays until it is closed.
     ///
     /// # Power loss
     /// The file is there until the next commit.
@@ -194,7 +197,7 @@ impl<F: Flash> FileSystem<'_, F> {
             }
             Found::Free(free) => (None, free),
         };
-        self.begin_named(Call::Rename { depth: 0 }, from_name.len().max(to_name.len()) > NAME_INLINE)?;
+        self.begin_named(Call::Rename { depth: 0 }, from_name.len().max(to_name.len()) > self.plan.name_inline())?;
         let result = self.move_name((source, slot), (target, to_name, free), inode, &mut header, &replaced);
         self.finish(result, CommitOn::RENAME, false)?;
         if let Some((_, other, _)) = replaced {
@@ -305,7 +308,11 @@ impl<F: Flash> FileSystem<'_, F> {
         let is_directory = header.kind == InodeKind::Directory;
         Stat {
             inode,
-            kind: if is_directory { Kind::Directory } else { Kind::File },
+            kind: match header.is_link {
+                _ if is_directory => Kind::Directory,
+                true => Kind::Symlink,
+                false => Kind::File,
+            },
             size: if is_directory { u64::from(header.entries()) } else { header.size },
             subdirectories: if is_directory { header.subdirectories() } else { 0 },
             modified_ns: header.modified_ns,

@@ -11,7 +11,8 @@
 //! The generation tells a file that is there after a rollback from one whose creation was undone, and which had the same inode.
 
 use super::directory::Found;
-use super::inode::{Header, InodeKind, NAME_INLINE, NEXT_AT, PARENT_AT};
+use super::inode::{Header, InodeKind, NEXT_AT, PARENT_AT};
+use super::names::Kind;
 use super::path::{Place, Target};
 use super::regions::Node;
 use super::transaction::CommitOn;
@@ -81,6 +82,20 @@ impl File {
     /// Number of the file, for its life.
     pub fn inode(&self) -> InodeNumber {
         self.node.inode
+    }
+
+    /// What is known of a file, with its place in the table.
+    pub(super) fn new(slot: u16, inode: u32, header: &Header, options: OpenOptions, stamp: u32) -> Self {
+        Self {
+            slot,
+            options,
+            stamp,
+            generation: header.generation,
+            size: header.size,
+            modified_ns: header.modified_ns,
+            inline: header.inline,
+            node: Node::new(inode),
+        }
     }
 }
 
@@ -178,7 +193,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Call::Truncate`](super::Call::Truncate).
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Exists`], [`Error::IsADirectory`], [`Error::NotADirectory`], [`Error::InvalidName`],
+    /// [`Error::NotFound`], [`Error::Exists`], [`Error::IsADirectory`], [`Error::IsALink`], [`Error::NotADirectory`], [`Error::InvalidName`],
     /// [`Error::NameTooLong`], [`Error::NotWritable`] when the options contradict each other, [`Error::TooManyOpenFiles`],
     /// [`Error::TooManyFiles`], [`Error::NoSpace`], [`Error::NameCollision`], [`Error::Unsupported`] where a name or cutting needs a feature that the
     /// build is without, and those of every call.
@@ -202,8 +217,8 @@ impl<F: Flash> FileSystem<'_, F> {
                 if !self.open.has_room() {
                     return Err(Error::TooManyOpenFiles);
                 }
-                self.begin_named(Call::Create { depth: 0 }, name.len() > NAME_INLINE)?;
-                let result = self.create(directory, name, slot, InodeKind::File);
+                self.begin_named(Call::Create { depth: 0 }, name.len() > self.plan.name_inline())?;
+                let result = self.create(directory, name, slot, Kind::File);
                 let (inode, header) = self.finish(result, CommitOn::CREATE, options.durable)?;
                 self.notify(Change::Created(inode));
                 self.handle(inode, &header, options)
@@ -217,7 +232,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Two looks.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when there is no such file, [`Error::IsADirectory`], and those of [`open`](Self::open).
+    /// [`Error::NotFound`] when there is no such file, [`Error::IsADirectory`], [`Error::IsALink`], and those of [`open`](Self::open).
     pub fn open_inode(&mut self, inode: InodeNumber, options: OpenOptions) -> Result<File, Error> {
         let header = self.header_of(inode)?;
         self.open_header(inode, &header, options)
@@ -254,6 +269,9 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Makes a handle and counts it.
     pub(super) fn handle(&mut self, inode: u32, header: &Header, options: OpenOptions) -> Result<File, Error> {
+        if header.is_link {
+            return Err(Error::IsALink);
+        }
         if header.size > self.size_max() {
             return Err(Error::Corrupt);
         }
@@ -264,16 +282,7 @@ impl<F: Flash> FileSystem<'_, F> {
             _ => Entry { number: inode + 1, generation: header.generation, open: 0, flags: 0 },
         };
         self.open.set(slot, Entry { open: entry.open.checked_add(1).ok_or(Error::TooManyOpenFiles)?, ..entry });
-        Ok(File {
-            slot: slot as u16,
-            options,
-            stamp: self.stamp,
-            generation: header.generation,
-            size: header.size,
-            modified_ns: header.modified_ns,
-            inline: header.inline,
-            node: Node::new(inode),
-        })
+        Ok(File::new(slot as u16, inode, header, options, self.stamp))
     }
 
     /// Closes a file. The last handle of a file that was removed gives its room back.

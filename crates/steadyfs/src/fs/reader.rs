@@ -3,7 +3,7 @@
 use super::directory::{Cursor, Found};
 use super::inode::InodeKind;
 use super::path::{Place, Target};
-use super::{Entry, File, FileSystem, InodeNumber, OpenOptions, Stat, Usage};
+use super::{Entry, File, FileSystem, InodeNumber, OpenOptions, Permissions, Stat, Usage};
 use crate::error::{Error, MountError};
 use crate::media::Flash;
 use crate::store::{Access, Verify};
@@ -115,6 +115,22 @@ impl<'m, F: Flash> Reader<'m, F> {
     /// As [`FileSystem::attribute`].
     pub fn attribute(&mut self, inode: InodeNumber, key: &str, value: &mut [u8]) -> Result<usize, Error> {
         self.0.attribute(inode, key, value)
+    }
+
+    /// Reads what a symbolic link names; as [`FileSystem::read_link`].
+    ///
+    /// # Errors
+    /// As [`FileSystem::read_link`].
+    pub fn read_link(&mut self, inode: InodeNumber, target: &mut [u8]) -> Result<usize, Error> {
+        self.0.read_link(inode, target)
+    }
+
+    /// Permissions; as [`FileSystem::permissions`].
+    ///
+    /// # Errors
+    /// As [`FileSystem::permissions`].
+    pub fn permissions(&mut self, inode: InodeNumber) -> Result<Option<Permissions>, Error> {
+        self.0.permissions(inode)
     }
 
     /// Whether every later mount shows the same; as [`FileSystem::is_settled`].

@@ -5,9 +5,10 @@
 //! ```
 
 use super::FileSystem;
-use super::inode::{REGIONS, ROOT};
+use super::inode::{NAME_ROOM, PERMISSIONS_BYTES, REGIONS, ROOT};
 use crate::config::{INODE_BYTES, Layout, SPARE_INODES};
 use crate::error::Error;
+use crate::features::PERMISSIONS;
 use crate::media::Flash;
 
 /// Empty bytes of the allocation map that are remembered at once.
@@ -34,6 +35,8 @@ pub(super) struct Plan {
     pub index_is_deep: bool,
     /// File pages of a region.
     pub region_pages: u32,
+    /// Inodes have room for permissions.
+    pub has_permissions: bool,
 }
 
 impl Plan {
@@ -59,8 +62,23 @@ impl Plan {
             index_entries,
             index_is_deep,
             region_pages: if index_is_deep { deep_pages } else { index_entries },
+            has_permissions: PERMISSIONS && layout.config.permissions,
         }
     }
+
+    /// Bytes of a name that the inode itself holds.
+    pub fn name_inline(&self) -> usize {
+        if self.has_permissions { NAME_ROOM - PERMISSIONS_BYTES } else { NAME_ROOM }
+    }
+}
+
+/// Bytes of the bits of the inodes of the largest logical page.
+const PAGE_BITS_MAX: usize = 32 * 1024 / INODE_BYTES as usize / 8;
+
+/// Whether none of the inodes of a page of the file table is taken. `bits` begin with the byte that has the bit of `first`, the first of them.
+fn page_is_free(bits: &[u8], first: u32, per_page: u32) -> bool {
+    let mask = if per_page < 8 { ((1 << per_page) - 1) << (first % 8) } else { 0xFF };
+    bits[..per_page.div_ceil(8) as usize].iter().all(|byte| byte & mask == 0)
 }
 
 /// What RAM knows of free space.
@@ -68,10 +86,12 @@ impl Plan {
 pub(super) struct Space {
     /// Data pages taken.
     pub used: u32,
-    /// Inodes taken are below this one.
-    pub inode_high: u32,
+    /// Pages of the file table that hold an inode which is taken; the root's always counts. The others are discarded.
+    pub table_pages: u32,
     /// Inodes taken.
     pub inodes: u32,
+    /// Data pages taken that are known to be on the trim list, at least.
+    pub leaving: u32,
     /// Free bits that were seen: `next..end`, and the byte of the map in which `next` lies.
     next: u32,
     end: u32,
@@ -81,35 +101,55 @@ pub(super) struct Space {
 impl<F: Flash> FileSystem<'_, F> {
     /// Counts what is taken, at mount.
     pub(super) fn count_space(&mut self) -> Result<(), Error> {
+        self.space = self.count_taken()?.0;
+        Ok(())
+    }
+
+    /// What is taken, and the inode behind the last one that is.
+    pub(super) fn count_taken(&mut self) -> Result<(Space, u32), Error> {
+        let per_page = self.inodes_of_page();
         let page_bits = self.store.layout().geometry.page_bytes * 8;
         let unit = u32::from(self.store.layout().config.unit_pages);
         let (files, bits) = (self.plan.data_bit, self.plan.data_bit + self.plan.data_count);
-        let (mut used, mut high, mut inodes) = (0, 0, 0);
+        let (mut space, mut end, mut last_page) = (Space { table_pages: 1, ..Space::default() }, 1, 0);
         for page in 0..bits.div_ceil(page_bits) {
             let base = page * page_bits;
             self.store.with_page(self.plan.map + page / unit, page % unit, |bytes| {
                 for (index, byte) in bytes.iter().enumerate().filter(|(_, byte)| **byte != 0) {
                     for bit in (0..8).filter(|bit| byte >> bit & 1 != 0) {
                         let number = base + index as u32 * 8 + bit;
-                        if number < files {
-                            high = high.max(number + 1);
-                            inodes += 1;
-                        } else {
-                            used += u32::from(number < bits);
+                        if number >= files {
+                            space.used += u32::from(number < bits);
+                            continue;
                         }
+                        (space.inodes, end) = (space.inodes + 1, number + 1);
+                        space.table_pages += u32::from(number / per_page != last_page);
+                        last_page = number / per_page;
                     }
                 }
             })?;
         }
-        self.space = Space { used, inode_high: high, inodes, ..Space::default() };
-        Ok(())
+        Ok((space, end))
     }
 
-    /// Logical pages that may hold file data.
+    /// Logical pages that may hold file data, as full as the file table is.
     pub(super) fn capacity(&self) -> u32 {
-        let inodes = self.store.layout().logical_bytes / INODE_BYTES;
-        let taken = self.plan.table + self.space.inode_high.max(1).div_ceil(inodes) + 1 + SPARE_PAGES;
+        self.capacity_with(self.space.table_pages)
+    }
+
+    /// The same of a volume without files.
+    pub(super) fn capacity_empty(&self) -> u32 {
+        self.capacity_with(1)
+    }
+
+    fn capacity_with(&self, table_pages: u32) -> u32 {
+        let taken = self.plan.table + table_pages + 1 + SPARE_PAGES;
         self.store.layout().usable.saturating_sub(taken).min(self.plan.data_count)
+    }
+
+    /// Inodes of a page of the file table.
+    fn inodes_of_page(&self) -> u32 {
+        self.store.layout().logical_bytes / INODE_BYTES
     }
 
     fn bit_place(&self, bit: u32) -> (u32, u32) {
@@ -269,36 +309,50 @@ impl<F: Flash> FileSystem<'_, F> {
     pub(super) fn allocate_inode(&mut self, limit: u32) -> Result<u32, Error> {
         let page_bytes = self.store.layout().geometry.page_bytes;
         let unit = u32::from(self.store.layout().config.unit_pages);
-        let last = limit.div_ceil(8);
+        let (last, per_page) = (limit.div_ceil(8), self.inodes_of_page());
         for page in 0..last.div_ceil(page_bytes) {
             let base = page * page_bytes;
             let found = self.store.with_page(self.plan.map + page / unit, page % unit, |bytes| {
                 let limit = (last.min(base + page_bytes) - base) as usize;
                 // The root's bit is never set.
                 let taken = |index: usize| bytes[index] | u8::from(base == 0 && index == 0);
-                (0..limit).find(|&index| taken(index) != 0xFF).map(|index| (base + index as u32, taken(index)))
+                (0..limit).find(|&index| taken(index) != 0xFF).map(|index| {
+                    let (byte, value) = (base + index as u32, taken(index));
+                    let inode = byte * 8 + value.trailing_ones();
+                    let first = inode - inode % per_page;
+                    let is_first = first != ROOT && page_is_free(&bytes[(first / 8 - base) as usize..], first, per_page);
+                    (byte, value, inode, is_first)
+                })
             })?;
-            let Some((byte, value)) = found else { continue };
-            let inode = byte * 8 + value.trailing_ones();
+            let Some((byte, value, inode, is_first)) = found else { continue };
             if inode >= limit {
                 break;
             }
             let (page, at) = self.bit_place(inode);
             let root = u8::from(byte == 0);
             self.store.patch(page, at, &[(value | 1 << (inode % 8)) & !root])?;
-            self.space.inode_high = self.space.inode_high.max(inode + 1);
             self.space.inodes += 1;
+            self.space.table_pages += u32::from(is_first);
             return Ok(inode);
         }
         Err(Error::TooManyFiles)
     }
 
-    /// Frees an inode.
+    /// Frees an inode, and the page of the file table of which it was the last one. The caller does not write to it any more.
     pub(super) fn free_inode(&mut self, inode: u32) -> Result<(), Error> {
-        let (page, at) = self.bit_place(inode);
-        let mut byte = [0];
-        self.store.read(page, at, &mut byte)?;
+        let first = inode - inode % self.inodes_of_page();
+        let (page, at) = self.bit_place(first);
+        let mut bits = [0; PAGE_BITS_MAX];
+        let bits = &mut bits[..self.inodes_of_page().div_ceil(8) as usize];
+        self.store.read(page, at, bits)?;
+        let index = inode / 8 - first / 8;
+        bits[index as usize] &= !(1 << (inode % 8));
         self.space.inodes = self.space.inodes.saturating_sub(1);
-        self.store.patch(page, at, &[byte[0] & !(1 << (inode % 8))])
+        self.store.patch(page, at + index, &[bits[index as usize]])?;
+        if first == ROOT || !page_is_free(bits, first, self.inodes_of_page()) {
+            return Ok(());
+        }
+        self.space.table_pages = self.space.table_pages.saturating_sub(1);
+        self.store.discard(self.plan.table + first / self.inodes_of_page())
     }
 }

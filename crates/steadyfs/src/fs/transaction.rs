@@ -83,8 +83,8 @@ pub(super) struct Mark {
     pub orphaned: Option<u16>,
 }
 
-/// Data pages and inodes that one call may take. With fewer left it may fail.
-const PAGES_PER_CALL: u32 = 5;
+/// Pages of data and of the file table, and inodes, that one call may take. With fewer left it may fail.
+const PAGES_PER_CALL: u32 = 8;
 const INODES_PER_CALL: u32 = 3;
 /// Pending pages that a call may need which frees pages of removed files first.
 const PENDING_PER_CALL: u32 = 8;

@@ -13,6 +13,7 @@ const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/stead
 /// Pages so small and so many that indexes have two levels.
 pub const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 41, programs_bytes: false };
 pub const CONFIG: Config = Config {
+    permissions: false,
     unit_pages: 1,
     overlay_entries: 60,
     transaction_pages: 12,

@@ -1,0 +1,94 @@
+//! Mode, owner and group of a file or directory, for systems that have users. Nothing here looks at them: who may do what is theirs to say.
+
+use super::inode::{PERMISSIONS_AT, PERMISSIONS_BYTES};
+use super::transaction::CommitOn;
+use super::{Call, Change, FileSystem, InodeNumber};
+use crate::error::Error;
+use crate::media::Flash;
+
+const MODE_MASK: u16 = 0o7777;
+/// They were set; an inode whose file was created without has zeros.
+const ARE_SET: u16 = 0x8000;
+
+/// Mode, owner and group of a file or directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Permissions {
+    /// The twelve bits of `chmod`.
+    pub mode: u16,
+    /// The owner.
+    pub uid: u32,
+    /// The group.
+    pub gid: u32,
+}
+
+fn emit_permissions(Permissions { mode, uid, gid }: Permissions) -> [u8; PERMISSIONS_BYTES] {
+    let mut bytes = [0; PERMISSIONS_BYTES];
+    bytes[..2].copy_from_slice(&(mode & MODE_MASK | ARE_SET).to_le_bytes());
+    bytes[4..8].copy_from_slice(&uid.to_le_bytes());
+    bytes[8..].copy_from_slice(&gid.to_le_bytes());
+    bytes
+}
+
+fn parse_permissions(bytes: [u8; PERMISSIONS_BYTES]) -> Option<Permissions> {
+    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let mode = word(0) as u16;
+    (mode & ARE_SET != 0).then(|| Permissions { mode: mode & MODE_MASK, uid: word(4), gid: word(8) })
+}
+
+impl<F: Flash> FileSystem<'_, F> {
+    /// The permissions of a file or directory; `None` where nobody has set any, and on a volume that
+    /// [keeps none](crate::Config::permissions).
+    ///
+    /// # Cost
+    /// [`Call::Open`](super::Call::Open), for an inode that is known.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub fn permissions(&mut self, inode: InodeNumber) -> Result<Option<Permissions>, Error> {
+        self.header_of(inode)?;
+        if !self.plan.has_permissions {
+            return Ok(None);
+        }
+        let (page, at) = self.inode_place(inode);
+        let mut bytes = [0; PERMISSIONS_BYTES];
+        self.store.read(page, at + PERMISSIONS_AT, &mut bytes)?;
+        Ok(parse_permissions(bytes))
+    }
+
+    /// Sets the permissions of a file or directory.
+    ///
+    /// # Power loss
+    /// Part of the open transaction, as data is.
+    ///
+    /// # Cost
+    /// [`Call::SetAttribute`](super::Call::SetAttribute).
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Unsupported`] on a volume that [keeps none](crate::Config::permissions).
+    pub fn set_permissions(&mut self, inode: InodeNumber, permissions: Permissions) -> Result<(), Error> {
+        self.header_of(inode)?;
+        if !self.plan.has_permissions {
+            return Err(Error::Unsupported);
+        }
+        self.begin(Call::SetAttribute)?;
+        let (page, at) = self.inode_place(inode);
+        let result = self.store.patch(page, at + PERMISSIONS_AT, &emit_permissions(permissions));
+        self.finish(result, CommitOn::WRITE, false)?;
+        self.notify(Change::Updated(inode));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permissions_survive_emit_and_parse() {
+        let all = Permissions { mode: 0o7777, uid: u32::MAX, gid: 1 << 31 };
+        for permissions in [Permissions::default(), all] {
+            assert_eq!(parse_permissions(emit_permissions(permissions)), Some(permissions));
+        }
+        assert_eq!(parse_permissions([0; PERMISSIONS_BYTES]), None, "of a file that was created without");
+    }
+}

@@ -1,0 +1,72 @@
+//! Symbolic links: files whose data is a path. The file system keeps them and follows none: what a path means is for its user to say.
+
+use super::directory::Found;
+use super::inode::Header;
+use super::names::Kind;
+use super::open::{File, OpenOptions};
+use super::path::{Place, Target};
+use super::transaction::CommitOn;
+use super::{Call, Change, FileSystem, InodeNumber};
+use crate::error::Error;
+use crate::media::Flash;
+
+/// A handle that is none of its table.
+const NO_SLOT: u16 = u16::MAX;
+
+impl<F: Flash> FileSystem<'_, F> {
+    /// Makes a symbolic link that names `target`, any text of one logical page at most.
+    ///
+    /// # Power loss
+    /// It is there, whole, after the next commit.
+    ///
+    /// # Cost
+    /// [`Call::Symlink`](super::Call::Symlink).
+    ///
+    /// # Errors
+    /// As [`create_dir`](Self::create_dir); [`Error::InvalidName`] where `target` is empty, [`Error::NameTooLong`] where it is longer than a
+    /// logical page.
+    pub fn create_symlink<'p>(&mut self, place: impl Into<Place<'p>>, target: &str) -> Result<InodeNumber, Error> {
+        let (directory, name) = match self.resolve(place.into())? {
+            Target::Name { directory, name } => (directory, name),
+            Target::Directory(_) => return Err(Error::Exists),
+        };
+        let Found::Free(slot) = self.find(directory, name)? else { return Err(Error::Exists) };
+        if target.is_empty() {
+            return Err(Error::InvalidName);
+        }
+        if target.len() > self.store.layout().logical_bytes as usize {
+            return Err(Error::NameTooLong);
+        }
+        self.begin_named(Call::Symlink { depth: 0, bytes: target.len() as u32 }, name.len() > self.plan.name_inline())?;
+        self.store.will_commit(self.commit_on.contains(CommitOn::CREATE));
+        let result = self.create(directory, name, slot, Kind::Symlink).and_then(|(inode, header)| {
+            let mut file = self.unlisted(inode, &header);
+            self.write_piece(&mut file, 0, target.as_bytes()).map(|()| inode)
+        });
+        let inode = self.finish(result, CommitOn::CREATE, false)?;
+        self.notify(Change::Created(inode));
+        Ok(inode)
+    }
+
+    /// Reads what a symbolic link names into `target`; returns its length, of which as much is there as fits.
+    ///
+    /// # Cost
+    /// [`Call::Open`](super::Call::Open) for an inode that is known, and [`Call::Read`](super::Call::Read).
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::NotALink`].
+    pub fn read_link(&mut self, inode: InodeNumber, target: &mut [u8]) -> Result<usize, Error> {
+        let header = self.header_of(inode)?;
+        if !header.is_link {
+            return Err(Error::NotALink);
+        }
+        let mut file = self.unlisted(inode, &header);
+        self.read_known(&mut file, 0, target)?;
+        Ok(header.size as usize)
+    }
+
+    /// A handle for one call, without a place in the table of open files.
+    fn unlisted(&self, inode: u32, header: &Header) -> File {
+        File::new(NO_SLOT, inode, header, OpenOptions::WRITE, self.stamp)
+    }
+}

@@ -1,0 +1,50 @@
+//! Room: what a volume says that it has is there, whatever was made and removed before.
+
+mod common;
+
+use common::oracle::Model;
+use common::steps::EXPLICIT;
+use common::{Rng, SHAPES};
+use steadyfs::{Access, Error, OpenOptions};
+
+/// The pages of the file table that hold no file any more were written all the same.
+#[test]
+fn removed_files_leave_the_room_that_the_volume_says() {
+    for shape in &SHAPES {
+        let mut device = shape.device(1);
+        let mut fs = device.mount(Access::ReadWrite).expect("mount");
+        let mut names = Vec::new();
+        for number in 0.. {
+            match fs.open(format!("f{number}").as_str(), OpenOptions::DURABLE) {
+                Ok(file) => fs.close(file).expect("close"),
+                Err(Error::TooManyFiles | Error::NoSpace) => break,
+                Err(error) => panic!("{}: {error}", shape.name),
+            }
+            names.push(format!("f{number}"));
+        }
+        for name in &names {
+            fs.remove(name.as_str()).expect("remove");
+            fs.commit().expect("commit");
+        }
+        fs.unmount().expect("unmount");
+        let mut fs = device.mount(Access::ReadWrite).expect("mount");
+        let page = shape.logical_bytes() as usize;
+        let usage = fs.usage();
+        let mut file = fs.open("data", OpenOptions::DURABLE).expect("open");
+        let mut pages = 0;
+        loop {
+            match fs.append(&mut file, &vec![pages as u8; page]) {
+                Ok(()) => pages += 1,
+                Err(Error::NoSpace) => break,
+                Err(error) => panic!("{}: page {pages}, {usage:?}: {error}", shape.name),
+            }
+        }
+        eprintln!("{}: {} files, {usage:?}, {pages} pages", shape.name, names.len());
+        let mut rng = Rng(3);
+        for round in 0..6 * pages {
+            let at = rng.below(pages) * page as u64;
+            fs.write(&mut file, at, &vec![round as u8; page]).unwrap_or_else(|error| panic!("{}: round {round}: {error}", shape.name));
+        }
+        let _ = Model::new(EXPLICIT);
+    }
+}
