@@ -20,10 +20,10 @@ OPEN = {"Code, NAND, a logger", "RAM, 1 MiB NOR"}
 TOLERANCE = 0.02
 CALLS = [
     *["format", "mount", "open", "write", "append", "read", "truncate", "sync", "remove", "list", "stat", "unmount"],
-    *["create_dir", "rename", "set_attribute", "reserve", "rollback", "maintain", "scrub", "check", "repair", "bound"],
+    *["create_dir", "create_symlink", "rename", "set_attribute", "set_permissions", "reserve", "rollback", "maintain", "scrub", "check", "repair", "bound"],
 ]
 # The features that the firmware may have beside the medium; tools/footprint.sh builds it with all, with none, and without each.
-FEATURES = ["long-names", "truncate", "cache", "scrub", "wear-levelling"]
+FEATURES = ["long-names", "permissions", "truncate", "cache", "scrub", "wear-levelling"]
 ALL = ",".join(FEATURES)
 # Functions that call a function of the caller.
 CALLBACKS = re.compile(r"::notify|::repair::|::look_through|>::check(_pages?)?$|::mark_found|::check::Check>::")
@@ -238,6 +238,7 @@ No panic machinery and no formatting is linked: a failed assertion is one trappi
 WITHOUT = {
     "nor": "a medium that programs bytes is refused: `ConfigError::ProgramsBytes`",
     "long-names": "names of more than 64 bytes are refused: `Error::Unsupported`",
+    "permissions": "a volume that keeps permissions is refused: `ConfigError::Permissions`",
     "truncate": "cutting a file that is not empty is refused: `Error::Unsupported`",
     "cache": "no memory can be lent in which writes in part wait",
     "scrub": "what the ECC corrects is counted, and nothing moves for it",

@@ -59,6 +59,7 @@ impl Config {
         let checkpoint_programs = clamp(pages / 32, 32, 192);
         // Where tags are read in no time, roots may be as rare as the blocks that one lists allow.
         let rare = if geometry.programs_bytes { clamp(20 * geometry.pages_per_block, 64, 1024) } else { rare };
+        let small_files = clamp(pages / 25 * (geometry.page_bytes / 64), 0, 16_384);
         let usual = Self {
             unit_pages: unit_pages as u16,
             overlay_entries: overlay_entries as u16,
@@ -67,7 +68,8 @@ impl Config {
             wear_spread: 32,
             // Raw NAND has some from the factory, NOR has none.
             bad_blocks_max: clamp(geometry.block_count / if geometry.programs_bytes { 200 } else { 50 }, 2, 200) as u16,
-            files_max: clamp(frames / 2, 64, 65_536),
+            // A quarter of all logical pages for small files, or a file for each 1,600 bytes.
+            files_max: clamp(if small_files > frames / 2 { small_files } else { frames / 2 }, 64, 65_536),
             failures: 2,
             name_bytes_max: 255,
             permissions: false,

@@ -97,7 +97,9 @@ impl fmt::Display for Error {
             Error::NotWritable => "the file was not opened for writing, or an option needs write",
             Error::TooManyOpenFiles => "the table of open files is full",
             Error::ScratchTooSmall => "the memory lent for the check is smaller than Config::check_bytes",
-            Error::Unsupported => "needs a cargo feature that this build is without (long-names, truncate), or permissions, and the volume keeps none",
+            Error::Unsupported => {
+                "needs a cargo feature that this build is without (long-names, truncate), or permissions, and the volume keeps none"
+            }
             Error::AttributesTooLarge => "the attributes of one file take more than 248 bytes",
         };
         f.write_str(text)

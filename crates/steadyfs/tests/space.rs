@@ -43,7 +43,8 @@ fn removed_files_leave_the_room_that_the_volume_says() {
         let mut rng = Rng(3);
         for round in 0..6 * pages {
             let at = rng.below(pages) * page as u64;
-            fs.write(&mut file, at, &vec![round as u8; page]).unwrap_or_else(|error| panic!("{}: round {round}: {error}", shape.name));
+            fs.write(&mut file, at, &vec![round as u8; page])
+                .unwrap_or_else(|error| panic!("{}: round {round}: {error}", shape.name));
         }
         let _ = Model::new(EXPLICIT);
     }

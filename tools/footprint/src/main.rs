@@ -39,7 +39,8 @@ mod calls {
     use crate::driver::{NorChip as Chip, nor as chip};
     use steadyfs::media::Flash;
     use steadyfs::{
-        Access, Budget, Call, Change, CommitOn, Config, Cursor, File, FileSystem, Finding, OpenOptions, Reader, Verify,
+        Access, Budget, Call, Change, CommitOn, Config, Cursor, File, FileSystem, Finding, OpenOptions, Part, Permissions,
+        Reader, Verify,
     };
 
     /// Makes every call of the image once. Names, offsets and options are opaque, so that no path is optimised away.
@@ -88,8 +89,11 @@ mod calls {
     fn all_others(fs: &mut FileSystem<'_, Chip>) {
         let Some(mut file) = call_open(fs) else { return };
         call_reserve(fs, &mut file);
-        call_close(fs, file);
         call_create_dir(fs);
+        call_create_symlink(fs);
+        call_set_permissions(fs);
+        call_allocated(fs, &mut file);
+        call_close(fs, file);
         call_rename(fs);
         call_remove_dir(fs);
         call_set_attribute(fs);
@@ -237,6 +241,23 @@ mod calls {
     #[inline(never)]
     fn call_create_dir(fs: &mut FileSystem<'_, Chip>) {
         black_box(fs.create_dir(black_box("a")).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_create_symlink(fs: &mut FileSystem<'_, Chip>) {
+        black_box(fs.create_symlink(black_box("a"), black_box("b")).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_set_permissions(fs: &mut FileSystem<'_, Chip>) {
+        let permissions = black_box(Permissions { mode: 0o644, uid: 0, gid: 0 });
+        black_box(fs.set_permissions(black_box(0), permissions).is_ok());
+    }
+
+    #[inline(never)]
+    fn call_allocated(fs: &mut FileSystem<'_, Chip>, file: &mut File) {
+        black_box(fs.seek(file, black_box(0), black_box(Part::Hole)).is_ok());
+        black_box((fs.allocated(black_box(0)), fs.permissions(black_box(0)), fs.read_link(black_box(0), &mut [0; 16])));
     }
 
     #[inline(never)]

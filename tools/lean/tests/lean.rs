@@ -54,6 +54,13 @@ fn a_medium_that_programs_bytes_needs_its_feature() {
 }
 
 #[test]
+fn a_volume_that_keeps_permissions_needs_its_feature() {
+    let config = Config { permissions: true, ..Config::for_geometry(&GEOMETRY) };
+    let expected = if cfg!(feature = "permissions") { Ok(()) } else { Err(ConfigError::Permissions) };
+    assert_eq!(config.check(&GEOMETRY), expected);
+}
+
+#[test]
 fn a_volume_of_a_full_build_is_read_and_changed() {
     let mut memory = vec![0; image::CONFIG.memory_bytes(&image::GEOMETRY)];
     let mut chip = image::chip();

@@ -2,12 +2,13 @@
 
 use crate::Failure;
 use crate::image::chip::ChipOptions;
+use crate::image::names::printable;
 use crate::image::volume::is_directory;
 use crate::image::{Memory, Volume};
 use clap::Args;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use steadyfs::Access;
+use steadyfs::{Access, Kind};
 
 /// Arguments of `steady cat`.
 #[derive(Args, Debug)]
@@ -47,6 +48,10 @@ fn print_file(volume: &mut Volume<'_>, path: &str, write: &mut impl FnMut(&[u8])
     let stat = volume.stat(path)?;
     if is_directory(&stat) {
         return Err(volume.refuse(path, "is a directory; expected a file"));
+    }
+    if stat.kind == Kind::Symlink {
+        let target = volume.read_link(stat.inode, path)?;
+        return Err(volume.refuse(path, format!("is a symbolic link to `{}`; expected a file", printable(&target))));
     }
     volume.read_file(stat.inode, path, write)
 }

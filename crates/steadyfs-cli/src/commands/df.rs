@@ -32,6 +32,7 @@ pub struct Arguments {
 pub struct Room {
     pub usable_bytes: u64,
     pub used_bytes: u64,
+    /// What a write gets, room of removed files included.
     pub free_bytes: u64,
     /// Unit in which room is taken.
     pub logical_bytes: u32,
@@ -53,7 +54,8 @@ pub struct Room {
 impl Room {
     /// The room of a volume.
     pub fn of(volume: &mut Volume<'_>) -> Self {
-        let Usage { usable_bytes, used_bytes, logical_bytes, files_max, files } = volume.fs.usage();
+        let Usage { usable_bytes, used_bytes: taken, leaving_bytes, logical_bytes, files_max, files } = volume.fs.usage();
+        let used_bytes = taken - leaving_bytes;
         let memory_bytes = volume.fs.config().memory_bytes(&volume.fs.flash().geometry()) as u64;
         let free_bytes = usable_bytes.saturating_sub(used_bytes);
         let (worn_out, lost) = (volume.is_worn_out(), volume.fs.damage());

@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use clap::Args;
 use std::fs;
 use std::path::{Path, PathBuf};
-use steadyfs::{Access, Stat};
+use steadyfs::{Access, Kind, Stat};
 
 /// Arguments of `steady get`.
 #[derive(Args, Debug)]
@@ -69,6 +69,9 @@ fn place(volume: &Volume<'_>, arguments: &Arguments) -> Result<PathBuf, Failure>
 fn get_file(volume: &mut Volume<'_>, stat: Stat, arguments: &Arguments, place: &Path) -> Result<(), Failure> {
     let mut progress = Progress::of(stat.size, "get");
     let item = Item { name: String::new(), path: arguments.from.clone(), depth: 0, is_last: true, stat };
+    if stat.kind == Kind::Symlink {
+        return export::link(volume, &item, place);
+    }
     if fs::symlink_metadata(place).is_err() {
         return export::file(volume, &item, place, &mut progress);
     }

@@ -10,7 +10,7 @@ use crate::image::{Memory, Volume, time};
 use crate::output::{print, print_json};
 use clap::Args;
 use serde::Serialize;
-use steadyfs::Access;
+use steadyfs::{Access, Kind};
 use steadyfs_lab::table::{Align, table};
 use steadyfs_lab::units::format_count;
 
@@ -48,7 +48,7 @@ impl<'a> Row<'a> {
     pub fn of(item: &'a Item, name: &'a str) -> Self {
         Self {
             name,
-            kind: kind(item.is_directory()),
+            kind: kind(item.stat.kind),
             size: item.stat.size,
             modified_ns: Some(item.stat.modified_ns).filter(|&ns| ns != 0),
             inode: item.stat.inode,
@@ -57,8 +57,12 @@ impl<'a> Row<'a> {
 }
 
 /// What something is, in one word.
-pub fn kind(is_directory: bool) -> &'static str {
-    if is_directory { "directory" } else { "file" }
+pub fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Directory => "directory",
+        Kind::Symlink => "link",
+        _ => "file",
+    }
 }
 
 /// Runs `steady ls`.
@@ -83,10 +87,14 @@ fn items(volume: &mut Volume<'_>, path: &str) -> Result<Vec<Item>, Failure> {
     Ok(vec![Item { name: path.trim_matches('/').to_string(), path: path.to_string(), depth: 0, is_last: true, stat }])
 }
 
-/// A name, with a slash behind that of a directory.
+/// A name, with a slash behind that of a directory, and `@` behind that of a link.
 pub fn shown(item: &Item) -> String {
-    let slash = if item.is_directory() { "/" } else { "" };
-    format!("{}{slash}", printable(&item.name))
+    let mark = match item.stat.kind {
+        Kind::Directory => "/",
+        Kind::Symlink => "@",
+        _ => "",
+    };
+    format!("{}{mark}", printable(&item.name))
 }
 
 fn short(items: &[Item]) -> String {

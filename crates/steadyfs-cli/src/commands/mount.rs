@@ -32,15 +32,21 @@ pub struct Arguments {
     /// Let other users in too
     #[arg(long)]
     allow_other: bool,
+    /// Accept changes of mode, owner and group on a volume that keeps none, and ignore them
+    #[arg(long)]
+    quiet_permissions: bool,
     /// What makes changes durable on the chip
     #[arg(long, value_name = "EVENTS", default_value = "timed", value_parser = events())]
     commit_on: Events,
     /// How long a change waits for a commit, where it is timed, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     commit_interval: u64,
-    /// Let time pass as on this chip: a name (see `steady devices`) or a file in TOML
+    /// Count the time that this chip takes: a name (see `steady devices`) or a file in TOML
     #[arg(long, value_name = "NAME|FILE.toml")]
     device: Option<String>,
+    /// Take that time as well, so that programs meet the speed that they will have
+    #[arg(long, requires = "device")]
+    real_time: bool,
 }
 
 const AFTER_HELP: &str = "\
@@ -55,7 +61,7 @@ Events: timed (after the interval, and with fsync), flush (with fsync), close (w
 every call).
 
 Example:
-  mkdir /tmp/card && steady mount card.img /tmp/card --device mt29f1g01abafd";
+  mkdir /tmp/card && steady mount card.img /tmp/card --device mt29f1g01abafd --real-time";
 
 /// The events that commit, by the name of a preset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,12 +87,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let access = if arguments.read_only { Access::ReadOnly } else { Access::ReadWrite };
     let mut memory = Memory::default();
     let mut volume = Volume::open(&arguments.image, &chip, access, &mut memory)?;
+    if arguments.real_time {
+        volume.fs.flash_mut().take_real_time();
+    }
     let options = Options {
         commit_on: arguments.commit_on.0,
         commit_interval: Duration::from_millis(arguments.commit_interval),
         allow_other: arguments.allow_other,
         read_only: arguments.read_only,
         nonempty: arguments.nonempty,
+        quiet_permissions: arguments.quiet_permissions,
         source: arguments.image.display().to_string(),
     };
     let served = steadyfs_fuse::mount(&mut volume.fs, &arguments.directory, &options);

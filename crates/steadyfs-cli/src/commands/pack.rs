@@ -15,6 +15,7 @@ use crate::progress::Progress;
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use steadyfs::ROOT;
 use steadyfs_lab::units::format_size;
 
@@ -33,7 +34,10 @@ pub struct Arguments {
     /// Time of all files in seconds since 1970, or `files`: each its own [default: SOURCE_DATE_EPOCH, else none]
     #[arg(long, value_name = "SECONDS|files")]
     mtime: Option<Stamp>,
-    /// Take what symbolic links name; else they are refused
+    /// Owner and group of all files as UID:GID, or `files`: each its own
+    #[arg(long, value_name = "UID:GID|files", default_value = "0:0")]
+    owner: Owner,
+    /// Take what symbolic links name, not the links
     #[arg(long)]
     follow: bool,
     /// Print JSON
@@ -42,11 +46,27 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-The same names, bytes and settings give the same image, byte for byte, whatever the order in which the host lists directories,
-unless --mtime is `files`.
+The same names, modes, bytes and settings give the same image, byte for byte, whatever the order in which the host lists directories,
+unless --mtime or --owner is `files`. Modes are left out with --no-permissions.
 
 Example:
   steady pack rootfs card.img --device mt29f1g01abafd --mtime 1700000000";
+
+/// Owner and group of all files; each its own where there are none.
+#[derive(Clone, Copy, Debug)]
+struct Owner(Option<(u32, u32)>);
+
+impl FromStr for Owner {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let both = || text.split_once(':').and_then(|(uid, gid)| Some((uid.parse().ok()?, gid.parse().ok()?)));
+        match text {
+            "files" => Ok(Self(None)),
+            _ => both().map(|both| Self(Some(both))).ok_or_else(|| "expected two numbers, as 0:0, or `files`".to_string()),
+        }
+    }
+}
 
 #[derive(Serialize)]
 struct Summary {
@@ -59,6 +79,7 @@ struct Summary {
 /// Runs `steady pack`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     refuse_image_inside(arguments)?;
+    let own = scan::one(&arguments.directory, String::new(), true, 0)?;
     let sources = scan::below(&arguments.directory, arguments.follow)?;
     let (draft, chip) = Draft::start(&arguments.image, &arguments.settings)?;
     let mut memory = Memory::default();
@@ -67,11 +88,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(stamp) => stamp,
         None => Stamp::Fixed(source_date_epoch()?.unwrap_or(0)),
     };
-    let mode = Mode { keeps_times: stamp == Stamp::OfFiles, is_atomic: false };
+    let mode = Mode { keeps_times: stamp == Stamp::OfFiles, owner: arguments.owner.0, is_atomic: false };
     if let Stamp::Fixed(ns) = stamp {
         volume.fs.set_time(ns);
     }
     let root = Directory { inode: ROOT, path: String::new() };
+    import::own(&mut volume, ROOT, &own, mode).map_err(|error| volume.fail("", error))?;
     let mut progress = Progress::of(sources.iter().map(|source| source.size).sum(), "pack");
     import::all(&mut volume, &sources, &root, mode, &mut progress)?;
     drop(progress);

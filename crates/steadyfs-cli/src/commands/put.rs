@@ -28,7 +28,7 @@ pub struct Arguments {
     /// Take directories with all that they hold; one that is there is added to
     #[arg(short, long)]
     recursive: bool,
-    /// Take what symbolic links name; else they are refused
+    /// Take what symbolic links name, not the links; those that are given as FROM are always followed
     #[arg(long)]
     follow: bool,
     #[command(flatten)]
@@ -36,14 +36,14 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Files keep their times of modification. A file that is there is replaced as a whole, or not at all.
+Files keep their times of modification, and mode, owner and group where the volume keeps them. A file that is there is replaced as a whole, or not at all.
 
 Examples:
   steady put card.img settings.toml /
   steady put -r card.img www fonts /assets";
 
 /// Files are complete or absent, whenever the command ends.
-const MODE: Mode = Mode { keeps_times: true, is_atomic: true };
+const MODE: Mode = Mode { keeps_times: true, owner: None, is_atomic: true };
 
 /// Runs `steady put`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -87,7 +87,7 @@ impl Scan {
         if !self.source.is_directory {
             return import::file(volume, &self.source, parent, name, MODE, progress);
         }
-        let into = import::directory(volume, parent, name)?;
+        let into = import::directory(volume, parent, name, &self.source, MODE)?;
         import::all(volume, &self.below, &into, MODE, progress)
     }
 }

@@ -5,13 +5,12 @@ use crate::Failure;
 use crate::image::chip::ChipOptions;
 use crate::image::names::printable;
 use crate::image::place::Place;
-use crate::image::volume::is_directory;
 use crate::image::{Memory, Volume, time};
 use crate::output::{print, print_json};
 use clap::Args;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use steadyfs::{Access, Stat};
+use steadyfs::{Access, Kind, Permissions, Stat};
 use steadyfs_lab::table::facts;
 use steadyfs_lab::units::format_count;
 
@@ -41,8 +40,28 @@ struct Facts {
     inode: u32,
     parent: u32,
     generation: u32,
+    /// What a link names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    /// Where the volume keeps permissions, and some were set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permissions: Option<Owned>,
     /// Values byte by byte: they need not be text.
     attributes: BTreeMap<String, Vec<u8>>,
+}
+
+/// Mode in octal, owner and group.
+#[derive(Serialize)]
+struct Owned {
+    mode: String,
+    uid: u32,
+    gid: u32,
+}
+
+impl From<Permissions> for Owned {
+    fn from(Permissions { mode, uid, gid }: Permissions) -> Self {
+        Self { mode: format!("{mode:04o}"), uid, gid }
+    }
 }
 
 /// Runs `steady stat`.
@@ -54,8 +73,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut attributes = BTreeMap::new();
     let see = |key: &str, value: &[u8]| drop(attributes.insert(key.to_string(), value.to_vec()));
     volume.fs.attributes(stat.inode, see).map_err(|error| volume.fail(&path, error))?;
+    let permissions = volume.fs.permissions(stat.inode).map_err(|error| volume.fail(&path, error))?;
+    let target = if stat.kind == Kind::Symlink { Some(volume.read_link(stat.inode, &path)?) } else { None };
     volume.close(&arguments.chip)?;
-    let facts = Facts::new(&path, &stat, attributes);
+    let facts = Facts { target, permissions: permissions.map(Owned::from), ..Facts::new(&path, &stat, attributes) };
     if arguments.json { print_json(&facts) } else { print(&facts.text()) }
 }
 
@@ -63,18 +84,20 @@ impl Facts {
     fn new(path: &str, stat: &Stat, attributes: BTreeMap<String, Vec<u8>>) -> Self {
         Self {
             path: format!("/{}", path.trim_matches('/')),
-            kind: kind(is_directory(stat)),
+            kind: kind(stat.kind),
             size: stat.size,
             modified_ns: Some(stat.modified_ns).filter(|&ns| ns != 0),
             inode: stat.inode,
             parent: stat.parent,
             generation: stat.generation,
+            target: None,
+            permissions: None,
             attributes,
         }
     }
 
     fn text(&self) -> String {
-        let size = if self.kind == "file" { "Bytes" } else { "Entries" };
+        let size = if self.kind == "directory" { "Entries" } else { "Bytes" };
         let modified = match self.modified_ns {
             Some(ns) => time::format(ns) + " UTC",
             None => "-".to_string(),
@@ -90,6 +113,10 @@ impl Facts {
         ];
         let value = |bytes: &[u8]| printable(&String::from_utf8_lossy(bytes)).into_owned();
         let attributes = self.attributes.iter().map(|(key, bytes)| format!("Attribute {} = {}\n", printable(key), value(bytes)));
-        facts(own) + &attributes.collect::<String>()
+        let permissions = self.permissions.as_ref().map(|own| format!("{}, owner {}, group {}", own.mode, own.uid, own.gid));
+        let target = self.target.as_deref().map(|target| printable(target).into_owned());
+        let more = [("Names", target), ("Permissions", permissions)];
+        let more = more.into_iter().filter_map(|(name, value)| value.map(|value| (name, value)));
+        facts(own.into_iter().chain(more)) + &attributes.collect::<String>()
     }
 }

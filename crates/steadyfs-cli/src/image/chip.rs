@@ -4,6 +4,7 @@ use super::lock::Lock;
 use crate::Failure;
 use clap::Args;
 use std::path::Path;
+use std::time::{Duration, Instant};
 use steadyfs::Access;
 use steadyfs::media::{BlockIndex, Corrected, Failure as Fault, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_host::image::{Image, Shape};
@@ -16,7 +17,7 @@ use steadyfs_sim::{Chip as ProfiledChip, Counters, Metered, Profile, TimingChoic
 /// How an image is used.
 #[derive(Args, Debug, Clone, Default)]
 pub struct ChipOptions {
-    /// Let time pass as on this chip: a name (see `steady devices`) or a file in TOML
+    /// Count time as on this chip: a name (see `steady devices`) or a file in TOML
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub device: Option<String>,
     /// Tell on standard error what the chip did, and with --device the time that it takes
@@ -81,7 +82,7 @@ fn open_image(path: &Path, access: Access, profile: Option<&Profile>) -> Result<
 fn open_mtd(path: &Path, access: Access, profile: Option<&Profile>) -> Result<Chip, Failure> {
     refuse_profile(path, profile)?;
     let device = Mtd::open(path, access).map_err(|error| Failure::at(path.display(), error))?;
-    Ok(Chip { medium: Medium::Mtd(device), clock: Clock::Machine, _lock: None })
+    Ok(Chip { medium: Medium::Mtd(device), clock: Clock::Machine, busy_until: None, _lock: None })
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -100,6 +101,9 @@ pub fn refuse_profile(path: &Path, profile: Option<&Profile>) -> Result<(), Fail
     }
 }
 
+/// Time by which a chip may be late in real time and still catch up.
+const CATCH_UP: Duration = Duration::from_millis(2);
+
 /// Where a chip's time comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Clock {
@@ -116,6 +120,8 @@ pub enum Clock {
 pub struct Chip {
     medium: Medium,
     clock: Clock,
+    /// Until when the operations so far would have taken; nothing where nobody waits for that.
+    busy_until: Option<Instant>,
     _lock: Option<Lock>,
 }
 
@@ -132,7 +138,7 @@ impl Chip {
             Some(profile) => (image.with_profile(profile, TimingChoice::Typical)?, Clock::Device(profile.name.clone())),
             None => (image, Clock::None),
         };
-        Ok(Self { medium: Medium::Image(image), clock, _lock: Some(lock) })
+        Ok(Self { medium: Medium::Image(image), clock, busy_until: None, _lock: Some(lock) })
     }
 
     /// Makes an erased image of a profile's chip.
@@ -151,7 +157,27 @@ impl Chip {
             None => Mtd::open(path, Access::ReadWrite),
         };
         let device = opened.map_err(|error| Failure::at(path.display(), error))?;
-        Ok(Self { medium: Medium::Mtd(device), clock: Clock::Machine, _lock: None })
+        Ok(Self { medium: Medium::Mtd(device), clock: Clock::Machine, busy_until: None, _lock: None })
+    }
+
+    /// Lets every operation from now on take the time that it takes on the device.
+    pub fn take_real_time(&mut self) {
+        self.busy_until = Some(Instant::now());
+    }
+
+    /// Makes an operation, and waits until the device would have ended it where that was asked for.
+    fn operate<T>(&mut self, operation: impl FnOnce(&mut dyn Flash) -> T) -> T {
+        let before_ns = self.busy_until.map(|_| self.counters().time_ns);
+        let result = operation(self.flash_mut());
+        if let (Some(busy_until), Some(before_ns)) = (self.busy_until, before_ns) {
+            let now = Instant::now();
+            // Who sleeps too long makes up for it; what nobody asked for is not made up.
+            let begin = if now.saturating_duration_since(busy_until) > CATCH_UP { now } else { busy_until };
+            let end = begin + Duration::from_nanos(self.counters().time_ns - before_ns);
+            self.busy_until = Some(end);
+            std::thread::sleep(end.saturating_duration_since(now));
+        }
+        result
     }
 
     /// Where time comes from.
@@ -204,19 +230,19 @@ impl Flash for Chip {
     }
 
     fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Fault> {
-        self.flash_mut().read(page, data, tag)
+        self.operate(|flash| flash.read(page, data, tag))
     }
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Fault> {
-        self.flash_mut().read_tag(page, tag)
+        self.operate(|flash| flash.read_tag(page, tag))
     }
 
     fn corrected(&mut self) -> Corrected {
-        self.flash_mut().corrected()
+        self.operate(|flash| flash.corrected())
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Fault> {
-        self.flash_mut().program(page, data, tag)
+        self.operate(|flash| flash.program(page, data, tag))
     }
 
     fn can_copy(&self) -> bool {
@@ -224,29 +250,29 @@ impl Flash for Chip {
     }
 
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Fault> {
-        self.flash_mut().program_loaded(page, tag)
+        self.operate(|flash| flash.program_loaded(page, tag))
     }
 
     fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Fault> {
-        self.flash_mut().read_bytes(block, offset, data)
+        self.operate(|flash| flash.read_bytes(block, offset, data))
     }
     fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Fault> {
-        self.flash_mut().program_bytes(block, offset, data)
+        self.operate(|flash| flash.program_bytes(block, offset, data))
     }
     fn erase(&mut self, block: BlockIndex) -> Result<(), Fault> {
-        self.flash_mut().erase(block)
+        self.operate(|flash| flash.erase(block))
     }
 
     fn sync(&mut self) -> Result<(), Fault> {
-        self.flash_mut().sync()
+        self.operate(|flash| flash.sync())
     }
 
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Fault> {
-        self.flash_mut().is_bad(block)
+        self.operate(|flash| flash.is_bad(block))
     }
 
     fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Fault> {
-        self.flash_mut().mark_bad(block)
+        self.operate(|flash| flash.mark_bad(block))
     }
 }
 

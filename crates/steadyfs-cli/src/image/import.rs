@@ -7,7 +7,7 @@ use crate::Failure;
 use crate::progress::Progress;
 use std::fs::File as HostFile;
 use std::io::{self, Read};
-use steadyfs::{Error, File, InodeNumber, OpenOptions, Stat};
+use steadyfs::{Error, File, InodeNumber, OpenOptions, Permissions, Stat};
 
 /// Names under which files are written before they take the place of others.
 const DRAFTS: [&str; 4] = ["~0", "~1", "~2", "~3"];
@@ -21,11 +21,13 @@ pub struct Directory {
     pub path: String,
 }
 
-/// What to do with times and with files that are there.
+/// What to do with times, owners, and files that are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
     /// Files get the times that they have on the host; else that of the volume's clock.
     pub keeps_times: bool,
+    /// Owner and group of everything; else those that it has on the host.
+    pub owner: Option<(u32, u32)>,
     /// A file is there as a whole or not at all, whenever the command ends. A new image does not need this.
     pub is_atomic: bool,
 }
@@ -44,8 +46,11 @@ pub fn all(
         leave(volume, &mut open, source.depth + 1, mode)?;
         let (parent, _) = &open[open.len() - 1];
         if source.is_directory {
-            let made = directory(volume, parent, &source.name)?;
+            let made = directory(volume, parent, &source.name, source, mode)?;
             open.push((made, source.modified_ns));
+        } else if let Some(target) = &source.link {
+            let parent = parent.clone();
+            link(volume, source, target, &parent, &source.name, mode)?;
         } else {
             let parent = parent.clone();
             file(volume, source, &parent, &source.name, mode, progress)?;
@@ -67,11 +72,20 @@ fn leave(volume: &mut Volume<'_>, open: &mut Vec<(Directory, u64)>, count: usize
     Ok(())
 }
 
-/// Makes a directory, or takes the one that is there.
-pub fn directory(volume: &mut Volume<'_>, parent: &Directory, name: &str) -> Result<Directory, Failure> {
+/// Makes a directory with the permissions of that of the host, or takes the one that is there as it is.
+pub fn directory(
+    volume: &mut Volume<'_>,
+    parent: &Directory,
+    name: &str,
+    source: &Source,
+    mode: Mode,
+) -> Result<Directory, Failure> {
     let path = join(&parent.path, name);
     let inode = match volume.fs.create_dir((parent.inode, name)) {
-        Ok(inode) => inode,
+        Ok(inode) => {
+            own(volume, inode, source, mode).map_err(|error| volume.fail(&path, error))?;
+            inode
+        }
         Err(Error::Exists) => match child(volume, parent, name)? {
             Some(stat) if is_directory(&stat) => stat.inode,
             _ => return Err(volume.refuse(&path, "is a file; expected a directory, or nothing")),
@@ -79,6 +93,30 @@ pub fn directory(volume: &mut Volume<'_>, parent: &Directory, name: &str) -> Res
         Err(error) => return Err(volume.fail(&path, error)),
     };
     Ok(Directory { inode, path })
+}
+
+/// Gives something the permissions that it has on the host, where both have any.
+pub fn own(volume: &mut Volume<'_>, inode: InodeNumber, source: &Source, mode: Mode) -> Result<(), Error> {
+    let Some(own) = source.permissions.filter(|_| volume.fs.config().permissions) else { return Ok(()) };
+    let (uid, gid) = mode.owner.unwrap_or((own.uid, own.gid));
+    volume.fs.set_permissions(inode, Permissions { uid, gid, ..own })
+}
+
+/// Makes a symbolic link, in place of a file or link that is there.
+fn link(
+    volume: &mut Volume<'_>,
+    source: &Source,
+    target: &str,
+    parent: &Directory,
+    name: &str,
+    mode: Mode,
+) -> Result<(), Failure> {
+    let path = join(&parent.path, name);
+    if child(volume, parent, name)?.is_some_and(|stat| is_directory(&stat)) {
+        return Err(volume.refuse(&path, "is a directory; expected a link, or nothing"));
+    }
+    let (draft, inode) = draft(volume, parent, name, &path, mode, |volume, place| volume.fs.create_symlink(place, target))?;
+    settle(volume, source, inode, (parent, draft, name), mode)
 }
 
 /// What a directory of the volume has under a name.
@@ -104,7 +142,8 @@ pub fn file(
         return Err(volume.refuse(&path, "is a directory; expected a file, or nothing"));
     }
     let mut host = HostFile::open(&source.path).map_err(|error| Failure::at(source.path.display(), error))?;
-    let (draft, mut target) = draft(volume, parent, name, &path, mode)?;
+    let new = OpenOptions { create_new: true, ..OpenOptions::WRITE };
+    let (draft, mut target) = draft(volume, parent, name, &path, mode, |volume, place| volume.fs.open(place, new))?;
     let inode = target.inode();
     let copied = copy(volume, source, &mut host, &mut target, &path, progress);
     let closed = volume.fs.close(target).map_err(|error| volume.fail(&path, error));
@@ -118,24 +157,24 @@ pub fn file(
     copied
 }
 
-/// Creates what is written into: the file itself, or one of another name that takes its place when it is complete.
-fn draft(
+/// Creates a file or link: itself, or under another name from which it takes its place when it is complete.
+fn draft<T>(
     volume: &mut Volume<'_>,
     parent: &Directory,
     name: &str,
     path: &str,
     mode: Mode,
-) -> Result<(Option<&'static str>, File), Failure> {
-    let new = OpenOptions { create_new: true, ..OpenOptions::WRITE };
+    create: impl Fn(&mut Volume<'_>, (InodeNumber, &str)) -> Result<T, Error>,
+) -> Result<(Option<&'static str>, T), Failure> {
     if !mode.is_atomic {
-        let file = volume.fs.open((parent.inode, name), new).map_err(|error| volume.fail(path, error))?;
+        let file = create(volume, (parent.inode, name)).map_err(|error| volume.fail(path, error))?;
         return Ok((None, file));
     }
     if name.len() > usize::from(volume.fs.config().name_bytes_max) {
         return Err(volume.fail(path, Error::NameTooLong));
     }
     for draft in DRAFTS {
-        match volume.fs.open((parent.inode, draft), new) {
+        match create(volume, (parent.inode, draft)) {
             Ok(file) => return Ok((Some(draft), file)),
             Err(Error::Exists) => {}
             Err(error) => return Err(volume.fail(path, error)),
@@ -180,7 +219,7 @@ fn read_piece(host: &mut HostFile, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(done)
 }
 
-/// Gives a file that is complete its time, and its name.
+/// Gives a file that is complete its permissions, its time, and its name.
 fn settle(
     volume: &mut Volume<'_>,
     source: &Source,
@@ -188,7 +227,8 @@ fn settle(
     (parent, draft, name): (&Directory, Option<&str>, &str),
     mode: Mode,
 ) -> Result<(), Failure> {
-    let stamped = if mode.keeps_times { volume.fs.set_modified(inode, source.modified_ns) } else { Ok(()) };
+    let owned = own(volume, inode, source, mode);
+    let stamped = owned.and_then(|()| if mode.keeps_times { volume.fs.set_modified(inode, source.modified_ns) } else { Ok(()) });
     let named = stamped.and_then(|()| match draft {
         Some(draft) => volume.fs.rename((parent.inode, draft), (parent.inode, name)),
         None => Ok(()),

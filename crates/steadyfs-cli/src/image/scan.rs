@@ -4,11 +4,12 @@ use super::time;
 use crate::Failure;
 use std::fs;
 use std::path::{Path, PathBuf};
+use steadyfs::Permissions;
 
 /// Directories in each other that are looked at: links that are followed may lead in a circle.
 const DEPTH_MAX: usize = 256;
 
-/// A file or directory of the host.
+/// A file, directory or symbolic link of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// Where it is.
@@ -19,6 +20,10 @@ pub struct Source {
     pub depth: usize,
     /// Whether it is a directory.
     pub is_directory: bool,
+    /// What a symbolic link names.
+    pub link: Option<String>,
+    /// Mode, owner and group, where the host has them.
+    pub permissions: Option<Permissions>,
     /// Bytes of a file.
     pub size: u64,
     /// When it was changed last.
@@ -28,27 +33,40 @@ pub struct Source {
 /// Everything below a directory: each directory before what it holds, entries sorted by the bytes of their names.
 ///
 /// # Errors
-/// What a volume cannot hold is refused: links unless they are followed, devices and the like, and names that are not UTF-8.
+/// What a volume cannot hold is refused: devices and the like, and names that are not UTF-8. Links are followed, or taken as they are.
 pub fn below(directory: &Path, follow: bool) -> Result<Vec<Source>, Failure> {
     let mut found = Vec::new();
     descend(directory, follow, 0, &mut found)?;
     Ok(found)
 }
 
-/// One file or directory.
+/// One file, directory or link.
 pub fn one(path: &Path, name: String, follow: bool, depth: usize) -> Result<Source, Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure::at(path.display(), what);
     let look = if follow { fs::metadata(path) } else { fs::symlink_metadata(path) };
     let metadata = look.map_err(|error| fail(&error))?;
     let kind = metadata.file_type();
-    if kind.is_symlink() {
-        return Err(fail(&"is a symbolic link, which a volume cannot hold; --follow takes what it names"));
+    if !kind.is_file() && !kind.is_dir() && !kind.is_symlink() {
+        return Err(fail(&"is neither a file nor a directory nor a symbolic link, and a volume holds nothing else"));
     }
-    if !kind.is_file() && !kind.is_dir() {
-        return Err(fail(&"is neither a file nor a directory, and a volume holds nothing else"));
-    }
+    let link = match kind.is_symlink() {
+        true => Some(utf8(path, fs::read_link(path).map_err(|error| fail(&error))?.into_os_string())?),
+        false => None,
+    };
     let size = if kind.is_file() { metadata.len() } else { 0 };
-    Ok(Source { path: path.into(), name, depth, is_directory: kind.is_dir(), size, modified_ns: time::of_file(&metadata) })
+    let (permissions, modified_ns) = (permissions_of(&metadata), time::of_file(&metadata));
+    Ok(Source { path: path.into(), name, depth, is_directory: kind.is_dir(), link, permissions, size, modified_ns })
+}
+
+#[cfg(unix)]
+fn permissions_of(metadata: &fs::Metadata) -> Option<Permissions> {
+    use std::os::unix::fs::MetadataExt;
+    Some(Permissions { mode: (metadata.mode() & 0o7777) as u16, uid: metadata.uid(), gid: metadata.gid() })
+}
+
+#[cfg(not(unix))]
+fn permissions_of(_: &fs::Metadata) -> Option<Permissions> {
+    None
 }
 
 fn descend(directory: &Path, follow: bool, depth: usize, found: &mut Vec<Source>) -> Result<(), Failure> {
@@ -77,7 +95,8 @@ fn descend(directory: &Path, follow: bool, depth: usize, found: &mut Vec<Source>
 }
 
 fn utf8(path: &Path, name: std::ffi::OsString) -> Result<String, Failure> {
-    name.into_string().map_err(|_| Failure::at(path.display(), "has a name that is not UTF-8, as names in a volume are"))
+    name.into_string()
+        .map_err(|_| Failure::at(path.display(), "has a name, or names something, that is not UTF-8, as names in a volume are"))
 }
 
 /// The last name of a path of the host.

@@ -34,6 +34,9 @@ pub struct Settings {
     /// Bytes of a name at most
     #[arg(long, value_name = "BYTES", help_heading = VOLUME)]
     name_bytes_max: Option<u8>,
+    /// Keep no mode, owner and group of files: names of up to 64 bytes instead of 52 need no second entry of the file table
+    #[arg(long, help_heading = VOLUME)]
+    no_permissions: bool,
     /// Logical pages that one transaction may write
     #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
     transaction_pages: Option<u16>,
@@ -112,6 +115,7 @@ impl Settings {
             files_max: self.files_max.unwrap_or(usual.files_max),
             failures: self.failures.unwrap_or(usual.failures),
             name_bytes_max: self.name_bytes_max.unwrap_or(usual.name_bytes_max),
+            permissions: !self.no_permissions,
         };
         match config.check(geometry) {
             Ok(()) => Ok(config),

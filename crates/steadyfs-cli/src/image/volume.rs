@@ -80,7 +80,14 @@ impl<'m> Volume<'m> {
             (None, Error::Corrupt) => Failure::at(place, format!("{error}; `steady check` tells more")),
             (None, Error::NoSpace) => Failure::at(place, format!("{error}, which holds {}", self.room())),
             (None, Error::TooManyFiles) => {
-                Failure::at(place, format!("{error}: {}, names above 64 bytes counted twice", self.fs.usage().files_max))
+                let inline = if self.fs.config().permissions { 52 } else { 64 };
+                let most = self.fs.usage().files_max;
+                Failure::at(
+                    place,
+                    format!(
+                        "{error}: {most}, names above {inline} bytes counted twice; `steady format --files-max` sets how many"
+                    ),
+                )
             }
             (None, Error::NameTooLong) => Failure::at(place, format!("{error}: {} bytes", self.fs.config().name_bytes_max)),
             (None, _) => Failure::at(place, error),
@@ -136,6 +143,14 @@ impl<'m> Volume<'m> {
             offset += count as u64;
         }
         self.fs.close(file).map_err(|error| self.fail(path, error))
+    }
+
+    /// What a symbolic link names.
+    pub fn read_link(&mut self, inode: InodeNumber, path: &str) -> Result<String, Failure> {
+        let mut target = vec![0; self.fs.usage().logical_bytes as usize];
+        let bytes = self.fs.read_link(inode, &mut target).map_err(|error| self.fail(path, error))?;
+        target.truncate(bytes);
+        String::from_utf8(target).map_err(|_| self.refuse(path, "is a symbolic link to something that is not UTF-8"))
     }
 
     /// Commits, and gives the room of removed files back at once, so that it is free in what is told next. On a chip this is work for idle time.

@@ -57,13 +57,7 @@ impl Entry {
 
 impl<F: Flash> FileSystem<'_, F> {
     /// Makes an inode and its entry in a directory; `slot` is free for it.
-    pub(super) fn create(
-        &mut self,
-        directory: u32,
-        name: &str,
-        slot: Option<u32>,
-        what: Kind,
-    ) -> Result<(u32, Header), Error> {
+    pub(super) fn create(&mut self, directory: u32, name: &str, slot: Option<u32>, what: Kind) -> Result<(u32, Header), Error> {
         if self.space.used >= self.capacity() {
             return Err(Error::NoSpace);
         }
