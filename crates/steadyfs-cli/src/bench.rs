@@ -19,10 +19,10 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd")]
     device: String,
     /// Bytes of the chip to use, from its beginning [default: all]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size)]
     size: Option<u64>,
     /// Bytes of an erase block [default: those of the profile, or the smallest where that leaves fewer than 64 blocks]
-    #[arg(long, value_name = "SIZE", value_parser = erase_blocks())]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = erase_blocks())]
     erase_block: Option<u32>,
     /// Cases to measure, separated by commas [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = cases(), hide_possible_values = true)]
@@ -31,13 +31,13 @@ pub struct Arguments {
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
     /// Files of the cases create, open, stat, remove and of the mounts
-    #[arg(long, value_name = "COUNT", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     files: u32,
     /// Logical pages of a cache: what is written in pieces waits there until the page is whole, or a commit asks
-    #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1024))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1024))]
     cache: u32,
     /// Seed of places and orders; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
     numbers: Numbers,

@@ -18,10 +18,10 @@ pub struct Arguments {
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
     /// Files of the large directory, and steps of each kind [default: 10000, or as many as the volume holds]
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = clap::value_parser!(u32).range(1..))]
     files: Option<u32>,
     /// Seed of the order of files; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
     numbers: Numbers,

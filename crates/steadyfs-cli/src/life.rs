@@ -20,40 +20,40 @@ pub struct Arguments {
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
     /// Erase blocks
-    #[arg(long, value_name = "COUNT", default_value_t = 128, value_parser = clap::value_parser!(u32).range(16..=65_536))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 128, value_parser = clap::value_parser!(u32).range(16..=65_536))]
     blocks: u32,
     /// Pages of a block
-    #[arg(long, value_name = "COUNT", default_value_t = 32, value_parser = clap::value_parser!(u32).range(4..=256))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 32, value_parser = clap::value_parser!(u32).range(4..=256))]
     pages: u32,
     /// Erases that a block takes
-    #[arg(long, value_name = "COUNT", default_value_t = 3_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 3_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     endurance: u32,
     /// Percent by which the lives of blocks differ from the endurance at most
-    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=90))]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=90))]
     spread: u32,
     /// Percent of the blocks that die in a program instead of an erase
-    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100))]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100))]
     program_failures: u32,
     /// Years that pass while the erases are used up
-    #[arg(long, value_name = "YEARS", default_value_t = 5, value_parser = clap::value_parser!(u32).range(..=100))]
+    #[arg(long, value_name = "YEARS", allow_hyphen_values = true, default_value_t = 5, value_parser = clap::value_parser!(u32).range(..=100))]
     years: u32,
     /// Days after which everything is read by a scrub; 0 for never
-    #[arg(long, value_name = "DAYS", default_value_t = 30)]
+    #[arg(long, value_name = "DAYS", allow_hyphen_values = true, default_value_t = 30)]
     scrub_days: u32,
     /// Let no bits flip
     #[arg(long)]
     no_bit_errors: bool,
     /// Share of the usable space in use
-    #[arg(long, value_name = "SHARE", default_value = "80%", value_parser = parse_percent)]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
     fill: f64,
     /// What is written
     #[arg(long, default_value = "log", value_parser = workloads())]
     workload: Workload,
     /// Bytes of each write [default: 4KiB, or 64 in a log]
-    #[arg(long, value_name = "SIZE", value_parser = parse_write_size)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size)]
     write: Option<u64>,
     /// Seed of the workload and of the faults; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
     numbers: Numbers,
@@ -61,7 +61,8 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Writes until a call of the volume fails, and then compares everything that was committed. Blocks fail after their last erase; bits
-flip with wear, age and reads, and the ECC corrects 8 of 512 bytes. Workloads are those of `steady evaluate`.
+flip with wear, age and reads, and the ECC corrects 8 of 512 bytes. Workloads are those of `steady evaluate`. The defaults
+take some minutes; so much time passes on the chip as it takes to use it up.
 
 Example:
   steady life --spread 5 --json life.json";

@@ -10,7 +10,7 @@
 //! | `commands` | a file for each command on images |
 //! | `image` | what they have in common |
 //! | `evaluate`, `bench`, `costs`, `transactions`, `life`, `torture`, `replay`, `devices` | the other commands |
-//! | `output`, `progress` | where results go, and the bar |
+//! | `output`, `progress`, `interrupt` | where results go, the bar, and Ctrl-C |
 
 mod bench;
 mod commands;
@@ -18,6 +18,7 @@ mod costs;
 mod devices;
 mod evaluate;
 mod image;
+mod interrupt;
 mod life;
 mod output;
 mod progress;
@@ -131,6 +132,14 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> Result<(), Failure> {
+    // A mount has its own way to end.
+    #[cfg(target_os = "linux")]
+    let is_mount = matches!(command, Command::Mount(_));
+    #[cfg(not(target_os = "linux"))]
+    let is_mount = false;
+    if !is_mount {
+        interrupt::catch();
+    }
     match command {
         Command::Format(arguments) => commands::format::run(&arguments),
         Command::Ls(arguments) => commands::ls::run(&arguments),

@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use crate::image::names::{is_unprintable, printable};
+use crate::interrupt;
 use clap::Args;
 use serde::Serialize;
 use std::fmt::Display;
@@ -96,7 +97,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Writes bytes to standard output, as [`print()`] does.
 pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
-    match output.write_all(bytes).and_then(|()| output.flush()) {
+    match interrupt::write(|| output.write_all(bytes).and_then(|()| output.flush())) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::writing("standard output", &error)),
         _ => Ok(()),
     }
@@ -104,7 +105,7 @@ pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
 
 /// Writes a file.
 pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|error| Failure::writing(path.display(), &error))
+    interrupt::write(|| fs::write(path, text)).map_err(|error| Failure::writing(path.display(), &error))
 }
 
 #[cfg(test)]

@@ -19,16 +19,16 @@ pub struct Arguments {
     #[arg(value_name = "TRACE.csv")]
     trace: PathBuf,
     /// Bytes of each write
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_write_size)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "4KiB", value_parser = parse_write_size)]
     write: u64,
     /// Input rate, such as 500kB/s; may be repeated [default: 100kB/s, 500kB/s, 1MB/s and 2MB/s]
-    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = parse_rate)]
     rate: Vec<u64>,
     /// Unit of the times when the header names none: ns, us, ms or s
     #[arg(long)]
     unit: Option<TimeUnit>,
     /// Tell the highest rate for a buffer of this size
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size)]
     buffer: Option<u64>,
     #[command(flatten)]
     outputs: Outputs,

@@ -19,13 +19,13 @@ pub struct Arguments {
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
     /// Microseconds that the device takes to empty its own cache, once for each commit
-    #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=3_600_000_000))]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=3_600_000_000))]
     flush_us: u64,
     /// Bytes written to each file
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_write_size)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "4KiB", value_parser = parse_write_size)]
     write: u64,
     /// Number of files
-    #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
     files: u32,
     #[command(flatten)]
     numbers: Numbers,

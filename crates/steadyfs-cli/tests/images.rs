@@ -350,13 +350,13 @@ fn an_image_that_somebody_writes_is_left_alone() {
     let file = fs::File::open(bench.path("i.img")).unwrap();
     flock(&file, FlockOperation::LockShared).unwrap();
     bench.ok("ls i.img");
-    let error = "i.img: another process uses the image; expected that none uses it";
+    let error = "i.img: another process uses the image; expected it to be free";
     assert_eq!(
         (bench.fails("mkdir i.img d").as_str(), bench.fails("format i.img --force --device nand.toml").as_str()),
         (error, error)
     );
     flock(&file, FlockOperation::LockExclusive).unwrap();
-    assert_eq!(bench.fails("ls i.img"), "i.img: another process uses the image; expected that none writes it");
+    assert_eq!(bench.fails("ls i.img"), "i.img: another process changes the image; expected it to be free");
 }
 
 #[test]

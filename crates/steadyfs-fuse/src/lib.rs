@@ -37,15 +37,15 @@
 //! mount: volumes that are never mounted for a month need [`scrub`](steadyfs::FileSystem::scrub) (`steady scrub`) now and then.
 //!
 //! # What is left out
-//! - **Owners and permissions.** Files belong to the user who mounts, as `0644`, directories as `0755`; `chmod` and `chown` to
-//!   anything else say `EPERM`.
-//! - **Links and special files.** `link`, `symlink` and `mknod` of anything but a file say `EPERM`.
+//! - **Owners and permissions** on a volume that does not [keep them](steadyfs::Config::permissions): files belong to the user who mounts, as
+//!   `0644`, directories as `0755`; `chmod` and `chown` to anything else say `EPERM`, or are [ignored](Options::quiet_permissions).
+//! - **Hard links and special files.** `link`, and `mknod` of anything but a file, say `EPERM`.
 //! - **Times** other than that of modification: those of access and change are answered with it and not kept.
 //! - **Names** that are not UTF-8 (`EILSEQ`), and `RENAME_EXCHANGE` (`EINVAL`). Names with `/` or NUL, `.` and `..`, which only a
 //!   damaged volume has, are not listed.
 //! - **Attributes** outside `user.`, and more than 248 bytes of them on one file (`ENOSPC`). `user.x` is the attribute `x` of the
 //!   volume.
-//! - **Holes**: they take no room, but are not reported; `st_blocks` is the size, rounded up. `fallocate` keeps room and does
+//! - **Holes** are told (`st_blocks`, `SEEK_HOLE`, `SEEK_DATA`) and not made in what was written: `fallocate` keeps room and does
 //!   nothing else; punching and collapsing say `EOPNOTSUPP`.
 //!
 //! `mmap`, shared and private, and locks work as on other file systems, for programs such as databases. Only the process that serves the

@@ -256,7 +256,7 @@ impl Evaluation {
         if let Some(IdleResult { without, .. }) = &self.idle {
             rows.push(row("without", &[without.mean_us, without.p50_us, without.p99_us, without.p999_us, without.max_us]));
         }
-        let mut floor = row("the floor", &[self.floor.mean_us, self.floor.max_us]);
+        let mut floor = row("chip's limit", &[self.floor.mean_us, self.floor.max_us]);
         let max = floor.pop();
         floor.resize(5, String::new());
         floor.extend(max);
@@ -272,8 +272,8 @@ impl Evaluation {
         let rate = format_rate(self.throughput_bytes_per_s);
         // The floor has no idle time: a share of it would compare what is not alike.
         let throughput = match self.idle {
-            Some(_) => format!("{rate} in bursts; the floor without idle time {floor_rate}"),
-            None => format!("{rate}, {} of the floor ({floor_rate})", format_percent(self.share_of_floor())),
+            Some(_) => format!("{rate} in bursts; the limit of the chip without idle time {floor_rate}"),
+            None => format!("{rate}, {} of the limit of the chip ({floor_rate})", format_percent(self.share_of_floor())),
         };
         let operations = format!(
             "{} reads, {} programs, {} erases",
@@ -434,7 +434,9 @@ pub(crate) mod tests {
     fn table_fits_into_80_columns_and_names_everything() {
         let text = Evaluation::of(&measured(), &[500_000, 1_000_000, 100_000_000]).unwrap().to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        for part in ["mt29f1g01abafd", "p99.9", "bound", "of the floor", "2.06 per data page", "11.4 KiB", "—", "16.000 ms"] {
+        for part in
+            ["mt29f1g01abafd", "p99.9", "bound", "of the limit of the chip", "2.06 per data page", "11.4 KiB", "—", "16.000 ms"]
+        {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

@@ -15,7 +15,7 @@
 //! use steadyfs_lab::torture::{self, Options, Workload};
 //!
 //! let options = Options { workloads: vec![Workload::Log], cuts: Some(100), ..Options::default() };
-//! let summary = torture::run(&options, None, &|_| {}).unwrap();
+//! let summary = torture::run(&options, None, &|_| true).unwrap();
 //! assert!(summary.tally.cuts >= 100 && summary.tally.failures.is_empty());
 //! ```
 

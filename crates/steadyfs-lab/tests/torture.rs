@@ -8,7 +8,7 @@ fn options(workload: Workload) -> Options {
 }
 
 fn run(options: &Options) -> torture::Summary {
-    torture::run(options, None, &|_| {}).unwrap()
+    torture::run(options, None, &|_| true).unwrap()
 }
 
 #[test]
@@ -67,8 +67,8 @@ fn work_goes_on_where_it_was_interrupted() {
     let _ = std::fs::remove_file(&path);
     let whole = Options { steps: Some(3), threads: 2, ..Options::default() };
     let short = Options { cuts: Some(1), ..whole.clone() };
-    let first = torture::run(&short, Some(&path), &|_| {}).unwrap();
-    let second = torture::run(&whole, Some(&path), &|_| {}).unwrap();
+    let first = torture::run(&short, Some(&path), &|_| true).unwrap();
+    let second = torture::run(&whole, Some(&path), &|_| true).unwrap();
     assert_eq!(second.complete, Some(true));
     assert!(first.tally.cuts > 0 && first.tally.cuts < second.tally.cuts, "{first}");
     let undisturbed = run(&whole);
@@ -78,7 +78,7 @@ fn work_goes_on_where_it_was_interrupted() {
 
 #[test]
 fn empty_options_are_refused_with_what_was_expected() {
-    let refused = |options: &Options| torture::run(options, None, &|_| {}).unwrap_err().to_string();
+    let refused = |options: &Options| torture::run(options, None, &|_| true).unwrap_err().to_string();
     assert_eq!(refused(&Options { threads: 0, ..Options::default() }), "no threads: expected at least one");
     assert_eq!(refused(&Options { workloads: Vec::new(), ..Options::default() }), "no workload: expected at least one");
 }

@@ -221,6 +221,15 @@ pub enum MountError {
         /// Bad blocks allowed.
         allowed: u32,
     },
+    /// The blocks that a volume needs for itself are bad: the first one, or too many of the first 65.
+    OwnBlocksBad {
+        /// Good blocks among those for the ring of roots.
+        found: u32,
+        /// How many it needs.
+        needed: u32,
+        /// Whether the first block is good.
+        first_is_good: bool,
+    },
     /// No root can be read although there is a superblock.
     NoRoot,
     /// Reading or writing failed.
@@ -241,7 +250,18 @@ impl fmt::Display for MountError {
             }
             MountError::MemoryTooSmall { needed, given } => write!(f, "the buffer has {given} bytes, {needed} are needed"),
             MountError::Config(rule) => rule.fmt(f),
-            MountError::TooManyBadBlocks { found, allowed } => write!(f, "{found} blocks are bad, {allowed} are allowed"),
+            MountError::TooManyBadBlocks { found, allowed } => {
+                write!(f, "{found} blocks are bad; bad_blocks_max allows {allowed}")
+            }
+            MountError::OwnBlocksBad { first_is_good: false, .. } => {
+                f.write_str("the first block is bad; a volume needs it for its superblock")
+            }
+            MountError::OwnBlocksBad { found, needed, .. } => {
+                write!(
+                    f,
+                    "{found} of the first 65 blocks are good beside those of the superblocks; the ring of roots needs {needed}"
+                )
+            }
             MountError::NoRoot => f.write_str("there is a superblock, but no root that can be read"),
             MountError::Volume(error) => error.fmt(f),
         }

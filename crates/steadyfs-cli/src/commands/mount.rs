@@ -39,7 +39,7 @@ pub struct Arguments {
     #[arg(long, value_name = "EVENTS", default_value = "timed", value_parser = events())]
     commit_on: Events,
     /// How long a change waits for a commit, where it is timed, in milliseconds
-    #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "MS", allow_hyphen_values = true, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     commit_interval: u64,
     /// Count the time that this chip takes: a name (see `steady devices`) or a file in TOML
     #[arg(long, value_name = "NAME|FILE.toml")]

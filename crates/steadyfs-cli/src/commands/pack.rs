@@ -32,7 +32,7 @@ pub struct Arguments {
     #[command(flatten)]
     settings: Settings,
     /// Time of all files in seconds since 1970, or `files`: each its own [default: SOURCE_DATE_EPOCH, else none]
-    #[arg(long, value_name = "SECONDS|files")]
+    #[arg(long, value_name = "SECONDS|files", allow_hyphen_values = true)]
     mtime: Option<Stamp>,
     /// Owner and group of all files as UID:GID, or `files`: each its own
     #[arg(long, value_name = "UID:GID|files", default_value = "0:0")]

@@ -44,11 +44,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 fn look(volume: &mut Volume<'_>, path: &str, arguments: &Arguments) -> Result<Stat, Failure> {
     let stat = volume.stat(path)?;
-    if is_directory(&stat) && !arguments.recursive {
-        return Err(volume.refuse(path, "is a directory; -r removes it with all that it holds"));
-    }
     if last_name(path).is_none() {
         return Err(volume.refuse(path, "has no name to be removed; expected a file or directory below the root"));
+    }
+    if is_directory(&stat) && !arguments.recursive {
+        return Err(volume.refuse(path, "is a directory; -r removes it with all that it holds"));
     }
     Ok(stat)
 }

@@ -15,16 +15,16 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd")]
     device: String,
     /// Share of the usable space in use
-    #[arg(long, value_name = "SHARE", default_value = "80%", value_parser = parse_percent)]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
     fill: f64,
     /// Number of accesses to measure
-    #[arg(long, value_name = "COUNT", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
     accesses: u64,
     /// Bytes of each write [default: 4KiB, or 64 in a log]
-    #[arg(long, value_name = "SIZE", value_parser = parse_write_size)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size)]
     write: Option<u64>,
     /// Input rate to compute the buffer for; may be repeated [default: 100kB/s, 500kB/s, 1MB/s and 2MB/s]
-    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = parse_rate)]
     rate: Vec<u64>,
     /// Times of the simulated chip
     #[arg(long, default_value = "typical", value_parser = timings())]
@@ -33,13 +33,13 @@ pub struct Arguments {
     #[arg(long, default_value = "random", value_parser = workloads())]
     workload: Workload,
     /// Seed of the workload; the same seed gives the same run
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
     seed: u64,
     /// Idle time before each burst, such as 20ms: the volume works ahead in it, and never longer
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration)]
     idle: Option<u64>,
     /// Bytes of a burst [default: 256KiB]
-    #[arg(long, value_name = "SIZE", value_parser = parse_write_size, requires = "idle")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size, requires = "idle")]
     burst: Option<u64>,
     /// Write the access times as CSV, which `steady replay` reads
     #[arg(long, value_name = "FILE.csv")]

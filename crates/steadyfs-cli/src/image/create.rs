@@ -6,6 +6,7 @@ use super::lock::Lock;
 use super::settings::Settings;
 use super::volume::Memory;
 use crate::Failure;
+use crate::interrupt;
 #[cfg(target_os = "linux")]
 use crate::progress::Progress;
 use std::fs;
@@ -56,6 +57,7 @@ impl Draft {
         let mut name = target.file_name().unwrap_or_default().to_os_string();
         name.push(format!(".{}.part", std::process::id()));
         let path = target.with_file_name(name);
+        interrupt::remember(&path);
         let chip = Chip::create(&path, &shape, &profile)
             .map_err(|Failure(text)| Failure(text.replacen(&path.display().to_string(), &target.display().to_string(), 1)))?;
         Ok((Self { path, target, _old: old, is_device: false, is_finished: false }, chip))
@@ -125,5 +127,6 @@ impl Drop for Draft {
         if !self.is_device && !self.is_finished {
             let _ = fs::remove_file(&self.path);
         }
+        interrupt::forget(&self.path);
     }
 }

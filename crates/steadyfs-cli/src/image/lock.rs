@@ -19,8 +19,8 @@ impl Lock {
     pub fn take(path: &Path, access: Access) -> Result<Self, Failure> {
         let Ok(file) = File::open(path) else { return Ok(Self { _file: None }) };
         if is_held_by_others(&file, access) {
-            let expected = if access == Access::ReadWrite { "uses" } else { "writes" };
-            return Err(Failure::at(path.display(), format!("another process uses the image; expected that none {expected} it")));
+            let what = if access == Access::ReadWrite { "uses" } else { "changes" };
+            return Err(Failure::at(path.display(), format!("another process {what} the image; expected it to be free")));
         }
         Ok(Self { _file: Some(file) })
     }

@@ -50,7 +50,10 @@ pub fn one(path: &Path, name: String, follow: bool, depth: usize) -> Result<Sour
         return Err(fail(&"is neither a file nor a directory nor a symbolic link, and a volume holds nothing else"));
     }
     let link = match kind.is_symlink() {
-        true => Some(utf8(path, fs::read_link(path).map_err(|error| fail(&error))?.into_os_string())?),
+        true => {
+            let target = fs::read_link(path).map_err(|error| fail(&error))?.into_os_string();
+            Some(target.into_string().map_err(|_| fail(&"names something that is not UTF-8, as links in a volume do"))?)
+        }
         false => None,
     };
     let size = if kind.is_file() { metadata.len() } else { 0 };
@@ -95,8 +98,7 @@ fn descend(directory: &Path, follow: bool, depth: usize, found: &mut Vec<Source>
 }
 
 fn utf8(path: &Path, name: std::ffi::OsString) -> Result<String, Failure> {
-    name.into_string()
-        .map_err(|_| Failure::at(path.display(), "has a name, or names something, that is not UTF-8, as names in a volume are"))
+    name.into_string().map_err(|_| Failure::at(path.display(), "has a name that is not UTF-8, as names in a volume are"))
 }
 
 /// The last name of a path of the host.

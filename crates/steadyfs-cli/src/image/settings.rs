@@ -20,43 +20,43 @@ pub struct Settings {
     #[arg(long)]
     pub force: bool,
     /// A block of the target chip that is bad; may be repeated (NAND)
-    #[arg(long, value_name = "BLOCK", help_heading = CHIP)]
+    #[arg(long, value_name = "BLOCK", allow_hyphen_values = true, help_heading = CHIP)]
     pub bad_block: Vec<u32>,
     /// Bytes of a page on NOR [default: 512]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = CHIP)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = CHIP)]
     pub page_bytes: Option<u32>,
     /// Bytes of an erase block on NOR [default: that of the device]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = CHIP)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = CHIP)]
     pub block_bytes: Option<u32>,
     /// Files and directories that the volume can hold
-    #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
     files_max: Option<u32>,
     /// Bytes of a name at most
-    #[arg(long, value_name = "BYTES", help_heading = VOLUME)]
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = VOLUME)]
     name_bytes_max: Option<u8>,
     /// Keep no mode, owner and group of files: names of up to 64 bytes instead of 52 need no second entry of the file table
     #[arg(long, help_heading = VOLUME)]
     no_permissions: bool,
     /// Logical pages that one transaction may write
-    #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
     transaction_pages: Option<u16>,
     /// Blocks that may be bad before the volume is used up
-    #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
     bad_blocks_max: Option<u16>,
     /// Program failures that one call survives
-    #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
     failures: Option<u8>,
     /// Program pages of a logical page
-    #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
     unit_pages: Option<u16>,
     /// Changes of the map that are kept in RAM
-    #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
     overlay_entries: Option<u16>,
     /// Programs between two roots
-    #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
     checkpoint_programs: Option<u16>,
     /// Largest difference between the erase counts of two blocks
-    #[arg(long, value_name = "COUNT", help_heading = VOLUME)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
     wear_spread: Option<u8>,
 }
 

@@ -25,15 +25,6 @@ const FEW: u32 = 100;
 /// Files and directories beside those counted: directories, the log, the large file, attributes of the few.
 const BESIDES: u32 = 2 * FEW + 16;
 
-/// Mean programs and reads that rows are held against.
-const BARS: [(&str, Option<f64>, Option<f64>); 6] = [
-    (CREATE, Some(2.2), Some(8.0)),
-    (OPEN_AGAIN, None, Some(3.0)),
-    (STAT, None, Some(6.0)),
-    (RENAME_FEW, Some(1.3), Some(8.0)),
-    (RENAME_MANY, Some(1.3), Some(8.0)),
-    (REMOVE, Some(1.5), None),
-];
 const CREATE: &str = "create 50 B";
 const OPEN: &str = "open";
 const OPEN_AGAIN: &str = "open again";
@@ -112,15 +103,8 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, C> {
             act(&mut step, &mut self.fs, index)?;
             tally.note(&step);
         }
-        self.push(tally.row(name));
+        self.rows.push(tally.row(name));
         Ok(())
-    }
-
-    fn push(&mut self, mut row: CallCost) {
-        if let Some((_, programs, reads)) = BARS.iter().find(|(name, ..)| *name == row.call) {
-            (row.programs_bar, row.reads_bar) = (*programs, *reads);
-        }
-        self.rows.push(row);
     }
 
     /// A call that is held to its bound and not part of a row.
@@ -180,7 +164,7 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, C> {
             again.note(&second);
             Ok(())
         })?;
-        self.push(again.row(OPEN_AGAIN));
+        self.rows.push(again.row(OPEN_AGAIN));
         Ok(())
     }
 
@@ -392,7 +376,6 @@ mod tests {
             let only_reads = [OPEN, OPEN_AGAIN, STAT, LIST, READ].contains(&row.call.as_str());
             assert_eq!(only_reads, row.programs_mean == 0.0, "{row:?}");
         }
-        assert_eq!(rows.iter().filter(|row| row.programs_bar.is_some() || row.reads_bar.is_some()).count(), BARS.len());
     }
 
     #[test]

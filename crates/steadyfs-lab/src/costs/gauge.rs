@@ -96,8 +96,6 @@ impl Tally {
             mean_us: mean(self.sum.time_ns) / 1e3,
             max_us: self.most.time_ns as f64 / 1e3,
             bound_us: self.bound_ns as f64 / 1e3,
-            programs_bar: None,
-            reads_bar: None,
         }
     }
 }

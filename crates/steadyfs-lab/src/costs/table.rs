@@ -5,11 +5,6 @@ use crate::units::{format_count, format_duration, format_size};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Time of a copy beside that of its bytes, at most.
-const RATIO_BAR: f64 = 1.15;
-/// Time of a mount in microseconds, at most.
-const MOUNT_BAR_US: f64 = 20_000.0;
-
 const COPY_NOTES: &str = "\
 Time: mount of an empty volume, copy and unmount. Raw: programming the bytes alone. Erased: the ratio to erasing and
 programming. Blocks: as a format finds them, or erased by idle work before. Pages: those that a transaction may write, a setting.
@@ -41,10 +36,6 @@ pub struct CallCost {
     pub max_us: f64,
     /// Largest bound of a step in microseconds.
     pub bound_us: f64,
-    /// Mean programs that are wanted at most.
-    pub programs_bar: Option<f64>,
-    /// Mean reads that are wanted at most.
-    pub reads_bar: Option<f64>,
 }
 
 /// When a copy is committed, beside where a transaction is full.
@@ -129,20 +120,6 @@ pub struct Costs {
     pub copies: Vec<CopyCost>,
 }
 
-/// A bar, marked where it is missed.
-fn bar(mean: f64, bar: Option<f64>) -> String {
-    match bar {
-        None => String::new(),
-        Some(bar) if mean <= bar => format!("≤ {bar}"),
-        Some(bar) => format!("> {bar} !"),
-    }
-}
-
-/// A value, marked where it misses its bar.
-fn marked(value: String, holds: bool) -> String {
-    if holds { value } else { format!("{value} !") }
-}
-
 fn duration(us: f64) -> String {
     format_duration(us * 1e3)
 }
@@ -153,10 +130,8 @@ impl CallCost {
             self.call.clone(),
             format!("{:.2}", self.programs_mean),
             self.programs_max.to_string(),
-            bar(self.programs_mean, self.programs_bar),
             format!("{:.1}", self.reads_mean),
             self.reads_max.to_string(),
-            bar(self.reads_mean, self.reads_bar),
             duration(self.mean_us),
             duration(self.max_us),
             duration(self.bound_us),
@@ -183,9 +158,9 @@ impl CopyCost {
             self.erases.to_string(),
             duration(self.total_us),
             duration(self.raw_us),
-            marked(format!("{:.3}", self.ratio), self.ratio <= RATIO_BAR),
+            format!("{:.3}", self.ratio),
             format!("{:.3}", self.ratio_with_erases),
-            marked(duration(mount_us), mount_us <= MOUNT_BAR_US),
+            duration(mount_us),
         ]
     }
 }
@@ -195,7 +170,7 @@ impl fmt::Display for Costs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let files = format_count(self.files.into());
         writeln!(f, "{}\n{files} steps of each kind, {} timing, seed {}\n", self.device, self.timing, self.seed)?;
-        let head = ["Call", "programs", "max", "bar", "reads", "max", "bar", "mean", "max", "bound"];
+        let head = ["Call", "programs", "max", "reads", "max", "mean", "max", "bound"];
         let mut rows = vec![head.map(String::from).to_vec()];
         rows.extend(self.calls.iter().map(CallCost::cells));
         let mut align = vec![Align::Left];
@@ -213,7 +188,7 @@ impl fmt::Display for Costs {
         let mut align = vec![Align::Left, Align::Left, Align::Left];
         align.resize(head.len(), Align::Right);
         writeln!(f, "{}", table(&rows, &align))?;
-        writeln!(f, "{COPY_NOTES}\nBars: ratio {RATIO_BAR}, mount {}; ! where one is missed.", duration(MOUNT_BAR_US))
+        writeln!(f, "{COPY_NOTES}")
     }
 }
 
@@ -234,8 +209,6 @@ mod tests {
             mean_us: 900.0,
             max_us: 4_000.0,
             bound_us: 99_000.0,
-            programs_bar: Some(2.2),
-            reads_bar: Some(8.0),
         };
         let copy = CopyCost {
             files: 35,
@@ -275,10 +248,10 @@ mod tests {
     }
 
     #[test]
-    fn table_shows_bars_and_marks_those_that_are_missed() {
+    fn table_shows_every_number_of_a_row() {
         let text = costs().to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 140), "{text}");
-        for part in ["> 2.2 !", "≤ 8", "99.000 ms", "35: 5.4 MB", "1.072 ", "21.000 ms !", "each file"] {
+        for part in ["2.30", "7.9", "99.000 ms", "35: 5.4 MB", "1.072 ", "21.000 ms", "each file"] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

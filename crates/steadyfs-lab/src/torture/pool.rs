@@ -26,11 +26,11 @@ pub struct Progress {
 /// What an item gave: its number, the tally, whether it came to its end.
 type Done = (u64, Tally, bool);
 
-/// Tortures, on all threads. With `resume`, what was done is kept in that file, and work goes on from there.
+/// Tortures, on all threads, as long as `tell` returns that it is to go on. With `resume`, what was done is kept in that file, and work goes on from there.
 ///
 /// # Errors
 /// The options are empty, or the file is of other options or cannot be read or written.
-pub fn run(options: &Options, resume: Option<&Path>, tell: &dyn Fn(Progress)) -> Result<Summary, BadInput> {
+pub fn run(options: &Options, resume: Option<&Path>, tell: &dyn Fn(Progress) -> bool) -> Result<Summary, BadInput> {
     options.check()?;
     let mut pool = Pool::new(options, State::load(resume, options)?);
     let over = AtomicBool::new(pool.is_over());
@@ -80,7 +80,12 @@ impl<'o> Pool<'o> {
     }
 
     /// Takes what the threads send until they have all ended.
-    fn collect(&mut self, receiver: &mpsc::Receiver<Done>, over: &AtomicBool, tell: &dyn Fn(Progress)) -> Result<(), BadInput> {
+    fn collect(
+        &mut self,
+        receiver: &mpsc::Receiver<Done>,
+        over: &AtomicBool,
+        tell: &dyn Fn(Progress) -> bool,
+    ) -> Result<(), BadInput> {
         let mut result = Ok(());
         loop {
             match receiver.recv_timeout(TELL_EVERY) {
@@ -92,10 +97,10 @@ impl<'o> Pool<'o> {
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
-            if self.is_over() || result.is_err() {
+            let goes_on = tell(self.progress());
+            if self.is_over() || !goes_on || result.is_err() {
                 over.store(true, Ordering::Relaxed);
             }
-            tell(self.progress());
         }
         result.and(self.state.save(true))
     }

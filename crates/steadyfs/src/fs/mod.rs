@@ -148,7 +148,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// One look at the mark of each block and one read, about ten erases, a few programs.
     ///
     /// # Errors
-    /// [`MountError::Config`], [`MountError::MemoryTooSmall`], [`MountError::TooManyBadBlocks`], [`MountError::Volume`].
+    /// [`MountError::Config`], [`MountError::MemoryTooSmall`], [`MountError::TooManyBadBlocks`], [`MountError::OwnBlocksBad`], [`MountError::Volume`].
     pub fn format(flash: F, config: &Config, memory: &mut [u8]) -> Result<F, MountError> {
         Store::format(flash, config, memory)
     }
@@ -248,7 +248,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     pub fn usage(&self) -> Usage {
         let logical_bytes = self.store.layout().logical_bytes;
         let bytes = |pages: u32| u64::from(pages) * u64::from(logical_bytes);
-        let (usable, free) = (self.capacity_empty(), self.capacity().saturating_sub(self.space.used));
+        let usable = self.capacity_empty();
+        let free = self.capacity().min(usable).saturating_sub(self.space.used);
         Usage {
             usable_bytes: bytes(usable),
             used_bytes: bytes(usable - free),

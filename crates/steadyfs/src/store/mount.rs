@@ -136,10 +136,14 @@ impl<'m, F: Flash> Store<'m, F> {
             }
         }
         let (found, allowed) = (self.blocks.count(State::Bad), u32::from(config.bad_blocks_max));
-        if found > allowed || taken < ring_count || self.blocks.state(0) != State::Reserved {
-            return Err(MountError::TooManyBadBlocks { found, allowed });
+        let first_is_good = self.blocks.state(0) == State::Reserved;
+        match () {
+            () if !first_is_good || taken < ring_count => {
+                Err(MountError::OwnBlocksBad { found: taken, needed: ring_count, first_is_good })
+            }
+            () if found > allowed => Err(MountError::TooManyBadBlocks { found, allowed }),
+            () => Ok(()),
         }
-        Ok(())
     }
 
     /// Finds a superblock; `memory` is used as a page buffer. The second copy lies in the first good block after block 0.

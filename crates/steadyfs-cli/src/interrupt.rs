@@ -1,0 +1,94 @@
+//! Ctrl-C and SIGTERM in commands that take long: what was found so far is printed where that says something, and else a line that says what was
+//! not finished. The exit code is 128 and the number of the signal, as shells expect: 130 or 143.
+
+use indicatif::ProgressBar;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The signal that came; 0 while there was none.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+/// Held while a result is written, which is then written as a whole.
+static OUTPUT: Mutex<()> = Mutex::new(());
+/// What is under way.
+static WORK: Mutex<Work> = Mutex::new(Work { bar: None, drafts: Vec::new(), ends_itself: false });
+
+struct Work {
+    bar: Option<ProgressBar>,
+    /// Files that are not complete.
+    drafts: Vec<PathBuf>,
+    /// The command looks at [`signal`] and ends by itself.
+    ends_itself: bool,
+}
+
+fn work() -> MutexGuard<'static, Work> {
+    WORK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The signal that asked the command to end, if one did.
+pub fn signal() -> Option<i32> {
+    Some(SIGNAL.load(Ordering::Relaxed)).filter(|&signal| signal != 0)
+}
+
+/// Lets the command end by itself: it looks at [`signal`]. A second signal ends it at once.
+pub fn ends_itself() {
+    work().ends_itself = true;
+}
+
+/// Names the bar that tells how far the command is.
+pub fn show(bar: &ProgressBar) {
+    work().bar = Some(bar.clone());
+}
+
+/// A file that is removed if the command is interrupted.
+pub fn remember(draft: &Path) {
+    work().drafts.push(draft.into());
+}
+
+/// The file is complete, or was removed.
+pub fn forget(draft: &Path) {
+    work().drafts.retain(|path| path != draft);
+}
+
+/// Writes a result: an interruption waits until it is written.
+pub fn write<T>(write: impl FnOnce() -> T) -> T {
+    let _guard = OUTPUT.lock().unwrap_or_else(PoisonError::into_inner);
+    write()
+}
+
+/// Catches signals from now on.
+#[cfg(unix)]
+pub fn catch() {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    // Without it the command ends as others do.
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            let is_first = SIGNAL.swap(signal, Ordering::Relaxed) == 0;
+            if is_first && work().ends_itself {
+                continue;
+            }
+            end(signal);
+        }
+    });
+}
+
+#[cfg(not(unix))]
+pub fn catch() {}
+
+/// Ends the command now.
+#[cfg(unix)]
+fn end(signal: i32) -> ! {
+    let _guard = OUTPUT.lock().unwrap_or_else(PoisonError::into_inner);
+    let work = work();
+    let how_far = work.bar.as_ref().map(|bar| {
+        let (percent, phase) = (bar.position() * 100 / bar.length().unwrap_or(1).max(1), bar.message());
+        bar.finish_and_clear();
+        if phase.is_empty() { format!(", {percent} % done") } else { format!(", {percent} % done ({phase})") }
+    });
+    for draft in &work.drafts {
+        let _ = std::fs::remove_file(draft);
+    }
+    eprintln!("interrupted{}: the command was not finished", how_far.unwrap_or_default());
+    std::process::exit(128 + signal)
+}
