@@ -272,8 +272,8 @@ impl Evaluation {
         let rate = format_rate(self.throughput_bytes_per_s);
         // The floor has no idle time: a share of it would compare what is not alike.
         let throughput = match self.idle {
-            Some(_) => format!("{rate} in bursts; the limit of the chip without idle time {floor_rate}"),
-            None => format!("{rate}, {} of the limit of the chip ({floor_rate})", format_percent(self.share_of_floor())),
+            Some(_) => format!("{rate} in bursts; the chip's limit without idle time {floor_rate}"),
+            None => format!("{rate}, {} of the chip's limit ({floor_rate})", format_percent(self.share_of_floor())),
         };
         let operations = format!(
             "{} reads, {} programs, {} erases",
@@ -435,7 +435,7 @@ pub(crate) mod tests {
         let text = Evaluation::of(&measured(), &[500_000, 1_000_000, 100_000_000]).unwrap().to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         for part in
-            ["mt29f1g01abafd", "p99.9", "bound", "of the limit of the chip", "2.06 per data page", "11.4 KiB", "—", "16.000 ms"]
+            ["mt29f1g01abafd", "p99.9", "bound", "of the chip's limit", "2.06 per data page", "11.4 KiB", "—", "16.000 ms"]
         {
             assert!(text.contains(part), "{part} in {text}");
         }

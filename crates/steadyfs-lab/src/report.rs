@@ -63,7 +63,7 @@ impl Report {
         let duration = |us: f64| format_duration(us * 1e3);
         let floor = match e.idle {
             Some(_) => "in bursts".to_string(),
-            None => format!("{} of the limit of the chip", format_percent(e.share_of_floor())),
+            None => format!("{} of the chip's limit", format_percent(e.share_of_floor())),
         };
         let mut facts = vec![
             Fact::new("Longest access", duration(e.max_us), format!("promised {}", duration(e.bound_us))),

@@ -83,7 +83,7 @@ impl Room {
             ("Used", format!("{}, {}", format_size(self.used_bytes), format_percent(share))),
             ("Free", format!("{}, in pages of {}", format_size(self.free_bytes), format_size(self.logical_bytes.into()))),
             ("Files", format!("{} of {}", format_count(self.files.into()), format_count(self.files_max.into()))),
-            ("RAM", format_size(self.memory_bytes)),
+            ("Buffer", format!("{} of RAM, lent at the mount", format_size(self.memory_bytes))),
         ]);
         if self.worn_out {
             room += &facts([("Worn out", WORN_OUT.to_string())]);

@@ -118,7 +118,7 @@ impl fmt::Display for State {
             ("Bad blocks", count(self.bad_blocks)),
             ("Spare blocks", format!("{} left", count(self.spare_blocks))),
             ("Weak blocks", count(self.weak_blocks)),
-            ("Erases", erases),
+            ("Erases", format!("{erases}, of blocks for data")),
         ]))?;
         if let (Some(endurance), Some(permille)) = (self.endurance, self.life_used_permille) {
             let share = format_percent(f64::from(permille) / 1000.0);

@@ -73,6 +73,11 @@ const fn around_data(call: Call) -> Work {
     ADD_PAGE.plus(&leave).plus(&NOTE)
 }
 
+/// What an inode and its entry change.
+const fn creation(is_long: bool) -> Work {
+    if is_long { INODE.plus(&INSERT) } else { SHORT_INODE.plus(&INSERT) }
+}
+
 /// A logical page that is written.
 const PAGE: Work = Work { frames: 1, ..patches(0, 0, 0, 0, 0) };
 /// A step of the trim list: a region, eight bits and discards, the list, two extensions; the inode and these with the pages that they leave empty.
@@ -157,9 +162,9 @@ impl<F: Flash> FileSystem<'_, F> {
             Call::Overwrite => Work { frames: 1, ..Work::default() },
             Call::Write(bytes) | Call::WriteLarge(bytes) => commit.plus(&self.data_of(bytes)).plus(&around_data(call)),
             Call::Truncate => commit.plus(&TRUNCATE).plus(&LEAVE_INODE),
-            Call::Create { .. } => commit.plus(if is_long { &INODE } else { &SHORT_INODE }).plus(&INSERT),
-            Call::Symlink { depth, bytes } => {
-                self.work_of(Call::Create { depth }, is_long)?.plus(&self.data_of(bytes)).plus(&around_data(Call::Write(bytes)))
+            Call::Create { .. } => commit.plus(&creation(is_long)),
+            Call::Symlink { bytes, .. } => {
+                commit.plus(&creation(is_long)).plus(&self.data_of(bytes)).plus(&around_data(Call::Write(bytes)))
             }
             Call::Remove { .. } => commit.plus(&REMOVE),
             Call::Rename { .. } => commit.plus(if is_long { &RENAME } else { &SHORT_RENAME }).plus(&INSERT).plus(&REMOVE),

@@ -32,7 +32,7 @@ impl<F: Flash> FileSystem<'_, F> {
             for region in (0..REGIONS).map(|number| Region::of(&area, number)) {
                 pages += region.count;
                 if region.index != 0 {
-                    pages += 1 + self.pages_of_index(region.index, self.plan.index_is_deep)?;
+                    pages += 1 + self.pages_of_index(region.index)?;
                 }
             }
         }
@@ -40,18 +40,26 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Pages that an index names, with the pages of entries in it.
-    fn pages_of_index(&mut self, index: u32, is_deep: bool) -> Result<u32, Error> {
-        self.check_data_pages(index, 1)?;
-        let mut pages = 0;
-        for entry in 0..self.plan.index_entries {
-            if let Some(page) = self.index_entry(index, entry)? {
-                pages += 1;
-                if is_deep {
-                    pages += self.pages_of_index(page, false)?;
+    fn pages_of_index(&mut self, index: u32) -> Result<u32, Error> {
+        let mut pages = self.entries_of(index)?;
+        if self.plan.index_is_deep {
+            for entry in 0..self.plan.index_entries {
+                if let Some(page) = self.index_entry(index, entry)? {
+                    pages += self.entries_of(page)?;
                 }
             }
         }
         Ok(pages)
+    }
+
+    /// Entries of an index page that name a page.
+    fn entries_of(&mut self, page: u32) -> Result<u32, Error> {
+        self.check_data_pages(page, 1)?;
+        let mut taken = 0;
+        for entry in 0..self.plan.index_entries {
+            taken += u32::from(self.index_entry(page, entry)?.is_some());
+        }
+        Ok(taken)
     }
 
     /// The first byte from `offset` on that is [data](Part::Data), or in a [hole](Part::Hole); `None` where there is none, and behind the end of
