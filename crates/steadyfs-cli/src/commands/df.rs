@@ -54,8 +54,8 @@ pub struct Room {
 impl Room {
     /// The room of a volume.
     pub fn of(volume: &mut Volume<'_>) -> Self {
-        let Usage { usable_bytes, used_bytes: taken, leaving_bytes, logical_bytes, files_max, files } = volume.fs.usage();
-        let used_bytes = taken - leaving_bytes;
+        let Usage { usable_bytes, used_bytes, logical_bytes, files_max, files } = volume.fs.usage();
+        let used_bytes = used_bytes.saturating_sub(volume.fs.leaving().unwrap_or(0));
         let memory_bytes = volume.fs.config().memory_bytes(&volume.fs.flash().geometry()) as u64;
         let free_bytes = usable_bytes.saturating_sub(used_bytes);
         let (worn_out, lost) = (volume.is_worn_out(), volume.fs.damage());

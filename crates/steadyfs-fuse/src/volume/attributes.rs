@@ -73,10 +73,11 @@ impl<F: Flash> Volume<'_, '_, F> {
         let fs = self.changes.fs();
         let usage = fs.usage();
         let block = u64::from(usage.logical_bytes);
+        let leaving = fs.leaving().unwrap_or(0);
         Space {
             blocks: usage.usable_bytes / block,
             // What a write gets: the pages of removed files are freed before it needs them.
-            blocks_free: (usage.usable_bytes - (usage.used_bytes - usage.leaving_bytes)) / block,
+            blocks_free: (usage.usable_bytes - usage.used_bytes.saturating_sub(leaving)) / block,
             files: u64::from(usage.files_max),
             files_free: u64::from(usage.files_max.saturating_sub(usage.files)),
             block_bytes: usage.logical_bytes,

@@ -238,7 +238,7 @@ impl<F: Flash> FileSystem<'_, F> {
             Call::Write(_) => write,
             // The page's place; then the inode's regions, a free page, and the index.
             Call::WriteLarge(_) => 2 * page + scan,
-            Call::Truncate => 2 * page + 11 + REGIONS / 8 + 3 * scan,
+            Call::Truncate => 2 * page + 10 + REGIONS / 8 + 3 * scan,
             Call::Read(bytes) => {
                 let pages = bytes / layout.geometry.page_bytes + 2;
                 return self.looks(page * (bytes / layout.logical_bytes + 2)) + pages + 1;
@@ -246,8 +246,8 @@ impl<F: Flash> FileSystem<'_, F> {
             Call::Open { depth } => depth * find + 4,
             Call::Create { depth } => create(depth),
             Call::Symlink { depth, .. } => create(depth) + write,
-            Call::Remove { depth } => depth * find + find + 13,
-            Call::Rename { depth } => depth * (find + 1) + 3 * find + 2 * unit + 18 + 3 * scan,
+            Call::Remove { depth } => depth * find + find + 12,
+            Call::Rename { depth } => depth * (find + 1) + 3 * find + 2 * unit + 17 + 3 * scan,
             Call::SetAttribute => 8 + scan,
             Call::List => 2 + page + 3 * unit + 4,
             Call::Sync => 0,

@@ -1,6 +1,6 @@
 //! Which parts of a file take room: pages that were written or reserved, and holes between them.
 
-use super::inode::{InodeKind, REGIONS, Region};
+use super::inode::{Header, InodeKind, REGIONS, Region};
 use super::open::File;
 use super::{FileSystem, InodeNumber};
 use crate::error::Error;
@@ -26,38 +26,75 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotFound`].
     pub fn allocated(&mut self, inode: InodeNumber) -> Result<u64, Error> {
         let header = self.header_of(inode)?;
-        let mut pages = 0;
-        if !header.inline && (header.kind != InodeKind::Directory || header.extra > 0) {
-            let area = self.read_area(inode)?;
-            for region in (0..REGIONS).map(|number| Region::of(&area, number)) {
-                pages += region.count;
-                if region.index != 0 {
-                    pages += 1 + self.pages_of_index(region.index)?;
-                }
-            }
-        }
-        Ok(u64::from(pages) * u64::from(self.store.layout().logical_bytes))
+        Ok(u64::from(self.pages_of_inode(inode, &header)?) * u64::from(self.store.layout().logical_bytes))
     }
 
-    /// Pages that an index names, with the pages of entries in it.
-    fn pages_of_index(&mut self, index: u32) -> Result<u32, Error> {
-        let mut pages = self.entries_of(index)?;
-        if self.plan.index_is_deep {
-            for entry in 0..self.plan.index_entries {
-                if let Some(page) = self.index_entry(index, entry)? {
-                    pages += self.entries_of(page)?;
-                }
+    /// Bytes of the pages that removed files and cut ends still hold. Later calls free them, a few each, before they need room themselves: to
+    /// whoever writes they are as good as free.
+    ///
+    /// # Cost
+    /// That of [`allocated`](Self::allocated) for each of these files.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] where the list of them is damaged.
+    pub fn leaving(&mut self) -> Result<u64, Error> {
+        let (mut pages, mut number) = (0, self.lists.trim);
+        // A damaged list may not end.
+        for _ in 0..self.plan.inode_count {
+            let Some(inode) = number.checked_sub(1) else { break };
+            let header = self.read_header(inode)?;
+            pages += u64::from(self.pages_of_inode(inode, &header)?);
+            number = header.next;
+        }
+        Ok(pages.min(u64::from(self.space.used)) * u64::from(self.store.layout().logical_bytes))
+    }
+
+    fn pages_of_inode(&mut self, inode: u32, header: &Header) -> Result<u32, Error> {
+        if header.inline || (header.kind == InodeKind::Directory && header.extra == 0) {
+            return Ok(0);
+        }
+        let area = self.read_area(inode)?;
+        // Entries before this one belong to the file that the end was cut off.
+        let mut shared = if header.kind == InodeKind::Removed { header.extra } else { 0 };
+        let mut pages = 0;
+        for region in (0..REGIONS).map(|number| Region::of(&area, number)) {
+            pages += region.count;
+            if region.index != 0 {
+                pages += 1 + self.pages_of_index(region.index, core::mem::take(&mut shared))?;
             }
         }
         Ok(pages)
     }
 
-    /// Entries of an index page that name a page.
-    fn entries_of(&mut self, page: u32) -> Result<u32, Error> {
+    /// Pages that an index names from entry `from` on, with the pages of entries in it.
+    fn pages_of_index(&mut self, index: u32, from: u32) -> Result<u32, Error> {
+        if !self.plan.index_is_deep {
+            return self.count_entries(index, from);
+        }
+        let (first, mut within) = (from / self.plan.index_entries, from % self.plan.index_entries);
+        let mut pages = self.count_entries(index, first)?;
+        for entry in first..self.plan.index_entries {
+            if let Some(page) = self.index_entry(index, entry)? {
+                pages += self.count_entries(page, within)?;
+            }
+            within = 0;
+        }
+        Ok(pages)
+    }
+
+    /// Entries of an index page, from `from` on, that name a page.
+    fn count_entries(&mut self, page: u32, from: u32) -> Result<u32, Error> {
         self.check_data_pages(page, 1)?;
+        let width = self.plan.index_bytes;
+        let per_page = self.store.layout().geometry.page_bytes / width;
+        let unit = u32::from(self.store.layout().config.unit_pages);
         let mut taken = 0;
-        for entry in 0..self.plan.index_entries {
-            taken += u32::from(self.index_entry(page, entry)?.is_some());
+        for part in from / per_page..unit {
+            let skipped = from.saturating_sub(part * per_page) as usize;
+            taken += self.store.with_page(page, part, |bytes| {
+                let entries = bytes.chunks_exact(width as usize).skip(skipped);
+                entries.filter(|entry| entry.iter().any(|&byte| byte != 0)).count() as u32
+            })?;
         }
         Ok(taken)
     }

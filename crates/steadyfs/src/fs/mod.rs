@@ -88,11 +88,9 @@ pub struct Usage {
     /// Room for file data and for what the file table takes beyond its first page, taken and free, in bytes. It stays what it is, unless so many
     /// blocks go bad that the volume shrinks.
     pub usable_bytes: u64,
-    /// Taken, in bytes. Data of files of up to 144 bytes lies in the file table, 256 bytes for each file.
+    /// Taken, in bytes, what removed files still [hold](FileSystem::leaving) included. Data of files of up to 144 bytes lies in the file table, 256
+    /// bytes for each file.
     pub used_bytes: u64,
-    /// Of these, what removed files still hold, at least: later calls free it, a few pages each, before they need room themselves. After a mount
-    /// nothing is known of what was removed before.
-    pub leaving_bytes: u64,
     /// Unit in which room is taken.
     pub logical_bytes: u32,
     /// Files and directories that there may be.
@@ -253,7 +251,6 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         Usage {
             usable_bytes: bytes(usable),
             used_bytes: bytes(usable - free),
-            leaving_bytes: bytes(self.space.leaving.min(usable - free)),
             logical_bytes,
             files_max: self.plan.files_max,
             files: self.space.inodes,

@@ -90,8 +90,6 @@ pub(super) struct Space {
     pub table_pages: u32,
     /// Inodes taken.
     pub inodes: u32,
-    /// Data pages taken that are known to be on the trim list, at least.
-    pub leaving: u32,
     /// Free bits that were seen: `next..end`, and the byte of the map in which `next` lies.
     next: u32,
     end: u32,

@@ -53,9 +53,6 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Puts an inode on the trim list.
     pub(super) fn start_trim(&mut self, inode: u32) -> Result<(), Error> {
-        let area = self.read_area(inode)?;
-        let pages = (0..REGIONS).map(|number| Region::of(&area, number).count).sum::<u32>();
-        self.space.leaving = self.space.leaving.saturating_add(pages);
         let (page, at) = self.inode_place(inode);
         self.store.patch(page, at, &[InodeKind::Removed as u8])?;
         self.store.patch(page, at + NEXT_AT, &self.lists.trim.to_le_bytes())?;
@@ -175,7 +172,6 @@ impl<F: Flash> FileSystem<'_, F> {
         if region.count == 0 {
             region.logical = 0;
         }
-        self.space.leaving = self.space.leaving.saturating_sub(freed);
         self.write_region(inode, number, region)?;
         self.free_pages(end - freed, freed)?;
         Ok(true)
