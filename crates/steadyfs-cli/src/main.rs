@@ -122,13 +122,25 @@ impl Failure {
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
+    match run(parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure(sentence)) => {
             eprintln!("error: {}", output::for_terminal(&sentence));
             ExitCode::FAILURE
         }
     }
+}
+
+/// The command line; under the name that mount(8) looks for, that of a mount.
+fn parse() -> Cli {
+    #[cfg(target_os = "linux")]
+    {
+        let mut line = std::env::args();
+        if line.next().is_some_and(|program| commands::mount::is_helper(&program)) {
+            return Cli::parse_from(commands::mount::of_helper(line));
+        }
+    }
+    Cli::parse()
 }
 
 fn run(command: Command) -> Result<(), Failure> {

@@ -102,3 +102,57 @@ fn places_that_cannot_be_mounted_on_are_named() {
     assert!(bench.fails("mount nand.toml mnt").starts_with("nand.toml: no SteadyFS superblock"));
     assert_eq!(bench.run("mount i.img mnt --commit-on never").status.code(), Some(2));
 }
+
+#[test]
+fn mount_knows_it_by_the_name_of_its_helper() {
+    let bench = Bench::new("mount-helper");
+    bench.write("from/seed", b"seed");
+    fs::create_dir(bench.path("mnt")).unwrap();
+    bench.ok("pack from i.img --device nand.toml");
+    // Says whether this machine lets us mount.
+    let Some(mounted) = Mounted::new(&bench, "mount i.img mnt") else { return };
+    mounted.end("-INT");
+    let helper = bench.path("mount.fuse.steadyfs");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_steady"), &helper).unwrap();
+    let mount = |options: &str| {
+        let mut command = Command::new(&helper);
+        command.args(["i.img", "mnt", "-o", options, "-t", "fuse.steadyfs"]).current_dir(bench.path(".")).output().unwrap()
+    };
+    let refused = mount("ro,fast");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("option `fast`: expected one of ro, rw"), "{}", text(&refused.stderr));
+    let output = mount("ro,nofail");
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
+    assert_eq!(bench.read("mnt/seed"), b"seed", "it is there when the command returns");
+    assert!(fs::write(bench.path("mnt/new"), b"").is_err());
+    assert!(Command::new("umount").arg(bench.path("mnt")).status().unwrap().success());
+    // The process that served it ends.
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while bench.run("mkdir i.img after").status.code() != Some(0) {
+        assert!(Instant::now() < deadline);
+        sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_busy_mount_says_so_and_keeps_what_was_written() {
+    let bench = Bench::new("mount-busy");
+    fs::create_dir(bench.path("mnt")).unwrap();
+    bench.ok("format i.img --device nand.toml");
+    let Some(mut mounted) = Mounted::new(&bench, "mount i.img mnt --commit-interval 3600000") else { return };
+    bench.write("mnt/file", b"written before");
+    let open = fs::File::open(bench.path("mnt/file")).unwrap();
+    let child = mounted.0.as_ref().unwrap().id().to_string();
+    let send = |signal: &str| assert!(Command::new("kill").args([signal, &child]).status().unwrap().success());
+    send("-INT");
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while bench.path("mnt/file").exists() {
+        assert!(Instant::now() < deadline);
+        sleep(Duration::from_millis(20));
+    }
+    assert_eq!(std::io::read_to_string(&open).unwrap(), "written before", "who has it open is served");
+    drop(open);
+    let output = mounted.0.take().unwrap().wait_with_output().unwrap();
+    assert!(text(&output.stderr).contains("device or resource busy (EBUSY)"), "{}", text(&output.stderr));
+    assert_eq!(bench.ok("cat i.img file"), "written before");
+}

@@ -25,6 +25,8 @@ pub(crate) type Job<F> = Box<dyn for<'v, 'm> FnOnce(&mut Volume<'v, 'm, F>) + Se
 pub(crate) enum Message<F> {
     /// To do something.
     Job(Job<F>),
+    /// To make everything durable that was done so far.
+    Commit,
     /// That the file system is not mounted any more.
     Unmounted,
     /// That it is to end although the file system is in use.

@@ -20,6 +20,8 @@ pub struct Options {
     /// Mount on a directory that is not empty too; its files are hidden until the volume is unmounted. By default that is
     /// [refused](crate::Refusal::NotEmpty).
     pub nonempty: bool,
+    /// Let no program be run from it.
+    pub no_exec: bool,
     /// Accept `chmod` and `chown` on a volume that does not [keep permissions](steadyfs::Config::permissions), and change nothing; by default only what
     /// changes nothing is accepted, and the rest says `EPERM`.
     pub quiet_permissions: bool,
@@ -35,6 +37,7 @@ impl Default for Options {
             allow_other: false,
             read_only: false,
             nonempty: false,
+            no_exec: false,
             quiet_permissions: false,
             source: "steadyfs".into(),
         }

@@ -54,6 +54,7 @@ fn by_ourselves(context: &OwnedFd, mountpoint: &Path, options: &Options) -> io::
     let mut attributes =
         MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV | MountAttrFlags::MOUNT_ATTR_NOATIME;
     attributes.set(MountAttrFlags::MOUNT_ATTR_RDONLY, options.read_only);
+    attributes.set(MountAttrFlags::MOUNT_ATTR_NOEXEC, options.no_exec);
     let mount = fsmount(context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
     let whole = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     move_mount(&mount, "", open_place(mountpoint)?, "", whole)?;
@@ -71,7 +72,8 @@ fn by_helper(mountpoint: &Path, options: &Options) -> io::Result<(OwnedFd, Ours)
     let (socket, theirs) = UnixStream::pair()?;
     // Commas separate options.
     let source = options.source.replace('\\', "\\\\").replace(',', "\\,");
-    let mut list = format!("fsname={source},subtype=steadyfs,nosuid,nodev,noatime");
+    let exec = if options.no_exec { ",noexec" } else { "" };
+    let mut list = format!("fsname={source},subtype=steadyfs,nosuid,nodev,noatime{exec}");
     flags(options).for_each(|flag| list.extend([",", flag]));
     let child = Command::new(HELPER)
         .args(["-o", &list, "--"])

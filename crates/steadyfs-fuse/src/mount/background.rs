@@ -89,7 +89,7 @@ impl<F> Background<F> {
     fn take_away(&self) -> Result<(), Failure> {
         let is_served = self.thread.as_ref().is_some_and(|thread| !thread.is_finished());
         match &self.ours {
-            Some(ours) if is_served => ours.take_away().map_err(Failure::Kept),
+            Some(ours) if is_served => ours.take_away().map(drop).map_err(Failure::Kept),
             _ => Ok(()),
         }
     }

@@ -29,8 +29,8 @@ use steadyfs::media::Flash;
 
 /// Mounts a volume on a directory and serves it until it is unmounted (`umount`, `fusermount3 -u`) or a signal says so.
 ///
-/// The first SIGINT or SIGTERM takes the directory away from the tree of files; who has files open may go on, and the call returns
-/// when the last one is closed. The second one makes it return at once, and what is open says `EIO` from then on. Both signals do nothing
+/// The first SIGINT or SIGTERM commits, and takes the directory away from the tree of files; who has files open may go on, which is told on
+/// standard error, and the call returns when the last one is closed. The second one makes it return at once, and what is open says `EIO` from then on. Both signals do nothing
 /// after the call.
 ///
 /// Only this mount is ever unmounted. If another one lies on it, the first signal only says so, on standard error.
@@ -101,6 +101,7 @@ fn work<F: Flash>(volume: &mut Volume<'_, '_, F>, messages: &Receiver<Message<F>
         };
         match message {
             Ok(Message::Job(job)) => job(volume),
+            Ok(Message::Commit) => volume.commit(),
             Ok(Message::Unmounted) | Err(RecvTimeoutError::Disconnected) => return true,
             Ok(Message::Stop) => return false,
             Err(RecvTimeoutError::Timeout) => volume.rest(Instant::now()),

@@ -65,23 +65,24 @@ impl Ours {
         Ok(Self { number, device: entry.device })
     }
 
-    /// Takes the mount away from the tree of files, if it is still there; it ends when nobody has a file of it open any more.
+    /// Takes the mount away from the tree of files, if it is still there; it ends when nobody has a file of it open any more. Tells whether somebody
+    /// has.
     ///
     /// # Errors
     /// When another mount lies on it, or on the way to it: that one would go instead, or along. Nothing was changed.
-    pub fn take_away(&self) -> io::Result<()> {
+    pub fn take_away(&self) -> io::Result<bool> {
         // The first try is refused if the mount is in use, also by what somebody mounted on it since it was looked at.
         for is_lazy in [false, true] {
             let table = table::read()?;
-            let Some(entry) = self.find(&table) else { return Ok(()) };
+            let Some(entry) = self.find(&table) else { return Ok(false) };
             self.check_way(entry, &table)?;
             match take(&entry.point, is_lazy) {
                 Err(error) if is_lazy && self.find(&table::read()?).is_some() => return Err(error),
                 Err(_) => {}
-                Ok(()) => return Ok(()),
+                Ok(()) => return Ok(is_lazy),
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     fn find<'t>(&self, table: &'t [Entry]) -> Option<&'t Entry> {
@@ -137,7 +138,7 @@ impl Guard {
     }
 
     pub fn take_away(mut self) -> io::Result<()> {
-        self.0.take().map_or(Ok(()), |ours| ours.take_away())
+        self.0.take().map_or(Ok(()), |ours| ours.take_away().map(drop))
     }
 }
 

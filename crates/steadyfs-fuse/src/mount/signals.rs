@@ -4,7 +4,7 @@ use super::ours::Ours;
 use crate::bridge::Message;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Handle;
-use std::io;
+use std::io::{self, Write};
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 
@@ -23,10 +23,21 @@ impl Signals {
             for (count, _) in signals.forever().enumerate() {
                 if count > 0 {
                     let _ = volume.send(Message::Stop);
-                } else if let Err(error) = ours.take_away() {
-                    // The service goes on: without it, the kernel would drop the mounts that lie in this one.
-                    eprintln!("still mounted and served: {error}. A second signal ends it nevertheless.");
+                    continue;
                 }
+                // Whatever comes next, what was done until now is on the medium.
+                let _ = volume.send(Message::Commit);
+                let told = match ours.take_away() {
+                    Ok(false) => continue,
+                    Ok(true) => {
+                        "device or resource busy (EBUSY): it is unmounted, and whoever has files of it open is still served"
+                            .into()
+                    }
+                    // The service goes on: without it, the kernel would drop the mounts that lie in this one.
+                    Err(error) => format!("still mounted and served: {error}"),
+                };
+                // Nobody may be there to read it.
+                let _ = writeln!(io::stderr(), "{told}. A second signal ends it nevertheless.");
             }
         })?;
         Ok(Self { handle, thread: Some(thread) })

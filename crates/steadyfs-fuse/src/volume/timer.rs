@@ -51,6 +51,13 @@ impl<F: Flash> Volume<'_, '_, F> {
         self.commit_in_time(now).into_iter().chain(idle).chain(scrub).min()
     }
 
+    /// Commits what waits, because the end is near. What cannot be committed now is tried again when the volume is unmounted, which tells of it.
+    pub fn commit(&mut self) {
+        if self.changes.fs().has_changes() {
+            let _ = self.changes.commit();
+        }
+    }
+
     /// How long the commit of what was changed may wait, if there is anything to commit.
     fn commit_in_time(&mut self, now: Instant) -> Option<Duration> {
         let fs = self.changes.fs();

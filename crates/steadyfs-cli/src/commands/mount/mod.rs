@@ -1,5 +1,10 @@
 //! `steady mount`: a volume as a directory of Linux.
 
+mod background;
+mod options;
+
+pub use options::{is_helper, of_helper};
+
 use super::tree::counted;
 use crate::Failure;
 use crate::image::chip::{ChipOptions, describe_work};
@@ -14,7 +19,7 @@ use steadyfs_fuse::{Options, Refusal};
 use steadyfs_sim::Metered;
 
 /// Arguments of `steady mount`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// The image
@@ -32,6 +37,9 @@ pub struct Arguments {
     /// Let other users in too
     #[arg(long)]
     allow_other: bool,
+    /// Run no programs from it
+    #[arg(long)]
+    no_exec: bool,
     /// Accept changes of mode, owner and group on a volume that keeps none, and ignore them
     #[arg(long)]
     quiet_permissions: bool,
@@ -45,8 +53,17 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME|FILE.toml")]
     device: Option<String>,
     /// Take that time as well, so that programs meet the speed that they will have
-    #[arg(long, requires = "device")]
+    #[arg(long)]
     real_time: bool,
+    /// Return once it is mounted, and serve it in the background
+    #[arg(long)]
+    background: bool,
+    /// The same settings as in `fstab`: ro, noexec, sync, allow_other, commit_interval=MS, …
+    #[arg(short = 'o', value_name = "OPTION,…", value_delimiter = ',')]
+    option: Vec<String>,
+    /// Say nothing at the end: nobody may be there to read it
+    #[arg(long, hide = true)]
+    quiet: bool,
 }
 
 const AFTER_HELP: &str = "\
@@ -55,7 +72,11 @@ it takes, and how many pages needed corrections. In idle time it reads what is o
 is weak.
 
 DIR is an empty directory, not `/` and without other mounts below it. Nothing but this mount is ever unmounted: while another
-one lies on it, Ctrl-C only says so, and a second Ctrl-C ends the service but leaves the mount.
+one lies on it, Ctrl-C only says so, and a second Ctrl-C ends the service but leaves the mount. While files of it are open,
+Ctrl-C commits, takes it out of the tree and says so; it ends with the last of them, or a second Ctrl-C.
+
+With a link /sbin/mount.fuse.steadyfs to this command mount(8) knows it, and fstab may say
+  /dev/mtd3  /data  fuse.steadyfs  allow_other,nofail  0  0
 
 Events: timed (after the interval, and with fsync), flush (with fsync), close (when a file is closed, and with names), write (with
 every call).
@@ -74,13 +95,32 @@ const EVENTS: [(&str, CommitOn); 4] = [
     ("write", CommitOn::EVERY_WRITE),
 ];
 
+impl Events {
+    /// The events of a preset.
+    fn named(name: &str) -> Result<Self, String> {
+        let found = EVENTS.iter().find(|(known, _)| *known == name).map(|(_, events)| Self(*events));
+        found.ok_or_else(|| format!("commit_on={name}: expected one of {}", EVENTS.map(|(name, _)| name).join(", ")))
+    }
+}
+
 fn events() -> impl TypedValueParser<Value = Events> {
-    PossibleValuesParser::new(EVENTS.map(|(name, _)| name))
-        .map(|name| Events(EVENTS.iter().find(|(known, _)| *known == name).map_or(CommitOn::NONE, |(_, events)| *events)))
+    PossibleValuesParser::new(EVENTS.map(|(name, _)| name)).try_map(|name| Events::named(&name))
 }
 
 /// Runs `steady mount`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut all = arguments.clone();
+    for option in &arguments.option {
+        options::apply(&mut all, option).map_err(Failure)?;
+    }
+    if all.real_time && all.device.is_none() {
+        return Err(Failure("real_time: the time of which chip? Expected --device as well".into()));
+    }
+    if all.background { background::run(&all) } else { serve(&all) }
+}
+
+/// Mounts, and serves until the end.
+fn serve(arguments: &Arguments) -> Result<(), Failure> {
     // Before the image is opened: mounting the volume may already change it.
     steadyfs_fuse::check_mountpoint(&arguments.directory, arguments.nonempty).map_err(|refusal| refuse(arguments, &refusal))?;
     let chip = ChipOptions { device: arguments.device.clone(), stats: false };
@@ -97,12 +137,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         read_only: arguments.read_only,
         nonempty: arguments.nonempty,
         quiet_permissions: arguments.quiet_permissions,
+        no_exec: arguments.no_exec,
         source: arguments.image.display().to_string(),
     };
     let served = steadyfs_fuse::mount(&mut volume.fs, &arguments.directory, &options);
     let Health { corrected_reads, lost_reads, worst, .. } = volume.fs.health();
     let closed = volume.close(&chip)?;
     served.map_err(|failure| explain(arguments, &failure))?;
+    if arguments.quiet {
+        return Ok(());
+    }
     eprintln!("{}", describe_work(&closed.counters(), closed.clock()));
     if let Some(line) = describe_corrections(corrected_reads, lost_reads, worst) {
         eprintln!("{line}");

@@ -1,0 +1,52 @@
+//! A mount that is served by a process of its own, and known to be there when the command returns: what mount(8) expects.
+
+use super::Arguments;
+use crate::Failure;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// How often it is looked whether the mount is there.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// Starts the process, and waits until the volume is mounted, or it has ended with an error, which it says itself.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let directory = &arguments.directory;
+    let before = device_of(directory);
+    let program = std::env::current_exe().map_err(|error| Failure::at("steady", error))?;
+    let mut child = Command::new(program)
+        .args(foreground(std::env::args().collect()))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        // Ctrl-C is for the command that was called.
+        .process_group(0)
+        .spawn()
+        .map_err(|error| Failure::at("steady", error))?;
+    loop {
+        if let Some(status) = child.try_wait().map_err(|error| Failure::at("steady", error))? {
+            std::process::exit(status.code().unwrap_or(1));
+        }
+        if device_of(directory) != before {
+            return Ok(());
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// The device number of what a directory leads to.
+fn device_of(directory: &Path) -> Option<u64> {
+    std::fs::metadata(directory).ok().map(|metadata| metadata.dev())
+}
+
+/// The same command line, for a process that stays and says nothing at its end.
+fn foreground(line: Vec<String>) -> Vec<String> {
+    let line = match line.first() {
+        Some(program) if super::is_helper(program) => super::of_helper(line.into_iter().skip(1)),
+        _ => line,
+    };
+    let mut ours: Vec<String> = line.into_iter().skip(1).filter(|argument| argument != "--background").collect();
+    ours.push("--quiet".to_string());
+    ours
+}

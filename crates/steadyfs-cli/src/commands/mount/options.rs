@@ -1,0 +1,126 @@
+//! `-o` of mount(8) and `fstab`: the same settings as those of the arguments, by the names that other file systems give them.
+
+use super::{Arguments, Events};
+
+/// Words that say what holds anyway, or what mount(8) itself acts on.
+const ACCEPTED: [&str; 25] = [
+    "defaults",
+    "rw",
+    "auto",
+    "noauto",
+    "user",
+    "nouser",
+    "users",
+    "owner",
+    "group",
+    "nofail",
+    "_netdev",
+    "nosuid",
+    "nodev",
+    "exec",
+    "noatime",
+    "nodiratime",
+    "relatime",
+    "strictatime",
+    "lazytime",
+    "nolazytime",
+    "async",
+    "default_permissions",
+    "silent",
+    "loud",
+    "iversion",
+];
+const EXPECTED: &str = "ro, rw, noexec, sync, allow_other, nonempty, quiet_permissions, commit_on=EVENTS, commit_interval=MS, \
+                        device=NAME, real_time";
+
+/// Sets what an option says.
+///
+/// # Errors
+/// What is wrong with it, and what was expected.
+pub fn apply(arguments: &mut Arguments, option: &str) -> Result<(), String> {
+    let (name, value) = option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
+    let needed = || value.ok_or_else(|| format!("option `{option}`: a value is missing; expected `{name}=…`"));
+    match name {
+        // Of mount(8) and systemd, for themselves.
+        _ if name.starts_with("x-") || name.starts_with("X-") || name == "comment" || name.is_empty() => {}
+        "commit_on" => arguments.commit_on = Events::named(needed()?)?,
+        "commit_interval" => {
+            let ms = needed()?.parse().ok().filter(|&ms: &u64| ms > 0);
+            arguments.commit_interval =
+                ms.ok_or_else(|| format!("option `{option}`: expected a whole number of milliseconds"))?;
+        }
+        "device" => arguments.device = Some(needed()?.to_string()),
+        _ if value.is_some() => return Err(format!("option `{option}`: expected one of {EXPECTED}")),
+        "ro" => arguments.read_only = true,
+        "noexec" => arguments.no_exec = true,
+        "sync" => arguments.commit_on = Events::named("write")?,
+        "allow_other" => arguments.allow_other = true,
+        "nonempty" => arguments.nonempty = true,
+        "quiet_permissions" | "quiet" => arguments.quiet_permissions = true,
+        "real_time" => arguments.real_time = true,
+        _ if ACCEPTED.contains(&name) => {}
+        _ => return Err(format!("option `{option}`: expected one of {EXPECTED}")),
+    }
+    Ok(())
+}
+
+/// The arguments of `steady` that a call by mount(8) stands for: `mount.fuse.steadyfs SPEC DIR [-sfnv] [-o OPTIONS] [-t TYPE]`.
+pub fn of_helper(arguments: impl Iterator<Item = String>) -> Vec<String> {
+    let mut ours = vec!["steady".to_string(), "mount".to_string(), "--background".to_string()];
+    let mut arguments = arguments;
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "-o" => ours.extend(arguments.next().map(|options| format!("-o{options}"))),
+            "-t" | "-N" => drop(arguments.next()),
+            flags if flags.len() > 1 && flags.starts_with('-') && flags[1..].chars().all(|flag| "sfnv".contains(flag)) => {}
+            _ => ours.push(argument),
+        }
+    }
+    ours
+}
+
+/// Whether the command was called by a name under which mount(8) looks for it.
+pub fn is_helper(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or_default();
+    matches!(name, "mount.steadyfs" | "mount.fuse.steadyfs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn applied(options: &str) -> Result<Arguments, String> {
+        let mut arguments = Line::parse_from(["mount", "card.img", "dir"]).arguments;
+        options.split(',').try_for_each(|option| apply(&mut arguments, option)).map(|()| arguments)
+    }
+
+    #[test]
+    fn options_are_those_of_the_arguments() {
+        let found = applied("ro,allow_other,nofail,x-systemd.automount,sync,device=w25q128jv,commit_interval=50,noexec").unwrap();
+        assert!(found.read_only && found.allow_other && found.no_exec && !found.nonempty);
+        assert_eq!((found.device.as_deref(), found.commit_interval), (Some("w25q128jv"), 50));
+        assert_eq!(Ok(found.commit_on), Events::named("write"));
+    }
+
+    #[test]
+    fn what_is_no_option_is_told_with_those_that_are() {
+        for option in ["uid=0", "ro=1", "fast", "commit_interval=0", "commit_interval", "commit_on=never"] {
+            let error = applied(option).unwrap_err();
+            assert!(error.contains("expected"), "{error}");
+        }
+    }
+
+    #[test]
+    fn calls_by_mount_become_arguments() {
+        let of = |line: &str| of_helper(line.split(' ').map(String::from)).join(" ");
+        assert_eq!(of("card.img /mnt -sn -o ro,nofail -t fuse.steadyfs"), "steady mount --background card.img /mnt -oro,nofail");
+        assert!(is_helper("/sbin/mount.fuse.steadyfs") && !is_helper("/usr/bin/steady"));
+    }
+}
