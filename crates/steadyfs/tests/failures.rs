@@ -186,3 +186,26 @@ fn a_commit_that_was_programmed_twice_counts_once_after_a_power_cut() {
         fs.close(file).expect("close");
     });
 }
+
+/// A record behind which few programs failed is known as one that failed itself. Behind more of them it is not, and reads as a commit like any other:
+/// the same one elsewhere must not count again.
+#[test]
+fn a_commit_that_failed_many_times_counts_once_after_a_power_cut() {
+    for_seeds("failures", "a_commit_that_failed_many_times_counts_once_after_a_power_cut", 800, |seed| {
+        let shape = &SHAPES[seed as usize % 4];
+        let config = Config { failures: 8, bad_blocks_max: 12, ..shape.config() };
+        let mut device = shape.device_with_config(config, seed);
+        let page = vec![seed as u8; shape.logical_bytes() as usize];
+        let mut fs = device.mount(Access::ReadWrite).expect("mount");
+        let mut file = fs.open("a", OpenOptions::CREATE).expect("create");
+        for index in 0..3 {
+            fs.write(&mut file, index * page.len() as u64, &page).expect("write");
+        }
+        (1..=9).for_each(|n| fs.flash_mut().inner_mut().inner_mut().fail_program(n));
+        fs.commit().expect("commit");
+        fs.close(file).expect("close");
+        device.power_cycle();
+        let fs = device.mount(Access::ReadWrite).expect("mount after the failures");
+        assert_eq!(fs.damage(), None);
+    });
+}
