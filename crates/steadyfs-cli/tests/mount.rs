@@ -111,6 +111,7 @@ fn mount_knows_it_by_the_name_of_its_helper() {
     bench.ok("pack from i.img --device nand.toml");
     // Says whether this machine lets us mount.
     let Some(mounted) = Mounted::new(&bench, "mount i.img mnt") else { return };
+    assert_eq!(bench.read("mnt/seed"), b"seed");
     mounted.end("-INT");
     let helper = bench.path("mount.fuse.steadyfs");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_steady"), &helper).unwrap();

@@ -20,12 +20,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .args(foreground(std::env::args().collect()))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
+        // Whoever waits for the end of what this command says must not wait for the mount's.
+        .stderr(Stdio::piped())
         // Ctrl-C is for the command that was called.
         .process_group(0)
         .spawn()
         .map_err(|error| Failure::at("steady", error))?;
     loop {
         if let Some(status) = child.try_wait().map_err(|error| Failure::at("steady", error))? {
+            if let Some(said) = child.stderr.take() {
+                eprint!("{}", std::io::read_to_string(said).unwrap_or_default());
+            }
             std::process::exit(status.code().unwrap_or(1));
         }
         if device_of(directory) != before {
