@@ -18,6 +18,8 @@ pub const LOG: u8 = u8::MAX;
 pub struct Root {
     /// Its number.
     pub number: Number,
+    /// The number of the last complete root when it was begun; 0: none.
+    pub follows: Number,
     /// It ends the use of the volume.
     pub closed: bool,
     /// Every record behind it has at least this number.

@@ -110,6 +110,7 @@ impl Machine<'_> {
     fn next_number(&mut self) -> Number {
         let (count, least) = (Number::from(self.scope.ring), self.ram.number + 1);
         self.ram.number = least + (Number::from(self.ram.place) + count - least % count) % count;
+        self.ram.root.follows = self.ram.newest;
         self.ram.number
     }
 
@@ -147,6 +148,7 @@ impl Machine<'_> {
         match result {
             Ok(()) => {
                 (self.ram.complete, self.ram.kept) = (self.ram.place, 0);
+                self.ram.newest = self.ram.root.number;
                 Ok(true)
             }
             Err(Stop::Failed) => {
@@ -161,7 +163,7 @@ impl Machine<'_> {
     /// The first change after a clean end.
     pub fn open_ring(&mut self) -> Step {
         self.ram.root.closed = false;
-        let may_mark = self.ram.unknown == 0 || !self.scope.has(Rule::OpeningErasesUnknown);
+        let may_mark = self.ram.unknown == 0;
         if let Some(page) = self.ram.mark.take().filter(|_| may_mark) {
             let result = self.program((self.ram.complete, page), Page::Mark);
             if result != Err(Stop::Failed) {
@@ -172,7 +174,7 @@ impl Machine<'_> {
             self.advance_ring()?;
             self.write_root()?;
         }
-        if self.scope.has(Rule::OpeningErasesUnknown) { self.erase_unknown() } else { Ok(()) }
+        self.erase_unknown()
     }
 
     /// What a mount programs before its first answer.

@@ -1,7 +1,7 @@
 //! The rules of the ring, each of which can be taken away. The numbers are those of the invariants in `docs/design.md`.
 //!
-//! Two things that a mount does are no rules here, because nothing misses them: numbers of roots jump, and where no root is certain the oldest one
-//! that counts is not erased. Both are done all the same.
+//! Three things are no rules here, because nothing misses them: numbers of roots jump at a mount, where no root is certain the oldest one that counts
+//! is not erased, and the first change after a clean end erases the blocks of which nobody can tell what they hold. All are done.
 
 /// A rule of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,6 +14,8 @@ pub enum Rule {
     OneSealNeedsItsOwn,
     /// I26: should something be missing behind such a root, the one before is the newest.
     OneBefore,
+    /// I29: a root that is not certain counts only if it follows the newest one that is.
+    CertainIsFollowed,
     /// I6: they are larger than those of roots that do not count.
     OutrankAllSeen,
     /// I5: each power cycle begins with a block of the ring of its own.
@@ -38,8 +40,6 @@ pub enum Rule {
     BlockInUse,
     /// I22: before its first answer a mount erases the blocks of which nobody can tell what they hold.
     UnknownAreErased,
-    /// I22: so does the first change after a clean end, which marks no root where there are such blocks.
-    OpeningErasesUnknown,
     /// I22: the search for the end of a block passes over the gap between a root and what was copied.
     EndPassesGap,
     /// I15: where the first page of a block is lost, another one tells the number of its root.

@@ -40,6 +40,11 @@ impl Found {
     }
 }
 
+/// Whether a root that is not certain was begun before a certain one with a smaller number: it does not follow that one.
+fn is_stale(newer: &Found, certain: &Found) -> bool {
+    !newer.is_certain() && newer.root.follows < certain.root.number && certain.root.number < newer.root.number
+}
+
 impl Machine<'_> {
     /// Finds the state that was committed last.
     pub fn find_state(&mut self) -> Step {
@@ -127,6 +132,10 @@ impl Machine<'_> {
                     oldest = Some(found);
                 }
                 if is_there && found.is_certain() {
+                    let is_stale = base.is_some_and(|base| is_stale(&base, &found)) && self.scope.has(Rule::CertainIsFollowed);
+                    if is_stale && self.read_root(&found)? {
+                        (base, self.ram.kept) = (Some(found), 1 << found.place);
+                    }
                     self.ram.kept |= if self.scope.has(Rule::CertainIsKept) { 1 << found.place } else { 0 };
                     return self.begin_with(base).map(|()| lost);
                 }
@@ -143,6 +152,7 @@ impl Machine<'_> {
         ram.root = base.root;
         ram.uncertain = (!base.is_firm()).then_some(base.root.number);
         (ram.complete, ram.place) = (base.place, base.place);
+        ram.newest = base.root.number;
         ram.number += Number::from(self.scope.ring * self.scope.pages);
         if ram.root.closed && self.scope.marks {
             let start = base.starts.iter().zip(0..).find_map(|(start, copy)| start.map(|start| (start, copy)));

@@ -27,6 +27,9 @@ impl Scope {
     /// Five cuts in a row, in mounts and at the first change after a clean end.
     pub const CHAINS: Scope =
         Scope { name: "ring, chains", cuts: 5, reads_blank: false, calls: &[PowerOff, Save], depth: 9, ..Scope::BROAD };
+    /// Four cuts in a row, and what they leave may read as blank.
+    pub const BLANK_CHAINS: Scope =
+        Scope { name: "ring, blank chains", cuts: 4, calls: &[PowerOff, Save], depth: 9, ..Scope::BROAD };
     /// What is unsteady tells something else at each look.
     pub const LOOKS: Scope =
         Scope { name: "ring, looks", cuts: 2, reads_blank: false, every_look: true, depth: 6, ..Scope::BROAD };

@@ -66,6 +66,8 @@ pub struct Ram {
     pub number: Number,
     /// Place of the newest complete root.
     pub complete: u8,
+    /// Its number.
+    pub newest: Number,
     /// Place of the next root, and its page there.
     pub place: u8,
     /// See `place`.

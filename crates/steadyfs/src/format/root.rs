@@ -1,8 +1,8 @@
 //! The header of a root. The tables behind it follow without gaps: frames of the leaves, wear, states, overlay, pending pages.
 //!
 //! ```text
-//! 0        4         6             8             10      12         20                  28           32                      50       52      56     64
-//! | "SFSR" | version | overlay len | pending len | flags | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | wear base | 0 |
+//! 0        4         6             8             10      12         20                  28           32                      50       52          56        60  64
+//! | "SFSR" | version | overlay len | pending len | flags | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | wear base | follows | 0 |
 //! ```
 
 use super::{Fields, VERSION};
@@ -41,6 +41,8 @@ pub(crate) struct Header {
     pub credit: u16,
     /// Erases of each block beyond its wear in the table.
     pub wear_base: u32,
+    /// The number of the newest root that was complete when this one was begun; 0: none.
+    pub follows: u32,
 }
 
 impl Header {
@@ -72,6 +74,7 @@ impl Header {
             heads,
             credit: fields.get16(),
             wear_base: fields.get32(),
+            follows: fields.get32(),
         })
     }
 
@@ -98,6 +101,7 @@ impl Header {
         }
         fields.put(2, self.credit.into());
         fields.put(4, self.wear_base.into());
+        fields.put(4, self.follows.into());
         bytes
     }
 }
@@ -121,6 +125,7 @@ mod tests {
             heads: [(1, 2), (3, 4), (u32::MAX, 0)],
             credit: 310,
             wear_base: 99_000,
+            follows: 77,
         };
         assert_eq!(Header::parse(&header.emit()), Some(header));
         assert_eq!(Header::parse(&[0xFF; BYTES]), None);

@@ -40,8 +40,10 @@ pub(super) struct Ring {
     pub superblock_copy: BlockIndex,
     /// No number is larger than this: of a root that is complete, that was seen, or that was begun.
     pub number: u32,
-    /// Place in the ring of the newest complete root.
+    /// Place in the ring of the newest complete root, and its number, which the next root names. While a mount looks for the root to begin with: what
+    /// that one names.
     pub complete: u32,
+    pub follows: u32,
     /// Place in the ring of the next root, and its page in that block.
     pub place: u32,
     pub next: u32,
@@ -208,7 +210,7 @@ impl<F: Flash> Store<'_, F> {
                 // The blocks that it frees are erased only when it is there.
                 self.flash.sync().or_else(|_| self.flash.sync())?;
                 self.programs_since_root = 0;
-                self.ring.complete = self.ring.place;
+                (self.ring.complete, self.ring.follows) = (self.ring.place, self.ring.number);
                 (self.ring.kept, self.ring.owes_root) = (0, false);
                 Ok(true)
             }
@@ -292,6 +294,7 @@ impl<F: Flash> Store<'_, F> {
             heads: self.heads.map(|head| (head.block, head.next)),
             credit: self.pace.credit as u16,
             wear_base: self.blocks.wear_base,
+            follows: self.ring.follows,
         }
     }
 
@@ -338,7 +341,7 @@ impl<F: Flash> Store<'_, F> {
             self.blocks.wear_base = header.wear_base;
             self.worn_out = header.worn_out;
             self.unchecked = header.unchecked;
-            self.ring.closed = header.closed;
+            (self.ring.closed, self.ring.follows) = (header.closed, header.follows);
             self.layout.set_bad_blocks(self.blocks.count(State::Bad));
             self.pace.credit = u32::from(header.credit).min(2 * self.layout.frames_per_block);
         }

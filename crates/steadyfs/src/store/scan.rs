@@ -4,7 +4,8 @@
 //! until there is a root that *counts*: a page of a copy can be read. It is *certain* if that is not the first page of the first copy, which
 //! alone may have been cut. With one such page alone, which may be what a cut erase has left of the block, it counts only with all
 //! that it names in its own block.
-//! The newest root that counts is the base. Until this mount has written a root of its own it erases neither the base, nor the newest
+//! The newest root that counts is the base; unless it is not certain and follows an older one than the newest certain one, which is the base then.
+//! Until this mount has written a root of its own it erases neither the base, nor the newest
 //! root that is certain, nor, where there is none, the oldest that counts: what counts for this mount may not count for the next one.
 
 use super::program::kind_of;
@@ -125,6 +126,12 @@ impl<F: Flash> Store<'_, F> {
                     oldest = Some(found);
                 }
                 if is_there && found.is_certain() {
+                    if base.is_some_and(|newer| self.is_stale(&newer, &found)) {
+                        (base, self.ring.kept) = (Some(found), 0);
+                        if !self.read_root(&found)? {
+                            return Ok(None);
+                        }
+                    }
                     self.ring.kept |= 1 << found.place;
                     return self.begin_with(base, lost);
                 }
@@ -135,10 +142,16 @@ impl<F: Flash> Store<'_, F> {
         self.begin_with(base, lost)
     }
 
+    /// Whether the root in the tables, which is not certain, was begun before a certain one of a smaller number: it follows an older one. A cut
+    /// erase had hidden it from whoever began that one.
+    fn is_stale(&self, newer: &Found, certain: &Found) -> bool {
+        !newer.is_certain() && self.ring.follows < certain.number && certain.number < newer.number
+    }
+
     fn begin_with(&mut self, base: Option<Found>, lost: bool) -> Result<Option<bool>, Error> {
         let Some(base) = base else { return Ok(None) };
         self.ring.uncertain = NonZeroU32::new(base.number).filter(|_| !base.is_firm());
-        (self.ring.complete, self.ring.place) = (base.place, base.place);
+        (self.ring.complete, self.ring.place, self.ring.follows) = (base.place, base.place, base.number);
         // Nothing is programmed behind it: each power cycle begins with a block of its own.
         (self.ring.next, self.ring.prepared) = (self.layout.geometry.pages_per_block, None);
         // Numbers that nobody can read today may be read tomorrow.
