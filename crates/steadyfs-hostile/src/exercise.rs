@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use steadyfs::media::{Flash, Timing};
 use steadyfs::{
     Access, Budget, Call, CommitOn, Config, Cursor, Entry, Error, File, FileSystem, InodeNumber, Kind, MountError,
-    OPEN_FILE_BYTES, OpenOptions, Permissions, ROOT, Reader,
+    OPEN_FILE_BYTES, OpenOptions, Part, Permissions, ROOT, Reader,
 };
 
 use crate::choices::Choices;
@@ -16,6 +16,9 @@ use crate::medium::Guarded;
 
 /// Operations that a call may make for each page of the medium.
 const CALL: u64 = 8;
+/// The same of a count of pages, which may look at each of them, and of a search for holes in a file that says it is far larger than the medium.
+const COUNT: u64 = 64;
+const SEEK: u64 = 4096;
 /// Operations that a mount may make for each page.
 const MOUNT: u64 = 16;
 /// Operations that a check may make for each page: each page is read through the map, and again for each list and each reference.
@@ -180,11 +183,18 @@ fn read_everything<F: Flash>(fs: &mut Fs<'_, '_, F>) -> Found {
                 let count = granted(fs, CALL).read(&mut file, offset, &mut data);
                 assert!(count.is_err() || count.is_ok_and(|count| count as u64 <= size - offset.min(size)));
             }
+            for part in [Part::Data, Part::Hole] {
+                let at = granted(fs, SEEK).seek(&mut file, size / 3, part);
+                assert!(at.is_err() || at.is_ok_and(|at| at.is_none_or(|at| (size / 3..=size).contains(&at))));
+            }
             let _ = granted(fs, CALL).close(file);
         }
     }
+    let (usage, leaving) = (fs.usage(), granted(fs, COUNT).leaving());
+    assert!(leaving.is_err() || leaving.is_ok_and(|bytes| bytes <= usage.used_bytes));
     for &inode in &found.inodes {
         let _ = granted(fs, CALL).stat_inode(inode);
+        let _ = granted(fs, COUNT).allocated(inode);
         let _ = granted(fs, CALL).attribute(inode, "k", &mut data);
         let _ = (granted(fs, CALL).read_link(inode, &mut data), fs.permissions(inode));
         let _ = granted(fs, CALL).attributes(inode, |key, value| assert!(key.len() + value.len() <= 248));

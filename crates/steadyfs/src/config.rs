@@ -68,7 +68,7 @@ impl Config {
             wear_spread: 32,
             // Raw NAND has some from the factory, NOR has none.
             bad_blocks_max: clamp(geometry.block_count / if geometry.programs_bytes { 200 } else { 50 }, 2, 200) as u16,
-            // A quarter of all logical pages for small files, or a file for each 1,600 bytes.
+            // One for each two logical pages; more where these are large and few.
             files_max: clamp(if small_files > frames / 2 { small_files } else { frames / 2 }, 64, 65_536),
             failures: 2,
             name_bytes_max: 255,

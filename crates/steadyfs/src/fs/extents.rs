@@ -38,15 +38,15 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// [`Error::Corrupt`] where the list of them is damaged.
     pub fn leaving(&mut self) -> Result<u64, Error> {
-        let (mut pages, mut number) = (0, self.lists.trim);
-        // A damaged list may not end.
+        let (mut pages, mut number, used) = (0, self.lists.trim, u64::from(self.space.used));
+        // A damaged list may not end, and name the same pages again and again.
         for _ in 0..self.plan.inode_count {
-            let Some(inode) = number.checked_sub(1) else { break };
+            let Some(inode) = number.checked_sub(1).filter(|_| pages < used) else { break };
             let header = self.read_header(inode)?;
             pages += u64::from(self.pages_of_inode(inode, &header)?);
             number = header.next;
         }
-        Ok(pages.min(u64::from(self.space.used)) * u64::from(self.store.layout().logical_bytes))
+        Ok(pages.min(used) * u64::from(self.store.layout().logical_bytes))
     }
 
     fn pages_of_inode(&mut self, inode: u32, header: &Header) -> Result<u32, Error> {
