@@ -297,9 +297,10 @@ impl<F: Flash> Store<'_, F> {
         let chain =
             if layout.programs_bytes() { 4 * programs + TRIES * chains * (2 * layout.journal_record_places() + 1) } else { 0 };
         Cost {
+            // A root that is stale is read before the one that takes its place.
             reads: 2
                 + ring
-                + layout.root_pages
+                + 2 * layout.root_pages
                 + (2 * chains + TRIES) * unit
                 + layout.leaf_count * unit
                 + TRIES
