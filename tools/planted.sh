@@ -1,24 +1,21 @@
 #!/bin/bash
-# Removes each rule of crash consistency from a copy of the core, one at a time, and expects `steady torture` or the siege to notice.
+# Removes each rule of crash consistency from a copy of the core, one at a time, and expects `steady torture`, the siege or a test to notice.
 #
 #   tools/planted.sh                all of tools/planted/*.patch, after a run that nothing was removed from
 #   tools/planted.sh --only NAME    one of them, e.g. 1-quarantine
 #
 # Prints what found each defect: what replays it, and what was lost. Fails when a patch no longer applies, when the core does not
 # build with it, or when it is not found. STEADYFS_JOBS (2) patches are looked at side by side, STEADYFS_TIME (60s) is the time for
-# each kind of torture; a patch that is found another way names its own runs ("torture: …", "siege: …"). Bounds are not checked:
-# only lost or mixed data counts.
+# each kind of torture; a patch that is found another way names its own runs ("torture: …", "siege: …", or "test: PACKAGE TARGET NAME").
+# Bounds are not checked: only lost or mixed data counts.
 #
 # Not planted, because no run finds anything lost without them (70 seconds each), for reasons that seem sound and
 # are not proved:
 #   retiring the block of a failed program: its next erase fails in the simulator, and that takes it out of use as well
 #   the checksum of the first record of a listed block: a run found the defect (a metastable page of long ago read as the
 #     newest record) and passes with the rule; the case is not met again
-# Nor one that `crates/steadyfs/tests/failures.rs` finds: a commit that failed more than four times counts once. Nor that the numbers of
-# roots jump at a mount: the model finds nothing lost without it, since ring blocks of which nobody can tell what they hold are erased.
-# Nor that a root follows a certain one: `crates/steadyfs-siege/tests/blank_chains.rs`.
-# Nor two that `crates/steadyfs/tests/cut_mounts.rs` finds at once, and no run here in reasonable time: the gap behind a root is not the
-# end of its block, and a closed root of which one page of the copies can be read gets no mark.
+#   that the numbers of roots jump at a mount, and that ring blocks of which nobody can tell what they hold are erased: a root names the
+#     one that it follows, and the model finds nothing lost without either (it does without that)
 set -euo pipefail
 
 only=
@@ -49,7 +46,7 @@ mkdir "$work"
 # The runs of a patch, one in a line: its own, or those that find most.
 runs() {
     local own
-    own=$([ -z "$1" ] || grep -E '^(torture|siege): ' "$1" || true)
+    own=$([ -z "$1" ] || grep -E '^(torture|siege|test): ' "$1" || true)
     [ -n "$own" ] || own="torture: --geometry small,small-copy,small-nor
 torture: --mode sampled
 siege: chains --volumes 3000
@@ -58,19 +55,27 @@ torture: --exhaustive 2 --geometry small --fault none"
     echo "$own"
 }
 
-# Makes a run, `torture:` or `siege:` and its arguments: 0 when nothing is found, 1 when something is. What was found is in the log.
+# Makes a run, `torture:`, `siege:` or `test:` and its arguments: 0 when nothing is found, 1 when something is. What was found is in the log.
 run() {
     local kind=$1 status=0
     shift
     case $kind in
     torture:) timeout 900 "$CARGO_TARGET_DIR/release/steady" torture --failures 1 --threads 1 --time "$time" "$@" >"$log" 2>&1 || status=$? ;;
     siege:) timeout 900 "$CARGO_TARGET_DIR/release/steadyfs-siege" "$@" --threads 1 >"$log" 2>&1 || status=$? ;;
+    test:) tested "$@" >"$log" 2>&1 || status=$? ;;
     esac
     # A planted defect may let a call run for ever.
     [ $status != 124 ] || { echo "  replay: steady torture --replay ($kind $*: did not end)" >"$log"; status=1; }
     # The siege's chip panics where a page is programmed twice; that is found as well.
     [ $status -le 1 ] || [ "$kind" = siege: ] || { cat "$log"; echo "error: $kind $* ended with code $status" >&2; exit 2; }
     return $((status != 0))
+}
+
+# Makes one test of a package. A test that does not build, or that is not there any more, has found nothing: 2.
+tested() {
+    local test=(cargo test --release --quiet -p "$1" --test "$2" --)
+    "${test[@]}" --list | grep -x "$3: test" || { echo "no test $3 in $2"; return 2; }
+    timeout 900 "${test[@]}" --exact "$3" || return 1
 }
 
 build() {
@@ -99,7 +104,7 @@ plant() {
         run "${arguments[@]}" && continue
         found=$(sed -n -e 's/^  replay: //p' -e 's/^ *\(cargo run .*\)/\1/p' "$log" | head -n 1)
         found=${found:-${arguments[*]}}
-        what=$(sed -n -e '/^failures/,$p' "$log" | sed -n 3p | cut -c 1-100)
+        what=$(sed -n -e '/^failures/,$p' "$log" | sed -n 3p | sed 's/^----.*//' | cut -c 1-100)
         break
     done < <(runs "$patch")
     git apply -R "$patch"
