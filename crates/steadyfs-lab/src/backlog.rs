@@ -11,6 +11,9 @@
 //!
 //! All arithmetic is exact: durations are whole nanoseconds, rates whole bytes per second, and levels are kept in
 //! billionths of a byte and rounded up to whole bytes at the end.
+//!
+//! Begin with [`smallest_buffer_bytes`] for a rate, or with [`highest_rate`] for a buffer. What holds for every run, not for one, is in
+//! [`envelope`](crate::envelope).
 
 use serde::{Deserialize, Serialize};
 

@@ -13,6 +13,8 @@
 //!
 //! Time is that of the chip alone. Everything that is written is read back and compared, outside of the measured time, on a volume whose
 //! power was cut. A case that the volume has no room for says so; one that breaks a promise or gives other bytes back has failed.
+//!
+//! [`run`] measures SteadyFS; [`measure`] another [`Contender`] as well. Both give a [`Report`].
 
 mod cases;
 mod contender;

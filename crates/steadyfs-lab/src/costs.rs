@@ -11,6 +11,8 @@
 //!
 //! Every call is held to its bound, in operations and in time; one that breaks it ends the run with an error. Bars are only
 //! printed: they are means, which nothing promises.
+//!
+//! [`run`] measures, and gives [`Costs`].
 
 mod calls;
 mod copying;

@@ -2,6 +2,8 @@
 //!
 //! An envelope describes every run of a system and not one trace, so the backlog that follows from it is a guarantee.
 //! The tightest envelopes of a measured trace are the other direction: what that trace shows, and nothing more.
+//!
+//! [`Envelope`] is one of a trace, or one that a volume [promises](steadyfs::FileSystem::envelopes); [`guaranteed_left_bytes`] tells the buffer.
 
 use crate::backlog::{NANO, whole_bytes};
 use serde::{Deserialize, Serialize};

@@ -23,6 +23,8 @@
 //!
 //! Time is that of the chip. A call that takes longer or does more than was promised before it, in any phase, ends the run
 //! with an error, and so does a run of calls beyond an envelope, and idle work beyond the idle time.
+//!
+//! [`run`] takes [`Options`] and gives an [`Outcome`], with the [`Evaluation`] for people and programs.
 
 mod appends;
 pub(crate) mod checker;

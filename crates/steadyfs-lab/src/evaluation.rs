@@ -2,6 +2,8 @@
 //!
 //! [`Evaluation`] is the JSON that `steady evaluate --json` writes. Its keys are part of the project's interface: units
 //! stand at their ends, durations are microseconds, and `null` means that no finite buffer suffices.
+//!
+//! [`evaluate::run`](crate::evaluate::run) makes one; [`Report::of_evaluation`](crate::report::Report::of_evaluation) draws it.
 
 mod idle;
 

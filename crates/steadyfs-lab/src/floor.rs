@@ -6,6 +6,8 @@
 //!
 //! Reclaim takes the block with the fewest live units, as late as it can, spreads the moves of its live units evenly over
 //! the calls that are left before space runs out, and erases it in a call of its own that moves nothing.
+//!
+//! [`floor`] gives the access times, which [`stats`](crate::stats) and [`backlog`](crate::backlog) take as those of any other trace.
 
 use std::fmt;
 

@@ -10,11 +10,13 @@
 //!   summary · evaluation · report        tables, JSON, HTML and SVG for people
 //! ```
 //!
-//! `bench` measures a file system, ours or another, case by case beside what the chip could do.
+//! Begin with [`evaluate::run`] for a file system on a chip, with [`replay::read_trace_file`] and [`summary::Summary::of`] for times of a board.
 //!
-//! `torture` cuts power in every operation of a workload and looks what is lost; it needs none of the above.
+//! [`mod@bench`] measures a file system, ours or another, case by case beside what the chip could do.
 //!
-//! `units` reads and prints rates, sizes and durations everywhere. Durations are whole nanoseconds inside the lab and
+//! [`torture`] cuts power in every operation of a workload and looks what is lost; it needs none of the above.
+//!
+//! [`units`] reads and prints rates, sizes and durations everywhere. Durations are whole nanoseconds inside the lab and
 //! microseconds in JSON.
 
 pub mod backlog;

@@ -9,6 +9,8 @@
 //!     ▼
 //!   table     how much of the erases was used, how evenly, and what was lost
 //! ```
+//!
+//! [`run`] wears a chip out, and gives its [`Life`].
 
 mod audit;
 mod chip;

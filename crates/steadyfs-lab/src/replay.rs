@@ -7,6 +7,8 @@
 //! The unit stands in the header (`duration_us`, `time [ns]`, `start (ms),end (ms)`) or is given by the caller. It is
 //! never guessed. `csv` in general allows quoted line breaks; a trace has no use for them, and without them every
 //! error names the line where it stands.
+//!
+//! [`read_trace_file`] gives a [`Trace`], of which [`Summary::of`](crate::summary::Summary::of) tells the rest.
 
 mod header;
 

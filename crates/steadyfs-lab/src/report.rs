@@ -2,6 +2,8 @@
 //!
 //! The page holds the whole trace, so that its slider computes the backlog of any input rate exactly; only the drawing
 //! is thinned, and keeps every minimum and maximum. It takes about eight bytes of file per access.
+//!
+//! [`Report::of_evaluation`] or [`Report::of_trace`] makes one, [`Report::html`] and [`Report::svg`] give the files.
 
 mod axis;
 mod downsample;

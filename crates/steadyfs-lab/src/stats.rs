@@ -1,4 +1,6 @@
 //! Statistics of access times: mean, percentiles, greatest, and histograms.
+//!
+//! [`Stats::of`] and [`histogram`] take durations in nanoseconds, as [`replay`](crate::replay) and [`evaluate`](crate::evaluate) give them.
 
 use serde::{Deserialize, Serialize};
 

@@ -3,6 +3,8 @@
 //!
 //! Everything here describes one trace. Nothing in it is a guarantee, because a measured trace promises nothing about
 //! the next run.
+//!
+//! [`Summary::of`] makes one of a [`Trace`]; [`Report::of_trace`](crate::report::Report::of_trace) draws it.
 
 use crate::backlog::{BufferHolds, backlog, highest_rate};
 use crate::envelope::Envelope;

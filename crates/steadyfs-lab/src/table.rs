@@ -1,4 +1,6 @@
 //! Tables of plain text: columns padded to the widest cell, two spaces apart.
+//!
+//! [`table`] takes rows of cells, [`facts`] names and values.
 
 /// Where the text of a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

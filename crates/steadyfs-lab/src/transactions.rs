@@ -3,6 +3,8 @@
 //! An application creates a file, writes to it, flushes and closes it. What each of these calls takes depends on the event after
 //! which the volume commits; the commit itself is the same, and moves from column to column. A device with a cache of its
 //! own adds the time that it takes to empty it, once for each commit.
+//!
+//! [`run`] measures, and gives [`Transactions`].
 
 mod flushing;
 mod table;

@@ -2,6 +2,8 @@
 //!
 //! Rates are decimal (1 kB/s is 1,000 bytes per second), memory is binary (1 KiB is 1,024 bytes); both notations are
 //! read everywhere.
+//!
+//! [`parse_size`], [`parse_rate`] and their like read, [`format_size`], [`format_rate`] and theirs print.
 
 use std::fmt;
 

@@ -1,4 +1,6 @@
 //! Counters of what a chip has done, reachable through every wrapper.
+//!
+//! [`Metered::counters`] tells them; the difference of two is what the calls between them took.
 
 use steadyfs::media::nor::{NorFlash, NorPages};
 

@@ -40,7 +40,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The [guide] has more: a logger, a configuration store, a firmware update, a boot counter, and which settings suit what.
+//! The [guide] has more: a logger, a configuration store, a firmware update, a boot counter, and which settings suit what; [guide::drivers] the whole of a driver
+//! for SPI NAND and of one for SPI NOR.
+//!
+//! # Where to go on
+//! - Your chip: [`media::Flash`] or [`media::nor::NorFlash`], and its settings: [`Config`].
+//! - Files: [`FileSystem`] and its calls; [`CommitOn`] says when they become durable. [`Reader`] reads without code that writes.
+//! - Time: [`FileSystem::bound`] for a call, [`FileSystem::envelopes`] for many in a row, [`FileSystem::maintain`] for idle time.
+//! - What may go wrong: [`Error`], [`MountError`], [`FileSystem::health`], [`FileSystem::check`], [`FileSystem::repair`].
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -49,7 +56,10 @@
 extern crate std;
 
 #[doc = include_str!("guide.md")]
-pub mod guide {}
+pub mod guide {
+    #[doc = include_str!("drivers.md")]
+    pub mod drivers {}
+}
 
 mod config;
 mod cost;

@@ -1,5 +1,7 @@
 //! Raw chip images: a file that holds the bytes of a chip and nothing else. `docs/images.md` has the layout.
 //!
+//! [`Image::create`] makes one of a [`Shape`], [`Image::open`] opens one; both give a [`Flash`].
+//!
 //! Every program and erase goes into the file at once, and the chip's rules are kept: what a chip would not take is
 //! refused, and [`Image::refusal`] says why. The same calls give the same bytes.
 //!

@@ -1,5 +1,7 @@
 //! MTD devices of Linux, `/dev/mtdN`: NAND whose driver places data, tag and ECC of a page in one program, and NOR.
 //!
+//! [`Mtd::open`] gives a [`Flash`]; [`Mtd::error`] says why an operation failed.
+//!
 //! Needs Linux 6.1 or newer, whose `MEMREAD` reads data and tag at once. NOR that is locked after power-on must be unlocked
 //! first (`flash_unlock`): the kernel refuses erases of it as it refuses those of worn-out blocks.
 //!

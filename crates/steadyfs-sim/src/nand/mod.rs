@@ -1,5 +1,8 @@
 //! A NAND chip: pages, tags, erase blocks, rules, virtual time.
 //!
+//! [`Nand::new`] makes one of a [`Profile`], [`Nand::with_geometry`] one of any shape. It is a [`Flash`]; what goes wrong wraps around it
+//! ([`fault`](crate::fault)), what it has done tells [`Metered`].
+//!
 //! # Panics
 //! Illegal use aborts the test that does it:
 //! - a page or a block that the chip does not have;

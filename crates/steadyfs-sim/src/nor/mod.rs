@@ -1,5 +1,8 @@
 //! A NOR chip: bytes whose bits programs clear and erases set, rules, virtual time.
 //!
+//! [`Nor::new`] makes one of a [`Profile`], [`Nor::with_geometry`] one of any shape. It is a [`NorFlash`];
+//! [`NorPages`](steadyfs::media::nor::NorPages) makes the [`Flash`](steadyfs::media::Flash) of it that a volume takes.
+//!
 //! # Panics
 //! Illegal use aborts the test that does it:
 //! - programming a bit from 0 to 1, unless a power cut left the byte so weak that nobody can know what it holds;

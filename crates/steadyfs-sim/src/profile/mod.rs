@@ -3,6 +3,9 @@
 //! A profile is a TOML document. The built-in ones lie in `profiles/` of this crate and are the examples to follow. Every
 //! figure of theirs has an entry in the table `sources`: D datasheet, C constant in driver code, S decoded SFDP, M
 //! published measurement, U estimate without a source.
+//!
+//! [`Profile::named`] finds a built-in one, [`Profile::from_toml`] reads another; [`Nand::new`](crate::Nand::new) and
+//! [`Nor::new`](crate::Nor::new) make the chip.
 
 mod keys;
 

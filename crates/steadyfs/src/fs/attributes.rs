@@ -45,6 +45,9 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Lets `see` see each attribute, key and value.
     ///
+    /// # Cost
+    /// As [`attribute`](Self::attribute).
+    ///
     /// # Errors
     /// [`Error::NotFound`] when there is no such file.
     pub fn attributes(&mut self, inode: InodeNumber, mut see: impl FnMut(&str, &[u8])) -> Result<(), Error> {

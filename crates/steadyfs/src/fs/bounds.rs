@@ -108,7 +108,8 @@ const ATTRIBUTES: Work = Work { discards: 1, ..patches(5, 296, 131, 2, 4) };
 const TRUNCATE: Work = Work { frames: 3, ..patches(12, 480, 151, 2, 9) };
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// Worst case of a call, made now, in which no program fails. See `docs/design.md` for the formulas.
+    /// Worst case of a call, made now, in which no program fails. See `docs/design.md` for the formulas. It computes, and does not touch the
+    /// medium; [`Bound::time_ns`] turns it into time.
     pub fn bound(&self, call: Call) -> Bound {
         self.bound_with_failures(call, 0)
     }

@@ -43,7 +43,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Never more than `budget`, when no operation fails; one erase and one program more for each that does.
     ///
     /// # Errors
-    /// Those of every call that changes something.
+    /// Those of [every call](FileSystem#errors-of-every-call) that changes something.
     pub fn maintain(&mut self, budget: Budget, burst_bytes: u64) -> Result<bool, Error> {
         let frames = self.split(burst_bytes).0.min(self.store.layout().frame_count()) + 1;
         let mut left = budget;

@@ -107,6 +107,23 @@ pub struct Usage {
 /// It has one owner: every call takes `&mut self`, so that the compiler keeps two from running at once. Firmware with several tasks
 /// puts it behind the mutex of its kernel, a program on a host behind a `std::sync::Mutex`.
 ///
+/// | to | calls |
+/// |---|---|
+/// | begin and end | [`format`](Self::format), [`mount`](Self::mount), [`unmount`](Self::unmount) |
+/// | use files | [`open`](Self::open), [`read`](Self::read), [`write`](Self::write), [`append`](Self::append), [`truncate`](Self::truncate), [`reserve`](Self::reserve), [`close`](Self::close) |
+/// | use names | [`create_dir`](Self::create_dir), [`list`](Self::list), [`stat`](Self::stat), [`rename`](Self::rename), [`remove`](Self::remove), [`set_attribute`](Self::set_attribute) |
+/// | make changes durable, or undo them | [`commit`](Self::commit), [`flush`](Self::flush), [`poll`](Self::poll), [`set_commit_on`](Self::set_commit_on), [`rollback`](Self::rollback) |
+/// | know how long a call takes | [`bound`](Self::bound), [`envelopes`](Self::envelopes), [`mount_bound`](Self::mount_bound) |
+/// | use idle time | [`maintain`](Self::maintain), [`scrub`](Self::scrub) |
+/// | know how the medium is | [`health`](Self::health), [`damage`](Self::damage), [`check`](Self::check), [`repair`](Self::repair) |
+///
+/// # Power loss
+/// A call that only reads programs and erases nothing, so that a power cut in it is one between two calls. A volume that is dropped without
+/// [`unmount`](Self::unmount) is as after a power cut.
+///
+/// # Cost
+/// A call whose description names no cost does not touch the medium.
+///
 /// # Errors of every call
 /// [`Error::Device`], [`Error::Corrupt`]; of calls that change something also [`Error::ReadOnly`], [`Error::MediaFailing`],
 /// [`Error::TransactionTooLarge`] and [`Error::Unknown`].
@@ -141,6 +158,9 @@ pub struct FileSystem<'m, F> {
 
 impl<'m, F: Flash> FileSystem<'m, F> {
     /// Makes an empty volume on a medium. Everything on it is lost.
+    ///
+    /// # Power loss
+    /// After a cut neither the new volume nor an earlier one can be relied on: format again.
     ///
     /// # Cost
     /// One look at the mark of each block and one read, about ten erases, a few programs.
@@ -223,7 +243,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.load_lists()
     }
 
-    /// Lets `observer` be told of every change, in the call that makes it.
+    /// Lets `observer` be told of every change, in the call that makes it and after it was made. Its own time is in no
+    /// [bound](Self::bound).
     pub fn set_observer(&mut self, observer: &'m mut (dyn FnMut(Change) + Send)) {
         self.observer = Some(observer);
     }
@@ -257,7 +278,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         }
     }
 
-    /// Settings of the volume.
+    /// Settings of the volume, as its superblock has them. Costs nothing.
     pub fn config(&self) -> &Config {
         &self.store.layout().config
     }
@@ -281,7 +302,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.store.health()
     }
 
-    /// The medium.
+    /// The medium. Costs nothing.
     pub fn flash(&self) -> &F {
         self.store.flash()
     }

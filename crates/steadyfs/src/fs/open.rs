@@ -196,7 +196,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotFound`], [`Error::Exists`], [`Error::IsADirectory`], [`Error::IsALink`], [`Error::NotADirectory`], [`Error::InvalidName`],
     /// [`Error::NameTooLong`], [`Error::NotWritable`] when the options contradict each other, [`Error::TooManyOpenFiles`],
     /// [`Error::TooManyFiles`], [`Error::NoSpace`], [`Error::NameCollision`], [`Error::Unsupported`] where a name or cutting needs a feature that the
-    /// build is without, and those of every call.
+    /// build is without, and those of [every call](FileSystem#errors-of-every-call).
     pub fn open<'p>(&mut self, place: impl Into<Place<'p>>, options: OpenOptions) -> Result<File, Error> {
         let creates = options.create || options.create_new;
         if (creates && !options.changes()) || (options.truncate && !options.write) {
@@ -229,7 +229,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Opens a file that is known by its inode, whatever its name is now.
     ///
     /// # Cost
-    /// Two looks.
+    /// Two looks; with `truncate` also [`Call::Truncate`](super::Call::Truncate).
     ///
     /// # Errors
     /// [`Error::NotFound`] when there is no such file, [`Error::IsADirectory`], [`Error::IsALink`], and those of [`open`](Self::open).
@@ -287,12 +287,16 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Closes a file. The last handle of a file that was removed gives its room back.
     ///
+    /// # Power loss
+    /// As in [`commit`](Self::commit), where the volume commits on close. Calls after the next mount take the room of removed
+    /// files back that were open.
+    ///
     /// # Cost
     /// Nothing, or one commit where the volume commits on close; [`Call::Remove`](super::Call::Remove) for the last handle of
     /// a file that was removed.
     ///
     /// # Errors
-    /// Those of every call. The handle is closed all the same.
+    /// Those of [every call](FileSystem#errors-of-every-call). The handle is closed all the same.
     pub fn close(&mut self, file: File) -> Result<(), Error> {
         self.release_handle(&file)?;
         let commits = self.commit_on.contains(CommitOn::CLOSE) && file.options.changes();

@@ -13,6 +13,8 @@ use crate::store::{Access, Verify};
 /// After a power cut the last commit may be seen by one mount and not by the next, until a mount of a [`FileSystem`] for writing settles it;
 /// [`is_settled`](Self::is_settled) tells.
 ///
+/// No call programs or erases, so that power may be cut in any of them. Each costs what that of [`FileSystem`] costs which has its name.
+///
 /// ```
 /// use steadyfs::{Config, FileSystem, Reader};
 /// # use steadyfs::{Access, OpenOptions, media::{Flash, Geometry}};

@@ -114,6 +114,9 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// Tells the time, makes the timed commit if it is due, and returns when to call next, if anything waits.
     ///
+    /// # Power loss
+    /// As in [`commit`](Self::commit), when it makes one.
+    ///
     /// # Cost
     /// Nothing, or [`Call::Sync`](super::Call::Sync).
     ///
@@ -137,11 +140,14 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// (write-through) each such write costs one. More pages: fewer programs where several files are written in small pieces
     /// in long transactions; and a commit may have to write all of them.
     ///
+    /// # Power loss
+    /// What was committed stays; an open transaction stays open.
+    ///
     /// # Cost
     /// A frame for each page that an earlier cache has not written yet.
     ///
     /// # Errors
-    /// Those of every call that changes something.
+    /// Those of [every call](FileSystem#errors-of-every-call) that changes something.
     #[cfg(feature = "cache")]
     pub fn lend_cache(&mut self, memory: &'m mut [u8]) -> Result<(), Error> {
         if self.store.has_cached() {
@@ -161,7 +167,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// [`Call::Sync`](super::Call::Sync): one program, or none when nothing has changed; then the share of reclamation.
     ///
     /// # Errors
-    /// Those of every call.
+    /// Those of [every call](FileSystem#errors-of-every-call) that changes something.
     pub fn commit(&mut self) -> Result<(), Error> {
         if !self.store.is_open() {
             return Ok(());
@@ -192,6 +198,9 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Undoes all changes since the last commit. Handles of files that were created since become [stale](Error::Stale).
+    ///
+    /// # Power loss
+    /// A cut undoes the same changes.
     ///
     /// # Cost
     /// One read of the journal page (where the medium programs bytes, of all records of its block, twice), those of the allocation map, and two looks for each open file. Where one of the latter fails, later

@@ -3,6 +3,9 @@
 //! The store sees one kind of medium: erase blocks of program pages, each page with a 16-byte *tag* beside its data.
 //! Raw NAND offers that directly (the tag lies in the ECC-protected user bytes of the spare area); [`nor::NorPages`]
 //! builds it on byte-programmable NOR.
+//!
+//! A driver for NAND implements [`Flash`], one for NOR [`nor::NorFlash`]; the [guide](crate::guide::drivers) has the whole of both. To fit
+//! settings to a chip, [`Config::for_geometry`](crate::Config::for_geometry) takes its [`Geometry`].
 
 mod crc;
 pub mod nor;
@@ -10,6 +13,8 @@ mod tag;
 
 pub(crate) use tag::{Kind, Kinds, is_blank};
 pub use tag::{TAG_BYTES, Tag};
+
+use core::fmt;
 
 /// Index of an erase block on the medium.
 pub type BlockIndex = u32;
@@ -62,6 +67,19 @@ pub enum Failure {
     Device,
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Failure::Uncorrectable => "more bits of a page are wrong than the ECC corrects",
+            Failure::BadBlock => "the chip reports that a program or an erase failed",
+            Failure::WriteProtected => "the chip takes no program and no erase",
+            Failure::Device => "the device does not answer",
+        })
+    }
+}
+
+impl core::error::Error for Failure {}
+
 /// What the ECC had to do in the last read: the worst of its codewords.
 ///
 /// Chips with on-die ECC report ranges ("4 to 6 bits"): give the upper end.
@@ -73,7 +91,7 @@ pub struct Corrected {
     pub strength: u8,
 }
 
-/// A medium of erase blocks, program pages and tags.
+/// A medium of erase blocks, program pages and tags. The whole of a driver is in the [guide](crate::guide::drivers#spi-nand).
 ///
 /// # Contract
 /// - Pages of a block are programmed in ascending order (pages may be skipped), each once per erase.
@@ -173,13 +191,16 @@ pub trait Flash {
         Ok(())
     }
 
-    /// Tells whether the manufacturer, or [`mark_bad`](Flash::mark_bad), marked this block bad. Used by `format` only.
+    /// Tells whether the manufacturer, or [`mark_bad`](Flash::mark_bad), marked this block bad. `format` asks it of every block, and a mount
+    /// that cannot read the superblock in block 0 of the next ones, until it finds the copy.
     ///
     /// # Errors
     /// [`Failure::Device`].
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure>;
 
-    /// Marks a block bad for other users of the chip. The file system keeps its own record and does not rely on it.
+    /// Marks a block bad for other users of the chip. The file system keeps its own record and does not rely on it. The block keeps
+    /// what it holds, of which a mount may need records until the next root: it is not erased before, and where the chip has computed an ECC over
+    /// the page that gets the mark, the mark is programmed without one.
     ///
     /// # Errors
     /// [`Failure::BadBlock`] when the mark cannot be written; [`Failure::Device`].

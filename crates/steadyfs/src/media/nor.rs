@@ -7,10 +7,14 @@
 //!
 //! The head of each erase block holds one 16-byte tag per page, so that page data stays contiguous and all tags of a
 //! block are one read. Data is programmed first and its tag last: a page without a valid tag was never written.
+//!
+//! A driver implements [`NorFlash`]; [`NorPages::new`] with [`page_bytes_for`] makes a [`Flash`] of it.
 
 use super::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
 /// Byte-programmable flash: bits go from 1 to 0 by programming, back to 1 only by erasing a whole block.
+///
+/// [`NorPages`] makes a [`Flash`] of it. The whole of a driver is in the [guide](crate::guide::drivers#spi-nor).
 pub trait NorFlash {
     /// Bytes of an erase block (the unit that [`erase`](NorFlash::erase) erases).
     fn block_bytes(&self) -> u32;
@@ -18,7 +22,8 @@ pub trait NorFlash {
     /// Number of erase blocks.
     fn block_count(&self) -> u32;
 
-    /// Nanoseconds, worst case: `(read, program, erase)` where read and program move `bytes` bytes.
+    /// Nanoseconds, worst case: `(read, program, erase)` where read and program move `bytes` bytes. A program of a page begins at a multiple
+    /// of its size; one of fewer bytes is told as if it lay in one program page of the chip.
     fn times_ns(&self, bytes: u32) -> (u64, u64, u64);
 
     /// Reads bytes.
@@ -27,19 +32,21 @@ pub trait NorFlash {
     /// [`Failure::Device`].
     fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), Failure>;
 
-    /// Programs erased bytes. The implementation splits at the chip's program pages.
+    /// Programs erased bytes. The implementation splits at the chip's program pages. Bytes of `0xFF` leave what is there, erased or
+    /// not, and bytes of 0 may be given for any.
     ///
     /// # Power loss
     /// Any of the bits to be cleared may or may not be cleared.
     ///
     /// # Errors
-    /// [`Failure::BadBlock`] when the chip reports that the program failed; [`Failure::Device`].
+    /// [`Failure::BadBlock`] when the chip reports that the program failed, or reading it back shows it; [`Failure::WriteProtected`];
+    /// [`Failure::Device`].
     fn program(&mut self, address: u32, data: &[u8]) -> Result<(), Failure>;
 
     /// Erases one block to `0xFF`.
     ///
     /// # Errors
-    /// [`Failure::BadBlock`] when the chip reports that the erase failed; [`Failure::Device`].
+    /// As [`program`](NorFlash::program).
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure>;
 }
 
@@ -49,7 +56,8 @@ pub const fn page_bytes_for(block_bytes: u32) -> u32 {
     if block_bytes < 8192 { 256 } else { 512 }
 }
 
-/// A [`Flash`] made of a [`NorFlash`] and a page size.
+/// A [`Flash`] made of a [`NorFlash`] and a page size: what [`FileSystem::format`](crate::FileSystem::format) and
+/// [`mount`](crate::FileSystem::mount) take for a NOR chip.
 #[derive(Clone, Debug)]
 pub struct NorPages<N> {
     chip: N,
