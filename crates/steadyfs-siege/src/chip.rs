@@ -593,7 +593,17 @@ impl Flash for Chip {
         Ok(self.blocks[block as usize].factory_bad)
     }
 
-    fn mark_bad(&mut self, _block: BlockIndex) -> Result<(), Failure> {
-        if self.has_power { Ok(()) } else { Err(Failure::Device) }
+    /// The driver erases the block first, or the mark spoils the page that it is written to.
+    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        if !self.has_power {
+            return Err(Failure::Device);
+        }
+        let first = (block * self.geometry.pages_per_block) as usize;
+        match self.rng.u8(..3) {
+            0 => self.pages[first] = Page::Lost,
+            1 => self.pages[first..first + self.geometry.pages_per_block as usize].fill(Page::Lost),
+            _ => self.pages[first..first + self.geometry.pages_per_block as usize].fill(Page::Touched),
+        }
+        Ok(())
     }
 }

@@ -387,6 +387,9 @@ impl Flash for Nand {
         let block = self.demand_block(block, "mark_bad");
         self.loaded = None;
         self.count_program(0);
+        // As Linux does for most chips: what the block held is gone.
+        self.clear_flaws(block);
+        self.blocks[block].erase();
         self.blocks[block].mark.get_or_insert(Mark::User);
         Ok(())
     }

@@ -198,9 +198,9 @@ pub trait Flash {
     /// [`Failure::Device`].
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure>;
 
-    /// Marks a block bad for other users of the chip. The file system keeps its own record and does not rely on it. The block keeps
-    /// what it holds, of which a mount may need records until the next root: it is not erased before, and where the chip has computed an ECC over
-    /// the page that gets the mark, the mark is programmed without one.
+    /// Marks a block bad for other users of the chip. The file system keeps its own record and does not rely on it. Nothing that the block
+    /// holds is needed any more: the driver may erase it first, as Linux does, and the mark may spoil the page that it is programmed into,
+    /// which may be one before pages that hold something.
     ///
     /// # Errors
     /// [`Failure::BadBlock`] when the mark cannot be written; [`Failure::Device`].

@@ -22,7 +22,7 @@ pub(super) enum State {
     Used = 6,
     /// A head programs it.
     Active = 7,
-    /// As `Used`; a program failed in it, and it goes bad when empty.
+    /// As `Used`; a program failed in it, and it goes bad with the first root that is written when it is empty.
     Retiring = 8,
     /// As `Free`, and known to be erased.
     Clean = 9,

@@ -427,7 +427,7 @@ impl<'m, F: Flash> Store<'m, F> {
         }
     }
 
-    /// Moves a block that has just become empty on: to quarantine, or out of use.
+    /// Moves a block that has just become empty on: to quarantine, or, when it cannot be told what is in it, out of use.
     fn settle_empty(&mut self, block: BlockIndex) {
         if self.blocks.live(block) > 0 || self.holds_journal(block) {
             return;
@@ -436,8 +436,20 @@ impl<'m, F: Flash> Store<'m, F> {
         match self.blocks.state(block) {
             State::Used | State::Weak if spoiled => self.lose(block),
             State::Used | State::Weak => self.blocks.set_state(block, State::Dead),
-            State::Retiring => self.go_bad(block),
             _ => {}
+        }
+    }
+
+    /// Marks the blocks that are empty and in which a program failed. A root was written when they were: a mark may destroy what is in
+    /// them, and a recovery needed that until then.
+    fn mark_retired(&mut self) {
+        for block in 0..self.blocks.block_count() {
+            if self.blocks.count(State::Retiring) == 0 {
+                return;
+            }
+            if self.blocks.state(block) == State::Retiring && self.blocks.live(block) == 0 && !self.holds_journal(block) {
+                self.go_bad(block);
+            }
         }
     }
 

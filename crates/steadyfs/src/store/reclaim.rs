@@ -220,7 +220,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// A victim that is not chosen for its space: a failing block, or a block of the ring that holds a copied frame.
     fn victim_is_urgent(&self) -> bool {
-        self.pace.victim != NONE && matches!(self.blocks.state(self.pace.victim), State::Retiring | State::Reserved)
+        self.victim_live() > 0 && matches!(self.blocks.state(self.pace.victim), State::Retiring | State::Reserved)
     }
 
     fn choose_victim(&mut self, written: u32) -> Result<Chosen, Error> {

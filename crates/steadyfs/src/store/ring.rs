@@ -212,6 +212,7 @@ impl<F: Flash> Store<'_, F> {
                 self.programs_since_root = 0;
                 (self.ring.complete, self.ring.follows) = (self.ring.place, self.ring.number);
                 (self.ring.kept, self.ring.owes_root) = (0, false);
+                self.mark_retired();
                 Ok(true)
             }
             Err(Error::MediaFailing) => {
