@@ -179,7 +179,7 @@ pub(crate) mod tests {
     pub(crate) fn report() -> Report {
         let run = measured();
         let evaluation = Evaluation::of(&run, &[500_000, 1_000_000, 100_000_000]).unwrap();
-        Report::of_evaluation(&Outcome { evaluation, access_ns: run.access_ns, envelopes: run.envelopes })
+        Report::of_evaluation(&Outcome { evaluation, access_ns: run.access_ns, work: Vec::new(), envelopes: run.envelopes })
     }
 
     #[test]
