@@ -25,13 +25,22 @@ fn expected(access_ns: &[u64], rate: u64, bound_ns: u64, envelopes: &[Envelope])
     [worst.map(|b| b.left_bytes), worst.map(|b| b.peak_bytes), guaranteed].map(text).join(" ")
 }
 
-#[test]
-fn page_computes_what_the_library_computes() {
+/// What a script prints behind the model of the page; `None` where node is missing.
+fn printed(name: &str, script: &str) -> Option<String> {
     if Command::new("node").arg("--version").output().is_err() {
         eprintln!("skipped: it needs node to run the script of the page");
-        return;
+        return None;
     }
-    let (mut script, mut lines) = (format!("{MODEL}\nconst text = b => b === null ? null : model.whole(b);\n"), Vec::new());
+    let place = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&place, format!("{MODEL}\n{script}")).unwrap();
+    let output = Command::new("node").arg(&place).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn page_computes_what_the_library_computes() {
+    let (mut script, mut lines) = ("const text = b => b === null ? null : model.whole(b);\n".to_string(), Vec::new());
     for seed in 1..=40 {
         let mut access_ns: Vec<u64> = numbers(seed, 3_000_000).take(200).collect();
         access_ns[seed as usize] = 20_000_000;
@@ -45,20 +54,25 @@ fn page_computes_what_the_library_computes() {
         for rate in [100_000, 500_000, 1_000_000, 2_000_000, 2_345_678, 3_000_000, 9_000_000] {
             script += &format!(
                 "{{ const w = model.sustained(data, {rate}) ? model.backlog(data, {rate}) : {{ left: null, peak: null }};\n\
-                 console.log(`${{text(w.left)}} ${{text(w.peak)}} ${{text(model.guaranteed(data, {rate}))}}`); }}\n"
+                 console.log(`${{text(w.left)}} ${{text(w.peak)}} ${{model.promised(data, {rate})}}`); }}\n"
             );
             lines.push(expected(&access_ns, rate, 21_000_000, &envelopes));
         }
         script += "}\n";
     }
-    let place = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("page_model.js");
-    std::fs::write(&place, &script).unwrap();
-    let output = Command::new("node").arg(&place).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let printed = String::from_utf8(output.stdout).unwrap();
+    let Some(printed) = printed("page_model.js", &script) else { return };
     let printed: Vec<_> = printed.lines().collect();
     assert_eq!(printed.len(), lines.len());
     for (case, (page, library)) in printed.iter().zip(&lines).enumerate() {
         assert_eq!(page, library, "case {case}");
+    }
+}
+
+#[test]
+fn legend_names_a_line_that_shows_something_and_stands_at_the_first_greatest_value() {
+    let script = "console.log(model.isDrawn([null, null]), model.isDrawn([]), model.isDrawn([null, 16]));
+        console.log(model.greatest([3, 9, 2, 9]), model.greatest([null, 4, null]), model.greatest(new Float64Array(3)));";
+    if let Some(printed) = printed("page_legend.js", script) {
+        assert_eq!(printed, "false false true\n1 1 0\n");
     }
 }
