@@ -9,7 +9,8 @@ use serde_json::json;
 
 const TEMPLATE: &str = include_str!("../../assets/report.html");
 const STYLE: &str = include_str!("../../assets/report.css");
-const SCRIPT: &str = include_str!("../../assets/report.js");
+const SCRIPT: &str =
+    concat!(include_str!("../../assets/text.js"), include_str!("../../assets/draw.js"), include_str!("../../assets/report.js"));
 const MODEL: &str = include_str!("../../assets/model.js");
 const UPLOT_STYLE: &str = include_str!("../../assets/uplot/uPlot.min.css");
 const UPLOT_LICENCE: &str = include_str!("../../assets/uplot/LICENSE");
