@@ -37,7 +37,8 @@ fn evaluate_runs_end_to_end_on_a_chip_from_a_file() {
         fs::read_to_string(trace).unwrap().lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).count(),
         300
     );
-    assert!(fs::read_to_string(html).unwrap().contains("promised"));
+    let page = fs::read_to_string(html).unwrap();
+    assert!(page.contains(": the bound held.</h1>") && page.contains("\"longest: "), "one sentence first, and named levels");
 }
 
 #[test]

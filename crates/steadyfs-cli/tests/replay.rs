@@ -56,7 +56,8 @@ fn report_figures_and_json_are_written_beside_the_table() {
     let output = steady(&["replay", &path("board.csv"), "--json", &json, "--report", &html, "--svg", &svg]);
     assert!(output.status.success() && text(&output.stdout).contains("Input rate"));
     assert!(fs::read_to_string(&json).unwrap().starts_with('{'));
-    assert!(fs::read_to_string(&html).unwrap().contains("board.csv"));
+    let page = fs::read_to_string(&html).unwrap();
+    assert!(page.contains("board.csv") && page.contains("; nothing is promised.</h1>") && page.contains("\"levels\":[]"));
     let figures = fs::read_dir(&svg).unwrap().count();
     assert_eq!(figures, 3);
 }

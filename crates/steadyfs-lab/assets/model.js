@@ -40,6 +40,18 @@ const model = {
     return most;
   },
 
+  /** The promised buffer in whole bytes; null when none is promised. */
+  promised(data, rate) {
+    const bytes = model.guaranteed(data, rate);
+    return bytes === null ? null : model.whole(bytes);
+  },
+
+  /** The index of the greatest value, the first of equal ones. */
+  greatest: values => values.reduce((top, value, i) => value > values[top] ? i : top, 0),
+
+  /** Whether a line shows anything: a legend names no line that is nowhere drawn. */
+  isDrawn: values => values.some(value => value !== null),
+
   /** Indices of at most about `points` values that keep the minimum and the maximum of every stretch. */
   thin(values, points) {
     const count = values.length, picked = [];

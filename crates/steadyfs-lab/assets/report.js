@@ -1,4 +1,5 @@
 "use strict";
+// The figures of the page and its slider.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const access = data.access_ns;
@@ -7,110 +8,51 @@
   const promised = data.bound_ns !== null;
   const element = id => document.getElementById(id);
 
-  // Numbers as text: rates decimal, sizes binary, as everywhere in the project.
-  const trim = (value, decimals) => String(+value.toFixed(decimals));
-  const rateText = r => r < 999.5 ? trim(r, 0) + " B/s" : r < 999950 ? trim(r / 1e3, 1) + " kB/s" : trim(r / 1e6, 2) + " MB/s";
-  const sizeText = b => b === null ? "—" : b < 1024 ? trim(b, 0) + " B" : b < 1048525 ? trim(b / 1024, 1) + " KiB"
-    : b < 1073689396 ? trim(b / 1048576, 1) + " MiB" : trim(b / 1073741824, 2) + " GiB";
-  const timeText = ms => ms < 1 ? trim(ms * 1e3, 1) + " µs" : ms < 1000 ? trim(ms, 3) + " ms" : trim(ms / 1e3, 3) + " s";
-  const countText = n => n.toLocaleString("en-US");
-
-  const color = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
-  const font = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", Arial, sans-serif';
-  const BYTE_STEPS = Array.from({ length: 44 }, (_, i) => 2 ** i);
-
-  // An axis in the colours of the theme.
-  const axis = (more) => Object.assign({
-    stroke: color("soft"), font, grid: { stroke: color("faint"), width: 1 }, ticks: { show: false },
+  // The axis of access times ends with the scale: a promise far beyond it stands behind a tear.
+  const view = data.view;
+  const scaleEnd = view.break_ms ?? view.end_ms;
+  const msAxis = more => Object.assign({
+    filter: (u, ticks) => ticks.map(ms => ms > scaleEnd ? null : ms), values: (u, ticks) => ticks.map(ms => ms === null ? null : trim(ms, 3) + " ms"),
   }, more);
-  const labelled = (text, more) => axis(Object.assign({ label: text, labelFont: font, labelSize: 20, labelGap: 0, size: 28 }, more));
+  const msGrid = () => ({ stroke: color("faint"), width: 1, filter: (u, ticks) => ticks.map(ms => ms > scaleEnd ? null : ms) });
+  const promise = (upright, text) => !promised ? [] :
+    [mark(() => view.bound_at_ms, upright, "red", () => text + timeText(data.bound_ns / 1e6))].concat(view.break_ms === null ? [] : tear(view.break_ms, upright));
 
-  /** Ticks at given values within the range of a scale, all of them labelled. */
-  const ticksAt = (values, more) => Object.assign({
-    splits: (u, index, low, high) => values.filter(v => v >= low * 0.999 && v <= high * 1.001), filter: (u, ticks) => ticks,
-  }, more);
-  const DECADES = Array.from({ length: 16 }, (_, i) => 10 ** i);
-
-  // Path builders: one small square per value, and one bar per bin.
-  const dots = size => (u, series, from, to) => {
-    const fill = new Path2D(), half = size * devicePixelRatio / 2, [xs, ys] = [u.data[0], u.data[series]];
-    for (let i = from; i <= to; i++) {
-      if (ys[i] === null) continue;
-      const x = u.valToPos(xs[i], "x", true), y = u.valToPos(ys[i], "y", true);
-      fill.rect(x - half, y - half, 2 * half, 2 * half);
-    }
-    return { stroke: null, fill };
-  };
-  const bars = width => (u, series, from, to) => {
-    const fill = new Path2D(), [xs, ys] = [u.data[0], u.data[series]];
-    const bottom = u.bbox.top + u.bbox.height;
-    for (let i = from; i <= to; i++) {
-      if (ys[i] === null) continue;
-      const left = u.valToPos(xs[i] - width / 2, "x", true), right = u.valToPos(xs[i] + width / 2, "x", true);
-      const top = u.valToPos(ys[i], "y", true);
-      fill.rect(left, top, Math.max(right - left - devicePixelRatio, 1.5 * devicePixelRatio), bottom - top);
-    }
-    return { stroke: null, fill };
-  };
-
-  // Draws a dashed line at a value, across or upright, with a text beside it.
-  const mark = (value, upright, tone, text) => u => {
-    const at = value();
-    if (at === null) return;
-    const { ctx, bbox } = u, pos = u.valToPos(at, upright ? "x" : "y", true), px = devicePixelRatio;
-    if (upright ? pos < bbox.left || pos > bbox.left + bbox.width : pos < bbox.top || pos > bbox.top + bbox.height) return;
-    ctx.save();
-    ctx.strokeStyle = ctx.fillStyle = color(tone);
-    ctx.lineWidth = 1.4 * px;
-    ctx.setLineDash([6 * px, 4 * px]);
-    ctx.beginPath();
-    if (upright) { ctx.moveTo(pos, bbox.top); ctx.lineTo(pos, bbox.top + bbox.height); }
-    else { ctx.moveTo(bbox.left, pos); ctx.lineTo(bbox.left + bbox.width, pos); }
-    ctx.stroke();
-    ctx.font = font.replace("12px", 12 * px + "px");
-    ctx.textBaseline = "alphabetic";
-    const crowded = upright && pos - bbox.left < ctx.measureText(text()).width + 12 * px;
-    ctx.textAlign = crowded ? "left" : "right";
-    if (upright) ctx.fillText(text(), pos + (crowded ? 6 : -6) * px, bbox.top + 14 * px);
-    else ctx.fillText(text(), bbox.left + bbox.width - 4 * px, pos - 6 * px);
-    ctx.restore();
-  };
-
-  const longestMs = Math.max(access.reduce((most, ns) => Math.max(most, ns), 0), data.bound_ns || 0, 1) / 1e6;
   const charts = [];
   const chart = (id, height, options, values) => {
     const host = element(id);
-    const made = new uPlot(Object.assign({ width: host.clientWidth, height, cursor: { points: { size: 7 } } }, options), values, host);
+    const made = new uPlot(Object.assign({ width: host.clientWidth || 300, height, cursor: { points: { size: 7 } } }, options), values, host);
     charts.push([made, host, height]);
     return made;
   };
+  const fit = () => charts.forEach(([made, host, height]) => {
+    if (host.clientWidth && host.clientWidth !== made.width) made.setSize({ width: host.clientWidth, height });
+  });
 
   function accessChart() {
-    const picked = model.thin(access, POINTS);
-    chart("access", 300, {
-      scales: { x: { time: false }, y: { range: () => [0, longestMs * 1.1] } },
-      axes: [labelled("access", { values: (u, ticks) => ticks.map(countText) }),
-        axis({ size: 64, values: (u, ticks) => ticks.map(ms => trim(ms, 3) + " ms") })],
-      series: [{ label: "Access", value: (u, v) => v == null ? "–" : countText(v) },
+    const picked = model.thin(access, POINTS), longest = () => picked.indexOf(model.greatest(access));
+    chart("access", 350, {
+      padding: [null, margin(data.levels), null, null],
+      scales: { x: { time: false }, y: { range: () => [0, view.end_ms] } },
+      axes: [labelled("access", { values: (u, ticks) => ticks.map(countText) }), axis(msAxis({ size: 64, grid: msGrid() }))],
+      series: [{ label: "Access", value: follow(countText, longest, "the longest") },
         { label: "took", stroke: color("blue"), fill: color("dot"), paths: dots(access.length > 5000 ? 2.2 : 3), points: { show: false },
-          value: (u, v) => v == null ? "–" : timeText(v) }],
-      hooks: { draw: [mark(() => promised ? data.bound_ns / 1e6 : null, false, "red",
-        () => "promised: at most " + timeText(data.bound_ns / 1e6))] },
+          value: follow(timeText, longest) }],
+      hooks: { draw: promise(false, "promised: at most ").concat(names(data.levels)) },
     }, [picked, picked.map(i => access[i] / 1e6)]);
   }
 
   function distributionChart() {
-    const bins = 60, width = longestMs * 1.02 / bins, counts = new Array(bins).fill(0);
+    const bins = 60, width = view.end_ms / bins, counts = new Array(bins).fill(0);
     for (const ns of access) counts[Math.min(bins - 1, Math.floor(ns / 1e6 / width))]++;
-    const most = counts.reduce((a, b) => Math.max(a, b), 1);
+    const most = counts.reduce((a, b) => Math.max(a, b), 1), fullest = () => counts.indexOf(most);
     chart("distribution", 270, {
-      scales: { x: { time: false, range: () => [0, bins * width] }, y: { distr: 3, range: () => [0.7, most * 1.5] } },
-      axes: [labelled("access time", { values: (u, ticks) => ticks.map(ms => trim(ms, 3) + " ms") }),
+      scales: { x: { time: false, range: () => [0, view.end_ms] }, y: { distr: 3, range: () => [0.7, most * 4] } },
+      axes: [labelled("access time", msAxis({ grid: msGrid() })),
         axis(ticksAt(DECADES, { size: 56, values: (u, ticks) => ticks.map(countText) }))],
-      series: [{ label: "Around", value: (u, v) => v == null ? "–" : timeText(v) },
-        { label: "accesses", fill: color("blue"), paths: bars(width), points: { show: false },
-          value: (u, v) => v == null ? "–" : countText(v) }],
-      hooks: { draw: [mark(() => promised ? data.bound_ns / 1e6 : null, true, "red", () => "promised longest")] },
+      series: [{ label: "Around", value: follow(timeText, fullest, "the most") },
+        { label: "accesses", fill: color("blue"), paths: bars(width), points: { show: false }, value: follow(countText, fullest) }],
+      hooks: { draw: promise(true, "promised longest: ") },
     }, [counts.map((_, i) => (i + 0.5) * width), counts.map(n => n || null)]);
   }
 
@@ -119,7 +61,7 @@
   const highest = Math.max(mean * 1.3, ...data.rates), lowest = Math.min(mean / 50, highest / 10, ...data.rates);
   const rateAt = place => +(lowest * (highest / lowest) ** (place / 1000)).toPrecision(3);
   const placeOf = rate => 1000 * Math.log(rate / lowest) / Math.log(highest / lowest);
-  let rate = data.rates.filter(r => model.sustained(data, r)).pop() || rateAt(600);
+  let rate = data.opening_rate;
 
   const ends = new Float64Array(access.length);
   access.reduce((sum, ns, k) => ends[k] = sum + ns / 1e9, 0);
@@ -140,8 +82,7 @@
   }
   /** The level around its greatest value, rising within every access and falling by one write at its end. */
   function detailValues() {
-    let top = 0;
-    for (let k = 1; k < access.length; k++) if (lefts[k] > lefts[top]) top = k;
+    const top = model.greatest(lefts);
     const from = Math.max(0, Math.min(top - 24, access.length - 48)), to = Math.min(access.length, from + 48);
     const times = [], levels = [], after = [], origin = from > 0 ? ends[from - 1] : 0;
     element("detail-origin").textContent = trim(origin, 3) + " s";
@@ -155,62 +96,61 @@
   }
   const levelAxis = () => axis({ size: 70, incrs: BYTE_STEPS, values: (u, ticks) => ticks.map(sizeText) });
   const levelRange = (u, low, high) => [0, Math.max(high, 1024) * 1.08];
-  const level = (u, v) => v == null ? "–" : sizeText(model.whole(v));
+  const level = bytes => sizeText(model.whole(bytes));
 
   function backlogCharts() {
+    const seconds = decimals => v => trim(v, decimals) + " s", top = series => u => model.greatest(u.data[series]);
     overviewPlot = chart("backlog", 170, {
       scales: { x: { time: false }, y: { range: levelRange } },
-      axes: [labelled("time spent in accesses", { values: (u, ticks) => ticks.map(s => trim(s, 4) + " s") }), levelAxis()],
-      series: [{ label: "After", value: (u, v) => v == null ? "–" : trim(v, 3) + " s" },
-        { label: "left in the buffer, at most", stroke: color("blue"), fill: color("blue-soft"), width: 1.4, points: { show: false }, value: level }],
+      axes: [labelled("time spent in accesses", { values: (u, ticks) => ticks.map(seconds(4)) }), levelAxis()],
+      series: [{ label: "After", value: follow(seconds(3), top(1), "the greatest") },
+        { label: "left in the buffer, at most", stroke: color("blue"), fill: color("blue-soft"), width: 1.4, points: { show: false },
+          value: follow(level, top(1)) }],
     }, overviewValues());
     detailPlot = chart("detail", 230, {
       scales: { x: { time: false }, y: { range: levelRange } },
       axes: [labelled("time spent in accesses", { values: (u, ticks) => ticks.map(ms => trim(ms, 3) + " ms") }), levelAxis()],
-      series: [{ label: "After", value: (u, v) => v == null ? "–" : trim(v, 3) + " ms" },
-        { label: "in the buffer", stroke: color("blue"), fill: color("blue-soft"), width: 1.4, points: { show: false }, value: level },
-        { label: "left after the access", stroke: color("red"), fill: color("red"), paths: dots(5), points: { show: false }, value: level }],
+      series: [{ label: "After", value: follow(ms => trim(ms, 3) + " ms", top(1), "the greatest") },
+        { label: "in the buffer", stroke: color("blue"), fill: color("blue-soft"), width: 1.4, points: { show: false }, value: follow(level, top(1)) },
+        { label: "left after the access", stroke: color("red"), fill: color("red"), paths: dots(5), points: { show: false }, value: follow(level, top(1)) }],
     }, detailValues());
   }
 
   function curveChart() {
-    const rates = [], left = [], guaranteed = [], points = access.length > 200000 ? 60 : 160;
-    // A logarithmic axis has no zero: no buffer is drawn as nothing.
-    const positive = bytes => bytes === null || bytes < 1 ? null : bytes;
+    const rates = [], left = [], guaranteed = [], points = access.length > 200000 ? 60 : 160, least = 16;
+    // A logarithmic axis has no zero: what lies below it is not drawn.
+    const drawn = bytes => bytes === null || bytes < least ? null : bytes;
     for (let i = 0; i <= points; i++) {
       const r = lowest * (highest / lowest) ** (i / points);
       rates.push(r);
-      left.push(model.sustained(data, r) ? positive(model.backlog(data, r).left) : null);
-      guaranteed.push(positive(model.guaranteed(data, r)));
+      left.push(model.sustained(data, r) ? drawn(model.backlog(data, r).left) : null);
+      guaranteed.push(drawn(model.guaranteed(data, r)));
     }
-    const most = Math.max(1024, ...left, ...guaranteed);
-    const series = [{ label: "At", value: (u, v) => v == null ? "–" : rateText(v) },
-      { label: "RAM needed", stroke: color("blue"), width: 2, points: { show: false }, value: (u, v) => v == null ? "–" : sizeText(model.whole(v)) }];
-    const values = [rates, left];
-    if (promised) {
-      series.push({ label: "guaranteed", stroke: color("red"), width: 2, dash: [6, 4], points: { show: false },
-        value: (u, v) => v == null ? "–" : sizeText(model.whole(v)) });
-      values.push(guaranteed);
-    }
+    const most = Math.max(1024, ...left, ...guaranteed), bytes = { width: 2, points: { show: false } };
+    const atRate = text => (u, v, series, index) => text(index == null ? rate : u.data[0][index]);
+    const lines = [[left, Object.assign({ label: "RAM needed", stroke: color("blue"),
+      value: atRate(r => leftText(model.sustained(data, r) ? model.whole(model.backlog(data, r).left) : null)) }, bytes)]];
+    if (model.isDrawn(guaranteed)) lines.push([guaranteed, Object.assign({ label: "guaranteed", stroke: color("red"), dash: [6, 4],
+      value: atRate(r => promiseText(model.promised(data, r))) }, bytes)]);
     const marks = highest / lowest > 200 ? DECADES : DECADES.flatMap(r => [r, 3 * r]);
     curvePlot = chart("curve", 270, {
       scales: { x: { time: false, distr: 3, range: () => [lowest, highest] },
-        y: { distr: 3, log: 2, range: () => [16, 2 ** Math.ceil(Math.log2(most * 1.2))] } },
+        y: { distr: 3, log: 2, range: () => [least, 2 ** Math.ceil(Math.log2(most * 1.2))] } },
       axes: [labelled("input rate", ticksAt(marks, { values: (u, ticks) => ticks.map(rateText) })),
         axis(ticksAt(BYTE_STEPS.filter((_, i) => i % 2 === 0), { size: 66, values: (u, ticks) => ticks.map(sizeText) }))],
-      series,
+      series: [{ label: "At", value: atRate(rateText) }].concat(lines.map(([, series]) => series)),
       hooks: { draw: [mark(() => rate, true, "soft", () => rateText(rate))] },
-    }, values);
+    }, [rates].concat(lines.map(([values]) => values)));
   }
 
   function answer() {
-    const worst = model.backlog(data, rate), sustained = model.sustained(data, rate), bound = model.guaranteed(data, rate);
+    const worst = model.backlog(data, rate), sustained = model.sustained(data, rate);
     const left = sustained ? model.whole(worst.left) : null, peak = sustained ? model.whole(worst.peak) : null;
-    const guaranteed = bound === null ? null : model.whole(bound);
-    element("rate-text").textContent = rateText(rate);
-    element("left").textContent = sizeText(left);
-    element("peak").textContent = sizeText(peak);
-    element("guaranteed").textContent = sizeText(guaranteed);
+    const guaranteed = model.promised(data, rate);
+    const texts = { "rate-text": rateText(rate), "tile-rate": rateText(rate), "tile-left": leftText(left), left: leftText(left),
+      peak: leftText(peak), guaranteed: promiseText(guaranteed) };
+    for (const id in texts) element(id).textContent = texts[id];
+    slider.setAttribute("aria-valuetext", rateText(rate));
     const unit = sizeText(data.write_bytes), meanText = timeText(data.total_ns / access.length / 1e6);
     let verdict = sustained
       ? left === 0 ? `At ${rateText(rate)} these accesses need no buffer beside the ${unit} that are being written.`
@@ -223,6 +163,7 @@
     overviewPlot.setData(overviewValues());
     detailPlot.setData(detailValues());
     curvePlot.redraw(false, true);
+    [overviewPlot, detailPlot, curvePlot].forEach(plot => plot.setLegend({ idx: null }, false));
   }
 
   function draw() {
@@ -242,7 +183,14 @@
     slider.scrollIntoView({ block: "center", behavior: "smooth" });
   }));
   slider.value = placeOf(rate);
+
+  // A phone folds everything but the sentence, the slider and one figure.
+  const phone = matchMedia("(max-width: 600px)"), folds = document.querySelectorAll("details");
+  const fold = () => document.querySelectorAll("details.fold").forEach(part => { part.open = !phone.matches; });
+  phone.addEventListener("change", fold);
+  folds.forEach(part => part.addEventListener("toggle", fit));
+  fold();
   draw();
-  addEventListener("resize", () => charts.forEach(([made, host, height]) => made.setSize({ width: host.clientWidth, height })));
+  addEventListener("resize", fit);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 })();

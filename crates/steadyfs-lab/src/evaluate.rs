@@ -37,6 +37,7 @@ mod options;
 mod overwrites;
 mod ring;
 pub(crate) mod tracker;
+mod work;
 pub(crate) mod writer;
 
 pub(crate) use checker::cost;
@@ -44,6 +45,7 @@ pub(crate) use checker::cost;
 pub use device::find_profile;
 pub use error::{EvaluateError, Phase};
 pub use options::{DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Timing, UnknownName, Workload};
+pub use work::Work;
 
 use crate::envelope::Envelope;
 use crate::evaluation::Evaluation;
@@ -55,6 +57,8 @@ pub struct Outcome {
     pub evaluation: Evaluation,
     /// Access times in nanoseconds, in order.
     pub access_ns: Vec<u64>,
+    /// What each access did on the chip.
+    pub work: Vec<Work>,
     /// The promised envelopes of consecutive accesses.
     pub envelopes: Vec<Envelope>,
 }

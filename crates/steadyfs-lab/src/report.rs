@@ -4,23 +4,36 @@
 //! is thinned, and keeps every minimum and maximum. It takes about eight bytes of file per access.
 //!
 //! [`Report::of_evaluation`] or [`Report::of_trace`] makes one, [`Report::html`] and [`Report::svg`] give the files.
+//!
+//! ```text
+//!   opening    the sentence that comes first, and the rate at which the slider stands
+//!   levels     names of what the accesses did      view    the axis of access times, broken below a far promise
+//!   html       the page                            figures, on a canvas with axes    the SVG files
+//! ```
 
 mod axis;
+mod canvas;
 mod downsample;
 mod figures;
 mod html;
+mod levels;
+mod opening;
+mod view;
 
 use crate::envelope::{Envelope, guaranteed_left_bytes};
 use crate::evaluate::Outcome;
+use crate::evaluation::Evaluation;
 use crate::replay::Trace;
 use crate::summary::Summary;
 use crate::units::{format_count, format_duration, format_percent, format_rate, format_size};
 use std::io;
 use std::path::{Path, PathBuf};
+use view::View;
 
 pub use downsample::downsample;
+pub use levels::Level;
 
-/// A number that stands at the top of a report.
+/// A number of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// What it is, in one to three words.
@@ -44,10 +57,14 @@ pub struct Report {
     pub title: String,
     /// One line below it: what was run.
     pub subtitle: String,
-    /// The key numbers.
+    /// The two or three numbers that matter most, beside the buffer.
+    pub tiles: Vec<Fact>,
+    /// The other numbers.
     pub facts: Vec<Fact>,
     /// Access times in nanoseconds, in order; at least one.
     pub access_ns: Vec<u64>,
+    /// Levels that the figure of accesses names, those that choose their place first ahead; none where only times are known.
+    pub levels: Vec<Level>,
     /// Bytes of each write.
     pub write_bytes: u64,
     /// Input rates in bytes per second, offered beside the slider and drawn as SVG.
@@ -62,37 +79,17 @@ impl Report {
     /// The report of an evaluation.
     pub fn of_evaluation(outcome: &Outcome) -> Report {
         let e = &outcome.evaluation;
-        let duration = |us: f64| format_duration(us * 1e3);
-        let floor = match e.idle {
-            Some(_) => "in bursts".to_string(),
-            None => format!("{} of the chip's limit", format_percent(e.share_of_floor())),
-        };
-        let mut facts = vec![
-            Fact::new("Longest access", duration(e.max_us), format!("promised {}", duration(e.bound_us))),
-            Fact::new("Mean access", duration(e.mean_us), format!("p99.9 {}", duration(e.p999_us))),
-            Fact::new("Throughput", format_rate(e.throughput_bytes_per_s), floor),
-            Fact::new("Programs", format!("{:.2}", e.programs_per_data_page), "per page of data"),
-            Fact::new("RAM", format_size(e.ram_bytes), "everything included"),
-            Fact::new("Mount", duration(e.mount_us), ""),
-            Fact::new("Usable", format_size(e.usable_bytes), format!("{} in use", format_percent(e.fill))),
-            Fact::new(
-                "Erase counts",
-                format!("{} to {}", e.erase_count.min, e.erase_count.max),
-                format!("{} erases in this run", format_count(e.erases)),
-            ),
-        ];
         let mut subtitle = e.title().replace('\n', ", ");
-        if let Some(idle) = &e.idle {
+        if e.idle.is_some() {
             subtitle += ", when no data comes in";
-            let used = format!("{} of the idle time used", format_percent(idle.used_share));
-            facts.push(Fact::new("Without idle time", duration(idle.without.max_us), "longest access"));
-            facts.push(Fact::new("Idle work", format!("{} erases", format_count(idle.erases)), used));
         }
         Report {
             title: e.device.clone(),
             subtitle,
-            facts,
+            tiles: evaluation_tiles(e),
+            facts: evaluation_facts(e),
             access_ns: outcome.access_ns.clone(),
+            levels: levels::levels(&outcome.access_ns, &outcome.work),
             write_bytes: e.write_bytes,
             rates: e.backlog.iter().map(|row| row.rate).collect(),
             bound_ns: Some((e.bound_us * 1e3).round() as u64),
@@ -100,26 +97,35 @@ impl Report {
         }
     }
 
-    /// The report of a replayed trace: nothing is promised in it.
+    /// The report of a replayed trace: nothing is promised in it, and only times are known.
     pub fn of_trace(trace: &Trace, summary: &Summary) -> Report {
-        let duration = |us: f64| format_duration(us * 1e3);
         let throughput = summary.throughput_bytes_per_s.unwrap_or(f64::INFINITY);
         let name = Path::new(&trace.name).file_name().map_or(trace.name.clone(), |n| n.to_string_lossy().into_owned());
         Report {
             title: name,
             subtitle: summary.title(),
-            facts: vec![
-                Fact::new("Longest access", duration(summary.max_us), "in this trace"),
-                Fact::new("Mean access", duration(summary.mean_us), format!("p50 {}", duration(summary.p50_us))),
-                Fact::new("p99.9", duration(summary.p999_us), format!("p99 {}", duration(summary.p99_us))),
+            tiles: vec![
                 Fact::new("Throughput", format_rate(throughput), "mean of the trace"),
+                longest_tile(summary.max_us, summary.p999_us),
             ],
+            facts: percentile_facts(summary.mean_us, summary.p50_us, summary.p99_us),
             access_ns: trace.access_ns.clone(),
+            levels: Vec::new(),
             write_bytes: summary.write_bytes,
             rates: summary.backlog.iter().map(|row| row.rate).collect(),
             bound_ns: None,
             envelopes: Vec::new(),
         }
+    }
+
+    /// The longest access in nanoseconds.
+    fn longest_ns(&self) -> u64 {
+        self.access_ns.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The axis of access times.
+    fn view(&self) -> View {
+        View::of(self.longest_ns(), self.bound_ns)
     }
 
     /// The most bytes left that are promised at a rate; `None` when nothing finite is promised.
@@ -157,6 +163,54 @@ impl Report {
     }
 }
 
+/// Microseconds as text.
+fn duration(us: f64) -> String {
+    format_duration(us * 1e3)
+}
+
+fn longest_tile(max_us: f64, p999_us: f64) -> Fact {
+    Fact::new("Longest access", duration(max_us), format!("99.9 % take at most {}", duration(p999_us)))
+}
+
+fn percentile_facts(mean_us: f64, p50_us: f64, p99_us: f64) -> Vec<Fact> {
+    vec![
+        Fact::new("Mean access", duration(mean_us), ""),
+        Fact::new("Half of the accesses", duration(p50_us), "at most"),
+        Fact::new("99 % of the accesses", duration(p99_us), "at most"),
+    ]
+}
+
+/// What matters most of an evaluation.
+fn evaluation_tiles(e: &Evaluation) -> Vec<Fact> {
+    let floor = match e.idle {
+        Some(_) => "in bursts".to_string(),
+        None => format!("{} of the chip's limit", format_percent(e.share_of_floor())),
+    };
+    vec![
+        Fact::new("Throughput", format_rate(e.throughput_bytes_per_s), floor),
+        longest_tile(e.max_us, e.p999_us),
+        Fact::new("RAM", format_size(e.ram_bytes), "everything included"),
+    ]
+}
+
+/// The other numbers of an evaluation.
+fn evaluation_facts(e: &Evaluation) -> Vec<Fact> {
+    let mut facts = percentile_facts(e.mean_us, e.p50_us, e.p99_us);
+    let wear = format!("{} to {}", e.erase_count.min, e.erase_count.max);
+    facts.extend([
+        Fact::new("Programs", format!("{:.2}", e.programs_per_data_page), "per page of data"),
+        Fact::new("Erase counts", wear, format!("{} erases in this run", format_count(e.erases))),
+        Fact::new("Usable", format_size(e.usable_bytes), format!("{} in use", format_percent(e.fill))),
+        Fact::new("Mount", duration(e.mount_us), ""),
+    ]);
+    if let Some(idle) = &e.idle {
+        let used = format!("{} of the idle time used", format_percent(idle.used_share));
+        facts.push(Fact::new("Without idle time", duration(idle.without.max_us), "longest access"));
+        facts.push(Fact::new("Idle work", format!("{} erases", format_count(idle.erases)), used));
+    }
+    facts
+}
+
 /// Escapes text for HTML and SVG, in elements and in quoted attributes.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -176,12 +230,15 @@ pub(crate) fn escape(text: &str) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::evaluate::Work;
     use crate::evaluation::{Evaluation, tests::measured};
 
     pub(crate) fn report() -> Report {
         let run = measured();
         let evaluation = Evaluation::of(&run, &[500_000, 1_000_000, 100_000_000]).unwrap();
-        Report::of_evaluation(&Outcome { evaluation, access_ns: run.access_ns, envelopes: run.envelopes })
+        let mut work = vec![Work { programs: 1, ..Work::default() }; run.access_ns.len()];
+        work.last_mut().unwrap().erases = 1;
+        Report::of_evaluation(&Outcome { evaluation, access_ns: run.access_ns, work, envelopes: run.envelopes })
     }
 
     #[test]
@@ -191,7 +248,16 @@ pub(crate) mod tests {
         let trace = Trace { name: "some/where/board.csv".into(), access_ns: vec![1_000, 2_000] };
         let replayed = Report::of_trace(&trace, &Summary::of(&trace, 4096, &[500_000], None).unwrap());
         assert_eq!((replayed.bound_ns, replayed.guaranteed_bytes(1), replayed.title.as_str()), (None, None, "board.csv"));
-        assert_eq!(replayed.rates, [500_000]);
+        assert_eq!((replayed.rates.as_slice(), replayed.levels.as_slice()), ([500_000].as_slice(), [].as_slice()));
+    }
+
+    #[test]
+    fn few_numbers_stand_in_front() {
+        let report = report();
+        let labels: Vec<_> = report.tiles.iter().map(|tile| tile.label.as_str()).collect();
+        assert_eq!(labels, ["Throughput", "Longest access", "RAM"]);
+        assert!(report.tiles[0].note.ends_with("of the chip's limit") && report.tiles[1].note.contains("1.000 ms"));
+        assert!(report.facts.iter().any(|fact| fact.label == "Mount"));
     }
 
     #[test]

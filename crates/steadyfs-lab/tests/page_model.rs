@@ -1,10 +1,12 @@
-//! The page of a report computes backlog in its own script. This runs that script and compares it with the library.
+//! The page of a report computes backlog in its own script. This runs that script and compares it with the library, and reads
+//! what the page says in words.
 
 use std::process::Command;
 use steadyfs_lab::backlog::backlog;
 use steadyfs_lab::envelope::{Envelope, guaranteed_left_bytes};
 
 const MODEL: &str = include_str!("../assets/model.js");
+const TEXT: &str = include_str!("../assets/text.js");
 
 /// Pseudo-random numbers below a limit (xorshift), so that a failure repeats.
 fn numbers(seed: u64, limit: u64) -> impl Iterator<Item = u64> {
@@ -25,13 +27,22 @@ fn expected(access_ns: &[u64], rate: u64, bound_ns: u64, envelopes: &[Envelope])
     [worst.map(|b| b.left_bytes), worst.map(|b| b.peak_bytes), guaranteed].map(text).join(" ")
 }
 
-#[test]
-fn page_computes_what_the_library_computes() {
+/// What a script prints behind the model of the page; `None` where node is missing.
+fn printed(name: &str, script: &str) -> Option<String> {
     if Command::new("node").arg("--version").output().is_err() {
         eprintln!("skipped: it needs node to run the script of the page");
-        return;
+        return None;
     }
-    let (mut script, mut lines) = (format!("{MODEL}\nconst text = b => b === null ? null : model.whole(b);\n"), Vec::new());
+    let place = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&place, format!("{MODEL}\n{TEXT}\n{script}")).unwrap();
+    let output = Command::new("node").arg(&place).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn page_computes_what_the_library_computes() {
+    let (mut script, mut lines) = ("const bytes = b => b === null ? null : model.whole(b);\n".to_string(), Vec::new());
     for seed in 1..=40 {
         let mut access_ns: Vec<u64> = numbers(seed, 3_000_000).take(200).collect();
         access_ns[seed as usize] = 20_000_000;
@@ -45,20 +56,43 @@ fn page_computes_what_the_library_computes() {
         for rate in [100_000, 500_000, 1_000_000, 2_000_000, 2_345_678, 3_000_000, 9_000_000] {
             script += &format!(
                 "{{ const w = model.sustained(data, {rate}) ? model.backlog(data, {rate}) : {{ left: null, peak: null }};\n\
-                 console.log(`${{text(w.left)}} ${{text(w.peak)}} ${{text(model.guaranteed(data, {rate}))}}`); }}\n"
+                 console.log(`${{bytes(w.left)}} ${{bytes(w.peak)}} ${{model.promised(data, {rate})}}`); }}\n"
             );
             lines.push(expected(&access_ns, rate, 21_000_000, &envelopes));
         }
         script += "}\n";
     }
-    let place = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("page_model.js");
-    std::fs::write(&place, &script).unwrap();
-    let output = Command::new("node").arg(&place).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let printed = String::from_utf8(output.stdout).unwrap();
+    let Some(printed) = printed("page_model.js", &script) else { return };
     let printed: Vec<_> = printed.lines().collect();
     assert_eq!(printed.len(), lines.len());
     for (case, (page, library)) in printed.iter().zip(&lines).enumerate() {
         assert_eq!(page, library, "case {case}");
+    }
+}
+
+#[test]
+fn legend_names_a_line_that_shows_something_and_stands_at_the_first_greatest_value() {
+    let script = "console.log(model.isDrawn([null, null]), model.isDrawn([]), model.isDrawn([null, 16]));
+        console.log(model.greatest([3, 9, 2, 9]), model.greatest([null, 4, null]), model.greatest(new Float64Array(3)));";
+    if let Some(printed) = printed("page_legend.js", script) {
+        assert_eq!(printed, "false false true\n1 1 0\n");
+    }
+}
+
+#[test]
+fn legend_follows_the_pointer_and_stands_at_a_value_before_there_is_one() {
+    let script = "const u = { data: [[10, 20, 30], [1, null, 3]] };
+        const [x, y] = [follow(countText, () => 2, 'the longest'), follow(timeText, () => 2)];
+        console.log([x(u, null, 0, null), y(u, null, 1, null), x(u, 10, 0, 0), y(u, 1, 1, 0), y(u, null, 1, 1)].join('; '));";
+    if let Some(printed) = printed("page_pointer.js", script) {
+        assert_eq!(printed, "30 (the longest); 3 ms; 10; 1 ms; none\n");
+    }
+}
+
+#[test]
+fn page_has_words_for_what_is_missing() {
+    let script = "console.log([leftText(null), promiseText(null), leftText(0), promiseText(2048)].join('; '));";
+    if let Some(printed) = printed("page_words.js", script) {
+        assert_eq!(printed, "none suffices; none; 0 B; 2 KiB\n");
     }
 }

@@ -1,7 +1,7 @@
 //! Holds every call against what was promised before it, and every run of calls against the envelopes.
 
 use super::tracker::TagTracker;
-use super::{EvaluateError, Phase};
+use super::{EvaluateError, Phase, Work};
 use crate::envelope::Envelope;
 use steadyfs::media::Flash;
 use steadyfs::{Bound, Budget, Call, Cost, Error, FileSystem};
@@ -37,8 +37,9 @@ pub struct Checker<'p, 'r> {
     access_ns: Vec<u64>,
     /// Time and bound of the access in progress.
     access: (u64, u64),
-    /// Whether the access in progress met a move, and an erase.
-    meets: (bool, bool),
+    /// What the access in progress did.
+    working: Work,
+    work: Vec<Work>,
     met: Met,
     bound_ns: u64,
 }
@@ -56,6 +57,8 @@ pub struct Met {
 pub struct Verdict {
     /// Times of the accesses.
     pub access_ns: Vec<u64>,
+    /// What each of them did.
+    pub work: Vec<Work>,
     /// The largest bound of an access.
     pub bound_ns: u64,
     /// The loosest of the envelopes promised for the calls.
@@ -79,7 +82,8 @@ impl<'p, 'r> Checker<'p, 'r> {
             envelopes: [none; 2],
             access_ns,
             access: (0, 0),
-            meets: (false, false),
+            working: Work::default(),
+            work: Vec::new(),
             met: Met::default(),
             bound_ns: 0,
         }
@@ -129,8 +133,10 @@ impl<'p, 'r> Checker<'p, 'r> {
         self.calls_ns.push(spent.time_ns);
         self.access.0 += spent.time_ns;
         self.access.1 += bound_ns;
-        self.meets.0 |= fs.flash().moves() > moves_before;
-        self.meets.1 |= observed.erases > 0;
+        let moves = fs.flash().moves() - moves_before;
+        let programs = (spent.programs + spent.copies).saturating_sub(moves);
+        let reads = spent.reads + spent.tag_reads;
+        self.working.add(Work { programs, moves, erases: spent.erases, reads });
         Ok(value)
     }
 
@@ -155,20 +161,21 @@ impl<'p, 'r> Checker<'p, 'r> {
 
     /// Leaves the calls since the last access out of the next one.
     pub fn leave_out(&mut self) {
-        (self.access, self.meets) = ((0, 0), (false, false));
+        (self.access, self.working) = ((0, 0), Work::default());
     }
 
     /// Ends an access.
     pub fn end_access(&mut self) {
         let (time_ns, bound_ns) = std::mem::take(&mut self.access);
         self.accesses += 1;
+        let work = std::mem::take(&mut self.working);
         if self.checks {
             self.access_ns.push(time_ns);
+            self.work.push(work);
         }
         self.bound_ns = self.bound_ns.max(bound_ns);
-        let (move_met, erase_met) = std::mem::take(&mut self.meets);
-        self.met.moves += u64::from(move_met);
-        self.met.erases += u64::from(erase_met);
+        self.met.moves += u64::from(work.moves > 0);
+        self.met.erases += u64::from(work.erases > 0);
         self.progress.done += 1;
         if self.accesses() % REPORT_EVERY == 1 {
             let share = self.progress.done as f64 / self.progress.expected.max(1) as f64;
@@ -184,7 +191,8 @@ impl<'p, 'r> Checker<'p, 'r> {
         for envelope in self.envelopes {
             check_envelope(self.phase, envelope, &self.calls_ns)?;
         }
-        Ok(Verdict { access_ns: self.access_ns, bound_ns: self.bound_ns, envelopes: self.envelopes, met: self.met })
+        let Checker { access_ns, work, bound_ns, envelopes, met, .. } = self;
+        Ok(Verdict { access_ns, work, bound_ns, envelopes, met })
     }
 }
 

@@ -63,7 +63,7 @@ pub fn drive<C: Flash + Metered>(chip: C, run: &Drive<'_>, report: &mut dyn FnMu
         idle: ran.idle,
     };
     let evaluation = Evaluation::of(&measured, &options.rates).ok_or(EvaluateError::NoAccess)?;
-    Ok(Outcome { evaluation, access_ns: measured.access_ns, envelopes: measured.envelopes })
+    Ok(Outcome { evaluation, access_ns: measured.access_ns, work: ran.verdict.work, envelopes: measured.envelopes })
 }
 
 /// What the phases gave.
@@ -245,7 +245,7 @@ impl Sizes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::Workload;
+    use crate::evaluate::{Work, Workload};
     use steadyfs::Call;
     use steadyfs::media::Geometry;
     use steadyfs_sim::{Nand, NandTiming};
@@ -276,7 +276,17 @@ mod tests {
             for fill in [0.5, 0.8, 0.9] {
                 let options = Options { fill, ..options(workload) };
                 let outcome = run(&options, |bound| bound).unwrap_or_else(|error| panic!("{name}, {fill}: {error}"));
-                assert_eq!(outcome.access_ns.len(), 500);
+                assert_eq!((outcome.access_ns.len(), outcome.work.len()), (500, 500));
+                let sum = |of: fn(&Work) -> u64| outcome.work.iter().map(of).sum::<u64>();
+                let evaluation = &outcome.evaluation;
+                let counted = [sum(|work| work.programs + work.moves), sum(|work| work.erases), sum(|work| work.reads)];
+                if workload != Workload::AdversaryAppend {
+                    assert_eq!(
+                        counted,
+                        [evaluation.programs, evaluation.erases, evaluation.reads],
+                        "{name}: all is the work of an access"
+                    );
+                }
                 assert!(outcome.evaluation.max_us <= outcome.evaluation.bound_us);
             }
         }

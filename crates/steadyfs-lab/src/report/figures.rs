@@ -1,105 +1,25 @@
 //! The figures of a report as SVG: access times in order, their distribution, and the backlog over time.
 
+use super::Report;
 use super::axis::{Axis, Spread};
+use super::canvas::{BOTTOM, Canvas, LEFT, TOP};
 use super::downsample::downsample;
-use super::{Report, escape};
+use super::levels::place;
+use super::view::View;
 use crate::backlog::{backlog_series, is_sustained};
 use crate::stats::{Scale, histogram};
 use crate::units::{format_count, format_duration, format_rate, format_size};
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// Width of every figure in pixels.
-const WIDTH: f64 = 840.0;
 /// Height of the plotting area of the first two figures in pixels.
 const HEIGHT: f64 = 300.0;
 /// Height of one panel of the backlog figure in pixels.
 const PANEL_HEIGHT: f64 = 130.0;
-const LEFT: f64 = 78.0;
-const RIGHT: f64 = 36.0;
-const TOP: f64 = 62.0;
-const BOTTOM: f64 = 52.0;
 /// Points drawn at most: more than that are not distinguishable.
 const POINTS: usize = 20_000;
 /// Bins of the distribution.
 const BINS: usize = 80;
-
-const STYLE: &str = "\
-text{font:12px 'DejaVu Sans','Helvetica Neue',Arial,sans-serif;fill:#5b6472}\
-.title{font-size:15px;font-weight:600;fill:#1c2430}.paper{fill:#fff}\
-.grid{stroke:#e4e7ec;stroke-width:1}.dots{stroke:#2f6fde;stroke-width:2.2;stroke-linecap:round;stroke-opacity:.55}\
-.bars{fill:#2f6fde}.area{fill:#2f6fde;fill-opacity:.25}.line{fill:none;stroke:#2f6fde;stroke-width:1.2}\
-.bound{stroke:#d4552a;stroke-width:1.4;stroke-dasharray:6 4}.boundtext{fill:#d4552a}\
-@media(prefers-color-scheme:dark){text{fill:#9aa5b5}.title{fill:#e6eaf0}.paper{fill:#151a21}\
-.grid{stroke:#262e39}.dots{stroke:#6ea3ff}.bars,.area{fill:#6ea3ff}.line{stroke:#6ea3ff}\
-.bound{stroke:#ff8a5c}.boundtext{fill:#ff8a5c}}";
-
-/// An SVG in the making.
-struct Canvas {
-    svg: String,
-}
-
-impl Canvas {
-    fn new(height: f64, title: &str, subtitle: &str) -> Canvas {
-        let mut canvas = Canvas { svg: String::new() };
-        canvas.put(&format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" \
-             role=\"img\"><title>{}</title><style>{STYLE}</style><rect class=\"paper\" width=\"{WIDTH}\" height=\"{height}\"/>",
-            escape(title)
-        ));
-        canvas.text(LEFT, 26.0, "start", "title", title);
-        canvas.text(LEFT, 46.0, "start", "", subtitle);
-        canvas
-    }
-
-    fn put(&mut self, element: &str) {
-        self.svg.push_str(element);
-        self.svg.push('\n');
-    }
-
-    fn text(&mut self, x: f64, y: f64, anchor: &str, class: &str, text: &str) {
-        let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
-        self.put(&format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\"{class}>{}</text>", escape(text)));
-    }
-
-    fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        let ((x1, y1), (x2, y2)) = (from, to);
-        self.put(&format!("<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"));
-    }
-
-    fn path(&mut self, class: &str, path: &str) {
-        self.put(&format!("<path class=\"{class}\" d=\"{path}\"/>"));
-    }
-
-    /// Draws the ticks of a vertical axis with a line across the plot at each.
-    fn vertical(&mut self, axis: &Axis, ticks: &[(f64, String)]) {
-        for (value, label) in ticks {
-            let y = axis.at(*value);
-            self.line("grid", (LEFT, y), (WIDTH - RIGHT, y));
-            self.text(LEFT - 8.0, y + 4.0, "end", "", label);
-        }
-    }
-
-    /// Draws the labels of a horizontal axis below `bottom`, and its name.
-    fn horizontal(&mut self, axis: &Axis, bottom: f64, ticks: &[(f64, String)], name: &str) {
-        for (value, label) in ticks {
-            let x = axis.at(*value);
-            self.line("grid", (x, bottom), (x, bottom + 4.0));
-            self.text(x, bottom + 18.0, "middle", "", label);
-        }
-        self.text((LEFT + WIDTH - RIGHT) / 2.0, bottom + 38.0, "middle", "", name);
-    }
-
-    fn finish(mut self) -> String {
-        self.svg.push_str("</svg>\n");
-        self.svg
-    }
-}
-
-/// A horizontal axis over the width of a figure.
-fn across(low: f64, high: f64) -> Axis {
-    Axis { low, high, spread: Spread::Linear, pixels: (LEFT, WIDTH - RIGHT) }
-}
 
 /// A number without trailing zeros.
 fn plain(value: f64) -> String {
@@ -111,20 +31,41 @@ fn label(ticks: Vec<f64>, text: impl Fn(f64) -> String) -> Vec<(f64, String)> {
     ticks.into_iter().map(|value| (value, text(value))).collect()
 }
 
-/// The greatest access time that has to fit into a figure, in milliseconds: of the run, or promised.
-fn greatest_ms(report: &Report) -> f64 {
-    let seen = report.access_ns.iter().copied().max().unwrap_or(0);
-    seen.max(report.bound_ns.unwrap_or(0)).max(1) as f64 / 1e6
+/// The ticks of access times: none beyond the break of the axis.
+fn ms_ticks(axis: &Axis, view: &View, count: usize) -> Vec<(f64, String)> {
+    let to_scale = Axis { high: view.scale_end_ms(), ..*axis };
+    label(to_scale.ticks(count), |ms| format!("{} ms", plain(ms)))
 }
 
-/// Draws the access times in order, with the promised longest access as a line.
+/// Draws the access times in order, with the promised longest access as a line, and the names of the levels.
 pub(super) fn access_times(report: &Report) -> String {
     let bottom = TOP + HEIGHT;
     let mut canvas = Canvas::new(bottom + BOTTOM, &format!("{}: access times", report.title), &report.subtitle);
-    let y = Axis { low: 0.0, high: greatest_ms(report) * 1.08, spread: Spread::Linear, pixels: (bottom, TOP) };
-    let x = across(0.0, report.access_ns.len().max(1) as f64);
-    canvas.vertical(&y, &label(y.ticks(6), |ms| format!("{} ms", plain(ms))));
+    let view = report.view();
+    let labels = place(&report.levels, &view);
+    canvas.make_room(labels.iter().map(|label| label.name.len()).max().unwrap_or(0));
+    let y = Axis { low: 0.0, high: view.end_ms, spread: Spread::Linear, pixels: (bottom, TOP) };
+    let x = canvas.across(0.0, report.access_ns.len().max(1) as f64);
+    canvas.vertical(&y, &ms_ticks(&y, &view, 6));
     canvas.horizontal(&x, bottom, &label(x.ticks(5), |index| format_count(index as u64)), "access");
+    canvas.path("dots", &dots(report, &x, &y));
+    for label in &labels {
+        canvas.name_level(y.at(label.ms), y.at(label.at_ms), label.name);
+    }
+    if let Some((level, bound)) = view.bound_at_ms.map(|ms| y.at(ms)).zip(report.bound_ns) {
+        let right = canvas.right;
+        canvas.line("bound", (LEFT, level), (right, level));
+        let text = format!("promised: at most {}", format_duration(bound as f64));
+        canvas.text(right, level - 6.0, "end", "boundtext", &text);
+    }
+    if let Some(at) = view.break_ms.map(|ms| y.at(ms)) {
+        canvas.tear((LEFT, at), (canvas.right, at));
+    }
+    canvas.finish()
+}
+
+/// One dot for each access, as a path.
+fn dots(report: &Report, x: &Axis, y: &Axis) -> String {
     let mut drawn = HashSet::new();
     let mut dots = String::new();
     for (index, ns) in downsample(&report.access_ns, POINTS) {
@@ -133,26 +74,20 @@ pub(super) fn access_times(report: &Report) -> String {
             let _ = write!(dots, "M{x} {y}h0");
         }
     }
-    canvas.path("dots", &dots);
-    if let Some(bound) = report.bound_ns {
-        let level = y.at(bound as f64 / 1e6);
-        canvas.line("bound", (LEFT, level), (WIDTH - RIGHT, level));
-        let text = format!("promised: at most {}", format_duration(bound as f64));
-        canvas.text(WIDTH - RIGHT, level - 6.0, "end", "boundtext", &text);
-    }
-    canvas.finish()
+    dots
 }
 
 /// Draws how many accesses took how long, the number on a logarithmic axis.
 pub(super) fn distribution(report: &Report) -> String {
     let bottom = TOP + HEIGHT;
     let mut canvas = Canvas::new(bottom + BOTTOM, &format!("{}: distribution", report.title), &report.subtitle);
+    let view = report.view();
     let bins = histogram(&report.access_ns, BINS, Scale::Linear);
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(1) as f64;
-    let y = Axis { low: 0.7, high: most * 1.3, spread: Spread::Logarithmic, pixels: (bottom, TOP) };
-    let x = across(0.0, greatest_ms(report) * 1.03);
+    let y = Axis { low: 0.7, high: most * 2.0, spread: Spread::Logarithmic, pixels: (bottom, TOP) };
+    let x = canvas.across(0.0, view.end_ms);
     canvas.vertical(&y, &label(y.ticks(5), |count| format_count(count as u64)));
-    canvas.horizontal(&x, bottom, &label(x.ticks(8), |ms| format!("{} ms", plain(ms))), "access time");
+    canvas.horizontal(&x, bottom, &ms_ticks(&x, &view, 8), "access time");
     let mut bars = String::new();
     for bin in bins.iter().filter(|bin| bin.count > 0) {
         let (from, to) = (x.at(bin.from / 1e6), x.at(bin.to / 1e6));
@@ -160,10 +95,13 @@ pub(super) fn distribution(report: &Report) -> String {
         let _ = write!(bars, "M{from} {bottom}V{}H{to:.1}V{bottom}Z", y.at(bin.count as f64));
     }
     canvas.path("bars", &bars);
-    if let Some(bound) = report.bound_ns {
-        let level = x.at(bound as f64 / 1e6);
+    if let Some((level, bound)) = view.bound_at_ms.map(|ms| x.at(ms)).zip(report.bound_ns) {
         canvas.line("bound", (level, TOP), (level, bottom));
-        canvas.text(level - 6.0, TOP + 12.0, "end", "boundtext", "promised longest");
+        let text = format!("promised longest: {}", format_duration(bound as f64));
+        canvas.text(level - 6.0, TOP + 12.0, "end", "boundtext", &text);
+    }
+    if let Some(at) = view.break_ms.map(|ms| x.at(ms)) {
+        canvas.tear((at, bottom), (at, TOP + 20.0));
     }
     canvas.finish()
 }
@@ -182,7 +120,7 @@ pub(super) fn backlog(report: &Report) -> String {
             Some(*total)
         })
         .collect();
-    let x = across(0.0, ends_s.last().copied().unwrap_or(0.0).max(1e-9));
+    let x = canvas.across(0.0, ends_s.last().copied().unwrap_or(0.0).max(1e-9));
     for (panel, &rate) in report.rates.iter().enumerate() {
         let top = TOP + panel as f64 * (PANEL_HEIGHT + gap) + gap - 8.0;
         backlog_panel(&mut canvas, report, rate, &x, &ends_s, top);
@@ -229,7 +167,7 @@ mod tests {
         let report = report();
         for (svg, texts) in [
             (access_times(&report), ["mt29f1g01abafd: access times", "2 ms", "promised: at most 10.000 ms", ">access<"]),
-            (distribution(&report), ["mt29f1g01abafd: distribution", "100", "access time", "promised longest"]),
+            (distribution(&report), ["mt29f1g01abafd: distribution", "100", "access time", "promised longest: 10.000 ms"]),
             (backlog(&report), ["500 kB/s: 404 B of buffer, 904 B guaranteed", "4 KiB", "no finite buffer", "time spent"]),
         ] {
             for text in texts {
@@ -238,6 +176,31 @@ mod tests {
             assert!(svg.contains("font:12px"), "text without a font family vanishes in some renderers");
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{}", report.title);
         }
+    }
+
+    #[test]
+    fn far_promise_is_drawn_beyond_a_tear_and_named() {
+        let far = Report { bound_ns: Some(90_000_000), ..report() };
+        for (svg, text) in
+            [(access_times(&far), "promised: at most 90.000 ms"), (distribution(&far), "promised longest: 90.000 ms")]
+        {
+            assert!(svg.contains(text) && svg.contains("class=\"bound\"") && svg.contains("class=\"tear\""));
+            assert!(!svg.contains(">20 ms<"), "the scale ends with the accesses");
+        }
+        assert!(report().svg().iter().all(|(_, svg)| !svg.contains("class=\"tear\"")));
+    }
+
+    #[test]
+    fn levels_are_named_where_the_run_tells_what_was_done() {
+        let svg = access_times(&report());
+        assert!(svg.contains(">longest: 1 program + erase</text>") && svg.contains(">1 program</text>"));
+        let times_alone = access_times(&Report { levels: vec![], ..report() });
+        assert!(!times_alone.contains("program") && !times_alone.contains("class=\"leader\""));
+    }
+
+    #[test]
+    fn nothing_is_called_guaranteed_where_nothing_is() {
+        assert!(!backlog(&Report { bound_ns: None, ..report() }).contains("guaranteed"));
     }
 
     #[test]

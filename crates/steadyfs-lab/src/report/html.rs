@@ -1,14 +1,16 @@
 //! The page: a template with style, script and data put into it, so that one file opens anywhere.
 
-use super::{Report, escape};
-use crate::backlog::backlog;
-use crate::evaluation::size_or_dash;
-use crate::units::format_rate;
+use super::levels::place;
+use super::opening::{opening_rate, sentence};
+use super::{Fact, Report, escape};
+use crate::backlog::{backlog, is_sustained};
+use crate::units::{format_rate, format_size};
 use serde_json::json;
 
 const TEMPLATE: &str = include_str!("../../assets/report.html");
 const STYLE: &str = include_str!("../../assets/report.css");
-const SCRIPT: &str = include_str!("../../assets/report.js");
+const SCRIPT: &str =
+    concat!(include_str!("../../assets/text.js"), include_str!("../../assets/draw.js"), include_str!("../../assets/report.js"));
 const MODEL: &str = include_str!("../../assets/model.js");
 const UPLOT_STYLE: &str = include_str!("../../assets/uplot/uPlot.min.css");
 const UPLOT_LICENCE: &str = include_str!("../../assets/uplot/LICENSE");
@@ -16,15 +18,19 @@ const UPLOT_SCRIPT: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 
 /// Builds the page.
 pub(super) fn page(report: &Report) -> String {
-    let guarantee = report.bound_ns.is_some();
+    let class = if report.bound_ns.is_some() { "" } else { "without-guarantee" };
     fill(
         TEMPLATE,
         &[
             ("title", &escape(&report.title)),
             ("subtitle", &escape(&report.subtitle)),
+            ("sentence", &escape(&sentence(report))),
+            ("tiles", &tiles(report)),
             ("facts", &facts(report)),
+            ("access_lead", &access_lead(report)),
             ("rates", &rate_rows(report)),
-            ("guaranteed_class", if guarantee { "" } else { "without-guarantee" }),
+            ("rates_lead", rates_lead(report)),
+            ("guaranteed_class", class),
             ("style", STYLE),
             ("uplot_style", UPLOT_STYLE),
             ("uplot_licence", UPLOT_LICENCE),
@@ -50,13 +56,47 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     page + rest
 }
 
-/// The key numbers as markup.
-fn facts(report: &Report) -> String {
-    let tile = |fact: &super::Fact| {
-        let note = if fact.note.is_empty() { "&nbsp;".to_string() } else { escape(&fact.note) };
-        format!("<div class=\"fact\"><dt>{}</dt><dd>{}<small>{note}</small></dd></div>", escape(&fact.label), escape(&fact.value))
+/// The key numbers as markup. The second one is the buffer; it follows the slider.
+fn tiles(report: &Report) -> String {
+    let tile = |label: &str, value: &str, note: &str| {
+        format!("<div class=\"tile\"><dt>{label}</dt><dd>{value}<small>{note}</small></dd></div>")
     };
-    report.facts.iter().map(tile).collect()
+    let known = |fact: &Fact| tile(&escape(&fact.label), &escape(&fact.value), &escape(&fact.note));
+    let mut tiles: Vec<_> = report.tiles.iter().map(known).collect();
+    let rate = opening_rate(report);
+    let left = left_text(backlog(&report.access_ns, report.write_bytes, rate).map(|worst| worst.left_bytes));
+    let label = format!("Buffer at <span id=\"tile-rate\">{}</span>", format_rate(rate as f64));
+    let buffer = tile(&label, &format!("<span id=\"tile-left\">{left}</span>"), "beside the write in progress");
+    tiles.insert(tiles.len().min(1), buffer);
+    tiles.concat()
+}
+
+/// The other numbers as rows of a table.
+fn facts(report: &Report) -> String {
+    let row = |fact: &Fact| {
+        let cells = [&fact.label, &fact.value, &fact.note].map(|text| escape(text));
+        format!("<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"note\">{}</td></tr>", cells[0], cells[1], cells[2])
+    };
+    report.facts.iter().map(row).collect()
+}
+
+/// Says what the figure of accesses shows.
+fn access_lead(report: &Report) -> String {
+    let mut lead = "One dot per access.".to_string();
+    if !report.levels.is_empty() {
+        lead += " The names tell what the accesses of a level did on the chip.";
+    }
+    lead += match (report.bound_ns, report.view().break_ms) {
+        (Some(_), Some(_)) => " The dashed line is the longest access that is promised, beyond the break of the axis.",
+        (Some(_), None) => " The dashed line is the longest access that is promised.",
+        _ => "",
+    };
+    lead
+}
+
+/// The size of a buffer, or words when no finite one suffices.
+fn left_text(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| "none suffices".to_string(), format_size)
 }
 
 /// The table of input rates as markup.
@@ -64,9 +104,9 @@ fn rate_rows(report: &Report) -> String {
     let row = |&rate: &u64| {
         let seen = backlog(&report.access_ns, report.write_bytes, rate);
         let cells = [
-            size_or_dash(seen.map(|worst| worst.left_bytes)),
-            size_or_dash(seen.map(|worst| worst.peak_bytes)),
-            size_or_dash(report.guaranteed_bytes(rate)),
+            left_text(seen.map(|worst| worst.left_bytes)),
+            left_text(seen.map(|worst| worst.peak_bytes)),
+            report.guaranteed_bytes(rate).map_or_else(|| "none".to_string(), format_size),
         ];
         format!(
             "<tr><th scope=\"row\"><button type=\"button\" data-rate=\"{rate}\">{}</button></th>\
@@ -80,15 +120,35 @@ fn rate_rows(report: &Report) -> String {
     report.rates.iter().map(row).collect()
 }
 
+/// Says what the words of the table mean, if it has any.
+fn rates_lead(report: &Report) -> &'static str {
+    let sustained = |&rate: &u64| is_sustained(&report.access_ns, report.write_bytes, rate);
+    let guaranteed = |&rate: &u64| report.bound_ns.is_none() || report.guaranteed_bytes(rate).is_some();
+    match (report.rates.iter().all(sustained), report.rates.iter().all(guaranteed)) {
+        (true, true) => "",
+        (false, true) => "None suffices: the backlog grows without end if these accesses repeat for ever.",
+        (true, false) => "None guaranteed: nothing finite is promised for that rate.",
+        (false, false) => {
+            "None suffices: the backlog grows without end if these accesses repeat for ever. \
+             None guaranteed: nothing finite is promised for that rate."
+        }
+    }
+}
+
 /// The data for the script, as JSON that cannot end the element it stands in.
 fn data(report: &Report) -> String {
     let envelopes: Vec<_> = report.envelopes.iter().map(|e| [e.burst_ns, e.rate_ns]).collect();
+    let view = report.view();
+    let levels: Vec<_> = place(&report.levels, &view).iter().map(|label| json!([label.ms, label.at_ms, label.name])).collect();
     let value = json!({
         "access_ns": report.access_ns,
         "write_bytes": report.write_bytes,
         "rates": report.rates,
         "bound_ns": report.bound_ns,
         "envelopes": envelopes,
+        "opening_rate": opening_rate(report),
+        "levels": levels,
+        "view": { "end_ms": view.end_ms, "bound_at_ms": view.bound_at_ms, "break_ms": view.break_ms },
     });
     // JSON holds these letters within strings only, where an escape means the same.
     value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
@@ -113,7 +173,7 @@ mod tests {
     #[test]
     fn page_holds_numbers_and_trace() {
         let page = report().html();
-        for text in ["mt29f1g01abafd", "promised 10.000 ms", "s limit", "500 kB/s", "\"bound_ns\":10000000"] {
+        for text in ["mt29f1g01abafd", "s limit", "500 kB/s", "\"bound_ns\":10000000", "\"levels\":[[9.0,9.0,\"longest: "] {
             assert!(page.contains(text), "{text}");
         }
         assert!(page.contains("[[9000000,1100000]]"));
@@ -130,9 +190,55 @@ mod tests {
         assert_eq!(page.matches("\"access_ns\"").count(), 1);
     }
 
+    /// Markup without style and scripts.
+    fn markup(report: &Report) -> String {
+        let page = report.html();
+        let body = &page[page.find("<body").unwrap()..];
+        body[..body.find("<script").unwrap()].to_string()
+    }
+
+    #[test]
+    fn page_begins_with_one_sentence_and_few_tiles() {
+        let page = markup(&report());
+        assert!(page.contains("<h1>Longest 9.000 ms, promised 10.000 ms: the bound held.</h1>"));
+        let tiles: Vec<_> = page.match_indices("class=\"tile\"").collect();
+        assert_eq!(tiles.len(), 4);
+        assert!(page.find("</h1>").unwrap() < tiles[0].0 && tiles[3].0 < page.find("Erase counts").unwrap());
+        assert!(page.contains("<span id=\"tile-rate\">1 MB/s</span>") && page.contains("<span id=\"tile-left\">"));
+    }
+
+    #[test]
+    fn on_a_phone_the_slider_and_one_figure_follow_the_sentence_and_the_rest_is_folded() {
+        let page = markup(&report());
+        let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
+        let order = ["<h1>", "id=\"rate\"", "id=\"access\"", "<details"].map(place);
+        assert!(order.is_sorted(), "{order:?}");
+        for (at, _) in page.match_indices("class=\"chart\"").skip(1) {
+            let folds = page[..at].matches("<details").count() - page[..at].matches("</details>").count();
+            assert_eq!(folds, 1, "{}", &page[at..at + 40]);
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_told_in_words() {
+        let page = markup(&report());
+        assert!(!page.contains('—'));
+        assert!(page.contains("<td>none suffices</td><td>none suffices</td><td class=\"guaranteed\">none</td>"));
+        assert!(page.contains("None suffices:"));
+        let few = Report { rates: vec![500_000], ..report() };
+        assert!(!markup(&few).contains("None suffices") && !markup(&few).contains(">none"));
+    }
+
+    #[test]
+    fn break_of_the_axis_is_explained_where_it_is() {
+        assert!(!markup(&report()).contains("break of the axis"));
+        let far = Report { bound_ns: Some(90_000_000), ..report() };
+        assert!(markup(&far).contains("beyond the break of the axis") && far.html().contains("\"break_ms\":9.9"));
+    }
+
     #[test]
     fn page_without_a_promise_says_so_in_its_class() {
         let page = Report { bound_ns: None, ..report() }.html();
-        assert!(page.contains("class=\"without-guarantee\""));
+        assert!(page.contains("class=\"without-guarantee\"") && page.contains("nothing is promised"));
     }
 }

@@ -1,0 +1,69 @@
+//! What a report says before anybody touches it: one sentence, and the rate at which the slider stands.
+
+use super::Report;
+use crate::backlog::is_sustained;
+use crate::units::format_duration;
+
+/// The rate at which the slider stands when nothing limits it, in bytes per second.
+const ANY_RATE: u64 = 1_000_000;
+
+/// Says how long the longest access took, and whether that was promised.
+pub(super) fn sentence(report: &Report) -> String {
+    let longest_ns = report.longest_ns();
+    let longest = format_duration(longest_ns as f64);
+    let Some(bound_ns) = report.bound_ns else { return format!("Longest {longest}; nothing is promised.") };
+    let verdict = if longest_ns <= bound_ns { "the bound held" } else { "the bound was broken" };
+    format!("Longest {longest}, promised {}: {verdict}.", format_duration(bound_ns as f64))
+}
+
+/// The highest offered rate, in bytes per second, for which a finite buffer suffices; where there is none, the highest of all,
+/// which is the mean of the accesses, rounded down to three digits.
+pub(super) fn opening_rate(report: &Report) -> u64 {
+    let sustained = |rate: u64| is_sustained(&report.access_ns, report.write_bytes, rate);
+    if let Some(offered) = report.rates.iter().copied().filter(|&rate| sustained(rate)).max() {
+        return offered;
+    }
+    let total_ns: u128 = report.access_ns.iter().map(|&ns| u128::from(ns)).sum();
+    if total_ns == 0 {
+        return ANY_RATE;
+    }
+    let mean = report.access_ns.len() as u128 * u128::from(report.write_bytes) * 1_000_000_000 / total_ns;
+    three_digits(u64::try_from(mean).unwrap_or(u64::MAX)).max(1)
+}
+
+/// Rounds down to three digits.
+fn three_digits(value: u64) -> u64 {
+    let unit = 10_u64.pow(value.max(1).ilog10().saturating_sub(2));
+    value / unit * unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::report;
+    use super::*;
+
+    #[test]
+    fn sentence_says_whether_the_bound_held() {
+        let report = report();
+        assert_eq!(sentence(&report), "Longest 9.000 ms, promised 10.000 ms: the bound held.");
+        let broken = Report { bound_ns: Some(8_000_000), ..report.clone() };
+        assert_eq!(sentence(&broken), "Longest 9.000 ms, promised 8.000 ms: the bound was broken.");
+        assert_eq!(sentence(&Report { bound_ns: None, ..report }), "Longest 9.000 ms; nothing is promised.");
+    }
+
+    #[test]
+    fn slider_opens_at_the_highest_rate_that_a_finite_buffer_sustains() {
+        // A write of 4,096 B takes 1.008 ms on average: 4,063,492 B/s.
+        let report = report();
+        assert_eq!(opening_rate(&report), 1_000_000);
+        let offering = |rates: &[u64]| Report { rates: rates.to_vec(), ..report.clone() };
+        assert_eq!(opening_rate(&offering(&[4_063_000, 1_000, 5_000_000])), 4_063_000, "in whatever order");
+        for rates in [[].as_slice(), &[5_000_000, 6_000_000]] {
+            assert_eq!(opening_rate(&offering(rates)), 4_060_000, "the highest of all");
+        }
+        let slow = Report { access_ns: vec![u64::MAX / 4; 3], ..report.clone() };
+        assert_eq!(opening_rate(&slow), 1);
+        let instant = Report { access_ns: vec![0, 0], rates: vec![], ..report };
+        assert_eq!(opening_rate(&instant), ANY_RATE);
+    }
+}
