@@ -608,7 +608,8 @@ fn loss_of_the_newest_root_with_its_copy_is_told_and_repaired() {
             // Without its second page it looks like one that power failed in: the root before it and the records behind that tell the same.
             let mut fs = mount(&volume, &others, Access::ReadWrite, &mut memory);
             assert_eq!((fs.damage(), fs.health().read_only), (None, false), "{end:?}, seed {seed}");
-            (0..FILES).for_each(|number| assert!(read(&mut fs, number).as_ref() == Ok(&states[0][number]), "{end:?}, seed {seed}"));
+            (0..FILES)
+                .for_each(|number| assert!(read(&mut fs, number).as_ref() == Ok(&states[0][number]), "{end:?}, seed {seed}"));
         }
     }
 }
