@@ -386,8 +386,10 @@ impl Flash for Nand {
     fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
         let block = self.demand_block(block, "mark_bad");
         self.loaded = None;
-        self.count_program(0);
         // As Linux does for most chips: what the block held is gone.
+        self.counters.erases += 1;
+        self.counters.time_ns += self.timing.erase_ns();
+        self.count_program(0);
         self.clear_flaws(block);
         self.blocks[block].erase();
         self.blocks[block].mark.get_or_insert(Mark::User);

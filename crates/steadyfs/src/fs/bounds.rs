@@ -264,7 +264,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Worst case of the root that [`unmount`](Self::unmount) writes.
     pub fn unmount_cost(&self) -> Cost {
-        Cost { programs: self.store.layout().root_programs, erases: 1, ..Cost::default() }
+        self.store.root_cost()
     }
 
     /// Worst case of a mount after an unclean stop, at any fill; twice that where the medium turns out to take no program.

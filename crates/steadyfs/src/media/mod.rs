@@ -200,7 +200,7 @@ pub trait Flash {
 
     /// Marks a block bad for other users of the chip. The file system keeps its own record and does not rely on it. Nothing that the block
     /// holds is needed any more: the driver may erase it first, as Linux does, and the mark may spoil the page that it is programmed into,
-    /// which may be one before pages that hold something.
+    /// which may be one before pages that hold something. Bounds count an erase and a program for it.
     ///
     /// # Errors
     /// [`Failure::BadBlock`] when the mark cannot be written; [`Failure::Device`].

@@ -72,6 +72,9 @@ impl Work {
     }
 }
 
+/// A mark of a bad block, which the driver may erase first.
+const MARK: Cost = Cost { reads: 0, tag_reads: 0, programs: 1, copies: 0, erases: 1 };
+
 /// Reads of a write that does not replace a whole logical page: the map, and the old content.
 fn merge_reads(layout: &Layout) -> u32 {
     u32::from(layout.config.unit_pages) + 1
@@ -141,6 +144,7 @@ impl<F: Flash> Store<'_, F> {
         let root = Cost { programs: layout.root_programs, ..Cost::default() };
         let again = Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 1 }.plus(&root);
         own = own.plus(&again.times(failures));
+        own = own.plus(&if failures > 0 { MARK } else { self.mark_cost() });
         // A commit also lets the overlay know of what earlier calls wrote and discarded.
         let waiting = match buffer {
             _ if work.commits == 0 => 0,
@@ -207,6 +211,16 @@ impl<F: Flash> Store<'_, F> {
         let unit = u32::from(self.layout.config.unit_pages);
         let record = u32::from(self.layout.leaf_log_bytes() > 0);
         Cost { reads: unit * (1 + record), programs: unit + record, ..Cost::default() }
+    }
+
+    /// A root, which may fill its block, and the mark that follows it.
+    pub(crate) fn root_cost(&self) -> Cost {
+        Cost { programs: self.layout.root_programs, erases: 1, ..Cost::default() }.plus(&self.mark_cost())
+    }
+
+    /// The mark that a root makes, where a program has failed.
+    fn mark_cost(&self) -> Cost {
+        MARK.times(u32::from(self.blocks.count(State::Retiring) > 0))
     }
 
     pub(super) fn move_cost(&self) -> Cost {

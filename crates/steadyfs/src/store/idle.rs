@@ -96,7 +96,7 @@ impl<F: Flash> Store<'_, F> {
     pub(crate) fn idle_cost(&self, step: Step) -> Cost {
         let fold = self.fold_cost();
         let erase = Cost { erases: 1, ..Cost::default() };
-        let root = Cost { programs: self.layout.root_programs, erases: 1, ..Cost::default() };
+        let root = self.root_cost();
         let head = |head| {
             let waits = self.head_rest(head) == 0 && self.blocks.count(State::Erased) == 0;
             if waits { root.plus(&erase) } else { Cost::default() }

@@ -440,16 +440,17 @@ impl<'m, F: Flash> Store<'m, F> {
         }
     }
 
-    /// Marks the blocks that are empty and in which a program failed. A root was written when they were: a mark may destroy what is in
-    /// them, and a recovery needed that until then.
+    /// Marks a block that is empty and in which a program failed. A root was written when it was: a mark may destroy what is in it, and a
+    /// recovery needed that until then. One at each root, so that a bound has one in it.
     fn mark_retired(&mut self) {
-        for block in 0..self.blocks.block_count() {
-            if self.blocks.count(State::Retiring) == 0 {
-                return;
-            }
-            if self.blocks.state(block) == State::Retiring && self.blocks.live(block) == 0 && !self.holds_journal(block) {
-                self.go_bad(block);
-            }
+        if self.blocks.count(State::Retiring) == 0 {
+            return;
+        }
+        let is_done = |block: &u32| {
+            self.blocks.state(*block) == State::Retiring && self.blocks.live(*block) == 0 && !self.holds_journal(*block)
+        };
+        if let Some(block) = (0..self.blocks.block_count()).find(is_done) {
+            self.go_bad(block);
         }
     }
 

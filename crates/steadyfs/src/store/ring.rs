@@ -163,13 +163,15 @@ impl<F: Flash> Store<'_, F> {
     /// Writes a root with its copies.
     ///
     /// # Cost
-    /// `root_programs` programs; one erase when the next ring block was not prepared.
+    /// `root_programs` programs; one erase when the next ring block was not prepared; the mark of a block in which a program failed.
     ///
     /// # Power loss
     /// The root before stays the newest until a page of the copies can be read.
     pub(super) fn write_root(&mut self) -> Result<(), Error> {
         // What the newest root needs must not be destroyed on the word of one that is not there.
-        self.try_to_write_root().inspect_err(|_| self.read_only |= self.ring.owes_root)
+        self.try_to_write_root().inspect_err(|_| self.read_only |= self.ring.owes_root)?;
+        self.mark_retired();
+        Ok(())
     }
 
     fn try_to_write_root(&mut self) -> Result<(), Error> {
@@ -212,7 +214,6 @@ impl<F: Flash> Store<'_, F> {
                 self.programs_since_root = 0;
                 (self.ring.complete, self.ring.follows) = (self.ring.place, self.ring.number);
                 (self.ring.kept, self.ring.owes_root) = (0, false);
-                self.mark_retired();
                 Ok(true)
             }
             Err(Error::MediaFailing) => {
@@ -405,7 +406,8 @@ impl<F: Flash> Store<'_, F> {
     /// Ends the use of the volume: the next mount begins with this root, and neither searches nor programs.
     ///
     /// # Cost
-    /// `root_programs` programs, and one erase where the ring block is full; nothing where nothing was changed.
+    /// `root_programs` programs, and one erase where the ring block is full; the mark of a block in which a program failed; nothing where nothing
+    /// was changed.
     pub fn end_use(&mut self) -> Result<(), Error> {
         if self.read_only || self.ring.closed || self.is_open() {
             return Ok(());

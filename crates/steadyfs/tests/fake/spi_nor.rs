@@ -8,7 +8,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use steadyfs::media::nor::NorFlash;
 use steadyfs::media::{Failure, Flash};
-use steadyfs::{Access, FileSystem, OpenOptions};
+use steadyfs::{Access, FileSystem};
+
+#[path = "exercise.rs"]
+mod exercise;
 
 const BUSY: u8 = 1;
 const WRITE_ENABLED: u8 = 2;
@@ -190,30 +193,10 @@ pub fn examine(bus: &Bus, chip: &mut impl NorFlash) -> Result<(), Failure> {
 
 /// Writes until blocks are reclaimed, cuts the power between calls, mounts, and reads everything back.
 pub fn exercise(bus: &Bus, mut flash: impl Flash, memory: &mut [u8]) -> Result<(), Box<dyn std::error::Error>> {
-    for round in 0..3u8 {
-        let mut fs = FileSystem::mount(&mut flash, Access::ReadWrite, memory)?;
-        let mut file = fs.open("exercise", OpenOptions { truncate: true, ..OpenOptions::CREATE })?;
-        let record = |number: u32| [number as u8 ^ round; 900];
+    exercise::records(&mut flash, memory, 900, 800, |round, _| {
         // Cells that fail while the volume is in use; each takes a block.
         bus.0.borrow_mut().stuck_at = (round < 2).then_some(100_000 + usize::from(round) * 100_000);
-        for number in 0..800u32 {
-            fs.write(&mut file, u64::from(number % 250) * 900, &record(number))?;
-        }
-        fs.commit()?;
-        if round == 1 {
-            fs.unmount()?;
-        }
-        let mut fs = FileSystem::mount(&mut flash, Access::ReadWrite, memory)?;
-        let mut file = fs.open("exercise", OpenOptions::READ)?;
-        for place in 0..250 {
-            let mut found = [0; 900];
-            fs.read(&mut file, u64::from(place) * 900, &mut found)?;
-            assert_eq!(found, record(if place < 50 { 750 } else { 500 } + place));
-        }
-        fs.close(file)?;
-        let mut scratch = vec![0; fs.config().check_bytes(&fs.flash().geometry())];
-        fs.check(&mut scratch, false, &mut |finding| panic!("{finding:?}"))?;
-    }
+    })?;
     bus.0.borrow_mut().stuck_at = None;
     let fs = FileSystem::mount(&mut flash, Access::ReadOnly, memory)?;
     assert!(fs.health().bad_blocks > 0, "a cell that failed was never used");
