@@ -339,7 +339,7 @@ impl<F: Flash + 'static> Filesystem for Bridge<F> {
             reply.statfs(
                 space.blocks,
                 space.blocks_free,
-                space.blocks_free,
+                space.blocks_available,
                 space.files,
                 space.files_free,
                 space.block_bytes,

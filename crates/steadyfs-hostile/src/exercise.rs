@@ -192,6 +192,8 @@ fn read_everything<F: Flash>(fs: &mut Fs<'_, '_, F>) -> Found {
     }
     let (usage, leaving) = (fs.usage(), granted(fs, COUNT).leaving());
     assert!(leaving.is_err() || leaving.is_ok_and(|bytes| bytes <= usage.used_bytes));
+    let available = granted(fs, COUNT).available();
+    assert!(available.is_err() || available.is_ok_and(|bytes| bytes <= usage.usable_bytes));
     for &inode in &found.inodes {
         let _ = granted(fs, CALL).stat_inode(inode);
         let _ = granted(fs, COUNT).allocated(inode);

@@ -32,8 +32,10 @@ pub struct Arguments {
 pub struct Room {
     pub usable_bytes: u64,
     pub used_bytes: u64,
-    /// What a write gets, room of removed files included.
+    /// Room of removed files included.
     pub free_bytes: u64,
+    /// What a write gets: free room without the pages that keep track of it.
+    pub available_bytes: u64,
     /// Unit in which room is taken.
     pub logical_bytes: u32,
     /// Files, directories, long names and sets of attributes.
@@ -56,6 +58,7 @@ impl Room {
     pub fn of(volume: &mut Volume<'_>) -> Self {
         let Usage { usable_bytes, used_bytes, logical_bytes, files_max, files } = volume.fs.usage();
         let used_bytes = used_bytes.saturating_sub(volume.fs.leaving().unwrap_or(0));
+        let available_bytes = volume.fs.available().unwrap_or(0);
         let memory_bytes = volume.fs.config().memory_bytes(&volume.fs.flash().geometry()) as u64;
         let free_bytes = usable_bytes.saturating_sub(used_bytes);
         let (worn_out, lost) = (volume.is_worn_out(), volume.fs.damage());
@@ -64,6 +67,7 @@ impl Room {
             usable_bytes,
             used_bytes,
             free_bytes,
+            available_bytes,
             logical_bytes,
             files,
             files_max,
@@ -82,6 +86,7 @@ impl Room {
             ("Usable", format_size(self.usable_bytes)),
             ("Used", format!("{}, {}", format_size(self.used_bytes), format_percent(share))),
             ("Free", format!("{}, in pages of {}", format_size(self.free_bytes), format_size(self.logical_bytes.into()))),
+            ("Available", format!("{}, to one file", format_size(self.available_bytes))),
             ("Files", format!("{} of {}", format_count(self.files.into()), format_count(self.files_max.into()))),
             ("Buffer", format!("{} of RAM, lent at the mount", format_size(self.memory_bytes))),
         ]);

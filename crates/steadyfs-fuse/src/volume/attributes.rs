@@ -32,6 +32,8 @@ pub(crate) struct Set {
 pub(crate) struct Space {
     pub blocks: u64,
     pub blocks_free: u64,
+    /// Those that a write gets.
+    pub blocks_available: u64,
     pub files: u64,
     pub files_free: u64,
     pub block_bytes: u32,
@@ -76,8 +78,9 @@ impl<F: Flash> Volume<'_, '_, F> {
         let leaving = fs.leaving().unwrap_or(0);
         Space {
             blocks: usage.usable_bytes / block,
-            // What a write gets: the pages of removed files are freed before it needs them.
+            // The pages of removed files are freed before a write needs them.
             blocks_free: (usage.usable_bytes - usage.used_bytes.saturating_sub(leaving)) / block,
+            blocks_available: fs.available().unwrap_or(0) / block,
             files: u64::from(usage.files_max),
             files_free: u64::from(usage.files_max.saturating_sub(usage.files)),
             block_bytes: usage.logical_bytes,

@@ -49,6 +49,24 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(pages.min(used) * u64::from(self.store.layout().logical_bytes))
     }
 
+    /// Bytes that the next writes get, whatever else is written: what is free and what removed files [leave](Self::leaving), without the pages that one
+    /// file, its directory and the file table may need to keep track of them. Writes to many files at once need an index each.
+    ///
+    /// # Cost
+    /// That of [`leaving`](Self::leaving).
+    ///
+    /// # Errors
+    /// As [`leaving`](Self::leaving).
+    pub fn available(&mut self) -> Result<u64, Error> {
+        let usage = self.usage();
+        let page = u64::from(usage.logical_bytes);
+        let free = (usage.usable_bytes - usage.used_bytes + self.leaving()?) / page;
+        // A region that is begun and one that is not have an index each, and there may be an index of indexes.
+        let indexes = free / u64::from(self.plan.index_entries) + 2 + u64::from(self.plan.index_is_deep);
+        let names = 2;
+        Ok(free.saturating_sub(indexes + names) * page)
+    }
+
     fn pages_of_inode(&mut self, inode: u32, header: &Header) -> Result<u32, Error> {
         if header.inline || (header.kind == InodeKind::Directory && header.extra == 0) {
             return Ok(0);

@@ -63,7 +63,8 @@ pub enum Failure {
     BadBlock,
     /// The chip has locked itself: it takes no program and no erase any more, and can be read.
     WriteProtected,
-    /// The device does not answer (bus fault, power lost).
+    /// The device does not answer (bus fault, no answer in time, power lost). The next call may come at once: a driver whose chip may still be busy
+    /// looks before it gives a command, and says this again.
     Device,
 }
 
@@ -192,7 +193,7 @@ pub trait Flash {
     }
 
     /// Tells whether the manufacturer, or [`mark_bad`](Flash::mark_bad), marked this block bad. `format` asks it of every block, and a mount
-    /// that cannot read the superblock in block 0 of the next ones, until it finds the copy.
+    /// that cannot read the superblock in block 0 of the next ones, until it finds the copy. Takes no longer than [`read_tag`](Flash::read_tag).
     ///
     /// # Errors
     /// [`Failure::Device`].

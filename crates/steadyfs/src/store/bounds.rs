@@ -10,6 +10,7 @@
 //! in their place), or `c − e` moves, one erase, and the folds for `w`; `c` and `e` as [`plan`](super::plan) has them.
 
 use super::blocks::State;
+use super::mount::SUPERBLOCK_BLOCKS;
 use super::plan::{Plan, Promise};
 use super::reclaim::ROOT_SLACK;
 use super::scan::{TRIES, ring_window};
@@ -290,7 +291,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Worst case of a mount after an unclean stop.
     ///
-    /// Superblocks; the first pages of the ring, of which all may be unsteady where many mounts in a row were cut; the ends of two ring
+    /// Superblocks, and the marks of the blocks before the second one; the first pages of the ring, of which all may be unsteady where many mounts in a row were cut; the ends of two ring
     /// blocks; the root; one tag for each program since and behind the end of each block, the last record of each block, and the first page
     /// of each block that may have been begun; leaves and journal page. Settling: one erase, the root with its copies, frames and journal
     /// page that are copied; erases for heads that are nearly full (two where blocks are small); and, where several frames were copied,
@@ -325,7 +326,8 @@ impl<F: Flash> Store<'_, F> {
                 + 2 * (layout.geometry.pages_per_block.ilog2() + 2)
                 + programs
                 + 2 * chains
-                + 4 * unit,
+                + 4 * unit
+                + (u32::from(layout.config.bad_blocks_max) + 1).min(SUPERBLOCK_BLOCKS),
             programs: 2 * copied + 2 + layout.root_programs + u32::from(layout.programs_bytes()),
             copies: COPIED_MAX * unit,
             erases: 3 + (16 / layout.frames_per_block).max(1) + (layout.ring_count - 3),

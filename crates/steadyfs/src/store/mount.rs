@@ -19,6 +19,9 @@ use crate::error::{Error, MountError};
 use crate::format::superblock::Superblock;
 use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
 
+/// Blocks in which a mount looks for a superblock.
+pub(super) const SUPERBLOCK_BLOCKS: u32 = 32;
+
 /// What a mount may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -153,7 +156,7 @@ impl<'m, F: Flash> Store<'m, F> {
         if memory.len() < page_bytes {
             return Err(MountError::MemoryTooSmall { needed: page_bytes, given: memory.len() });
         }
-        for block in 0..device.block_count.min(32) {
+        for block in 0..device.block_count.min(SUPERBLOCK_BLOCKS) {
             if block > 0 && flash.is_bad(block)? {
                 continue;
             }
