@@ -9,6 +9,7 @@ use super::view::View;
 use crate::evaluation::Peer;
 use crate::stats::Stats;
 use crate::units::{format_count, format_duration};
+use fastrand::Rng;
 use std::collections::BTreeMap;
 
 /// Height of the plotting area in pixels.
@@ -59,7 +60,7 @@ impl<'a> Series<'a> {
 
 /// Draws the access times of the run and of a peer in order, with the promised longest access of the run as a line.
 pub(super) fn beside(report: &Report, peer: &Peer) -> String {
-    let ours = Series::of(["dots", "name ours"], "SteadyFS", &report.access_ns);
+    let ours = Series::of(["dots ours", "name ours"], "SteadyFS", &report.access_ns);
     let theirs = Series::of(["dots peer", "name"], &peer.label, &peer.access_ns);
     let both: Vec<_> = [theirs, ours].into_iter().flatten().collect();
     let bottom = TOP + HEIGHT;
@@ -73,9 +74,10 @@ pub(super) fn beside(report: &Report, peer: &Peer) -> String {
     let accesses = both.iter().map(|series| series.access_ns.len()).max().unwrap_or(0);
     let x = canvas.across(0.0, accesses.max(1) as f64);
     canvas.vertical(&y, &ms_ticks(&y, &view, 6));
-    canvas.horizontal(&x, bottom, &label(x.ticks(5), |index| format_count(index as u64)), "access");
-    for series in &both {
-        canvas.path(series.dots, &dots(&thin(series.access_ns, POINTS / 2), &x, &y));
+    let drawn: Vec<_> = both.iter().map(|series| thin(series.access_ns, POINTS / 2)).collect();
+    canvas.horizontal(&x, bottom, &label(x.ticks(5), |index| format_count(index as u64)), &axis_name(&both, &drawn));
+    for (series, points) in both.iter().zip(&drawn) {
+        canvas.path(series.dots, &dots(points, &x, &y));
     }
     let levels: Vec<_> = both.iter().map(|series| y.at(series.stats.p50_ns as f64 / 1e6)).collect();
     for (series, place) in both.iter().zip(apart(&levels, TOP, bottom)) {
@@ -92,6 +94,15 @@ pub(super) fn beside(report: &Report, peer: &Peer) -> String {
     canvas.finish()
 }
 
+/// The name of the axis of accesses, which says how many of them are drawn.
+fn axis_name(both: &[Series<'_>], drawn: &[Vec<(usize, u64)>]) -> String {
+    let [drawn, all] = [drawn.iter().map(Vec::len).sum(), both.iter().map(|series| series.access_ns.len()).sum::<usize>()];
+    match drawn == all {
+        true => "access".to_string(),
+        false => format!("access ({} of {} drawn, the longest among them)", format_count(drawn as u64), format_count(all as u64)),
+    }
+}
+
 /// A name that fits beside the plotting area.
 fn short(label: &str) -> String {
     match label.char_indices().nth(LETTERS) {
@@ -100,15 +111,19 @@ fn short(label: &str) -> String {
     }
 }
 
-/// Picks at most `points` of the values, with their indices in ascending order: the extremes of every stretch, and every so
-/// manieth value, because extremes alone would leave the middle of a cloud empty.
+/// Picks at most `points` of the values, with their indices in ascending order: the extremes of every stretch, and one value of
+/// every stretch at random. Extremes alone would leave the middle of a cloud empty, and every twentieth value would always meet the same
+/// phase of a file system that does something at every fourth write. The same values give the same picks.
 fn thin(values: &[u64], points: usize) -> Vec<(usize, u64)> {
     if values.len() <= points {
         return downsample(values, points);
     }
-    let step = values.len().div_ceil((points / 2).max(1));
+    let (mut rng, stretches) = (Rng::with_seed(0), points / 2);
     let mut picked: BTreeMap<usize, u64> = downsample(values, points / 2).into_iter().collect();
-    picked.extend(values.iter().copied().enumerate().step_by(step));
+    picked.extend((0..stretches).map(|stretch| {
+        let index = rng.usize(values.len() * stretch / stretches..values.len() * (stretch + 1) / stretches);
+        (index, values[index])
+    }));
     picked.into_iter().collect()
 }
 
@@ -172,9 +187,15 @@ mod tests {
         let svg = beside(&Report { access_ns: ours.clone(), ..report() }, &peer(times(4_001)));
         let points = svg.matches("h0").count();
         assert!(points <= POINTS && points > POINTS / 2, "{points}");
+        assert!(svg.contains(" of 200,000 drawn, the longest among them)"));
         assert!(svg.len() < 120_000, "{}", svg.len());
         let picked = thin(&ours, POINTS / 2);
         assert!(picked.contains(&(77_777, 90_000_000)));
+        // Each fourth access takes longer, as where a journal writes a page for four; seen are the others as well.
+        let fourth: Vec<_> =
+            (0..100_000).map(|index| if index % 4 == 0 { 9_000 + index % 3 } else { 5_000 + index % 1_000 }).collect();
+        let others = thin(&fourth, 2_000).iter().filter(|(_, ns)| (5_200..5_800).contains(ns)).count();
+        assert!(others > 300, "{others}");
         let middle = picked.iter().filter(|(_, ns)| (4_000_000..8_000_000).contains(ns)).count();
         assert!(middle > 300, "the middle is not empty: {middle}");
     }
