@@ -94,7 +94,9 @@ fn peer_stands_beside_the_run_in_table_json_report_and_figure() {
     assert_eq!((&beside["label"], &beside["mean_us"], &beside["max_us"]), (&"FatFs".into(), &8e3.into(), &9e3.into()));
     assert!(fs::read_to_string(path("run.html")).unwrap().contains(">FatFs</th><td>9.000 ms</td>"));
     let figure = fs::read_to_string(directory.join("figures/beside.svg")).unwrap();
-    assert!(figure.contains(">FatFs</text>") && figure.contains(">SteadyFS</text>") && figure.contains("SteadyFS promises at most "));
+    assert!(
+        figure.contains(">FatFs</text>") && figure.contains(">SteadyFS</text>") && figure.contains("SteadyFS promises at most ")
+    );
 }
 
 #[test]
