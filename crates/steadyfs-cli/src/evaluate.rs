@@ -2,27 +2,39 @@
 
 mod arguments;
 
-use crate::Failure;
 use crate::progress::Progress;
+use crate::{Failure, replay};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 use steadyfs_lab::evaluate::{self, Outcome};
+use steadyfs_lab::evaluation::Peer;
 use steadyfs_lab::replay::write_trace;
 use steadyfs_lab::report::Report;
 
 pub use arguments::{Arguments, timings, workloads};
 
+use arguments::PeerTrace;
+
 /// Runs `steady evaluate`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let peer = arguments.beside.as_ref().map(peer).transpose()?;
     let mut bar = Progress::of(1, "");
     let outcome = evaluate::run(&arguments.options(), &mut |share, phase| bar.set(share, phase));
     drop(bar);
-    let outcome: Outcome = outcome.map_err(|error| Failure(error.to_string()))?;
+    let mut outcome: Outcome = outcome.map_err(|error| Failure(error.to_string()))?;
+    if let Some(peer) = peer {
+        outcome.set_beside(peer);
+    }
     if let Some(path) = &arguments.trace {
         save_trace(path, &outcome.access_ns)?;
     }
     arguments.outputs.write(&outcome.evaluation, || Report::of_evaluation(&outcome))
+}
+
+/// Reads the access times of another file system.
+fn peer(beside: &PeerTrace) -> Result<Peer, Failure> {
+    Ok(Peer::of_trace(beside.label.clone(), replay::read(&beside.path, None)?))
 }
 
 /// Writes the access times as a trace that `steady replay` reads.

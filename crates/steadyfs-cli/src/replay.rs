@@ -4,9 +4,9 @@ use crate::Failure;
 use crate::output::Outputs;
 use clap::Args;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use steadyfs_lab::evaluate::DEFAULT_RATES;
-use steadyfs_lab::replay::{TimeUnit, Trace, TraceError, read_trace, read_trace_file};
+use steadyfs_lab::replay::{TimeUnit, Trace, read_trace, read_trace_file};
 use steadyfs_lab::report::Report;
 use steadyfs_lab::summary::Summary;
 use steadyfs_lab::units::{parse_rate, parse_size, parse_write_size};
@@ -43,18 +43,19 @@ Example:
 
 /// Runs `steady replay`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let trace = read(arguments).map_err(|error| Failure(error.to_string()))?;
+    let trace = read(&arguments.trace, arguments.unit)?;
     let rates = if arguments.rate.is_empty() { DEFAULT_RATES.to_vec() } else { arguments.rate.clone() };
     let summary = Summary::of(&trace, arguments.write, &rates, arguments.buffer)
         .ok_or_else(|| Failure(format!("{}: found no access", trace.name)))?;
     arguments.outputs.write(&summary, || Report::of_trace(&trace, &summary))
 }
 
-/// Reads the trace from its file or from standard input.
-fn read(arguments: &Arguments) -> Result<Trace, TraceError> {
-    if arguments.trace.as_os_str() == "-" {
-        read_trace("standard input", io::stdin().lock(), arguments.unit)
+/// Reads a trace from a file, or from standard input for `-`.
+pub fn read(path: &Path, unit: Option<TimeUnit>) -> Result<Trace, Failure> {
+    let trace = if path.as_os_str() == "-" {
+        read_trace("standard input", io::stdin().lock(), unit)
     } else {
-        read_trace_file(&arguments.trace, arguments.unit)
-    }
+        read_trace_file(path, unit)
+    };
+    trace.map_err(|error| Failure(error.to_string()))
 }

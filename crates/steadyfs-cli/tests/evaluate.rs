@@ -64,6 +64,65 @@ fn idle_time_is_reported_beside_the_run_without() {
     assert!(fs::read_to_string(html).unwrap().contains("50.000 ms idle before each 16 KiB"));
 }
 
+/// A directory for one test, empty at its start.
+fn directory(name: &str) -> PathBuf {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+#[test]
+fn peer_stands_beside_the_run_in_table_json_report_and_figure() {
+    let directory = directory("evaluate-beside");
+    let path = |name: &str| directory.join(name).to_str().unwrap().to_string();
+    let device = small_device(&directory);
+    fs::write(path("fatfs-on-ftl.csv"), "# a peer\nduration_us\n7000\n9000\n").unwrap();
+    let run = |beside: &str| {
+        let files = ["--json", &path("run.json"), "--report", &path("run.html"), "--svg", &path("figures")];
+        let arguments = ["evaluate", "--device", &device, "--accesses", "300", "--write", "1KiB", "--beside", beside];
+        let output = Command::new(env!("CARGO_BIN_EXE_steady")).args(arguments).args(files).output().unwrap();
+        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let table = run(&path("fatfs-on-ftl.csv"));
+    assert!(table.contains("fatfs on ftl  8.000 ms") && table.contains("fatfs on ftl: 128 kB/s"), "{table}");
+    let table = run(&format!("FatFs={}", path("fatfs-on-ftl.csv")));
+    assert!(table.contains("FatFs         8.000 ms") && !table.contains("on ftl"), "{table}");
+    let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(path("run.json")).unwrap()).unwrap();
+    let beside = &json["beside"];
+    assert_eq!((&beside["label"], &beside["mean_us"], &beside["max_us"]), (&"FatFs".into(), &8e3.into(), &9e3.into()));
+    assert!(fs::read_to_string(path("run.html")).unwrap().contains(">FatFs</th><td>9.000 ms</td>"));
+    let figure = fs::read_to_string(directory.join("figures/beside.svg")).unwrap();
+    assert!(
+        figure.contains(">FatFs</text>") && figure.contains(">SteadyFS</text>") && figure.contains("SteadyFS promises at most ")
+    );
+}
+
+#[test]
+fn bad_trace_of_a_peer_is_told_as_by_replay_before_the_run() {
+    let directory = directory("evaluate-bad-beside");
+    let path = |name: &str| directory.join(name).to_str().unwrap().to_string();
+    fs::write(path("empty.csv"), "duration_us\n").unwrap();
+    fs::write(path("words.csv"), "duration_us\n1\nfast\n").unwrap();
+    fs::write(path("no-unit.csv"), "1\n2\n").unwrap();
+    for (name, problem) in [
+        ("missing.csv", "missing.csv: cannot be read: "),
+        ("empty.csv", "empty.csv: found no access, expected at least one line with a duration"),
+        ("words.csv", "words.csv, line 3: found `fast`, expected a number"),
+        ("no-unit.csv", "no-unit.csv, line 1: found numbers without a unit, expected a header"),
+    ] {
+        let error = |arguments: &[&str]| {
+            let output = Command::new(env!("CARGO_BIN_EXE_steady")).args(arguments).output().unwrap();
+            assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+            String::from_utf8(output.stderr).unwrap()
+        };
+        let ours = error(&["evaluate", "--beside", &path(name)]);
+        assert!(ours.contains(problem) && ours.lines().count() == 1, "{ours}");
+        assert_eq!(ours, error(&["replay", &path(name)]));
+    }
+}
+
 #[test]
 fn burst_without_idle_time_is_wrong_usage() {
     let output = Command::new(env!("CARGO_BIN_EXE_steady")).args(["evaluate", "--burst", "4KiB"]).output().unwrap();

@@ -48,7 +48,7 @@ pub use options::{DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Timing, Unk
 pub use work::Work;
 
 use crate::envelope::Envelope;
-use crate::evaluation::Evaluation;
+use crate::evaluation::{Beside, Evaluation, Peer};
 
 /// What an evaluation gives.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +61,16 @@ pub struct Outcome {
     pub work: Vec<Work>,
     /// The promised envelopes of consecutive accesses.
     pub envelopes: Vec<Envelope>,
+    /// Another file system to stand beside the run, as [`Outcome::set_beside`] puts it.
+    pub peer: Option<Peer>,
+}
+
+impl Outcome {
+    /// Puts another file system beside the run, in its numbers and its figures: access times of the same writes on the same chip.
+    pub fn set_beside(&mut self, peer: Peer) {
+        self.evaluation.beside = Beside::of(&peer, self.evaluation.write_bytes);
+        self.peer = Some(peer);
+    }
 }
 
 /// Runs an evaluation. `progress` is called now and then with the share that is done, from 0 to 1, and the phase.

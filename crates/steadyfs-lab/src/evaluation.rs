@@ -5,8 +5,10 @@
 //!
 //! [`evaluate::run`](crate::evaluate::run) makes one; [`Report::of_evaluation`](crate::report::Report::of_evaluation) draws it.
 
+mod beside;
 mod idle;
 
+pub use beside::{Beside, Peer};
 pub use idle::{IdleMeasured, IdleResult, WithoutIdle};
 
 use crate::backlog::backlog;
@@ -150,6 +152,9 @@ pub struct Evaluation {
     /// Idle time between bursts; not there in a run without. Everything else is about the accesses alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle: Option<IdleResult>,
+    /// Another file system beside the run; not there in a run without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
 }
 
 /// Nanoseconds as microseconds.
@@ -219,6 +224,7 @@ impl Evaluation {
                 throughput_bytes_per_s: floor.throughput_bytes_per_s(run.write_bytes),
             },
             idle,
+            beside: None,
         })
     }
 
@@ -258,6 +264,7 @@ impl Evaluation {
         if let Some(IdleResult { without, .. }) = &self.idle {
             rows.push(row("without", &[without.mean_us, without.p50_us, without.p99_us, without.p999_us, without.max_us]));
         }
+        rows.extend(self.beside.iter().map(|beside| row(&beside.label, &beside.times())));
         let mut floor = row("chip's limit", &[self.floor.mean_us, self.floor.max_us]);
         let max = floor.pop();
         floor.resize(5, String::new());
@@ -284,11 +291,9 @@ impl Evaluation {
             format_count(self.erases)
         );
         let wear = self.erase_count;
-        let mut lines = vec![
-            ("Throughput", throughput),
-            ("Programs", format!("{:.2} per data page", self.programs_per_data_page)),
-            ("Operations", operations),
-        ];
+        let mut lines = vec![("Throughput", throughput)];
+        lines.extend(self.beside.iter().map(|beside| ("", beside.throughput())));
+        lines.extend([("Programs", format!("{:.2} per data page", self.programs_per_data_page)), ("Operations", operations)]);
         lines.extend(self.idle.iter().flat_map(IdleResult::facts));
         lines.extend([
             ("Erase counts", format!("{} to {}, mean {:.1}", wear.min, wear.max, wear.mean)),
@@ -310,7 +315,7 @@ impl Evaluation {
     }
 }
 
-/// Prints the evaluation for people, at most 80 columns wide.
+/// Prints the evaluation for people, at most 80 columns wide (a longer name of a peer excepted).
 impl fmt::Display for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n{}\n", self.device, self.title())?;
@@ -404,6 +409,21 @@ pub(crate) mod tests {
         for part in ["20.000 ms idle before each 400 KiB", "with idle", "50 % used", "9 of 10 bursts", "not in idle time"] {
             assert!(text.contains(part), "{part} in {text}");
         }
+    }
+
+    #[test]
+    fn peer_has_a_row_a_throughput_and_a_place_in_the_json() {
+        let mut evaluation = Evaluation::of(&measured(), &[1_000_000]).unwrap();
+        let peer = Peer { label: "fatfs on dhara".into(), access_ns: vec![9_000_000, 11_000_000, 16_000_000] };
+        evaluation.beside = Beside::of(&peer, evaluation.write_bytes);
+        let text = evaluation.to_string();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        let row: Vec<_> = text.lines().find(|line| line.starts_with("fatfs on dhara")).unwrap().split("  ").collect();
+        assert_eq!((row[1], *row.last().unwrap()), ("12.000 ms", "16.000 ms"));
+        assert!(text.contains("\n                fatfs on dhara: 341.3 kB/s\n"), "{text}");
+        let json = serde_json::to_string(&evaluation).unwrap();
+        assert!(json.contains(r#""beside":{"label":"fatfs on dhara","accesses":3,"mean_us":12000.0,"#), "{json}");
+        assert_eq!(serde_json::from_str::<Evaluation>(&json).unwrap(), evaluation);
     }
 
     #[test]

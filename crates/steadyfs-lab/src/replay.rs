@@ -127,12 +127,15 @@ impl fmt::Display for Problem {
             Problem::NotText => write!(f, "found bytes that are not UTF-8, expected text"),
             Problem::Empty => write!(f, "found no access, expected at least one line with a duration"),
             Problem::UnitMissing { column } if column.is_empty() => {
-                write!(f, "found numbers without a unit, expected a header such as `duration_us` or the option --unit us")
+                write!(
+                    f,
+                    "found numbers without a unit, expected a header such as `duration_us`, or --unit us of `steady replay`"
+                )
             }
             Problem::UnitMissing { column } => write!(
                 f,
                 "found the column `{column}` without a known unit, expected one of ns, us, ms or s in its name, such as \
-                 `duration_us`, or the option --unit us"
+                 `duration_us`, or --unit us of `steady replay`"
             ),
             Problem::UnitConflict { header, given } => {
                 write!(f, "found the unit {header} in the header, expected {given} as given by --unit")

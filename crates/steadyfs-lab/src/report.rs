@@ -9,9 +9,11 @@
 //!   opening    the sentence that comes first, and the rate at which the slider stands
 //!   levels     names of what the accesses did      view    the axis of access times, broken below a far promise
 //!   html       the page                            figures, on a canvas with axes    the SVG files
+//!                                                  beside     one more, of the run and of another file system
 //! ```
 
 mod axis;
+mod beside;
 mod canvas;
 mod downsample;
 mod figures;
@@ -22,7 +24,7 @@ mod view;
 
 use crate::envelope::{Envelope, guaranteed_left_bytes};
 use crate::evaluate::Outcome;
-use crate::evaluation::Evaluation;
+use crate::evaluation::{Evaluation, Peer};
 use crate::replay::Trace;
 use crate::summary::Summary;
 use crate::units::{format_count, format_duration, format_percent, format_rate, format_size};
@@ -73,6 +75,8 @@ pub struct Report {
     pub bound_ns: Option<u64>,
     /// The promised envelopes; without a bound they are not used.
     pub envelopes: Vec<Envelope>,
+    /// Another file system, drawn beside the run in a figure of its own.
+    pub peer: Option<Peer>,
 }
 
 impl Report {
@@ -94,6 +98,7 @@ impl Report {
             rates: e.backlog.iter().map(|row| row.rate).collect(),
             bound_ns: Some((e.bound_us * 1e3).round() as u64),
             envelopes: outcome.envelopes.clone(),
+            peer: outcome.peer.clone(),
         }
     }
 
@@ -115,6 +120,7 @@ impl Report {
             rates: summary.backlog.iter().map(|row| row.rate).collect(),
             bound_ns: None,
             envelopes: Vec::new(),
+            peer: None,
         }
     }
 
@@ -140,11 +146,13 @@ impl Report {
 
     /// The figures as SVG: file name and text of each.
     pub fn svg(&self) -> Vec<(&'static str, String)> {
-        vec![
+        let mut figures = vec![
             ("access-times.svg", figures::access_times(self)),
             ("distribution.svg", figures::distribution(self)),
             ("backlog.svg", figures::backlog(self)),
-        ]
+        ];
+        figures.extend(self.peer.iter().map(|peer| ("beside.svg", beside::beside(self, peer))));
+        figures
     }
 
     /// Writes the figures into a directory, which is created if it is missing; returns their paths.
@@ -208,6 +216,13 @@ fn evaluation_facts(e: &Evaluation) -> Vec<Fact> {
         facts.push(Fact::new("Without idle time", duration(idle.without.max_us), "longest access"));
         facts.push(Fact::new("Idle work", format!("{} erases", format_count(idle.erases)), used));
     }
+    if let Some(beside) = &e.beside {
+        facts.push(Fact::new(
+            &beside.label,
+            duration(beside.max_us),
+            format!("longest access, mean {}", duration(beside.mean_us)),
+        ));
+    }
     facts
 }
 
@@ -231,14 +246,31 @@ pub(crate) fn escape(text: &str) -> String {
 pub(crate) mod tests {
     use super::*;
     use crate::evaluate::Work;
-    use crate::evaluation::{Evaluation, tests::measured};
+    use crate::evaluation::{Evaluation, Measured, tests::measured};
 
     pub(crate) fn report() -> Report {
         let run = measured();
         let evaluation = Evaluation::of(&run, &[500_000, 1_000_000, 100_000_000]).unwrap();
         let mut work = vec![Work { programs: 1, ..Work::default() }; run.access_ns.len()];
         work.last_mut().unwrap().erases = 1;
-        Report::of_evaluation(&Outcome { evaluation, access_ns: run.access_ns, work, envelopes: run.envelopes })
+        Report::of_evaluation(&outcome(evaluation, run, work))
+    }
+
+    fn outcome(evaluation: Evaluation, run: Measured, work: Vec<Work>) -> Outcome {
+        Outcome { evaluation, access_ns: run.access_ns, work, envelopes: run.envelopes, peer: None }
+    }
+
+    #[test]
+    fn peer_gets_a_figure_of_its_own_and_a_fact() {
+        let run = measured();
+        let mut outcome = outcome(Evaluation::of(&run, &[]).unwrap(), run, vec![]);
+        assert_eq!(Report::of_evaluation(&outcome).svg().len(), 3);
+        outcome.set_beside(Peer { label: "another".into(), access_ns: vec![12_000_000] });
+        let report = Report::of_evaluation(&outcome);
+        let (name, svg) = report.svg().pop().unwrap();
+        assert_eq!((name, svg.contains(">another</text>")), ("beside.svg", true));
+        let fact = Fact::new("another", "12.000 ms".to_string(), "longest access, mean 12.000 ms");
+        assert_eq!(report.facts.last(), Some(&fact));
     }
 
     #[test]

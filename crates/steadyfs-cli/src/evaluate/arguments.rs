@@ -2,7 +2,8 @@
 
 use crate::output::Outputs;
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use steadyfs_lab::evaluate::{DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Timing, Workload};
 use steadyfs_lab::units::{parse_duration, parse_percent, parse_rate, parse_write_size};
@@ -41,6 +42,9 @@ pub struct Arguments {
     /// Bytes of a burst [default: 256KiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size, requires = "idle")]
     burst: Option<u64>,
+    /// Access times of another file system for the same writes on the same chip, to stand beside these; named by LABEL or by the file
+    #[arg(long, value_name = "[LABEL=]TRACE.csv", allow_hyphen_values = true, value_parser = OsStringValueParser::new().try_map(PeerTrace::parse))]
+    pub beside: Option<PeerTrace>,
     /// Write the access times as CSV, which `steady replay` reads
     #[arg(long, value_name = "FILE.csv")]
     pub trace: Option<PathBuf>,
@@ -59,9 +63,35 @@ numbers are those of the accesses, and idle work is counted apart. The buffer is
 the other: no data comes in during idle time, and what a burst leaves in the buffer waits for the next. The row \"without\"
 is the same workload just before, without idle time.
 
+With --beside, a row and a throughput of the other file system follow those of the run, and --svg writes the figure beside.svg
+of both. The trace is one as `steady replay` reads it; what stands before a first `=` is the label, unless it has a `/`.
+
 Examples:
   steady evaluate --fill 80% --rate 1MB/s --report run.html --json run.json
-  steady evaluate --idle 100ms --burst 256KiB";
+  steady evaluate --idle 100ms --burst 256KiB
+  steady evaluate --beside 'FatFs on Dhara=docs/peers/fatfs-on-dhara.csv' --svg figures";
+
+/// Where the access times of another file system are, and what it is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeerTrace {
+    /// What it is called; `None`: by its file.
+    pub label: Option<String>,
+    /// The trace.
+    pub path: PathBuf,
+}
+
+impl PeerTrace {
+    /// Reads `TRACE.csv` or `LABEL=TRACE.csv`. A label has no `/`, so that every file can be named: `./a=b.csv`.
+    fn parse(text: OsString) -> Result<PeerTrace, &'static str> {
+        let labelled = text.to_str().and_then(|text| text.split_once('=')).filter(|(label, _)| !label.contains('/'));
+        match labelled.map(|(label, path)| (label.trim(), path)) {
+            Some(("", _)) => Err("the label is empty, expected LABEL=TRACE.csv or TRACE.csv"),
+            Some((_, "")) => Err("the file is missing, expected LABEL=TRACE.csv"),
+            Some((label, path)) => Ok(PeerTrace { label: Some(label.to_string()), path: path.into() }),
+            None => Ok(PeerTrace { label: None, path: text.into() }),
+        }
+    }
+}
 
 /// Reads the name of a timing; clap lists the names and suggests the nearest.
 pub fn timings() -> impl TypedValueParser<Value = Timing> {
@@ -129,6 +159,20 @@ mod tests {
     }
 
     #[test]
+    fn peer_has_a_label_or_is_named_by_its_file() {
+        let beside = |text: &str| {
+            let line = Line::try_parse_from(["evaluate", "--beside", text]).unwrap();
+            line.arguments.beside.map(|peer| (peer.label, peer.path.to_str().unwrap().to_string())).unwrap()
+        };
+        let named = |label: &str, path: &str| (Some(label.to_string()), path.to_string());
+        assert_eq!(beside("FatFs on Dhara=peers/a.csv"), named("FatFs on Dhara", "peers/a.csv"));
+        assert_eq!(beside(" a =b=c.csv"), named("a", "b=c.csv"));
+        assert_eq!(beside("peers/a.csv"), (None, "peers/a.csv".to_string()));
+        assert_eq!(beside("./a=b.csv"), (None, "./a=b.csv".to_string()));
+        assert!(Line::try_parse_from(["evaluate"]).unwrap().arguments.beside.is_none());
+    }
+
+    #[test]
     fn wrong_values_are_usage_errors_that_tell_what_is_right() {
         for (line, part) in [
             (["--fill", "120%"], "from 0% to 100%"),
@@ -137,6 +181,8 @@ mod tests {
             (["--accesses", "0"], "1.."),
             (["--idle", "20"], "unit is missing"),
             (["--burst", "4KiB"], "--idle"),
+            (["--beside", "=a.csv"], "label is empty"),
+            (["--beside", "a="], "file is missing"),
         ] {
             let error = options(&line).unwrap_err();
             assert_eq!(error.exit_code(), 2);

@@ -63,7 +63,8 @@ pub fn drive<C: Flash + Metered>(chip: C, run: &Drive<'_>, report: &mut dyn FnMu
         idle: ran.idle,
     };
     let evaluation = Evaluation::of(&measured, &options.rates).ok_or(EvaluateError::NoAccess)?;
-    Ok(Outcome { evaluation, access_ns: measured.access_ns, work: ran.verdict.work, envelopes: measured.envelopes })
+    let (access_ns, work, envelopes) = (measured.access_ns, ran.verdict.work, measured.envelopes);
+    Ok(Outcome { evaluation, access_ns, work, envelopes, peer: None })
 }
 
 /// What the phases gave.

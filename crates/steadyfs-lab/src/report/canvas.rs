@@ -20,11 +20,12 @@ const STYLE: &str = "\
 text{font:12px 'DejaVu Sans','Helvetica Neue',Arial,sans-serif;fill:#5b6472}\
 .title{font-size:15px;font-weight:600;fill:#1c2430}.paper{fill:#fff}\
 .grid{stroke:#e4e7ec;stroke-width:1}.dots{stroke:#2f6fde;stroke-width:2.2;stroke-linecap:round;stroke-opacity:.55}\
+.dots.ours{stroke-opacity:.8}.dots.peer{stroke:#7b8494;stroke-opacity:.8}.name{font-size:13px;font-weight:600}.name.ours{fill:#2f6fde}.halo{stroke:#fff;stroke-width:3;paint-order:stroke}\
 .bars{fill:#2f6fde}.area{fill:#2f6fde;fill-opacity:.25}.line{fill:none;stroke:#2f6fde;stroke-width:1.2}\
 .leader,.tear{fill:none;stroke:#8b94a3}.bound{stroke:#d4552a;stroke-width:1.4;stroke-dasharray:6 4}.boundtext{fill:#d4552a}\
 @media(prefers-color-scheme:dark){text{fill:#9aa5b5}.title{fill:#e6eaf0}.paper{fill:#151a21}\
 .grid{stroke:#262e39}.dots{stroke:#6ea3ff}.bars,.area{fill:#6ea3ff}.line{stroke:#6ea3ff}\
-.bound{stroke:#ff8a5c}.boundtext{fill:#ff8a5c}}";
+.bound{stroke:#ff8a5c}.boundtext{fill:#ff8a5c}.name.ours{fill:#6ea3ff}.halo{stroke:#151a21}.dots.peer{stroke:#9aa5b5}}";
 
 /// An SVG in the making.
 pub(super) struct Canvas {
@@ -104,6 +105,11 @@ impl Canvas {
         let end = self.right + LEADER;
         self.path("leader", &format!("M{} {y}L{} {at}H{end}", self.right, end - 6.0));
         self.text(end + 4.0, at + 4.0, "start", "", name);
+    }
+
+    /// Writes a text beside the plotting area, its middle at `y`.
+    pub(super) fn beside(&mut self, y: f64, class: &str, text: &str) {
+        self.text(self.right + LEADER, y + 4.0, "start", class, text);
     }
 
     /// Draws the tear of a broken axis: a zigzag from one point to another, across or upright.

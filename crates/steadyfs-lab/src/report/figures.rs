@@ -27,12 +27,12 @@ fn plain(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-fn label(ticks: Vec<f64>, text: impl Fn(f64) -> String) -> Vec<(f64, String)> {
+pub(super) fn label(ticks: Vec<f64>, text: impl Fn(f64) -> String) -> Vec<(f64, String)> {
     ticks.into_iter().map(|value| (value, text(value))).collect()
 }
 
 /// The ticks of access times: none beyond the break of the axis.
-fn ms_ticks(axis: &Axis, view: &View, count: usize) -> Vec<(f64, String)> {
+pub(super) fn ms_ticks(axis: &Axis, view: &View, count: usize) -> Vec<(f64, String)> {
     let to_scale = Axis { high: view.scale_end_ms(), ..*axis };
     label(to_scale.ticks(count), |ms| format!("{} ms", plain(ms)))
 }
@@ -48,7 +48,7 @@ pub(super) fn access_times(report: &Report) -> String {
     let x = canvas.across(0.0, report.access_ns.len().max(1) as f64);
     canvas.vertical(&y, &ms_ticks(&y, &view, 6));
     canvas.horizontal(&x, bottom, &label(x.ticks(5), |index| format_count(index as u64)), "access");
-    canvas.path("dots", &dots(report, &x, &y));
+    canvas.path("dots", &dots(&downsample(&report.access_ns, POINTS), &x, &y));
     for label in &labels {
         canvas.name_level(y.at(label.ms), y.at(label.at_ms), label.name);
     }
@@ -64,11 +64,11 @@ pub(super) fn access_times(report: &Report) -> String {
     canvas.finish()
 }
 
-/// One dot for each access, as a path.
-fn dots(report: &Report, x: &Axis, y: &Axis) -> String {
+/// One dot for each access, given by its index and its time in nanoseconds, as a path.
+pub(super) fn dots(points: &[(usize, u64)], x: &Axis, y: &Axis) -> String {
     let mut drawn = HashSet::new();
     let mut dots = String::new();
-    for (index, ns) in downsample(&report.access_ns, POINTS) {
+    for &(index, ns) in points {
         let (x, y) = (x.at(index as f64 + 0.5), y.at(ns as f64 / 1e6));
         if drawn.insert(((x * 10.0) as i64, (y * 10.0) as i64)) {
             let _ = write!(dots, "M{x} {y}h0");
