@@ -85,7 +85,8 @@ impl Shape {
         u64::from(self.page_bytes) * u64::from(self.unit_pages)
     }
 
-    fn medium(&self, seed: u64) -> Medium {
+    /// Its chip.
+    pub fn medium(&self, seed: u64) -> Medium {
         if self.nor {
             Medium::nor(self.page_bytes * self.pages_per_block, self.block_count, self.page_bytes, seed)
         } else {

@@ -29,7 +29,7 @@ pub struct Config {
     /// Blocks that may be bad, factory and grown together, before the volume shrinks with each further one. It can only be read when
     /// what it holds does not fit any more, or when fewer than five blocks of the ring of roots are good.
     pub bad_blocks_max: u16,
-    /// Files and directories that the volume can hold, the root among them, at most 1,048,576; a name of more than 64 bytes (52 with
+    /// Files and directories that the volume can hold, the root among them, at most 1,048,576; 0 for a [disk](crate::disk), which holds none. A name of more than 64 bytes (52 with
     /// [`permissions`](Self::permissions)), and attributes, count
     /// as one each. An entry of the file table takes room only once used.
     pub files_max: u32,
@@ -89,12 +89,23 @@ impl Config {
         }
     }
 
+    /// Settings for a [disk](crate::disk) on a medium: those of [`for_geometry`](Self::for_geometry), and no files.
+    pub const fn for_disk(geometry: &Geometry) -> Self {
+        Self { files_max: 0, ..Self::for_geometry(geometry) }
+    }
+
+    /// Whether they are those of a [disk](crate::disk), on which there are no files.
+    pub(crate) const fn is_disk(&self) -> bool {
+        self.files_max == 0
+    }
+
     /// Bytes of RAM that a volume needs for its tables and buffers.
     ///
     /// A `const fn`: the buffer can be a `static` array. It has room for eight files that are open at once; twelve bytes more for each
-    /// further one.
+    /// further one. A disk needs none for files.
     pub const fn memory_bytes(&self, geometry: &Geometry) -> usize {
         match Layout::derive(geometry, self) {
+            Ok(layout) if self.is_disk() => layout.memory_bytes(),
             Ok(layout) => layout.memory_bytes() + OPEN_FILES * crate::fs::OPEN_FILE_BYTES,
             Err(_) => 0,
         }
@@ -241,7 +252,7 @@ impl Layout {
         if config.name_bytes_max == 0 {
             return Err(ConfigError::NameBytesMax);
         }
-        if config.files_max < 1 || config.files_max > 0x10_0000 || config.failures > 8 {
+        if config.files_max > 0x10_0000 || config.failures > 8 {
             return Err(ConfigError::FilesOrFailures);
         }
         let logical_bytes = unit * page;
@@ -257,7 +268,7 @@ impl Layout {
         let table = ceil_div(config.files_max + SPARE_INODES, logical_bytes / INODE_BYTES);
         let room = frames / 10 * 9;
         let maps = ceil_div(room + config.files_max + SPARE_INODES + 7, logical_bytes * 8);
-        let logical_count = room + maps + table + 1;
+        let logical_count = if config.is_disk() { room } else { room + maps + table + 1 };
         if logical_count > 0xFF_FFFF || (entry_bytes == 2 && logical_count > 0xFFFF) {
             return Err(ConfigError::TooManyLogicalPages);
         }

@@ -1,6 +1,6 @@
 //! Costs, bounds and envelopes: what a call may take, as numbers of operations and as time.
 
-use crate::media::Timing;
+use crate::media::{Flash, Timing};
 
 /// Numbers of operations on the medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,6 +130,28 @@ pub struct Envelope {
     pub burst_ns: u64,
     /// Time per write, in nanoseconds.
     pub rate_ns: u64,
+}
+
+/// What idle work may spend: [`FileSystem::maintain`](crate::FileSystem::maintain), [`FileSystem::scrub`](crate::FileSystem::scrub).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budget {
+    /// Time of the medium in nanoseconds, by its [`Timing`](crate::media::Timing).
+    TimeNs(u64),
+    /// Operations of any kind.
+    Operations(u32),
+}
+
+impl Budget {
+    /// What is left after a cost; `None` when it does not suffice.
+    pub(crate) fn after(self, cost: &Cost, flash: &impl Flash) -> Option<Self> {
+        match self {
+            Self::TimeNs(left) => left.checked_sub(cost.time_ns(&flash.timing())).map(Self::TimeNs),
+            Self::Operations(left) => {
+                let count = cost.reads + cost.tag_reads + cost.programs + cost.copies + cost.erases;
+                left.checked_sub(count).map(Self::Operations)
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -36,6 +36,8 @@ pub enum Error {
     NameTooLong,
     /// Too many names share one hash value; choose another name.
     NameCollision,
+    /// Sectors that the [disk](crate::disk::Disk) does not have, or bytes that are no whole sectors.
+    NoSuchSector,
     /// The file would grow beyond [`FileSystem::size_max`](crate::FileSystem::size_max).
     FileTooLarge,
     /// The file that this handle names is not there any more: its creation was rolled back.
@@ -85,6 +87,7 @@ impl fmt::Display for Error {
             Error::InvalidName => "a name is not empty, '.' or '..', and holds no '/' and NUL",
             Error::NameTooLong => "the name is longer than the volume allows",
             Error::NameCollision => "too many names share one hash value; choose another name",
+            Error::NoSuchSector => "the disk has no such sectors, or the bytes are no whole sectors of 512",
             Error::FileTooLarge => "the file would grow beyond the volume's size_max",
             Error::Stale => "the file that this handle names is not there any more: its creation was rolled back",
             Error::IsADirectory => "a directory is where a file is needed",
@@ -137,8 +140,10 @@ pub enum ConfigError {
     CheckpointPrograms,
     /// `wear_spread` must be 8 to 200.
     WearSpread,
-    /// `files_max` must be 1 to 1,048,576 and failures at most 8.
+    /// `files_max` must be 1 to 1,048,576, or 0 for a disk, and failures at most 8.
     FilesOrFailures,
+    /// A logical page of a disk must be at least a sector of 512 bytes: more `unit_pages`.
+    SectorBytes,
     /// `name_bytes_max` must be 1 to 255.
     NameBytesMax,
     /// The medium programs bytes, and this build is without the feature `nor`.
@@ -171,7 +176,8 @@ impl fmt::Display for ConfigError {
             Self::OverlayEntries => "overlay_entries must be at least 40 more than transaction_pages, and at most 8,192",
             Self::CheckpointPrograms => "checkpoint_programs must be 16 to 4,096",
             Self::WearSpread => "wear_spread must be 8 to 200",
-            Self::FilesOrFailures => "files_max must be 1 to 1,048,576 and failures at most 8",
+            Self::FilesOrFailures => "files_max must be 1 to 1,048,576, or 0 for a disk, and failures at most 8",
+            Self::SectorBytes => "a logical page of a disk must be at least a sector of 512 bytes: more unit_pages",
             Self::NameBytesMax => "name_bytes_max must be 1 to 255",
             Self::LogicalPageTooLarge => "a logical page must not be larger than 32 KiB",
             Self::TooManyLogicalPages => "files_max asks for more logical pages than a map entry can name",
@@ -230,6 +236,10 @@ pub enum MountError {
         /// Whether the first block is good.
         first_is_good: bool,
     },
+    /// The volume holds a file system where a [disk](crate::disk::Disk) was asked for.
+    IsFileSystem,
+    /// The volume is a [disk](crate::disk::Disk) where a file system was asked for.
+    IsDisk,
     /// No root can be read although there is a superblock.
     NoRoot,
     /// Reading or writing failed.
@@ -262,6 +272,10 @@ impl fmt::Display for MountError {
                     "{found} of the first 65 blocks are good beside those of the superblocks; the ring of roots needs {needed}"
                 )
             }
+            MountError::IsFileSystem => {
+                f.write_str("the volume holds a file system, not a disk: mount it with FileSystem::mount")
+            }
+            MountError::IsDisk => f.write_str("the volume is a disk, not a file system: mount it with Disk::mount"),
             MountError::NoRoot => f.write_str("there is a superblock, but no root that can be read"),
             MountError::Volume(error) => error.fmt(f),
         }

@@ -63,6 +63,7 @@ pub mod guide {
 
 mod config;
 mod cost;
+pub mod disk;
 mod error;
 mod features;
 mod format;
@@ -71,11 +72,11 @@ pub mod media;
 mod store;
 
 pub use config::Config;
-pub use cost::{Bound, Cost, Envelope};
+pub use cost::{Bound, Budget, Cost, Envelope};
 pub use error::{ConfigError, Error, MountError};
 pub use format::VERSION as FORMAT_VERSION;
 pub use fs::{
-    Budget, Call, Change, Checked, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind, NAME_BYTES_MAX,
+    Call, Change, Checked, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind, NAME_BYTES_MAX,
     OPEN_FILE_BYTES, OpenOptions, Part, Permissions, Place, ROOT, Reader, Stat, Usage,
 };
 pub use store::{Access, BlockInfo, BlockState, Damage, Description, Health, Verify};

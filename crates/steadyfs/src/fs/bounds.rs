@@ -62,14 +62,9 @@ pub enum Call {
     Sync,
 }
 
-/// Patches of `bytes` together, the largest of `largest`, on so many pages.
-const fn patches(patches: u32, patch_bytes: u32, patch_bytes_max: u32, large_patches: u32, pages: u32) -> Work {
-    Work { frames: 0, patches, patch_bytes, patch_bytes_max, large_patches, pages, discards: 0, commits: 0 }
-}
-
 /// What a write changes beside the data.
 const fn around_data(call: Call) -> Work {
-    let leave = if matches!(call, Call::Write(_)) { LEAVE_INODE } else { patches(0, 0, 0, 0, 0) };
+    let leave = if matches!(call, Call::Write(_)) { LEAVE_INODE } else { Work::patched(0, 0, 0, 0, 0) };
     ADD_PAGE.plus(&leave).plus(&NOTE)
 }
 
@@ -78,34 +73,32 @@ const fn creation(is_long: bool) -> Work {
     if is_long { INODE.plus(&INSERT) } else { SHORT_INODE.plus(&INSERT) }
 }
 
-/// A logical page that is written.
-const PAGE: Work = Work { frames: 1, ..patches(0, 0, 0, 0, 0) };
 /// A step of the trim list: a region, eight bits and discards, the list, two extensions; the inode and these with the pages that they leave empty.
-const TRIM: Work = Work { discards: 11, ..patches(21, 171, 19, 0, 12) };
+const TRIM: Work = Work { discards: 11, ..Work::patched(21, 171, 19, 0, 12) };
 /// The list of orphans becomes part of the trim list.
-const COLLECT: Work = patches(2, 30, 19, 0, 2);
+const COLLECT: Work = Work::patched(2, 30, 19, 0, 2);
 /// A page more for a file: three bits, a region, two index entries.
-const ADD_PAGE: Work = patches(6, 61, 15, 0, 6);
+const ADD_PAGE: Work = Work::patched(6, 61, 15, 0, 6);
 /// The inode left by its data: the data, the regions, the flag, a bit.
-const LEAVE_INODE: Work = patches(4, 318, 151, 2, 3);
+const LEAVE_INODE: Work = Work::patched(4, 318, 151, 2, 3);
 /// Size and time.
-const NOTE: Work = patches(1, 23, 23, 0, 1);
+const NOTE: Work = Work::patched(1, 23, 23, 0, 1);
 /// An inode with a long name: its bit, header and name, the extension's bit, header and two pieces.
-const INODE: Work = patches(6, 355, 131, 3, 4);
+const INODE: Work = Work::patched(6, 355, 131, 3, 4);
 /// The same with a name that the inode holds.
-const SHORT_INODE: Work = patches(2, 127, 119, 1, 2);
+const SHORT_INODE: Work = Work::patched(2, 127, 119, 1, 2);
 /// A record, the directory's count, and growth: regions, a page, the number of buckets; two buckets are written.
-const INSERT: Work = Work { frames: 2, ..patches(10, 261, 151, 1, 8) };
+const INSERT: Work = Work { frames: 2, ..Work::patched(10, 261, 151, 1, 8) };
 /// A record less, the directory's count, the inode, its extensions, and the pages that these leave empty; the list of orphans or of trims.
-const REMOVE: Work = Work { discards: 3, ..patches(14, 196, 55, 0, 11) };
+const REMOVE: Work = Work { discards: 3, ..Work::patched(14, 196, 55, 0, 11) };
 /// Another name and place: name, lengths, extension and the page that it leaves empty, parent.
-const RENAME: Work = Work { discards: 1, ..patches(10, 367, 131, 3, 5) };
+const RENAME: Work = Work { discards: 1, ..Work::patched(10, 367, 131, 3, 5) };
 /// The same where the inode holds both names.
-const SHORT_RENAME: Work = patches(3, 90, 71, 1, 1);
+const SHORT_RENAME: Work = Work::patched(3, 90, 71, 1, 1);
 /// Attributes: an extension's bit, header and two pieces, or the page that it leaves empty; the inode's link.
-const ATTRIBUTES: Work = Work { discards: 1, ..patches(5, 296, 131, 2, 4) };
+const ATTRIBUTES: Work = Work { discards: 1, ..Work::patched(5, 296, 131, 2, 4) };
 /// The last page cut, two index pages copied; size, regions, an inode for the end, its regions, the list.
-const TRUNCATE: Work = Work { frames: 3, ..patches(12, 480, 151, 2, 9) };
+const TRUNCATE: Work = Work { frames: 3, ..Work::patched(12, 480, 151, 2, 9) };
 
 impl<F: Flash> FileSystem<'_, F> {
     /// Worst case of a call, made now, in which no program fails. See `docs/design.md` for the formulas. It computes, and does not touch the
@@ -161,11 +154,13 @@ impl<F: Flash> FileSystem<'_, F> {
         let work = match call {
             Call::Read(_) | Call::Open { .. } | Call::List => return None,
             Call::Overwrite => Work { frames: 1, ..Work::default() },
-            Call::Write(bytes) | Call::WriteLarge(bytes) => commit.plus(&self.data_of(bytes)).plus(&around_data(call)),
+            Call::Write(bytes) | Call::WriteLarge(bytes) => {
+                commit.plus(&self.store.work_of_write(bytes)).plus(&around_data(call))
+            }
             Call::Truncate => commit.plus(&TRUNCATE).plus(&LEAVE_INODE),
             Call::Create { .. } => commit.plus(&creation(is_long)),
             Call::Symlink { bytes, .. } => {
-                commit.plus(&creation(is_long)).plus(&self.data_of(bytes)).plus(&around_data(Call::Write(bytes)))
+                commit.plus(&creation(is_long)).plus(&self.store.work_of_write(bytes)).plus(&around_data(Call::Write(bytes)))
             }
             Call::Remove { .. } => commit.plus(&REMOVE),
             Call::Rename { .. } => commit.plus(if is_long { &RENAME } else { &SHORT_RENAME }).plus(&INSERT).plus(&REMOVE),
@@ -175,17 +170,11 @@ impl<F: Flash> FileSystem<'_, F> {
         Some(work)
     }
 
-    /// What data of so many bytes changes, in one logical page.
-    fn data_of(&self, bytes: u32) -> Work {
-        let fits = bytes as usize <= self.store.patch_bytes_max();
-        if fits { patches(1, bytes + 7, bytes + 7, 1, 1) } else { PAGE }
-    }
-
     /// What a write of few bytes changes when they complete a page of which the journal buffer has much; `None` where none can.
     fn completing(&self, call: Call) -> Option<Work> {
         let (Call::Write(bytes) | Call::WriteLarge(bytes)) = call else { return None };
         let may_be = bytes as usize <= self.store.patch_bytes_max() && self.store.may_be_completed(bytes);
-        may_be.then(|| Work { commits: 1, ..PAGE }.plus(&around_data(call)))
+        may_be.then(|| Work { commits: 1, ..Work::PAGE }.plus(&around_data(call)))
     }
 
     /// Logical pages that a call may write, the step of the trim list that it may begin with included.

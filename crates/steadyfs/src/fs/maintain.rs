@@ -2,31 +2,9 @@
 
 use super::transaction::CommitOn;
 use super::{Call, FileSystem};
-use crate::cost::Cost;
+use crate::cost::{Budget, Cost};
 use crate::error::Error;
 use crate::media::Flash;
-
-/// What [`FileSystem::maintain`] may spend.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Budget {
-    /// Time of the medium in nanoseconds, by its [`Timing`](crate::media::Timing).
-    TimeNs(u64),
-    /// Operations of any kind.
-    Operations(u32),
-}
-
-impl Budget {
-    /// What is left after a cost; `None` when it does not suffice.
-    fn after(self, cost: &Cost, flash: &impl Flash) -> Option<Self> {
-        match self {
-            Self::TimeNs(left) => left.checked_sub(cost.time_ns(&flash.timing())).map(Self::TimeNs),
-            Self::Operations(left) => {
-                let count = cost.reads + cost.tag_reads + cost.programs + cost.copies + cost.erases;
-                left.checked_sub(count).map(Self::Operations)
-            }
-        }
-    }
-}
 
 impl<F: Flash> FileSystem<'_, F> {
     /// Prepares the volume in idle time, so that the next `burst_bytes` of writes meet neither reclamation nor erase. Returns
@@ -55,13 +33,7 @@ impl<F: Flash> FileSystem<'_, F> {
             self.begin(Call::Remove { depth: 0 })?;
             self.finish(Ok(()), CommitOn::NONE, true)?;
         }
-        while let Some(step) = self.store.idle_step(frames) {
-            let cost = self.store.idle_cost(step);
-            let Some(rest) = left.after(&cost, self.store.flash()) else { return Ok(false) };
-            left = rest;
-            self.store.idle(step)?;
-        }
-        Ok(true)
+        self.store.idle_within(left, frames)
     }
 
     /// Reads data at rest, so that pages whose bits have begun to flip are noticed while the ECC still corrects them; goes on where the
@@ -78,15 +50,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::Device`]. A page that cannot be read any more is counted in [`health`](Self::health); `check` tells whose it is.
     #[cfg(feature = "scrub")]
     pub fn scrub(&mut self, budget: Budget) -> Result<bool, Error> {
-        let step = Cost { reads: self.store.scrub_reads(), ..Cost::default() };
-        let mut left = budget;
-        while let Some(rest) = left.after(&step, self.store.flash()) {
-            left = rest;
-            if !self.store.scrub_step()? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        self.store.scrub_within(budget)
     }
 
     /// Worst case of a call that only frees pages of removed files.

@@ -45,7 +45,6 @@ pub use check::{Checked, Finding};
 pub use directory::Cursor;
 pub use extents::Part;
 pub use inode::{NAME_BYTES_MAX, ROOT};
-pub use maintain::Budget;
 pub use names::{Entry, Kind, Stat};
 pub use open::{File, OPEN_FILE_BYTES, OpenOptions};
 pub use path::Place;
@@ -54,7 +53,7 @@ pub use reader::Reader;
 pub use transaction::CommitOn;
 
 use crate::config::Config;
-use crate::error::{Error, MountError};
+use crate::error::{ConfigError, Error, MountError};
 use crate::media::{BlockIndex, Flash};
 use crate::store::{Access, BlockInfo, Damage, Description, Health, Store, Verify};
 use directory::Directory;
@@ -168,6 +167,9 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// # Errors
     /// [`MountError::Config`], [`MountError::MemoryTooSmall`], [`MountError::TooManyBadBlocks`], [`MountError::OwnBlocksBad`], [`MountError::Volume`].
     pub fn format(flash: F, config: &Config, memory: &mut [u8]) -> Result<F, MountError> {
+        if config.is_disk() {
+            return Err(ConfigError::FilesOrFailures.into());
+        }
         Store::format(flash, config, memory)
     }
 
@@ -204,7 +206,11 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// Reads what the volume is.
     fn empty(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
-        Store::open(flash, access, memory).map(|mut store| Self {
+        let store = Store::open(flash, access, memory)?;
+        if store.layout().config.is_disk() {
+            return Err(MountError::IsDisk);
+        }
+        Ok(store).map(|mut store| Self {
             plan: Plan::new(store.layout()),
             open: OpenTable::new(store.take_spare()),
             store,

@@ -54,6 +54,14 @@ pub(crate) struct Work {
 }
 
 impl Work {
+    /// A logical page that is written.
+    pub(crate) const PAGE: Self = Self { frames: 1, ..Self::patched(0, 0, 0, 0, 0) };
+
+    /// Patches of `bytes` together, the largest of `largest`, on so many pages.
+    pub(crate) const fn patched(patches: u32, bytes: u32, largest: u32, large_patches: u32, pages: u32) -> Self {
+        Self { frames: 0, patches, patch_bytes: bytes, patch_bytes_max: largest, large_patches, pages, discards: 0, commits: 0 }
+    }
+
     /// Both one after the other.
     pub(crate) const fn plus(&self, other: &Self) -> Self {
         Self {
@@ -100,6 +108,12 @@ impl<F: Flash> Store<'_, F> {
             None => work.patches,
         };
         turns + full.min(work.patches) + 1
+    }
+
+    /// What so many bytes in one logical page change.
+    pub fn work_of_write(&self, bytes: u32) -> Work {
+        let fits = bytes as usize <= self.patch_bytes_max();
+        if fits { Work::patched(1, bytes + 7, bytes + 7, 1, 1) } else { Work::PAGE }
     }
 
     /// Pages that a call may add to the open transaction; all that there may be where that is less.

@@ -8,13 +8,13 @@
 use super::blocks::{Choice, State};
 use super::{Call, HeadIndex, Store};
 use crate::config::STOCK;
-use crate::cost::Cost;
+use crate::cost::{Budget, Cost};
 use crate::error::Error;
 use crate::media::Flash;
 
 /// One piece of idle work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+enum Step {
     /// Write the root and the journal page that come first after a mount.
     Mark,
     /// Erase the ring block that comes next.
@@ -35,7 +35,7 @@ pub(crate) enum Step {
 
 impl<F: Flash> Store<'_, F> {
     /// What is to be done before a burst of `frames` frames; `None` when everything is ready, or cannot be made so.
-    pub(crate) fn idle_step(&self, frames: u32) -> Option<Step> {
+    fn idle_step(&self, frames: u32) -> Option<Step> {
         let layout = &self.layout;
         if self.read_only {
             return None;
@@ -93,7 +93,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Worst case of a step when nothing fails.
-    pub(crate) fn idle_cost(&self, step: Step) -> Cost {
+    fn idle_cost(&self, step: Step) -> Cost {
         let fold = self.fold_cost();
         let erase = Cost { erases: 1, ..Cost::default() };
         let root = self.root_cost();
@@ -118,8 +118,19 @@ impl<F: Flash> Store<'_, F> {
         }
     }
 
+    /// Does what is to be done before a burst of `frames` frames, as far as the budget goes; whether that is all of it.
+    pub fn idle_within(&mut self, budget: Budget, frames: u32) -> Result<bool, Error> {
+        let mut left = budget;
+        while let Some(step) = self.idle_step(frames) {
+            let Some(rest) = left.after(&self.idle_cost(step), &self.flash) else { return Ok(false) };
+            left = rest;
+            self.idle(step)?;
+        }
+        Ok(true)
+    }
+
     /// Does a step that [`idle_step`](Self::idle_step) named.
-    pub(crate) fn idle(&mut self, step: Step) -> Result<(), Error> {
+    fn idle(&mut self, step: Step) -> Result<(), Error> {
         self.call = Call::default();
         match step {
             Step::Mark => self.begin(),

@@ -78,6 +78,14 @@ impl<F: Flash> Store<'_, F> {
         Ok(frame)
     }
 
+    /// Whether a logical page holds anything as the open transaction sees it.
+    ///
+    /// # Cost
+    /// At most one read.
+    pub fn is_written(&mut self, logical: u32) -> Result<bool, Error> {
+        Ok(self.frame_of(logical)? != 0 || self.journal.patches(logical) || self.cache.find(logical).is_some())
+    }
+
     /// Notes that a page that the caller takes into use has no frame in the committed map, which saves the look. One that the open
     /// transaction has discarded may have one, which a rollback brings back.
     pub fn know_unwritten(&mut self, logical: u32) {

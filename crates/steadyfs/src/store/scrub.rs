@@ -3,15 +3,29 @@
 use super::health::is_weak;
 use super::scan::TRIES;
 use super::{HeadIndex, NONE, Store};
+use crate::cost::{Budget, Cost};
 use crate::error::Error;
 use crate::media::{Flash, TAG_BYTES};
 
 impl<F: Flash> Store<'_, F> {
+    /// Scrubs as far as the budget goes; whether a round ended.
+    pub fn scrub_within(&mut self, budget: Budget) -> Result<bool, Error> {
+        let step = Cost { reads: self.scrub_reads(), ..Cost::default() };
+        let mut left = budget;
+        while let Some(rest) = left.after(&step, &self.flash) {
+            left = rest;
+            if !self.scrub_step()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Reads the next live frame, so that its weakness shows; `false` when all were read since the round began, and the next one begins.
     ///
     /// # Cost
     /// `unit_pages` reads.
-    pub fn scrub_step(&mut self) -> Result<bool, Error> {
+    fn scrub_step(&mut self) -> Result<bool, Error> {
         let total = self.layout.frame_count();
         if self.watch.scrub_left == 0 {
             self.watch.scrub_left = total;
@@ -30,7 +44,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Most reads of a step of scrubbing.
-    pub fn scrub_reads(&self) -> u32 {
+    fn scrub_reads(&self) -> u32 {
         u32::from(self.layout.config.unit_pages).max(self.layout.root_programs + 3)
     }
 

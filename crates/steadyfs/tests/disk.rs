@@ -1,0 +1,371 @@
+//! The disk against an oracle: random writes, trims and flushes, power that fails in any of their operations, operations that fail, every call within
+//! its bound.
+
+mod common;
+
+#[path = "common/once.rs"]
+mod once;
+
+use common::{Chip, Rng, SHAPES, Shape, for_seeds};
+use once::{FailOnce, Way};
+use steadyfs::disk::{Disk, DiskCall, SECTOR_BYTES};
+use steadyfs::media::{Flash, Geometry};
+use steadyfs::{Access, Bound, Budget, Config, ConfigError, Cost, Error, FileSystem, MountError, OpenOptions};
+use steadyfs_sim::fault::Operation;
+use steadyfs_sim::{Counters, FailOps, PowerCut, Trace};
+
+const SECTOR: usize = SECTOR_BYTES as usize;
+
+fn config(shape: &Shape) -> Config {
+    let config = shape.config();
+    let unit_pages = if shape.page_bytes < SECTOR_BYTES { 2 } else { config.unit_pages };
+    Config { files_max: 0, unit_pages, ..config }
+}
+
+/// An empty disk, and memory for it.
+fn device(shape: &Shape, seed: u64) -> (Chip, Vec<u8>) {
+    let mut chip = Trace::new(PowerCut::new(FailOps::new(shape.medium(seed), seed), seed));
+    let config = config(shape);
+    let mut memory = vec![0xA5; config.memory_bytes(&chip.geometry())];
+    Disk::format(&mut chip, &config, &mut memory).unwrap_or_else(|error| panic!("{}: {error}", shape.name));
+    (chip, memory)
+}
+
+/// A chip that tells what was done on it, if it can.
+trait Watched: Flash {
+    /// Operations since the last call; `None` where nobody counts, or one failed.
+    fn spent(&mut self) -> Option<Counters>;
+}
+
+impl Watched for &mut Chip {
+    fn spent(&mut self) -> Option<Counters> {
+        let failed = |operation| !matches!(operation, Operation::Read | Operation::ReadTag);
+        let is_clean = !self.records().iter().any(|record| failed(record.operation) && record.failure.is_some());
+        self.take_records();
+        is_clean.then(|| self.counts())
+    }
+}
+
+impl Watched for &mut FailOnce {
+    fn spent(&mut self) -> Option<Counters> {
+        None
+    }
+}
+
+/// What a disk may hold after a power cut: a state for each step since the last one that is durable.
+struct Oracle {
+    states: Vec<Vec<u8>>,
+    /// What a call that failed would have left is among them: power has failed.
+    keeps_failed: bool,
+}
+
+impl Oracle {
+    fn now(&self) -> &[u8] {
+        self.states.last().expect("a state")
+    }
+
+    fn changed(&self, sector: u32, bytes: &[u8]) -> Vec<u8> {
+        let mut state = self.now().to_vec();
+        state[sector as usize * SECTOR..][..bytes.len()].copy_from_slice(bytes);
+        state
+    }
+
+    fn flushed(&mut self) {
+        self.states.drain(..self.states.len() - 1);
+    }
+}
+
+/// Makes a call that must not cost more than its bound, and leaves the volume as it was where it fails.
+fn bounded<F: Watched, T>(
+    disk: &mut Disk<'_, F>,
+    oracle: &mut Oracle,
+    call: DiskCall,
+    states: Vec<Vec<u8>>,
+    act: impl FnOnce(&mut Disk<'_, F>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let known = oracle.states.len();
+    oracle.states.extend(states);
+    let limit: Bound = disk.bound(call);
+    let before = disk.flash_mut().spent();
+    let result = act(disk);
+    if let (Some(before), Some(after)) = (before, disk.flash_mut().spent()) {
+        let spent = after.since(&before);
+        let cost = Cost {
+            reads: spent.reads as u32,
+            tag_reads: spent.tag_reads as u32,
+            programs: spent.programs as u32,
+            copies: spent.copies as u32,
+            erases: spent.erases as u32,
+        };
+        assert!(limit.holds(&cost), "{call:?} took {cost:?}, its bound is {limit:?}");
+    }
+    if result.as_ref().is_err_and(|error| *error != Error::Unknown) && !oracle.keeps_failed {
+        oracle.states.truncate(known);
+    }
+    result
+}
+
+/// One random step on the first `sectors` sectors.
+fn step<F: Watched>(disk: &mut Disk<'_, F>, oracle: &mut Oracle, rng: &mut Rng, sectors: u32) -> Result<(), Error> {
+    let per_page = disk.page_sectors();
+    let sector = rng.below(sectors.into()) as u32;
+    let in_page = per_page - sector % per_page;
+    match rng.below(20) {
+        0..=12 => {
+            // Whole pages, parts of one, and now and then more than one.
+            let (sector, count) = match rng.below(4) {
+                0 | 1 => (sector - sector % per_page, per_page),
+                2 => (sector, 1 + rng.below(in_page.into()) as u32),
+                _ => (sector, 1 + rng.below(u64::from(3 * per_page).min(u64::from(sectors - sector))) as u32),
+            };
+            let data: Vec<u8> = (0..count as usize * SECTOR).map(|at| (at / 7) as u8 ^ rng.0 as u8).collect();
+            let durable = rng.one_in(3);
+            let mut at = sector;
+            for piece in pieces(&data, sector, per_page) {
+                let (bytes, state) = (piece.len() as u32, vec![oracle.changed(at, piece)]);
+                if durable {
+                    bounded(disk, oracle, DiskCall::WriteDurable(bytes), state, |disk| disk.write_durable(at, piece))?;
+                    oracle.flushed();
+                } else {
+                    bounded(disk, oracle, DiskCall::Write(bytes), state, |disk| disk.write(at, piece))?;
+                }
+                at += bytes / SECTOR_BYTES;
+            }
+        }
+        13..=15 => {
+            let (mut at, end) = (sector, (sector + rng.below(u64::from(30 * per_page)) as u32).min(sectors));
+            while at < end {
+                let (first, last) = (at.div_ceil(per_page), end / per_page);
+                // A call forgets pages from the first one on; it tells how many.
+                let until = |page: u32, oracle: &Oracle| {
+                    let bytes = (page.saturating_sub(first) * per_page) as usize * SECTOR;
+                    if bytes == 0 { oracle.now().to_vec() } else { oracle.changed(first * per_page, &vec![0; bytes]) }
+                };
+                let known = oracle.states.len();
+                let states = (first..=last.max(first)).map(|page| until(page, oracle)).collect();
+                let done = bounded(disk, oracle, DiskCall::Trim, states, |disk| disk.trim(at, end - at))?;
+                assert!(done > 0, "it goes on");
+                oracle.states.truncate(known);
+                oracle.states.push(until(((at + done) / per_page).min(last), oracle));
+                at += done;
+            }
+        }
+        16 | 17 => {
+            bounded(disk, oracle, DiskCall::Flush, vec![], |disk| disk.flush())?;
+            oracle.flushed();
+        }
+        18 => drop(disk.maintain(Budget::Operations(rng.below(40) as u32), 4096)?),
+        _ => {
+            let count = 1 + rng.below(u64::from(sectors - sector).min(40)) as usize;
+            let mut found = vec![0xEE; count * SECTOR];
+            bounded(disk, oracle, DiskCall::Read(found.len() as u32), vec![], |disk| disk.read(sector, &mut found))?;
+            assert!(found == oracle.now()[sector as usize * SECTOR..][..found.len()], "sectors from {sector} on");
+        }
+    }
+    Ok(())
+}
+
+/// The parts of a write that lie in one logical page each.
+fn pieces(data: &[u8], sector: u32, per_page: u32) -> Vec<&[u8]> {
+    let first = (((per_page - sector % per_page) * SECTOR_BYTES) as usize).min(data.len());
+    let (first, rest) = data.split_at(first);
+    std::iter::once(first).chain(rest.chunks((per_page * SECTOR_BYTES) as usize)).filter(|piece| !piece.is_empty()).collect()
+}
+
+fn content<F: Flash>(disk: &mut Disk<'_, F>, sectors: u32) -> Vec<u8> {
+    let mut found = vec![0xEE; sectors as usize * SECTOR];
+    disk.read(0, &mut found).expect("read");
+    found
+}
+
+#[test]
+fn random_calls_leave_what_the_oracle_says() {
+    for_seeds("disk", "random_calls_leave_what_the_oracle_says", 12, |seed| {
+        let shape = &SHAPES[seed as usize % SHAPES.len()];
+        let (mut chip, mut memory) = device(shape, seed);
+        let mut rng = Rng(seed);
+        let mut disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+        let sectors = disk.sectors();
+        let mut oracle = Oracle { states: vec![vec![0; sectors as usize * SECTOR]], keeps_failed: false };
+        // All of it is full, and stays so but for what is trimmed.
+        for page in 0..sectors / disk.page_sectors() {
+            let data = vec![page as u8 | 1; disk.page_sectors() as usize * SECTOR];
+            let sector = page * disk.page_sectors();
+            let state = vec![oracle.changed(sector, &data)];
+            bounded(&mut disk, &mut oracle, DiskCall::Write(data.len() as u32), state, |disk| disk.write(sector, &data))
+                .expect("fill");
+            oracle.flushed();
+        }
+        for round in 0..3 {
+            for number in 0..400 {
+                // Writes first: a disk on which nothing was trimmed yet is the hard case.
+                let before = rng.clone();
+                if number < 200 && (13..=15).contains(&rng.below(20)) {
+                    continue;
+                }
+                rng.0 = before.0;
+                step(&mut disk, &mut oracle, &mut rng, sectors)
+                    .unwrap_or_else(|error| panic!("{}, {number}: {error}", shape.name));
+                oracle.flushed();
+            }
+            assert!(content(&mut disk, sectors) == oracle.now(), "{}, round {round}", shape.name);
+            if round % 2 == 0 {
+                drop(disk.unmount().expect("unmount"))
+            } else {
+                disk.flush().expect("flush")
+            }
+            disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount again");
+            assert_eq!((disk.sectors(), disk.damage()), (sectors, None));
+            assert!(content(&mut disk, sectors) == oracle.now(), "{}, mount {round}", shape.name);
+        }
+    });
+}
+
+#[test]
+fn power_cut_leaves_a_state_of_the_past_that_has_all_that_was_flushed() {
+    for_seeds("disk", "power_cut_leaves_a_state_of_the_past_that_has_all_that_was_flushed", 12, |seed| {
+        let shape = &SHAPES[seed as usize % SHAPES.len()];
+        let (chip, mut memory) = device(shape, seed);
+        let mut staged = chip.clone();
+        let mut disk = Disk::mount(&mut staged, Access::ReadWrite, &mut memory).expect("mount");
+        let sectors = (24 * disk.page_sectors()).min(disk.sectors());
+        // The rest is full, so that reclamation is at work.
+        for sector in sectors..disk.sectors() {
+            disk.write(sector, &[7; SECTOR]).expect("fill");
+        }
+        disk.unmount().expect("unmount");
+        let blank = vec![0; sectors as usize * SECTOR];
+        let mut n = 1 + seed % 5;
+        loop {
+            let (mut chip, mut rng) = (staged.clone(), Rng(seed));
+            let mut oracle = Oracle { states: vec![blank.clone()], keeps_failed: true };
+            let mut disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+            disk.flash_mut().inner_mut().cut_at(n);
+            let cut = (0..120).find_map(|_| step(&mut disk, &mut oracle, &mut rng, sectors).err());
+            drop(disk);
+            match cut {
+                None => break,
+                Some(error) => assert!(matches!(error, Error::Device | Error::Unknown | Error::ReadOnly), "{error}"),
+            }
+            chip.inner_mut().power_on();
+            // The mount that follows is cut as well, now and then.
+            if n.is_multiple_of(3) {
+                chip.inner_mut().cut_at(1 + n % 4);
+                drop(Disk::mount(&mut chip, Access::ReadWrite, &mut memory).map(drop));
+                chip.inner_mut().cancel();
+                chip.inner_mut().power_on();
+            }
+            let mut disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount after the cut");
+            assert_eq!(disk.damage(), None);
+            let found = content(&mut disk, sectors);
+            assert!(oracle.states.contains(&found), "{}: cut {n}: none of {} states", shape.name, oracle.states.len());
+            let mut rest = [0; SECTOR];
+            disk.read(sectors + n as u32 % (disk.sectors() - sectors), &mut rest).expect("read");
+            assert_eq!(rest, [7; SECTOR]);
+            // And it goes on from there.
+            oracle.states = vec![found];
+            (0..10).try_for_each(|_| step(&mut disk, &mut oracle, &mut rng, sectors)).expect("work after the cut");
+            assert!(content(&mut disk, sectors) == oracle.now());
+            n += 3;
+        }
+    });
+}
+
+#[test]
+fn operation_that_fails_costs_at_most_its_call() {
+    for_seeds("disk", "operation_that_fails_costs_at_most_its_call", 12, |seed| {
+        let (copy, unit_pages) = (seed.is_multiple_of(2), 1 + seed as u16 % 2);
+        let geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+        let config = Config { unit_pages, ..Config::for_disk(&geometry) };
+        let mut memory = vec![0; config.memory_bytes(&geometry)];
+        let mut chip = FailOnce::new(geometry, copy);
+        Disk::format(&mut chip, &config, &mut memory).expect("format");
+        let mut rng = Rng(seed);
+        let mut disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+        let sectors = 24 * disk.page_sectors();
+        let mut oracle = Oracle { states: vec![vec![0; sectors as usize * SECTOR]], keeps_failed: false };
+        for round in 0..120 {
+            disk.flash_mut().fail(rng.below(60), Way::ALL[rng.below(6) as usize]);
+            for _ in 0..10 {
+                let result = step(&mut disk, &mut oracle, &mut rng, sectors);
+                disk.flash_mut().paused = true;
+                match result {
+                    Ok(()) | Err(Error::Device | Error::Corrupt) => {}
+                    // Nobody knows, or the chip said that it is locked: the next mount tells.
+                    Err(Error::Unknown | Error::ReadOnly) => {
+                        drop(disk);
+                        disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+                        let found = content(&mut disk, sectors);
+                        assert!(oracle.states.contains(&found), "round {round}: {result:?}");
+                        oracle.states = vec![found];
+                    }
+                    Err(error) => panic!("round {round}: {error}"),
+                }
+                assert!(content(&mut disk, sectors) == oracle.now(), "round {round}: {result:?}");
+                disk.flash_mut().paused = false;
+            }
+        }
+    });
+}
+
+#[test]
+fn trim_makes_room_that_reclamation_need_not_move() {
+    let shape = &SHAPES[0];
+    let (mut chip, mut memory) = device(shape, 1);
+    let mut disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+    let (sectors, per_page) = (disk.sectors(), disk.page_sectors());
+    let page = vec![3; per_page as usize * SECTOR];
+    let work = |disk: &mut Disk<'_, &mut Chip>, sectors: u32| {
+        let mut rng = Rng(1);
+        let before = disk.flash().counts();
+        for _ in 0..2000 {
+            disk.write_durable(rng.below((sectors / per_page).into()) as u32 * per_page, &page).expect("write");
+        }
+        let spent = disk.flash().counts().since(&before);
+        spent.copies + spent.programs
+    };
+    (0..sectors).for_each(|sector| disk.write(sector, &[9; SECTOR]).expect("fill"));
+    let full = work(&mut disk, sectors);
+    let mut at = sectors / 4;
+    while at < sectors {
+        at += disk.trim(at, sectors - at).expect("trim");
+    }
+    disk.flush().expect("flush");
+    let trimmed = work(&mut disk, sectors / 4);
+    assert!(trimmed * 3 < full * 2, "{trimmed} programs and copies, {full} before");
+    // A trim of nothing passes many pages in a call.
+    assert!(disk.trim(sectors / 2, sectors / 4).expect("trim") >= 64 * per_page);
+}
+
+#[test]
+fn what_is_no_disk_is_said() {
+    let shape = &SHAPES[0];
+    let (mut chip, mut memory) = device(shape, 1);
+    assert_eq!(FileSystem::mount(&mut chip, Access::ReadOnly, &mut memory).err(), Some(MountError::IsDisk));
+    let mut disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+    let sectors = disk.sectors();
+    assert_eq!(disk.read(sectors, &mut [0; SECTOR]), Err(Error::NoSuchSector));
+    assert_eq!(disk.write(sectors - 1, &[0; 2 * SECTOR]), Err(Error::NoSuchSector));
+    assert_eq!(disk.write_durable(0, &[0; 100]), Err(Error::NoSuchSector));
+    assert_eq!(disk.write(u32::MAX, &[0; SECTOR]), Err(Error::NoSuchSector));
+    assert_eq!(disk.trim(1, sectors), Err(Error::NoSuchSector));
+    assert_eq!(disk.trim(u32::MAX, 2), Err(Error::NoSuchSector));
+    assert_eq!((disk.trim(sectors, 0), disk.read(sectors, &mut [])), (Ok(0), Ok(())));
+    disk.unmount().expect("unmount");
+    let mut disk = Disk::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
+    assert_eq!(disk.write(0, &[0; SECTOR]), Err(Error::ReadOnly));
+    drop(disk);
+
+    let files = shape.config();
+    assert_eq!(Disk::format(&mut chip, &files, &mut memory).err(), Some(ConfigError::FilesOrFailures.into()));
+    assert_eq!(FileSystem::format(&mut chip, &config(shape), &mut memory).err(), Some(ConfigError::FilesOrFailures.into()));
+    let mut memory = vec![0; files.memory_bytes(&chip.geometry())];
+    FileSystem::format(&mut chip, &files, &mut memory).expect("format");
+    assert_eq!(Disk::mount(&mut chip, Access::ReadWrite, &mut memory).err(), Some(MountError::IsFileSystem));
+    let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+    fs.open("file", OpenOptions::CREATE).expect("open");
+    let small = &SHAPES[2];
+    let (mut chip, mut memory) = device(small, 1);
+    let narrow = Config { unit_pages: 1, ..config(small) };
+    assert_eq!(Disk::format(&mut chip, &narrow, &mut memory).err(), Some(ConfigError::SectorBytes.into()));
+}
