@@ -11,7 +11,7 @@
 //!
 //! # Layers
 //! ```text
-//!      fs       files, directories                small files inline, attributes, events that commit
+//!  fs  │  disk   files, directories │ sectors       small files inline, attributes, events that commit │ flush, trim
 //!       │
 //!     store     logical pages                    rewrite in place, patch, discard, commit
 //!       │       map, journal, reclaim, roots, recovery
@@ -46,6 +46,7 @@
 //! # Where to go on
 //! - Your chip: [`media::Flash`] or [`media::nor::NorFlash`], and its settings: [`Config`].
 //! - Files: [`FileSystem`] and its calls; [`CommitOn`] says when they become durable. [`Reader`] reads without code that writes.
+//! - Sectors instead of files, for FAT or another file system above: [`disk`].
 //! - Time: [`FileSystem::bound`] for a call, [`FileSystem::envelopes`] for many in a row, [`FileSystem::maintain`] for idle time.
 //! - What may go wrong: [`Error`], [`MountError`], [`FileSystem::health`], [`FileSystem::check`], [`FileSystem::repair`].
 
