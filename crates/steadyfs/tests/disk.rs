@@ -3,11 +3,11 @@
 
 mod common;
 
-#[path = "common/once.rs"]
-mod once;
+#[path = "common/fail_once.rs"]
+mod fail_once;
 
 use common::{Chip, Rng, SHAPES, Shape, for_seeds};
-use once::{FailOnce, Way};
+use fail_once::{FailOnce, Way};
 use steadyfs::disk::{Disk, DiskCall, SECTOR_BYTES};
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Bound, Budget, Config, ConfigError, Cost, Error, FileSystem, MountError, OpenOptions};
@@ -209,10 +209,9 @@ fn random_calls_leave_what_the_oracle_says() {
                 oracle.flushed();
             }
             assert!(content(&mut disk, sectors) == oracle.now(), "{}, round {round}", shape.name);
+            disk.flush().expect("flush");
             if round % 2 == 0 {
-                drop(disk.unmount().expect("unmount"))
-            } else {
-                disk.flush().expect("flush")
+                disk.unmount().expect("unmount");
             }
             disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount again");
             assert_eq!((disk.sectors(), disk.damage()), (sectors, None));
@@ -242,7 +241,6 @@ fn power_cut_leaves_a_state_of_the_past_that_has_all_that_was_flushed() {
             let mut disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
             disk.flash_mut().inner_mut().cut_at(n);
             let cut = (0..120).find_map(|_| step(&mut disk, &mut oracle, &mut rng, sectors).err());
-            drop(disk);
             match cut {
                 None => break,
                 Some(error) => assert!(matches!(error, Error::Device | Error::Unknown | Error::ReadOnly), "{error}"),
@@ -251,7 +249,7 @@ fn power_cut_leaves_a_state_of_the_past_that_has_all_that_was_flushed() {
             // The mount that follows is cut as well, now and then.
             if n.is_multiple_of(3) {
                 chip.inner_mut().cut_at(1 + n % 4);
-                drop(Disk::mount(&mut chip, Access::ReadWrite, &mut memory).map(drop));
+                let _ = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).is_ok();
                 chip.inner_mut().cancel();
                 chip.inner_mut().power_on();
             }
@@ -293,7 +291,6 @@ fn operation_that_fails_costs_at_most_its_call() {
                     Ok(()) | Err(Error::Device | Error::Corrupt) => {}
                     // Nobody knows, or the chip said that it is locked: the next mount tells.
                     Err(Error::Unknown | Error::ReadOnly) => {
-                        drop(disk);
                         disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
                         let found = content(&mut disk, sectors);
                         assert!(oracle.states.contains(&found), "round {round}: {result:?}");
@@ -354,8 +351,6 @@ fn what_is_no_disk_is_said() {
     disk.unmount().expect("unmount");
     let mut disk = Disk::mount(&mut chip, Access::ReadOnly, &mut memory).expect("mount");
     assert_eq!(disk.write(0, &[0; SECTOR]), Err(Error::ReadOnly));
-    drop(disk);
-
     let files = shape.config();
     assert_eq!(Disk::format(&mut chip, &files, &mut memory).err(), Some(ConfigError::FilesOrFailures.into()));
     assert_eq!(FileSystem::format(&mut chip, &config(shape), &mut memory).err(), Some(ConfigError::FilesOrFailures.into()));
@@ -363,7 +358,7 @@ fn what_is_no_disk_is_said() {
     FileSystem::format(&mut chip, &files, &mut memory).expect("format");
     assert_eq!(Disk::mount(&mut chip, Access::ReadWrite, &mut memory).err(), Some(MountError::IsFileSystem));
     let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
-    fs.open("file", OpenOptions::CREATE).expect("open");
+    assert!(fs.open("file", OpenOptions::CREATE).is_ok());
     let small = &SHAPES[2];
     let (mut chip, mut memory) = device(small, 1);
     let narrow = Config { unit_pages: 1, ..config(small) };

@@ -3,11 +3,15 @@
 
 mod common;
 
+#[path = "common/fail_once.rs"]
+mod fail_once;
+
 #[path = "common/once.rs"]
 mod once;
 
 use common::{Rng, setting};
-use once::{FailOnce, Step, Volume, Way, stage};
+use fail_once::{FailOnce, Way};
+use once::{Step, Volume, stage};
 use steadyfs::Config;
 use steadyfs::media::Geometry;
 
