@@ -149,13 +149,14 @@ class Image:
 
 def measure(images, level):
     """Rows of the table, and the NAND image."""
-    names = ("none", f"nand,{ALL}", f"nor,{ALL}", f"nand,logger,{ALL}", "nand,logger", "nand,reader")
-    none, nand, nor, logger, lean, reader = (Image(images / f"{name}-{level}") for name in names)
+    names = ("none", f"nand,{ALL}", f"nor,{ALL}", f"nand,logger,{ALL}", "nand,logger", "nand,reader", f"nand,disk,{ALL}")
+    none, nand, nor, logger, lean, reader, disk = (Image(images / f"{name}-{level}") for name in names)
     rows = {
         "Code, NAND": nand.section(*CODE) - none.section(*CODE),
         "Code, NAND, a logger": logger.section(*CODE) - none.section(*CODE),
         "Code, NAND, a logger without features": lean.section(*CODE) - none.section(*CODE),
         "Code, NAND, reading only": reader.section(*CODE) - none.section(*CODE),
+        "Code, NAND, a disk": disk.section(*CODE) - none.section(*CODE),
         "Code, NOR": nor.section(*CODE) - none.section(*CODE),
         "of the code, compiler's runtime": nand.bytes_of(lambda name: re.match(r"compiler_builtins|__|mem", name)),
         "Static RAM": nand.section(".data", ".bss") - none.section(".data", ".bss"),
@@ -196,6 +197,7 @@ NOTES = {
     "Code, NAND, a logger without features": "the same calls; what is refused then: [features](#features)",
     "Code, NAND, a logger": "`format`, `mount`, `open`, `write`, `append`, `read`, `truncate`, `sync`, `close`, `remove`, `list`, `stat`",
     "Code, NAND, reading only": "`Reader`: `mount`, `open`, `read`, `close`, `list`, `stat`",
+    "Code, NAND, a disk": "`Disk`: `format`, `mount`, `read`, `write`, `write_durable`, `trim`, `flush`, `bound`",
     "Code, NOR": "everything that is public, with the layer that makes NOR look like NAND",
     "of the code, compiler's runtime": "memory copies, which most firmware has anyway",
     "Static RAM": "",

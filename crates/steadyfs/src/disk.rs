@@ -99,21 +99,30 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// # Errors
     /// [`MountError`] says what is wrong with the medium or the buffer.
     pub fn mount(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
-        let store = Store::open(flash, access, memory)?;
-        if !store.layout().config.is_disk() {
+        let mut result = Store::open(flash, access, memory).map(|store| Self { pages: store.layout().usable, store });
+        // Changed in place: a copy of the whole costs code and stack.
+        if let Ok(disk) = &mut result
+            && let Err(error) = disk.recover(access)
+        {
+            result = Err(error);
+        }
+        result
+    }
+
+    /// Brings an empty disk to the state that was committed last.
+    fn recover(&mut self, access: Access) -> Result<(), MountError> {
+        if !self.config().is_disk() {
             return Err(MountError::IsFileSystem);
         }
-        let pages = store.layout().usable;
-        let mut disk = Self { store, pages };
         let is_there = match access {
-            Access::ReadOnly => disk.store.recover::<false>()?,
-            Access::ReadWrite => disk.store.recover::<true>()?,
+            Access::ReadOnly => self.store.recover::<false>()?,
+            Access::ReadWrite => self.store.recover::<true>()?,
         };
         if !is_there {
             return Err(MountError::NoRoot);
         }
-        disk.store.start_scrub();
-        Ok(disk)
+        self.store.start_scrub();
+        Ok(())
     }
 
     /// Sectors of the disk: one number for its whole life. All of them may hold data.

@@ -37,6 +37,7 @@ mod calls {
     use crate::driver::{Nand as Chip, nand as chip};
     #[cfg(feature = "nor")]
     use crate::driver::{NorChip as Chip, nor as chip};
+    use steadyfs::disk::{Disk, DiskCall};
     use steadyfs::media::Flash;
     use steadyfs::{
         Access, Budget, Call, Change, CommitOn, Config, Cursor, File, FileSystem, Finding, OpenOptions, Part, Permissions,
@@ -48,6 +49,9 @@ mod calls {
         let memory: &mut [u8] = black_box(&mut []);
         if cfg!(feature = "reader") {
             return only_reading(memory);
+        }
+        if cfg!(feature = "disk") {
+            return only_disk(memory);
         }
         call_format(memory);
         let mut observer = |change: Change| {
@@ -182,6 +186,18 @@ mod calls {
         black_box(reader.stat(black_box("a")).is_ok());
     }
 
+    fn only_disk(memory: &mut [u8]) {
+        let config = black_box(Config::for_disk(&chip().geometry()));
+        black_box(Disk::format(chip(), &config, memory).is_ok());
+        let Ok(mut disk) = Disk::mount(chip(), black_box(Access::ReadWrite), memory) else { return };
+        black_box(disk.read(black_box(0), black_box(&mut [])).is_ok());
+        black_box(disk.write(black_box(0), black_box(&[])).is_ok());
+        black_box(disk.write_durable(black_box(0), black_box(&[])).is_ok());
+        black_box(disk.trim(black_box(0), black_box(1)).is_ok());
+        black_box(disk.flush().is_ok());
+        black_box((disk.sectors(), disk.bound(black_box(DiskCall::Flush)), disk.damage()));
+    }
+
     #[inline(never)]
     fn call_maintain(fs: &mut FileSystem<'_, Chip>) {
         black_box(fs.maintain(Budget::TimeNs(black_box(0)), black_box(0)).is_ok());
@@ -257,7 +273,7 @@ mod calls {
     #[inline(never)]
     fn call_allocated(fs: &mut FileSystem<'_, Chip>, file: &mut File) {
         black_box(fs.seek(file, black_box(0), black_box(Part::Hole)).is_ok());
-        black_box((fs.allocated(black_box(0)).is_ok(), fs.leaving().is_ok()));
+        black_box((fs.allocated(black_box(0)).is_ok(), fs.leaving().is_ok(), fs.available().is_ok()));
         black_box(fs.permissions(black_box(0)).is_ok());
         black_box(fs.read_link(black_box(0), &mut [0; 16]).is_ok());
     }

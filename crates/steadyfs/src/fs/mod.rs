@@ -197,6 +197,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// Brings an empty volume to the state that was committed last.
     fn recover(&mut self, access: Access) -> Result<(), MountError> {
+        self.check_kind()?;
         let is_there = match access {
             Access::ReadOnly => self.store.recover::<false>()?,
             Access::ReadWrite => self.store.recover::<true>()?,
@@ -206,11 +207,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// Reads what the volume is.
     fn empty(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
-        let store = Store::open(flash, access, memory)?;
-        if store.layout().config.is_disk() {
-            return Err(MountError::IsDisk);
-        }
-        Ok(store).map(|mut store| Self {
+        Store::open(flash, access, memory).map(|mut store| Self {
             plan: Plan::new(store.layout()),
             open: OpenTable::new(store.take_spare()),
             store,
@@ -226,6 +223,11 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             changed_at_ns: 0,
             observer: None,
         })
+    }
+
+    /// Refuses a disk.
+    fn check_kind(&self) -> Result<(), MountError> {
+        if self.config().is_disk() { Err(MountError::IsDisk) } else { Ok(()) }
     }
 
     /// Reads what RAM keeps, once the store was recovered.
