@@ -119,7 +119,11 @@ impl Machine<'_> {
         for index in pages {
             let at = (self.ram.place, self.ram.next);
             self.ram.next += 1;
-            self.program(at, Page::Root(self.ram.root, index))?;
+            let result = self.program(at, Page::Root(self.ram.root, index));
+            if result.is_err() && index > self.scope.root_pages && self.scope.has(Rule::FailedIsFollowed) {
+                self.ram.newest = self.ram.root.number;
+            }
+            result?;
         }
         Ok(())
     }

@@ -16,6 +16,8 @@ pub enum Rule {
     OneBefore,
     /// I29: a root that is not certain counts only if it follows the newest one that is.
     CertainIsFollowed,
+    /// I29: a root that failed behind the first page of its copies counts, and the next one follows it.
+    FailedIsFollowed,
     /// I6: they are larger than those of roots that do not count.
     OutrankAllSeen,
     /// I5: each power cycle begins with a block of the ring of its own.
@@ -50,4 +52,6 @@ pub enum Rule {
     MarkIsCompleted,
     /// I21: only a root that counts at every mount gets a mark.
     OnlyFirmRootsAreMarked,
+    /// I21: and only where nothing of a newer one was seen.
+    OnlyNewestIsMarked,
 }

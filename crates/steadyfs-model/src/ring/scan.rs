@@ -153,13 +153,14 @@ impl Machine<'_> {
         ram.uncertain = (!base.is_firm()).then_some(base.root.number);
         (ram.complete, ram.place) = (base.place, base.place);
         ram.newest = base.root.number;
+        let is_newest = ram.number == base.root.number || !self.scope.has(Rule::OnlyNewestIsMarked);
         ram.number += Number::from(self.scope.ring * self.scope.pages);
         if ram.root.closed && self.scope.marks {
             let start = base.starts.iter().zip(0..).find_map(|(start, copy)| start.map(|start| (start, copy)));
             let behind = start.map_or(0, |(start, copy)| start + self.scope.root_programs() - copy * self.scope.root_pages);
             if behind < self.scope.pages {
                 let may_mark = base.is_firm() || !self.scope.has(Rule::OnlyFirmRootsAreMarked);
-                ram.mark = Some(behind).filter(|_| may_mark);
+                ram.mark = Some(behind).filter(|_| may_mark && is_newest);
                 self.ram.root.closed = self.is_blank((base.place, behind))?;
             }
         }

@@ -41,8 +41,20 @@ impl Scope {
     pub const GAP: Scope = Scope { name: "ring, gap", pages: 10, gap: 5, ..Scope::BROAD };
     /// A medium that programs bytes: a mark says that a closed root was opened.
     pub const MARKS: Scope = Scope { name: "ring, marks", pages: 9, marks: true, ..Scope::BROAD };
+    /// The same, with four cuts.
+    pub const MARK_CHAINS: Scope =
+        Scope { name: "ring, mark chains", cuts: 4, calls: &[PowerOff, Save, End], depth: 8, ..Scope::MARKS };
     /// Two programs or erases in the ring fail, perhaps in one call.
     pub const FAILURES: Scope = Scope { name: "ring, failures", ring: 7, cuts: 1, failures: 2, depth: 6, ..Scope::BROAD };
+    /// The same, with marks.
+    pub const MARKED_FAILURES: Scope = Scope {
+        name: "ring, marked failures",
+        pages: 9,
+        marks: true,
+        calls: &[PowerOff, Save, End],
+        depth: 7,
+        ..Scope::FAILURES
+    };
     /// A read fails at a mount.
     pub const READS: Scope = Scope { name: "ring, reads", cuts: 2, reads: 1, depth: 6, ..Scope::BROAD };
     /// A page is lost for good.

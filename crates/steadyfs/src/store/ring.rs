@@ -40,9 +40,9 @@ pub(super) struct Ring {
     pub superblock_copy: BlockIndex,
     /// No number is larger than this: of a root that is complete, that was seen, or that was begun.
     pub number: u32,
-    /// Place in the ring of the newest complete root, and its number, which the next root names. While a mount looks for the root to begin with: what
-    /// that one names.
+    /// Place in the ring of the newest complete root.
     pub complete: u32,
+    /// Number of the newest root that counts, which the next root names. While a mount looks for the root to begin with: what that one names.
     pub follows: u32,
     /// Place in the ring of the next root, and its page in that block.
     pub place: u32,
@@ -209,10 +209,11 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn root_was_written(&mut self, result: Result<(), Error>) -> Result<bool, Error> {
         match result {
             Ok(()) => {
+                self.ring.follows = self.ring.number;
                 // The blocks that it frees are erased only when it is there.
                 self.flash.sync().or_else(|_| self.flash.sync())?;
                 self.programs_since_root = 0;
-                (self.ring.complete, self.ring.follows) = (self.ring.place, self.ring.number);
+                self.ring.complete = self.ring.place;
                 (self.ring.kept, self.ring.owes_root) = (0, false);
                 Ok(true)
             }
@@ -261,9 +262,18 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Programs the copies of a root that was just programmed, which say the same.
+    ///
+    /// A root that fails behind the first page of its copies counts at every mount, and may be certain at one: the next root names it.
     pub(super) fn program_seals(&mut self, number: u32) -> Result<(), Error> {
         let pages = self.layout.root_pages;
-        (pages..self.layout.root_programs).try_for_each(|index| self.program_root_page(number, index))
+        for index in pages..self.layout.root_programs {
+            let result = self.program_root_page(number, index);
+            if index > pages && result.is_err() {
+                self.ring.follows = number;
+            }
+            result?;
+        }
+        Ok(())
     }
 
     /// Programs the next page of the ring: page `index` of a root, or, from the number of its pages on, of its copies.

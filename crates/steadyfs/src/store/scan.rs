@@ -154,6 +154,7 @@ impl<F: Flash> Store<'_, F> {
         (self.ring.complete, self.ring.place, self.ring.follows) = (base.place, base.place, base.number);
         // Nothing is programmed behind it: each power cycle begins with a block of its own.
         (self.ring.next, self.ring.prepared) = (self.layout.geometry.pages_per_block, None);
+        let is_newest = self.ring.number == base.number;
         // Numbers that nobody can read today may be read tomorrow.
         self.ring.number += self.layout.ring_count * self.layout.geometry.pages_per_block;
         self.ring.mark = NONE;
@@ -161,8 +162,8 @@ impl<F: Flash> Store<'_, F> {
             let behind = base.end(&self.layout);
             // Damaged tags may tell of another block.
             if behind / self.layout.geometry.pages_per_block == self.ring_block(base.place) {
-                // A mark says nothing once its root does not count any more.
-                self.ring.mark = if base.is_firm() { behind } else { NONE };
+                // A mark says nothing once its root does not count any more, or one that was seen with a larger number does.
+                self.ring.mark = if base.is_firm() && is_newest { behind } else { NONE };
                 self.ring.closed = !self.is_opened(behind)?;
             }
         }
