@@ -46,7 +46,9 @@ impl<F: Flash> FileSystem<'_, F> {
             pages += u64::from(self.pages_of_inode(inode, &header)?);
             number = header.next;
         }
-        Ok(pages.min(used) * u64::from(self.store.layout().logical_bytes))
+        // A damaged map may count more pages than the volume has.
+        let bytes = pages.min(used) * u64::from(self.store.layout().logical_bytes);
+        Ok(bytes.min(self.usage().used_bytes))
     }
 
     /// Bytes that the next writes get, whatever else is written: what is free and what removed files [leave](Self::leaving), without the pages that one
