@@ -269,6 +269,40 @@ fn power_cut_leaves_a_state_of_the_past_that_has_all_that_was_flushed() {
     });
 }
 
+/// Each mount after the cut is cut as well, many times in a row; what one of them has answered stays.
+#[test]
+fn starts_that_are_cut_again_and_again_lose_nothing() {
+    for_seeds("disk", "starts_that_are_cut_again_and_again_lose_nothing", 60, |seed| {
+        let shape = &SHAPES[seed as usize % SHAPES.len()];
+        let (mut chip, mut memory) = device(shape, seed);
+        let mut rng = Rng(seed);
+        let mut disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount");
+        let sectors = (12 * disk.page_sectors()).min(disk.sectors());
+        let mut oracle = Oracle { states: vec![vec![0; sectors as usize * SECTOR]], keeps_failed: true };
+        for round in 0..40 {
+            disk.flash_mut().inner_mut().cut_at(1 + rng.below(12));
+            while step(&mut disk, &mut oracle, &mut rng, sectors).is_ok() {}
+            for _ in 0..rng.below(20) {
+                chip.inner_mut().power_on();
+                chip.inner_mut().cut_at(1 + rng.below(8));
+                // One that is not cut may begin to write, and is cut then.
+                if let Ok(mut disk) = Disk::mount(&mut chip, Access::ReadWrite, &mut memory) {
+                    let found = content(&mut disk, sectors);
+                    assert!(oracle.states.contains(&found), "{}, round {round}: none of the states", shape.name);
+                    oracle.states = vec![found];
+                    while step(&mut disk, &mut oracle, &mut rng, sectors).is_ok() {}
+                }
+            }
+            chip.inner_mut().cancel();
+            chip.inner_mut().power_on();
+            disk = Disk::mount(&mut chip, Access::ReadWrite, &mut memory).expect("mount after the cuts");
+            let found = content(&mut disk, sectors);
+            assert!(oracle.states.contains(&found), "{}, round {round}: none of the states", shape.name);
+            oracle.states = vec![found];
+        }
+    });
+}
+
 #[test]
 fn operation_that_fails_costs_at_most_its_call() {
     for_seeds("disk", "operation_that_fails_costs_at_most_its_call", 12, |seed| {
