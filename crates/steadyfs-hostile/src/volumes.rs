@@ -54,6 +54,9 @@ const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pag
         failures: 0,
         name_bytes_max: 255,
         permissions: unit_pages == 1,
+        // Those that are large enough.
+        streams: if unit_pages == 1 && page_bytes == 256 { 2 } else { 1 },
+        moved_apart: page_bytes == 256 && !programs_bytes,
     };
     Shape { geometry, config }
 }

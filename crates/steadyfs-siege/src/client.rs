@@ -133,6 +133,8 @@ impl Session<'_, '_, '_> {
 
     /// Opens a file, and has the session judge it.
     fn open(&mut self, path: &str, options: OpenOptions) -> Answer<Handle> {
+        let streams = u32::from(self.fs.config().streams);
+        let options = OpenOptions { stream: (path.bytes().map(u32::from).sum::<u32>() % streams) as u8, ..options };
         let new = self.oracle.new_id();
         let before = self.oracle.current.clone();
         let verdict = before.open(path, options.create, options.create_new, options.truncate, new);

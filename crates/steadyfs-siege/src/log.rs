@@ -22,6 +22,8 @@ pub struct Log {
     pub counts: BTreeMap<&'static str, u64>,
     /// Whether each call is printed.
     pub is_traced: bool,
+    /// Volumes have several streams.
+    pub has_streams: bool,
 }
 
 impl Log {

@@ -1,4 +1,4 @@
-//! `steadyfs-siege CAMPAIGN --seed N --volumes N --threads N`, or `--only N --trace` for one volume of it.
+//! `steadyfs-siege CAMPAIGN --seed N --volumes N --threads N`, or `--only N --trace` for one volume of it; with `--streams` each volume has several.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -15,15 +15,25 @@ struct Options {
     threads: usize,
     only: Option<u32>,
     is_traced: bool,
+    has_streams: bool,
     /// Findings of a class that are printed.
     shown: usize,
 }
 
 const USAGE: &str =
-    "steadyfs-siege transient|lost|chains|lives|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N]";
+    "steadyfs-siege transient|lost|chains|lives|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--streams]";
 
 fn parse() -> Option<Options> {
-    let mut options = Options { campaigns: vec![], seed: 1, volumes: None, threads: 2, only: None, is_traced: false, shown: 5 };
+    let mut options = Options {
+        campaigns: vec![],
+        seed: 1,
+        volumes: None,
+        threads: 2,
+        only: None,
+        is_traced: false,
+        has_streams: false,
+        shown: 5,
+    };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut number = || words.next()?.parse::<u32>().ok();
@@ -34,6 +44,7 @@ fn parse() -> Option<Options> {
             "--only" => options.only = Some(number()?),
             "--show" => options.shown = number()? as usize,
             "--trace" => options.is_traced = true,
+            "--streams" => options.has_streams = true,
             "all" => options.campaigns = ALL.to_vec(),
             name => options.campaigns.push(Campaign::named(name)?),
         }
@@ -68,7 +79,8 @@ fn run(campaign: &Campaign, options: &Options) -> usize {
                     if index >= indexes.end {
                         return;
                     }
-                    let Log { findings, counts: seen, .. } = campaign.run(options.seed, index, options.is_traced);
+                    let Log { findings, counts: seen, .. } = 
+                        campaign.run(options.seed, index, options.is_traced, options.has_streams);
                     let mut counts = counts.lock().expect("no thread panics");
                     seen.into_iter().for_each(|(what, count)| *counts.entry(what).or_default() += count);
                     if !findings.is_empty() {
@@ -104,8 +116,10 @@ fn report(campaign: &Campaign, options: &Options, results: &BTreeMap<u32, Vec<Fi
         for (index, detail) in volumes.iter().take(options.shown) {
             println!("    {detail}");
             println!(
-                "      cargo run --release -p steadyfs-siege -- {} --seed {} --only {index} --trace",
-                campaign.name, options.seed
+                "      cargo run --release -p steadyfs-siege -- {} --seed {} --only {index} --trace{}",
+                campaign.name,
+                options.seed,
+                if options.has_streams { " --streams" } else { "" }
             );
         }
     }

@@ -61,6 +61,15 @@ fn any_config(rng: &mut fastrand::Rng, geometry: &Geometry, settings: Settings) 
     config
 }
 
+/// The settings with two to four streams, if the volume is large enough. Chance of its own, so that everything else is as without.
+fn with_streams(config: Config, geometry: &Geometry, seed: u64) -> Config {
+    let mut rng = fastrand::Rng::with_seed(!seed);
+    let most = rng.u8(2..=4);
+    let moved_apart = rng.bool();
+    let fits = |streams: u8| Some(Config { streams, moved_apart, ..config }).filter(|config| config.check(geometry).is_ok());
+    (2..=most).rev().find_map(fits).unwrap_or(config)
+}
+
 /// A geometry and settings that go together.
 pub fn any_shape(rng: &mut fastrand::Rng, settings: Settings, pages_max: u32) -> (Geometry, Config) {
     loop {
@@ -79,7 +88,10 @@ impl Volume {
     /// When a sound chip cannot be formatted.
     pub fn new(seed: u64, settings: Settings, pages_max: u32, log: &mut Log) -> Result<Self, MountError> {
         let mut rng = fastrand::Rng::with_seed(seed);
-        let (geometry, config) = any_shape(&mut rng, settings, pages_max);
+        let (geometry, mut config) = any_shape(&mut rng, settings, pages_max);
+        if log.has_streams {
+            config = with_streams(config, &geometry, seed);
+        }
         let mut chip = Chip::new(geometry, rng.bool(), rng.u32(..4) == 0, rng.u64(..));
         if rng.u32(..4) == 0 && config.bad_blocks_max > 2 {
             // Manufacturers promise that block 0 is good.

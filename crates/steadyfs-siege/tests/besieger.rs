@@ -113,7 +113,7 @@ fn old_content_is_told_from_wrong_content_and_from_missing_content() {
 fn a_seed_tells_everything() {
     for name in ["transient", "chains", "lives"] {
         let campaign = Campaign::named(name).expect("a campaign");
-        let runs = [0, 1].map(|_| (0..10).map(|index| format!("{:?}", campaign.run(3, index, false))).collect::<Vec<_>>());
+        let runs = [0, 1].map(|_| (0..10).map(|index| format!("{:?}", campaign.run(3, index, false, false))).collect::<Vec<_>>());
         assert_eq!(runs[0], runs[1], "{name}");
     }
 }

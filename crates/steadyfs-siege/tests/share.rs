@@ -8,7 +8,7 @@ fn hold(name: &str, seed: u64, volumes: Range<u32>) {
     let campaign = Campaign::named(name).expect("a campaign");
     let mut failures = Vec::new();
     for index in volumes.clone() {
-        for finding in campaign.run(seed, index, false).findings {
+        for finding in campaign.run(seed, index, false, false).findings {
             failures.push(format!(
                 "{}: {}\n    cargo run --release -p steadyfs-siege -- {name} --seed {seed} --only {index} --trace",
                 finding.class, finding.detail

@@ -40,6 +40,12 @@ pub struct Config {
     /// Whether files and directories have room for [permissions](crate::Permissions): twelve bytes of the inode, which then has twelve less
     /// for the name.
     pub permissions: bool,
+    /// Streams of the caller, 1 to 4: pages that are likely to be written again at about the same time go to blocks of their own, so that reclamation
+    /// moves less. Each but the first takes a block of the room, and another one where moved pages are kept apart.
+    pub streams: u8,
+    /// Whether pages that reclamation moves keep to blocks of their stream. Less is moved where the pages of a stream live about as long, however they are written; where
+    /// each stream is written in order it gains nothing.
+    pub moved_apart: bool,
 }
 
 impl Config {
@@ -73,6 +79,8 @@ impl Config {
             failures: 2,
             name_bytes_max: 255,
             permissions: false,
+            streams: 1,
+            moved_apart: false,
         };
         // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
         // overlay makes more of the medium usable.
@@ -97,6 +105,16 @@ impl Config {
     /// Whether they are those of a [disk](crate::disk), on which there are no files.
     pub(crate) const fn is_disk(&self) -> bool {
         self.files_max == 0
+    }
+
+    /// Heads that only a volume with several streams has, each with a place in the table: one for the caller's pages and one for moved ones.
+    const fn stream_heads(&self) -> u32 {
+        2 * (self.streams as u32 - 1)
+    }
+
+    /// Those of them that begin blocks.
+    const fn extra_heads(&self) -> u32 {
+        (self.streams as u32 - 1) * if self.moved_apart { 2 } else { 1 }
     }
 
     /// Bytes of RAM that a volume needs for its tables and buffers.
@@ -157,8 +175,10 @@ pub(crate) const INODE_BYTES: u32 = 256;
 pub(crate) const SPARE_INODES: u32 = 16;
 /// Files that may be open at once in a buffer of [`Config::memory_bytes`].
 const OPEN_FILES: usize = 8;
+/// Most streams of a volume: a tag has two bits for them.
+const STREAMS_MAX: u8 = 4;
 /// Erased blocks that reclamation keeps in stock.
-pub(crate) const STOCK: u32 = 4;
+const STOCK: u32 = 4;
 
 /// Bytes in the rest of each page of a leaf for changes, where the medium programs bytes.
 pub(crate) const LEAF_LOG_BYTES: u32 = 96;
@@ -252,6 +272,9 @@ impl Layout {
         if config.name_bytes_max == 0 {
             return Err(ConfigError::NameBytesMax);
         }
+        if config.streams == 0 || config.streams > STREAMS_MAX {
+            return Err(ConfigError::Streams);
+        }
         if config.files_max > 0x10_0000 || config.failures > 8 {
             return Err(ConfigError::FilesOrFailures);
         }
@@ -298,12 +321,15 @@ impl Layout {
         let log_changes = leaf_log_bytes / (4 + entry_bytes);
         let leaf_changes = if log_changes > fold_frees { log_changes } else { fold_frees };
         let full_logs = if leaf_log_bytes > 0 { leaf_count } else { 0 };
-        let reserve_frames = (fpb - 1) + fpb * (4 + config.failures as u32) + full_logs;
-        let listed_blocks = ceil_div(config.checkpoint_programs as u32, pages) + 4 + STOCK + config.failures as u32;
-        if listed_blocks > LISTED_MAX as u32 {
+        let extra = config.extra_heads();
+        // What is left of the block of each other stream may be of no use to a call.
+        let reserve_frames = (fpb - 1) + fpb * (4 + config.failures as u32 + extra) + full_logs;
+        // Each head may begin a block, and the stock has one for each.
+        let listed_blocks = ceil_div(config.checkpoint_programs as u32, pages) + 4 + STOCK + 2 * extra + config.failures as u32;
+        if listed_blocks + extra > LISTED_MAX as u32 {
             return Err(ConfigError::CheckpointTooRare);
         }
-        let fixed = config.bad_blocks_max as u32 + 2 + ring_count + 3 + ceil_div(reserve_frames, fpb) + 3;
+        let fixed = config.bad_blocks_max as u32 + 2 + ring_count + 3 + extra + ceil_div(reserve_frames, fpb) + 3;
         if fixed + 4 > blocks {
             return Err(ConfigError::TooFewBlocks);
         }
@@ -370,6 +396,7 @@ impl Layout {
             + (config.overlay_entries as u32 + config.transaction_pages as u32) * 2 * entry
             + blocks
             + blocks.div_ceil(2)
+            + config.stream_heads() * HEAD_BYTES
     }
 
     /// Bytes of a block's bitmap of live frames.
@@ -386,7 +413,28 @@ impl Layout {
             + blocks
             + ceil_div(blocks, 2)
             + entries * self.entry_bytes
+            + self.heads() * HEAD_BYTES
             + 2 * self.journal_bytes) as usize
+    }
+
+    /// Heads that are programmed: three, and those of streams.
+    pub(crate) const fn heads(&self) -> u32 {
+        3 + self.config.stream_heads()
+    }
+
+    /// Heads beyond three that may have begun a block.
+    pub(crate) const fn extra_heads(&self) -> u32 {
+        self.config.extra_heads()
+    }
+
+    /// Heads of moved frames beyond one.
+    pub(crate) const fn extra_moved_heads(&self) -> u32 {
+        if self.config.moved_apart { self.config.streams as u32 - 1 } else { 0 }
+    }
+
+    /// Erased blocks that reclamation keeps in stock.
+    pub(crate) const fn stock(&self) -> u32 {
+        STOCK + self.extra_heads()
     }
 
     /// Whether the medium programs bytes, which a build without the feature `nor` knows not to be so.
@@ -456,5 +504,7 @@ impl Layout {
     }
 }
 
+/// Bytes of a head in the table of them, in RAM and in a root.
+pub(crate) const HEAD_BYTES: u32 = 6;
 /// Bytes before the tables of a root.
 pub(crate) const ROOT_HEADER_BYTES: u32 = 64;

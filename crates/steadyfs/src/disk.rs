@@ -57,6 +57,15 @@ pub enum DiskCall {
     Flush,
 }
 
+/// How [`Disk::write_with`] writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// It is on the medium when the call returns (FUA).
+    pub durable: bool,
+    /// The [stream](crate::Config::streams) of the sectors: 0 for what names none; one that the disk does not have is the last one that it has.
+    pub stream: u8,
+}
+
 /// A mounted disk.
 ///
 /// It has one owner: every call takes `&mut self`. The errors of every call are those of a [`FileSystem`](crate::FileSystem#errors-of-every-call), and mean the same: an
@@ -166,7 +175,7 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// # Errors
     /// [`Error::NoSuchSector`].
     pub fn write(&mut self, sector: u32, data: &[u8]) -> Result<(), Error> {
-        self.write_as(sector, data, false)
+        self.write_with(sector, data, WriteOptions::default())
     }
 
     /// Writes sectors as [`write`](Self::write) does, and makes each logical page durable (FUA), with all that waits.
@@ -180,10 +189,22 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// # Errors
     /// [`Error::NoSuchSector`].
     pub fn write_durable(&mut self, sector: u32, data: &[u8]) -> Result<(), Error> {
-        self.write_as(sector, data, true)
+        self.write_with(sector, data, WriteOptions { durable: true, stream: 0 })
     }
 
-    fn write_as(&mut self, sector: u32, data: &[u8], durable: bool) -> Result<(), Error> {
+    /// Writes sectors as [`write`](Self::write) or [`write_durable`](Self::write_durable) does, into a stream. Sectors that share a logical page share its stream,
+    /// that of the last write.
+    ///
+    /// # Power loss, cost, errors
+    /// Those of the two.
+    pub fn write_with(&mut self, sector: u32, data: &[u8], options: WriteOptions) -> Result<(), Error> {
+        self.store.set_stream(options.stream);
+        let result = self.write_pieces(sector, data, options.durable);
+        self.store.set_stream(0);
+        result
+    }
+
+    fn write_pieces(&mut self, sector: u32, data: &[u8], durable: bool) -> Result<(), Error> {
         self.check_sectors(sector, data.len())?;
         let mut at = sector;
         let mut rest = data;

@@ -146,6 +146,8 @@ pub enum ConfigError {
     SectorBytes,
     /// `name_bytes_max` must be 1 to 255.
     NameBytesMax,
+    /// `streams` must be 1 to 4.
+    Streams,
     /// The medium programs bytes, and this build is without the feature `nor`.
     ProgramsBytes,
     /// The volume keeps permissions, and this build is without the feature `permissions`.
@@ -156,7 +158,7 @@ pub enum ConfigError {
     TooManyLogicalPages,
     /// A block must hold a root with its copies, three logical pages and a journal page: fewer `overlay_entries`, or larger blocks.
     BlockTooSmall,
-    /// `checkpoint_programs` must not be more than 10 blocks of pages.
+    /// `checkpoint_programs` must not be more than 10 blocks of pages; fewer with more than one stream.
     CheckpointTooRare,
     /// Too few blocks: `bad_blocks_max`, ring and reserve leave no room for data.
     TooFewBlocks,
@@ -179,12 +181,13 @@ impl fmt::Display for ConfigError {
             Self::FilesOrFailures => "files_max must be 1 to 1,048,576, or 0 for a disk, and failures at most 8",
             Self::SectorBytes => "a logical page of a disk must be at least a sector of 512 bytes: more unit_pages",
             Self::NameBytesMax => "name_bytes_max must be 1 to 255",
+            Self::Streams => "streams must be 1 to 4",
             Self::LogicalPageTooLarge => "a logical page must not be larger than 32 KiB",
             Self::TooManyLogicalPages => "files_max asks for more logical pages than a map entry can name",
             Self::BlockTooSmall => {
                 "a block must hold a root with its copies, three logical pages and a journal page: fewer overlay_entries, or larger blocks"
             }
-            Self::CheckpointTooRare => "checkpoint_programs must not be more than 10 blocks of pages",
+            Self::CheckpointTooRare => "checkpoint_programs must not be more than 10 blocks of pages; fewer with more than one stream",
             Self::TooFewBlocks => "too few blocks: bad_blocks_max, ring and reserve leave no room for data",
             Self::NoGain => "a reclaimed block would not gain a frame: more overlay_entries or larger blocks",
         })

@@ -58,6 +58,12 @@ pub struct Settings {
     /// Largest difference between the erase counts of two blocks
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
     wear_spread: Option<u8>,
+    /// Streams that files may choose, each with blocks of its own: 1 to 4
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
+    streams: Option<u8>,
+    /// Keep pages that reclamation moves in blocks of their stream
+    #[arg(long, help_heading = VOLUME)]
+    moved_apart: bool,
 }
 
 const CHIP: &str = "Chip";
@@ -116,6 +122,8 @@ impl Settings {
             failures: self.failures.unwrap_or(usual.failures),
             name_bytes_max: self.name_bytes_max.unwrap_or(usual.name_bytes_max),
             permissions: !self.no_permissions,
+            streams: self.streams.unwrap_or(1),
+            moved_apart: self.moved_apart,
         };
         match config.check(geometry) {
             Ok(()) => Ok(config),

@@ -43,7 +43,8 @@ impl Session<'_> {
         if self.handles.len() >= HANDLES_MAX {
             self.close(0)?;
         }
-        let options = OpenOptions { durable, ..OpenOptions::CREATE };
+        let stream = path.bytes().map(usize::from).sum::<usize>() as u8 % self.fs.config().streams;
+        let options = OpenOptions { durable, stream, ..OpenOptions::CREATE };
         if self.model.current.get(path).is_some_and(|node| node.is_directory) {
             assert_eq!(hard(self.fs.open(path, options))?.err(), Some(Error::IsADirectory));
             return Ok(None);

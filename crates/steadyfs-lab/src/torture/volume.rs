@@ -32,6 +32,10 @@ pub struct Volume {
     pub checkpoint_programs: u16,
     /// Logical pages of write-back that are lent.
     pub cache_pages: u16,
+    /// See [`Config::streams`].
+    pub streams: u8,
+    /// See [`Config::moved_apart`].
+    pub moved_apart: bool,
 }
 
 /// Kinds of chips.
@@ -47,11 +51,12 @@ pub enum Chip {
 
 /// Grounds that have a name. The small ones have the smallest tables that the rules allow, so that folds and roots come every
 /// few calls.
-const NAMED: [(&str, &str); 7] = [
+const NAMED: [(&str, &str); 8] = [
     ("small", "n256x16x32u1t6o46k16"),
     ("small-copy", "c256x32x32u2t6o46k16"),
     ("small-nor", "r256x16x32u1t6o46k16"),
     ("small-cached", "c256x16x32u1t6o46k16w4"),
+    ("small-streams", "c256x16x44u1t6o46k16w2a3"),
     ("nand", "c512x16x64u1t16o64k32"),
     ("nand-double", "n512x32x48u2t16o64k60"),
     ("nor", "r512x8x64u1t16o64k32"),
@@ -79,6 +84,8 @@ impl Volume {
             overlay_entries: 0,
             checkpoint_programs: 0,
             cache_pages: 0,
+            streams: 1,
+            moved_apart: false,
         };
         volume.check_chip()?;
         let config = Config::for_geometry(&volume.medium(0).geometry());
@@ -128,6 +135,8 @@ impl Volume {
             checkpoint_programs: self.checkpoint_programs,
             wear_spread: 8,
             permissions: true,
+            streams: self.streams,
+            moved_apart: self.moved_apart,
             ..Config::for_geometry(&geometry)
         };
         config.check(&geometry).map(|()| config).map_err(|rule| BadInput(format!("geometry {self}: {rule}")))
@@ -190,7 +199,14 @@ impl fmt::Display for Volume {
         let Self { page_bytes, pages_per_block, block_count, unit_pages, .. } = self;
         write!(f, "{chip}{page_bytes}x{pages_per_block}x{block_count}u{unit_pages}")?;
         write!(f, "t{}o{}k{}", self.transaction_pages, self.overlay_entries, self.checkpoint_programs)?;
-        if self.cache_pages > 0 { write!(f, "w{}", self.cache_pages) } else { Ok(()) }
+        if self.cache_pages > 0 {
+            write!(f, "w{}", self.cache_pages)?;
+        }
+        match (self.streams, self.moved_apart) {
+            (1, _) => Ok(()),
+            (streams, false) => write!(f, "s{streams}"),
+            (streams, true) => write!(f, "a{streams}"),
+        }
     }
 }
 
@@ -223,7 +239,9 @@ impl FromStr for Volume {
             }
             _ => return Err(unknown()),
         };
-        let (settings, cache) = plain[1..].split_once('w').unwrap_or((&plain[1..], "0"));
+        let (plain, streams) = plain[1..].split_once(['s', 'a']).unwrap_or((&plain[1..], "1"));
+        let (moved_apart, streams) = (text.contains('a'), streams.parse().map_err(|_| unknown())?);
+        let (settings, cache) = plain.split_once('w').unwrap_or((plain, "0"));
         let cache_pages = cache.parse().map_err(|_| unknown())?;
         let all: [u32; 7] = numbers(settings, "xxutok").ok_or_else(unknown)?;
         let [page_bytes, pages_per_block, block_count, ..] = all;
@@ -238,6 +256,8 @@ impl FromStr for Volume {
             overlay_entries: small(5)?,
             checkpoint_programs: small(6)?,
             cache_pages,
+            streams,
+            moved_apart,
         };
         volume.config().map(|_| volume)
     }

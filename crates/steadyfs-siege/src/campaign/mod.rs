@@ -34,8 +34,8 @@ impl Campaign {
     }
 
     /// Lets one volume live. A panic of the volume, or of the chip that is used against its rules, is a finding.
-    pub fn run(&self, seed: u64, index: u32, is_traced: bool) -> Log {
-        let mut log = Log { is_traced, ..Log::default() };
+    pub fn run(&self, seed: u64, index: u32, is_traced: bool, has_streams: bool) -> Log {
+        let mut log = Log { is_traced, has_streams, ..Log::default() };
         let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (u64::from(index) << 20) ^ self.name.len() as u64;
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (self.run)(seed, &mut log))) {
             let text = panic.downcast_ref::<String>().cloned();

@@ -17,6 +17,10 @@ const MAGIC: &[u8; 8] = b"SteadyFS";
 const PROGRAMS_BYTES: u8 = 1;
 /// Inodes have room for permissions.
 const PERMISSIONS: u8 = 2;
+/// Moved pages keep to blocks of their stream.
+const MOVED_APART: u8 = 4;
+/// The two bits above say how many streams there are beyond one.
+const STREAMS_SHIFT: u32 = 3;
 
 /// A parsed superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,9 +59,16 @@ impl Superblock {
             failures: fields.get(1) as u8,
             name_bytes_max: fields.get(1) as u8,
             permissions: false,
+            streams: 1,
+            moved_apart: false,
         };
         let flags = fields.get(1) as u8;
-        let config = Config { permissions: flags & PERMISSIONS != 0, ..config };
+        let config = Config {
+            permissions: flags & PERMISSIONS != 0,
+            streams: 1 + (flags >> STREAMS_SHIFT & 3),
+            moved_apart: flags & MOVED_APART != 0,
+            ..config
+        };
         let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes: flags & PROGRAMS_BYTES != 0 };
         let (copy, ring) = (fields.get32(), fields.get(8));
         let last = 64 - ring.leading_zeros();
@@ -90,8 +101,13 @@ impl Superblock {
         fields.put(1, config.wear_spread.into());
         fields.put(1, config.failures.into());
         fields.put(1, config.name_bytes_max.into());
-        let flag = |is_set, flag| if is_set { u64::from(flag) } else { 0 };
-        fields.put(1, flag(self.geometry.programs_bytes, PROGRAMS_BYTES) | flag(config.permissions, PERMISSIONS));
+        let flags = [
+            (self.geometry.programs_bytes, PROGRAMS_BYTES),
+            (config.permissions, PERMISSIONS),
+            (config.moved_apart, MOVED_APART),
+        ];
+        let set = flags.into_iter().filter(|&(is_set, _)| is_set).fold(0, |set, (_, flag)| set | flag);
+        fields.put(1, u64::from(set | (config.streams - 1) << STREAMS_SHIFT));
         fields.put(4, self.copy.into());
         fields.put(8, self.ring);
     }
@@ -104,7 +120,7 @@ mod tests {
     #[test]
     fn emit_then_parse_returns_the_superblock() {
         let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
-        let config = Config { permissions: true, ..Config::for_geometry(&geometry) };
+        let config = Config { permissions: true, streams: 3, moved_apart: true, ..Config::for_geometry(&geometry) };
         let superblock = Superblock { geometry, config, copy: 1, ring: 0x7FE };
         let mut bytes = [0; 256];
         superblock.emit(&mut bytes);

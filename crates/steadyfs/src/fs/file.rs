@@ -135,7 +135,10 @@ impl<F: Flash> FileSystem<'_, F> {
         };
         let grows = end > file.size;
         self.note_change(file, end)?;
-        self.store.write_or_patch(logical, within, data, grows)
+        self.store.set_stream(file.stream);
+        let result = self.store.write_or_patch(logical, within, data, grows);
+        self.store.set_stream(0);
+        result
     }
 
     fn add_file_page(&mut self, file: &mut File, file_page: u32, is_whole: bool) -> Result<u32, Error> {

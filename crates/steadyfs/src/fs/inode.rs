@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 0    1       2          3   4            8        12     16          20           24     32         40      44    48     112        256
-//! | kind | inline | name len | link | generation | parent | next | name ext. | attributes | size | modified | extra | 0 | name | inline data, or 18 regions of 8 bytes |
+//! | kind | inline | name len | link | generation | parent | next | name ext. | attributes | size | modified | extra | stream | name | inline data, or 18 regions of 8 bytes |
 //! ```
 //!
 //! - `link`: 1 where the data of a file is what a symbolic link names.
@@ -11,6 +11,7 @@
 //! - `name ext.`, `attributes`: inode of kind *extension* plus one that holds the rest of a long name, or the attributes.
 //! - `size`: bytes; of a directory, its entries (32 bits) and how many of them are directories (32 bits).
 //! - `extra`: of a directory, its buckets; of a removed file, the first entry of its first index that belongs to it.
+//! - `stream`: 0 to 3, of the pages of a file; one byte, and zeros.
 //!
 //! On a volume that keeps permissions the last twelve bytes of the name are these, and longer names have an extension:
 //!
@@ -43,6 +44,7 @@ pub(super) const ATTRIBUTES_AT: u32 = 20;
 pub(super) const SIZE_AT: u32 = 24;
 pub(super) const MODIFIED_AT: u32 = 32;
 pub(super) const EXTRA_AT: u32 = 40;
+const STREAM_AT: usize = 44;
 pub(super) const NAME_AT: u32 = 48;
 /// Bytes of a name in the inode itself, at most; see [`Plan::name_inline`](super::space::Plan::name_inline).
 pub(super) const NAME_ROOM: usize = 64;
@@ -94,6 +96,8 @@ pub(super) struct Header {
     pub size: u64,
     pub modified_ns: u64,
     pub extra: u32,
+    /// The stream of the file's pages.
+    pub stream: u8,
 }
 
 impl Header {
@@ -112,6 +116,7 @@ impl Header {
             size: 0,
             modified_ns: 0,
             extra: 0,
+            stream: 0,
         }
     }
 
@@ -141,6 +146,7 @@ impl Header {
             size: long(SIZE_AT as usize),
             modified_ns: long(MODIFIED_AT as usize),
             extra: word(EXTRA_AT as usize),
+            stream: bytes[STREAM_AT],
         };
         (!header.inline || header.size <= AREA_BYTES as u64).then_some(header)
     }
@@ -158,6 +164,7 @@ impl Header {
         bytes[24..32].copy_from_slice(&self.size.to_le_bytes());
         bytes[32..40].copy_from_slice(&self.modified_ns.to_le_bytes());
         bytes[40..44].copy_from_slice(&self.extra.to_le_bytes());
+        bytes[STREAM_AT] = self.stream;
         bytes
     }
 
@@ -222,6 +229,7 @@ mod tests {
             size: 1 << 33 | 7,
             modified_ns: 1 << 60,
             extra: 6,
+            stream: 2,
             ..Header::new(InodeKind::Directory, 7)
         };
         assert_eq!(Header::parse(&header.emit(), 1), Some(header));

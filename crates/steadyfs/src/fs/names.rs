@@ -57,7 +57,14 @@ impl Entry {
 
 impl<F: Flash> FileSystem<'_, F> {
     /// Makes an inode and its entry in a directory; `slot` is free for it.
-    pub(super) fn create(&mut self, directory: u32, name: &str, slot: Option<u32>, what: Kind) -> Result<(u32, Header), Error> {
+    pub(super) fn create(
+        &mut self,
+        directory: u32,
+        name: &str,
+        slot: Option<u32>,
+        what: Kind,
+        stream: u8,
+    ) -> Result<(u32, Header), Error> {
         if self.space.used >= self.capacity() {
             return Err(Error::NoSpace);
         }
@@ -70,6 +77,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let kind = if what == Kind::Directory { InodeKind::Directory } else { InodeKind::File };
         let mut header = Header::new(kind, self.store.sequence() << 8 | self.stamp & 0xFF);
         (header.parent, header.modified_ns, header.is_link) = (directory, self.now_ns, what == Kind::Symlink);
+        header.stream = stream;
         self.write_inode(inode, &mut header, name.as_bytes())?;
         self.enter(directory)?;
         self.insert_record(name, inode, slot, what == Kind::Directory)?;
@@ -94,7 +102,7 @@ impl<F: Flash> FileSystem<'_, F> {
         };
         let Found::Free(slot) = self.find(directory, name)? else { return Err(Error::Exists) };
         self.begin_named(Call::Create { depth: 0 }, name.len() > self.plan.name_inline())?;
-        let result = self.create(directory, name, slot, Kind::Directory);
+        let result = self.create(directory, name, slot, Kind::Directory, 0);
         let (inode, _) = self.finish(result, CommitOn::MKDIR, false)?;
         self.notify(Change::Created(inode));
         Ok(inode)

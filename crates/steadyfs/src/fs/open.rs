@@ -43,12 +43,23 @@ pub struct OpenOptions {
     pub create_new: bool,
     /// Every change through this handle is durable when the call returns, and so is the file's creation.
     pub durable: bool,
+    /// The stream of the pages of a file that is created, kept with it: files that are written again at about the same pace should have one, and others another.
+    /// 0 is that of all that names none; a stream that the [volume](crate::Config::streams) does not have is the last one that it has.
+    pub stream: u8,
 }
 
 impl OpenOptions {
     /// Read an existing file.
-    pub const READ: Self =
-        Self { read: true, write: false, append: false, truncate: false, create: false, create_new: false, durable: false };
+    pub const READ: Self = Self {
+        read: true,
+        write: false,
+        append: false,
+        truncate: false,
+        create: false,
+        create_new: false,
+        durable: false,
+        stream: 0,
+    };
     /// Read and write an existing file.
     pub const WRITE: Self = Self { write: true, ..Self::READ };
     /// Read and write a file; create it when it does not exist.
@@ -75,6 +86,7 @@ pub struct File {
     pub(super) size: u64,
     pub(super) modified_ns: u64,
     pub(super) inline: bool,
+    pub(super) stream: u8,
     pub(super) node: Node,
 }
 
@@ -94,6 +106,7 @@ impl File {
             size: header.size,
             modified_ns: header.modified_ns,
             inline: header.inline,
+            stream: header.stream,
             node: Node::new(inode),
         }
     }
@@ -218,7 +231,7 @@ impl<F: Flash> FileSystem<'_, F> {
                     return Err(Error::TooManyOpenFiles);
                 }
                 self.begin_named(Call::Create { depth: 0 }, name.len() > self.plan.name_inline())?;
-                let result = self.create(directory, name, slot, Kind::File);
+                let result = self.create(directory, name, slot, Kind::File, options.stream);
                 let (inode, header) = self.finish(result, CommitOn::CREATE, options.durable)?;
                 self.notify(Change::Created(inode));
                 self.handle(inode, &header, options)

@@ -11,7 +11,7 @@ mod crc;
 pub mod nor;
 mod tag;
 
-pub(crate) use tag::{Kind, Kinds, is_blank};
+pub(crate) use tag::{Kind, Kinds, is_blank, is_same_start};
 pub use tag::{TAG_BYTES, Tag};
 
 use core::fmt;

@@ -24,6 +24,9 @@ const FIELDS_BYTES: usize = 12;
 /// Highest value of the 24-bit fields.
 pub(crate) const FIELD_MAX: u32 = 0xFF_FFFF;
 
+/// Bits of `aux` below the stream.
+const STREAM_SHIFT: u32 = 22;
+
 /// What a page holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -33,17 +36,17 @@ pub(crate) enum Kind {
     /// One page of a root or of a copy of it: `sequence` is the root's number, `logical` the place of the page in it, `aux` the pages of
     /// a root (8 bits) and which copy this is (0: the root itself).
     Root = 2,
-    /// Page of a logical page written by an open transaction; `aux` is the distance to the transaction's first sequence.
+    /// Page of a logical page written by an open transaction; `aux` is the distance to the transaction's first sequence, below the stream.
     Data = 3,
-    /// The same, alone in its transaction and thereby committed.
+    /// The same, alone in its transaction and thereby committed; `aux` is the stream.
     DataCommit = 4,
     /// Journal page, which commits its transaction; `logical` is the number of pending pages, `aux` the distance to its start.
     Journal = 5,
     /// Journal page that also discards logical pages.
     JournalDiscard = 6,
-    /// A committed logical page moved by reclamation; `aux` is the frame it came from.
+    /// A committed logical page moved by reclamation; `aux` is the frame it came from, below the stream.
     Moved = 7,
-    /// A pending logical page moved by reclamation; `aux` is the frame it came from.
+    /// A pending logical page moved by reclamation; as above.
     MovedPending = 8,
     /// A leaf of the map, written with its changes; `logical` is the leaf.
     Leaf = 9,
@@ -110,6 +113,11 @@ impl Kinds {
     }
 }
 
+/// What tells transactions apart: the low bits of the sequence with which they begin, as many as a tag has room for.
+pub(crate) const fn is_same_start(a: u64, b: u64) -> bool {
+    (a ^ b) << (64 - STREAM_SHIFT) == 0
+}
+
 /// A parsed tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
@@ -123,6 +131,21 @@ pub struct Tag {
 }
 
 impl Tag {
+    /// What `aux` is of a page of a stream: the stream in the two highest bits.
+    pub(crate) const fn aux_of(stream: u8, low: u32) -> u32 {
+        (stream as u32) << STREAM_SHIFT | low & ((1 << STREAM_SHIFT) - 1)
+    }
+
+    /// The stream of a logical page, whose head has programmed it.
+    pub(crate) fn stream(&self) -> u8 {
+        if Kinds::DATA.has(self.kind) { (self.aux >> STREAM_SHIFT) as u8 } else { 0 }
+    }
+
+    /// Sequence of the first program of the transaction that a page belongs to, or that a journal page commits.
+    pub(crate) fn transaction_start(&self) -> u64 {
+        self.sequence - u64::from(self.aux & ((1 << STREAM_SHIFT) - 1)).min(self.sequence)
+    }
+
     /// Reads a tag. `None` when it is blank, of no known kind, or has not the checksum of its own; that of the page is not looked at.
     pub(crate) fn parse(bytes: &[u8; TAG_BYTES]) -> Option<Self> {
         let mut fields = [0; FIELDS_BYTES];

@@ -16,7 +16,7 @@ use super::reclaim::ROOT_SLACK;
 use super::scan::{TRIES, ring_window};
 use super::transaction::patched_pages_max;
 use super::{HeadIndex, Store};
-use crate::config::{COPIED_MAX, Layout, STOCK};
+use crate::config::{COPIED_MAX, Layout};
 use crate::cost::{Bound, Cost, Envelope};
 use crate::media::{Flash, Timing};
 
@@ -154,6 +154,8 @@ impl<F: Flash> Store<'_, F> {
         own.reads += u32::from(self.patrols());
         // A commit looks the old frames of its pages up where few frames are left.
         own.reads += self.pending.len() + self.journal.discard_count();
+        // Frames that move apart show their stream first: one of each stream may find its head without a block.
+        own.tag_reads += layout.extra_moved_heads();
         // A failed frame is written, or moved, once more, in another block, for which a root may be needed first; a failed erase is tried on
         // another block.
         let root = Cost { programs: layout.root_programs, ..Cost::default() };
@@ -206,8 +208,11 @@ impl<F: Flash> Store<'_, F> {
         let blocks =
             |head: HeadIndex, places: u32| places.saturating_sub(self.head_rest(head)).div_ceil(self.head_capacity(head));
         let moves = promise.moves(frames);
-        let taken = blocks(HeadIndex::User, frames + promise.folds(frames + moves))
-            + blocks(HeadIndex::Moved, moves)
+        // Beside what is of no stream a call writes to one.
+        let streams = self.heads.of_streams().filter(|head| matches!(head, HeadIndex::User(_)));
+        let taken = blocks(HeadIndex::USER, frames + promise.folds(frames + moves))
+            + streams.map(|head| blocks(head, frames)).max().unwrap_or(0)
+            + self.moved_heads().map(|head| blocks(head, moves)).sum::<u32>()
             + blocks(
                 HeadIndex::Journal,
                 (journal_pages + u32::from(self.unmarked || self.ring.closed)) * self.layout.journal_record_places(),
@@ -263,7 +268,7 @@ impl<F: Flash> Store<'_, F> {
         let over_ns = bound.erasing.time_ns(timing).saturating_sub(usual_ns);
         let calls = u64::from((promise.gain_frames() / frames.max(1)).max(1));
         let spread =
-            Envelope { burst_ns: over_ns * u64::from(STOCK + 2) + patched_ns, rate_ns: usual_ns + over_ns.div_ceil(calls) };
+            Envelope { burst_ns: over_ns * u64::from(self.layout.stock() + 2) + patched_ns, rate_ns: usual_ns + over_ns.div_ceil(calls) };
         let mut own = self.write_cost().times(frames);
         own.programs += work.commits;
         // What a victim's space pays for, journal pages not counted: each of them brings the next root nearer.
@@ -279,7 +284,7 @@ impl<F: Flash> Store<'_, F> {
         let saved_ns = u64::from(saved) * share_ns.max((rest_ns / u64::from(meanwhile)).saturating_sub(share_ns));
         let journal_ns = self.program_share_ns(work.commits, timing);
         let average = Envelope {
-            burst_ns: 2 * cycle_ns + rest_ns + saved_ns + patched_ns + u64::from(STOCK) * timing.erase_ns,
+            burst_ns: 2 * cycle_ns + rest_ns + saved_ns + patched_ns + u64::from(self.layout.stock()) * timing.erase_ns,
             rate_ns: own.time_ns(timing) + journal_ns + promise.share_ns(paid_ns, frames),
         };
         [spread, average]
@@ -319,7 +324,7 @@ impl<F: Flash> Store<'_, F> {
         let moves = Promise::new(layout, layout.usable, layout.data_blocks, layout.frames_per_block).moves(2);
         let overshoot = ROOT_SLACK + 2 * (2 + moves + 2) * unit + 4;
         let programs = u32::from(layout.config.checkpoint_programs) + overshoot;
-        let chains = 3 + layout.listed_blocks;
+        let chains = 3 + layout.extra_heads() + layout.listed_blocks;
         let ring = TRIES * (layout.ring_count * layout.first_root_pages() + 2 * ring_window(layout));
         let copied = COPIED_MAX * unit + unit.max(layout.journal_pages());
         // Each record of a chain is read when it is found, when it counts, and when it is applied; behind its end every place may begin another one.

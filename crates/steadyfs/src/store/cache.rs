@@ -15,6 +15,10 @@ pub(crate) const ENTRY_BYTES: usize = 4;
 const DIRTY: u32 = 1 << 31;
 /// The call in progress has written or discarded the page otherwise; the place has it as it was before.
 const REPLACED: u32 = 1 << 30;
+/// Two bits: the stream that the page goes to.
+const STREAM_SHIFT: u32 = 24;
+/// The logical page.
+const LOGICAL: u32 = (1 << STREAM_SHIFT) - 1;
 
 /// The pages and their entries.
 pub(super) struct Cache<'m> {
@@ -62,7 +66,7 @@ impl<'m> Cache<'m> {
 
     /// The place of a logical page.
     pub fn find(&self, logical: u32) -> Option<usize> {
-        (0..self.len() as usize).find(|&slot| self.entry(slot) != NONE && self.entry(slot) & !DIRTY == logical)
+        (0..self.len() as usize).find(|&slot| self.entry(slot) & REPLACED == 0 && self.entry(slot) & LOGICAL == logical)
     }
 
     fn is_dirty(&self, slot: usize) -> bool {
@@ -109,6 +113,11 @@ impl<'m> Cache<'m> {
         self.find(logical).filter(|&slot| self.is_dirty(slot))
     }
 
+    /// The stream of a page that is not written yet.
+    pub fn stream(&self, slot: usize) -> u8 {
+        (self.entry(slot) >> STREAM_SHIFT & 3) as u8
+    }
+
     /// Bytes of a page.
     pub fn page(&self, slot: usize) -> &[u8] {
         &self.pages[slot * self.logical_bytes..(slot + 1) * self.logical_bytes]
@@ -134,12 +143,12 @@ impl<'m> Cache<'m> {
     /// The pages that are not written yet, or will not be again when the call in progress fails.
     pub fn waiting_pages(&self) -> impl Iterator<Item = u32> + '_ {
         let waits = |&slot: &usize| self.is_dirty(slot) || self.is_replaced(slot);
-        (0..self.len() as usize).filter(waits).map(|slot| self.entry(slot) & !(DIRTY | REPLACED))
+        (0..self.len() as usize).filter(waits).map(|slot| self.entry(slot) & LOGICAL)
     }
 
     /// The first page that is not written yet: its place, and which it is.
     fn first_dirty(&self) -> Option<(usize, u32)> {
-        (0..self.len() as usize).find(|&slot| self.is_dirty(slot)).map(|slot| (slot, self.entry(slot) & !DIRTY))
+        (0..self.len() as usize).find(|&slot| self.is_dirty(slot)).map(|slot| (slot, self.entry(slot) & LOGICAL))
     }
 }
 
@@ -179,7 +188,7 @@ impl<F: Flash> Store<'_, F> {
             Some(slot) => slot,
             None => self.take_slot()?,
         };
-        if self.cache.entry(slot) & !DIRTY != logical {
+        if self.cache.entry(slot) & LOGICAL != logical {
             self.fill_slot(slot, logical)?;
         } else if !self.cache.is_dirty(slot) {
             self.journal.apply(logical, 0, self.cache.page_mut(slot));
@@ -187,7 +196,7 @@ impl<F: Flash> Store<'_, F> {
         // From now on the page is what counts: patches and a discard of the old one would not be in order with it. No error follows.
         self.journal.remove(logical);
         self.cache.page_mut(slot)[offset as usize..offset as usize + bytes.len()].copy_from_slice(bytes);
-        self.cache.set_entry(slot, logical | DIRTY);
+        self.cache.set_entry(slot, logical | u32::from(self.stream) << STREAM_SHIFT | DIRTY);
         Ok(())
     }
 
@@ -196,7 +205,7 @@ impl<F: Flash> Store<'_, F> {
         let slot = self.cache.hand;
         self.cache.hand = (slot + 1) % self.cache.len() as usize;
         if self.cache.is_dirty(slot) {
-            self.write_slot(slot, self.cache.entry(slot) & !DIRTY, false)?;
+            self.write_slot(slot, self.cache.entry(slot) & LOGICAL, false)?;
         }
         self.cache.set_entry(slot, NONE);
         Ok(slot)

@@ -14,7 +14,7 @@ use super::scan::{TRIES, UNSTEADY_TRIES};
 use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
 use crate::config::LISTED_MAX;
 use crate::error::Error;
-use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
+use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_same_start};
 
 /// Most failures in a row that are told from another jump.
 const FAILURES_MAX: u64 = 4;
@@ -99,9 +99,9 @@ impl<F: Flash> Store<'_, F> {
     /// Makes a cursor for each block in which records may be.
     fn begin_cursors(&mut self, cursors: &mut Cursors, base: u64) -> Result<(), Error> {
         let mut count = 0;
-        for &head in &[HeadIndex::User, HeadIndex::Moved, HeadIndex::Journal] {
-            let Head { block, next } = self.heads[head as usize];
-            if block != NONE {
+        for head in self.heads.all() {
+            let Head { block, next } = self.heads.get(head);
+            if block != NONE && count < cursors.len() {
                 self.look(&mut cursors[count], Some(head), block, next, base)?;
                 count += 1;
             }
@@ -188,7 +188,7 @@ impl<F: Flash> Store<'_, F> {
         base: u64,
     ) -> Result<(), Error> {
         *cursor = None;
-        if next >= self.head_capacity(head.unwrap_or(HeadIndex::User)) {
+        if next >= self.head_capacity(head.unwrap_or(HeadIndex::USER)) {
             return Ok(());
         }
         if head == Some(HeadIndex::Journal) && self.is_chain(block) {
@@ -233,7 +233,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     fn cursor(&self, tag: &Tag, block: u32, next: u32, base: u64) -> Cursor {
-        let head = head_of(tag.kind).unwrap_or(HeadIndex::User);
+        let head = HeadIndex::of(tag).unwrap_or(HeadIndex::USER);
         let place = block * self.head_capacity(head) + next;
         Cursor { place, distance: (tag.sequence - base) as u32, logical: tag.logical, kind: tag.kind, aux: tag.aux, places: 1 }
     }
@@ -246,7 +246,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether a tag is of a record that was programmed after the root, by a head.
     fn is_new(&self, tag: &Tag, head: Option<HeadIndex>, base: u64) -> bool {
-        let of_head = head_of(tag.kind).is_some_and(|found| head.is_none_or(|head| head == found));
+        let of_head = HeadIndex::of(tag).is_some_and(|found| self.heads.has(found) && head.is_none_or(|head| head == found));
         of_head && (base..base + HORIZON).contains(&tag.sequence) && self.names_something(tag)
     }
 
@@ -262,7 +262,7 @@ impl<F: Flash> Store<'_, F> {
     ) -> Result<(), Error> {
         let heads = match head {
             Some(head) => [Some(head), None],
-            None => [Some(HeadIndex::User), Some(HeadIndex::Journal).filter(|_| !self.is_chain(block))],
+            None => [Some(HeadIndex::USER), Some(HeadIndex::Journal).filter(|_| !self.is_chain(block))],
         };
         for head in heads.into_iter().flatten() {
             if next + 1 >= self.head_capacity(head) {
@@ -270,7 +270,7 @@ impl<F: Flash> Store<'_, F> {
             }
             let page = self.place_page(Some(head), block, next + 1);
             let Some(tag) = self.read_tagged(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, None, base)) else { continue };
-            if head_of(tag.kind).is_some_and(|of| (of == HeadIndex::Journal) == (head == HeadIndex::Journal)) {
+            if HeadIndex::of(&tag).is_some_and(|of| (of == HeadIndex::Journal) == (head == HeadIndex::Journal)) {
                 self.lost_moves += u32::from(Kinds::MOVED.has(tag.kind));
                 *cursor = Some(self.cursor(&tag, block, next + 1, base));
                 return Ok(());
@@ -290,7 +290,8 @@ impl<F: Flash> Store<'_, F> {
             }
         }
         let Some(Cursor { place, distance, logical, kind, aux, places }) = cursors[slot] else { return Ok(None) };
-        let Some(head) = head_of(kind) else { return Ok(None) };
+        let tag = Tag { sequence: base + u64::from(distance), logical, kind, aux };
+        let Some(head) = HeadIndex::of(&tag) else { return Ok(None) };
         let (block, next) = (place / self.head_capacity(head), place % self.head_capacity(head) + u32::from(places));
         let cursor = &mut cursors[slot];
         self.look(cursor, Some(head), block, next, base)?;
@@ -300,8 +301,8 @@ impl<F: Flash> Store<'_, F> {
         }
         let ends = cursor.is_none();
         // One with a number that was used already is not of this volume's order, and no head was ever in a block that begins with it.
-        if self.heads[head as usize].block == block || base + u64::from(distance) >= self.sequence {
-            let old = core::mem::replace(&mut self.heads[head as usize], Head { block, next }).block;
+        if self.heads.get(head).block == block || tag.sequence >= self.sequence {
+            let old = self.heads.replace(head, Head { block, next }).block;
             if old != block {
                 if old != NONE {
                     self.blocks.set_state(old, State::Used);
@@ -311,7 +312,6 @@ impl<F: Flash> Store<'_, F> {
                 self.blocks.add_wear(block);
             }
         }
-        let tag = Tag { sequence: base + u64::from(distance), logical, kind, aux };
         Ok(Some((Record { tag, place }, ends)))
     }
 
@@ -344,10 +344,9 @@ impl<F: Flash> Store<'_, F> {
         let logical = tag.logical;
         match tag.kind {
             Kind::Data => {
-                let start = tag.sequence - u64::from(tag.aux).min(tag.sequence);
-                if start != self.transaction_start {
+                if self.transaction_start == IDLE || !is_same_start(tag.transaction_start(), self.transaction_start) {
                     self.pending.clear();
-                    self.transaction_start = start;
+                    self.transaction_start = tag.transaction_start();
                 }
                 match self.pending.find(logical) {
                     Some(index) => self.pending.set_value(index, frame),
@@ -377,8 +376,8 @@ impl<F: Flash> Store<'_, F> {
 
     /// Applies a commit. The journal buffer holds the page when it discards anything.
     fn apply_journal(&mut self, tag: &Tag, page: PageIndex) -> Result<(), Error> {
-        let start = tag.sequence - u64::from(tag.aux).min(tag.sequence);
-        if self.transaction_start != IDLE && start != self.transaction_start {
+        let start = tag.transaction_start();
+        if self.transaction_start != IDLE && !is_same_start(start, self.transaction_start) {
             self.pending.clear();
         }
         self.transaction_start = IDLE;
@@ -395,7 +394,7 @@ impl<F: Flash> Store<'_, F> {
         }
         // A journal page whose program failed may read as complete, and is followed by the same one elsewhere: its transaction is
         // committed already.
-        if self.pending.len() == 0 && start == self.committed_start {
+        if self.pending.len() == 0 && self.committed_start != IDLE && is_same_start(start, self.committed_start) {
             return Ok(());
         }
         self.committed_start = start;
@@ -432,14 +431,4 @@ fn is_behind_failure(gap: u64) -> bool {
 /// applied.
 fn is_copy(kind: Kind) -> bool {
     matches!(kind, Kind::Moved | Kind::MovedPending | Kind::MovedLeaf | Kind::Leaf)
-}
-
-/// The head that programs a kind of record.
-fn head_of(kind: Kind) -> Option<HeadIndex> {
-    match kind {
-        Kind::Super | Kind::Root => None,
-        Kind::Journal | Kind::JournalDiscard | Kind::LeafChanged => Some(HeadIndex::Journal),
-        Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => Some(HeadIndex::Moved),
-        Kind::Data | Kind::DataCommit | Kind::Leaf => Some(HeadIndex::User),
-    }
 }

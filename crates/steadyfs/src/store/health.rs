@@ -125,12 +125,12 @@ impl<F: Flash> Store<'_, F> {
             return None;
         }
         let block = self.watch.weak_active?;
-        [HeadIndex::User, HeadIndex::Moved].into_iter().find(|&head| self.heads[head as usize].block == block)
+        self.heads.of_frames().find(|&head| self.heads.get(head).block == block)
     }
 
     /// Gives up the block of a head in which a page is weak, so that its frames move.
     pub(super) fn release_head(&mut self, head: HeadIndex) {
-        let block = self.heads[head as usize].block;
+        let block = self.heads.get(head).block;
         self.watch.weak_active = None;
         self.give_up_block(head);
         self.weaken(block);

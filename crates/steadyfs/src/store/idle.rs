@@ -7,7 +7,6 @@
 
 use super::blocks::{Choice, State};
 use super::{Call, HeadIndex, Store};
-use crate::config::STOCK;
 use crate::cost::{Budget, Cost};
 use crate::error::Error;
 use crate::media::Flash;
@@ -58,7 +57,7 @@ impl<F: Flash> Store<'_, F> {
             return Some(Step::Move);
         }
         let (erased, listed) = (self.blocks.count(State::Erased), self.blocks.count(State::Listed));
-        let wanted = STOCK + 2 + (frames + frames / 2).div_ceil(layout.frames_per_block);
+        let wanted = layout.stock() + 2 + (frames + frames / 2).div_ceil(layout.frames_per_block);
         let now = wanted.min(layout.listed_blocks);
         if erased < now && listed > 0 {
             return Some(Step::Erase);
@@ -97,10 +96,11 @@ impl<F: Flash> Store<'_, F> {
         let fold = self.fold_cost();
         let erase = Cost { erases: 1, ..Cost::default() };
         let root = self.root_cost();
-        let head = |head| {
-            let waits = self.head_rest(head) == 0 && self.blocks.count(State::Erased) == 0;
+        let block = |waits: bool| {
+            let waits = waits && self.blocks.count(State::Erased) == 0;
             if waits { root.plus(&erase) } else { Cost::default() }
         };
+        let head = |head| block(self.head_rest(head) == 0);
         match step {
             Step::RingBlock | Step::Erase | Step::Clean => erase,
             Step::Release => Cost::default(),
@@ -109,11 +109,13 @@ impl<F: Flash> Store<'_, F> {
                 let own = Cost { programs: 1, erases: self.opening_erases().saturating_sub(1), ..Cost::default() };
                 head(HeadIndex::Journal).plus(&root).plus(&own)
             }
-            Step::Fold => fold.plus(&head(HeadIndex::User)),
+            Step::Fold => fold.plus(&head(HeadIndex::USER)),
             Step::Move => {
                 let full = self.overlay.len() == self.overlay.capacity();
-                let room = if full { fold.plus(&head(HeadIndex::User)) } else { Cost::default() };
-                self.move_cost().plus(&head(HeadIndex::Moved)).plus(&room)
+                let room = if full { fold.plus(&head(HeadIndex::USER)) } else { Cost::default() };
+                let moved = self.moved_heads().any(|head| self.head_rest(head) == 0);
+                let again = Cost { tag_reads: self.layout.extra_moved_heads(), ..Cost::default() };
+                self.move_cost().plus(&block(moved)).plus(&room).plus(&again)
             }
         }
     }

@@ -74,6 +74,8 @@ pub struct Description {
     pub ring_blocks: u32,
     /// Blocks programmed at present with the caller's pages, moved pages and journal pages: each with the next place.
     pub heads: [Option<(BlockIndex, u32)>; 3],
+    /// The same of each further stream.
+    pub streams: [Option<(BlockIndex, u32)>; 3],
 }
 
 impl<F: Flash> Store<'_, F> {
@@ -81,7 +83,7 @@ impl<F: Flash> Store<'_, F> {
     pub fn describe(&self) -> Description {
         let layout = &self.layout;
         let head = |index: HeadIndex| {
-            let head = self.heads[index as usize];
+            let head = self.heads.get(index);
             (head.block != NONE).then_some((head.block, head.next))
         };
         Description {
@@ -97,7 +99,8 @@ impl<F: Flash> Store<'_, F> {
             overlay_entries: self.overlay.len(),
             ring: (self.ring_block(self.ring.complete), self.ring.next),
             ring_blocks: layout.ring_count,
-            heads: [head(HeadIndex::User), head(HeadIndex::Moved), head(HeadIndex::Journal)],
+            heads: [head(HeadIndex::USER), head(HeadIndex::Moved(0)), head(HeadIndex::Journal)],
+            streams: core::array::from_fn(|index| head(HeadIndex::User(index as u8 + 1))),
         }
     }
 

@@ -107,7 +107,7 @@ impl<F: Flash> Store<'_, F> {
     /// The overlay has the entries until a mount finds the record that says that the leaf has them.
     pub(super) fn log_leaf(&mut self, leaf: u32) -> Result<bool, Error> {
         let frame = self.root.get(leaf);
-        let head = self.heads[HeadIndex::Journal as usize];
+        let head = self.heads.get(HeadIndex::Journal);
         let has_place = head.block != NONE && head.next > 0 && self.head_rest(HeadIndex::Journal) >= self.empty_record_places();
         if self.layout.leaf_log_bytes() == 0
             || frame == 0
@@ -189,8 +189,8 @@ impl<F: Flash> Store<'_, F> {
 
     /// Lets the data of a block in which a program failed move.
     fn retire(&mut self, block: u32) {
-        for head in [HeadIndex::User, HeadIndex::Moved] {
-            if self.heads[head as usize].block == block {
+        for head in self.heads.of_frames() {
+            if self.heads.get(head).block == block {
                 self.close(head);
             }
         }

@@ -1,13 +1,15 @@
 //! Logical pages that can be rewritten in place, patched and discarded, with an atomic commit over any of them.
 //!
 //! A logical page lies in a *frame*: `unit_pages` consecutive program pages of one block. Frames are programmed in order by
-//! two heads, one for what the caller writes (and for leaves of the map), one for what reclamation moves. A third head
+//! heads: one for what the caller writes (and for leaves of the map), or one for each stream of it, one for what reclamation moves. Another one
 //! programs journal pages. Every program carries the next sequence number, so that the order of all of them is known.
 //!
 //! | file | idea |
 //! |---|---|
 //! | [`table`] | tables in lent bytes |
 //! | [`blocks`] | state, wear and live frames of each block |
+//! | [`heads`] | the blocks that are being programmed |
+//! | [`streams`] | which head a page goes to |
 //! | [`journal`] | small changes, committed by one page |
 //! | [`chain`] | journal records where the medium programs bytes |
 //! | [`program`] | heads, frames, retries after a failed program |
@@ -36,6 +38,7 @@ pub(crate) mod cache;
 mod chain;
 pub(crate) mod edit;
 mod forward;
+mod heads;
 mod health;
 mod idle;
 mod inspect;
@@ -51,6 +54,7 @@ mod scan;
 #[cfg(feature = "scrub")]
 mod scrub;
 mod settle;
+mod streams;
 mod table;
 mod transaction;
 mod undo;
@@ -66,6 +70,7 @@ use crate::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 use blocks::{Blocks, State};
 use cache::Cache;
 use core::ops::{Deref, DerefMut};
+use heads::{Head, HeadIndex, Heads};
 use health::Watch;
 use journal::Journal;
 use map::Recent;
@@ -80,22 +85,6 @@ const IDLE: u64 = u64::MAX;
 
 /// Index of a frame: `block * frames_per_block + place in block`. Frame 0 holds a superblock and stands for "not mapped".
 type Frame = u32;
-
-/// A place where the next program of its kind goes.
-#[derive(Clone, Copy, Debug)]
-struct Head {
-    block: BlockIndex,
-    /// Next frame (or page, for the journal) in the block.
-    next: u32,
-}
-
-/// Which head.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum HeadIndex {
-    User = 0,
-    Moved = 1,
-    Journal = 2,
-}
 
 /// Which pages are checked against their checksum whenever they are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -206,7 +195,9 @@ pub struct Store<'m, F> {
     /// Its checksum was looked at.
     cached_is_checked: bool,
     verify: Verify,
-    heads: [Head; 3],
+    heads: Heads<'m>,
+    /// The stream of what the call in progress writes.
+    stream: u8,
     ring: Ring,
     watch: Watch,
     /// Sequence of the next program.
@@ -267,6 +258,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let pending = Pairs::new(take(u32::from(config.transaction_pages) * 2 * entry), entry);
         let known_logs = take(layout.known_logs_bytes());
         known_logs.fill(0);
+        let heads = Heads::new(take(Heads::bytes_needed(&layout)));
         // Where records are a chain each has its tag in the page buffer.
         let tag = if layout.programs_bytes() { TAG_BYTES } else { 0 };
         let journal = Journal::new(&mut take(layout.journal_bytes)[tag..], tag > 0, layout.journal_shape());
@@ -287,7 +279,8 @@ impl<'m, F: Flash> Store<'m, F> {
             cached: NONE,
             cached_is_checked: true,
             verify: Verify::Always,
-            heads: [Head { block: NONE, next: 0 }; 3],
+            heads,
+            stream: 0,
             ring: Ring { superblock_copy: NONE, mark: NONE, ..Ring::default() },
             watch: Watch::default(),
             sequence: 1,

@@ -3,7 +3,7 @@
 use super::blocks::{Choice, State};
 use super::edit::Edit;
 use super::scan::{TRIES, UNSTEADY_TRIES};
-use super::{Frame, HeadIndex, IDLE, NONE, Store};
+use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
 use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
 
@@ -119,7 +119,7 @@ impl<F: Flash> Store<'_, F> {
     /// # Power loss
     /// The frame counts as written only when its last page is.
     pub(super) fn program_frame(&mut self, kind: Kind, logical: u32, source: &Source<'_>) -> Result<Frame, Error> {
-        let head = if Kinds::MOVED.has(kind) { HeadIndex::Moved } else { HeadIndex::User };
+        let head = self.head_for(source);
         let mut again = false;
         loop {
             self.ready_head(head)?;
@@ -150,6 +150,7 @@ impl<F: Flash> Store<'_, F> {
             Source::Copy { from, .. } => from,
             _ => 0,
         };
+        let aux = Tag::aux_of(head.stream(), aux);
         (frame, Tag { sequence, logical, kind, aux })
     }
 
@@ -308,7 +309,7 @@ impl<F: Flash> Store<'_, F> {
             let start = if self.transaction_start == IDLE { sequence } else { self.transaction_start };
             debug_assert_eq!(self.owed_pages(), 0);
             let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };
-            let tag = Tag { sequence, logical: self.pending.len(), kind, aux: (sequence - start) as u32 };
+            let tag = Tag { sequence, logical: self.pending.len(), kind, aux: Tag::aux_of(0, (sequence - start) as u32) };
             let is_chain = self.layout.programs_bytes();
             match if is_chain { self.program_chain_record(place, &tag) } else { self.program_journal_page(place, &tag) } {
                 Ok(()) => {
@@ -361,7 +362,7 @@ impl<F: Flash> Store<'_, F> {
         };
         self.call.perhaps |= commits && may_be_there;
         if error == Error::MediaFailing {
-            let block = core::mem::replace(&mut self.heads[head as usize].block, NONE);
+            let block = self.heads.replace(head, Head::IDLE).block;
             self.blocks.set_state(block, State::Retiring);
             self.settle_empty(block);
         } else {
@@ -388,8 +389,9 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn ready_head(&mut self, head: HeadIndex) -> Result<(), Error> {
         if self.head_rest(head) == 0 {
             self.close(head);
+            self.close_full_streams();
             // Data that moves is data that rests: it goes to the blocks that have had most.
-            self.open_head(head, head == HeadIndex::Moved)?;
+            self.open_head(head, matches!(head, HeadIndex::Moved(_)))?;
         }
         Ok(())
     }
@@ -397,17 +399,16 @@ impl<F: Flash> Store<'_, F> {
     /// Gives a head a block: the least worn that is erased, or the most worn.
     pub(super) fn open_head(&mut self, head: HeadIndex, worn: bool) -> Result<(), Error> {
         let block = self.take_block(worn)?;
-        self.heads[head as usize] = super::Head { block, next: 0 };
+        self.heads.replace(head, Head { block, next: 0 });
         Ok(())
     }
 
     /// Takes the next frame (or places for a journal record) of a head that has [room](Self::ready_head).
     pub(super) fn take_places(&mut self, head: HeadIndex, places: u32) -> u32 {
         let capacity = self.head_capacity(head);
-        let head = &mut self.heads[head as usize];
-        let place = head.block * capacity + head.next;
-        head.next += places;
-        place
+        let Head { block, next } = self.heads.get(head);
+        self.heads.replace(head, Head { block, next: next + places });
+        block * capacity + next
     }
 
     /// Frames (or places of journal records) in a block.
@@ -420,7 +421,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Gives the block of a head up.
     pub(super) fn close(&mut self, head: HeadIndex) {
-        let block = core::mem::replace(&mut self.heads[head as usize].block, NONE);
+        let block = self.heads.replace(head, Head::IDLE).block;
         if block != NONE {
             self.blocks.set_state(block, State::Used);
             self.settle_empty(block);

@@ -18,7 +18,6 @@ use super::blocks::{Choice, State, UNUSED};
 use super::plan::{Plan, Promise, Standing, Want};
 use super::program::Source;
 use super::{Call, Frame, HeadIndex, NONE, Store};
-use crate::config::STOCK;
 use crate::error::Error;
 use crate::features::{SCRUB, WEAR_LEVELLING};
 use crate::media::{BlockIndex, Flash, Kind, Kinds, TAG_BYTES, Tag};
@@ -184,7 +183,8 @@ impl<F: Flash> Store<'_, F> {
             + self.blocks.count(State::Free)
             + self.blocks.count(State::Clean)
             + self.blocks.count(State::Dead);
-        self.head_rest(HeadIndex::User) + self.head_rest(HeadIndex::Moved) + blocks * self.layout.frames_per_block
+        let begun: u32 = self.heads.of_frames().map(|head| self.head_rest(head)).sum();
+        begun + blocks * self.layout.frames_per_block
     }
 
     /// Frames that the caller may write before the reserve is touched, when `live` frames must be moved meanwhile.
@@ -316,15 +316,15 @@ impl<F: Flash> Store<'_, F> {
         // Into a block that lags as much, it would have to go on at once.
         let has_worn = (0..self.blocks.block_count()).any(|block| self.blocks.state(block) == State::Erased && !lags(block));
         let head_lags = |head: HeadIndex| {
-            let block = self.heads[head as usize].block;
+            let block = self.heads.get(head).block;
             block != NONE && lags(block) && has_worn
         };
         if let Some(head) = self.weak_head() {
             self.release_head(head);
             return Ok(Chosen::None);
         }
-        if head_lags(HeadIndex::Moved) {
-            self.give_up_block(HeadIndex::Moved);
+        if let Some(head) = self.heads.of_frames().find(|&head| head != HeadIndex::USER && head_lags(head)) {
+            self.give_up_block(head);
             return Ok(Chosen::None);
         }
         if head_lags(HeadIndex::Journal) && !self.is_open() && self.blocks.count(State::Erased) > 1 {
@@ -391,9 +391,16 @@ impl<F: Flash> Store<'_, F> {
 
     /// Moves a live frame for which the overlay has room.
     pub(super) fn move_known_frame(&mut self, frame: Frame) -> Result<(), Error> {
-        self.ready_head(HeadIndex::Moved)?;
+        if !self.layout.config.moved_apart {
+            self.ready_head(HeadIndex::Moved(0))?;
+        }
         let mut bytes = [0; TAG_BYTES];
-        let tag = if self.read_tag_anyhow(self.frame_page(frame), &mut bytes)? { Tag::parse(&bytes) } else { None };
+        let mut is_read = self.read_tag_anyhow(self.frame_page(frame), &mut bytes)?;
+        if is_read && self.head_rest(self.moved_head(&bytes)) == 0 {
+            self.ready_head(self.moved_head(&bytes))?;
+            is_read = self.read_tag_anyhow(self.frame_page(frame), &mut bytes)?;
+        }
+        let tag = if is_read { Tag::parse(&bytes) } else { None };
         let movable = |tag: &Tag| self.names_something(tag) && (Kinds::LEAF.has(tag.kind) || Kinds::DATA.has(tag.kind));
         let Some(Tag { kind, logical, .. }) = tag.filter(movable) else {
             // Nobody can tell any more whose frame this is. Its block is never used again, so that no other data takes its place.
@@ -449,10 +456,10 @@ impl<F: Flash> Store<'_, F> {
         let stock = self.blocks.count(State::Erased);
         let since = self.pace.calls_since_erase;
         let spaced = since >= ERASE_GAP;
-        let lacks_stock = stock < STOCK && self.blocks.count(State::Listed) > 0;
+        let lacks_stock = stock < self.layout.stock() && self.blocks.count(State::Listed) > 0;
         // Blocks that the heads may take in the next call; most calls leave the last one.
         let fpb = self.layout.frames_per_block;
-        let least = 1 + (moves + 3 * fpb / 4) / fpb;
+        let least = 1 + (moves + 3 * fpb / 4) / fpb + u32::from(self.layout.extra_heads() > 0);
         // A root must not find its next block unprepared, or its call would erase twice. After a mount the first one is far away.
         let is_last = self.roots_left() < 2;
         let ring_is_urgent =
@@ -466,11 +473,11 @@ impl<F: Flash> Store<'_, F> {
         if ring_is_urgent {
             return (Want::May, Erasure::Ring);
         }
-        if lacks_stock && (stock <= STOCK / 2 || spaced) {
+        if lacks_stock && (stock <= self.layout.stock() / 2 || spaced) {
             return (Want::May, Erasure::Listed);
         }
         // Not before half of the current one is written: idle time may come first.
-        let is_calm = self.needs_ring_block() && self.ring_block_is_used(2) && stock > STOCK / 2 && spaced;
+        let is_calm = self.needs_ring_block() && self.ring_block_is_used(2) && stock > self.layout.stock() / 2 && spaced;
         (if is_calm { Want::May } else { Want::No }, Erasure::Ring)
     }
 
@@ -494,7 +501,7 @@ impl<F: Flash> Store<'_, F> {
         let due = u32::from(self.layout.config.checkpoint_programs);
         let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
         let more = self.blocks.count(State::Free) + self.blocks.count(State::Clean) + self.blocks.count(State::Dead);
-        let lacks_blocks = allocatable < STOCK && more > 0;
+        let lacks_blocks = allocatable < self.layout.stock() && more > 0;
         match self.programs_since_root {
             programs if programs >= due + ROOT_SLACK || (lacks_blocks && allocatable <= 1) => Want::Must,
             programs if programs >= due || lacks_blocks => Want::May,

@@ -18,7 +18,7 @@
 
 use super::blocks::{Choice, State, UNUSED};
 use super::program::was_read;
-use super::{Head, IDLE, NONE, Store};
+use super::{Head, HeadIndex, IDLE, NONE, Store};
 use crate::config::RING_MIN;
 use crate::error::Error;
 use crate::format::root::{BYTES, Header};
@@ -28,6 +28,8 @@ use core::num::NonZeroU32;
 
 /// Sequences that a root may say: a tag has 36 bits, and what a mount and its session add must fit as well.
 pub(super) const SEQUENCE_MAX: u64 = (1 << 36) - (1 << 24);
+/// The heads that every volume has, whose places are in the header of a root.
+const HEADER_HEADS: [HeadIndex; 3] = [HeadIndex::USER, HeadIndex::Moved(0), HeadIndex::Journal];
 /// Numbers of roots are below this.
 pub(super) const NUMBER_MAX: u32 = 1 << 31;
 
@@ -303,7 +305,7 @@ impl<F: Flash> Store<'_, F> {
             sequence: self.sequence,
             transaction_start: self.transaction_start,
             journal_at: self.journal_at,
-            heads: self.heads.map(|head| (head.block, head.next)),
+            heads: HEADER_HEADS.map(|head| self.heads.get(head)).map(|head| (head.block, head.next)),
             credit: self.pace.credit as u16,
             wear_base: self.blocks.wear_base,
             follows: self.ring.follows,
@@ -315,9 +317,17 @@ impl<F: Flash> Store<'_, F> {
         let at = (index * self.layout.geometry.page_bytes) as usize;
         let [wear, state] = self.blocks.tables_mut();
         let mut start = 0;
-        for part in
-            [header, self.root.bytes_mut(), wear, state, self.known_logs, self.overlay.bytes_mut(), self.pending.bytes_mut()]
-        {
+        let parts = [
+            header,
+            self.root.bytes_mut(),
+            wear,
+            state,
+            self.known_logs,
+            self.heads.streams_mut(),
+            self.overlay.bytes_mut(),
+            self.pending.bytes_mut(),
+        ];
+        for part in parts {
             let (from, to) = (start.max(at), (start + part.len()).min(at + self.page.len()));
             if from < to {
                 let (part, page) = (&mut part[from - start..to - start], &mut self.page[from - at..to - at]);
@@ -341,6 +351,7 @@ impl<F: Flash> Store<'_, F> {
             && (0..self.root.len()).all(|leaf| self.root.get(leaf) < frames)
             && (header.journal_at == NONE || header.journal_at < places)
             && header.heads.iter().all(|&(block, _)| block == NONE || block < geometry.block_count)
+            && self.heads.of_streams().all(|head| matches!(self.heads.get(head).block, block if block == NONE || block < geometry.block_count))
             && header.sequence < SEQUENCE_MAX
             && header.wear_base < 1 << 31
             && (header.transaction_start == IDLE || header.transaction_start < header.sequence);
@@ -348,7 +359,9 @@ impl<F: Flash> Store<'_, F> {
             self.sequence = header.sequence;
             self.transaction_start = header.transaction_start;
             self.journal_at = header.journal_at;
-            self.heads = header.heads.map(|(block, next)| Head { block, next });
+            for (head, (block, next)) in HEADER_HEADS.into_iter().zip(header.heads) {
+                self.heads.replace(head, Head { block, next });
+            }
             self.unmarked = header.unmarked;
             self.blocks.wear_base = header.wear_base;
             self.worn_out = header.worn_out;

@@ -7,12 +7,12 @@
 use super::blocks::State;
 use super::forward::{Last, Record};
 use super::scan::UNSTEADY_TRIES;
-use super::{Frame, HeadIndex, IDLE, NONE, Store};
+use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
 use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Kind, Kinds, Tag};
 
-/// Frames that a restart after a write costs: one skipped in each head, one copied and its move, one of pacing. They are taken from
+/// Frames that a restart after a write costs: one skipped in each head (one more for each that only streams have), one copied and its move, one of pacing. They are taken from
 /// the reserve and given back a few per victim.
 const RESTART_FRAMES: u32 = 5;
 /// Distance by which the sequence jumps at a mount: the first page of a listed block, which a cut made unsteady, may read as a record later.
@@ -56,7 +56,7 @@ impl<F: Flash> Store<'_, F> {
         self.sequence += JUMP;
         self.skip_places(last.record.is_some());
         if last.record.is_some() {
-            self.pace.credit = self.pace.credit.saturating_sub(RESTART_FRAMES);
+            self.pace.credit = self.pace.credit.saturating_sub(RESTART_FRAMES + self.layout.extra_heads());
         }
         (self.unmarked, self.transaction_start) = (true, IDLE);
         loop {
@@ -194,9 +194,10 @@ impl<F: Flash> Store<'_, F> {
             self.close(HeadIndex::Journal);
         }
         let used = used || !self.unmarked;
-        for (index, head) in self.heads.iter_mut().enumerate() {
-            if used || index == HeadIndex::Journal as usize {
-                head.next += 1;
+        for head in self.heads.all() {
+            let at = self.heads.get(head);
+            if at.block != NONE && (used || head == HeadIndex::Journal) {
+                self.heads.replace(head, Head { next: at.next + 1, ..at });
             }
         }
     }
@@ -208,8 +209,10 @@ impl<F: Flash> Store<'_, F> {
             // A mount is short where erases last so long that it waits for nothing else: the first call may erase once more, and its bound says so.
             return Ok(());
         }
-        let heads = [HeadIndex::User, HeadIndex::Journal];
-        let scarce = heads.iter().filter(|&&head| self.head_rest(head) <= SCARCE).count() as u32;
+        let is_scarce = |&head: &HeadIndex| self.head_rest(head) <= SCARCE;
+        // A call writes to one stream beside what is of none.
+        let scarce = [HeadIndex::USER, HeadIndex::Journal].iter().filter(|head| is_scarce(head)).count() as u32
+            + u32::from(self.heads.of_streams().any(|head| is_scarce(&head)));
         let needed = scarce.saturating_sub(1).max(16 / self.layout.frames_per_block);
         while self.blocks.count(State::Erased) < needed && self.blocks.count(State::Listed) > 0 {
             self.erase_listed()?;

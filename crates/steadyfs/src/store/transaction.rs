@@ -569,7 +569,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Frames left in the block of a head.
     pub(super) fn head_rest(&self, head: HeadIndex) -> u32 {
-        let current = self.heads[head as usize];
+        let current = self.heads.get(head);
         if current.block == NONE { 0 } else { self.head_capacity(head).saturating_sub(current.next) }
     }
 }

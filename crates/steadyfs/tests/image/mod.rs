@@ -23,6 +23,8 @@ pub const CONFIG: Config = Config {
     files_max: 64,
     failures: 1,
     name_bytes_max: 200,
+    streams: 1,
+    moved_apart: false,
 };
 /// A file page behind those that the first page of entries of an index maps.
 const FAR_PAGE: usize = 200;

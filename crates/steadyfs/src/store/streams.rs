@@ -1,0 +1,75 @@
+//! Streams: data that dies together lies together.
+//!
+//! Pages of different streams go to blocks of their own, so that a block whose stream is written over becomes empty by itself, and nothing of it has to
+//! be moved. A stream is a head, and costs nothing but the block that it has begun: what is left of that counts as free, and the reserve has a block
+//! more for each.
+//!
+//! Where little space is left a victim holds more live frames for each head that has begun a block, so streams *join*: pages go to whichever head has
+//! room, and no other one begins a block. That loses no frame, and parting again loses none.
+
+use super::heads::{Head, HeadIndex};
+use super::program::Source;
+use super::{NONE, Store};
+use crate::media::{Flash, TAG_BYTES, Tag};
+
+/// Streams join when fewer blocks than this for each head hold no data.
+const SPARE_BLOCKS: u32 = 3;
+
+impl<F: Flash> Store<'_, F> {
+    /// Chooses the stream of what is written until the next choice; one that the volume does not have is the last one that it has.
+    pub fn set_stream(&mut self, stream: u8) {
+        self.stream = stream.min(self.layout.config.streams - 1);
+    }
+
+    /// The head that programs a frame.
+    pub(super) fn head_for(&self, source: &Source<'_>) -> HeadIndex {
+        match *source {
+            Source::Copy { loaded, .. } => self.moved_head(loaded),
+            Source::Leaf => HeadIndex::USER,
+            Source::Whole(_) | Source::Merged { .. } => self.user_head(self.stream),
+            Source::Cached { slot } => self.user_head(self.cache.stream(slot)),
+            // Written because the journal buffer needs the room: nobody knows whose it was.
+            Source::Earlier { .. } | Source::Edited { .. } => self.user_head(0),
+        }
+    }
+
+    /// The head for a page of a stream.
+    fn user_head(&self, stream: u8) -> HeadIndex {
+        let has_room = |&head: &HeadIndex| matches!(head, HeadIndex::User(_)) && self.head_rest(head) > 0;
+        if self.layout.config.streams > 1 && self.streams_join() {
+            return self.heads.of_streams().find(has_room).unwrap_or(HeadIndex::USER);
+        }
+        HeadIndex::User(stream)
+    }
+
+    /// The heads of frames that move.
+    pub(super) fn moved_heads(&self) -> impl Iterator<Item = HeadIndex> + use<F> {
+        (0..=self.layout.extra_moved_heads()).map(|stream| HeadIndex::Moved(stream as u8))
+    }
+
+    /// The head for a frame with this tag that moves.
+    pub(super) fn moved_head(&self, tag: &[u8; TAG_BYTES]) -> HeadIndex {
+        let stream = match Tag::parse(tag) {
+            Some(tag) if self.layout.config.moved_apart && !self.streams_join() => tag.stream(),
+            _ => 0,
+        };
+        HeadIndex::Moved(stream.min(self.layout.config.streams - 1))
+    }
+
+    /// Whether so little space is left that streams share a block.
+    fn streams_join(&self) -> bool {
+        let room = self.layout.data_blocks * self.layout.frames_per_block;
+        let spare = room.saturating_sub(self.blocks.live_total()) / self.layout.frames_per_block;
+        spare < SPARE_BLOCKS * (2 + self.layout.extra_heads())
+    }
+
+    /// Gives up the blocks of streams that are full: they may not be written again for long.
+    pub(super) fn close_full_streams(&mut self) {
+        for head in self.heads.of_streams() {
+            let Head { block, .. } = self.heads.get(head);
+            if block != NONE && self.head_rest(head) == 0 {
+                self.close(head);
+            }
+        }
+    }
+}
