@@ -313,7 +313,7 @@ impl User {
             create: !is(4),
             create_new: is(5),
             durable: is(6),
-            stream: flags & 3,
+            stream: flags,
         };
         let file = if is(7) {
             let inode = *choices.of(&self.found.inodes);

@@ -176,7 +176,7 @@ pub(crate) const SPARE_INODES: u32 = 16;
 /// Files that may be open at once in a buffer of [`Config::memory_bytes`].
 const OPEN_FILES: usize = 8;
 /// Most streams of a volume: a tag has two bits for them.
-const STREAMS_MAX: u8 = 4;
+pub(crate) const STREAMS_MAX: u8 = 4;
 /// Erased blocks that reclamation keeps in stock.
 const STOCK: u32 = 4;
 
@@ -324,9 +324,8 @@ impl Layout {
         let extra = config.extra_heads();
         // What is left of the block of each other stream may be of no use to a call.
         let reserve_frames = (fpb - 1) + fpb * (4 + config.failures as u32 + extra) + full_logs;
-        // Each head may begin a block, and the stock has one for each.
-        let listed_blocks = ceil_div(config.checkpoint_programs as u32, pages) + 4 + STOCK + 2 * extra + config.failures as u32;
-        if listed_blocks + extra > LISTED_MAX as u32 {
+        let listed_blocks = ceil_div(config.checkpoint_programs as u32, pages) + 4 + STOCK + config.failures as u32;
+        if listed_blocks > LISTED_MAX as u32 {
             return Err(ConfigError::CheckpointTooRare);
         }
         let fixed = config.bad_blocks_max as u32 + 2 + ring_count + 3 + extra + ceil_div(reserve_frames, fpb) + 3;
@@ -363,7 +362,8 @@ impl Layout {
             overlay_soft,
             fold_frees,
             leaf_changes,
-            listed_blocks,
+            // Each head may begin a block, and the stock has one for each stream. With fewer the next root comes sooner.
+            listed_blocks: clamp(listed_blocks + extra + config.streams as u32 - 1, 0, LISTED_MAX as u32 - extra),
             data_blocks,
             data_blocks_max: data_blocks,
             victim_max: worst,
@@ -434,7 +434,7 @@ impl Layout {
 
     /// Erased blocks that reclamation keeps in stock.
     pub(crate) const fn stock(&self) -> u32 {
-        STOCK + self.extra_heads()
+        STOCK + self.config.streams as u32 - 1
     }
 
     /// Whether the medium programs bytes, which a build without the feature `nor` knows not to be so.

@@ -158,7 +158,7 @@ pub enum ConfigError {
     TooManyLogicalPages,
     /// A block must hold a root with its copies, three logical pages and a journal page: fewer `overlay_entries`, or larger blocks.
     BlockTooSmall,
-    /// `checkpoint_programs` must not be more than 10 blocks of pages; fewer with more than one stream.
+    /// `checkpoint_programs` must not be more than 10 blocks of pages.
     CheckpointTooRare,
     /// Too few blocks: `bad_blocks_max`, ring and reserve leave no room for data.
     TooFewBlocks,
@@ -187,7 +187,7 @@ impl fmt::Display for ConfigError {
             Self::BlockTooSmall => {
                 "a block must hold a root with its copies, three logical pages and a journal page: fewer overlay_entries, or larger blocks"
             }
-            Self::CheckpointTooRare => "checkpoint_programs must not be more than 10 blocks of pages; fewer with more than one stream",
+            Self::CheckpointTooRare => "checkpoint_programs must not be more than 10 blocks of pages",
             Self::TooFewBlocks => "too few blocks: bad_blocks_max, ring and reserve leave no room for data",
             Self::NoGain => "a reclaimed block would not gain a frame: more overlay_entries or larger blocks",
         })

@@ -8,7 +8,7 @@ mod fail_once;
 
 use common::{Chip, Rng, SHAPES, Shape, for_seeds};
 use fail_once::{FailOnce, Way};
-use steadyfs::disk::{Disk, DiskCall, SECTOR_BYTES};
+use steadyfs::disk::{Disk, DiskCall, SECTOR_BYTES, WriteOptions};
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Bound, Budget, Config, ConfigError, Cost, Error, FileSystem, MountError, OpenOptions};
 use steadyfs_sim::fault::Operation;
@@ -16,10 +16,17 @@ use steadyfs_sim::{Counters, FailOps, PowerCut, Trace};
 
 const SECTOR: usize = SECTOR_BYTES as usize;
 
+/// Some have streams, with moved pages apart or not.
 fn config(shape: &Shape) -> Config {
     let config = shape.config();
     let unit_pages = if shape.page_bytes < SECTOR_BYTES { 2 } else { config.unit_pages };
-    Config { files_max: 0, unit_pages, ..config }
+    let (streams, moved_apart) = match shape.name {
+        "nand-32x512-copy" => (4, false),
+        "nand-64x256" => (2, true),
+        "nor-256" => (3, true),
+        _ => (1, false),
+    };
+    Config { files_max: 0, unit_pages, streams, moved_apart, ..config }
 }
 
 /// An empty disk, and memory for it.
@@ -123,11 +130,11 @@ fn step<F: Watched>(disk: &mut Disk<'_, F>, oracle: &mut Oracle, rng: &mut Rng, 
             let mut at = sector;
             for piece in pieces(&data, sector, per_page) {
                 let (bytes, state) = (piece.len() as u32, vec![oracle.changed(at, piece)]);
+                let stream = (at * 4 / sectors) as u8;
+                let call = if durable { DiskCall::WriteDurable(bytes) } else { DiskCall::Write(bytes) };
+                bounded(disk, oracle, call, state, |disk| disk.write_with(at, piece, WriteOptions { durable, stream }))?;
                 if durable {
-                    bounded(disk, oracle, DiskCall::WriteDurable(bytes), state, |disk| disk.write_durable(at, piece))?;
                     oracle.flushed();
-                } else {
-                    bounded(disk, oracle, DiskCall::Write(bytes), state, |disk| disk.write(at, piece))?;
                 }
                 at += bytes / SECTOR_BYTES;
             }

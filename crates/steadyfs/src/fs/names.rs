@@ -5,6 +5,7 @@ use super::inode::{Header, InodeKind, MODIFIED_AT, NAME_BYTES_MAX, PARENT_AT, RO
 use super::path::{Place, Target};
 use super::transaction::CommitOn;
 use super::{Call, Change, FileSystem, InodeNumber};
+use crate::config::STREAMS_MAX;
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -77,7 +78,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let kind = if what == Kind::Directory { InodeKind::Directory } else { InodeKind::File };
         let mut header = Header::new(kind, self.store.sequence() << 8 | self.stamp & 0xFF);
         (header.parent, header.modified_ns, header.is_link) = (directory, self.now_ns, what == Kind::Symlink);
-        header.stream = stream;
+        header.stream = stream.min(STREAMS_MAX - 1);
         self.write_inode(inode, &mut header, name.as_bytes())?;
         self.enter(directory)?;
         self.insert_record(name, inode, slot, what == Kind::Directory)?;

@@ -1,0 +1,154 @@
+//! Streams: three jobs, each with an area of its own that it writes again and again, so that what is written last by one of them dies long before what
+//! another one wrote. Reclamation moves less where each has its blocks.
+
+use steadyfs::disk::{Disk, DiskCall, SECTOR_BYTES, WriteOptions};
+use steadyfs::media::Geometry;
+use steadyfs::{Access, Bound, Config, ConfigError, Cost, FileSystem, OpenOptions};
+use steadyfs_sim::{Counters, Metered, Nand, NandTiming};
+
+/// As many blocks as a small eMMC has superblocks.
+const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 256, programs_bytes: false };
+
+/// The share of each job in the pages, in 812 parts.
+const SHARES: [u32; 3] = [20, 110, 682];
+
+fn config(streams: u8, moved_apart: bool) -> Config {
+    Config { streams, moved_apart, ..Config::for_disk(&GEOMETRY) }
+}
+
+/// A disk of which the first pages hold something.
+struct Run<'m> {
+    disk: Disk<'m, Nand>,
+    /// Where the area of each job begins, and where the last one ends.
+    areas: [u32; 4],
+    cursors: [u32; 3],
+    seed: u64,
+}
+
+impl<'m> Run<'m> {
+    fn new(config: &Config, memory: &'m mut Vec<u8>, percent: u32) -> Self {
+        *memory = vec![0; config.memory_bytes(&GEOMETRY)];
+        let chip = Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1);
+        let chip = Disk::format(chip, config, memory).expect("a sound chip");
+        let disk = Disk::mount(chip, Access::ReadWrite, memory).expect("what was formatted");
+        let pages = disk.sectors() / disk.page_sectors() / 100 * percent;
+        let areas = [0, pages * SHARES[0] / 812, pages * (SHARES[0] + SHARES[1]) / 812, pages];
+        let mut run = Self { disk, areas, cursors: [0; 3], seed: 7 };
+        (0..pages).for_each(|page| run.write(page));
+        run
+    }
+
+    fn job_of(&self, page: u32) -> usize {
+        (1..3).filter(|&job| page >= self.areas[job]).count()
+    }
+
+    fn below(&mut self, most: u32) -> u32 {
+        self.seed = self.seed.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+        ((self.seed >> 33) % u64::from(most)) as u32
+    }
+
+    /// Writes a page within the call's bound.
+    fn write(&mut self, page: u32) {
+        let options = WriteOptions { durable: true, stream: self.job_of(page) as u8 };
+        let data = vec![page as u8; (self.disk.page_sectors() * SECTOR_BYTES) as usize];
+        let bound: Bound = self.disk.bound(DiskCall::WriteDurable(data.len() as u32));
+        let before = self.disk.flash().counters();
+        self.disk.write_with(page * self.disk.page_sectors(), &data, options).expect("a sound chip");
+        let spent = self.disk.flash().counters().since(&before);
+        let cost = Cost {
+            reads: spent.reads as u32,
+            tag_reads: spent.tag_reads as u32,
+            programs: spent.programs as u32,
+            copies: spent.copies as u32,
+            erases: spent.erases as u32,
+        };
+        assert!(bound.holds(&cost), "{cost:?} within {bound:?}, {:?}", self.disk.config());
+    }
+
+    /// Lets each job write the next page of its area, or any of it, so many times in all; frames moved for each.
+    fn moved_per_write(&mut self, writes: u32, in_order: bool) -> f64 {
+        let before: Counters = self.disk.flash().counters();
+        for _ in 0..writes {
+            let job = self.below(3) as usize;
+            let size = self.areas[job + 1] - self.areas[job];
+            let at = if in_order { (self.cursors[job] + 1) % size } else { self.below(size) };
+            self.cursors[job] = at;
+            self.write(self.areas[job] + at);
+        }
+        let moved = self.disk.flash().counters().since(&before).copies / u64::from(self.disk.config().unit_pages);
+        moved as f64 / f64::from(writes)
+    }
+}
+
+/// Frames moved for each page written, once the disk has been written over several times.
+fn moved(config: &Config, percent: u32, in_order: bool) -> f64 {
+    let mut memory = Vec::new();
+    let mut run = Run::new(config, &mut memory, percent);
+    let pages = run.areas[3];
+    run.moved_per_write(8 * pages, in_order);
+    run.moved_per_write(3 * pages, in_order)
+}
+
+#[test]
+fn numbers() {
+    for percent in [80, 90, 97, 100] {
+        for order in [true, false] {
+            let all: Vec<_> = [(1, false), (3, false), (3, true), (4, true)].iter().map(|&(n, apart)| moved(&config(n, apart), percent, order)).collect();
+            println!("{percent} {order} {all:.3?}");
+        }
+    }
+}
+
+#[test]
+fn jobs_in_order_move_nothing_where_each_has_a_stream() {
+    let (one, given) = (moved(&config(1, false), 80, true), moved(&config(3, false), 80, true));
+    assert!(one > 0.5, "one stream moves {one:.3} frames a page, so there is something to be won");
+    assert!(given <= 0.02, "three streams move {given:.3}, one {one:.3}");
+}
+
+#[test]
+fn jobs_at_random_move_less_where_moved_pages_keep_apart() {
+    let (one, apart) = (moved(&config(1, false), 80, false), moved(&config(3, true), 80, false));
+    assert!(1.0 + apart <= 0.9 * (1.0 + one), "amplification {:.2} with streams kept apart, {:.2} with one", 1.0 + apart, 1.0 + one);
+}
+
+#[test]
+fn a_full_disk_with_streams_writes_as_one_without() {
+    let (one, joined) = (moved(&config(1, false), 100, false), moved(&config(4, false), 100, false));
+    assert!(joined <= 1.1 * one, "four streams that join move {joined:.3} frames a page, one {one:.3}");
+}
+
+#[test]
+fn a_file_keeps_the_stream_that_it_was_created_with() {
+    let config = Config { files_max: 40, ..config(3, false) };
+    let mut memory = vec![0; config.memory_bytes(&GEOMETRY)];
+    let chip = Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1);
+    let chip = FileSystem::format(chip, &config, &mut memory).expect("a sound chip");
+    let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("what was formatted");
+    let page = vec![1; fs.describe().geometry.page_bytes as usize * usize::from(config.unit_pages)];
+    let streams = |fs: &FileSystem<'_, Nand>| fs.describe().streams.map(|head| head.map(|(_, next)| next));
+
+    let file = fs.open("log", OpenOptions { stream: 1, ..OpenOptions::CREATE }).expect("room");
+    fs.close(file).expect("a sound chip");
+    assert_eq!(streams(&fs), [None; 3]);
+    let mut file = fs.open("log", OpenOptions::WRITE).expect("it is there");
+    fs.write(&mut file, 0, &page).expect("room");
+    assert_eq!(streams(&fs), [Some(1), None, None], "the page of the file begins a block of stream 1");
+    fs.close(file).expect("a sound chip");
+
+    // A stream that the volume does not have is its last one.
+    let mut file = fs.open("media", OpenOptions { stream: 200, ..OpenOptions::CREATE }).expect("room");
+    fs.write(&mut file, 0, &page).expect("room");
+    assert_eq!(streams(&fs), [Some(1), Some(1), None]);
+    fs.close(file).expect("a sound chip");
+}
+
+#[test]
+fn settings_with_streams_are_checked_and_cost_little_ram() {
+    let bytes = |streams, moved_apart| config(streams, moved_apart).memory_bytes(&GEOMETRY);
+    assert_eq!(bytes(4, true), bytes(4, false));
+    assert!(bytes(4, false) - bytes(1, false) <= 108, "{} bytes for three streams", bytes(4, false) - bytes(1, false));
+    for streams in [0, 5] {
+        assert_eq!(config(streams, false).check(&GEOMETRY), Err(ConfigError::Streams));
+    }
+}
