@@ -26,6 +26,8 @@ use crate::media::{BlockIndex, Flash, Kind, Kinds, TAG_BYTES, Tag};
 const ERASE_GAP: u32 = 12;
 /// Calls after an erase in which no leaf is folded and no root written where there is a choice.
 const SIDE_GAP: u32 = 3;
+/// Room of the overlay above which folds wait for nothing, at least: where blocks are small, several calls in a row may erase, and fold nothing.
+const HARD_ROOM: u32 = 16;
 /// Programs by which a root may be late.
 pub(super) const ROOT_SLACK: u32 = 24;
 
@@ -516,6 +518,6 @@ impl<F: Flash> Store<'_, F> {
 
     /// Entries above which folds wait for nothing.
     fn overlay_hard(&self) -> u32 {
-        self.overlay.capacity() - (self.layout.frames_per_block + 2).min(self.overlay.capacity() / 8)
+        self.overlay.capacity() - (self.layout.frames_per_block + 2).min(self.overlay.capacity() / 8).max(HARD_ROOM)
     }
 }
