@@ -182,8 +182,9 @@ impl Standing {
             return Plan { erases, moves, folds, root: false };
         }
         let moves = self.moves(promise, most);
-        // Calls that move more than others leave the rest to those, and so do the last ones of a victim, whose moves no later call could make.
-        let is_last = self.live > 0 && self.afford <= LAST * self.written;
+        // Calls that move more than others leave the rest to those, and so do the last ones of a victim, whose moves no later call could make; where
+        // blocks are small all calls are among the last.
+        let is_last = self.live > 0 && self.afford <= LAST * self.written && promise.frames_per_block > 4 * LAST;
         let waits = self.rests || is_last || moves > promise.per_erase + 1;
         let root = match self.root {
             Want::Must => true,
