@@ -62,7 +62,7 @@ impl<'m> Run<'m> {
             copies: spent.copies as u32,
             erases: spent.erases as u32,
         };
-        assert!(bound.holds(&cost), "{cost:?} within {bound:?}, {:?}", self.disk.config());
+        assert!(bound.holds(&cost), "{cost:?} within {bound:?}");
     }
 
     /// Lets each job write the next page of its area, or any of it, so many times in all; frames moved for each.
@@ -90,32 +90,28 @@ fn moved(config: &Config, percent: u32, in_order: bool) -> f64 {
 }
 
 #[test]
-fn numbers() {
-    for percent in [80, 90, 97, 100] {
-        for order in [true, false] {
-            let all: Vec<_> = [(1, false), (3, false), (3, true), (4, true)].iter().map(|&(n, apart)| moved(&config(n, apart), percent, order)).collect();
-            println!("{percent} {order} {all:.3?}");
-        }
+fn jobs_in_order_move_nothing_where_each_has_a_stream() {
+    for (percent, least) in [(80, 0.3), (97, 0.6)] {
+        let (one, given) = (moved(&config(1, false), percent, true), moved(&config(3, false), percent, true));
+        assert!(one > least, "at {percent} % one stream moves {one:.3} frames a page, so there is something to be won");
+        assert!(given <= 0.02, "at {percent} % three streams move {given:.3}, one {one:.3}");
     }
 }
 
 #[test]
-fn jobs_in_order_move_nothing_where_each_has_a_stream() {
-    let (one, given) = (moved(&config(1, false), 80, true), moved(&config(3, false), 80, true));
-    assert!(one > 0.5, "one stream moves {one:.3} frames a page, so there is something to be won");
-    assert!(given <= 0.02, "three streams move {given:.3}, one {one:.3}");
-}
-
-#[test]
 fn jobs_at_random_move_less_where_moved_pages_keep_apart() {
-    let (one, apart) = (moved(&config(1, false), 80, false), moved(&config(3, true), 80, false));
-    assert!(1.0 + apart <= 0.9 * (1.0 + one), "amplification {:.2} with streams kept apart, {:.2} with one", 1.0 + apart, 1.0 + one);
+    for (percent, share) in [(80, 0.9), (90, 0.85)] {
+        let [one, apart] = [config(1, false), config(3, true)].map(|config| 1.0 + moved(&config, percent, false));
+        assert!(apart <= share * one, "at {percent} % the amplification is {apart:.2} with streams kept apart, {one:.2} with one");
+    }
 }
 
 #[test]
-fn a_full_disk_with_streams_writes_as_one_without() {
-    let (one, joined) = (moved(&config(1, false), 100, false), moved(&config(4, false), 100, false));
-    assert!(joined <= 1.1 * one, "four streams that join move {joined:.3} frames a page, one {one:.3}");
+fn a_full_disk_with_streams_writes_no_more_than_one_without() {
+    for in_order in [true, false] {
+        let (one, joined) = (moved(&config(1, false), 100, in_order), moved(&config(4, false), 100, in_order));
+        assert!(joined <= 1.02 * one, "four streams move {joined:.3} frames a page, one {one:.3}");
+    }
 }
 
 #[test]

@@ -128,6 +128,8 @@ pub(super) enum Want {
     No,
     /// Now, if it suits.
     May,
+    /// Now, unless leaves cannot wait.
+    Should,
     Must,
 }
 
@@ -187,7 +189,7 @@ impl Standing {
         let is_last = self.live > 0 && self.afford <= LAST * self.written && promise.frames_per_block > 4 * LAST;
         let waits = self.rests || is_last || moves > promise.per_erase + 1;
         let root = match self.root {
-            Want::Must => true,
+            Want::Must | Want::Should => true,
             Want::May => !waits && !must_fold,
             Want::No => false,
         };
@@ -255,6 +257,7 @@ impl Standing {
     fn erases(&self, promise: &Promise, must_fold: bool) -> bool {
         match self.erase {
             Want::Must => true,
+            Want::Should => !must_fold,
             Want::May => !must_fold && !self.is_short && self.beside_erase(promise, self.live) == 0,
             Want::No => false,
         }
@@ -280,7 +283,7 @@ mod tests {
     }
 
     fn want() -> impl Strategy<Value = Want> {
-        prop_oneof![Just(Want::No), Just(Want::May), Just(Want::Must)]
+        prop_oneof![Just(Want::No), Just(Want::May), Just(Want::Should), Just(Want::Must)]
     }
 
     proptest! {

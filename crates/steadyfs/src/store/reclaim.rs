@@ -461,7 +461,7 @@ impl<F: Flash> Store<'_, F> {
         let lacks_stock = stock < self.layout.stock() && self.blocks.count(State::Listed) > 0;
         // Blocks that the heads may take in the next call; most calls leave the last one.
         let fpb = self.layout.frames_per_block;
-        let least = 1 + (moves + 3 * fpb / 4) / fpb + u32::from(self.layout.extra_heads() > 0);
+        let least = 1 + (moves + 3 * fpb / 4) / fpb;
         // A root must not find its next block unprepared, or its call would erase twice. After a mount the first one is far away.
         let is_last = self.roots_left() < 2;
         let ring_is_urgent =
@@ -470,7 +470,7 @@ impl<F: Flash> Store<'_, F> {
             return (Want::Must, Erasure::Ring);
         }
         if lacks_stock && stock <= least {
-            return (Want::Must, Erasure::Listed);
+            return (if stock < least { Want::Must } else { Want::Should }, Erasure::Listed);
         }
         if ring_is_urgent {
             return (Want::May, Erasure::Ring);
