@@ -20,8 +20,7 @@ struct Options {
     shown: usize,
 }
 
-const USAGE: &str =
-    "steadyfs-siege transient|lost|chains|lives|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--streams]";
+const USAGE: &str = "steadyfs-siege transient|lost|chains|lives|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--streams]";
 
 fn parse() -> Option<Options> {
     let mut options = Options {
@@ -79,7 +78,7 @@ fn run(campaign: &Campaign, options: &Options) -> usize {
                     if index >= indexes.end {
                         return;
                     }
-                    let Log { findings, counts: seen, .. } = 
+                    let Log { findings, counts: seen, .. } =
                         campaign.run(options.seed, index, options.is_traced, options.has_streams);
                     let mut counts = counts.lock().expect("no thread panics");
                     seen.into_iter().for_each(|(what, count)| *counts.entry(what).or_default() += count);

@@ -102,7 +102,10 @@ fn jobs_in_order_move_nothing_where_each_has_a_stream() {
 fn jobs_at_random_move_less_where_moved_pages_keep_apart() {
     for (percent, share) in [(80, 0.9), (90, 0.85)] {
         let [one, apart] = [config(1, false), config(3, true)].map(|config| 1.0 + moved(&config, percent, false));
-        assert!(apart <= share * one, "at {percent} % the amplification is {apart:.2} with streams kept apart, {one:.2} with one");
+        assert!(
+            apart <= share * one,
+            "at {percent} % the amplification is {apart:.2} with streams kept apart, {one:.2} with one"
+        );
     }
 }
 

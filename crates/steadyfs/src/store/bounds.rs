@@ -267,8 +267,10 @@ impl<F: Flash> Store<'_, F> {
         let usual_ns = bound.moving.time_ns(timing).max(bound.folding.time_ns(timing));
         let over_ns = bound.erasing.time_ns(timing).saturating_sub(usual_ns);
         let calls = u64::from((promise.gain_frames() / frames.max(1)).max(1));
-        let spread =
-            Envelope { burst_ns: over_ns * u64::from(self.layout.stock() + 2) + patched_ns, rate_ns: usual_ns + over_ns.div_ceil(calls) };
+        let spread = Envelope {
+            burst_ns: over_ns * u64::from(self.layout.stock() + 2) + patched_ns,
+            rate_ns: usual_ns + over_ns.div_ceil(calls),
+        };
         let mut own = self.write_cost().times(frames);
         own.programs += work.commits;
         // What a victim's space pays for, journal pages not counted: each of them brings the next root nearer.

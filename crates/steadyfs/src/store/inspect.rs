@@ -100,7 +100,10 @@ impl<F: Flash> Store<'_, F> {
             ring: (self.ring_block(self.ring.complete), self.ring.next),
             ring_blocks: layout.ring_count,
             heads: [head(HeadIndex::USER), head(HeadIndex::Moved(0)), head(HeadIndex::Journal)],
-            streams: core::array::from_fn(|index| head(HeadIndex::User(index as u8 + 1))),
+            streams: core::array::from_fn(|index| {
+                let index = HeadIndex::User(index as u8 + 1);
+                if self.heads.has(index) { head(index) } else { None }
+            }),
         }
     }
 

@@ -351,7 +351,10 @@ impl<F: Flash> Store<'_, F> {
             && (0..self.root.len()).all(|leaf| self.root.get(leaf) < frames)
             && (header.journal_at == NONE || header.journal_at < places)
             && header.heads.iter().all(|&(block, _)| block == NONE || block < geometry.block_count)
-            && self.heads.of_streams().all(|head| matches!(self.heads.get(head).block, block if block == NONE || block < geometry.block_count))
+            && self
+                .heads
+                .of_streams()
+                .all(|head| matches!(self.heads.get(head).block, block if block == NONE || block < geometry.block_count))
             && header.sequence < SEQUENCE_MAX
             && header.wear_base < 1 << 31
             && (header.transaction_start == IDLE || header.transaction_start < header.sequence);
