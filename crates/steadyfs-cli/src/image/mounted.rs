@@ -11,6 +11,7 @@ use steadyfs::media::BlockIndex;
 use steadyfs::{Access, BlockInfo, Budget, Damage, Description, Error, Health};
 
 /// A mounted volume.
+#[allow(clippy::large_enum_variant, reason = "a command has one of them")]
 pub enum Mounted<'m> {
     /// A file system.
     Files(Volume<'m>),
