@@ -5,7 +5,8 @@
 # For each cut, a disk with an empty file system is mounted as a file, and the file system on it by the kernel, through a loop device; files are
 # written, each with fsync, until power fails in the middle of a random program or erase. The disk is mounted again, the file system's own tool
 # repairs it (e2fsck, fsck.f2fs, fsck.vfat), and every acknowledged file is compared. What the kernel does not know is left out, and said. All
-# mounts are made in a mount namespace of their own. STEADYFS_CUTS (200), STEADYFS_FILES (2000) and STEADYFS_SEED (1) choose otherwise.
+# mounts are made in a mount namespace of their own. STEADYFS_CUTS (200), STEADYFS_FILES (2000), STEADYFS_BEFORE (0: how many of them are
+# written before power may fail) and STEADYFS_SEED (1) choose otherwise.
 #
 # --uml runs it in User-Mode Linux, an ordinary process, where the host's kernel lacks a file system. LINUX is built from the source of Linux by
 #   KCONFIG_ALLCONFIG=tools/disk-cuts.config make ARCH=um allnoconfig && make ARCH=um linux

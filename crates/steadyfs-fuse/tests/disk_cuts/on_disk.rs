@@ -9,6 +9,8 @@ use tempfile::TempDir;
 pub struct Kind {
     /// Its name, as mount(8) knows it.
     pub name: &'static str,
+    /// Blocks of 128 KiB of the chip that it is on.
+    pub blocks: u32,
     make: &'static [&'static str],
     repair: &'static [&'static str],
     check: &'static [&'static str],
@@ -17,13 +19,21 @@ pub struct Kind {
 pub const KINDS: [Kind; 3] = [
     Kind {
         name: "ext4",
+        blocks: 512,
         // Everything at once: no thread of the kernel goes on with it later.
         make: &["mke2fs", "-q", "-F", "-t", "ext4", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"],
         repair: &["e2fsck", "-fy"],
         check: &["e2fsck", "-fn"],
     },
-    Kind { name: "f2fs", make: &["mkfs.f2fs", "-q", "-f"], repair: &["fsck.f2fs", "-f"], check: &["fsck.f2fs", "--dry-run"] },
-    Kind { name: "vfat", make: &["mkfs.vfat"], repair: &["fsck.vfat", "-a"], check: &["fsck.vfat", "-n"] },
+    // It keeps more than half of a small disk for itself.
+    Kind {
+        name: "f2fs",
+        blocks: 1024,
+        make: &["mkfs.f2fs", "-q", "-f"],
+        repair: &["fsck.f2fs", "-f"],
+        check: &["fsck.f2fs", "--dry-run"],
+    },
+    Kind { name: "vfat", blocks: 512, make: &["mkfs.vfat"], repair: &["fsck.vfat", "-a"], check: &["fsck.vfat", "-n"] },
 ];
 
 /// A file system that is mounted. It is unmounted when this is dropped.

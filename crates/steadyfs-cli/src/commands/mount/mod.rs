@@ -31,7 +31,7 @@ pub struct Arguments {
     /// Mount on a directory that is not empty too, and hide what is in it until the end
     #[arg(long)]
     nonempty: bool,
-    /// Mount a disk or nothing: without it the image says whether it holds a disk, which is shown as the one file DIR/disk
+    /// Refuse a volume that is no disk; with and without it a disk is shown as the one file DIR/disk
     #[arg(long)]
     disk: bool,
     /// Allow no change
@@ -81,8 +81,8 @@ Ctrl-C commits, takes it out of the tree and says so; it ends with the last of t
 With a link /sbin/mount.fuse.steadyfs to this command mount(8) knows it, and fstab may say
   /dev/mtd3  /data  fuse.steadyfs  allow_other,nofail  0  0
 
-A disk (`steady format --disk`) is the one file DIR/disk: mke2fs, mkfs.vfat and their like work on it, and `mount -o loop DIR/disk` attaches it. fsync of it is a flush; holes that are
-punched in it are trimmed.
+A disk (`steady format --disk`) is the one file DIR/disk: mke2fs, mkfs.vfat and their like work on it, and `mount -o loop` attaches
+it. fsync of it is a flush; holes that are punched in it are trimmed.
 
 Events: timed (after the interval, and with fsync), flush (with fsync), close (when a file is closed, and with names), write (with
 every call).
