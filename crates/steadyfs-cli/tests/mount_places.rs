@@ -6,55 +6,23 @@
 
 mod common;
 
-use common::{Bench, text};
+use common::Bench;
+use common::namespace::{self, points, wait_until};
 use std::fs::{self, File};
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Set in the namespace, to the name of the one outside.
-const OUTSIDE: &str = "STEADYFS_TEST_OUTSIDE";
-const UNSHARE: [&str; 3] = ["--mount", "--propagation", "private"];
-
-fn namespace() -> String {
-    fs::read_link("/proc/self/ns/mnt").unwrap().display().to_string()
-}
-
-/// Runs a test in a mount namespace of its own: this program again, with that test alone.
+/// Runs a test in a mount namespace of its own, with an empty volume and a directory to mount it on.
 fn in_namespace(name: &str, test: impl FnOnce(&Bench)) {
-    if let Ok(outside) = std::env::var(OUTSIDE) {
-        assert_ne!(namespace(), outside, "this is no namespace of its own");
-        let before = points();
+    namespace::run(name, || {
         let bench = Bench::new(&format!("places-{name}"));
         bench.ok("format i.img --device nand.toml");
         fs::create_dir(bench.path("mnt")).unwrap();
         test(&bench);
-        assert_eq!(points(), before, "the mounts of the machine are what they were");
         assert!(fs::read_to_string("/proc/self/status").unwrap().contains("VmRSS"));
-        return;
-    }
-    let may_unshare = Command::new("unshare").args(UNSHARE).arg("true").stderr(Stdio::null()).status();
-    let has_fuse = File::options().read(true).write(true).open("/dev/fuse").is_ok();
-    if !may_unshare.is_ok_and(|status| status.success()) || !has_fuse {
-        // Not through `eprintln`, which tests that pass do not show.
-        let told = format!("SKIPPED {name}: needs root for a mount namespace of its own, and /dev/fuse\n");
-        std::io::stderr().write_all(told.as_bytes()).unwrap();
-        return;
-    }
-    let program = std::env::current_exe().unwrap();
-    let mut command = Command::new("unshare");
-    command.args(UNSHARE).arg(program).args([name, "--exact", "--nocapture"]).env(OUTSIDE, namespace());
-    let output = command.output().unwrap();
-    let told = text(&output.stdout) + &text(&output.stderr);
-    assert!(output.status.success() && told.contains("1 passed"), "{told}");
-}
-
-/// Where mounts are, as the kernel writes it.
-fn points() -> Vec<String> {
-    let table = fs::read_to_string("/proc/self/mountinfo").unwrap();
-    table.lines().map(|line| line.split(' ').nth(4).unwrap().to_owned()).collect()
+    });
 }
 
 /// Runs a command of the host in the directory of a test.
@@ -62,16 +30,6 @@ fn host(bench: &Bench, line: &str) {
     let mut words = line.split(' ');
     let status = Command::new(words.next().unwrap()).args(words).current_dir(&bench.directory).status().unwrap();
     assert!(status.success(), "{line}");
-}
-
-/// Waits for something that is about to happen.
-#[track_caller]
-fn wait_until(mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !holds() {
-        assert!(Instant::now() < deadline, "it does not happen");
-        sleep(Duration::from_millis(10));
-    }
 }
 
 /// `steady mount`, killed if a test fails.

@@ -3,7 +3,9 @@
 //! A job answers its request itself, so the session's thread goes on to the next one. Jobs are done in the order in which they came.
 //! When the volume's thread has ended, a job is dropped, and with it the reply, which then says `EIO`.
 
-use crate::volume::{Change, Creator, Listed, Node, Set, Volume};
+use crate::mount::Message;
+use crate::reply::{TTL, attr, empty, entry};
+use crate::volume::{Change, Creator, Listed, Set, Volume};
 use fuser::{
     AccessFlags, Errno, FileHandle, Filesystem, FopenFlags, INodeNo, InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags,
     ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen,
@@ -14,33 +16,15 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::Sender;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 use steadyfs::Part;
 use steadyfs::media::Flash;
 
 /// Work for the volume's thread.
 pub(crate) type Job<F> = Box<dyn for<'v, 'm> FnOnce(&mut Volume<'v, 'm, F>) + Send>;
 
-/// What the volume's thread is told.
-pub(crate) enum Message<F> {
-    /// To do something.
-    Job(Job<F>),
-    /// To make everything durable that was done so far.
-    Commit,
-    /// That the file system is not mounted any more.
-    Unmounted,
-    /// That it is to end although the file system is in use.
-    Stop,
-}
-
-/// How long the kernel may trust what it was told of names, sizes and times.
-///
-/// Every change comes through the kernel, which then corrects what it knows, so this could be longer; it bounds for how long the kernel
-/// is wrong after a change that failed on a medium that fails.
-const TTL: Duration = Duration::from_secs(1);
-
 /// Bytes of one write at most; the kernel's own limit.
-const WRITE_BYTES_MAX: u32 = 1 << 20;
+pub(crate) const WRITE_BYTES_MAX: u32 = 1 << 20;
 
 /// Abilities of the kernel that are used where it has them: opening that cuts, listing with attributes, remembering what links name, and leaving it
 /// to the volume to take privileges away with a write, which saves a request for each write.
@@ -59,11 +43,11 @@ const SEEK_HOLE: i32 = 4;
 
 /// The kernel's end of a volume.
 pub(crate) struct Bridge<F> {
-    volume: Sender<Message<F>>,
+    volume: Sender<Message<Job<F>>>,
 }
 
 impl<F: Flash + 'static> Bridge<F> {
-    pub fn new(volume: Sender<Message<F>>) -> Self {
+    pub fn new(volume: Sender<Message<Job<F>>>) -> Self {
         Self { volume }
     }
 
@@ -81,27 +65,6 @@ fn text(name: &OsStr) -> Result<String, Errno> {
 /// Who asks for a file or directory with a mode, of which the kernel has taken what the umask says.
 fn creator(request: &Request, mode: u32) -> Creator {
     Creator { mode, uid: request.uid(), gid: request.gid() }
-}
-
-fn empty(reply: ReplyEmpty, result: Result<(), Errno>) {
-    match result {
-        Ok(()) => reply.ok(),
-        Err(error) => reply.error(error),
-    }
-}
-
-fn entry(reply: ReplyEntry, result: Result<Node, Errno>) {
-    match result {
-        Ok(node) => reply.entry(&TTL, &node.attr, node.generation),
-        Err(error) => reply.error(error),
-    }
-}
-
-fn attr(reply: ReplyAttr, result: Result<Node, Errno>) {
-    match result {
-        Ok(node) => reply.attr(&TTL, &node.attr),
-        Err(error) => reply.error(error),
-    }
 }
 
 /// Answers with a value, or with its length where no room for it was offered.

@@ -1,4 +1,4 @@
-//! A SteadyFS volume as a Linux file system, through FUSE.
+//! A SteadyFS volume as a Linux file system, through FUSE; a [disk](steadyfs::disk::Disk) as the one file of a directory.
 //!
 //! ```text
 //!   kernel ── requests ──► Bridge ── jobs ──► Volume ── calls ──► steadyfs::FileSystem
@@ -7,9 +7,12 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `mount` | where a volume may be mounted, the mount and its end, the loop that serves the kernel, signals, the timer |
-//! | `bridge` | requests of the kernel as jobs for the volume's thread, and answers |
+//! | `mount` | where a volume may be mounted, the mount and its end, the loop that serves the kernel, signals |
+//! | `bridge` | requests of the kernel as jobs for the volume's thread |
+//! | `reply` | answers |
 //! | `volume` | what each request does to the volume |
+//! | `disk` | the same of a disk |
+//! | `upkeep` | what happens without a request: timed commits, idle work |
 //! | `options` | how a volume is mounted |
 //! | `errno` | errors of the volume as error numbers |
 //!
@@ -56,6 +59,13 @@
 //! `synchronous=EXTRA`, which is what makes the removal of a journal durable on any file system ([`CommitOn::REMOVE`](steadyfs::CommitOn::REMOVE)
 //! does it as well).
 //!
+//! # Disks
+//! [`mount_disk()`] shows a [disk](steadyfs::disk::Disk) as one file, `disk`, of the size of the disk: `mke2fs`, `mkfs.f2fs`, `mkfs.vfat` and their
+//! checkers work on it, and `mount -o loop` attaches it. `fsync` and `fdatasync` of it [flush](steadyfs::disk::Disk::flush), and so does the interval;
+//! one that says 0 is on the medium. Bytes go to any place; sectors of 512 bytes that are changed in part are read first. `fallocate` that punches holes or zeros
+//! a range [trims](steadyfs::disk::Disk::trim) the whole logical pages in it. The size is fixed: to set another one says `EFBIG` or `EPERM`, a write at the end
+//! `ENOSPC`, and opening with `O_TRUNC` cuts nothing, as on a device. Nothing else can be made in the directory (`EPERM`).
+//!
 //! # Example
 //! ```no_run
 //! # use steadyfs::{Access, Config, FileSystem, media::Flash};
@@ -75,10 +85,13 @@
 #![cfg(target_os = "linux")]
 
 mod bridge;
+mod disk;
 mod errno;
 mod mount;
 mod options;
+mod reply;
+mod upkeep;
 mod volume;
 
-pub use mount::{Background, Failure, Refusal, check_mountpoint, mount, spawn};
+pub use mount::{Background, Failure, Refusal, check_mountpoint, mount, mount_disk, spawn, spawn_disk};
 pub use options::Options;

@@ -31,8 +31,8 @@
 use crate::config::Config;
 use crate::cost::{Bound, Budget, Cost};
 use crate::error::{ConfigError, Error, MountError};
-use crate::media::Flash;
-use crate::store::{Access, Buffer, Damage, Health, Store, Work};
+use crate::media::{BlockIndex, Flash};
+use crate::store::{Access, BlockInfo, Buffer, Damage, Description, Health, Store, Work};
 
 /// Bytes of a sector.
 pub const SECTOR_BYTES: u32 = 512;
@@ -360,6 +360,33 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// Whether every later mount shows what was flushed last as this one does; as [`FileSystem::is_settled`](crate::FileSystem::is_settled).
     pub fn is_settled(&self) -> bool {
         self.store.is_settled()
+    }
+
+    /// Whether anything waits for a [flush](Self::flush). Costs nothing.
+    pub fn has_changes(&self) -> bool {
+        self.store.is_open()
+    }
+
+    /// Whether the logical page of a sector holds anything: whether it was written since it was trimmed last.
+    ///
+    /// # Cost
+    /// One read for the map, where the overlay does not know.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSector`].
+    pub fn is_written(&mut self, sector: u32) -> Result<bool, Error> {
+        self.check_sectors(sector, SECTOR_BYTES as usize)?;
+        self.store.is_written(sector / self.page_sectors())
+    }
+
+    /// Where things are on the medium, for tools. Costs nothing.
+    pub fn describe(&self) -> Description {
+        self.store.describe()
+    }
+
+    /// What is known of a block; `None` behind the last one. Costs nothing.
+    pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
+        self.store.block(block)
     }
 
     /// Settings, as the superblock has them. Costs nothing.

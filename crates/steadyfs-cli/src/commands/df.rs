@@ -4,13 +4,14 @@ use crate::Failure;
 use crate::image::chip::ChipOptions;
 use crate::image::damage;
 use crate::image::volume::WORN_OUT;
-use crate::image::{Memory, Volume};
+use crate::image::{DiskVolume, Memory, Mounted, Volume};
 use crate::output::{print, print_json};
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
+use steadyfs::disk::SECTOR_BYTES;
 use steadyfs::media::Flash;
-use steadyfs::{Access, Damage, Usage};
+use steadyfs::{Access, Damage, Error, Usage};
 use steadyfs_lab::table::facts;
 use steadyfs_lab::units::{format_count, format_percent, format_size};
 
@@ -43,6 +44,29 @@ pub struct Room {
     pub files_max: u32,
     /// RAM that the volume needs on the device.
     pub memory_bytes: u64,
+    #[serde(flatten)]
+    condition: Condition,
+}
+
+/// Room of a disk.
+#[derive(Serialize, Debug)]
+pub struct DiskRoom {
+    pub bytes: u64,
+    pub sectors: u32,
+    pub sector_bytes: u32,
+    /// Unit in which the disk is written and trimmed.
+    pub logical_bytes: u32,
+    /// Logical pages that were written and not trimmed.
+    pub written_bytes: u64,
+    /// RAM that the disk needs on the device.
+    pub memory_bytes: u64,
+    #[serde(flatten)]
+    condition: Condition,
+}
+
+/// What a volume has lost, or has not settled.
+#[derive(Serialize, Debug)]
+struct Condition {
     /// Whether so many blocks are bad that the volume can only be read.
     pub worn_out: bool,
     /// What is lost: root, record, journal or leaf; nothing where all is there.
@@ -53,6 +77,61 @@ pub struct Room {
     lost: Option<Damage>,
 }
 
+impl Condition {
+    fn of(worn_out: bool, lost: Option<Damage>, unsettled: bool) -> Self {
+        Self { worn_out, damage: lost.map(damage::name), unsettled, lost }
+    }
+
+    fn text(&self) -> String {
+        let worn_out = self.worn_out.then(|| ("Worn out", WORN_OUT.to_string()));
+        let damage = self.lost.map(|lost| ("Damage", damage::describe(lost).to_string()));
+        let unsettled = self.unsettled.then(|| ("Unsettled", damage::UNSETTLED.to_string()));
+        [worn_out, damage, unsettled].into_iter().flatten().map(|line| facts([line])).collect()
+    }
+}
+
+impl DiskRoom {
+    /// The room of a disk. Looks at each logical page whether it was written.
+    pub fn of(volume: &mut DiskVolume<'_>) -> Result<Self, Failure> {
+        let (sectors, page_sectors) = (volume.disk.sectors(), volume.disk.page_sectors());
+        let logical_bytes = page_sectors * SECTOR_BYTES;
+        let mut written_bytes = 0;
+        for sector in (0..sectors).step_by(page_sectors as usize) {
+            // What a lost page of the map maps may have been written.
+            let is_written = match volume.disk.is_written(sector) {
+                Err(Error::Corrupt) => true,
+                result => result.map_err(|error| volume.fail(error))?,
+            };
+            written_bytes += u64::from(logical_bytes) * u64::from(is_written);
+        }
+        let health = volume.disk.health();
+        let (lost, is_settled) = (volume.disk.damage(), volume.disk.is_settled());
+        Ok(Self {
+            bytes: u64::from(sectors) * u64::from(SECTOR_BYTES),
+            sectors,
+            sector_bytes: SECTOR_BYTES,
+            logical_bytes,
+            written_bytes,
+            memory_bytes: volume.disk.config().memory_bytes(&volume.disk.flash().geometry()) as u64,
+            condition: Condition::of(health.worn_out, lost, !is_settled && lost.is_none() && !health.worn_out),
+        })
+    }
+
+    /// The room as lines of text.
+    pub fn text(&self) -> String {
+        let share = format_percent(self.written_bytes as f64 / self.bytes.max(1) as f64);
+        let written =
+            format!("{}, {share}, in pages of {}", format_size(self.written_bytes), format_size(self.logical_bytes.into()));
+        let sectors = format!("{} of {} B", format_count(self.sectors.into()), self.sector_bytes);
+        facts([
+            ("Disk", format_size(self.bytes)),
+            ("Sectors", sectors),
+            ("Written", written),
+            ("Buffer", format!("{} of RAM, lent at the mount", format_size(self.memory_bytes))),
+        ]) + &self.condition.text()
+    }
+}
+
 impl Room {
     /// The room of a volume.
     pub fn of(volume: &mut Volume<'_>) -> Self {
@@ -61,53 +140,37 @@ impl Room {
         let available_bytes = volume.fs.available().unwrap_or(0);
         let memory_bytes = volume.fs.config().memory_bytes(&volume.fs.flash().geometry()) as u64;
         let free_bytes = usable_bytes.saturating_sub(used_bytes);
-        let (worn_out, lost) = (volume.is_worn_out(), volume.fs.damage());
-        let damage = lost.map(damage::name);
-        Self {
-            usable_bytes,
-            used_bytes,
-            free_bytes,
-            available_bytes,
-            logical_bytes,
-            files,
-            files_max,
-            memory_bytes,
-            worn_out,
-            damage,
-            unsettled: volume.is_unsettled(),
-            lost,
-        }
+        let condition = Condition::of(volume.is_worn_out(), volume.fs.damage(), volume.is_unsettled());
+        Self { usable_bytes, used_bytes, free_bytes, available_bytes, logical_bytes, files, files_max, memory_bytes, condition }
     }
 
     /// The room as lines of text.
     pub fn text(&self) -> String {
         let share = self.used_bytes as f64 / self.usable_bytes.max(1) as f64;
-        let mut room = facts([
+        facts([
             ("Usable", format_size(self.usable_bytes)),
             ("Used", format!("{}, {}", format_size(self.used_bytes), format_percent(share))),
             ("Free", format!("{}, in pages of {}", format_size(self.free_bytes), format_size(self.logical_bytes.into()))),
             ("Available", format!("{}, to one file", format_size(self.available_bytes))),
             ("Files", format!("{} of {}", format_count(self.files.into()), format_count(self.files_max.into()))),
             ("Buffer", format!("{} of RAM, lent at the mount", format_size(self.memory_bytes))),
-        ]);
-        if self.worn_out {
-            room += &facts([("Worn out", WORN_OUT.to_string())]);
-        }
-        if let Some(lost) = self.lost {
-            room += &facts([("Damage", damage::describe(lost).to_string())]);
-        }
-        if self.unsettled {
-            room += &facts([("Unsettled", damage::UNSETTLED.to_string())]);
-        }
-        room
+        ]) + &self.condition.text()
     }
 }
 
 /// Runs `steady df`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
-    let mut volume = Volume::examine(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
-    let room = Room::of(&mut volume);
-    volume.close(&arguments.chip)?;
-    if arguments.json { print_json(&room) } else { print(&room.text()) }
+    match Mounted::examine(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)? {
+        Mounted::Files(mut volume) => {
+            let room = Room::of(&mut volume);
+            volume.close(&arguments.chip)?;
+            if arguments.json { print_json(&room) } else { print(&room.text()) }
+        }
+        Mounted::Disk(mut volume) => {
+            let room = DiskRoom::of(&mut volume)?;
+            volume.close(&arguments.chip)?;
+            if arguments.json { print_json(&room) } else { print(&room.text()) }
+        }
+    }
 }

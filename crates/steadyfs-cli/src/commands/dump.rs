@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::image::chip::ChipOptions;
 use crate::image::damage;
-use crate::image::{Memory, Volume};
+use crate::image::{Memory, Mounted};
 use crate::output::{print, print_json};
 use clap::Args;
 use serde::Serialize;
@@ -37,9 +37,9 @@ const HEADS: [&str; 3] = ["data", "moved", "journal"];
 /// Runs `steady dump`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
-    let volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
-    let (description, damage, unsettled) = (volume.fs.describe(), volume.fs.damage(), volume.is_unsettled());
-    let blocks: Vec<_> = (0..description.geometry.block_count).filter_map(|block| volume.fs.block(block)).collect();
+    let volume = Mounted::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
+    let (description, damage, unsettled) = (volume.describe(), volume.damage(), volume.is_unsettled());
+    let blocks: Vec<_> = (0..description.geometry.block_count).filter_map(|block| volume.block(block)).collect();
     volume.close(&arguments.chip)?;
     let dump = Dump::of(&description, &blocks, damage, unsettled);
     if arguments.json { print_json(&dump) } else { print(&dump.text()) }
@@ -205,6 +205,10 @@ impl Superblock {
 
     fn text(&self) -> String {
         let logical_bytes = u32::from(self.unit_pages) * self.page_bytes;
+        let files = match self.files_max {
+            0 => "none: it is a disk".to_string(),
+            most => format!("up to {}, names of {} bytes", format_count(most.into()), self.name_bytes_max),
+        };
         facts([
             (
                 "Chip",
@@ -221,7 +225,7 @@ impl Superblock {
             ("Roots", format!("every {} programs", self.checkpoint_programs)),
             ("Wear spread", self.wear_spread.to_string()),
             ("Bad blocks", format!("up to {}", self.bad_blocks_max)),
-            ("Files", format!("up to {}, names of {} bytes", format_count(self.files_max.into()), self.name_bytes_max)),
+            ("Files", files),
             ("Failures", format!("{} a call", self.failures)),
         ])
     }

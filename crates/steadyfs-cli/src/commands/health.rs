@@ -4,7 +4,7 @@ use crate::Failure;
 use crate::image::chip::ChipOptions;
 use crate::image::damage;
 use crate::image::volume::WORN_OUT;
-use crate::image::{Memory, Volume};
+use crate::image::{Memory, Mounted};
 use crate::output::Numbers;
 use clap::Args;
 use serde::Serialize;
@@ -74,7 +74,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         told => told,
     };
     let mut memory = Memory::default();
-    let volume = Volume::examine(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
+    let volume = Mounted::examine(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
     let state = State::of(&volume, endurance);
     volume.close(&arguments.chip)?;
     arguments.numbers.write(&state)?;
@@ -87,10 +87,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 impl State {
-    fn of(volume: &Volume<'_>, endurance: Option<u32>) -> Self {
-        let (health, lost) = (volume.fs.health(), volume.fs.damage());
+    fn of(volume: &Mounted<'_>, endurance: Option<u32>) -> Self {
+        let (health, lost) = (volume.health(), volume.damage());
         Self {
-            blocks: volume.fs.flash().geometry().block_count,
+            blocks: volume.chip().geometry().block_count,
             data_blocks: health.blocks,
             bad_blocks: health.bad_blocks,
             spare_blocks: health.spare_blocks,

@@ -99,7 +99,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     drop(progress);
     volume.fs.commit().map_err(|error| volume.fail("", error))?;
     let summary = Summary::of(&sources, Room::of(&mut volume));
-    draft.finish(volume, &ChipOptions::default())?;
+    draft.finish(volume.close(&ChipOptions::default())?)?;
     if arguments.json { print_json(&summary) } else { print(&summary.text()) }
 }
 

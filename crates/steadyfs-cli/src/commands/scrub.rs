@@ -3,14 +3,14 @@
 use super::tree::counted;
 use crate::Failure;
 use crate::image::chip::ChipOptions;
-use crate::image::{Memory, Volume};
+use crate::image::{Memory, Mounted};
 use crate::output::{print, print_json};
 use crate::progress::Progress;
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
-use steadyfs::media::Flash;
-use steadyfs::{Access, Budget, Error, FileSystem};
+use steadyfs::media::{BlockIndex, Flash};
+use steadyfs::{Access, BlockInfo, Budget, Description, Error, FileSystem, Health};
 use steadyfs_lab::units::format_count;
 
 /// Arguments of `steady scrub`.
@@ -51,12 +51,12 @@ struct Round {
 /// Runs `steady scrub`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
-    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadWrite, &mut memory)?;
-    if volume.fs.health().read_only {
-        return Err(volume.fail("", Error::ReadOnly));
+    let mut volume = Mounted::open(&arguments.image, &arguments.chip, Access::ReadWrite, &mut memory)?;
+    if volume.health().read_only {
+        return Err(volume.fail(Error::ReadOnly));
     }
-    let mut progress = Progress::of(pages(&volume.fs), "scrub");
-    let round = scrub(&mut volume.fs, &mut |reads| progress.add(reads.into())).map_err(|error| volume.fail("", error))?;
+    let mut progress = Progress::of(pages(&volume), "scrub");
+    let round = scrub(&mut volume, &mut |reads| progress.add(reads.into())).map_err(|error| volume.fail(error))?;
     drop(progress);
     volume.close(&arguments.chip)?;
     if arguments.json {
@@ -73,31 +73,71 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
+/// A volume whose data at rest can be read.
+trait AtRest {
+    fn describe(&self) -> Description;
+    fn block(&self, block: BlockIndex) -> Option<BlockInfo>;
+    fn health(&self) -> Health;
+    fn scrub(&mut self, budget: Budget) -> Result<bool, Error>;
+    fn maintain(&mut self, budget: Budget) -> Result<bool, Error>;
+}
+
+/// Whatever it holds, the calls have the same names.
+macro_rules! at_rest {
+    ($volume:ty, $maintain:expr $(, $flash:ident)?) => {
+        impl$(<$flash: Flash>)? AtRest for $volume {
+            fn describe(&self) -> Description {
+                self.describe()
+            }
+
+            fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
+                self.block(block)
+            }
+
+            fn health(&self) -> Health {
+                self.health()
+            }
+
+            fn scrub(&mut self, budget: Budget) -> Result<bool, Error> {
+                self.scrub(budget)
+            }
+
+            fn maintain(&mut self, budget: Budget) -> Result<bool, Error> {
+                $maintain(self, budget)
+            }
+        }
+    };
+}
+
+at_rest!(Mounted<'_>, Mounted::maintain);
+at_rest!(FileSystem<'_, F>, |fs: &mut Self, budget| fs.maintain(budget, 0), F);
+
 /// Pages that hold something.
-fn pages<F: Flash>(fs: &FileSystem<'_, F>) -> u64 {
-    let live = |block| fs.block(block).map_or(0, |block| u64::from(block.live));
-    let frames: u64 = (0..fs.flash().geometry().block_count).map(live).sum();
-    frames * u64::from(fs.config().unit_pages)
+fn pages(volume: &impl AtRest) -> u64 {
+    let description = volume.describe();
+    let live = |block| volume.block(block).map_or(0, |block| u64::from(block.live));
+    let frames: u64 = (0..description.geometry.block_count).map(live).sum();
+    frames * u64::from(description.config.unit_pages)
 }
 
 /// Reads everything once, and moves what is weak. `step` is told of reads as they are made.
-fn scrub<F: Flash>(fs: &mut FileSystem<'_, F>, step: &mut dyn FnMut(u32)) -> Result<Round, Error> {
+fn scrub(volume: &mut impl AtRest, step: &mut dyn FnMut(u32)) -> Result<Round, Error> {
     // A block takes a root and more, so this suffices for the largest step.
-    let slice = Budget::Operations(4 * fs.flash().geometry().pages_per_block);
-    let before = fs.health();
+    let slice = Budget::Operations(4 * volume.describe().geometry.pages_per_block);
+    let before = volume.health();
     let mut reads = before.reads;
-    while !fs.scrub(slice)? {
-        let now = fs.health().reads;
+    while !volume.scrub(slice)? {
+        let now = volume.health().reads;
         step(now - reads);
         reads = now;
     }
-    let after = fs.health();
-    match fs.maintain(Budget::Operations(u32::MAX), 0) {
+    let after = volume.health();
+    match volume.maintain(Budget::Operations(u32::MAX)) {
         // Not all can move where a leaf of the map is lost. It was counted; the round is told of all the same.
         Ok(_) | Err(Error::Corrupt) => {}
         Err(error) => return Err(error),
     }
-    let weak_blocks = fs.health().weak_blocks;
+    let weak_blocks = volume.health().weak_blocks;
     Ok(Round {
         reads: after.reads - before.reads,
         corrected: after.corrected_reads - before.corrected_reads,

@@ -1,16 +1,17 @@
 //! A new image, which replaces an old one only when it is complete; or a chip of this machine, erased.
 
-use super::Volume;
-use super::chip::{Chip, ChipOptions, is_mtd, profile, refuse_profile};
+use super::chip::{Chip, is_mtd, profile, refuse_profile};
 use super::lock::Lock;
 use super::settings::Settings;
 use super::volume::Memory;
+use super::{DiskVolume, Volume};
 use crate::Failure;
 use crate::interrupt;
 #[cfg(target_os = "linux")]
 use crate::progress::Progress;
 use std::fs;
 use std::path::{Path, PathBuf};
+use steadyfs::disk::Disk;
 #[cfg(target_os = "linux")]
 use steadyfs::media::Failure as Fault;
 use steadyfs::media::Flash;
@@ -84,6 +85,15 @@ impl Draft {
         Err(Failure::at(target.display(), "is a device; MTD devices are those of Linux"))
     }
 
+    /// Formats the chip as a disk, and mounts it.
+    pub fn format_disk<'m>(&self, chip: Chip, settings: &Settings, memory: &'m mut Memory) -> Result<DiskVolume<'m>, Failure> {
+        let geometry = chip.geometry();
+        let config = settings.disk_config(&geometry)?;
+        let mut bytes = vec![0; config.memory_bytes(&geometry)];
+        let chip = Disk::format(chip, &config, &mut bytes).map_err(|error| Failure::at(self.target.display(), error))?;
+        DiskVolume::mount(chip, &self.target, Access::ReadWrite, memory)
+    }
+
     /// Formats the chip and mounts the new volume.
     pub fn format<'m>(&self, chip: Chip, settings: &Settings, memory: &'m mut Memory) -> Result<Volume<'m>, Failure> {
         let geometry = chip.geometry();
@@ -93,9 +103,8 @@ impl Draft {
         Volume::mount(chip, &self.target, Access::ReadWrite, memory)
     }
 
-    /// Unmounts the volume and puts the image in its place.
-    pub fn finish(mut self, volume: Volume<'_>, options: &ChipOptions) -> Result<(), Failure> {
-        let chip = volume.close(options)?;
+    /// Puts the image of a chip, whose volume is unmounted, in its place.
+    pub fn finish(mut self, chip: Chip) -> Result<(), Failure> {
         chip.sync_file().map_err(|reason| Failure::at(self.target.display(), reason))?;
         drop(chip);
         if !self.is_device {

@@ -4,7 +4,9 @@
 //! |---|---|
 //! | `chip` | the medium: an image or an MTD device, with the times of a profile |
 //! | `lock` | one writer, or any number of readers, of an image |
-//! | `volume` | a mounted volume, and errors that say where |
+//! | `volume` | a mounted volume of files, and errors that say where |
+//! | `disk` | the same of a disk |
+//! | `mounted` | a volume of either kind |
 //! | `damage` | what a volume has lost, in words |
 //! | `settings` | the settings of a new volume, as arguments |
 //! | `create` | a new image, which replaces an old one only when it is complete |
@@ -19,9 +21,11 @@
 pub mod chip;
 pub mod create;
 pub mod damage;
+pub mod disk;
 pub mod export;
 pub mod import;
 mod lock;
+pub mod mounted;
 pub mod names;
 pub mod place;
 pub mod scan;
@@ -30,4 +34,6 @@ pub mod time;
 pub mod tree;
 pub mod volume;
 
+pub use disk::DiskVolume;
+pub use mounted::Mounted;
 pub use volume::{Memory, Volume};

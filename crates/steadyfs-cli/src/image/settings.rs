@@ -105,9 +105,41 @@ impl Settings {
         Ok((profile, shape))
     }
 
-    /// The settings for a medium.
+    /// The settings of a file system for a medium.
     pub fn config(&self, geometry: &Geometry) -> Result<Config, Failure> {
         let usual = Config::for_geometry(geometry);
+        let files = Config {
+            files_max: self.files_max.unwrap_or(usual.files_max),
+            name_bytes_max: self.name_bytes_max.unwrap_or(usual.name_bytes_max),
+            permissions: !self.no_permissions,
+            ..usual
+        };
+        self.store_config(files, geometry)
+    }
+
+    /// The settings of a disk for a medium.
+    pub fn disk_config(&self, geometry: &Geometry) -> Result<Config, Failure> {
+        self.check_disk()?;
+        self.store_config(Config::for_disk(geometry), geometry)
+    }
+
+    /// Refuses settings that a disk does not have.
+    pub fn check_disk(&self) -> Result<(), Failure> {
+        let of_files = [
+            ("--files-max", self.files_max.is_some()),
+            ("--name-bytes-max", self.name_bytes_max.is_some()),
+            ("--no-permissions", self.no_permissions),
+        ];
+        match of_files.iter().find(|(_, is_set)| *is_set) {
+            Some((name, _)) => {
+                Err(Failure(format!("{name} is about files, and a disk has none; expected no {name} with --disk")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The settings that files and disks have alike, in the place of the usual ones.
+    fn store_config(&self, usual: Config, geometry: &Geometry) -> Result<Config, Failure> {
         let transaction_pages = self.transaction_pages.unwrap_or(usual.transaction_pages);
         // A transaction of another size has its share of the table on top of the usual one.
         let overlay = u32::from(usual.overlay_entries) - u32::from(usual.transaction_pages) + u32::from(transaction_pages);
@@ -118,12 +150,10 @@ impl Settings {
             checkpoint_programs: self.checkpoint_programs.unwrap_or(usual.checkpoint_programs),
             wear_spread: self.wear_spread.unwrap_or(usual.wear_spread),
             bad_blocks_max: self.bad_blocks_max.unwrap_or(usual.bad_blocks_max),
-            files_max: self.files_max.unwrap_or(usual.files_max),
             failures: self.failures.unwrap_or(usual.failures),
-            name_bytes_max: self.name_bytes_max.unwrap_or(usual.name_bytes_max),
-            permissions: !self.no_permissions,
-            streams: self.streams.unwrap_or(1),
+            streams: self.streams.unwrap_or(usual.streams),
             moved_apart: self.moved_apart,
+            ..usual
         };
         match config.check(geometry) {
             Ok(()) => Ok(config),

@@ -2,12 +2,12 @@
 
 use super::chip::{Chip, ChipOptions};
 use super::damage;
+use super::mounted::warn;
 use super::names::printable;
 use crate::Failure;
-use crate::output::for_terminal;
 use std::path::Path;
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Access, Budget, Error, FileSystem, InodeNumber, Kind, MountError, OPEN_FILE_BYTES, OpenOptions, Stat};
+use steadyfs::{Access, Budget, Damage, Error, FileSystem, InodeNumber, Kind, MountError, OPEN_FILE_BYTES, OpenOptions, Stat};
 
 /// Files that may be open at once: enough for programs that work on a volume that is mounted on a directory.
 const OPEN_FILES: usize = 1024;
@@ -17,6 +17,18 @@ pub const WORN_OUT: &str = "more blocks are bad than the volume can spare; it ca
 /// The memory of a volume, sized when it is mounted.
 #[derive(Debug, Default)]
 pub struct Memory(Vec<u8>);
+
+impl Memory {
+    /// Takes the size that the volume on a chip needs.
+    pub(super) fn fit(&mut self, chip: &mut Chip) -> Result<(), MountError> {
+        self.0 = vec![0; memory_bytes(chip)?];
+        Ok(())
+    }
+
+    pub(super) fn bytes(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+}
 
 /// A mounted volume and the name of what it is on.
 pub struct Volume<'m> {
@@ -28,26 +40,15 @@ pub struct Volume<'m> {
 impl<'m> Volume<'m> {
     /// Opens and mounts an image or device, and warns on standard error where something is lost or unsettled.
     pub fn open(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
-        let volume = Self::examine(path, options, access, memory)?;
-        let what = match volume.fs.damage() {
-            Some(lost) => format!("{}; {}", damage::describe(lost), damage::REMEDY),
-            None if volume.is_unsettled() => damage::UNSETTLED.to_string(),
-            None => return Ok(volume),
-        };
-        eprintln!("warning: {}", for_terminal(&format!("{}: {what}", volume.label)));
+        let volume = Self::mount(options.open(path, access)?, path, access, memory)?;
+        warn(path, volume.fs.damage(), volume.is_unsettled());
         Ok(volume)
-    }
-
-    /// Opens and mounts an image or device for a command that tells by itself what is lost.
-    pub fn examine(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
-        Self::mount(options.open(path, access)?, path, access, memory)
     }
 
     /// Mounts the volume on a chip.
     pub fn mount(mut chip: Chip, path: &Path, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
         let label = path.display().to_string();
-        let bytes = memory_bytes(&mut chip).map_err(|error| mount_failure(&label, error, chip.reason()))?;
-        memory.0 = vec![0; bytes];
+        memory.fit(&mut chip).map_err(|error| mount_failure(&label, error, chip.reason()))?;
         // The chip is gone when this fails, and its reason with it; the look above has passed the same way until the tables.
         let fs = FileSystem::mount(chip, access, &mut memory.0).map_err(|error| mount_failure(&label, error, None))?;
         Ok(Self { fs, label })
@@ -66,20 +67,11 @@ impl<'m> Volume<'m> {
     /// What an error of the volume means, in one sentence.
     pub fn fail(&self, path: &str, error: Error) -> Failure {
         let place = self.place(path);
-        let reason = match error {
-            Error::Device | Error::MediaFailing => self.fs.flash().reason(),
-            _ => None,
-        };
-        match (reason, error) {
-            (Some(reason), _) => Failure::at(place, format!("{error}: {reason}")),
-            (None, Error::ReadOnly) => {
-                let more = self.fs.damage().map_or("`steady health` tells more", |_| damage::REMEDY);
-                Failure::at(place, format!("{error}; {more}"))
-            }
-            (None, Error::NotFound) => Failure::at(place, "no such file or directory"),
-            (None, Error::Corrupt) => Failure::at(place, format!("{error}; `steady check` tells more")),
-            (None, Error::NoSpace) => Failure::at(place, format!("{error}, which holds {}", self.room())),
-            (None, Error::TooManyFiles) => {
+        match error {
+            Error::NotFound => Failure::at(place, "no such file or directory"),
+            Error::Corrupt => Failure::at(place, format!("{error}; `steady check` tells more")),
+            Error::NoSpace => Failure::at(place, format!("{error}, which holds {}", self.room())),
+            Error::TooManyFiles => {
                 let inline = if self.fs.config().permissions { 52 } else { 64 };
                 let most = self.fs.usage().files_max;
                 Failure::at(
@@ -89,8 +81,8 @@ impl<'m> Volume<'m> {
                     ),
                 )
             }
-            (None, Error::NameTooLong) => Failure::at(place, format!("{error}: {} bytes", self.fs.config().name_bytes_max)),
-            (None, _) => Failure::at(place, error),
+            Error::NameTooLong => Failure::at(place, format!("{error}: {} bytes", self.fs.config().name_bytes_max)),
+            _ => common_failure(place, error, self.fs.flash().reason(), self.fs.damage()),
         }
     }
 
@@ -180,17 +172,38 @@ pub fn is_directory(stat: &Stat) -> bool {
 }
 
 /// RAM for the volume on a chip, which its superblock tells.
-fn memory_bytes(chip: &mut Chip) -> Result<usize, MountError> {
+pub(super) fn memory_bytes(chip: &mut Chip) -> Result<usize, MountError> {
     let mut page = vec![0; chip.geometry().page_bytes as usize];
     match FileSystem::mount(&mut *chip, Access::ReadOnly, &mut page).map(drop) {
-        Ok(()) => Ok(page.len() + OPEN_FILE_BYTES * OPEN_FILES),
+        Ok(()) | Err(MountError::IsDisk) => Ok(page.len() + OPEN_FILE_BYTES * OPEN_FILES),
         Err(MountError::MemoryTooSmall { needed, .. }) => Ok(needed + OPEN_FILE_BYTES * OPEN_FILES),
         Err(error) => Err(error),
     }
 }
 
-fn mount_failure(label: &str, error: MountError, reason: Option<String>) -> Failure {
+/// What an error means of files and disks alike, in one sentence. `reason` is that of the chip.
+pub(super) fn common_failure(
+    place: impl std::fmt::Display,
+    error: Error,
+    reason: Option<String>,
+    damage: Option<Damage>,
+) -> Failure {
     match (error, reason) {
+        (Error::Device | Error::MediaFailing, Some(reason)) => Failure::at(place, format!("{error}: {reason}")),
+        (Error::ReadOnly, _) => {
+            let more = damage.map_or("`steady health` tells more", |_| damage::REMEDY);
+            Failure::at(place, format!("{error}; {more}"))
+        }
+        _ => Failure::at(place, error),
+    }
+}
+
+/// Why something cannot be mounted.
+pub(super) fn mount_failure(label: &str, error: MountError, reason: Option<String>) -> Failure {
+    match (error, reason) {
+        (MountError::IsDisk, _) => {
+            Failure::at(label, "is a disk, which holds sectors and no files; `steady mount` shows it as one file")
+        }
         (MountError::Volume(Error::Device | Error::MediaFailing), Some(reason)) => {
             Failure::at(label, format!("{error}: {reason}"))
         }

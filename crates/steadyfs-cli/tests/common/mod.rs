@@ -1,6 +1,9 @@
 //! A directory for each test, small chips, and images that were tampered with.
 #![allow(dead_code, reason = "each file of tests uses a part")]
 
+#[cfg(target_os = "linux")]
+pub mod namespace;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -3,11 +3,13 @@
 use super::failure::Failure;
 use super::ours::Ours;
 use super::place::check_mountpoint;
-use super::serve;
+use super::serve::OnSignals;
+use super::{serve_disk, serve_files};
 use crate::options::Options;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
+use steadyfs::disk::Disk;
 use steadyfs::media::Flash;
 use steadyfs::{Access, FileSystem};
 
@@ -33,11 +35,48 @@ pub fn spawn<F: Flash + Send + 'static>(
     mountpoint: &Path,
     options: Options,
 ) -> Result<Background<F>, Failure> {
+    begin(mountpoint, options, move |mountpoint, options, ready| {
+        let mut memory = memory;
+        let mut fs = FileSystem::mount(flash, access, &mut memory).map_err(Failure::Volume)?;
+        let served = serve_files(&mut fs, mountpoint, options, OnSignals::LeaveToCaller, |ours| tell(&ready, ours));
+        // However serving ended, what was changed is kept.
+        let flash = fs.unmount().map_err(Failure::Commit)?;
+        served.map(|()| flash)
+    })
+}
+
+/// Mounts the disk on a medium as the one file of a directory, and serves it in a thread. `memory` is what [`Disk::mount`] asks for.
+/// Signals are the caller's.
+///
+/// # Errors
+/// Those of [`spawn`].
+pub fn spawn_disk<F: Flash + Send + 'static>(
+    flash: F,
+    access: Access,
+    memory: Vec<u8>,
+    mountpoint: &Path,
+    options: Options,
+) -> Result<Background<F>, Failure> {
+    begin(mountpoint, options, move |mountpoint, options, ready| {
+        let mut memory = memory;
+        let mut disk = Disk::mount(flash, access, &mut memory).map_err(Failure::Volume)?;
+        let served = serve_disk(&mut disk, mountpoint, options, OnSignals::LeaveToCaller, |ours| tell(&ready, ours));
+        let flash = disk.unmount().map_err(Failure::Commit)?;
+        served.map(|()| flash)
+    })
+}
+
+/// Serves a volume from mount to unmount in a thread, and waits until it is mounted.
+fn begin<F: Send + 'static>(
+    mountpoint: &Path,
+    options: Options,
+    run: impl FnOnce(&Path, &Options, Sender<Ours>) -> Result<F, Failure> + Send + 'static,
+) -> Result<Background<F>, Failure> {
     let mountpoint = check_mountpoint(mountpoint, options.nonempty).map_err(Failure::Mountpoint)?;
     let (ready, is_ready) = channel();
     let thread = {
         let mountpoint = mountpoint.clone();
-        let run = move || run(flash, access, memory, &mountpoint, &options, ready);
+        let run = move || run(&mountpoint, &options, ready);
         thread::Builder::new().name("steadyfs-volume".into()).spawn(run).map_err(Failure::Kernel)?
     };
     let mut background = Background { mountpoint, ours: None, thread: Some(thread) };
@@ -45,23 +84,9 @@ pub fn spawn<F: Flash + Send + 'static>(
     Ok(background)
 }
 
-/// Serves a volume from mount to unmount, and gives the medium back.
-fn run<F: Flash + 'static>(
-    flash: F,
-    access: Access,
-    mut memory: Vec<u8>,
-    mountpoint: &Path,
-    options: &Options,
-    ready: Sender<Ours>,
-) -> Result<F, Failure> {
-    let mut fs = FileSystem::mount(flash, access, &mut memory).map_err(Failure::Volume)?;
-    let tell = |ours: &Ours| {
-        let _ = ready.send(ours.clone());
-    };
-    let served = serve(&mut fs, mountpoint, options, false, tell);
-    // However serving ended, what was changed is kept.
-    let flash = fs.unmount().map_err(Failure::Commit)?;
-    served.map(|()| flash)
+/// Tells who waits for it that the mount is there.
+fn tell(ready: &Sender<Ours>, ours: &Ours) {
+    let _ = ready.send(ours.clone());
 }
 
 impl<F> Background<F> {

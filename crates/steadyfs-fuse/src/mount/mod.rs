@@ -5,26 +5,24 @@ mod background;
 mod failure;
 mod ours;
 mod place;
+mod serve;
 mod signals;
 mod table;
 
-pub use background::{Background, spawn};
+pub use background::{Background, spawn, spawn_disk};
 pub use failure::Failure;
 pub use place::{Refusal, check_mountpoint};
+pub(crate) use serve::{Message, Served};
 
-use crate::bridge::{Bridge, Message};
+use crate::bridge::Bridge;
+use crate::disk::{DiskBridge, DiskVolume};
 use crate::options::Options;
 use crate::volume::Volume;
-use attach::attach;
-use fuser::{Config, Session};
-use ours::{Guard, Ours};
-use signals::Signals;
-use std::io;
+use ours::Ours;
+use serve::{OnSignals, serve};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::{self, JoinHandle};
-use std::time::Instant;
 use steadyfs::FileSystem;
+use steadyfs::disk::Disk;
 use steadyfs::media::Flash;
 
 /// Mounts a volume on a directory and serves it until it is unmounted (`umount`, `fusermount3 -u`) or a signal says so.
@@ -42,69 +40,36 @@ use steadyfs::media::Flash;
 /// [`Failure::Mountpoint`] and [`Failure::Kernel`] when it cannot be mounted there; [`Failure::Kernel`] also when the kernel ends the
 /// session with an error; [`Failure::Kept`] when a second signal ended the service of a mount that another one lies on.
 pub fn mount<F: Flash + 'static>(fs: &mut FileSystem<'_, F>, mountpoint: &Path, options: &Options) -> Result<(), Failure> {
-    serve(fs, mountpoint, options, true, |_| {})
+    serve_files(fs, mountpoint, options, OnSignals::Unmount, |_| {})
 }
 
-/// Mounts and serves; `ready` is called once the file system is there.
-fn serve<F: Flash + 'static>(
+/// Mounts a disk on a directory as the one file of it, `disk`, and serves it as [`mount`] serves a file system.
+///
+/// The disk is not unmounted: it is the caller's, to [unmount](Disk::unmount) or to look at.
+///
+/// # Errors
+/// Those of [`mount`].
+pub fn mount_disk<F: Flash + 'static>(disk: &mut Disk<'_, F>, mountpoint: &Path, options: &Options) -> Result<(), Failure> {
+    serve_disk(disk, mountpoint, options, OnSignals::Unmount, |_| {})
+}
+
+fn serve_files<F: Flash + 'static>(
     fs: &mut FileSystem<'_, F>,
     mountpoint: &Path,
     options: &Options,
-    catch_signals: bool,
+    on_signals: OnSignals,
     ready: impl FnOnce(&Ours),
 ) -> Result<(), Failure> {
     fs.set_commit_on(options.commit_on);
-    let mountpoint = check_mountpoint(mountpoint, options.nonempty).map_err(Failure::Mountpoint)?;
-    // It is dropped after the queue, so that nobody waits for an answer while the mount is taken away. Also if the loop below panics, as
-    // simulated chips do: a mount without anyone who serves it would stay.
-    let mut guard;
-    let (sender, receiver) = channel();
-    let (device, ours) = attach(&mountpoint, options).map_err(Failure::Kernel)?;
-    guard = Guard::new(ours.clone());
-    let session = Session::from_fd(Bridge::new(sender.clone()), device, options.acl(), Config::default());
-    let session = start(session.map_err(Failure::Kernel)?, sender.clone()).map_err(Failure::Kernel)?;
-    let signals = catch_signals.then(|| Signals::catch(ours.clone(), sender)).transpose().map_err(Failure::Kernel)?;
-    ready(&ours);
-
-    let mut volume = Volume::new(fs, options);
-    let is_ended = work(&mut volume, &receiver);
-    volume.close_all();
-    drop((signals, receiver));
-    if !is_ended {
-        // The session's thread ends when the last file is closed, whenever that is.
-        return guard.take_away().map_err(Failure::Kept);
-    }
-    session.join().unwrap_or_else(|_| Err(io::Error::other("the session's thread panicked"))).map_err(Failure::Kernel)?;
-    guard.forget();
-    Ok(())
+    serve(&mut Volume::new(fs, options), Bridge::new, mountpoint, options, on_signals, ready)
 }
 
-/// Hands the kernel's requests on, in a thread of its own, until the file system is unmounted.
-fn start<F: Flash + 'static>(session: Session<Bridge<F>>, volume: Sender<Message<F>>) -> io::Result<JoinHandle<io::Result<()>>> {
-    thread::Builder::new().name("steadyfs-fuse".into()).spawn(move || {
-        // The kernel may abort the connection that an unmount ends, and say so to whoever reads the next request.
-        let result = session.run().or_else(|error| match error.kind() {
-            io::ErrorKind::ConnectionAborted => Ok(()),
-            _ => Err(error),
-        });
-        let _ = volume.send(Message::Unmounted);
-        result
-    })
-}
-
-/// Does what the kernel asks for, timed commits and idle work, until the file system is unmounted; `false` when told to stop before that.
-fn work<F: Flash>(volume: &mut Volume<'_, '_, F>, messages: &Receiver<Message<F>>) -> bool {
-    loop {
-        let message = match volume.wait(Instant::now()) {
-            Some(wait) => messages.recv_timeout(wait),
-            None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        };
-        match message {
-            Ok(Message::Job(job)) => job(volume),
-            Ok(Message::Commit) => volume.commit(),
-            Ok(Message::Unmounted) | Err(RecvTimeoutError::Disconnected) => return true,
-            Ok(Message::Stop) => return false,
-            Err(RecvTimeoutError::Timeout) => volume.rest(Instant::now()),
-        }
-    }
+fn serve_disk<F: Flash + 'static>(
+    disk: &mut Disk<'_, F>,
+    mountpoint: &Path,
+    options: &Options,
+    on_signals: OnSignals,
+    ready: impl FnOnce(&Ours),
+) -> Result<(), Failure> {
+    serve(&mut DiskVolume::new(disk, options), DiskBridge::new, mountpoint, options, on_signals, ready)
 }

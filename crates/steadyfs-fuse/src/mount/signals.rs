@@ -1,7 +1,7 @@
 //! SIGINT and SIGTERM unmount.
 
 use super::ours::Ours;
-use crate::bridge::Message;
+use super::serve::Message;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Handle;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ pub(super) struct Signals {
 
 impl Signals {
     /// The first signal takes the mount away, the second one ends the service.
-    pub fn catch<F: 'static>(ours: Ours, volume: Sender<Message<F>>) -> io::Result<Self> {
+    pub fn catch<J: Send + 'static>(ours: Ours, volume: Sender<Message<J>>) -> io::Result<Self> {
         let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
         let handle = signals.handle();
         let thread = thread::Builder::new().name("steadyfs-signals".into()).spawn(move || {

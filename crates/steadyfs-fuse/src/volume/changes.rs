@@ -5,13 +5,14 @@
 //! nobody knows whether a commit is there, the volume refuses every change from then on, and every `fsync` of what waits.
 
 use crate::errno::errno;
+use crate::upkeep::Upkeep;
 use fuser::Errno;
 use std::time::{SystemTime, UNIX_EPOCH};
-use steadyfs::media::Flash;
-use steadyfs::{Error, FileSystem};
+use steadyfs::media::{BlockIndex, Flash};
+use steadyfs::{BlockInfo, Budget, CommitOn, Description, Error, FileSystem, Health};
 
 /// The volume, for calls that change it.
-pub(super) struct Changes<'v, 'm, F> {
+pub(crate) struct Changes<'v, 'm, F> {
     fs: &'v mut FileSystem<'m, F>,
     has_changed: bool,
 }
@@ -31,20 +32,52 @@ impl<'v, 'm, F: Flash> Changes<'v, 'm, F> {
         self.fs
     }
 
-    /// Whether anything was changed or committed since this was asked last.
-    pub fn take_changed(&mut self) -> bool {
-        std::mem::take(&mut self.has_changed)
-    }
-
     /// Makes a change, stamped with the time of the host.
     pub fn make<T>(&mut self, change: impl FnOnce(&mut FileSystem<'m, F>) -> Result<T, Error>) -> Result<T, Errno> {
         self.fs.set_time(now_ns());
         self.has_changed = true;
         change(self.fs).map_err(errno)
     }
+}
 
-    /// Makes everything durable that was done so far.
-    pub fn commit(&mut self) -> Result<(), Errno> {
+impl<F: Flash> Upkeep for Changes<'_, '_, F> {
+    fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
+    }
+
+    fn waits_for_timer(&self) -> bool {
+        self.fs.commit_on().contains(CommitOn::TIMED) && self.fs.has_changes()
+    }
+
+    fn has_changes(&self) -> bool {
+        self.fs.has_changes()
+    }
+
+    fn commit(&mut self) -> Result<(), Errno> {
         self.make(FileSystem::commit)
+    }
+
+    fn maintain(&mut self, budget: Budget) -> Result<bool, Error> {
+        self.fs.maintain(budget, 0)
+    }
+
+    fn used_bytes(&self) -> u64 {
+        self.fs.usage().used_bytes
+    }
+
+    fn scrub(&mut self, budget: Budget) -> Result<bool, Error> {
+        self.fs.scrub(budget)
+    }
+
+    fn health(&self) -> Health {
+        self.fs.health()
+    }
+
+    fn describe(&self) -> Description {
+        self.fs.describe()
+    }
+
+    fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
+        self.fs.block(block)
     }
 }

@@ -4,6 +4,7 @@ use super::Volume;
 use super::handles::Handle;
 use super::nodes::inode_of;
 use crate::errno::errno;
+use crate::upkeep::Upkeep;
 use fuser::{Errno, FileHandle, INodeNo};
 use rustix::fs::{FallocateFlags, OFlags};
 use steadyfs::media::Flash;

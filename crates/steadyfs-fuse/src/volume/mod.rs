@@ -11,8 +11,6 @@
 //! | [`attributes`] | `stat`, `setattr`, `statfs`, extended attributes |
 //! | [`permissions`] | mode, owner and group |
 //! | [`links`] | symbolic links |
-//! | [`timer`] | what happens without a request |
-//! | [`scrub`] | data at rest is looked at |
 //!
 //! Nothing here knows of replies: each function returns what the kernel is to be told.
 
@@ -25,25 +23,22 @@ mod listing;
 mod names;
 mod nodes;
 mod permissions;
-mod scrub;
 #[cfg(test)]
 mod tests;
-mod timer;
 
 pub(crate) use attributes::Set;
+pub(crate) use changes::Changes;
 pub(crate) use listing::Listed;
 pub(crate) use nodes::Node;
 pub(crate) use permissions::{Change, Creator};
 
+use crate::mount::Served;
 use crate::options::Options;
-use changes::Changes;
+use crate::upkeep::Timer;
 use handles::Handles;
 use nodes::Nodes;
-use scrub::Scrub;
-use std::time::Instant;
 use steadyfs::FileSystem;
 use steadyfs::media::Flash;
-use timer::Timer;
 
 /// A volume that serves the kernel.
 pub(crate) struct Volume<'v, 'm, F> {
@@ -51,7 +46,6 @@ pub(crate) struct Volume<'v, 'm, F> {
     handles: Handles,
     nodes: Nodes,
     timer: Timer,
-    scrub: Scrub,
     /// Permissions that the volume does not keep are set without an error.
     quiet_permissions: bool,
 }
@@ -63,13 +57,19 @@ impl<'v, 'm, F: Flash> Volume<'v, 'm, F> {
             handles: Handles::default(),
             nodes: Nodes::new(),
             timer: Timer::new(options.commit_interval),
-            scrub: Scrub::new(Instant::now()),
             quiet_permissions: options.quiet_permissions,
         }
     }
+}
 
-    /// Closes what the kernel did not: it gives up open files when it is told to unmount at once.
-    pub fn close_all(&mut self) {
+impl<'v, 'm, F: Flash> Served for Volume<'v, 'm, F> {
+    type Store = Changes<'v, 'm, F>;
+
+    fn upkeep(&mut self) -> (&mut Timer, &mut Self::Store) {
+        (&mut self.timer, &mut self.changes)
+    }
+
+    fn close_all(&mut self) {
         for handle in self.handles.take_all() {
             let _ = self.changes.make(|fs| fs.close(handle.file));
         }

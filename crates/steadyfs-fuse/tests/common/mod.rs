@@ -7,9 +7,10 @@ use std::fs::OpenOptions;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use steadyfs::disk::Disk;
 use steadyfs::media::{BlockIndex, Failure as ChipFailure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs::{Access, Config, FileSystem};
-use steadyfs_fuse::{Background, Failure, Options, spawn};
+use steadyfs_fuse::{Background, Failure, Options, spawn, spawn_disk};
 use steadyfs_sim::{Metered, Nand, NandTiming, PowerCut, Profile, TimingChoice};
 use tempfile::TempDir;
 
@@ -45,6 +46,15 @@ impl Chip {
     pub fn large(seed: u64) -> Self {
         let profile = Profile::named("mt29f1g01abafd").unwrap();
         Self::formatted(Nand::new(&profile, TimingChoice::Typical, seed), false, seed)
+    }
+
+    /// A chip of blocks of 128 KiB, with an empty disk on it.
+    pub fn disk(block_count: u32, seed: u64) -> Self {
+        let nand = Self::nand(block_count, seed);
+        let config = Config::for_disk(&nand.geometry());
+        let mut memory = vec![0; config.memory_bytes(&nand.geometry())];
+        let flash = Disk::format(PowerCut::new(nand, seed), &config, &mut memory).unwrap();
+        Self(Arc::new(Mutex::new(flash)))
     }
 
     fn formatted(nand: Nand, permissions: bool, seed: u64) -> Self {
@@ -189,6 +199,42 @@ impl Mounted {
         self.chip.lock().power_on();
         self.chip.check();
         self.mount().unwrap();
+    }
+}
+
+/// A disk that is mounted as a file. It is taken away when the test ends, also when it fails.
+pub struct MountedDisk {
+    pub chip: Chip,
+    background: Option<Background<Chip>>,
+    directory: TempDir,
+}
+
+impl MountedDisk {
+    /// Mounts the disk of a chip; `None`, with the reason printed, where nobody may mount.
+    pub fn new(chip: Chip, options: Options) -> Option<Self> {
+        let directory = tempfile::Builder::new().prefix("steadyfs-disk-").tempdir().unwrap();
+        match spawn_disk(chip.clone(), Access::ReadWrite, chip.memory(), directory.path(), options) {
+            Ok(background) => Some(Self { chip, background: Some(background), directory }),
+            Err(Failure::Kernel(error)) if is_refused(&error) => {
+                println!("skipped: this machine does not let us mount: {error}");
+                None
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Where the disk is.
+    pub fn file(&self) -> PathBuf {
+        self.directory.path().join("disk")
+    }
+
+    /// The directory that it is mounted on.
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub fn unmount(mut self) -> Result<(), Failure> {
+        self.background.take().unwrap().unmount().map(drop)
     }
 }
 

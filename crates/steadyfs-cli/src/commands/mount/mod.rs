@@ -8,7 +8,7 @@ pub use options::{is_helper, of_helper};
 use super::tree::counted;
 use crate::Failure;
 use crate::image::chip::{ChipOptions, describe_work};
-use crate::image::{Memory, Volume};
+use crate::image::{Memory, Mounted};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
@@ -31,6 +31,9 @@ pub struct Arguments {
     /// Mount on a directory that is not empty too, and hide what is in it until the end
     #[arg(long)]
     nonempty: bool,
+    /// Refuse a volume that is no disk; with and without it a disk is shown as the one file DIR/disk
+    #[arg(long)]
+    disk: bool,
     /// Allow no change
     #[arg(long)]
     read_only: bool,
@@ -77,6 +80,9 @@ Ctrl-C commits, takes it out of the tree and says so; it ends with the last of t
 
 With a link /sbin/mount.fuse.steadyfs to this command mount(8) knows it, and fstab may say
   /dev/mtd3  /data  fuse.steadyfs  allow_other,nofail  0  0
+
+A disk (`steady format --disk`) is the one file DIR/disk: mke2fs, mkfs.vfat and their like work on it, and `mount -o loop` attaches
+it. fsync of it is a flush; holes that are punched in it are trimmed.
 
 Events: timed (after the interval, and with fsync), flush (with fsync), close (when a file is closed, and with names), write (with
 every call).
@@ -126,9 +132,12 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
     let chip = ChipOptions { device: arguments.device.clone(), stats: false };
     let access = if arguments.read_only { Access::ReadOnly } else { Access::ReadWrite };
     let mut memory = Memory::default();
-    let mut volume = Volume::open(&arguments.image, &chip, access, &mut memory)?;
+    let mut volume = Mounted::open(&arguments.image, &chip, access, &mut memory)?;
+    if arguments.disk && matches!(volume, Mounted::Files(_)) {
+        return Err(Failure::at(arguments.image.display(), "holds a file system, not a disk; expected no --disk"));
+    }
     if arguments.real_time {
-        volume.fs.flash_mut().take_real_time();
+        volume.chip_mut().take_real_time();
     }
     let options = Options {
         commit_on: arguments.commit_on.0,
@@ -140,8 +149,11 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
         no_exec: arguments.no_exec,
         source: arguments.image.display().to_string(),
     };
-    let served = steadyfs_fuse::mount(&mut volume.fs, &arguments.directory, &options);
-    let Health { corrected_reads, lost_reads, worst, .. } = volume.fs.health();
+    let served = match &mut volume {
+        Mounted::Files(volume) => steadyfs_fuse::mount(&mut volume.fs, &arguments.directory, &options),
+        Mounted::Disk(volume) => steadyfs_fuse::mount_disk(&mut volume.disk, &arguments.directory, &options),
+    };
+    let Health { corrected_reads, lost_reads, worst, .. } = volume.health();
     let closed = volume.close(&chip)?;
     served.map_err(|failure| explain(arguments, &failure))?;
     if arguments.quiet {

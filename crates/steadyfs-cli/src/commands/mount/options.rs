@@ -31,7 +31,7 @@ const ACCEPTED: [&str; 25] = [
     "iversion",
 ];
 const EXPECTED: &str = "ro, rw, noexec, sync, allow_other, nonempty, quiet_permissions, commit_on=EVENTS, commit_interval=MS, \
-                        device=NAME, real_time";
+                        device=NAME, real_time, disk";
 
 /// Sets what an option says.
 ///
@@ -52,6 +52,7 @@ pub fn apply(arguments: &mut Arguments, option: &str) -> Result<(), String> {
         "device" => arguments.device = Some(needed()?.to_string()),
         _ if value.is_some() => return Err(format!("option `{option}`: expected one of {EXPECTED}")),
         "ro" => arguments.read_only = true,
+        "disk" => arguments.disk = true,
         "noexec" => arguments.no_exec = true,
         "sync" => arguments.commit_on = Events::named("write")?,
         "allow_other" => arguments.allow_other = true,

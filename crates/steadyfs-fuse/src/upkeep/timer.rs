@@ -1,9 +1,9 @@
 //! What happens without a request: timed commits, and work for idle times.
 
-use super::Volume;
+use super::Upkeep;
+use super::scrub::Scrub;
 use std::time::{Duration, Instant};
-use steadyfs::media::Flash;
-use steadyfs::{Budget, CommitOn};
+use steadyfs::Budget;
 
 /// After so long without a request the volume has time for itself.
 const IDLE_AFTER: Duration = Duration::from_millis(100);
@@ -12,13 +12,14 @@ const IDLE_SLICE: Budget = Budget::TimeNs(200_000_000);
 
 /// What waits for its time.
 #[derive(Debug)]
-pub(super) struct Timer {
+pub(crate) struct Timer {
     commit_interval: Duration,
     /// When the oldest change was made that waits for a timed commit. The time of the system's clock is no measure: someone may set it
     /// back.
     changed_at: Option<Instant>,
     /// How much of the idle work was done that the last change left.
     idle: Idle,
+    pub(super) scrub: Scrub,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,64 +31,54 @@ enum Idle {
 
 impl Timer {
     pub fn new(commit_interval: Duration) -> Self {
-        Self { commit_interval, changed_at: None, idle: Idle::NotBegun }
+        Self { commit_interval, changed_at: None, idle: Idle::NotBegun, scrub: Scrub::new(Instant::now()) }
     }
-}
 
-impl<F: Flash> Volume<'_, '_, F> {
     /// Makes the timed commit if it is due; returns how long the next request may be waited for before [`rest`](Self::rest) is
     /// called, if at all.
-    pub fn wait(&mut self, now: Instant) -> Option<Duration> {
-        if self.changes.take_changed() {
-            self.timer.idle = Idle::NotBegun;
+    pub fn wait(&mut self, volume: &mut impl Upkeep, now: Instant) -> Option<Duration> {
+        if volume.take_changed() {
+            self.idle = Idle::NotBegun;
         }
-        let idle = match self.timer.idle {
+        let idle = match self.idle {
             Idle::NotBegun => Some(IDLE_AFTER),
             Idle::Begun => Some(Duration::ZERO),
             Idle::Done => None,
         };
         // Only a time without requests is for that, also when it is late.
         let scrub = self.scrub.wait(now).map(|wait| wait.max(IDLE_AFTER));
-        self.commit_in_time(now).into_iter().chain(idle).chain(scrub).min()
-    }
-
-    /// Commits what waits, because the end is near. What cannot be committed now is tried again when the volume is unmounted, which tells of it.
-    pub fn commit(&mut self) {
-        if self.changes.fs().has_changes() {
-            let _ = self.changes.commit();
-        }
+        self.commit_in_time(volume, now).into_iter().chain(idle).chain(scrub).min()
     }
 
     /// How long the commit of what was changed may wait, if there is anything to commit.
-    fn commit_in_time(&mut self, now: Instant) -> Option<Duration> {
-        let fs = self.changes.fs();
-        if !fs.commit_on().contains(CommitOn::TIMED) || !fs.has_changes() {
-            self.timer.changed_at = None;
+    fn commit_in_time(&mut self, volume: &mut impl Upkeep, now: Instant) -> Option<Duration> {
+        if !volume.waits_for_timer() {
+            self.changed_at = None;
             return None;
         }
-        let since = self.timer.changed_at.get_or_insert(now);
-        let left = self.timer.commit_interval.saturating_sub(now.saturating_duration_since(*since));
+        let since = self.changed_at.get_or_insert(now);
+        let left = self.commit_interval.saturating_sub(now.saturating_duration_since(*since));
         if !left.is_zero() {
             return Some(left);
         }
         // What cannot be committed now is tried again; the next fsync tells of it.
-        let _ = self.changes.commit();
-        self.timer.changed_at = None;
-        self.changes.fs().has_changes().then_some(self.timer.commit_interval)
+        let _ = volume.commit();
+        self.changed_at = None;
+        volume.has_changes().then_some(self.commit_interval)
     }
 
     /// Uses a time without requests: frees pages of removed files, so that later calls need not, and `statfs` tells of them; moves what
     /// is weak; and looks for it.
-    pub fn rest(&mut self, now: Instant) {
-        if self.timer.idle == Idle::Done {
-            if self.scrub(now) {
-                self.timer.idle = Idle::NotBegun;
+    pub fn rest(&mut self, volume: &mut impl Upkeep, now: Instant) {
+        if self.idle == Idle::Done {
+            if self.scrub.step(volume, now) {
+                self.idle = Idle::NotBegun;
             }
             return;
         }
-        let fs = self.changes.fs();
-        let before = (fs.usage(), fs.health().weak_blocks);
-        let is_done = fs.maintain(IDLE_SLICE, 0).unwrap_or(true);
-        self.timer.idle = if is_done || (fs.usage(), fs.health().weak_blocks) == before { Idle::Done } else { Idle::Begun };
+        let before = (volume.used_bytes(), volume.health().weak_blocks);
+        let is_done = volume.maintain(IDLE_SLICE).unwrap_or(true);
+        let is_same = (volume.used_bytes(), volume.health().weak_blocks) == before;
+        self.idle = if is_done || is_same { Idle::Done } else { Idle::Begun };
     }
 }

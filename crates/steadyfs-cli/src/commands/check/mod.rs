@@ -1,11 +1,13 @@
 //! `steady check`: verifies a volume.
 
+mod disk;
+
 use super::tree::counted;
 use crate::Failure;
 use crate::image::chip::ChipOptions;
 use crate::image::damage;
 use crate::image::volume::WORN_OUT;
-use crate::image::{Memory, Volume};
+use crate::image::{Memory, Mounted, Volume};
 use crate::output::{print, print_json};
 use clap::Args;
 use serde::Serialize;
@@ -36,7 +38,10 @@ Every page of the volume is read and compared with its checksum, and every refer
 was found, also when it was mended: check again to see what remains.
 
 Where a mount finds that something is lost, the volume can only be read. --repair accepts that first, then looks at what there
-is, and the volume can be changed again. A lost page of the map is not accepted: nobody knows where the pages are that it maps.";
+is, and the volume can be changed again. A lost page of the map is not accepted: nobody knows where the pages are that it maps.
+
+Of a disk every page is read that was written. Sectors that cannot be read stay so until they are written anew; what they meant is for the
+checker of the file system on the disk to find out.";
 
 #[derive(Serialize)]
 struct Summary {
@@ -68,7 +73,20 @@ struct Missing {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let access = if arguments.repair { Access::ReadWrite } else { Access::ReadOnly };
     let mut memory = Memory::default();
-    let mut volume = Volume::examine(&arguments.image, &arguments.chip, access, &mut memory)?;
+    let volume = Mounted::examine(&arguments.image, &arguments.chip, access, &mut memory)?;
+    let (count, mended) = match volume {
+        Mounted::Files(volume) => run_files(volume, arguments)?,
+        Mounted::Disk(volume) => disk::run(volume, arguments.repair, arguments.json, &arguments.chip)?,
+    };
+    if count == 0 {
+        return Ok(());
+    }
+    let what = format!("{}, {mended} mended; expected none", counted(count, "finding", "findings"));
+    Err(Failure::at(arguments.image.display(), what))
+}
+
+/// Checks a file system. Returns how many findings there are, and how many of them were mended.
+fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32), Failure> {
     let lost = volume.fs.damage();
     let mut findings = Vec::new();
     let mut note = |finding: Finding| findings.push(finding.to_string());
@@ -82,10 +100,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         Some(result) => result,
     };
-    let missing = Missing::of(lost, &volume);
+    let missing = Missing::of(lost, volume.fs.damage());
     let checked = match checked {
         Ok(checked) => checked,
-        Err(error) => return ended_early(&volume, error, &missing, &findings, arguments.json),
+        Err(error) => return Err(ended_early(&volume, error, &missing, &findings, arguments.json)?),
     };
     let (worn_out, unsettled) = (volume.is_worn_out(), volume.is_unsettled());
     volume.close(&arguments.chip)?;
@@ -96,15 +114,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         print(&summary.text())?
     }
-    if count == 0 {
-        return Ok(());
-    }
-    let what = format!("{}, {mended} mended; expected none", counted(count, "finding", "findings"));
-    Err(Failure::at(arguments.image.display(), what))
+    Ok((count, mended))
 }
 
-/// Tells what was found before the check could not go on.
-fn ended_early(volume: &Volume<'_>, error: Error, missing: &Missing, findings: &[String], json: bool) -> Result<(), Failure> {
+/// Tells what was found before the check could not go on; gives why it could not.
+fn ended_early(
+    volume: &Volume<'_>,
+    error: Error,
+    missing: &Missing,
+    findings: &[String],
+    json: bool,
+) -> Result<Failure, Failure> {
     if json {
         let Missing { damage, repaired, .. } = missing;
         print_json(&serde_json::json!({ "damage": damage, "repaired": repaired, "findings": findings }))?
@@ -113,7 +133,7 @@ fn ended_early(volume: &Volume<'_>, error: Error, missing: &Missing, findings: &
     }
     let count = counted(findings.len() as u64 + missing.count(), "finding", "findings");
     let reason = volume.fs.flash().reason().map(|reason| format!(": {reason}")).unwrap_or_default();
-    Err(volume.refuse("", format!("the check ended early, after {count}: {error}{reason}")))
+    Ok(volume.refuse("", format!("the check ended early, after {count}: {error}{reason}")))
 }
 
 fn lines(findings: &[String]) -> String {
@@ -122,8 +142,8 @@ fn lines(findings: &[String]) -> String {
 
 impl Missing {
     /// What was missing, and is accepted now or not.
-    fn of(lost: Option<Damage>, volume: &Volume<'_>) -> Self {
-        Self { damage: lost.map(damage::name), repaired: lost.is_some() && volume.fs.damage().is_none(), lost }
+    fn of(lost: Option<Damage>, left: Option<Damage>) -> Self {
+        Self { damage: lost.map(damage::name), repaired: lost.is_some() && left.is_none(), lost }
     }
 
     fn count(&self) -> u64 {

@@ -3,10 +3,9 @@
 //! A few pages at a time, when nobody asks for anything, and so slowly that a round through everything takes a month of mounted time.
 //! The round begins anew with each mount.
 
-use super::Volume;
+use super::Upkeep;
 use std::time::{Duration, Instant};
 use steadyfs::Budget;
-use steadyfs::media::Flash;
 
 /// Time for a round. Bits of data at rest flip over years, so a month leaves the ECC room for several rounds, and reads this seldom
 /// disturb nothing.
@@ -30,6 +29,15 @@ impl Scrub {
     pub fn wait(&self, now: Instant) -> Option<Duration> {
         self.due.map(|due| due.saturating_duration_since(now))
     }
+
+    /// Reads a few pages if it is time; returns whether something is weak, and waits to be moved.
+    pub fn step(&mut self, volume: &mut impl Upkeep, now: Instant) -> bool {
+        if self.wait(now) != Some(Duration::ZERO) {
+            return false;
+        }
+        self.due = read_some(volume).map(|reads| now + pause(reads, live_pages(volume)));
+        volume.health().weak_blocks > 0
+    }
 }
 
 /// Time that a step of so many reads may take of a round through so many pages.
@@ -38,45 +46,32 @@ fn pause(reads: u32, pages: u64) -> Duration {
     ROUND.mul_f64(share.min(1.0)).max(PAUSE_MIN)
 }
 
-impl<F: Flash> Volume<'_, '_, F> {
-    /// Reads a few pages if it is time; returns whether something is weak, and waits to be moved.
-    pub(super) fn scrub(&mut self, now: Instant) -> bool {
-        if self.scrub.wait(now) != Some(Duration::ZERO) {
-            return false;
-        }
-        let reads = self.scrub_step();
-        let pages = self.live_pages();
-        self.scrub.due = reads.map(|reads| now + pause(reads, pages));
-        self.changes.fs().health().weak_blocks > 0
+/// Reads a few pages, and counts them; nothing where that is of no use.
+fn read_some(volume: &mut impl Upkeep) -> Option<u32> {
+    let before = volume.health();
+    // The mount has read something, so the strength is known.
+    if before.read_only || before.worst.strength == 0 {
+        return None;
     }
+    // A block takes a root and more, so this suffices for a step, and at most a block is read.
+    let budget = Budget::Operations(volume.describe().geometry.pages_per_block);
+    volume.scrub(budget).ok()?;
+    Some(volume.health().reads.wrapping_sub(before.reads))
+}
 
-    /// Reads a few pages, and counts them; nothing where that is of no use.
-    fn scrub_step(&mut self) -> Option<u32> {
-        let fs = self.changes.fs();
-        let before = fs.health();
-        // The mount has read something, so the strength is known.
-        if before.read_only || before.worst.strength == 0 {
-            return None;
-        }
-        // A block takes a root and more, so this suffices for a step, and at most a block is read.
-        let budget = Budget::Operations(fs.flash().geometry().pages_per_block);
-        fs.scrub(budget).ok()?;
-        Some(fs.health().reads.wrapping_sub(before.reads))
-    }
-
-    /// Pages that hold something.
-    fn live_pages(&mut self) -> u64 {
-        let fs = self.changes.fs();
-        let live = |block| fs.block(block).map_or(0, |block| u64::from(block.live));
-        let frames: u64 = (0..fs.flash().geometry().block_count).map(live).sum();
-        frames * u64::from(fs.config().unit_pages)
-    }
+/// Pages that hold something.
+fn live_pages(volume: &impl Upkeep) -> u64 {
+    let description = volume.describe();
+    let live = |block| volume.block(block).map_or(0, |block| u64::from(block.live));
+    let frames: u64 = (0..description.geometry.block_count).map(live).sum();
+    frames * u64::from(description.config.unit_pages)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Options;
+    use crate::upkeep::Timer;
+    use crate::volume::Changes;
     use steadyfs::media::Geometry;
     use steadyfs::{Access, Config, FileSystem, OpenOptions};
     use steadyfs_sim::fault::{BitErrorModel, BitErrors};
@@ -96,7 +91,7 @@ mod tests {
     }
 
     /// A volume with a file, on a chip that may forget it.
-    fn volume<T>(chip: Chip, access: Access, test: impl FnOnce(&mut Volume<'_, '_, Chip>) -> T) -> T {
+    fn volume<T>(chip: Chip, access: Access, test: impl FnOnce(&mut Changes<'_, '_, Chip>, &mut Timer) -> T) -> T {
         let config = Config::for_geometry(&GEOMETRY);
         let mut memory = vec![0; config.memory_bytes(&GEOMETRY)];
         let chip = FileSystem::format(chip, &config, &mut memory).unwrap();
@@ -108,7 +103,7 @@ mod tests {
         fs.close(file).unwrap();
         let chip = fs.unmount().unwrap();
         let mut fs = FileSystem::mount(chip, access, &mut memory).unwrap();
-        test(&mut Volume::new(&mut fs, &Options::default()))
+        test(&mut Changes::new(&mut fs), &mut Timer::new(Duration::from_secs(1)))
     }
 
     fn forgetful() -> Chip {
@@ -116,22 +111,22 @@ mod tests {
     }
 
     /// Lets time pass up to the next step, and makes it; returns the time.
-    fn step(volume: &mut Volume<'_, '_, Chip>, now: Instant) -> Instant {
-        let next = now + volume.scrub.wait(now).expect("scrubbing is of use");
-        volume.scrub(next);
+    fn step(volume: &mut Changes<'_, '_, Chip>, timer: &mut Timer, now: Instant) -> Instant {
+        let next = now + timer.scrub.wait(now).expect("scrubbing is of use");
+        timer.scrub.step(volume, next);
         next
     }
 
     #[test]
     fn a_round_takes_a_month_in_steps_of_a_few_pages() {
-        volume(forgetful(), Access::ReadWrite, |volume| {
+        volume(forgetful(), Access::ReadWrite, |volume, timer| {
             let start = Instant::now();
-            let pages = volume.live_pages();
+            let pages = live_pages(volume);
             let (mut now, mut reads) = (start, 0);
             while reads < pages {
-                let before = volume.changes.fs().health().reads;
-                now = step(volume, now);
-                let step = u64::from(volume.changes.fs().health().reads - before);
+                let before = volume.fs().health().reads;
+                now = step(volume, timer, now);
+                let step = u64::from(volume.fs().health().reads - before);
                 assert!((1..=16).contains(&step), "{step} reads in a step");
                 reads += step;
             }
@@ -142,30 +137,30 @@ mod tests {
 
     #[test]
     fn nothing_is_read_before_it_is_time() {
-        volume(forgetful(), Access::ReadWrite, |volume| {
-            let now = step(volume, Instant::now());
-            let before = volume.changes.fs().health().reads;
-            assert!(volume.scrub.wait(now) > Some(PAUSE_MIN));
-            volume.scrub(now + PAUSE_MIN);
-            assert_eq!(volume.changes.fs().health().reads, before);
+        volume(forgetful(), Access::ReadWrite, |volume, timer| {
+            let now = step(volume, timer, Instant::now());
+            let before = volume.fs().health().reads;
+            assert!(timer.scrub.wait(now) > Some(PAUSE_MIN));
+            timer.scrub.step(volume, now + PAUSE_MIN);
+            assert_eq!(volume.fs().health().reads, before);
         });
     }
 
     #[test]
     fn what_ages_on_a_mounted_volume_moves_before_it_is_lost() {
-        volume(forgetful(), Access::ReadWrite, |volume| {
+        volume(forgetful(), Access::ReadWrite, |volume, timer| {
             let (start, mut hours, mut weak) = (Instant::now(), 0, 0);
             let mut now = start;
             while now < start + 48 * ROUND {
-                now += volume.wait(now).expect("scrubbing is of use");
+                now += timer.wait(volume, now).expect("scrubbing is of use");
                 let passed = (now - start).as_secs() / 3600;
-                volume.changes.fs().flash_mut().advance_hours((passed - hours) as u32);
+                volume.fs().flash_mut().advance_hours((passed - hours) as u32);
                 hours = passed;
-                volume.rest(now);
-                weak += u32::from(volume.changes.fs().health().weak_blocks > 0);
+                timer.rest(volume, now);
+                weak += u32::from(volume.fs().health().weak_blocks > 0);
             }
             assert!(weak > 20, "{weak} times something was weak");
-            let health = volume.changes.fs().health();
+            let health = volume.fs().health();
             assert_eq!(health.lost_reads, 0, "{health:?}");
         });
     }
@@ -173,11 +168,11 @@ mod tests {
     #[test]
     fn where_it_is_of_no_use_nothing_is_read() {
         for (chip, access) in [(nand(), Access::ReadWrite), (forgetful(), Access::ReadOnly)] {
-            volume(chip, access, |volume| {
+            volume(chip, access, |volume, timer| {
                 let now = Instant::now() + DAY;
-                let before = volume.changes.fs().health().reads;
-                assert!(!volume.scrub(now));
-                assert_eq!((volume.changes.fs().health().reads, volume.scrub.wait(now)), (before, None));
+                let before = volume.fs().health().reads;
+                assert!(!timer.scrub.step(volume, now));
+                assert_eq!((volume.fs().health().reads, timer.scrub.wait(now)), (before, None));
             });
         }
     }

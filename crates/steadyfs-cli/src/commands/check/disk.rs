@@ -1,0 +1,89 @@
+//! What of a disk can still be read.
+
+use super::Missing;
+use crate::Failure;
+use crate::image::chip::ChipOptions;
+use crate::image::damage;
+use crate::image::volume::WORN_OUT;
+use crate::image::{DiskVolume, Mounted};
+use crate::output::{print, print_json};
+use serde::Serialize;
+use steadyfs::Error;
+use steadyfs::disk::SECTOR_BYTES;
+use steadyfs_lab::units::format_count;
+
+#[derive(Serialize)]
+struct Summary {
+    #[serde(flatten)]
+    missing: Missing,
+    sectors: u32,
+    /// Logical pages that were read.
+    pages: u32,
+    /// Whether so many blocks are bad that the volume can only be read.
+    worn_out: bool,
+    /// Whether a mount for writing may show the last commit otherwise.
+    unsettled: bool,
+    findings: Vec<String>,
+}
+
+/// Reads the whole disk; with `repair` accepts first what the mount found missing. Returns how many findings there are, and how many of them were mended.
+pub fn run(mut volume: DiskVolume<'_>, repair: bool, json: bool, chip: &ChipOptions) -> Result<(u64, u32), Failure> {
+    let lost = volume.disk.damage();
+    if repair && lost.is_some() {
+        match volume.disk.repair() {
+            // What cannot be accepted is told below.
+            Ok(()) | Err(Error::Corrupt) => {}
+            Err(error) => return Err(volume.fail(error)),
+        }
+    }
+    let missing = Missing::of(lost, volume.disk.damage());
+    let (pages, findings) = read_all(&mut volume)?;
+    let sectors = volume.disk.sectors();
+    let volume = Mounted::Disk(volume);
+    let (worn_out, unsettled) = (volume.health().worn_out, volume.is_unsettled());
+    volume.close(chip)?;
+    let counts = (findings.len() as u64 + missing.count(), u32::from(missing.repaired));
+    let summary = Summary { missing, sectors, pages, worn_out, unsettled, findings };
+    if json {
+        print_json(&summary)?
+    } else {
+        print(&summary.text())?
+    }
+    Ok(counts)
+}
+
+/// Reads every logical page that was written; counts them, and tells which cannot be read.
+fn read_all(volume: &mut DiskVolume<'_>) -> Result<(u32, Vec<String>), Failure> {
+    let page_sectors = volume.disk.page_sectors();
+    let (mut pages, mut findings) = (0, Vec::new());
+    let mut data = vec![0; (page_sectors * SECTOR_BYTES) as usize];
+    for first in (0..volume.disk.sectors()).step_by(page_sectors as usize) {
+        let result = match volume.disk.is_written(first) {
+            Ok(false) => continue,
+            Ok(true) => volume.disk.read(first, &mut data),
+            Err(error) => Err(error),
+        };
+        match result {
+            Ok(()) => {}
+            Err(Error::Corrupt) => findings.push(format!("sectors {first} to {} cannot be read", first + page_sectors - 1)),
+            Err(error) => return Err(volume.fail(error)),
+        }
+        pages += 1;
+    }
+    Ok((pages, findings))
+}
+
+impl Summary {
+    fn text(&self) -> String {
+        let findings = self.missing.line() + &super::lines(&self.findings);
+        let is_sound = self.findings.is_empty() && self.missing.lost.is_none();
+        format!(
+            "{findings}a disk of {} sectors, {} pages: {}\n{}{}",
+            format_count(self.sectors.into()),
+            format_count(self.pages.into()),
+            if is_sound { "sound" } else { "damaged" },
+            if self.worn_out { format!("worn out: {WORN_OUT}\n") } else { String::new() },
+            if self.unsettled { format!("unsettled: {}\n", damage::UNSETTLED) } else { String::new() }
+        )
+    }
+}

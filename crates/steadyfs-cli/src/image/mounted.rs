@@ -1,0 +1,121 @@
+//! A volume of either kind, for commands that ask neither for files nor for sectors.
+
+use super::chip::{Chip, ChipOptions};
+use super::damage;
+use super::disk::{DiskVolume, is_disk};
+use super::volume::{Memory, Volume};
+use crate::Failure;
+use crate::output::for_terminal;
+use std::path::Path;
+use steadyfs::media::BlockIndex;
+use steadyfs::{Access, BlockInfo, Budget, Damage, Description, Error, Health};
+
+/// A mounted volume.
+#[allow(clippy::large_enum_variant, reason = "a command has one of them")]
+pub enum Mounted<'m> {
+    /// A file system.
+    Files(Volume<'m>),
+    /// A disk.
+    Disk(DiskVolume<'m>),
+}
+
+/// Makes the same call of either kind.
+macro_rules! either {
+    ($volume:expr, $name:ident => $call:expr) => {
+        match $volume {
+            Mounted::Files(Volume { fs: $name, .. }) => $call,
+            Mounted::Disk(DiskVolume { disk: $name, .. }) => $call,
+        }
+    };
+}
+
+impl<'m> Mounted<'m> {
+    /// Opens and mounts an image or device, and warns on standard error where something is lost or unsettled.
+    pub fn open(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
+        let volume = Self::examine(path, options, access, memory)?;
+        warn(path, volume.damage(), volume.is_unsettled());
+        Ok(volume)
+    }
+
+    /// Opens and mounts an image or device for a command that tells by itself what is lost.
+    pub fn examine(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
+        let mut chip = options.open(path, access)?;
+        if is_disk(&mut chip) {
+            DiskVolume::mount(chip, path, access, memory).map(Self::Disk)
+        } else {
+            Volume::mount(chip, path, access, memory).map(Self::Files)
+        }
+    }
+
+    /// How the medium is doing.
+    pub fn health(&self) -> Health {
+        either!(self, volume => volume.health())
+    }
+
+    /// What the mount found missing.
+    pub fn damage(&self) -> Option<Damage> {
+        either!(self, volume => volume.damage())
+    }
+
+    /// Whether a mount for writing may show the last commit otherwise.
+    pub fn is_unsettled(&self) -> bool {
+        let is_settled = either!(self, volume => volume.is_settled());
+        !is_settled && self.damage().is_none() && !self.health().worn_out
+    }
+
+    /// Where things are on the medium.
+    pub fn describe(&self) -> Description {
+        either!(self, volume => volume.describe())
+    }
+
+    /// What is known of a block.
+    pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
+        either!(self, volume => volume.block(block))
+    }
+
+    /// The chip.
+    pub fn chip(&self) -> &Chip {
+        either!(self, volume => volume.flash())
+    }
+
+    /// The chip, for its clock.
+    pub fn chip_mut(&mut self) -> &mut Chip {
+        either!(self, volume => volume.flash_mut())
+    }
+
+    /// Reads data at rest; whether a round ended.
+    pub fn scrub(&mut self, budget: Budget) -> Result<bool, Error> {
+        either!(self, volume => volume.scrub(budget))
+    }
+
+    /// Does idle work; whether none is left.
+    pub fn maintain(&mut self, budget: Budget) -> Result<bool, Error> {
+        either!(self, volume => volume.maintain(budget, 0))
+    }
+
+    /// What an error of the volume means, in one sentence.
+    pub fn fail(&self, error: Error) -> Failure {
+        match self {
+            Self::Files(volume) => volume.fail("", error),
+            Self::Disk(disk) => disk.fail(error),
+        }
+    }
+
+    /// Commits, unmounts, and tells what the chip did, if that was asked for.
+    pub fn close(self, options: &ChipOptions) -> Result<Chip, Failure> {
+        match self {
+            Self::Files(volume) => volume.close(options),
+            Self::Disk(disk) => disk.close(options),
+        }
+    }
+}
+
+/// Says on standard error where something is lost or unsettled.
+pub fn warn(path: &Path, lost: Option<Damage>, is_unsettled: bool) {
+    let what = match lost {
+        Some(lost) => format!("{}; {}", damage::describe(lost), damage::REMEDY),
+        None if is_unsettled => damage::UNSETTLED.to_string(),
+        None => return,
+    };
+    eprintln!("warning: {}", for_terminal(&format!("{}: {what}", path.display())));
+}

@@ -1,0 +1,62 @@
+//! Tests that mount run in a mount namespace of their own: a mistake would cost the machine its mounts otherwise.
+
+use super::text;
+use std::fs::{self, File};
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Set in the namespace, to the name of the one outside.
+const OUTSIDE: &str = "STEADYFS_TEST_OUTSIDE";
+const UNSHARE: [&str; 3] = ["--mount", "--propagation", "private"];
+
+fn namespace() -> String {
+    fs::read_link("/proc/self/ns/mnt").unwrap().display().to_string()
+}
+
+/// Runs a test in a mount namespace of its own: this program again, with that test alone. Where there is no right to make one, or no
+/// `/dev/fuse`, it says on standard error that it was skipped.
+pub fn run(name: &str, test: impl FnOnce()) {
+    if let Ok(outside) = std::env::var(OUTSIDE) {
+        assert_ne!(namespace(), outside, "this is no namespace of its own");
+        let before = points();
+        test();
+        assert_eq!(points(), before, "the mounts of the machine are what they were");
+        return;
+    }
+    let may_unshare = Command::new("unshare").args(UNSHARE).arg("true").stderr(Stdio::null()).status();
+    let has_fuse = File::options().read(true).write(true).open("/dev/fuse").is_ok();
+    if !may_unshare.is_ok_and(|status| status.success()) || !has_fuse {
+        say(&format!("SKIPPED {name}: needs root for a mount namespace of its own, and /dev/fuse"));
+        return;
+    }
+    let program = std::env::current_exe().unwrap();
+    let mut command = Command::new("unshare");
+    command.args(UNSHARE).arg(program).args([name, "--exact", "--nocapture"]).env(OUTSIDE, namespace());
+    let output = command.output().unwrap();
+    let told = text(&output.stdout) + &text(&output.stderr);
+    assert!(output.status.success() && told.contains("1 passed"), "{told}");
+    told.lines().filter(|line| line.starts_with("SKIPPED")).for_each(say);
+}
+
+/// Says something on standard error, also in a test that passes, which `eprintln` does not show.
+pub fn say(line: &str) {
+    std::io::stderr().write_all(format!("{line}\n").as_bytes()).unwrap();
+}
+
+/// Where mounts are, as the kernel writes it.
+pub fn points() -> Vec<String> {
+    let table = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    table.lines().map(|line| line.split(' ').nth(4).unwrap().to_owned()).collect()
+}
+
+/// Waits for something that is about to happen.
+#[track_caller]
+pub fn wait_until(mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !holds() {
+        assert!(Instant::now() < deadline, "it does not happen");
+        sleep(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,125 @@
+//! The loop that serves the kernel, whatever the volume holds.
+
+use super::attach::attach;
+use super::failure::Failure;
+use super::ours::{Guard, Ours};
+use super::place::check_mountpoint;
+use super::signals::Signals;
+use crate::options::Options;
+use crate::upkeep::{Timer, Upkeep};
+use fuser::{Config, Filesystem, Session};
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+/// What the volume's thread is told.
+pub(crate) enum Message<J> {
+    /// To do something.
+    Job(J),
+    /// To make everything durable that was done so far.
+    Commit,
+    /// That the file system is not mounted any more.
+    Unmounted,
+    /// That it is to end although the file system is in use.
+    Stop,
+}
+
+/// A volume that jobs are done on, in the thread of the caller.
+pub(crate) trait Served {
+    type Store: Upkeep;
+
+    /// What happens without a request, and to what.
+    fn upkeep(&mut self) -> (&mut Timer, &mut Self::Store);
+
+    /// Closes what the kernel did not: it gives up open files when it is told to unmount at once.
+    fn close_all(&mut self);
+}
+
+/// Whether the caller of [`serve`] wants signals to unmount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OnSignals {
+    Unmount,
+    LeaveToCaller,
+}
+
+/// Mounts and serves; `bridge` makes jobs of the kernel's requests, and `ready` is called once the file system is there.
+pub(super) fn serve<S, J, B>(
+    served: &mut S,
+    bridge: impl FnOnce(Sender<Message<J>>) -> B,
+    mountpoint: &Path,
+    options: &Options,
+    on_signals: OnSignals,
+    ready: impl FnOnce(&Ours),
+) -> Result<(), Failure>
+where
+    S: Served,
+    J: FnOnce(&mut S) + Send + 'static,
+    B: Filesystem,
+{
+    let mountpoint = check_mountpoint(mountpoint, options.nonempty).map_err(Failure::Mountpoint)?;
+    // It is dropped after the queue, so that nobody waits for an answer while the mount is taken away. Also if the loop below panics, as
+    // simulated chips do: a mount without anyone who serves it would stay.
+    let mut guard;
+    let (sender, receiver) = channel();
+    let (device, ours) = attach(&mountpoint, options).map_err(Failure::Kernel)?;
+    guard = Guard::new(ours.clone());
+    let session = Session::from_fd(bridge(sender.clone()), device, options.acl(), Config::default());
+    let session = start(session.map_err(Failure::Kernel)?, sender.clone()).map_err(Failure::Kernel)?;
+    let catches = on_signals == OnSignals::Unmount;
+    let signals = catches.then(|| Signals::catch(ours.clone(), sender)).transpose().map_err(Failure::Kernel)?;
+    ready(&ours);
+
+    let is_ended = work(served, &receiver);
+    served.close_all();
+    drop((signals, receiver));
+    if !is_ended {
+        // The session's thread ends when the last file is closed, whenever that is.
+        return guard.take_away().map_err(Failure::Kept);
+    }
+    session.join().unwrap_or_else(|_| Err(io::Error::other("the session's thread panicked"))).map_err(Failure::Kernel)?;
+    guard.forget();
+    Ok(())
+}
+
+/// Hands the kernel's requests on, in a thread of its own, until the file system is unmounted.
+fn start<B: Filesystem, J: Send + 'static>(
+    session: Session<B>,
+    volume: Sender<Message<J>>,
+) -> io::Result<JoinHandle<io::Result<()>>> {
+    thread::Builder::new().name("steadyfs-fuse".into()).spawn(move || {
+        // The kernel may abort the connection that an unmount ends, and say so to whoever reads the next request.
+        let result = session.run().or_else(|error| match error.kind() {
+            io::ErrorKind::ConnectionAborted => Ok(()),
+            _ => Err(error),
+        });
+        let _ = volume.send(Message::Unmounted);
+        result
+    })
+}
+
+/// Does what the kernel asks for, timed commits and idle work, until the file system is unmounted; `false` when told to stop before that.
+fn work<S: Served, J: FnOnce(&mut S)>(served: &mut S, messages: &Receiver<Message<J>>) -> bool {
+    loop {
+        let (timer, store) = served.upkeep();
+        let message = match timer.wait(store, Instant::now()) {
+            Some(wait) => messages.recv_timeout(wait),
+            None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match message {
+            Ok(Message::Job(job)) => job(served),
+            Ok(Message::Commit) => commit(store),
+            Ok(Message::Unmounted) | Err(RecvTimeoutError::Disconnected) => return true,
+            Ok(Message::Stop) => return false,
+            Err(RecvTimeoutError::Timeout) => timer.rest(store, Instant::now()),
+        }
+    }
+}
+
+/// Commits what waits, because the end is near. What cannot be committed now is tried again when the volume is unmounted, which tells of it.
+fn commit(store: &mut impl Upkeep) {
+    if store.has_changes() {
+        let _ = store.commit();
+    }
+}
