@@ -5,13 +5,20 @@ use steadyfs_siege::campaign::Campaign;
 
 /// Runs a few volumes of a campaign, and says how to replay those that fail.
 fn hold(name: &str, seed: u64, volumes: Range<u32>) {
+    hold_with(name, seed, volumes, false);
+}
+
+/// The same, on volumes with several streams or without.
+fn hold_with(name: &str, seed: u64, volumes: Range<u32>, has_streams: bool) {
     let campaign = Campaign::named(name).expect("a campaign");
     let mut failures = Vec::new();
     for index in volumes.clone() {
-        for finding in campaign.run(seed, index, false, false).findings {
+        for finding in campaign.run(seed, index, false, has_streams).findings {
             failures.push(format!(
-                "{}: {}\n    cargo run --release -p steadyfs-siege -- {name} --seed {seed} --only {index} --trace",
-                finding.class, finding.detail
+                "{}: {}\n    cargo run --release -p steadyfs-siege -- {name} --seed {seed} --only {index} --trace{}",
+                finding.class,
+                finding.detail,
+                if has_streams { " --streams" } else { "" }
             ));
         }
     }
@@ -31,6 +38,13 @@ fn a_page_that_is_lost_costs_what_is_in_it() {
 #[test]
 fn cut_mounts_in_a_row_lose_nothing() {
     hold("chains", 2, 0..200);
+}
+
+#[test]
+fn volumes_with_streams_lose_nothing() {
+    hold_with("transient", 3, 0..150, true);
+    hold_with("chains", 3, 0..100, true);
+    hold_with("lives", 3, 0..100, true);
 }
 
 #[test]

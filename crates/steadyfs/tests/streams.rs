@@ -151,3 +151,28 @@ fn settings_with_streams_are_checked_and_cost_little_ram() {
         assert_eq!(config(streams, false).check(&GEOMETRY), Err(ConfigError::Streams));
     }
 }
+
+/// A tag has 22 bits for the place of a page in its transaction, and a transaction may have more programs.
+#[test]
+fn a_transaction_of_millions_of_programs_is_found_at_a_mount() {
+    let geometry = Geometry { page_bytes: 256, pages_per_block: 64, block_count: 64, programs_bytes: false };
+    let config = Config { unit_pages: 2, ..Config::for_disk(&geometry) };
+    let mut memory = vec![0; config.memory_bytes(&geometry)];
+    let chip = Disk::format(Nand::with_geometry(geometry, NandTiming::ROUND, 1), &config, &mut memory).expect("a sound chip");
+    let mut disk = Disk::mount(chip, Access::ReadWrite, &mut memory).expect("what was formatted");
+    disk.write(1, &[7; 512]).expect("room");
+    let begin = disk.flash().counters().programs;
+    while disk.flash().counters().programs - begin < (1 << 22) + 5000 {
+        disk.write(0, &[3; 512]).expect("room");
+    }
+    disk.flush().expect("a sound chip");
+    let chip = disk.flash().clone();
+    drop(disk);
+    let mut disk = Disk::mount(chip, Access::ReadWrite, &mut memory).expect("a commit is the last record");
+    assert_eq!(disk.damage(), None);
+    for (sector, byte) in [(0, 3), (1, 7)] {
+        let mut found = [0; 512];
+        disk.read(sector, &mut found).expect("it is there");
+        assert_eq!(found, [byte; 512]);
+    }
+}

@@ -31,8 +31,9 @@ const AFTER_HELP: &str = "\
 Blocks that follow each other and are alike are one line. Wear is the erase count above that of the least worn block; live are the
 logical pages in a block that hold data, those included that were superseded a short time ago.";
 
-/// Names of the heads, in the order in which they are described.
+/// Names of the heads, in the order in which they are described; those of streams are listed where they have begun a block.
 const HEADS: [&str; 3] = ["data", "moved", "journal"];
+const STREAMS: [&str; 3] = ["stream 1", "stream 2", "stream 3"];
 
 /// Runs `steady dump`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -69,6 +70,8 @@ struct Superblock {
     failures: u8,
     name_bytes_max: u8,
     permissions: bool,
+    streams: u8,
+    moved_apart: bool,
     usable_pages: u32,
     logical_pages: u32,
     frames_per_block: u32,
@@ -126,6 +129,7 @@ impl Dump {
             block: head.map(|(block, _)| block),
             next_page: head.map(|(_, page)| page),
         };
+        let streams = STREAMS.into_iter().zip(&description.streams).filter(|(_, head)| head.is_some());
         Self {
             superblock: Superblock::of(description),
             root: Root {
@@ -141,7 +145,7 @@ impl Dump {
                 block: description.journal.map(|page| page / description.geometry.pages_per_block),
                 bytes: description.journal_bytes,
             },
-            heads: HEADS.into_iter().zip(&description.heads).map(head).collect(),
+            heads: HEADS.into_iter().zip(&description.heads).chain(streams).map(head).collect(),
             blocks: blocks.iter().enumerate().map(block).collect(),
         }
     }
@@ -196,6 +200,8 @@ impl Superblock {
             failures: config.failures,
             name_bytes_max: config.name_bytes_max,
             permissions: config.permissions,
+            streams: config.streams,
+            moved_apart: config.moved_apart,
             usable_pages: description.usable_pages,
             logical_pages: description.logical_pages,
             frames_per_block: description.frames_per_block,
@@ -226,6 +232,7 @@ impl Superblock {
             ("Wear spread", self.wear_spread.to_string()),
             ("Bad blocks", format!("up to {}", self.bad_blocks_max)),
             ("Files", files),
+            ("Streams", format!("{}{}", self.streams, if self.moved_apart { ", moved pages apart" } else { "" })),
             ("Failures", format!("{} a call", self.failures)),
         ])
     }
