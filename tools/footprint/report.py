@@ -23,7 +23,7 @@ CALLS = [
     *["create_dir", "create_symlink", "rename", "set_attribute", "set_permissions", "reserve", "rollback", "maintain", "scrub", "check", "repair", "bound"],
 ]
 # The features that the firmware may have beside the medium; tools/footprint.sh builds it with all, with none, and without each.
-FEATURES = ["long-names", "permissions", "truncate", "cache", "scrub", "wear-levelling"]
+FEATURES = ["long-names", "permissions", "truncate", "cache", "scrub", "wear-levelling", "streams"]
 ALL = ",".join(FEATURES)
 # Functions that call a function of the caller.
 CALLBACKS = re.compile(r"::notify|::repair::|::look_through|>::check(_pages?)?$|::mark_found|::check::Check>::")
@@ -245,6 +245,7 @@ WITHOUT = {
     "cache": "no memory can be lent in which writes in part wait",
     "scrub": "what the ECC corrects is counted, and nothing moves for it",
     "wear-levelling": "data at rest stays where it is; new data goes to the least worn block all the same",
+    "streams": "a volume with more than one stream is refused: `ConfigError::NoStreams`",
 }
 
 FEATURES_SECTION = """\

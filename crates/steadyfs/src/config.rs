@@ -1,7 +1,7 @@
 //! Settings, and the numbers derived from them and the geometry.
 
 use crate::error::ConfigError;
-use crate::features::{NOR, PERMISSIONS};
+use crate::features::{NOR, PERMISSIONS, STREAMS};
 use crate::media::Geometry;
 use crate::store::journal::Shape;
 
@@ -275,6 +275,9 @@ impl Layout {
         if config.streams == 0 || config.streams > STREAMS_MAX {
             return Err(ConfigError::Streams);
         }
+        if config.streams > 1 && !STREAMS {
+            return Err(ConfigError::NoStreams);
+        }
         if config.files_max > 0x10_0000 || config.failures > 8 {
             return Err(ConfigError::FilesOrFailures);
         }
@@ -419,22 +422,27 @@ impl Layout {
 
     /// Heads that are programmed: three, and those of streams.
     pub(crate) const fn heads(&self) -> u32 {
-        3 + self.config.stream_heads()
+        if STREAMS { 3 + self.config.stream_heads() } else { 3 }
     }
 
     /// Heads beyond three that may have begun a block.
     pub(crate) const fn extra_heads(&self) -> u32 {
-        self.config.extra_heads()
+        if STREAMS { self.config.extra_heads() } else { 0 }
     }
 
     /// Heads of moved frames beyond one.
     pub(crate) const fn extra_moved_heads(&self) -> u32 {
-        if self.config.moved_apart { self.config.streams as u32 - 1 } else { 0 }
+        if self.moves_apart() { self.config.streams as u32 - 1 } else { 0 }
     }
 
     /// Erased blocks that reclamation keeps in stock.
     pub(crate) const fn stock(&self) -> u32 {
-        STOCK + self.config.streams as u32 - 1
+        if STREAMS { STOCK + self.config.streams as u32 - 1 } else { STOCK }
+    }
+
+    /// Whether moved pages keep to blocks of their stream.
+    pub(crate) const fn moves_apart(&self) -> bool {
+        STREAMS && self.config.moved_apart
     }
 
     /// Whether the medium programs bytes, which a build without the feature `nor` knows not to be so.

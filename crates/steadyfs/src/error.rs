@@ -148,6 +148,8 @@ pub enum ConfigError {
     NameBytesMax,
     /// `streams` must be 1 to 4.
     Streams,
+    /// The volume has more than one stream, and this build is without the feature `streams`.
+    NoStreams,
     /// The medium programs bytes, and this build is without the feature `nor`.
     ProgramsBytes,
     /// The volume keeps permissions, and this build is without the feature `permissions`.
@@ -182,6 +184,7 @@ impl fmt::Display for ConfigError {
             Self::SectorBytes => "a logical page of a disk must be at least a sector of 512 bytes: more unit_pages",
             Self::NameBytesMax => "name_bytes_max must be 1 to 255",
             Self::Streams => "streams must be 1 to 4",
+            Self::NoStreams => "the volume has more than one stream, and this build is without the feature `streams`",
             Self::LogicalPageTooLarge => "a logical page must not be larger than 32 KiB",
             Self::TooManyLogicalPages => "files_max asks for more logical pages than a map entry can name",
             Self::BlockTooSmall => {

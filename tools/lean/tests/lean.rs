@@ -61,6 +61,14 @@ fn a_volume_that_keeps_permissions_needs_its_feature() {
 }
 
 #[test]
+fn a_volume_with_streams_needs_its_feature() {
+    let geometry = Geometry { block_count: 128, ..GEOMETRY };
+    let config = Config { streams: 2, ..Config::for_geometry(&geometry) };
+    let expected = if cfg!(feature = "streams") { Ok(()) } else { Err(ConfigError::NoStreams) };
+    assert_eq!(config.check(&geometry), expected);
+}
+
+#[test]
 fn a_volume_of_a_full_build_is_read_and_changed() {
     let mut memory = vec![0; image::CONFIG.memory_bytes(&image::GEOMETRY)];
     let mut chip = image::chip();

@@ -209,12 +209,12 @@ impl<F: Flash> Store<'_, F> {
             |head: HeadIndex, places: u32| places.saturating_sub(self.head_rest(head)).div_ceil(self.head_capacity(head));
         let moves = promise.moves(frames);
         // Beside what is of no stream a call writes to one.
-        let streams = self.heads.of_streams().filter(|head| matches!(head, HeadIndex::User(_)));
+        let streams = self.heads.of_streams().filter(|head| head.is_user());
         let taken = blocks(HeadIndex::USER, frames + promise.folds(frames + moves))
             + streams.map(|head| blocks(head, frames)).max().unwrap_or(0)
             + self.moved_heads().map(|head| blocks(head, moves)).sum::<u32>()
             + blocks(
-                HeadIndex::Journal,
+                HeadIndex::JOURNAL,
                 (journal_pages + u32::from(self.unmarked || self.ring.closed)) * self.layout.journal_record_places(),
             );
         taken.saturating_sub(self.blocks.count(State::Erased)).max(1)

@@ -45,16 +45,16 @@ impl<F: Flash> Store<'_, F> {
     /// Makes sure that the journal's head has room for the next record, and tells its slots.
     pub(super) fn ready_journal(&mut self) -> Result<u32, Error> {
         if !self.layout.programs_bytes() {
-            return self.ready_head(HeadIndex::Journal).map(|()| 1);
+            return self.ready_head(HeadIndex::JOURNAL).map(|()| 1);
         }
-        if self.head_rest(HeadIndex::Journal) < self.head_capacity(HeadIndex::Journal) {
+        if self.head_rest(HeadIndex::JOURNAL) < self.head_capacity(HeadIndex::JOURNAL) {
             let delta = slots(self.compose_record(true));
-            if self.head_rest(HeadIndex::Journal) >= delta {
+            if self.head_rest(HeadIndex::JOURNAL) >= delta {
                 return Ok(delta);
             }
-            self.close(HeadIndex::Journal);
+            self.close(HeadIndex::JOURNAL);
         }
-        self.ready_head(HeadIndex::Journal)?;
+        self.ready_head(HeadIndex::JOURNAL)?;
         Ok(slots(self.compose_record(false)))
     }
 
@@ -93,7 +93,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Block and first byte of a place of the journal's head.
     fn chain_place(&self, place: u32) -> (BlockIndex, u32) {
-        let capacity = self.head_capacity(HeadIndex::Journal);
+        let capacity = self.head_capacity(HeadIndex::JOURNAL);
         (place / capacity, place % capacity * SLOT_BYTES)
     }
 
@@ -114,7 +114,7 @@ impl<F: Flash> Store<'_, F> {
         block: BlockIndex,
         places: Range<u32>,
     ) -> Result<Option<(u32, ChainRecord)>, Error> {
-        let capacity = self.head_capacity(HeadIndex::Journal);
+        let capacity = self.head_capacity(HeadIndex::JOURNAL);
         for place in places.start..places.end.min(capacity) {
             match self.read_chain_record(TRIES, block * capacity + place)? {
                 Some(record) => return Ok(Some((place, record))),
@@ -188,7 +188,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether every record of a chain before one can be read.
     pub(super) fn chain_reaches(&mut self, to: u32) -> Result<bool, Error> {
-        let mut at = to - to % self.head_capacity(HeadIndex::Journal);
+        let mut at = to - to % self.head_capacity(HeadIndex::JOURNAL);
         while at < to {
             match self.read_chain_record(TRIES, at)? {
                 Some(record) => at += record.places(),
@@ -199,7 +199,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     pub(super) fn walk_chain(&mut self, tries: u32, after: u32, to: u32, applies: bool) -> Result<Tag, Error> {
-        let first = to - to % self.head_capacity(HeadIndex::Journal);
+        let first = to - to % self.head_capacity(HeadIndex::JOURNAL);
         let (logical_count, logical_bytes) = (self.layout.logical_count, self.layout.logical_bytes);
         let mut at = if (first..to).contains(&after) { after } else { first };
         while at <= to {

@@ -119,7 +119,7 @@ impl<F: Flash> Store<'_, F> {
     fn is_whole(&mut self, record: &Record, buffered: &mut PageIndex) -> Result<bool, Error> {
         let Record { tag, place } = *record;
         if Kinds::JOURNAL.has(tag.kind) {
-            if self.is_chain(place / self.head_capacity(HeadIndex::Journal)) {
+            if self.is_chain(place / self.head_capacity(HeadIndex::JOURNAL)) {
                 // One that is whole counts, whatever has become of the ones before. It may be unsteady: each look reads it nine times.
                 for _ in 0..UNSTEADY_TRIES / 2 {
                     if self.buffer_journal(place, buffered)?.is_some() {
@@ -191,7 +191,7 @@ impl<F: Flash> Store<'_, F> {
         if next >= self.head_capacity(head.unwrap_or(HeadIndex::USER)) {
             return Ok(());
         }
-        if head == Some(HeadIndex::Journal) && self.is_chain(block) {
+        if head == Some(HeadIndex::JOURNAL) && self.is_chain(block) {
             return self.look_in_chain(cursor, block, next, base);
         }
         let page = self.place_page(head, block, next);
@@ -219,7 +219,7 @@ impl<F: Flash> Store<'_, F> {
         let end = next + 2 * self.layout.journal_record_places() + 1;
         let mut from = next;
         while let Some((next, record)) = self.find_chain_record(block, from..end)? {
-            if self.is_new(&record.tag, Some(HeadIndex::Journal), base) {
+            if self.is_new(&record.tag, Some(HeadIndex::JOURNAL), base) {
                 *cursor = Some(Cursor { places: record.places() as u16, ..self.cursor(&record.tag, block, next, base) });
                 break;
             }
@@ -240,7 +240,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// First page of a place in a block.
     fn place_page(&self, head: Option<HeadIndex>, block: u32, next: u32) -> PageIndex {
-        let unit = if head == Some(HeadIndex::Journal) { 1 } else { u32::from(self.layout.config.unit_pages) };
+        let unit = if head == Some(HeadIndex::JOURNAL) { 1 } else { u32::from(self.layout.config.unit_pages) };
         block * self.layout.geometry.pages_per_block + next * unit
     }
 
@@ -262,7 +262,7 @@ impl<F: Flash> Store<'_, F> {
     ) -> Result<(), Error> {
         let heads = match head {
             Some(head) => [Some(head), None],
-            None => [Some(HeadIndex::USER), Some(HeadIndex::Journal).filter(|_| !self.is_chain(block))],
+            None => [Some(HeadIndex::USER), Some(HeadIndex::JOURNAL).filter(|_| !self.is_chain(block))],
         };
         for head in heads.into_iter().flatten() {
             if next + 1 >= self.head_capacity(head) {
@@ -270,7 +270,7 @@ impl<F: Flash> Store<'_, F> {
             }
             let page = self.place_page(Some(head), block, next + 1);
             let Some(tag) = self.read_tagged(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, None, base)) else { continue };
-            if HeadIndex::of(&tag).is_some_and(|of| (of == HeadIndex::Journal) == (head == HeadIndex::Journal)) {
+            if HeadIndex::of(&tag).is_some_and(|of| (of == HeadIndex::JOURNAL) == (head == HeadIndex::JOURNAL)) {
                 self.lost_moves += u32::from(Kinds::MOVED.has(tag.kind));
                 *cursor = Some(self.cursor(&tag, block, next + 1, base));
                 return Ok(());
@@ -327,7 +327,7 @@ impl<F: Flash> Store<'_, F> {
             return Ok(());
         }
         if tag.kind == Kind::JournalDiscard && *buffered != place {
-            let block = place / self.head_capacity(HeadIndex::Journal);
+            let block = place / self.head_capacity(HeadIndex::JOURNAL);
             // A chain that cannot be read up to one record cannot be read up to a later one.
             let is_lost = self.is_chain(block) && *lost_chain == block;
             if is_lost || self.buffer_journal(place, buffered)?.is_none() {

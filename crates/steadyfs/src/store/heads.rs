@@ -6,6 +6,7 @@
 use super::NONE;
 use super::table::{read_word, write_word};
 use crate::config::{HEAD_BYTES, Layout};
+use crate::features::STREAMS;
 use crate::media::{BlockIndex, Kind, Tag};
 
 /// Bytes of a head: block, and next place in it.
@@ -24,57 +25,51 @@ impl Head {
     pub const IDLE: Self = Self { block: NONE, next: 0 };
 }
 
-/// Which head.
+/// Which head: its place in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HeadIndex {
-    /// The caller's pages of a stream; those of stream 0, and leaves of the map.
-    User(u8),
-    /// Frames that reclamation moves; where these are kept apart, of a stream.
-    Moved(u8),
-    Journal,
-}
+pub(super) struct HeadIndex(u8);
 
 impl HeadIndex {
-    /// The head with the caller's pages that name no stream.
-    pub const USER: Self = Self::User(0);
+    /// The caller's pages of stream 0, and leaves of the map.
+    pub const USER: Self = Self(0);
+    /// Frames that reclamation moves; where these are kept apart, of stream 0.
+    pub const MOVED: Self = Self(1);
+    pub const JOURNAL: Self = Self(2);
 
-    /// Its place in the table.
-    fn place(self) -> usize {
-        match self {
-            Self::User(0) => 0,
-            Self::Moved(0) => 1,
-            Self::Journal => 2,
-            Self::User(stream) => 1 + 2 * usize::from(stream),
-            Self::Moved(stream) => 2 + 2 * usize::from(stream),
-        }
+    /// The caller's pages of a stream.
+    pub const fn user(stream: u8) -> Self {
+        if stream == 0 { Self::USER } else { Self(1 + 2 * stream) }
     }
 
-    fn at_place(place: usize) -> Self {
-        match place {
-            0 => Self::User(0),
-            1 => Self::Moved(0),
-            2 => Self::Journal,
-            _ if place % 2 == 1 => Self::User((place / 2) as u8),
-            _ => Self::Moved((place / 2 - 1) as u8),
-        }
+    /// Frames of a stream that reclamation moves.
+    pub const fn moved(stream: u8) -> Self {
+        if stream == 0 { Self::MOVED } else { Self(2 + 2 * stream) }
     }
 
     /// The head that programs what a tag says.
+    #[inline(never)]
     pub fn of(tag: &Tag) -> Option<Self> {
         match tag.kind {
             Kind::Super | Kind::Root => None,
-            Kind::Journal | Kind::JournalDiscard | Kind::LeafChanged => Some(Self::Journal),
-            Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => Some(Self::Moved(tag.stream())),
-            Kind::Data | Kind::DataCommit | Kind::Leaf => Some(Self::User(tag.stream())),
+            Kind::Journal | Kind::JournalDiscard | Kind::LeafChanged => Some(Self::JOURNAL),
+            Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => Some(Self::moved(tag.stream())),
+            Kind::Data | Kind::DataCommit | Kind::Leaf => Some(Self::user(tag.stream())),
         }
+    }
+
+    /// Whether it programs pages of the caller.
+    pub fn is_user(self) -> bool {
+        self == Self::USER || self.0 > 2 && self.0 % 2 == 1
+    }
+
+    /// Whether it programs frames that move.
+    pub fn is_moved(self) -> bool {
+        self != Self::JOURNAL && !self.is_user()
     }
 
     /// The stream of the frames that it programs.
     pub fn stream(self) -> u8 {
-        match self {
-            Self::User(stream) | Self::Moved(stream) => stream,
-            Self::Journal => 0,
-        }
+        self.0.saturating_sub(1) / 2
     }
 }
 
@@ -97,37 +92,43 @@ impl<'m> Heads<'m> {
         heads
     }
 
+    #[inline(never)]
     pub fn get(&self, head: HeadIndex) -> Head {
-        let at = head.place() * BYTES;
+        let at = usize::from(head.0) * BYTES;
         Head { block: read_word(self.bytes, at, 4), next: read_word(self.bytes, at + 4, 2) }
     }
 
     /// Gives a head another place; returns where it was.
+    #[inline(never)]
     pub fn replace(&mut self, head: HeadIndex, to: Head) -> Head {
-        let (before, at) = (self.get(head), head.place() * BYTES);
+        let (before, at) = (self.get(head), usize::from(head.0) * BYTES);
         write_word(self.bytes, at, 4, to.block);
         write_word(self.bytes, at + 4, 2, to.next);
         before
     }
 
+    fn count(&self) -> u8 {
+        if STREAMS { (self.bytes.len() / BYTES) as u8 } else { 3 }
+    }
+
     /// All heads.
     pub fn all(&self) -> impl Iterator<Item = HeadIndex> + use<> {
-        (0..self.bytes.len() / BYTES).map(HeadIndex::at_place)
+        (0..self.count()).map(HeadIndex)
     }
 
     /// Those that program frames.
     pub fn of_frames(&self) -> impl Iterator<Item = HeadIndex> + use<> {
-        self.all().filter(|&head| head != HeadIndex::Journal)
+        self.all().filter(|&head| head != HeadIndex::JOURNAL)
     }
 
     /// Whether there is such a head. Only damaged tags name another one.
     pub fn has(&self, head: HeadIndex) -> bool {
-        head.place() < self.bytes.len() / BYTES
+        head.0 < self.count()
     }
 
     /// Those that only a volume with several streams has.
     pub fn of_streams(&self) -> impl Iterator<Item = HeadIndex> + use<> {
-        self.all().skip(3)
+        (3..self.count()).map(HeadIndex)
     }
 
     /// What a root has of these.

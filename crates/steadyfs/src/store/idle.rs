@@ -107,7 +107,7 @@ impl<F: Flash> Store<'_, F> {
             Step::Root => root,
             Step::Mark => {
                 let own = Cost { programs: 1, erases: self.opening_erases().saturating_sub(1), ..Cost::default() };
-                head(HeadIndex::Journal).plus(&root).plus(&own)
+                head(HeadIndex::JOURNAL).plus(&root).plus(&own)
             }
             Step::Fold => fold.plus(&head(HeadIndex::USER)),
             Step::Move => {

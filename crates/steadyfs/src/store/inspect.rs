@@ -99,9 +99,9 @@ impl<F: Flash> Store<'_, F> {
             overlay_entries: self.overlay.len(),
             ring: (self.ring_block(self.ring.complete), self.ring.next),
             ring_blocks: layout.ring_count,
-            heads: [head(HeadIndex::USER), head(HeadIndex::Moved(0)), head(HeadIndex::Journal)],
+            heads: [head(HeadIndex::USER), head(HeadIndex::MOVED), head(HeadIndex::JOURNAL)],
             streams: core::array::from_fn(|index| {
-                let index = HeadIndex::User(index as u8 + 1);
+                let index = HeadIndex::user(index as u8 + 1);
                 if self.heads.has(index) { head(index) } else { None }
             }),
         }

@@ -107,8 +107,8 @@ impl<F: Flash> Store<'_, F> {
     /// The overlay has the entries until a mount finds the record that says that the leaf has them.
     pub(super) fn log_leaf(&mut self, leaf: u32) -> Result<bool, Error> {
         let frame = self.root.get(leaf);
-        let head = self.heads.get(HeadIndex::Journal);
-        let has_place = head.block != NONE && head.next > 0 && self.head_rest(HeadIndex::Journal) >= self.empty_record_places();
+        let head = self.heads.get(HeadIndex::JOURNAL);
+        let has_place = head.block != NONE && head.next > 0 && self.head_rest(HeadIndex::JOURNAL) >= self.empty_record_places();
         if self.layout.leaf_log_bytes() == 0
             || frame == 0
             || !has_place
@@ -174,7 +174,7 @@ impl<F: Flash> Store<'_, F> {
     /// Programs the record that says that a leaf has its overlay entries; `false` when that failed.
     fn program_leaf_changed(&mut self, leaf: u32) -> Result<bool, Error> {
         let places = self.empty_record_places();
-        let place = self.take_places(HeadIndex::Journal, places);
+        let place = self.take_places(HeadIndex::JOURNAL, places);
         let tag = Tag { sequence: self.sequence, logical: leaf, kind: Kind::LeafChanged, aux: 0 };
         self.sequence += 1;
         self.programs_since_root += 1;

@@ -379,12 +379,12 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Whether a block holds the newest journal page.
     fn holds_journal(&self, block: BlockIndex) -> bool {
-        self.journal_at != NONE && self.journal_at / self.head_capacity(HeadIndex::Journal) == block
+        self.journal_at != NONE && self.journal_at / self.head_capacity(HeadIndex::JOURNAL) == block
     }
 
     /// The page of a place of the journal's head, where records are pages.
     fn journal_page(&self, place: u32) -> PageIndex {
-        place / (self.head_capacity(HeadIndex::Journal) / self.layout.geometry.pages_per_block)
+        place / (self.head_capacity(HeadIndex::JOURNAL) / self.layout.geometry.pages_per_block)
     }
 
     /// Erases a block and counts it; a block that does not erase is bad from now on.

@@ -301,7 +301,7 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn program_journal(&mut self) -> Result<(), Error> {
         loop {
             let places = self.ready_journal()?;
-            let place = self.take_places(HeadIndex::Journal, places);
+            let place = self.take_places(HeadIndex::JOURNAL, places);
             let sequence = self.sequence;
             self.sequence += 1;
             // A long record takes the room of two.
@@ -316,7 +316,7 @@ impl<F: Flash> Store<'_, F> {
                     self.move_journal(place);
                     return Ok(());
                 }
-                Err(error) => self.survive_failure(HeadIndex::Journal, Failed::Program(error, true), true)?,
+                Err(error) => self.survive_failure(HeadIndex::JOURNAL, Failed::Program(error, true), true)?,
             }
         }
     }
@@ -342,7 +342,7 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn move_journal(&mut self, place: u32) {
         let before = core::mem::replace(&mut self.journal_at, place);
         if before != NONE {
-            self.settle_empty(before / self.head_capacity(HeadIndex::Journal));
+            self.settle_empty(before / self.head_capacity(HeadIndex::JOURNAL));
         }
     }
 
@@ -381,7 +381,7 @@ impl<F: Flash> Store<'_, F> {
     /// After a record that commits nothing could not be programmed: leaves the journal's block.
     pub(super) fn lose_record(&mut self, error: Error) -> Result<(), Error> {
         // Nobody waits for it.
-        let _ = self.survive_failure(HeadIndex::Journal, Failed::Program(error, true), false);
+        let _ = self.survive_failure(HeadIndex::JOURNAL, Failed::Program(error, true), false);
         if self.read_only { Err(Error::ReadOnly) } else { Ok(()) }
     }
 
@@ -391,7 +391,7 @@ impl<F: Flash> Store<'_, F> {
             self.close(head);
             self.close_full_streams();
             // Data that moves is data that rests: it goes to the blocks that have had most.
-            self.open_head(head, matches!(head, HeadIndex::Moved(_)))?;
+            self.open_head(head, head.is_moved())?;
         }
         Ok(())
     }
@@ -414,7 +414,7 @@ impl<F: Flash> Store<'_, F> {
     /// Frames (or places of journal records) in a block.
     pub(super) fn head_capacity(&self, head: HeadIndex) -> u32 {
         match head {
-            HeadIndex::Journal => self.layout.journal_places(),
+            HeadIndex::JOURNAL => self.layout.journal_places(),
             _ => self.layout.frames_per_block,
         }
     }

@@ -329,10 +329,10 @@ impl<F: Flash> Store<'_, F> {
             self.give_up_block(head);
             return Ok(Chosen::None);
         }
-        if head_lags(HeadIndex::Journal) && !self.is_open() && self.blocks.count(State::Erased) > 1 {
+        if head_lags(HeadIndex::JOURNAL) && !self.is_open() && self.blocks.count(State::Erased) > 1 {
             // It may rest there as well: into the most worn block.
-            self.close(HeadIndex::Journal);
-            self.open_head(HeadIndex::Journal, true)?;
+            self.close(HeadIndex::JOURNAL);
+            self.open_head(HeadIndex::JOURNAL, true)?;
             self.program_journal()?;
             return Ok(Chosen::JournalMoved);
         }
@@ -393,8 +393,8 @@ impl<F: Flash> Store<'_, F> {
 
     /// Moves a live frame for which the overlay has room.
     pub(super) fn move_known_frame(&mut self, frame: Frame) -> Result<(), Error> {
-        if !self.layout.config.moved_apart {
-            self.ready_head(HeadIndex::Moved(0))?;
+        if !self.layout.moves_apart() {
+            self.ready_head(HeadIndex::MOVED)?;
         }
         let mut bytes = [0; TAG_BYTES];
         let mut is_read = self.read_tag_anyhow(self.frame_page(frame), &mut bytes)?;

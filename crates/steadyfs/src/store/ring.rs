@@ -29,7 +29,7 @@ use core::num::NonZeroU32;
 /// Sequences that a root may say: a tag has 36 bits, and what a mount and its session add must fit as well.
 pub(super) const SEQUENCE_MAX: u64 = (1 << 36) - (1 << 24);
 /// The heads that every volume has, whose places are in the header of a root.
-const HEADER_HEADS: [HeadIndex; 3] = [HeadIndex::USER, HeadIndex::Moved(0), HeadIndex::Journal];
+const HEADER_HEADS: [HeadIndex; 3] = [HeadIndex::USER, HeadIndex::MOVED, HeadIndex::JOURNAL];
 /// Numbers of roots are below this.
 pub(super) const NUMBER_MAX: u32 = 1 << 31;
 

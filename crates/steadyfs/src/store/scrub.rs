@@ -65,7 +65,7 @@ impl<F: Flash> Store<'_, F> {
         if self.journal_at == NONE {
             return Ok(());
         }
-        let is_weak = if self.is_chain(self.journal_at / self.head_capacity(HeadIndex::Journal)) {
+        let is_weak = if self.is_chain(self.journal_at / self.head_capacity(HeadIndex::JOURNAL)) {
             self.chain_is_damaged(self.journal_at)?
         } else {
             let first = self.journal_page(self.journal_at);
@@ -86,7 +86,7 @@ impl<F: Flash> Store<'_, F> {
     fn chain_is_damaged(&mut self, to: u32) -> Result<bool, Error> {
         match self.walk_chain(TRIES, NONE, to, false) {
             Err(Error::Corrupt) => {
-                self.close(HeadIndex::Journal);
+                self.close(HeadIndex::JOURNAL);
                 Ok(true)
             }
             result => result.map(|_| false),

@@ -79,7 +79,7 @@ impl<F: Flash> Store<'_, F> {
     fn cargo(&mut self, last: &Last) -> Result<Cargo, Error> {
         let is_journal = |record: Record| Kinds::JOURNAL.has(record.tag.kind);
         let unsteady = last.record.filter(|_| !last.is_complete);
-        let in_ring = self.journal_at != NONE && self.is_of_ring(self.journal_at / self.head_capacity(HeadIndex::Journal));
+        let in_ring = self.journal_at != NONE && self.is_of_ring(self.journal_at / self.head_capacity(HeadIndex::JOURNAL));
         let mut cargo = Cargo { frames: [None; COPIED_MAX as usize], journal: in_ring || unsteady.is_some_and(is_journal) };
         if let Some(Record { tag, place }) = unsteady.filter(|record| !is_journal(*record)) {
             // Pages of a transaction that was not committed are nobody's.
@@ -130,7 +130,7 @@ impl<F: Flash> Store<'_, F> {
         }
         let behind = self.frame_page(first) + cargo.frames.iter().flatten().count() as u32 * unit;
         if cargo.journal {
-            self.move_journal(behind * (self.head_capacity(HeadIndex::Journal) / self.layout.geometry.pages_per_block));
+            self.move_journal(behind * (self.head_capacity(HeadIndex::JOURNAL) / self.layout.geometry.pages_per_block));
         }
         self.program_root(number)?;
         for (copied, to) in cargo.frames.iter().flatten().zip(first..) {
@@ -191,12 +191,12 @@ impl<F: Flash> Store<'_, F> {
     fn skip_places(&mut self, used: bool) {
         if self.layout.programs_bytes() {
             // A chain never goes on behind a place that may have been touched.
-            self.close(HeadIndex::Journal);
+            self.close(HeadIndex::JOURNAL);
         }
         let used = used || !self.unmarked;
         for head in self.heads.all() {
             let at = self.heads.get(head);
-            if at.block != NONE && (used || head == HeadIndex::Journal) {
+            if at.block != NONE && (used || head == HeadIndex::JOURNAL) {
                 self.heads.replace(head, Head { next: at.next + 1, ..at });
             }
         }
@@ -211,7 +211,7 @@ impl<F: Flash> Store<'_, F> {
         }
         let is_scarce = |&head: &HeadIndex| self.head_rest(head) <= SCARCE;
         // A call writes to one stream beside what is of none.
-        let scarce = [HeadIndex::USER, HeadIndex::Journal].iter().filter(|head| is_scarce(head)).count() as u32
+        let scarce = [HeadIndex::USER, HeadIndex::JOURNAL].iter().filter(|head| is_scarce(head)).count() as u32
             + u32::from(self.heads.of_streams().any(|head| is_scarce(&head)));
         let needed = scarce.saturating_sub(1).max(16 / self.layout.frames_per_block);
         while self.blocks.count(State::Erased) < needed && self.blocks.count(State::Listed) > 0 {

@@ -10,6 +10,7 @@
 use super::heads::{Head, HeadIndex};
 use super::program::Source;
 use super::{NONE, Store};
+use crate::features::STREAMS;
 use crate::media::{Flash, TAG_BYTES, Tag};
 
 /// Streams join when fewer blocks than this for each head hold no data.
@@ -18,7 +19,7 @@ const SPARE_BLOCKS: u32 = 3;
 impl<F: Flash> Store<'_, F> {
     /// Chooses the stream of what is written until the next choice; one that the volume does not have is the last one that it has.
     pub fn set_stream(&mut self, stream: u8) {
-        self.stream = stream.min(self.layout.config.streams - 1);
+        self.stream = if STREAMS { stream.min(self.layout.config.streams - 1) } else { 0 };
     }
 
     /// The head that programs a frame.
@@ -35,25 +36,28 @@ impl<F: Flash> Store<'_, F> {
 
     /// The head for a page of a stream.
     fn user_head(&self, stream: u8) -> HeadIndex {
-        let has_room = |&head: &HeadIndex| matches!(head, HeadIndex::User(_)) && self.head_rest(head) > 0;
-        if self.layout.config.streams > 1 && self.streams_join() {
+        if !STREAMS || self.layout.config.streams == 1 {
+            return HeadIndex::USER;
+        }
+        let has_room = |&head: &HeadIndex| head.is_user() && self.head_rest(head) > 0;
+        if self.streams_join() {
             return self.heads.of_streams().find(has_room).unwrap_or(HeadIndex::USER);
         }
-        HeadIndex::User(stream)
+        HeadIndex::user(stream)
     }
 
     /// The heads of frames that move.
     pub(super) fn moved_heads(&self) -> impl Iterator<Item = HeadIndex> + use<F> {
-        (0..=self.layout.extra_moved_heads()).map(|stream| HeadIndex::Moved(stream as u8))
+        (0..=self.layout.extra_moved_heads()).map(|stream| HeadIndex::moved(stream as u8))
     }
 
     /// The head for a frame with this tag that moves.
     pub(super) fn moved_head(&self, tag: &[u8; TAG_BYTES]) -> HeadIndex {
         let stream = match Tag::parse(tag) {
-            Some(tag) if self.layout.config.moved_apart && !self.streams_join() => tag.stream(),
+            Some(tag) if self.layout.moves_apart() && !self.streams_join() => tag.stream(),
             _ => 0,
         };
-        HeadIndex::Moved(stream.min(self.layout.config.streams - 1))
+        if STREAMS { HeadIndex::moved(stream.min(self.layout.config.streams - 1)) } else { HeadIndex::MOVED }
     }
 
     /// Whether so little space is left that streams share a block.

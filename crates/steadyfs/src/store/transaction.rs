@@ -465,7 +465,7 @@ impl<F: Flash> Store<'_, F> {
     fn restore_journal(&mut self) -> Result<(), Error> {
         match self.journal_at {
             NONE => self.journal.clear(),
-            place if self.is_chain(place / self.head_capacity(HeadIndex::Journal)) => self.restore_chain(place)?,
+            place if self.is_chain(place / self.head_capacity(HeadIndex::JOURNAL)) => self.restore_chain(place)?,
             place => self.read_journal_page(self.journal_page(place)).map(drop)?,
         }
         self.journal.remove_discards();
@@ -496,7 +496,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Makes the journal buffer hold what a journal record says, its discards included. It may hold what the record `after` says.
     pub(super) fn read_journal(&mut self, after: u32, place: u32) -> Result<Tag, Error> {
-        let is_chain = self.is_chain(place / self.head_capacity(HeadIndex::Journal));
+        let is_chain = self.is_chain(place / self.head_capacity(HeadIndex::JOURNAL));
         let result = if is_chain { self.read_chain(after, place) } else { self.read_journal_page(self.journal_page(place)) };
         if result.is_err() {
             self.journal.clear();
@@ -568,6 +568,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Frames left in the block of a head.
+    #[inline(never)]
     pub(super) fn head_rest(&self, head: HeadIndex) -> u32 {
         let current = self.heads.get(head);
         if current.block == NONE { 0 } else { self.head_capacity(head).saturating_sub(current.next) }
