@@ -10,6 +10,9 @@ use crate::log::Log;
 use crate::oracle::Oracle;
 use crate::session::{FailedUnmount, Session};
 
+/// Bytes of the table of heads of a volume with one stream.
+const HEADS_BYTES: usize = 18;
+
 /// How free the choice of settings is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settings {
@@ -117,7 +120,9 @@ impl Volume {
         run: impl FnOnce(Session<'_, '_, '_>) -> R,
     ) -> Result<R, MountError> {
         log.count("mounts");
-        self.rng.fill(&mut self.memory);
+        // The seeds that are kept are of a time when the volume needed less by the table of heads.
+        let known = self.memory.len() - HEADS_BYTES;
+        self.rng.fill(&mut self.memory[..known]);
         let fired = self.chip.fired();
         let result = FileSystem::mount(&mut self.chip, access, &mut self.memory);
         let fs = match result {
