@@ -11,12 +11,22 @@ const STEPS: u64 = 1000;
 /// How long after each other lines come where there is no bar.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
+/// What is said of so long a time; nothing of a few seconds.
+fn announcement(estimate: Duration) -> Option<String> {
+    // Nobody needs to know to the second.
+    let seconds = estimate.as_secs();
+    let text = if seconds < 60 { format!("{} s", seconds.div_ceil(10) * 10) } else { format!("{} min", seconds.div_ceil(60)) };
+    (estimate >= LINE_EVERY).then(|| format!("takes about {text}; Ctrl-C ends it"))
+}
+
 /// A bar that is gone when it is dropped, or lines that stay.
 pub struct Progress {
     bar: ProgressBar,
     done: u64,
     total: u64,
     lines: Option<Lines>,
+    /// How long the command takes, until it was told.
+    estimate: Option<Duration>,
 }
 
 /// When lines are told.
@@ -34,7 +44,13 @@ impl Progress {
         interrupt::show(&bar);
         let start = Instant::now();
         let lines = (!is_terminal).then_some(Lines { start, next: start + LINE_EVERY });
-        Self { bar, done: 0, total: total.max(1), lines }
+        Self { bar, done: 0, total: total.max(1), lines, estimate: None }
+    }
+
+    /// Tells how long the command takes once its work begins, where that is more than a few seconds. The machine decides; the estimate is for two cores.
+    pub fn takes(mut self, estimate: Duration) -> Self {
+        self.estimate = Some(estimate);
+        self
     }
 
     /// Goes on by some bytes.
@@ -52,6 +68,9 @@ impl Progress {
     }
 
     fn show(&mut self, share: f64) {
+        if let Some(text) = self.estimate.take().and_then(announcement) {
+            self.bar.suspend(|| eprintln!("{text}"));
+        }
         let share = share.clamp(0.0, 1.0);
         self.bar.set_position((share * STEPS as f64) as u64);
         let Some(lines) = &mut self.lines else { return };
@@ -92,6 +111,13 @@ fn hidden() -> ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_takes_long_is_announced() {
+        assert_eq!(announcement(Duration::from_secs(9)), None);
+        assert_eq!(announcement(Duration::from_secs(41)).as_deref(), Some("takes about 50 s; Ctrl-C ends it"));
+        assert!(announcement(Duration::from_secs(200)).is_some_and(|text| text.starts_with("takes about 4 min")));
+    }
 
     #[test]
     fn lines_tell_phase_share_and_what_is_left() {
