@@ -100,7 +100,7 @@ Faults: none (cuts alone), programs, erases (one or two of them fail), bad-block
 roots takes nothing any more), bit-flips (that can be corrected), lock (the chip takes no program and no erase any more),
 write-cache (of a device that answers before it programs), lie (a program that the chip says it made: what is lost is found).
 
-One round takes about a minute on two cores, 100,000 cuts ten; Ctrl-C prints what was found so far, and --resume keeps it.
+One round takes about a minute on two cores, 100,000 cuts five; Ctrl-C prints what was found so far, and --resume keeps it.
 Each failure is made smaller and printed with a string that replays it. Exit codes: 0 nothing was found, 1 something was, 2 wrong
 usage.
 
@@ -110,7 +110,7 @@ Examples:
   steady torture --exhaustive 2 --geometry small --fault none --resume night.json";
 
 /// Time of a cut in one thread, reduction and comparison included.
-const MILLISECONDS_PER_CUT: u64 = 12;
+const MILLISECONDS_PER_CUT: u64 = 6;
 /// Time of a round in two threads.
 const ROUND: Duration = Duration::from_secs(60);
 
