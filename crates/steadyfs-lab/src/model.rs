@@ -196,7 +196,11 @@ impl Device {
 
 /// Operations of the volume's chip since `before`.
 pub fn cost_since(fs: &Fs<'_>, before: &Counters) -> Cost {
-    let counts = fs.flash().counts().since(before);
+    cost(&fs.flash().counts().since(before))
+}
+
+/// What a chip has done, as a bound says it.
+pub fn cost(counts: &Counters) -> Cost {
     Cost {
         reads: counts.reads as u32,
         tag_reads: counts.tag_reads as u32,

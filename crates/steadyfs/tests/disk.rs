@@ -10,7 +10,8 @@ use common::{Chip, Rng, SHAPES, Shape, for_seeds};
 use fail_once::{FailOnce, Way};
 use steadyfs::disk::{Disk, DiskCall, SECTOR_BYTES, WriteOptions};
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Access, Bound, Budget, Config, ConfigError, Cost, Error, FileSystem, MountError, OpenOptions};
+use steadyfs::{Access, Bound, Budget, Config, ConfigError, Error, FileSystem, MountError, OpenOptions};
+use steadyfs_lab::model::cost;
 use steadyfs_sim::fault::Operation;
 use steadyfs_sim::{Counters, FailOps, PowerCut, Trace};
 
@@ -96,14 +97,7 @@ fn bounded<F: Watched, T>(
     let before = disk.flash_mut().spent();
     let result = act(disk);
     if let (Some(before), Some(after)) = (before, disk.flash_mut().spent()) {
-        let spent = after.since(&before);
-        let cost = Cost {
-            reads: spent.reads as u32,
-            tag_reads: spent.tag_reads as u32,
-            programs: spent.programs as u32,
-            copies: spent.copies as u32,
-            erases: spent.erases as u32,
-        };
+        let cost = cost(&after.since(&before));
         assert!(limit.holds(&cost), "{call:?} took {cost:?}, its bound is {limit:?}");
     }
     if result.as_ref().is_err_and(|error| *error != Error::Unknown) && !oracle.keeps_failed {

@@ -3,7 +3,8 @@
 
 use steadyfs::disk::{Disk, DiskCall, SECTOR_BYTES, WriteOptions};
 use steadyfs::media::Geometry;
-use steadyfs::{Access, Bound, Config, ConfigError, Cost, FileSystem, OpenOptions};
+use steadyfs::{Access, Bound, Config, ConfigError, FileSystem, OpenOptions};
+use steadyfs_lab::model::cost;
 use steadyfs_sim::{Counters, Metered, Nand, NandTiming};
 
 /// As many blocks as a small eMMC has superblocks.
@@ -54,14 +55,7 @@ impl<'m> Run<'m> {
         let bound: Bound = self.disk.bound(DiskCall::WriteDurable(data.len() as u32));
         let before = self.disk.flash().counters();
         self.disk.write_with(page * self.disk.page_sectors(), &data, options).expect("a sound chip");
-        let spent = self.disk.flash().counters().since(&before);
-        let cost = Cost {
-            reads: spent.reads as u32,
-            tag_reads: spent.tag_reads as u32,
-            programs: spent.programs as u32,
-            copies: spent.copies as u32,
-            erases: spent.erases as u32,
-        };
+        let cost = cost(&self.disk.flash().counters().since(&before));
         assert!(bound.holds(&cost), "{cost:?} within {bound:?}");
     }
 
