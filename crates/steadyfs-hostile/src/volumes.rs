@@ -57,6 +57,7 @@ const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pag
         // Those that are large enough.
         streams: if unit_pages == 1 && page_bytes == 256 { 2 } else { 1 },
         moved_apart: page_bytes == 256 && !programs_bytes,
+        auto_streams: programs_bytes,
     };
     Shape { geometry, config }
 }

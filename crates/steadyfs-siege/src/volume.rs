@@ -69,7 +69,10 @@ fn with_streams(config: Config, geometry: &Geometry, seed: u64) -> Config {
     let mut rng = fastrand::Rng::with_seed(!seed);
     let most = rng.u8(2..=4);
     let moved_apart = rng.bool();
-    let fits = |streams: u8| Some(Config { streams, moved_apart, ..config }).filter(|config| config.check(geometry).is_ok());
+    let auto_streams = rng.bool();
+    let fits = |streams: u8| {
+        Some(Config { streams, moved_apart, auto_streams, ..config }).filter(|config| config.check(geometry).is_ok())
+    };
     (2..=most).rev().find_map(fits).unwrap_or(config)
 }
 

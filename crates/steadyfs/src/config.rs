@@ -4,6 +4,7 @@ use crate::error::ConfigError;
 use crate::features::{NOR, PERMISSIONS, STREAMS};
 use crate::media::Geometry;
 use crate::store::journal::Shape;
+use crate::store::lifetimes;
 
 /// Most blocks that the ring of roots may have.
 pub(crate) const RING_MAX: u32 = 32;
@@ -46,6 +47,9 @@ pub struct Config {
     /// Whether pages that reclamation moves keep to blocks of their stream. Less is moved where the pages of a stream live about as long, however they are written; where
     /// each stream is written in order it gains nothing.
     pub moved_apart: bool,
+    /// Whether the volume finds out by itself which pages belong to one stream, from how often they are written; streams that the caller names
+    /// count for nothing then. 772 bytes of RAM on any medium, and as many in each root.
+    pub auto_streams: bool,
 }
 
 impl Config {
@@ -81,6 +85,7 @@ impl Config {
             permissions: false,
             streams: 1,
             moved_apart: false,
+            auto_streams: false,
         };
         // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
         // overlay makes more of the medium usable.
@@ -110,6 +115,11 @@ impl Config {
     /// Heads that only a volume with several streams has, each with a place in the table: one for the caller's pages and one for moved ones.
     const fn stream_heads(&self) -> u32 {
         2 * (self.streams as u32 - 1)
+    }
+
+    /// Bytes of what is known of the lives of pages.
+    const fn lifetimes_bytes(&self) -> u32 {
+        if self.auto_streams && self.streams > 1 { lifetimes::BYTES } else { 0 }
     }
 
     /// Those of them that begin blocks.
@@ -400,6 +410,7 @@ impl Layout {
             + blocks
             + blocks.div_ceil(2)
             + config.stream_heads() * HEAD_BYTES
+            + config.lifetimes_bytes()
     }
 
     /// Bytes of a block's bitmap of live frames.
@@ -416,13 +427,18 @@ impl Layout {
             + blocks
             + ceil_div(blocks, 2)
             + entries * self.entry_bytes
-            + self.heads() * HEAD_BYTES
+            + self.head_table_bytes()
             + 2 * self.journal_bytes) as usize
     }
 
     /// Heads that are programmed: three, and those of streams.
     pub(crate) const fn heads(&self) -> u32 {
         if STREAMS { 3 + self.config.stream_heads() } else { 3 }
+    }
+
+    /// Bytes of the table of heads, and of the lives of pages behind it.
+    pub(crate) const fn head_table_bytes(&self) -> u32 {
+        self.heads() * HEAD_BYTES + if STREAMS { self.config.lifetimes_bytes() } else { 0 }
     }
 
     /// Heads beyond three that may have begun a block.

@@ -17,17 +17,17 @@ use steadyfs_sim::{Counters, FailOps, PowerCut, Trace};
 
 const SECTOR: usize = SECTOR_BYTES as usize;
 
-/// Some have streams, with moved pages apart or not.
+/// Some have streams, with moved pages apart or not, named or found.
 fn config(shape: &Shape) -> Config {
     let config = shape.config();
     let unit_pages = if shape.page_bytes < SECTOR_BYTES { 2 } else { config.unit_pages };
-    let (streams, moved_apart) = match shape.name {
-        "nand-32x512-copy" => (4, false),
-        "nand-64x256" => (2, true),
-        "nor-256" => (3, true),
-        _ => (1, false),
+    let (streams, moved_apart, auto_streams) = match shape.name {
+        "nand-32x512-copy" => (4, false, false),
+        "nand-64x256" => (2, true, true),
+        "nor-256" => (3, true, false),
+        _ => (1, false, false),
     };
-    Config { files_max: 0, unit_pages, streams, moved_apart, ..config }
+    Config { files_max: 0, unit_pages, streams, moved_apart, auto_streams, ..config }
 }
 
 /// An empty disk, and memory for it.

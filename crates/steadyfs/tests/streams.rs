@@ -17,6 +17,11 @@ fn config(streams: u8, moved_apart: bool) -> Config {
     Config { streams, moved_apart, ..Config::for_disk(&GEOMETRY) }
 }
 
+/// Three streams that the disk finds by itself.
+fn automatic(moved_apart: bool) -> Config {
+    Config { auto_streams: true, ..config(3, moved_apart) }
+}
+
 /// A disk of which the first pages hold something.
 struct Run<'m> {
     disk: Disk<'m, Nand>,
@@ -104,6 +109,48 @@ fn jobs_at_random_move_less_where_moved_pages_keep_apart() {
 }
 
 #[test]
+fn the_disk_finds_streams_by_itself() {
+    for percent in [80, 90] {
+        for apart in [false, true] {
+            let found = moved(&automatic(apart), percent, true);
+            assert!(found <= 0.02, "in order at {percent} % three streams that were found move {found:.3} frames a page");
+        }
+    }
+    for (percent, share) in [(80, 0.9), (90, 0.88)] {
+        let [one, found] = [config(1, false), automatic(true)].map(|config| 1.0 + moved(&config, percent, false));
+        assert!(
+            found <= share * one,
+            "at random at {percent} % the amplification is {found:.2} with streams found, {one:.2} with one"
+        );
+    }
+}
+
+/// What was learned is in the roots: a mount need not learn it again.
+#[test]
+fn a_mount_knows_the_lives_of_pages() {
+    let config = automatic(false);
+    let mut memory = Vec::new();
+    let mut run = Run::new(&config, &mut memory, 80);
+    let pages = run.areas[3];
+    run.moved_per_write(8 * pages, true);
+    let Run { disk, areas, cursors, seed } = run;
+    let chip = disk.unmount().expect("a sound chip");
+    let mut memory = vec![0; config.memory_bytes(&GEOMETRY)];
+    let disk = Disk::mount(chip, Access::ReadWrite, &mut memory).expect("what was unmounted");
+    let mut run = Run { disk, areas, cursors, seed };
+    let streams = |run: &Run<'_>| run.disk.describe().streams.map(|head| head.map(|(block, _)| block));
+    let before = streams(&run);
+    for (job, stream) in [(1, 0), (2, 1)] {
+        let page = run.areas[job] + run.cursors[job];
+        run.write(page);
+        let after = streams(&run);
+        assert_ne!(after[stream], None, "job {job} goes on in a block of stream {}, {before:?} before", stream + 1);
+    }
+    let moved = run.moved_per_write(pages, true);
+    assert!(moved <= 0.02, "{moved:.3} frames a page moved after a mount");
+}
+
+#[test]
 fn a_full_disk_with_streams_writes_no_more_than_one_without() {
     for in_order in [true, false] {
         let (one, joined) = (moved(&config(1, false), 100, in_order), moved(&config(4, false), 100, in_order));
@@ -140,6 +187,13 @@ fn a_file_keeps_the_stream_that_it_was_created_with() {
 fn settings_with_streams_are_checked_and_cost_little_ram() {
     let bytes = |streams, moved_apart| config(streams, moved_apart).memory_bytes(&GEOMETRY);
     assert_eq!(bytes(4, true), bytes(4, false));
+    assert_eq!(automatic(true).memory_bytes(&GEOMETRY) - bytes(3, true), 772);
+    let auto_streams = true;
+    assert_eq!(
+        Config { auto_streams, ..config(1, false) }.memory_bytes(&GEOMETRY),
+        bytes(1, false),
+        "one stream needs none of it"
+    );
     assert!(bytes(4, false) - bytes(1, false) <= 108, "{} bytes for three streams", bytes(4, false) - bytes(1, false));
     for streams in [0, 5] {
         assert_eq!(config(streams, false).check(&GEOMETRY), Err(ConfigError::Streams));

@@ -72,6 +72,7 @@ struct Superblock {
     permissions: bool,
     streams: u8,
     moved_apart: bool,
+    auto_streams: bool,
     usable_pages: u32,
     logical_pages: u32,
     frames_per_block: u32,
@@ -202,6 +203,7 @@ impl Superblock {
             permissions: config.permissions,
             streams: config.streams,
             moved_apart: config.moved_apart,
+            auto_streams: config.auto_streams,
             usable_pages: description.usable_pages,
             logical_pages: description.logical_pages,
             frames_per_block: description.frames_per_block,
@@ -232,7 +234,15 @@ impl Superblock {
             ("Wear spread", self.wear_spread.to_string()),
             ("Bad blocks", format!("up to {}", self.bad_blocks_max)),
             ("Files", files),
-            ("Streams", format!("{}{}", self.streams, if self.moved_apart { ", moved pages apart" } else { "" })),
+            (
+                "Streams",
+                format!(
+                    "{}{}{}",
+                    self.streams,
+                    if self.auto_streams { ", found by itself" } else { "" },
+                    if self.moved_apart { ", moved pages apart" } else { "" }
+                ),
+            ),
             ("Failures", format!("{} a call", self.failures)),
         ])
     }

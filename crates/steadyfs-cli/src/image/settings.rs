@@ -64,6 +64,9 @@ pub struct Settings {
     /// Keep pages that reclamation moves in blocks of their stream
     #[arg(long, help_heading = VOLUME)]
     moved_apart: bool,
+    /// Find out by itself which pages belong to one stream: three of them, and moved pages apart, where nothing else is said
+    #[arg(long, help_heading = VOLUME)]
+    auto_streams: bool,
 }
 
 const CHIP: &str = "Chip";
@@ -151,8 +154,9 @@ impl Settings {
             wear_spread: self.wear_spread.unwrap_or(usual.wear_spread),
             bad_blocks_max: self.bad_blocks_max.unwrap_or(usual.bad_blocks_max),
             failures: self.failures.unwrap_or(usual.failures),
-            streams: self.streams.unwrap_or(usual.streams),
-            moved_apart: self.moved_apart,
+            streams: self.streams.unwrap_or(if self.auto_streams { 3 } else { usual.streams }),
+            moved_apart: self.moved_apart || (self.auto_streams && self.streams.is_none()),
+            auto_streams: self.auto_streams,
             ..usual
         };
         match config.check(geometry) {

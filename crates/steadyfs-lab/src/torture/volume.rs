@@ -36,6 +36,8 @@ pub struct Volume {
     pub streams: u8,
     /// See [`Config::moved_apart`].
     pub moved_apart: bool,
+    /// See [`Config::auto_streams`].
+    pub auto_streams: bool,
 }
 
 /// Kinds of chips.
@@ -51,12 +53,13 @@ pub enum Chip {
 
 /// Grounds that have a name. The small ones have the smallest tables that the rules allow, so that folds and roots come every
 /// few calls.
-const NAMED: [(&str, &str); 8] = [
+const NAMED: [(&str, &str); 9] = [
     ("small", "n256x16x32u1t6o46k16"),
     ("small-copy", "c256x32x32u2t6o46k16"),
     ("small-nor", "r256x16x32u1t6o46k16"),
     ("small-cached", "c256x16x32u1t6o46k16w4"),
     ("small-streams", "c256x16x80u1t6o46k16w2a2"),
+    ("small-auto", "c512x16x96u1t6o46k16w2a2l"),
     ("nand", "c512x16x64u1t16o64k32"),
     ("nand-double", "n512x32x48u2t16o64k60"),
     ("nor", "r512x8x64u1t16o64k32"),
@@ -86,6 +89,7 @@ impl Volume {
             cache_pages: 0,
             streams: 1,
             moved_apart: false,
+            auto_streams: false,
         };
         volume.check_chip()?;
         let config = Config::for_geometry(&volume.medium(0).geometry());
@@ -137,6 +141,7 @@ impl Volume {
             permissions: true,
             streams: self.streams,
             moved_apart: self.moved_apart,
+            auto_streams: self.auto_streams,
             ..Config::for_geometry(&geometry)
         };
         config.check(&geometry).map(|()| config).map_err(|rule| BadInput(format!("geometry {self}: {rule}")))
@@ -206,7 +211,8 @@ impl fmt::Display for Volume {
             (1, _) => Ok(()),
             (streams, false) => write!(f, "s{streams}"),
             (streams, true) => write!(f, "a{streams}"),
-        }
+        }?;
+        f.write_str(if self.auto_streams { "l" } else { "" })
     }
 }
 
@@ -239,6 +245,8 @@ impl FromStr for Volume {
             }
             _ => return Err(unknown()),
         };
+        // `l` as in lifetimes.
+        let (plain, auto_streams) = plain.strip_suffix('l').map_or((&*plain, false), |rest| (rest, true));
         let (plain, streams) = plain[1..].split_once(['s', 'a']).unwrap_or((&plain[1..], "1"));
         let (moved_apart, streams) = (text.contains('a'), streams.parse().map_err(|_| unknown())?);
         let (settings, cache) = plain.split_once('w').unwrap_or((plain, "0"));
@@ -258,6 +266,7 @@ impl FromStr for Volume {
             cache_pages,
             streams,
             moved_apart,
+            auto_streams,
         };
         volume.config().map(|_| volume)
     }

@@ -21,6 +21,8 @@ const PERMISSIONS: u8 = 2;
 const MOVED_APART: u8 = 4;
 /// The two bits above say how many streams there are beyond one.
 const STREAMS_SHIFT: u32 = 3;
+/// Streams are chosen by how long pages live.
+const AUTO_STREAMS: u8 = 32;
 
 /// A parsed superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,12 +63,14 @@ impl Superblock {
             permissions: false,
             streams: 1,
             moved_apart: false,
+            auto_streams: false,
         };
         let flags = fields.get(1) as u8;
         let config = Config {
             permissions: flags & PERMISSIONS != 0,
             streams: 1 + (flags >> STREAMS_SHIFT & 3),
             moved_apart: flags & MOVED_APART != 0,
+            auto_streams: flags & AUTO_STREAMS != 0,
             ..config
         };
         let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes: flags & PROGRAMS_BYTES != 0 };
@@ -105,6 +109,7 @@ impl Superblock {
             (self.geometry.programs_bytes, PROGRAMS_BYTES),
             (config.permissions, PERMISSIONS),
             (config.moved_apart, MOVED_APART),
+            (config.auto_streams, AUTO_STREAMS),
         ];
         let set = flags.into_iter().filter(|&(is_set, _)| is_set).fold(0, |set, (_, flag)| set | flag);
         fields.put(1, u64::from(set | (config.streams - 1) << STREAMS_SHIFT));
@@ -120,7 +125,8 @@ mod tests {
     #[test]
     fn emit_then_parse_returns_the_superblock() {
         let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
-        let config = Config { permissions: true, streams: 3, moved_apart: true, ..Config::for_geometry(&geometry) };
+        let config =
+            Config { permissions: true, streams: 3, moved_apart: true, auto_streams: true, ..Config::for_geometry(&geometry) };
         let superblock = Superblock { geometry, config, copy: 1, ring: 0x7FE };
         let mut bytes = [0; 256];
         superblock.emit(&mut bytes);

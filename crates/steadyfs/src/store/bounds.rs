@@ -208,10 +208,12 @@ impl<F: Flash> Store<'_, F> {
         let blocks =
             |head: HeadIndex, places: u32| places.saturating_sub(self.head_rest(head)).div_ceil(self.head_capacity(head));
         let moves = promise.moves(frames);
-        // Beside what is of no stream a call writes to one.
-        let streams = self.heads.of_streams().filter(|head| head.is_user());
+        // Beside what is of no stream a call writes to one that it names, or to any; no more blocks than frames.
+        let streams = self.heads.of_streams().filter(|head| head.is_user()).map(|head| blocks(head, frames));
+        let of_streams =
+            if self.layout.config.auto_streams { streams.sum::<u32>().min(frames) } else { streams.max().unwrap_or(0) };
         let taken = blocks(HeadIndex::USER, frames + promise.folds(frames + moves))
-            + streams.map(|head| blocks(head, frames)).max().unwrap_or(0)
+            + of_streams
             + self.moved_heads().map(|head| blocks(head, moves)).sum::<u32>()
             + blocks(
                 HeadIndex::JOURNAL,

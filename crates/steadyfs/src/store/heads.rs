@@ -4,6 +4,7 @@
 //! anything: the heads are three.
 
 use super::NONE;
+use super::lifetimes::{self, Lifetimes};
 use super::table::{read_word, write_word};
 use crate::config::{HEAD_BYTES, Layout};
 use crate::features::STREAMS;
@@ -73,7 +74,7 @@ impl HeadIndex {
     }
 }
 
-/// The table of heads, in lent bytes as a root has them.
+/// The table of heads, in lent bytes as a root has them. Behind it are the lifetimes, where streams are chosen by these.
 pub(super) struct Heads<'m> {
     bytes: &'m mut [u8],
 }
@@ -81,11 +82,14 @@ pub(super) struct Heads<'m> {
 impl<'m> Heads<'m> {
     /// Bytes of the table.
     pub const fn bytes_needed(layout: &Layout) -> u32 {
-        layout.heads() * HEAD_BYTES
+        layout.head_table_bytes()
     }
 
     pub fn new(bytes: &'m mut [u8]) -> Self {
         let mut heads = Self { bytes };
+        if let Some(Lifetimes { bytes, .. }) = heads.lifetimes(0, 1) {
+            Lifetimes::clear(bytes);
+        }
         for head in heads.all() {
             heads.replace(head, Head::IDLE);
         }
@@ -108,7 +112,19 @@ impl<'m> Heads<'m> {
     }
 
     fn count(&self) -> u8 {
-        if STREAMS { (self.bytes.len() / BYTES) as u8 } else { 3 }
+        if STREAMS { (self.lifetimes_at() / BYTES) as u8 } else { 3 }
+    }
+
+    /// Where the table of heads ends.
+    fn lifetimes_at(&self) -> usize {
+        let len = self.bytes.len();
+        len.checked_sub(lifetimes::BYTES as usize).unwrap_or(len)
+    }
+
+    /// How long pages live, of a volume with so many logical pages and streams; `None` where that chooses no stream.
+    pub fn lifetimes(&mut self, pages: u32, streams: u8) -> Option<Lifetimes<'_>> {
+        let at = self.lifetimes_at();
+        if STREAMS && at < self.bytes.len() { Some(Lifetimes { bytes: &mut self.bytes[at..], pages, streams }) } else { None }
     }
 
     /// All heads.

@@ -10,6 +10,7 @@
 //! | [`blocks`] | state, wear and live frames of each block |
 //! | [`heads`] | the blocks that are being programmed |
 //! | [`streams`] | which head a page goes to |
+//! | [`lifetimes`] | how long pages live, where nobody says |
 //! | [`journal`] | small changes, committed by one page |
 //! | [`chain`] | journal records where the medium programs bytes |
 //! | [`program`] | heads, frames, retries after a failed program |
@@ -44,6 +45,7 @@ mod idle;
 mod inspect;
 pub(crate) mod journal;
 mod leaf_log;
+pub(crate) mod lifetimes;
 mod map;
 mod mount;
 mod plan;

@@ -398,8 +398,9 @@ impl<F: Flash> Store<'_, F> {
         }
         let mut bytes = [0; TAG_BYTES];
         let mut is_read = self.read_tag_anyhow(self.frame_page(frame), &mut bytes)?;
-        if is_read && self.head_rest(self.moved_head(&bytes)) == 0 {
-            self.ready_head(self.moved_head(&bytes))?;
+        let head = self.moved_head(&bytes);
+        if is_read && self.head_rest(head) == 0 {
+            self.ready_head(head)?;
             is_read = self.read_tag_anyhow(self.frame_page(frame), &mut bytes)?;
         }
         let tag = if is_read { Tag::parse(&bytes) } else { None };

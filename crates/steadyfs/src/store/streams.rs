@@ -8,10 +8,11 @@
 //! room, and no other one begins a block. That loses no frame, and parting again loses none.
 
 use super::heads::{Head, HeadIndex};
+use super::lifetimes::Lifetimes;
 use super::program::Source;
 use super::{NONE, Store};
 use crate::features::STREAMS;
-use crate::media::{Flash, TAG_BYTES, Tag};
+use crate::media::{Flash, Kinds, TAG_BYTES, Tag};
 
 /// Streams join when fewer blocks than this for each head hold no data.
 const SPARE_BLOCKS: u32 = 3;
@@ -22,16 +23,24 @@ impl<F: Flash> Store<'_, F> {
         self.stream = if STREAMS { stream.min(self.layout.config.streams - 1) } else { 0 };
     }
 
-    /// The head that programs a frame.
-    pub(super) fn head_for(&self, source: &Source<'_>) -> HeadIndex {
-        match *source {
-            Source::Copy { loaded, .. } => self.moved_head(loaded),
-            Source::Leaf => HeadIndex::USER,
-            Source::Whole(_) | Source::Merged { .. } => self.user_head(self.stream),
-            Source::Cached { slot } => self.user_head(self.cache.stream(slot)),
+    /// The head that programs a frame. It is asked once for each.
+    pub(super) fn head_for(&mut self, logical: u32, source: &Source<'_>) -> HeadIndex {
+        let named = match *source {
+            Source::Copy { loaded, .. } => return self.moved_head(loaded),
+            Source::Leaf => return HeadIndex::USER,
+            Source::Whole(_) | Source::Merged { .. } => self.stream,
+            Source::Cached { slot } => self.cache.stream(slot),
             // Written because the journal buffer needs the room: nobody knows whose it was.
-            Source::Earlier { .. } | Source::Edited { .. } => self.user_head(0),
-        }
+            Source::Earlier { .. } | Source::Edited { .. } => 0,
+        };
+        let (sequence, room) = (self.sequence, self.layout.frame_count());
+        let found = self.lifetimes().map(|mut lifetimes| lifetimes.written(logical, sequence, room));
+        self.user_head(found.unwrap_or(named))
+    }
+
+    /// How long pages live; `None` where the caller names streams.
+    fn lifetimes(&mut self) -> Option<Lifetimes<'_>> {
+        self.heads.lifetimes(self.layout.logical_count, self.layout.config.streams)
     }
 
     /// The head for a page of a stream.
@@ -52,9 +61,12 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// The head for a frame with this tag that moves.
-    pub(super) fn moved_head(&self, tag: &[u8; TAG_BYTES]) -> HeadIndex {
+    pub(super) fn moved_head(&mut self, tag: &[u8; TAG_BYTES]) -> HeadIndex {
         let stream = match Tag::parse(tag) {
-            Some(tag) if self.layout.moves_apart() && !self.streams_join() => tag.stream(),
+            Some(tag) if self.layout.moves_apart() && !self.streams_join() => match self.lifetimes() {
+                Some(lifetimes) if Kinds::DATA.has(tag.kind) => lifetimes.at_rest(tag.logical),
+                _ => tag.stream(),
+            },
             _ => 0,
         };
         if STREAMS { HeadIndex::moved(stream.min(self.layout.config.streams - 1)) } else { HeadIndex::MOVED }

@@ -25,6 +25,7 @@ pub const CONFIG: Config = Config {
     name_bytes_max: 200,
     streams: 1,
     moved_apart: false,
+    auto_streams: false,
 };
 /// A file page behind those that the first page of entries of an index maps.
 const FAR_PAGE: usize = 200;

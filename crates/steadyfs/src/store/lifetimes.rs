@@ -1,0 +1,157 @@
+//! How long pages live, so that their stream need not be named.
+//!
+//! The logical pages are divided into 256 equal *extents*. A pass over an extent ends when it has taken as many writes as it has pages, and the mean time
+//! between two passes is the life to be expected of its pages, written or moved. That needs no look at the copy that is overwritten, and no memory that
+//! grows with the medium. Time counts what the caller writes: 128 ticks while it writes as much as the medium holds.
+
+use super::table::{read_word, write_word};
+
+/// Extents.
+const EXTENTS: u32 = 256;
+/// Ticks while the caller writes as much as the medium holds.
+const TICKS: u32 = 128;
+/// Pages that live as long as this belong to the coldest stream, those that live an eighth of it to the next one, and so on.
+const COLDEST_TICKS: u8 = 96;
+/// Times that are further back than this are moved along with the clock: they have a byte.
+const AGE_MAX: u8 = 254;
+
+/// The clock; the writes since its last tick (24 bits); and of each extent when its pass began, its writes since, and its life.
+const CLOCK: usize = 0;
+const SINCE: usize = 1;
+const BEGUN: usize = 4;
+const WRITES: usize = BEGUN + EXTENTS as usize;
+const LIFE: usize = WRITES + EXTENTS as usize;
+/// Bytes of the table, in RAM and in a root.
+pub(crate) const BYTES: u32 = LIFE as u32 + EXTENTS;
+
+/// The table, in lent bytes as a root has them. What a root says may be anything: it decides where pages go, and nothing else.
+pub(super) struct Lifetimes<'t> {
+    pub bytes: &'t mut [u8],
+    /// Logical pages of the volume.
+    pub pages: u32,
+    /// Its streams.
+    pub streams: u8,
+}
+
+impl Lifetimes<'_> {
+    /// Makes the table of an empty volume: nothing is expected to be written again soon.
+    pub fn clear(bytes: &mut [u8]) {
+        bytes[..BEGUN].fill(0);
+        bytes[BEGUN..WRITES].fill(0u8.wrapping_sub(AGE_MAX));
+        bytes[WRITES..LIFE].fill(u8::MAX);
+        bytes[LIFE..].fill(AGE_MAX);
+    }
+
+    /// Counts a write of the caller to a page; the stream that the page belongs to. `sequence` is any number that is another one for each write, `room` the
+    /// pages that the medium holds.
+    pub fn written(&mut self, logical: u32, sequence: u64, room: u32) -> u8 {
+        let since = read_word(self.bytes, SINCE, 3) + 1;
+        let ticks = since * TICKS >= room;
+        write_word(self.bytes, SINCE, 3, if ticks { 0 } else { since });
+        if ticks {
+            self.tick();
+        }
+        let (extent, size) = self.extent(logical);
+        // Where an extent has more pages than a byte counts, one write of several counts, by chance: writers take turns.
+        let share = size.div_ceil(u8::MAX.into());
+        let full = size.div_ceil(share) as u8;
+        if self.bytes[WRITES + extent] >= full {
+            let life = u32::from(self.bytes[LIFE + extent]);
+            self.bytes[LIFE + extent] = ((3 * life + u32::from(self.age(extent))) / 4) as u8;
+            self.bytes[BEGUN + extent] = self.bytes[CLOCK];
+            self.bytes[WRITES + extent] = 0;
+        }
+        if ((sequence as u32).wrapping_mul(0x9E37_79B1) >> 16).is_multiple_of(share) {
+            self.bytes[WRITES + extent] += 1;
+        }
+        self.stream_of(self.bytes[LIFE + extent])
+    }
+
+    /// The stream of a page that is moved: what has not been written for long may never be.
+    pub fn at_rest(&self, logical: u32) -> u8 {
+        let (extent, _) = self.extent(logical);
+        self.stream_of(self.bytes[LIFE + extent].max(self.age(extent)))
+    }
+
+    /// The stream of pages that live so many ticks, 0 for those that die first.
+    fn stream_of(&self, ticks: u8) -> u8 {
+        (1..self.streams).map(|warmer| COLDEST_TICKS >> (3 * (warmer - 1))).filter(|&least| ticks >= least).count() as u8
+    }
+
+    /// The extent of a page, and how many pages it has.
+    fn extent(&self, logical: u32) -> (usize, u32) {
+        let size = self.pages.div_ceil(EXTENTS);
+        ((logical / size) as usize, size)
+    }
+
+    /// Ticks since an extent's pass began.
+    fn age(&self, extent: usize) -> u8 {
+        self.bytes[CLOCK].wrapping_sub(self.bytes[BEGUN + extent])
+    }
+
+    /// Lets the clock go on; times that it would overtake go with it.
+    fn tick(&mut self) {
+        self.bytes[CLOCK] = self.bytes[CLOCK].wrapping_add(1);
+        for extent in 0..EXTENTS as usize {
+            if self.age(extent) > AGE_MAX {
+                self.bytes[BEGUN + extent] = self.bytes[BEGUN + extent].wrapping_add(1);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGES: u32 = 4096;
+    const EXTENT: u32 = PAGES / EXTENTS;
+
+    fn table(bytes: &mut [u8]) -> Lifetimes<'_> {
+        Lifetimes::clear(bytes);
+        Lifetimes { bytes, pages: PAGES, streams: 3 }
+    }
+
+    #[test]
+    fn what_is_written_more_often_is_of_a_hotter_stream() {
+        let mut bytes = [0; BYTES as usize];
+        let mut times = table(&mut bytes);
+        assert_eq!(times.at_rest(0), 2, "nothing is known");
+        // Every second write goes to the first extent, one of sixteen to the next ten, and the others to the rest.
+        for write in 0..40 * PAGES {
+            let page = match write % 16 {
+                0 => EXTENT + write / 16 % (10 * EXTENT),
+                odd if odd % 2 == 1 => write / 2 % EXTENT,
+                _ => 11 * EXTENT + write % (PAGES - 11 * EXTENT),
+            };
+            times.written(page, write.into(), PAGES);
+        }
+        assert_eq!([times.at_rest(0), times.at_rest(5 * EXTENT), times.at_rest(PAGES - 1)], [0, 1, 2]);
+    }
+
+    #[test]
+    fn what_is_not_written_any_more_cools() {
+        let mut bytes = [0; BYTES as usize];
+        let mut times = table(&mut bytes);
+        for write in 0..10 * PAGES {
+            times.written(write % EXTENT, write.into(), PAGES);
+        }
+        assert_eq!(times.at_rest(0), 0);
+        for write in 0..10 * PAGES {
+            times.written(PAGES / 2 + write % EXTENT, write.into(), PAGES);
+        }
+        assert_eq!([times.at_rest(0), times.at_rest(PAGES / 2)], [2, 0]);
+    }
+
+    #[test]
+    fn any_bytes_are_a_table() {
+        for byte in [0, 0x5A, 0xFF] {
+            let mut bytes = [byte; BYTES as usize];
+            let mut times = Lifetimes { bytes: &mut bytes, pages: 0xFF_FFFF, streams: 4 };
+            for write in 0..2000 {
+                assert!(times.written(write * 8_000 % 0xFF_FFFF, write.into(), u32::MAX) <= 3);
+                assert!(times.at_rest(write) <= 3);
+            }
+        }
+    }
+}
