@@ -47,6 +47,7 @@
 //! - Your chip: [`media::Flash`] or [`media::nor::NorFlash`], and its settings: [`Config`].
 //! - Files: [`FileSystem`] and its calls; [`CommitOn`] says when they become durable. [`Reader`] reads without code that writes.
 //! - Sectors instead of files, for FAT or another file system above: [`disk`].
+//! - Data that dies together: [`Config::streams`], and [`streams`] for hosts that know which does.
 //! - Time: [`FileSystem::bound`] for a call, [`FileSystem::envelopes`] for many in a row, [`FileSystem::maintain`] for idle time.
 //! - What may go wrong: [`Error`], [`MountError`], [`FileSystem::health`], [`FileSystem::check`], [`FileSystem::repair`].
 
@@ -71,6 +72,7 @@ mod format;
 mod fs;
 pub mod media;
 mod store;
+pub mod streams;
 
 pub use config::Config;
 pub use cost::{Bound, Budget, Cost, Envelope};

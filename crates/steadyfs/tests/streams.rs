@@ -172,6 +172,7 @@ fn a_file_keeps_the_stream_that_it_was_created_with() {
     fs.close(file).expect("a sound chip");
     assert_eq!(streams(&fs), [None; 3]);
     let mut file = fs.open("log", OpenOptions::WRITE).expect("it is there");
+    assert_eq!(file.stream(), 1);
     fs.write(&mut file, 0, &page).expect("room");
     assert_eq!(streams(&fs), [Some(1), None, None], "the page of the file begins a block of stream 1");
     fs.close(file).expect("a sound chip");

@@ -96,6 +96,11 @@ impl File {
         self.node.inode
     }
 
+    /// The [stream](OpenOptions::stream) of its pages, which it was created with: 0 to 3; one that the volume does not have is the last one that it has. Costs nothing.
+    pub fn stream(&self) -> u8 {
+        self.stream
+    }
+
     /// What is known of a file, with its place in the table.
     pub(super) fn new(slot: u16, inode: u32, header: &Header, options: OpenOptions, stamp: u32) -> Self {
         Self {

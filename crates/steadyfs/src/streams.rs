@@ -1,0 +1,295 @@
+//! Which stream for which data: maps for those who already know how long theirs lives.
+//!
+//! A [volume](crate::Config::streams) has one to four streams, and gains most where data that is written again at about the same pace has one of its own. Some
+//! hosts sort their data so already; what they know becomes a number for [`WriteOptions::stream`](crate::disk::WriteOptions::stream) or [`OpenOptions::stream`](crate::OpenOptions::stream):
+//!
+//! | who knows | what | map |
+//! |---|---|---|
+//! | a host of an eMMC | the number with the command, 0 to 15 | [`context_stream`] |
+//! | F2FS | its six logs | [`f2fs_stream`] |
+//! | SQLite | its nine kinds of temporary files | [`SqliteFile::stream`], by name [`sqlite_stream`] |
+//!
+//! The numbers are those of Vishwakarma, Sharma and Kodase, *Enhancing eMMC using Multi-Stream technique* (2019), tables 2 and 3, where a volume has four streams: 1 to 3 for
+//! what has a stream, and 0 for what has none. What becomes of them where a volume has fewer is said at each map. None of them uses RAM, and a map that nobody
+//! calls takes no code.
+//!
+//! ```
+//! use steadyfs::OpenOptions;
+//! use steadyfs::streams::{F2fsLog, context_stream, f2fs_stream, sqlite_stream};
+//!
+//! let streams = 4; // Config::streams of the volume
+//! assert_eq!(f2fs_stream(F2fsLog::ColdData, streams), 3);
+//! assert_eq!(sqlite_stream(b"mail.db-wal", streams), 2);
+//! assert_eq!(context_stream(15, streams), 3);
+//!
+//! let options = OpenOptions { stream: sqlite_stream(b"mail.db-journal", streams), ..OpenOptions::CREATE };
+//! assert_eq!(options.stream, 3);
+//! ```
+
+use crate::config::STREAMS_MAX;
+
+/// Digits of the random number in a super-journal's name: nine, or eight in old versions of SQLite.
+const SUPER_JOURNAL_DIGITS: [usize; 2] = [8, 9];
+
+/// The stream of a number that a host gives with its data, 0 to 15, as in the context field of the eMMC command SET_BLOCK_COUNT.
+///
+/// 0 is data without a stream, and stays 0. A number that the volume has is itself; the others are its last stream, so that of two numbers the
+/// greater one never has the lesser stream, and where a host numbers by life, only neighbours share. On a volume with one stream all are 0.
+///
+/// ```
+/// use steadyfs::streams::context_stream;
+///
+/// assert_eq!([0, 1, 2, 3, 4, 15].map(|number| context_stream(number, 3)), [0, 1, 2, 2, 2, 2]);
+/// ```
+pub const fn context_stream(number: u8, streams: u8) -> u8 {
+    let last = valid(streams) - 1;
+    if number < last { number } else { last }
+}
+
+/// The six logs to which F2FS appends: nodes and data, each by how soon they are written again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum F2fsLog {
+    /// Inodes and direct nodes of directories.
+    HotNode,
+    /// Inodes and direct nodes of files.
+    WarmNode,
+    /// Indirect nodes.
+    ColdNode,
+    /// Entries of directories.
+    HotData,
+    /// Data of files that is written over.
+    WarmData,
+    /// Data of files that is appended or that cleaning moved, and media.
+    ColdData,
+}
+
+/// The stream of one of F2FS's logs; a node and data of one temperature share it.
+///
+/// | streams | hot | warm | cold | what F2FS writes in place (checkpoints, tables) |
+/// |---|---|---|---|---|
+/// | 4 | 1 | 2 | 3 | 0 |
+/// | 3 | 0 | 1 | 2 | 0 |
+/// | 2 | 0 | 0 | 1 | 0 |
+///
+/// With three streams the hot logs share that of what is written in place, which every checkpoint writes again; with two only what is cold lies apart.
+///
+/// ```
+/// use steadyfs::streams::{F2fsLog, f2fs_stream};
+///
+/// assert_eq!(f2fs_stream(F2fsLog::HotNode, 4), f2fs_stream(F2fsLog::HotData, 4));
+/// assert_eq!(f2fs_stream(F2fsLog::ColdData, 2), 1);
+/// ```
+pub const fn f2fs_stream(log: F2fsLog, streams: u8) -> u8 {
+    let number: u8 = match log {
+        F2fsLog::HotNode | F2fsLog::HotData => 1,
+        F2fsLog::WarmNode | F2fsLog::WarmData => 2,
+        F2fsLog::ColdNode | F2fsLog::ColdData => 3,
+    };
+    number.saturating_sub(STREAMS_MAX - valid(streams))
+}
+
+/// The nine kinds of temporary files that SQLite makes beside a database. Its VFS is told by the flags of `xOpen` which one it opens, or nearly so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SqliteFile {
+    /// The old content of the pages that a transaction changes, for its life: `DATABASE-journal`.
+    RollbackJournal,
+    /// Names the rollback journals of a transaction over several databases, while it commits: `DATABASE-mj` and hexadecimal digits.
+    SuperJournal,
+    /// New content of pages, from the first connection to the last one: `DATABASE-wal`.
+    Wal,
+    /// The index of that, as long: `DATABASE-shm`.
+    SharedMemory,
+    /// What one statement of several has to undo, for its life.
+    StatementJournal,
+    /// Tables made with `CREATE TEMP TABLE`, as long as the connection.
+    TempDatabase,
+    /// What a view or subquery gave, for the life of a query.
+    Materialization,
+    /// An index that one statement makes for itself.
+    TransientIndex,
+    /// The new database that `VACUUM` writes, for its life.
+    VacuumDatabase,
+}
+
+impl SqliteFile {
+    /// The stream of a kind.
+    ///
+    /// | streams | the database, and what is none of SQLite's | WAL, its index, TEMP databases, materializations | journals, transient indices, `VACUUM` |
+    /// |---|---|---|---|
+    /// | 4 | 0 | 2 | 3 |
+    /// | 3 | 0 | 1 | 2 |
+    /// | 2 | 0 | 1 | 1 |
+    ///
+    /// Databases have none of their own, and with four streams the stream 1 is left for another use. With two, all that is temporary shares one.
+    ///
+    /// ```
+    /// use steadyfs::streams::SqliteFile;
+    ///
+    /// assert_eq!(SqliteFile::TempDatabase.stream(4), 2);
+    /// assert_eq!(SqliteFile::VacuumDatabase.stream(4), 3);
+    /// assert_eq!(SqliteFile::VacuumDatabase.stream(2), 1);
+    /// ```
+    pub const fn stream(self, streams: u8) -> u8 {
+        let ends_soon = match self {
+            Self::Wal | Self::SharedMemory | Self::TempDatabase | Self::Materialization => 0,
+            _ => 1,
+        };
+        match valid(streams) {
+            1 => 0,
+            2 => 1,
+            streams => streams - 2 + ends_soon,
+        }
+    }
+
+    /// The kind that a name tells.
+    fn of_name(name: &[u8]) -> Option<Self> {
+        if name.starts_with(b"etilqs_") && !name.ends_with(b"-journal") {
+            return Some(Self::StatementJournal);
+        }
+        let dash = name.iter().rposition(|&byte| byte == b'-').filter(|&dash| dash > 0)?;
+        match &name[dash + 1..] {
+            b"journal" => Some(Self::RollbackJournal),
+            b"wal" => Some(Self::Wal),
+            b"shm" => Some(Self::SharedMemory),
+            [b'm', b'j', digits @ ..] if is_super_journal(digits) => Some(Self::SuperJournal),
+            _ => None,
+        }
+    }
+}
+
+/// The stream of a file by its name, the last part of a path: [that](SqliteFile::stream) of the kind of SQLite's files that has such a name, or 0.
+///
+/// | name | kinds | streams 4, 3, 2 |
+/// |---|---|---|
+/// | `…-journal` | rollback journal, that of a TEMP database too | 3, 2, 1 |
+/// | `…-mj` and eight or nine hexadecimal digits | super-journal | 3, 2, 1 |
+/// | `…-wal` | WAL | 2, 1, 1 |
+/// | `…-shm` | shared memory | 2, 1, 1 |
+/// | `etilqs_…` | statement journal, TEMP database, materialization, transient index, database of `VACUUM` | 3, 2, 1 |
+/// | any other | databases, and what is not SQLite's | 0 |
+///
+/// Five kinds share one pattern, `etilqs_` with a random number, and no name tells which of them a file is; it goes where three of them belong. Who knows the kind asks
+/// [`SqliteFile::stream`]. Nor does a name tell that a file is SQLite's: the stream of one that only looks like it changes where its pages lie, and nothing else. Names of
+/// the form 8.3, for which SQLite has a setting, are not known.
+///
+/// ```
+/// use steadyfs::streams::sqlite_stream;
+///
+/// let names = [&b"x.db"[..], b"x.db-wal", b"x.db-journal", b"/var/tmp/etilqs_7a1f"];
+/// assert_eq!(names.map(|name| sqlite_stream(name, 4)), [0, 2, 3, 3]);
+/// ```
+pub fn sqlite_stream(name: &[u8], streams: u8) -> u8 {
+    let begin = name.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
+    SqliteFile::of_name(&name[begin..]).map_or(0, |file| file.stream(streams))
+}
+
+/// Whether what stands behind `-mj` is the number of a super-journal.
+fn is_super_journal(digits: &[u8]) -> bool {
+    SUPER_JOURNAL_DIGITS.contains(&digits.len()) && digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'A'..=b'F'))
+}
+
+/// As many streams as a volume may have.
+const fn valid(streams: u8) -> u8 {
+    match streams {
+        0 => 1,
+        1..=STREAMS_MAX => streams,
+        _ => STREAMS_MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOGS: [(F2fsLog, u8); 6] = [
+        (F2fsLog::HotNode, 1),
+        (F2fsLog::WarmNode, 2),
+        (F2fsLog::ColdNode, 3),
+        (F2fsLog::HotData, 1),
+        (F2fsLog::WarmData, 2),
+        (F2fsLog::ColdData, 3),
+    ];
+    const FILES: [(SqliteFile, u8); 9] = [
+        (SqliteFile::RollbackJournal, 3),
+        (SqliteFile::SuperJournal, 3),
+        (SqliteFile::Wal, 2),
+        (SqliteFile::SharedMemory, 2),
+        (SqliteFile::StatementJournal, 3),
+        (SqliteFile::TempDatabase, 2),
+        (SqliteFile::Materialization, 2),
+        (SqliteFile::TransientIndex, 3),
+        (SqliteFile::VacuumDatabase, 3),
+    ];
+
+    #[test]
+    fn with_four_streams_the_maps_are_those_of_the_paper() {
+        LOGS.iter().for_each(|&(log, stream)| assert_eq!(f2fs_stream(log, 4), stream, "{log:?}"));
+        FILES.iter().for_each(|&(file, stream)| assert_eq!(file.stream(4), stream, "{file:?}"));
+        (0..=3).for_each(|number| assert_eq!(context_stream(number, 4), number));
+    }
+
+    #[test]
+    fn every_map_gives_a_stream_that_the_volume_has_and_keeps_the_order() {
+        for streams in 0..=u8::MAX {
+            let has = |stream: u8| stream < streams.clamp(1, 4);
+            let in_order = |a: (u8, u8), b: (u8, u8)| a.1 > b.1 || a.0 <= b.0;
+            for (log, number) in LOGS {
+                let stream = f2fs_stream(log, streams);
+                assert!(has(stream), "{log:?} of {streams}: {stream}");
+                assert!(LOGS.iter().all(|&(other, its)| in_order((stream, number), (f2fs_stream(other, streams), its))));
+            }
+            for (file, number) in FILES {
+                let stream = file.stream(streams);
+                assert!(has(stream), "{file:?} of {streams}: {stream}");
+                assert!(stream > 0 || streams < 2, "what is temporary lies apart where there is another stream");
+                assert!(FILES.iter().all(|&(other, its)| in_order((stream, number), (other.stream(streams), its))));
+            }
+            (0..=u8::MAX).for_each(|number| assert!(has(context_stream(number, streams))));
+            assert!((1..=u8::MAX).all(|number| context_stream(number - 1, streams) <= context_stream(number, streams)));
+            assert_eq!(context_stream(0, streams), 0);
+        }
+    }
+
+    #[test]
+    fn fewer_streams_part_what_they_can() {
+        let logs = |streams| [F2fsLog::HotData, F2fsLog::WarmData, F2fsLog::ColdData].map(|log| f2fs_stream(log, streams));
+        assert_eq!([logs(3), logs(2), logs(1)], [[0, 1, 2], [0, 0, 1], [0; 3]]);
+        let files = |streams| [SqliteFile::Wal, SqliteFile::RollbackJournal].map(|file| file.stream(streams));
+        assert_eq!([files(3), files(2), files(1)], [[1, 2], [1, 1], [0; 2]]);
+    }
+
+    #[test]
+    fn a_name_tells_what_it_can() {
+        let journals: [&[u8]; 6] = [
+            b"x.db-journal",
+            b"dir-wal/x.db-journal",
+            b"x.db-mj0A1B2C9FF",
+            b"x.db-mj0A1B2C3D",
+            b"etilqs_0123456789abcdef",
+            b"etilqs_0123456789abcdef-journal",
+        ];
+        let logs: [&[u8]; 4] = [b"x.db-wal", b"a-b-wal", b"/var/x.db-shm", b"etilqs_dir/x-wal"];
+        let others: [&[u8]; 14] = [
+            b"",
+            b"/",
+            b"x.db",
+            b"-journal",
+            b"-wal",
+            b"journal",
+            b"x.db-",
+            b"x.db-journals",
+            b"x.db-JOURNAL",
+            b"x.db-mj",
+            b"x.db-mj0A1B2C9F0F",
+            b"x.db-mj0a1b2c9ff",
+            b"x.db-journal/notes",
+            b"an_etilqs_0",
+        ];
+        for (names, streams) in [(&journals[..], [3, 2, 1, 0]), (&logs, [2, 1, 1, 0]), (&others, [0; 4])] {
+            for name in names {
+                let found = [4, 3, 2, 1].map(|streams| sqlite_stream(name, streams));
+                assert_eq!(found, streams, "{}", name.escape_ascii());
+            }
+        }
+    }
+}
