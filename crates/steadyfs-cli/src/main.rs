@@ -3,13 +3,13 @@
 //! `steady format`, `ls`, `put` and their like work on volumes in images of chips and on the chips of this machine; `steady pack` makes
 //! images for production. `steady evaluate` runs SteadyFS on a simulated chip and measures it, `steady costs` and `steady transactions`
 //! tell what calls cost there, `steady bench` sets case after case beside what the chip could do, `steady replay` tells what a trace of access times measured on a board needs, `steady devices` lists the
-//! chips, `steady torture` cuts power and looks what is lost. Results go to standard output, errors to standard error as one sentence. Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
+//! chips, `steady streams` tells what streams save, `steady torture` cuts power and looks what is lost. Results go to standard output, errors to standard error as one sentence. Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
 //!
 //! | module | idea |
 //! |---|---|
 //! | `commands` | a file for each command on images |
 //! | `image` | what they have in common |
-//! | `evaluate`, `bench`, `costs`, `transactions`, `life`, `torture`, `replay`, `devices` | the other commands |
+//! | `evaluate`, `bench`, `costs`, `transactions`, `life`, `streams`, `torture`, `replay`, `devices` | the other commands |
 //! | `output`, `progress`, `interrupt` | where results go, the bar, and Ctrl-C |
 
 mod bench;
@@ -23,6 +23,7 @@ mod life;
 mod output;
 mod progress;
 mod replay;
+mod streams;
 mod torture;
 mod transactions;
 
@@ -95,6 +96,8 @@ enum Command {
     Torture(torture::Arguments),
     /// Use a simulated chip until it is worn out, and tell how much of its erases that took and what was lost
     Life(life::Arguments),
+    /// Tell what streams save: given, or found by the disk itself
+    Streams(streams::Arguments),
     /// Tell the buffer that input rates need, from access times measured on a board
     Replay(replay::Arguments),
     /// List the chips that can be simulated
@@ -178,6 +181,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Transactions(arguments) => transactions::run(&arguments),
         Command::Torture(arguments) => torture::run(&arguments),
         Command::Life(arguments) => life::run(&arguments),
+        Command::Streams(arguments) => streams::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Devices => devices::run(),
         Command::Completions(arguments) => commands::completions::run(&arguments, Cli::command()),

@@ -9,7 +9,7 @@ use std::fmt::Display;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use steadyfs_lab::report::Report;
+use steadyfs_lab::report::{Page, write_svg};
 
 /// The outputs that commands have in common.
 #[derive(Args, Debug)]
@@ -54,14 +54,14 @@ fn write_numbers<R: Serialize + Display>(json_path: Option<&Path>, result: &R) -
 
 impl Outputs {
     /// Writes everything that was asked for. `result` is the table and the JSON; `report` is made only when needed.
-    pub fn write<R: Serialize + Display>(&self, result: &R, report: impl FnOnce() -> Report) -> Result<(), Failure> {
+    pub fn write<R: Serialize + Display, P: Page>(&self, result: &R, report: impl FnOnce() -> P) -> Result<(), Failure> {
         if self.report.is_some() || self.svg.is_some() {
             let report = report();
             if let Some(path) = &self.report {
                 write_file(path, &report.html())?;
             }
             if let Some(directory) = &self.svg {
-                report.write_svg(directory).map_err(|error| Failure::writing(directory.display(), &error))?;
+                write_svg(&report, directory).map_err(|error| Failure::writing(directory.display(), &error))?;
             }
         }
         write_numbers(self.json.as_deref(), result)

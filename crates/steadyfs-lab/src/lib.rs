@@ -32,6 +32,7 @@ pub mod model;
 pub mod replay;
 pub mod report;
 pub mod stats;
+pub mod streams;
 pub mod summary;
 pub mod table;
 pub mod torture;

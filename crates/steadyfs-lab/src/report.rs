@@ -3,13 +3,14 @@
 //! The page holds the whole trace, so that its slider computes the backlog of any input rate exactly; only the drawing
 //! is thinned, and keeps every minimum and maximum. It takes about eight bytes of file per access.
 //!
-//! [`Report::of_evaluation`] or [`Report::of_trace`] makes one, [`Report::html`] and [`Report::svg`] give the files.
+//! [`Report::of_evaluation`] or [`Report::of_trace`] makes one, and [`StreamsReport::of`] one of streams; [`Page`] gives the files.
 //!
 //! ```text
 //!   opening    the sentence that comes first, and the rate at which the slider stands
 //!   levels     names of what the accesses did      view    the axis of access times, broken below a far promise
 //!   html       the page                            figures, on a canvas with axes    the SVG files
 //!                                                  beside     one more, of the run and of another file system
+//!   streams    what streams save: page and figures of its own
 //! ```
 
 mod axis;
@@ -20,6 +21,7 @@ mod figures;
 mod html;
 mod levels;
 mod opening;
+mod streams;
 mod view;
 
 use crate::envelope::{Envelope, guaranteed_left_bytes};
@@ -34,6 +36,16 @@ use view::View;
 
 pub use downsample::downsample;
 pub use levels::Level;
+pub use streams::StreamsReport;
+
+/// A report for people.
+pub trait Page {
+    /// One HTML file that needs nothing else.
+    fn html(&self) -> String;
+
+    /// The figures as SVG: file name and text of each.
+    fn svg(&self) -> Vec<(&'static str, String)>;
+}
 
 /// A number of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,14 +150,14 @@ impl Report {
     pub(crate) fn guaranteed_bytes(&self, rate: u64) -> Option<u64> {
         guaranteed_left_bytes(&self.envelopes, self.bound_ns?, self.write_bytes, rate)
     }
+}
 
-    /// The report as one HTML file that needs nothing else.
-    pub fn html(&self) -> String {
+impl Page for Report {
+    fn html(&self) -> String {
         html::page(self)
     }
 
-    /// The figures as SVG: file name and text of each.
-    pub fn svg(&self) -> Vec<(&'static str, String)> {
+    fn svg(&self) -> Vec<(&'static str, String)> {
         let mut figures = vec![
             ("access-times.svg", figures::access_times(self)),
             ("distribution.svg", figures::distribution(self)),
@@ -154,21 +166,22 @@ impl Report {
         figures.extend(self.peer.iter().map(|peer| ("beside.svg", beside::beside(self, peer))));
         figures
     }
+}
 
-    /// Writes the figures into a directory, which is created if it is missing; returns their paths.
-    ///
-    /// # Errors
-    /// Those of the file system.
-    pub fn write_svg(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
-        std::fs::create_dir_all(directory)?;
-        self.svg()
-            .into_iter()
-            .map(|(name, text)| {
-                let path = directory.join(name);
-                std::fs::write(&path, text).map(|()| path)
-            })
-            .collect()
-    }
+/// Writes the figures of a report into a directory, which is created if it is missing; returns their paths.
+///
+/// # Errors
+/// Those of the file system.
+pub fn write_svg(report: &impl Page, directory: &Path) -> io::Result<Vec<PathBuf>> {
+    std::fs::create_dir_all(directory)?;
+    report
+        .svg()
+        .into_iter()
+        .map(|(name, text)| {
+            let path = directory.join(name);
+            std::fs::write(&path, text).map(|()| path)
+        })
+        .collect()
 }
 
 /// Microseconds as text.
@@ -295,7 +308,7 @@ pub(crate) mod tests {
     #[test]
     fn figures_are_written_into_a_new_directory() {
         let directory = std::env::temp_dir().join(format!("steadyfs-lab-{}", std::process::id())).join("figures");
-        let paths = report().write_svg(&directory).unwrap();
+        let paths = write_svg(&report(), &directory).unwrap();
         assert_eq!(paths.len(), 3);
         assert!(paths.iter().all(|path| std::fs::read_to_string(path).unwrap().starts_with("<svg")));
         std::fs::remove_dir_all(directory.parent().unwrap()).unwrap();

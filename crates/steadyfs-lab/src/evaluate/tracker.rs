@@ -144,6 +144,20 @@ impl<C: Flash + Metered> TagTracker<C> {
         live.map(|&logical| self.file_page_of[logical as usize]).filter(|&page| page != NONE)
     }
 
+    /// Blocks of the chip.
+    pub fn block_count(&self) -> usize {
+        self.contents.len()
+    }
+
+    /// The logical pages that were programmed in a block since its erase, in order, and whether each is the newest copy.
+    pub fn logical_pages(&self, block: usize) -> impl Iterator<Item = (u32, bool)> {
+        let contents = &self.contents[block];
+        contents.iter().enumerate().map(move |(at, &logical)| {
+            let is_here = self.block_of[logical as usize] == block as u32;
+            (logical, is_here && !contents[at + 1..].contains(&logical))
+        })
+    }
+
     /// Notes a program.
     fn follow(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) {
         self.kinds[usize::from(tag[8] & 15)] += 1;

@@ -159,6 +159,7 @@ fn backlog_panel(canvas: &mut Canvas, report: &Report, rate: u64, x: &Axis, ends
 
 #[cfg(test)]
 mod tests {
+    use super::super::Page;
     use super::super::tests::report;
     use super::*;
 

@@ -8,7 +8,7 @@ use crate::units::{format_rate, format_size};
 use serde_json::json;
 
 const TEMPLATE: &str = include_str!("../../assets/report.html");
-const STYLE: &str = include_str!("../../assets/report.css");
+pub(super) const STYLE: &str = include_str!("../../assets/report.css");
 const SCRIPT: &str =
     concat!(include_str!("../../assets/text.js"), include_str!("../../assets/draw.js"), include_str!("../../assets/report.js"));
 const MODEL: &str = include_str!("../../assets/model.js");
@@ -43,7 +43,7 @@ pub(super) fn page(report: &Report) -> String {
 }
 
 /// Puts values at the places `{{name}}` of a template, in one pass: what a value contains is never a place itself.
-fn fill(template: &str, values: &[(&str, &str)]) -> String {
+pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut page = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -156,6 +156,7 @@ fn data(report: &Report) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Page;
     use super::super::tests::report;
     use super::*;
 

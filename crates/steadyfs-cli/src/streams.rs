@@ -1,0 +1,170 @@
+//! `steady streams`: what streams save, on a simulated chip.
+
+use crate::Failure;
+use crate::evaluate::timings;
+use crate::output::Outputs;
+use crate::progress::Progress;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use steadyfs_lab::evaluate::Timing;
+use steadyfs_lab::report::StreamsReport;
+use steadyfs_lab::streams::{self, EMMC, Options, Way, Writes};
+use steadyfs_lab::units::parse_percent;
+
+/// Arguments of `steady streams`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// NAND profile: a name (see `steady devices`), a file in TOML, or emmc-like
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = EMMC)]
+    device: String,
+    /// Blocks of the chip to use, from its beginning [default: all]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = clap::value_parser!(u32).range(16..=65_536))]
+    blocks: Option<u32>,
+    /// Times of the simulated chip
+    #[arg(long, default_value = "typical", value_parser = timings())]
+    timing: Timing,
+    /// What is written, separated by commas [default: all]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = writes())]
+    writes: Vec<Writes>,
+    /// Shares of the disk that hold something, separated by commas [default: 80%,90%]
+    #[arg(long, value_name = "SHARE,…", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_percent)]
+    fill: Vec<f64>,
+    /// What is compared, separated by commas [default: all]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = ways())]
+    streams: Vec<Way>,
+    /// Streams of a disk that has several
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 3, value_parser = clap::value_parser!(u8).range(2..=4))]
+    count: u8,
+    /// Mix all pages up by one stream first
+    #[arg(long)]
+    mixed: bool,
+    /// Seed of the places; the same seed gives the same run
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    outputs: Outputs,
+}
+
+const AFTER_HELP: &str = "\
+Writes:
+  sequential  three jobs, equally often, each in order and around in a region; the regions are as 2 : 101 : 709
+  random      the same, at random in their regions
+  zipf        single pages, of which few are hot; nobody can name a stream
+  log         all pages in order and around: there is nothing to be won
+  mix         a database, a log, and media files that are replaced whole
+  sqlite      what SQLite wrote, recorded: two databases, with a rollback journal and with a write-ahead log
+Streams: one; given (the jobs name them); automatic (the disk finds them); +aged: moved pages keep apart as well.
+Each run fills the disk, goes on for eight times as many pages, and measures four times as many; every call is held to its bound.
+The fill is that of the smallest disk compared. All defaults take less than a minute; a chip of 128 MiB ten times as long.
+
+Examples:
+  steady streams --report streams.html
+  steady streams --writes zipf --streams one,automatic --fill 80%,95% --device mt29f1g01abafd";
+
+/// Pages that are written and moved in a second by one processor.
+const PAGES_PER_SECOND: u64 = 60_000;
+
+/// Reads the name of what is written.
+fn writes() -> impl TypedValueParser<Value = Writes> {
+    PossibleValuesParser::new(Writes::ALL.map(Writes::name)).try_map(|name| name.parse::<Writes>())
+}
+
+/// Reads the name of a way.
+fn ways() -> impl TypedValueParser<Value = Way> {
+    PossibleValuesParser::new(Way::ALL.map(Way::name)).try_map(|name| name.parse::<Way>())
+}
+
+/// Runs `steady streams`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let options = arguments.options();
+    let bar = Mutex::new(Progress::of(1, "").takes(estimate(&options)));
+    let tell = |share: f64, row: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, row);
+    let streams = streams::run(&options, &tell);
+    drop(bar);
+    let streams = streams.map_err(|error| Failure(error.to_string()))?;
+    arguments.outputs.write(&streams, || StreamsReport::of(&streams))
+}
+
+/// How long it takes, where the chip is known.
+fn estimate(options: &Options) -> Duration {
+    if options.device != EMMC {
+        return Duration::ZERO;
+    }
+    let pages = u64::from(options.blocks.unwrap_or(256)) * 32 * 13;
+    let runs = options.writes.len() * options.fills.len() * options.ways.len();
+    Duration::from_secs(pages * runs as u64 / PAGES_PER_SECOND / options.threads as u64)
+}
+
+impl Arguments {
+    fn options(&self) -> Options {
+        let usual = Options::default();
+        Options {
+            device: self.device.clone(),
+            blocks: self.blocks,
+            timing: self.timing,
+            writes: if self.writes.is_empty() { usual.writes } else { self.writes.clone() },
+            fills: if self.fill.is_empty() { usual.fills } else { self.fill.clone() },
+            ways: if self.streams.is_empty() { usual.ways } else { self.streams.clone() },
+            streams: self.count,
+            mixed: self.mixed,
+            seed: self.seed,
+            threads: usual.threads,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn options(line: &str) -> Result<Options, clap::Error> {
+        Line::try_parse_from(["streams"].into_iter().chain(line.split_whitespace())).map(|line| line.arguments.options())
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_lab() {
+        assert_eq!(options("").unwrap(), Options::default());
+    }
+
+    #[test]
+    fn every_argument_reaches_the_options() {
+        let line = "--device chip.toml --blocks 64 --timing maximum --writes zipf,mix --fill 50%,95% --streams one,given+aged --count 4 --mixed --seed 9";
+        let expected = Options {
+            device: "chip.toml".into(),
+            blocks: Some(64),
+            timing: Timing::Maximum,
+            writes: vec![Writes::Zipf, Writes::Mix],
+            fills: vec![0.5, 0.95],
+            ways: vec![Way::One, Way::GivenAged],
+            streams: 4,
+            mixed: true,
+            seed: 9,
+            ..Options::default()
+        };
+        assert_eq!(options(line).unwrap(), expected);
+    }
+
+    #[test]
+    fn unknown_names_are_usage_errors_that_name_the_known_ones() {
+        for (line, known) in [("--writes zip", "zipf"), ("--streams auto", "automatic"), ("--count 7", "2..=4")] {
+            let error = options(line).unwrap_err();
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.to_string().contains(known), "{error}");
+        }
+    }
+
+    #[test]
+    fn help_names_everything_that_is_written() {
+        assert!(Writes::ALL.iter().all(|writes| AFTER_HELP.contains(writes.name())));
+    }
+}

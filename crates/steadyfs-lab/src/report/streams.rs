@@ -1,0 +1,302 @@
+//! The report of `steady streams`: what the blocks hold, the write amplification over time, and all of it side by side.
+
+use super::axis::{Axis, Spread};
+use super::canvas::{BOTTOM, Canvas, LEFT, TOP};
+use super::figures::label;
+use super::html::{STYLE, fill};
+use super::{Page, escape};
+use crate::streams::{Cell, Row, Streams, Way};
+use crate::units::{format_count, format_duration, format_percent, format_rate, format_size};
+use std::fmt::Write;
+
+const TEMPLATE: &str = include_str!("../../assets/streams.html");
+/// Height of the blocks of a panel in pixels.
+const PANEL: f64 = 112.0;
+/// Room for the name of a panel in pixels.
+const HEAD: f64 = 26.0;
+/// Blocks of a panel at most: more than that are no more to be seen.
+const BLOCKS: usize = 180;
+/// Height of the plotting area of the amplification over time in pixels.
+const HEIGHT: f64 = 260.0;
+/// Height of a bar in pixels.
+const BAR: f64 = 13.0;
+/// Letters beside a figure: the longest name of a way and a number.
+const LETTERS: usize = 22;
+
+/// What is written in the figures, by job.
+const JOBS: [&str; 3] = ["j0", "j1", "j2"];
+
+/// A report of streams.
+#[derive(Clone, Debug)]
+pub struct StreamsReport<'a> {
+    streams: &'a Streams,
+    /// The rows of what is shown at length: what was written first, at the first fill.
+    shown: Vec<&'a Row>,
+}
+
+impl<'a> StreamsReport<'a> {
+    /// The report of a result.
+    pub fn of(streams: &'a Streams) -> StreamsReport<'a> {
+        let first = streams.rows.first();
+        let is_shown = |row: &&Row| first.is_some_and(|first| row.writes == first.writes && row.fill == first.fill);
+        StreamsReport { streams, shown: streams.rows.iter().filter(is_shown).collect() }
+    }
+
+    /// What the figures of one workload show.
+    fn shown_of(&self) -> String {
+        self.shown.first().map_or(String::new(), |row| format!("{} writes, {} full", row.writes, format_percent(row.fill)))
+    }
+
+    /// The result in a sentence.
+    fn sentence(&self) -> String {
+        let best =
+            self.shown.iter().filter(|row| row.streams != "one").min_by(|a, b| a.amplification.total_cmp(&b.amplification));
+        match best.and_then(|best| Some((best, self.streams.one_beside(best)?))) {
+            Some((best, one)) => format!(
+                "One stream programs {:.2} pages for each that is written; streams that are {} program {:.2}.",
+                one.amplification,
+                if best.streams.starts_with("given") { "named" } else { "found by the disk itself" },
+                best.amplification
+            ),
+            None => "What a disk programs for each page that is written.".to_string(),
+        }
+    }
+
+    /// What the blocks hold at the end, a panel for each way.
+    fn blocks(&self) -> String {
+        let bottom = TOP + self.shown.len() as f64 * (PANEL + HEAD);
+        let mut canvas = Canvas::new(
+            bottom + 34.0,
+            "What the blocks hold: a column for each, a colour for each job",
+            &format!(
+                "{}; grey: written again since, and to be erased without a move where nothing else is there",
+                self.shown_of()
+            ),
+        );
+        let x = canvas.across(0.0, BLOCKS as f64);
+        for (panel, row) in self.shown.iter().enumerate() {
+            let top = TOP + panel as f64 * (PANEL + HEAD) + HEAD;
+            let (pure, all) = row.map.pure();
+            let text = format!(
+                "{}: {pure} of {all} blocks hold pages of one job alone; {:.3} pages are moved for each written",
+                row.streams, row.moved_per_page
+            );
+            canvas.text(LEFT, top - 8.0, "start", "", &text);
+            // As many as can be seen, evenly.
+            let step = (all as f64 / BLOCKS as f64).max(1.0);
+            let seen = ((all as f64 / step) as usize).min(BLOCKS);
+            let columns: Vec<_> = (0..seen).map(|column| &row.map.blocks[(column as f64 * step) as usize]).collect();
+            let kinds = [Cell::Live(0), Cell::Live(1), Cell::Live(2), Cell::Dead];
+            for (cell, class) in kinds.into_iter().zip(JOBS.into_iter().chain(["dead"])) {
+                let path = cells(&columns, cell, &x, top);
+                if !path.is_empty() {
+                    canvas.path(class, &path);
+                }
+            }
+        }
+        let mut left = LEFT;
+        for (class, name) in JOBS.into_iter().chain(["dead"]).zip(["first job", "second", "third", "dead"]) {
+            canvas.path(class, &format!("M{left} {}h10v10h-10z", bottom + 12.0));
+            canvas.text(left + 15.0, bottom + 21.0, "start", "", name);
+            left += 110.0;
+        }
+        canvas.finish()
+    }
+
+    /// Amplification over time, a line for each way.
+    fn over_time(&self) -> String {
+        let bottom = TOP + HEIGHT;
+        let mut canvas = Canvas::new(bottom + BOTTOM, "Pages programmed for each that is written", &self.shown_of());
+        canvas.make_room(LETTERS);
+        let most = self.shown.iter().flat_map(|row| &row.over_time).fold(1.0, |most: f64, &value| most.max(value));
+        let y = Axis { low: 1.0, high: 1.0 + 1.05 * (most - 1.0).max(0.1), spread: Spread::Linear, pixels: (bottom, TOP) };
+        let parts = self.shown.iter().map(|row| row.over_time.len()).max().unwrap_or(1).max(2);
+        let x = canvas.across(0.0, (parts - 1) as f64);
+        canvas.vertical(&y, &label(y.ticks(5), |value| format!("{value:.2}")));
+        canvas.horizontal(&x, bottom, &[], "from the filled disk to the end: twelve times as many writes as pages");
+        let ends: Vec<f64> = self.shown.iter().map(|row| row.over_time.last().map_or(bottom, |&last| y.at(last))).collect();
+        let places = spread(&ends, 15.0, bottom);
+        for ((row, &end), &place) in self.shown.iter().zip(&ends).zip(&places) {
+            let mut path = String::new();
+            for (part, &value) in row.over_time.iter().enumerate() {
+                let _ = write!(path, "{}{} {}", if part == 0 { 'M' } else { 'L' }, x.at(part as f64), y.at(value));
+            }
+            canvas.path(&format!("way {}", class_of(&row.streams)), &path);
+            canvas.name_level(end, place, &row.streams);
+        }
+        canvas.finish()
+    }
+
+    /// Amplification of every run as a bar.
+    fn amplification(&self) -> String {
+        let mut groups: Vec<(String, Vec<&Row>)> = Vec::new();
+        for row in &self.streams.rows {
+            let name = format!("{}, {} full", row.writes, format_percent(row.fill));
+            match groups.last_mut() {
+                Some((last, rows)) if *last == name => rows.push(row),
+                _ => groups.push((name, vec![row])),
+            }
+        }
+        let height: f64 = groups.iter().map(|(_, rows)| HEAD + BAR * rows.len() as f64 + 8.0).sum();
+        let bottom = TOP + height;
+        let mut canvas = Canvas::new(bottom + BOTTOM, "Write amplification", &self.streams.title());
+        canvas.make_room(LETTERS);
+        let most = self.streams.rows.iter().fold(1.0, |most: f64, row| most.max(row.amplification));
+        let x = canvas.across(0.0, 1.02 * most);
+        let mut top = TOP;
+        for (name, rows) in &groups {
+            canvas.text(LEFT, top + 18.0, "start", "name", name);
+            top += HEAD;
+            for row in rows {
+                let width = x.at(row.amplification) - LEFT;
+                canvas.path(
+                    &format!("bar {}", class_of(&row.streams)),
+                    &format!("M{LEFT} {:.1}h{width:.1}v{:.1}h-{width:.1}z", top + 1.0, BAR - 2.0),
+                );
+                canvas.beside(top + BAR / 2.0, "", &format!("{:.2} {}", row.amplification, row.streams));
+                top += BAR;
+            }
+            top += 8.0;
+        }
+        canvas.horizontal(
+            &x,
+            bottom,
+            &label(x.ticks(6), |value| format!("{value:.1}")),
+            "pages programmed for each that is written",
+        );
+        canvas.finish()
+    }
+}
+
+impl Page for StreamsReport<'_> {
+    fn html(&self) -> String {
+        let leads = [
+            "What dies together lies together where each job has blocks of its own: they become empty by themselves. Mixed blocks have to be moved.",
+            "The disk that finds streams by itself needs a few passes over the data to learn how long it lives.",
+            "",
+        ];
+        let figure = |((_, svg), lead): ((&str, String), &str)| {
+            format!("<section class=\"card figure\"><p class=\"lead\">{lead}</p>{svg}</section>\n")
+        };
+        let figures: String = self.svg().into_iter().zip(leads).map(figure).collect();
+        let rows: String = self.streams.rows.iter().map(table_row).collect();
+        fill(
+            TEMPLATE,
+            &[
+                ("title", "Streams"),
+                ("sentence", &escape(&self.sentence())),
+                ("subtitle", &escape(&self.streams.title())),
+                ("style", STYLE),
+                ("figures", &figures),
+                ("rows", &rows),
+            ],
+        )
+    }
+
+    fn svg(&self) -> Vec<(&'static str, String)> {
+        vec![("blocks.svg", self.blocks()), ("over-time.svg", self.over_time()), ("amplification.svg", self.amplification())]
+    }
+}
+
+/// A row of the table.
+fn table_row(row: &Row) -> String {
+    let numbers = [
+        format!("{:.3}", row.moved_per_page),
+        format!("{:.2}", row.amplification),
+        format_duration(1e3 * row.mean_us),
+        format_duration(1e3 * row.max_us),
+        format_duration(1e3 * row.bound_us),
+        format_rate(row.bytes_per_s),
+        format_count(row.erases),
+        format_size(row.life_bytes),
+        format_size(row.ram_bytes),
+    ];
+    let cells: String = numbers.iter().map(|number| format!("<td>{}</td>", escape(number))).collect();
+    let (writes, streams) = (escape(&row.writes), escape(&row.streams));
+    format!(
+        "<tr><th scope=\"row\">{writes}</th><td>{}</td><td class=\"name\">{streams}</td>{cells}</tr>\n",
+        format_percent(row.fill)
+    )
+}
+
+/// The class of a way's line or bar.
+fn class_of(way: &str) -> String {
+    let index = Way::ALL.iter().position(|known| known.name() == way).unwrap_or(0);
+    format!("w{index}")
+}
+
+/// The places of one kind in some blocks, as a path; neighbours in a block are one rectangle.
+fn cells(columns: &[&Vec<Cell>], kind: Cell, x: &Axis, top: f64) -> String {
+    let mut path = String::new();
+    for (column, cells) in columns.iter().enumerate() {
+        let (left, height) = (x.at(column as f64), PANEL / cells.len().max(1) as f64);
+        let width = (x.at(column as f64 + 1.0) - left - 0.6).max(0.4);
+        let mut at = 0;
+        while at < cells.len() {
+            let run = cells[at..].iter().take_while(|&&cell| cell == kind).count();
+            if run > 0 {
+                let (y, tall) = (top + at as f64 * height, run as f64 * height);
+                let _ = write!(path, "M{left:.1} {y:.1}h{width:.1}v{tall:.1}h-{width:.1}z");
+            }
+            at += run.max(1);
+        }
+    }
+    path
+}
+
+/// Places as near to the levels as leaves `room` between each two, none below `bottom`.
+fn spread(levels: &[f64], room: f64, bottom: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..levels.len()).collect();
+    order.sort_by(|&a, &b| levels[b].total_cmp(&levels[a]));
+    let mut places = vec![0.0; levels.len()];
+    let mut least = bottom + room;
+    for index in order {
+        places[index] = levels[index].min(least - room);
+        least = places[index];
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::streams::{Options, Writes, run};
+
+    fn streams() -> Streams {
+        let writes = vec![Writes::Sequential, Writes::Zipf];
+        let ways = vec![Way::One, Way::Given, Way::Automatic];
+        run(&Options { blocks: Some(96), fills: vec![0.8], writes, ways, ..Options::default() }, &|_, _| {}).unwrap()
+    }
+
+    #[test]
+    fn the_report_shows_what_the_rows_say() {
+        let streams = streams();
+        let report = StreamsReport::of(&streams);
+        let html = report.html();
+        let one = &streams.rows[0];
+        assert!(html.contains(&format!("One stream programs {:.2} pages", one.amplification)), "{}", report.sentence());
+        assert_eq!(html.matches("<th scope=\"row\">").count(), streams.rows.len());
+        assert!(!html.contains("{{") && !html.contains("http://") || html.contains("www.w3.org/2000/svg"));
+        for (name, svg) in report.svg() {
+            assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n") && !svg.contains("NaN"), "{name}");
+        }
+        let [blocks, over_time, bars] = &report.svg()[..] else { panic!("three figures") };
+        for class in JOBS {
+            assert_eq!(blocks.1.matches(&format!("<path class=\"{class}\"")).count(), 4, "in each panel, and in the legend");
+        }
+        assert_eq!(over_time.1.matches("class=\"way").count(), 3);
+        assert_eq!(bars.1.matches("class=\"bar").count(), 5);
+    }
+
+    #[test]
+    fn nothing_is_a_report_too() {
+        let streams = Streams { rows: Vec::new(), ..streams() };
+        let report = StreamsReport::of(&streams);
+        assert!(report.html().ends_with("</html>\n") && report.svg().iter().all(|(_, svg)| !svg.contains("NaN")));
+    }
+
+    #[test]
+    fn names_stand_apart() {
+        assert_eq!(spread(&[100.0, 101.0, 40.0], 15.0, 200.0), [86.0, 101.0, 40.0]);
+    }
+}

@@ -1,0 +1,194 @@
+//! One disk from empty to measured.
+
+use super::map::Map;
+use super::table::Row;
+use super::workload::{Step, Workload};
+use super::{Device, Item, Options, StreamsError};
+use crate::evaluate::tracker::TagTracker;
+use crate::model::cost;
+use fastrand::Rng;
+use steadyfs::disk::{Disk, DiskCall, SECTOR_BYTES, WriteOptions};
+use steadyfs::media::{Flash, Timing};
+use steadyfs::{Access, Bound};
+use steadyfs_sim::{Counters, Nand};
+
+/// The workload goes on for so many times the pages until it is measured, and then for so many.
+const SETTLE: u64 = 8;
+const MEASURE: u64 = 4;
+/// How often all pages are written at random first, where they are to be mixed up.
+const MIX_UP: u64 = 4;
+/// Parts of the run of which each has its write amplification.
+const PARTS: u64 = 60;
+
+/// A disk, and what its calls took.
+struct Drive<'m> {
+    disk: Disk<'m, TagTracker<Nand>>,
+    timing: Timing,
+    item: &'m Item,
+    page: Vec<u8>,
+    /// Stream of each job.
+    streams: [u8; 3],
+    tally: Tally,
+}
+
+/// What the calls took since the last look.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    writes: u64,
+    /// Trims included.
+    time_ns: u64,
+    /// The longest write.
+    max_ns: u64,
+    /// The longest that was promised of one.
+    bound_ns: u64,
+}
+
+/// Runs one item.
+pub(super) fn run(item: &Item, device: &Device, options: &Options) -> Result<Row, StreamsError> {
+    let config = item.way.config(&device.geometry, options.streams);
+    let mut memory = vec![0; config.memory_bytes(&device.geometry)];
+    let ram_bytes = memory.len() as u64;
+    let chip = TagTracker::new(device.chip(options));
+    let chip = Disk::format(chip, &config, &mut memory).map_err(StreamsError::Mount)?;
+    let disk = Disk::mount(chip, Access::ReadWrite, &mut memory).map_err(StreamsError::Mount)?;
+    let mut workload = Workload::new(item.writes, item.pages, options.seed);
+    let page = vec![0; (disk.page_sectors() * SECTOR_BYTES) as usize];
+    let timing = disk.flash().timing();
+    // Four streams leave the first one to what nobody names, as the document has it.
+    let streams = [0, 1, 2].map(|job| job + u8::from(options.streams > 3));
+    let mut drive = Drive { disk, timing, item, page, streams, tally: Tally::default() };
+    drive.fill(&workload, options)?;
+    drive.measure(&mut workload, device, ram_bytes)
+}
+
+impl Drive<'_> {
+    /// Writes every page once, and mixes them up if that is wanted.
+    fn fill(&mut self, workload: &Workload, options: &Options) -> Result<(), StreamsError> {
+        for page in 0..self.item.pages {
+            let job = if options.mixed { 0 } else { workload.job_of(page) };
+            self.write(page, job)?;
+        }
+        if options.mixed {
+            let mut rng = Rng::with_seed(!options.seed);
+            for _ in 0..MIX_UP * u64::from(self.item.pages) {
+                self.write(rng.u32(..self.item.pages), 0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the workload go on, and measures its end.
+    fn measure(mut self, workload: &mut Workload, device: &Device, ram_bytes: u64) -> Result<Row, StreamsError> {
+        let pages = u64::from(self.item.pages);
+        let (settle, all) = (SETTLE * pages, (SETTLE + MEASURE) * pages);
+        let mut over_time = Vec::new();
+        let mut part = self.counts();
+        let mut begin = part;
+        for write in 0..all {
+            if write == settle {
+                begin = self.counts();
+                self.tally = Tally::default();
+            }
+            self.step(workload)?;
+            if (write + 1) * PARTS / all > write * PARTS / all {
+                let now = self.counts();
+                over_time.push(self.amplification(&part, &now));
+                part = now;
+            }
+        }
+        let end = self.counts();
+        let unit = f64::from(self.disk.config().unit_pages);
+        let Tally { writes, time_ns, max_ns, bound_ns } = self.tally;
+        let erases = end.erases - begin.erases;
+        let bytes = writes * self.page.len() as u64;
+        let room = u64::from(device.geometry.block_count) * u64::from(device.nand.endurance_erases);
+        let frames = device.geometry.pages_per_block as usize / usize::from(self.disk.config().unit_pages);
+        Ok(Row {
+            writes: self.item.writes.name().to_string(),
+            fill: self.item.fill,
+            streams: self.item.way.name().to_string(),
+            pages: self.item.pages,
+            moved_per_page: (end.moves - begin.moves) as f64 / unit / writes as f64,
+            amplification: self.amplification(&begin, &end),
+            mean_us: time_ns as f64 / 1e3 / writes as f64,
+            max_us: max_ns as f64 / 1e3,
+            bound_us: bound_ns as f64 / 1e3,
+            bytes_per_s: bytes as f64 * 1e9 / time_ns as f64,
+            erases,
+            life_bytes: bytes.saturating_mul(room) / erases.max(1),
+            ram_bytes,
+            over_time,
+            map: Map::of(self.disk.flash(), workload, frames),
+        })
+    }
+
+    /// Makes steps until a page is written.
+    fn step(&mut self, workload: &mut Workload) -> Result<(), StreamsError> {
+        loop {
+            match workload.next() {
+                Step::Write { page, job } => return self.write(page, job),
+                Step::Trim { page, count } => self.trim(page, count)?,
+            }
+        }
+    }
+
+    /// Writes a page, durable.
+    fn write(&mut self, page: u32, job: u8) -> Result<(), StreamsError> {
+        let stream = if self.item.way.is_given() { self.streams[usize::from(job)] } else { 0 };
+        self.page[..4].copy_from_slice(&page.to_le_bytes());
+        let bound = self.disk.bound(DiskCall::WriteDurable(self.page.len() as u32));
+        let before = self.disk.flash().counts();
+        let sector = page * self.disk.page_sectors();
+        let result = self.disk.write_with(sector, &self.page, WriteOptions { durable: true, stream });
+        result.map_err(|error| StreamsError::Call { row: self.item.name(), error })?;
+        let spent_ns = self.held(&before, &bound)?;
+        self.tally.writes += 1;
+        self.tally.max_ns = self.tally.max_ns.max(spent_ns);
+        self.tally.bound_ns = self.tally.bound_ns.max(bound.time_ns(&self.timing));
+        Ok(())
+    }
+
+    /// Trims pages.
+    fn trim(&mut self, page: u32, count: u32) -> Result<(), StreamsError> {
+        let (mut sector, end) = (page * self.disk.page_sectors(), (page + count) * self.disk.page_sectors());
+        while sector < end {
+            let bound = self.disk.bound(DiskCall::Trim);
+            let before = self.disk.flash().counts();
+            let result = self.disk.trim(sector, end - sector);
+            sector += result.map_err(|error| StreamsError::Call { row: self.item.name(), error })?;
+            self.held(&before, &bound)?;
+        }
+        Ok(())
+    }
+
+    /// Holds a call to its bound; the time that it took.
+    fn held(&mut self, before: &Counters, bound: &Bound) -> Result<u64, StreamsError> {
+        let spent = self.disk.flash().counts().since(before);
+        let observed = cost(&spent);
+        if !bound.holds(&observed) {
+            return Err(StreamsError::BoundBroken { row: self.item.name(), observed, bound: *bound });
+        }
+        self.tally.time_ns += spent.time_ns;
+        Ok(spent.time_ns)
+    }
+
+    fn counts(&self) -> Counts {
+        let (chip, counts) = (self.disk.flash(), self.disk.flash().counts());
+        Counts { programs: counts.programs + counts.copies, moves: chip.moves(), erases: counts.erases, data: chip.kinds().data }
+    }
+
+    /// Pages programmed for each page that was written.
+    fn amplification(&self, from: &Counts, to: &Counts) -> f64 {
+        (to.programs - from.programs) as f64 / (to.data - from.data).max(1) as f64
+    }
+}
+
+/// What the chip has done.
+#[derive(Clone, Copy)]
+struct Counts {
+    programs: u64,
+    moves: u64,
+    erases: u64,
+    /// Pages of the caller.
+    data: u64,
+}

@@ -1,0 +1,267 @@
+//! What is written, and by whom.
+
+use super::sqlite::{Replay, Touch};
+use crate::evaluate::UnknownName;
+use fastrand::Rng;
+use std::fmt;
+use std::str::FromStr;
+use steadyfs::streams::sqlite_stream;
+
+/// The regions of the three jobs, in parts of the whole.
+const SHARES: [f64; 3] = [2.0, 101.0, 709.0];
+/// Skew of the Zipf distribution, as YCSB has it.
+const ZIPF_SKEW: f64 = 0.99;
+/// Parts of a mix: a database with its share of the pages and of the writes, a log, and media.
+const MIX_PAGES: [f64; 2] = [0.02, 0.08];
+const MIX_WRITES: [f64; 2] = [0.4, 0.3];
+/// Logical pages of a media file.
+const FILE_PAGES: u32 = 64;
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Writes {
+    /// Three jobs, each in order and around in a region of its own.
+    Sequential,
+    /// The same at random.
+    Random,
+    /// Single pages, of which few are hot.
+    Zipf,
+    /// All pages in order and around, as a log: there is nothing to be won.
+    Log,
+    /// A database at random, a log in order, media files replaced whole.
+    Mix,
+    /// Two SQLite databases, recorded, beside data that rests.
+    Sqlite,
+}
+
+impl Writes {
+    /// All of them.
+    pub const ALL: [Writes; 6] = [Writes::Sequential, Writes::Random, Writes::Zipf, Writes::Log, Writes::Mix, Writes::Sqlite];
+
+    /// The name, as on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Writes::Sequential => "sequential",
+            Writes::Random => "random",
+            Writes::Zipf => "zipf",
+            Writes::Log => "log",
+            Writes::Mix => "mix",
+            Writes::Sqlite => "sqlite",
+        }
+    }
+
+    /// Whether it is known which job a write is of.
+    pub fn has_jobs(self) -> bool {
+        !matches!(self, Writes::Zipf | Writes::Log)
+    }
+
+    /// Logical pages that it needs at least.
+    pub(super) fn pages_min(self) -> u32 {
+        match self {
+            Writes::Sequential | Writes::Random => 2 * (SHARES.iter().sum::<f64>() / SHARES[0]) as u32,
+            Writes::Zipf | Writes::Log => 2,
+            Writes::Mix => (f64::from(2 * FILE_PAGES) / (1.0 - MIX_PAGES[0] - MIX_PAGES[1])) as u32 + 1,
+            Writes::Sqlite => Replay::pages() + 1,
+        }
+    }
+}
+
+impl fmt::Display for Writes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Writes {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        let unknown = || UnknownName { found: text.to_string(), expected: Writes::ALL.map(Writes::name).join(", ") };
+        Writes::ALL.into_iter().find(|writes| writes.name() == text).ok_or_else(unknown)
+    }
+}
+
+/// A step of a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A page is written by a job.
+    Write { page: u32, job: u8 },
+    /// Pages are not needed any more.
+    Trim { page: u32, count: u32 },
+}
+
+/// The state of a workload.
+pub struct Workload {
+    writes: Writes,
+    rng: Rng,
+    /// Where the region of each job begins, and where the last one ends.
+    regions: [u32; 4],
+    cursors: [u32; 3],
+    /// Pages left of the file that is being replaced.
+    file_left: u32,
+    /// Zipf: for each rank the share of it and those before; and where the ranks lie.
+    zipf: Vec<(f64, u32)>,
+    replay: Replay,
+}
+
+impl Workload {
+    /// Begins a workload over so many logical pages.
+    pub fn new(writes: Writes, pages: u32, seed: u64) -> Workload {
+        let mut rng = Rng::with_seed(seed);
+        let part = |share: f64| (f64::from(pages) * share) as u32;
+        let parts = SHARES.iter().sum::<f64>();
+        let regions = match writes {
+            Writes::Sequential | Writes::Random => [0, part(SHARES[0] / parts), part((SHARES[0] + SHARES[1]) / parts), pages],
+            Writes::Mix => [0, part(MIX_PAGES[0]), part(MIX_PAGES[0] + MIX_PAGES[1]), pages],
+            Writes::Zipf | Writes::Log | Writes::Sqlite => [0, pages, pages, pages],
+        };
+        let zipf = if writes == Writes::Zipf { zipf_of(pages, &mut rng) } else { Vec::new() };
+        Workload { writes, rng, regions, cursors: [0; 3], file_left: 0, zipf, replay: Replay::new() }
+    }
+
+    /// The job that a page belongs to: of three, or of SQLite the file's stream where there are as many.
+    pub fn job_of(&self, page: u32) -> u8 {
+        match self.writes {
+            Writes::Sqlite => self.replay.file_of(page).map_or(0, |name| sqlite_stream(name.as_bytes(), 3)),
+            _ => (1..3).filter(|&job| page >= self.regions[job]).count() as u8,
+        }
+    }
+
+    /// What is done next.
+    pub fn next(&mut self) -> Step {
+        let page = match self.writes {
+            Writes::Sequential => {
+                let job = self.rng.usize(..3);
+                self.in_order(job)
+            }
+            Writes::Random => {
+                let job = self.rng.usize(..3);
+                self.rng.u32(self.regions[job]..self.regions[job + 1])
+            }
+            Writes::Zipf => {
+                let drawn = self.rng.f64();
+                let rank = self.zipf.partition_point(|&(share, _)| share < drawn);
+                self.zipf[rank.min(self.zipf.len() - 1)].1
+            }
+            Writes::Log => self.in_order(0),
+            Writes::Mix => self.mixed(),
+            Writes::Sqlite => match self.replay.next() {
+                Touch::Write(page) => page,
+                Touch::Cut { page, count } => return Step::Trim { page, count },
+            },
+        };
+        Step::Write { page, job: self.job_of(page) }
+    }
+
+    /// The next page of a job that writes in order and around.
+    fn in_order(&mut self, job: usize) -> u32 {
+        let size = self.regions[job + 1] - self.regions[job];
+        let at = self.cursors[job];
+        self.cursors[job] = (at + 1) % size;
+        self.regions[job] + at
+    }
+
+    fn mixed(&mut self) -> u32 {
+        let drawn = self.rng.f64();
+        if drawn < MIX_WRITES[0] {
+            return self.rng.u32(..self.regions[1]);
+        }
+        if drawn < MIX_WRITES[0] + MIX_WRITES[1] {
+            return self.in_order(1);
+        }
+        if self.file_left == 0 {
+            let files = (self.regions[3] - self.regions[2]) / FILE_PAGES;
+            self.cursors[2] = FILE_PAGES * self.rng.u32(..files);
+            self.file_left = FILE_PAGES;
+        }
+        self.file_left -= 1;
+        self.in_order(2)
+    }
+}
+
+/// The distribution over ranks, which lie scattered.
+fn zipf_of(pages: u32, rng: &mut Rng) -> Vec<(f64, u32)> {
+    let mut places: Vec<u32> = (0..pages).collect();
+    rng.shuffle(&mut places);
+    let mut sum = 0.0;
+    let mut ranks: Vec<(f64, u32)> = (1..)
+        .zip(places)
+        .map(|(rank, place)| {
+            sum += f64::from(rank).powf(-ZIPF_SKEW);
+            (sum, place)
+        })
+        .collect();
+    ranks.iter_mut().for_each(|(share, _)| *share /= sum);
+    ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pages(writes: Writes, count: usize) -> Vec<(u32, u8)> {
+        let mut workload = Workload::new(writes, 8120, 1);
+        std::iter::repeat_with(|| workload.next())
+            .filter_map(|step| match step {
+                Step::Write { page, job } => Some((page, job)),
+                Step::Trim { .. } => None,
+            })
+            .take(count)
+            .collect()
+    }
+
+    #[test]
+    fn jobs_write_alike_often_in_regions_of_2_101_709() {
+        for writes in [Writes::Sequential, Writes::Random] {
+            let written = pages(writes, 30_000);
+            for (job, (begin, end)) in [(0, 20), (20, 1030), (1030, 8120)].into_iter().enumerate() {
+                let of: Vec<u32> = written.iter().filter(|(_, by)| usize::from(*by) == job).map(|(page, _)| *page).collect();
+                assert!((9_000..11_000).contains(&of.len()), "{writes}: {} of 30,000 by job {job}", of.len());
+                assert!(of.iter().all(|page| (begin..end).contains(page)));
+                let in_order = of.windows(2).filter(|pair| pair[1] == pair[0] + 1 || pair[1] == begin).count();
+                assert_eq!(in_order == of.len() - 1, writes == Writes::Sequential);
+            }
+        }
+    }
+
+    #[test]
+    fn zipf_has_few_hot_pages() {
+        let mut counts = vec![0; 8120];
+        pages(Writes::Zipf, 50_000).iter().for_each(|&(page, _)| counts[page as usize] += 1);
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        let tenth: u32 = counts[..812].iter().sum();
+        assert!((36_000..40_000).contains(&tenth), "a tenth of the pages took {tenth} of 50,000 writes");
+    }
+
+    #[test]
+    fn media_files_are_replaced_whole() {
+        let media: Vec<u32> =
+            pages(Writes::Mix, 50_000).iter().filter(|(_, job)| *job == 2).map(|(page, _)| page - 812).collect();
+        assert!(media.len() > 14_000);
+        let whole = media.chunks_exact(FILE_PAGES as usize);
+        assert!(whole.clone().count() > 200);
+        for file in whole {
+            assert!(file[0] % FILE_PAGES == 0 && file.windows(2).all(|pair| pair[1] == pair[0] + 1), "{file:?}");
+        }
+    }
+
+    #[test]
+    fn sqlite_writes_within_its_files_and_trims_what_it_removes() {
+        let mut workload = Workload::new(Writes::Sqlite, 8120, 1);
+        let mut jobs = [0; 4];
+        let mut trims = 0;
+        for _ in 0..20_000 {
+            match workload.next() {
+                Step::Write { page, job } => {
+                    assert!(page < Replay::pages());
+                    jobs[usize::from(job)] += 1;
+                }
+                Step::Trim { page, count } => {
+                    assert!(count > 0 && page + count <= Replay::pages());
+                    trims += 1;
+                }
+            }
+        }
+        assert!(jobs[..3].iter().all(|&count| count > 1_000) && jobs[3] == 0 && trims > 500, "{jobs:?}, {trims} trims");
+    }
+}
