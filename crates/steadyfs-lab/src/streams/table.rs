@@ -101,8 +101,8 @@ impl Streams {
 /// Prints the table for people, at most 100 columns wide.
 impl fmt::Display for Streams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}\n", self.title())?;
-        let head = ["Writes", "Fill", "Streams", "Moved/page", "Amplified", "Mean", "Longest", "Promised", "Throughput", "Life"];
+        writeln!(f, "{}\nmoved, and WAF (write amplification): pages for each page written\n", self.title())?;
+        let head = ["Writes", "Fill", "Streams", "Moved", "WAF", "Mean", "Longest", "Promised", "Throughput", "Life"];
         let mut rows = vec![head.map(String::from).to_vec()];
         rows.extend(self.rows.iter().map(|row| {
             vec![
