@@ -59,6 +59,9 @@
 //! `synchronous=EXTRA`, which is what makes the removal of a journal durable on any file system ([`CommitOn::REMOVE`](steadyfs::CommitOn::REMOVE)
 //! does it as well).
 //!
+//! On a volume with several [streams](steadyfs::Config::streams) a file that is created has the stream that its name tells for [SQLite](steadyfs::streams::sqlite_stream): WAL
+//! and journals lie apart from databases. It keeps that through renames, and files that were there keep theirs.
+//!
 //! # Disks
 //! [`mount_disk()`] shows a [disk](steadyfs::disk::Disk) as one file, `disk`, of the size of the disk: `mke2fs`, `mkfs.f2fs`, `mkfs.vfat` and their
 //! checkers work on it, and `mount -o loop` attaches it. `fsync` and `fdatasync` of it [flush](steadyfs::disk::Disk::flush), and so does the interval;

@@ -6,6 +6,7 @@ use super::permissions::Creator;
 use crate::errno::errno;
 use fuser::{Errno, FileHandle, INodeNo, RenameFlags};
 use steadyfs::media::Flash;
+use steadyfs::streams::sqlite_stream;
 use steadyfs::{Error, InodeNumber, OpenOptions, Stat};
 
 impl<F: Flash> Volume<'_, '_, F> {
@@ -56,9 +57,10 @@ impl<F: Flash> Volume<'_, '_, F> {
         let is_there = self.changes.fs().stat((parent, name)).is_ok();
         let flags = super::files::open_flags(flags);
         let is_new = flags.contains(rustix::fs::OFlags::EXCL);
+        let truncate = flags.contains(rustix::fs::OFlags::TRUNC);
+        let stream = self.stream_of(name);
         // The kernel checks what a handle may do; a file can be created through one that only reads.
-        let options =
-            OpenOptions { create_new: is_new, truncate: flags.contains(rustix::fs::OFlags::TRUNC), ..OpenOptions::CREATE };
+        let options = OpenOptions { create_new: is_new, truncate, stream, ..OpenOptions::CREATE };
         let file = self.changes.make(|fs| fs.open((parent, name), options))?;
         let inode = file.inode();
         let handle = self.keep(file, true);
@@ -69,10 +71,15 @@ impl<F: Flash> Volume<'_, '_, F> {
         Ok((self.node(&stat)?, handle))
     }
 
+    /// The stream of a file that is created with a name: temporary files of SQLite have streams of their own where the volume has several.
+    fn stream_of(&mut self, name: &str) -> u8 {
+        sqlite_stream(name.as_bytes(), self.changes.fs().config().streams)
+    }
+
     /// Makes a file without opening it.
     pub fn make_file(&mut self, parent: INodeNo, name: &str, creator: Creator) -> Result<Node, Errno> {
         let parent = self.directory(parent)?;
-        let options = OpenOptions { create_new: true, ..OpenOptions::CREATE };
+        let options = OpenOptions { create_new: true, stream: self.stream_of(name), ..OpenOptions::CREATE };
         let inode = self.changes.make(|fs| {
             let file = fs.open((parent, name), options)?;
             let inode = file.inode();

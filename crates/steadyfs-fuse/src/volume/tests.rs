@@ -2,18 +2,22 @@
 
 use super::{Creator, Volume};
 use crate::options::Options;
-use fuser::INodeNo;
+use fuser::{INodeNo, RenameFlags};
 use rustix::fs::OFlags;
-use steadyfs::media::{Flash, Geometry};
+use steadyfs::media::Geometry;
 use steadyfs::{Access, Config, FileSystem, OpenOptions};
 use steadyfs_hostile::medium::Ram;
 use steadyfs_hostile::seal::forge;
 use steadyfs_sim::{FailOps, Nand, NandTiming};
 
 fn volume<T>(test: impl FnOnce(&mut Volume<'_, '_, FailOps<Nand>>) -> T) -> T {
+    volume_with_streams(1, test)
+}
+
+fn volume_with_streams<T>(streams: u8, test: impl FnOnce(&mut Volume<'_, '_, FailOps<Nand>>) -> T) -> T {
     let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 64, programs_bytes: false };
     let flash = FailOps::new(Nand::with_geometry(geometry, NandTiming::ROUND, 1), 1);
-    let config = Config::for_geometry(&flash.geometry());
+    let config = Config { streams, ..Config::for_geometry(&geometry) };
     let mut memory = vec![0; config.memory_bytes(&geometry)];
     let flash = FileSystem::format(flash, &config, &mut memory).unwrap();
     let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory).unwrap();
@@ -80,6 +84,56 @@ fn a_commit_that_nobody_knows_of_is_told_by_every_sync_and_locks_the_volume() {
         assert_eq!(codes, [fuser::Errno::EIO, fuser::Errno::EROFS, fuser::Errno::EROFS].map(|error| error.code()));
         assert_eq!(volume.write(second, 0, b"more", false).unwrap_err().code(), fuser::Errno::EROFS.code());
         assert_eq!(volume.read(first, 0, 100).unwrap(), b"told to be written");
+    });
+}
+
+/// The stream of what a name names now.
+fn stream_of(volume: &mut Volume<'_, '_, FailOps<Nand>>, name: &str) -> u8 {
+    let fs = volume.changes.fs();
+    let file = fs.open(name, OpenOptions::READ).unwrap();
+    let stream = file.stream();
+    fs.close(file).unwrap();
+    stream
+}
+
+#[test]
+fn temporary_files_of_sqlite_have_streams_of_their_own() {
+    let names = ["x.db", "x.db-wal", "x.db-shm", "x.db-journal", "x.db-mj0123AB9CD", "etilqs_0123", "notes"];
+    for (streams, expected) in [(4, [0, 2, 2, 3, 3, 3, 0]), (2, [0, 1, 1, 1, 1, 1, 0]), (1, [0; 7])] {
+        volume_with_streams(streams, |volume| {
+            for (at, name) in names.into_iter().enumerate() {
+                // Half of them as `open` does it, half as `mknod`.
+                if at % 2 == 0 {
+                    let (_, handle) = volume.create(INodeNo::ROOT, name, READ_WRITE, CREATOR).unwrap();
+                    volume.release(handle).unwrap();
+                } else {
+                    volume.make_file(INodeNo::ROOT, name, CREATOR).unwrap();
+                }
+            }
+            assert_eq!(names.map(|name| stream_of(volume, name)), expected, "{streams} streams");
+        });
+    }
+}
+
+#[test]
+fn a_file_keeps_its_stream_when_it_is_renamed_or_opened_anew() {
+    volume_with_streams(4, |volume| {
+        let pages =
+            |volume: &mut Volume<'_, '_, _>| volume.changes.fs().describe().streams.map(|head| head.map(|(_, next)| next));
+        let page = vec![7; volume.changes.fs().usage().logical_bytes as usize];
+        volume.make_file(INodeNo::ROOT, "x.db-wal", CREATOR).unwrap();
+        volume.rename((INodeNo::ROOT, "x.db-wal"), (INodeNo::ROOT, "x.db"), RenameFlags::empty()).unwrap();
+        assert_eq!(stream_of(volume, "x.db"), 2);
+        let (_, handle) = volume.create(INodeNo::ROOT, "x.db", READ_WRITE, CREATOR).unwrap();
+        volume.write(handle, 0, &page, false).unwrap();
+        assert_eq!(pages(volume), [None, Some(1), None], "its page goes to the stream of its first name");
+
+        volume.make_file(INodeNo::ROOT, "plain", CREATOR).unwrap();
+        volume.rename((INodeNo::ROOT, "plain"), (INodeNo::ROOT, "x.db-journal"), RenameFlags::empty()).unwrap();
+        assert_eq!(stream_of(volume, "x.db-journal"), 0);
+        let (_, handle) = volume.create(INodeNo::ROOT, "y.db-journal", READ_WRITE, CREATOR).unwrap();
+        volume.write(handle, 0, &page, false).unwrap();
+        assert_eq!(pages(volume), [None, Some(1), Some(1)]);
     });
 }
 

@@ -1,0 +1,402 @@
+//! The front of an eMMC over a [disk](steadyfs::disk::Disk): commands in, calls of the disk out.
+//!
+//! An eMMC is a disk behind commands of 32 bits, and one of them, SET_BLOCK_COUNT, has four bits for a *context*. Vishwakarma, Sharma and Kodase (*Enhancing eMMC using
+//! Multi-Stream technique*, 2019) let these bits name a stream. [`Emmc`] does that with the streams of a SteadyFS disk, so that what a host says of
+//! its data by command is seen in the blocks of the simulated chip; a firmware that has the disk inside would do the same. It has no buffer of its own.
+//!
+//! ```
+//! use steadyfs::disk::Disk;
+//! use steadyfs::{Access, Config};
+//! use steadyfs_sim::emmc::{BlockCount, Emmc, State, command};
+//! # let small = steadyfs::media::Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+//! # let flash = steadyfs_sim::Nand::with_geometry(small, steadyfs_sim::NandTiming::ROUND, 1);
+//! let geometry = steadyfs::media::Flash::geometry(&flash);
+//! let config = Config { streams: 4, ..Config::for_disk(&geometry) };
+//! let mut memory = vec![0; config.memory_bytes(&geometry)];
+//! let flash = Disk::format(flash, &config, &mut memory)?;
+//! let mut emmc = Emmc::new(Disk::mount(flash, Access::ReadWrite, &mut memory)?);
+//!
+//! // Two sectors from the eighth on, durable, of stream 3.
+//! let count = BlockCount { blocks: 2, reliable: true, context: 3, ..BlockCount::default() };
+//! emmc.command(command::SET_BLOCK_COUNT, count.emit());
+//! emmc.command(command::WRITE_MULTIPLE_BLOCK, 8);
+//! let status = emmc.send(&[1; 1024]);
+//! assert!(!status.is_error() && status.state() == State::Transfer);
+//!
+//! let mut sector = [0; 512];
+//! emmc.command(command::READ_SINGLE_BLOCK, 9);
+//! emmc.receive(&mut sector);
+//! assert_eq!(sector, [1; 512]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Commands
+//! Numbers and bits are those of JESD84-B51; the device is selected, in the state *transfer*, from the start.
+//!
+//! | command | argument | here |
+//! |---|---|---|
+//! | CMD6 SWITCH | [`switch`] | sets, clears bits of, or writes a byte of the [register](#register) |
+//! | CMD8 SEND_EXT_CSD | | [`receive`](Emmc::receive) then gives the register, 512 bytes |
+//! | CMD12 STOP_TRANSMISSION | | ends a transfer; one that is announced by its length needs it after an error alone |
+//! | CMD13 SEND_STATUS | | |
+//! | CMD16 SET_BLOCKLEN | bytes | 512 and no other |
+//! | CMD17, CMD18 | sector | reads one sector, several |
+//! | CMD23 SET_BLOCK_COUNT | [`BlockCount`] | for the command right behind it, where that is CMD18 or CMD25; without it, or with 0 blocks, these go on until CMD12 |
+//! | CMD24, CMD25 | sector | writes one sector, several |
+//! | CMD35, CMD36 | sector | first and last sector to be erased |
+//! | CMD38 ERASE | [`ERASE`], [`TRIM`], [`DISCARD`] | see there |
+//!
+//! A *reliable* or *forced* write is [durable](steadyfs::disk::WriteOptions::durable). A *tag request* is ignored, a *packed* command refused (EXT_CSD says that the device has neither).
+//!
+//! # Streams
+//! The register's byte 133 says what the number in CMD23 is. The paper takes this byte to tell "context" from "stream", and gives no values; here
+//!
+//! - 1, after the start where the disk has several streams: a stream. [`context_stream`](steadyfs::streams::context_stream) says which: 0 is data without one, 1 to 3 are themselves, a
+//!   number that the disk does not have, up to 15, is its last one. Nothing has to be configured.
+//! - 0, after the start where the disk has one, and on every disk if the host writes it: a context of the standard, which must be open for the direction (CONTEXT_CONF) and chooses no
+//!   stream.
+//!
+//! In eMMC 5.1 byte 133 is not reserved, as the paper says, but PRODUCTION_STATE_AWARENESS: a host that looks for that would take 1 for "before soldering".
+//!
+//! # Register
+//! What a host may write of EXT_CSD, beside byte 133: FLUSH_CACHE (32), 1 [flushes](steadyfs::disk::Disk::flush); CACHE_CTRL (33), 1 lets writes wait for that flush, and 0, as after the start, makes each
+//! durable before the next command, as the standard wants it; CONTEXT_CONF (37 to 51): direction and reliability of each context, of which closing one flushes. Large units are refused.
+//!
+//! # Left out
+//! Identification and selection, partitions, protection, the boot area, the command queue, passwords, power classes, and all timing on the bus.
+
+mod register;
+mod status;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use register::EXT_CSD_BYTES;
+pub use status::{State, Status};
+pub use words::{BlockCount, DISCARD, ERASE, TRIM, command, switch};
+
+use register::{Register, Switched};
+use steadyfs::Error;
+use steadyfs::disk::{Disk, SECTOR_BYTES, WriteOptions};
+use steadyfs::media::Flash;
+use steadyfs::streams::context_stream;
+
+const BLOCK_BYTES: usize = SECTOR_BYTES as usize;
+
+/// Sectors that go over the bus.
+#[derive(Clone, Copy, Debug)]
+struct Transfer {
+    next: u32,
+    /// Sectors still to come; `None` until the host stops.
+    left: Option<u32>,
+    options: WriteOptions,
+}
+
+/// What the device waits for.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    Command,
+    Receive(Transfer),
+    Send(Transfer),
+    SendRegister,
+}
+
+/// How far the three commands of an erase have come.
+#[derive(Clone, Copy, Debug)]
+enum EraseRange {
+    None,
+    From(u32),
+    Whole(u32, u32),
+}
+
+/// An eMMC whose content is a disk.
+pub struct Emmc<'m, F> {
+    disk: Disk<'m, F>,
+    register: Register,
+    phase: Phase,
+    /// What the command just before said of the next one.
+    count: Option<BlockCount>,
+    erase: EraseRange,
+    /// Errors that the next answer tells.
+    errors: Status,
+}
+
+impl<'m, F: Flash> Emmc<'m, F> {
+    /// Puts the front on a disk, as at power-on: the cache is off, no context open.
+    pub fn new(disk: Disk<'m, F>) -> Self {
+        let register = Register::new(disk.config().streams);
+        Self { disk, register, phase: Phase::Command, count: None, erase: EraseRange::None, errors: Status::NONE }
+    }
+
+    /// Takes a command; the answer (R1) tells its errors, those of what came before and was not told, and the state.
+    ///
+    /// What a command does after its answer (CMD6, CMD38) tells its errors in the next one: ask with CMD13.
+    /// A command that the device does not know or does not wait for changes nothing, and says [`Status::ILLEGAL_COMMAND`]; on a bus it would have no answer of its own.
+    pub fn command(&mut self, index: u8, argument: u32) -> Status {
+        if index == command::SEND_STATUS {
+            return self.answer();
+        }
+        let count = self.count.take();
+        self.end_erase_before(index);
+        let may = match self.phase {
+            Phase::Command => self.execute(index, argument, count),
+            _ if index == command::STOP_TRANSMISSION => {
+                self.phase = Phase::Command;
+                Ok(())
+            }
+            _ => Err(Status::ILLEGAL_COMMAND),
+        };
+        self.fail(may);
+        let answer = self.answer();
+        // The answer is on the bus before the work begins.
+        let done = may.and_then(|()| self.work_after(index, argument));
+        if may.is_ok() {
+            self.fail(done);
+        }
+        answer
+    }
+
+    /// Takes whole sectors that the host writes, as many as it likes of those that it has announced.
+    ///
+    /// # Power loss
+    /// Where the write is reliable or forced, or the cache is off, all of it is there when an answer without error returns.
+    pub fn send(&mut self, data: &[u8]) -> Status {
+        let Phase::Receive(transfer) = self.phase else { return self.refuse(Status::ILLEGAL_COMMAND) };
+        let blocks = match self.blocks_of(&transfer, data.len()) {
+            Ok(blocks) => blocks,
+            Err(error) => return self.refuse(error),
+        };
+        let options = WriteOptions { durable: transfer.options.durable || !self.register.caches(), ..transfer.options };
+        let result = self.disk.write_with(transfer.next, data, options);
+        self.step(Phase::Receive, transfer, blocks, result)
+    }
+
+    /// Gives the host whole sectors that it reads, or the register. After an error `data` holds anything.
+    pub fn receive(&mut self, data: &mut [u8]) -> Status {
+        let transfer = match self.phase {
+            Phase::Send(transfer) => transfer,
+            Phase::SendRegister if data.len() == EXT_CSD_BYTES => {
+                data.copy_from_slice(&self.register.emit(&self.disk));
+                self.phase = Phase::Command;
+                return self.answer();
+            }
+            Phase::SendRegister => return self.refuse(Status::BLOCK_LEN_ERROR),
+            _ => return self.refuse(Status::ILLEGAL_COMMAND),
+        };
+        let blocks = match self.blocks_of(&transfer, data.len()) {
+            Ok(blocks) => blocks,
+            Err(error) => return self.refuse(error),
+        };
+        let result = self.disk.read(transfer.next, data);
+        self.step(Phase::Send, transfer, blocks, result)
+    }
+
+    /// The disk inside, for its counters and its maintenance.
+    pub fn disk(&self) -> &Disk<'m, F> {
+        &self.disk
+    }
+
+    /// The same, mutable.
+    pub fn disk_mut(&mut self) -> &mut Disk<'m, F> {
+        &mut self.disk
+    }
+
+    /// Takes the front off. What waits for a flush still waits.
+    pub fn into_disk(self) -> Disk<'m, F> {
+        self.disk
+    }
+
+    /// Forgets a range that was begun when anything but its next command comes.
+    fn end_erase_before(&mut self, index: u8) {
+        let goes_on = matches!(index, command::ERASE_GROUP_START | command::ERASE_GROUP_END | command::ERASE);
+        if !goes_on && !matches!(self.erase, EraseRange::None) {
+            self.erase = EraseRange::None;
+            self.errors = self.errors.with(Status::ERASE_RESET);
+        }
+    }
+
+    /// What of a command comes before its answer.
+    fn execute(&mut self, index: u8, argument: u32, count: Option<BlockCount>) -> Result<(), Status> {
+        match index {
+            // Their work is done after the answer.
+            command::SWITCH => Ok(()),
+            command::ERASE => match self.erase {
+                EraseRange::Whole(..) => Ok(()),
+                _ => self.reset_erase(Status::ERASE_SEQ_ERROR),
+            },
+            command::SEND_EXT_CSD => {
+                self.phase = Phase::SendRegister;
+                Ok(())
+            }
+            command::SET_BLOCKLEN if argument == SECTOR_BYTES => Ok(()),
+            command::SET_BLOCKLEN => Err(Status::BLOCK_LEN_ERROR),
+            command::SET_BLOCK_COUNT => {
+                let count = BlockCount::parse(argument).ok_or(Status::ERROR)?;
+                self.count = Some(count);
+                Ok(())
+            }
+            command::READ_SINGLE_BLOCK | command::READ_MULTIPLE_BLOCK => {
+                let transfer = self.transfer(index == command::READ_SINGLE_BLOCK, argument, count, Register::may_read)?;
+                self.phase = Phase::Send(transfer);
+                Ok(())
+            }
+            command::WRITE_BLOCK | command::WRITE_MULTIPLE_BLOCK => {
+                let transfer = self.transfer(index == command::WRITE_BLOCK, argument, count, Register::may_write)?;
+                self.phase = Phase::Receive(transfer);
+                Ok(())
+            }
+            command::ERASE_GROUP_START | command::ERASE_GROUP_END => self.mark_erase(index, argument),
+            _ => Err(Status::ILLEGAL_COMMAND),
+        }
+    }
+
+    /// What of a command comes after its answer.
+    fn work_after(&mut self, index: u8, argument: u32) -> Result<(), Status> {
+        match index {
+            command::SWITCH => match self.register.switch(argument, self.disk.config().streams)? {
+                Switched::Flush => self.flush(),
+                Switched::Only => Ok(()),
+            },
+            command::ERASE => {
+                let range = std::mem::replace(&mut self.erase, EraseRange::None);
+                if let EraseRange::Whole(first, last) = range { self.erase_sectors(first, last, argument) } else { Ok(()) }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The transfer that a command begins; `may` says whether an open context takes it.
+    fn transfer(
+        &self,
+        is_single: bool,
+        sector: u32,
+        count: Option<BlockCount>,
+        may: fn(&Register, u8) -> bool,
+    ) -> Result<Transfer, Status> {
+        // One sector needs no count, and a count before it says nothing of it.
+        let count = count.filter(|_| !is_single).unwrap_or_default();
+        let left = if is_single { Some(1) } else { Some(u32::from(count.blocks)).filter(|&blocks| blocks > 0) };
+        let end = sector.checked_add(left.unwrap_or(1)).filter(|&end| end <= self.disk.sectors());
+        if end.is_none() {
+            return Err(Status::ADDRESS_OUT_OF_RANGE);
+        }
+        let stream = if self.register.names_streams() {
+            context_stream(count.context, self.disk.config().streams)
+        } else if may(&self.register, count.context) {
+            0
+        } else {
+            return Err(Status::ERROR);
+        };
+        Ok(Transfer { next: sector, left, options: WriteOptions { durable: count.reliable || count.forced, stream } })
+    }
+
+    /// How many sectors so many bytes are of a transfer.
+    fn blocks_of(&self, transfer: &Transfer, bytes: usize) -> Result<u32, Status> {
+        let blocks = u32::try_from(bytes / BLOCK_BYTES).map_err(|_| Status::BLOCK_LEN_ERROR)?;
+        if !bytes.is_multiple_of(BLOCK_BYTES) || transfer.left.is_some_and(|left| blocks > left) {
+            return Err(Status::BLOCK_LEN_ERROR);
+        }
+        // One without an end may run into that of the disk.
+        if blocks > self.disk.sectors() - transfer.next {
+            return Err(Status::ADDRESS_OUT_OF_RANGE);
+        }
+        Ok(blocks)
+    }
+
+    /// Goes on behind sectors that were moved, or stays there until the host stops.
+    fn step(&mut self, phase: fn(Transfer) -> Phase, transfer: Transfer, blocks: u32, result: Result<(), Error>) -> Status {
+        if let Err(error) = result {
+            return self.refuse(status_of(error));
+        }
+        let left = transfer.left.map(|left| left - blocks);
+        let next = transfer.next + blocks;
+        self.phase = if left == Some(0) { Phase::Command } else { phase(Transfer { next, left, ..transfer }) };
+        self.answer()
+    }
+
+    /// Takes the first or the last sector of what is to be erased.
+    fn mark_erase(&mut self, index: u8, sector: u32) -> Result<(), Status> {
+        if sector >= self.disk.sectors() {
+            return self.reset_erase(Status::ADDRESS_OUT_OF_RANGE);
+        }
+        self.erase = match (index, self.erase) {
+            (command::ERASE_GROUP_START, _) => EraseRange::From(sector),
+            (_, EraseRange::From(first)) if first <= sector => EraseRange::Whole(first, sector),
+            (_, EraseRange::From(_)) => return self.reset_erase(Status::ERASE_PARAM),
+            _ => return self.reset_erase(Status::ERASE_SEQ_ERROR),
+        };
+        Ok(())
+    }
+
+    fn reset_erase(&mut self, error: Status) -> Result<(), Status> {
+        self.erase = EraseRange::None;
+        Err(error)
+    }
+
+    /// Erases, trims or discards sectors.
+    fn erase_sectors(&mut self, first: u32, last: u32, how: u32) -> Result<(), Status> {
+        let per_page = self.disk.page_sectors();
+        let (begin, end) = match how {
+            // An erase group is a logical page.
+            ERASE => (first / per_page * per_page, (last / per_page + 1) * per_page),
+            TRIM | DISCARD => (first, last + 1),
+            _ => return Err(Status::ERASE_PARAM),
+        };
+        let mut at = begin;
+        while at < end {
+            at += self.disk.trim(at, end - at).map_err(status_of)?;
+        }
+        if how == TRIM {
+            // The disk trims whole logical pages.
+            let whole = begin.div_ceil(per_page) * per_page..end / per_page * per_page;
+            for sector in (begin..end).filter(|sector| !whole.contains(sector)) {
+                self.clear(sector)?;
+            }
+        }
+        if self.register.caches() { Ok(()) } else { self.flush() }
+    }
+
+    /// Makes a sector read as zeros.
+    fn clear(&mut self, sector: u32) -> Result<(), Status> {
+        if self.disk.is_written(sector).map_err(status_of)? {
+            self.disk.write(sector, &[0; BLOCK_BYTES]).map_err(status_of)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Status> {
+        self.disk.flush().map_err(status_of)
+    }
+
+    fn fail(&mut self, result: Result<(), Status>) {
+        if let Err(error) = result {
+            self.errors = self.errors.with(error);
+        }
+    }
+
+    fn refuse(&mut self, error: Status) -> Status {
+        self.errors = self.errors.with(error);
+        self.answer()
+    }
+
+    /// Tells the errors, which are forgotten then, and the state.
+    fn answer(&mut self) -> Status {
+        let state = match self.phase {
+            Phase::Command => State::Transfer,
+            Phase::Receive(_) => State::ReceiveData,
+            Phase::Send(_) | Phase::SendRegister => State::SendData,
+        };
+        std::mem::replace(&mut self.errors, Status::NONE).in_state(state)
+    }
+}
+
+/// The error bit for what a disk says.
+fn status_of(error: Error) -> Status {
+    match error {
+        Error::NoSuchSector => Status::ADDRESS_OUT_OF_RANGE,
+        Error::Corrupt => Status::DEVICE_ECC_FAILED,
+        Error::ReadOnly => Status::WP_VIOLATION,
+        Error::Device | Error::MediaFailing => Status::CC_ERROR,
+        _ => Status::ERROR,
+    }
+}
