@@ -238,6 +238,9 @@ impl<'m, F: Flash> Disk<'m, F> {
         let end = sector.checked_add(count).filter(|&end| end <= self.sectors()).ok_or(Error::NoSuchSector)?;
         let per_page = self.page_sectors();
         let (mut page, last) = (sector.div_ceil(per_page), end / per_page);
+        if page >= last {
+            return Ok(count);
+        }
         self.begin(&TRIM)?;
         let result = self.trim_pages(&mut page, last);
         self.finish(result, false)?;

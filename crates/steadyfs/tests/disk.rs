@@ -367,6 +367,11 @@ fn trim_makes_room_that_reclamation_need_not_move() {
     assert!(trimmed * 3 < full * 2, "{trimmed} programs and copies, {full} before");
     // A trim of nothing passes many pages in a call.
     assert!(disk.trim(sectors / 2, sectors / 4).expect("trim") >= 64 * per_page);
+    // Less than a logical page is nothing.
+    disk.flush().expect("flush");
+    let before = disk.flash().counts();
+    assert_eq!(disk.trim(1, per_page - 1), Ok(per_page - 1));
+    assert!(!disk.has_changes() && disk.flash().counts() == before);
 }
 
 #[test]
