@@ -19,7 +19,7 @@ const GROUNDS: [&str; 4] = ["small", "small-copy", "small-nor", "nand"];
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Chips: small, small-copy, small-nor, small-cached, small-streams, nand, nand-double, nor, or PAGE_BYTESxPAGESxBLOCKS such as 512x16x64
+    /// Chips: small, small-copy, small-nor, small-cached, small-streams, small-disk, nand, nand-double, nor, or PAGE_BYTESxPAGESxBLOCKS such as 512x16x64
     /// [default: small,small-copy,small-nor,nand]
     #[arg(long, value_name = "NAME|PxNxB", value_delimiter = ',')]
     geometry: Vec<Volume>,
@@ -31,7 +31,7 @@ pub struct Arguments {
     blocks: u32,
     #[command(flatten)]
     settings: Settings,
-    /// Workloads: log, configuration, random, files, directories, transactions, reclaim [default: all]
+    /// Workloads: log, configuration, random, files, directories, transactions, reclaim, disk [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     workload: Vec<Workload>,
     /// Faults beside the cuts, one kind at a time [default: all but write-cache and lie]
