@@ -58,7 +58,7 @@ const NAMED: [(&str, &str); 9] = [
     ("small-nor", "r256x16x32u1t6o46k16"),
     ("small-cached", "c256x16x32u1t6o46k16w4"),
     ("small-streams", "c256x16x80u1t6o46k16w2a2"),
-    ("small-disk", "c512x32x48u4t6o46k32s3"),
+    ("small-disk", "c1024x16x40u2t6o46k16s3"),
     ("nand", "c512x16x64u1t16o64k32"),
     ("nand-double", "n512x32x48u2t16o64k60"),
     ("nor", "r512x8x64u1t16o64k32"),
