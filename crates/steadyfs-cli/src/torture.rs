@@ -19,7 +19,7 @@ const GROUNDS: [&str; 4] = ["small", "small-copy", "small-nor", "nand"];
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Chips: small, small-copy, small-nor, small-cached, small-streams, small-auto, nand, nand-double, nor, or PAGE_BYTESxPAGESxBLOCKS such as 512x16x64
+    /// Chips: small, small-copy, small-nor, small-cached, small-streams, small-disk, nand, nand-double, nor, or PAGE_BYTESxPAGESxBLOCKS such as 512x16x64
     /// [default: small,small-copy,small-nor,nand]
     #[arg(long, value_name = "NAME|PxNxB", value_delimiter = ',')]
     geometry: Vec<Volume>,
@@ -31,7 +31,7 @@ pub struct Arguments {
     blocks: u32,
     #[command(flatten)]
     settings: Settings,
-    /// Workloads: log, configuration, random, files, directories, transactions, reclaim [default: all]
+    /// Workloads: log, configuration, random, files, directories, transactions, reclaim, disk [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     workload: Vec<Workload>,
     /// Faults beside the cuts, one kind at a time [default: all but write-cache and lie]
@@ -94,7 +94,8 @@ struct Settings {
 const AFTER_HELP: &str = "\
 Power fails in programs, copies and erases. Each leaves what was there before, but weak; garbage; a page that reads well or
 badly, decided at each power-on or at each read; or the new content. After each cut everything on the volume must be that of the last acknowledged commit, or
-of the one in flight; the volume goes on with a few calls, power fails again, and everything is compared once more.
+of the one in flight; the volume goes on with a few calls, power fails again, and everything is compared once more. The workload disk
+has sectors in place of files: after each cut they must be what the calls up to one of them have left, all that were flushed among them.
 
 Faults: none (cuts alone), programs, erases (one or two of them fail), bad-blocks (from the factory), ring (a block of the ring of
 roots takes nothing any more), bit-flips (that can be corrected), lock (the chip takes no program and no erase any more),
@@ -107,6 +108,7 @@ usage.
 Examples:
   steady torture --time 30s
   steady torture --device w25n01gv --unit-pages 1 --workload log,configuration --cuts 100000 --json -
+  steady torture --workload disk --geometry small-disk,nor --cuts 20000
   steady torture --exhaustive 2 --geometry small --fault none --resume night.json";
 
 /// Time of a cut in one thread, reduction and comparison included.

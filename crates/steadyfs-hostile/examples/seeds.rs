@@ -8,6 +8,9 @@ use steadyfs_hostile::{image, volumes};
 /// Some calls of every kind.
 const SCRIPT: &[u8] = b"\0\0\x01\x03\x11\x01\x10\x20\x02\x05\x04\x00\x05\x07\x06\x01\x02\x03\x07\x00\x05\x02\x08\x07\x06";
 
+/// Two changes to a volume.
+const DAMAGE: &[u8] = &[2, 1, 8, 0, 0, 1, 10, 0, 1, 3];
+
 fn main() -> std::io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
     let write = |target: &str, number: usize, bytes: &[u8]| {
@@ -17,6 +20,12 @@ fn main() -> std::io::Result<()> {
     };
     for (number, volume) in volumes::young().iter().chain(&volumes::volumes()[..1]).enumerate() {
         write("mount_arbitrary", number, &image::write(volume, SCRIPT))?;
+    }
+    for (number, disk) in volumes::young_disks().iter().enumerate() {
+        write("disk_arbitrary", number, &image::write(disk, SCRIPT))?;
+    }
+    for number in 0..volumes::disks().len() as u8 {
+        write("disk_mutated", number.into(), &[&[number], DAMAGE, SCRIPT].concat())?;
     }
     for (name, structure) in [
         ("parse_superblock", Structure::Superblock),
@@ -40,7 +49,7 @@ fn main() -> std::io::Result<()> {
         }
     }
     for number in 0..volumes::volumes().len() as u8 {
-        write("mount_mutated", number.into(), &[&[number, 2, 1, 8, 0, 0, 1, 10, 0, 1, 3][..], SCRIPT].concat())?;
+        write("mount_mutated", number.into(), &[&[number], DAMAGE, SCRIPT].concat())?;
     }
     let steps: Vec<u8> = (0..40u8).flat_map(|step| [step.wrapping_mul(11), step, 0, 1, step, 4, 0, 9, 0, step, 1]).collect();
     for kind in 0..3u8 {

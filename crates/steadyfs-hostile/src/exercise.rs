@@ -5,22 +5,22 @@
 
 use std::collections::HashSet;
 
-use steadyfs::media::{Flash, Timing};
+use steadyfs::media::{BlockIndex, Flash, Geometry, Timing};
 use steadyfs::{
-    Access, Budget, Call, CommitOn, Config, Cursor, Entry, Error, File, FileSystem, InodeNumber, Kind, MountError,
-    OPEN_FILE_BYTES, OpenOptions, Part, Permissions, ROOT, Reader,
+    Access, BlockInfo, Budget, Call, CommitOn, Config, Cursor, Description, Entry, Error, File, FileSystem, InodeNumber, Kind,
+    MountError, OPEN_FILE_BYTES, OpenOptions, Part, Permissions, ROOT, Reader,
 };
 
 use crate::choices::Choices;
 use crate::medium::Guarded;
 
 /// Operations that a call may make for each page of the medium.
-const CALL: u64 = 8;
+pub(crate) const CALL: u64 = 8;
 /// The same of a count of pages, which may look at each of them, and of a search for holes in a file that says it is far larger than the medium.
 const COUNT: u64 = 64;
 const SEEK: u64 = 4096;
 /// Operations that a mount may make for each page.
-const MOUNT: u64 = 16;
+pub(crate) const MOUNT: u64 = 16;
 /// Operations that a check may make for each page: each page is read through the map, and again for each list and each reference.
 const CHECK: u64 = 64;
 /// Entries of a walk, and directories in it.
@@ -41,12 +41,22 @@ type Fs<'m, 'f, F> = FileSystem<'m, Guarded<&'f mut F>>;
 /// # Errors
 /// What the mount said, when it is not that it needs more memory.
 pub fn memory_for(flash: &mut impl Flash) -> Result<usize, MountError> {
-    let mut page = vec![0; flash.geometry().page_bytes as usize];
-    match FileSystem::mount(guarded(flash, Access::ReadOnly), Access::ReadOnly, &mut page).map(drop) {
+    let geometry = flash.geometry();
+    let mount = |memory: &mut [u8]| FileSystem::mount(guarded(flash, Access::ReadOnly), Access::ReadOnly, memory).map(drop);
+    memory_asked(geometry, mount).map(|bytes| bytes + 8 * OPEN_FILE_BYTES)
+}
+
+/// Bytes that a mount asks for.
+pub(crate) fn memory_asked(
+    geometry: Geometry,
+    mount: impl FnOnce(&mut [u8]) -> Result<(), MountError>,
+) -> Result<usize, MountError> {
+    let mut page = vec![0; geometry.page_bytes as usize];
+    match mount(&mut page) {
         Ok(()) => Ok(page.len()),
         Err(MountError::MemoryTooSmall { needed, .. }) => {
             assert!(needed <= MEMORY_MAX, "a tiny volume asks for {needed} bytes of RAM");
-            Ok(needed + 8 * OPEN_FILE_BYTES)
+            Ok(needed)
         }
         Err(error) => Err(error),
     }
@@ -55,7 +65,7 @@ pub fn memory_for(flash: &mut impl Flash) -> Result<usize, MountError> {
 /// Lends `bytes` out of the middle of a larger buffer, whose ends must stay as they are.
 ///
 /// The core forbids `unsafe`, so that nothing in it can write there. This holds it to that, also through what it calls.
-fn lend<R>(bytes: usize, act: impl FnOnce(&mut [u8]) -> R) -> R {
+pub(crate) fn lend<R>(bytes: usize, act: impl FnOnce(&mut [u8]) -> R) -> R {
     let mut buffer = [&CANARY[..], &vec![0xA5; bytes], &CANARY].concat();
     let result = act(&mut buffer[CANARY.len()..CANARY.len() + bytes]);
     assert!(buffer.starts_with(&CANARY) && buffer.ends_with(&CANARY), "RAM beyond the {bytes} bytes that were lent was written");
@@ -103,7 +113,7 @@ pub fn read_only<F: Flash>(flash: &mut F, choices: &mut Choices<'_>) {
     });
 }
 
-fn guarded<F: Flash>(flash: &mut F, access: Access) -> Guarded<&mut F> {
+pub(crate) fn guarded<F: Flash>(flash: &mut F, access: Access) -> Guarded<&mut F> {
     let guarded = Guarded::new(flash);
     let mut guarded = if access == Access::ReadOnly { guarded.read_only() } else { guarded };
     guarded.grant(MOUNT);
@@ -213,13 +223,17 @@ fn repair<F: Flash>(fs: &mut Fs<'_, '_, F>) {
     }
 }
 
+/// Every block can be asked for, and no other.
+pub(crate) fn blocks_are_known(description: &Description, block: impl Fn(BlockIndex) -> Option<BlockInfo>) {
+    let block_count = description.geometry.block_count;
+    assert!((0..=block_count).all(|index| block(index).is_some() == (index < block_count)));
+}
+
 /// What costs nothing.
 fn inspect<F: Flash>(fs: &Fs<'_, '_, F>) {
     let (usage, description) = (fs.usage(), fs.describe());
     assert_eq!(usage.files_max, description.config.files_max);
-    for block in 0..=description.geometry.block_count {
-        assert_eq!(fs.block(block).is_some(), block < description.geometry.block_count);
-    }
+    blocks_are_known(&description, |block| fs.block(block));
     let timing: Timing = fs.flash().timing();
     for call in [Call::Overwrite, Call::Write(100), Call::Truncate, Call::Create { depth: 2 }, Call::Rename { depth: 3 }] {
         fs.bound(call).time_ns(&timing);

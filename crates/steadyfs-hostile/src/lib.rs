@@ -13,10 +13,12 @@
 //! | [`mutate`] | damage to a sound volume |
 //! | [`structures`] | one structure of the format with hostile content |
 //! | [`exercise`] | everything that a user does |
+//! | [`disk`] | everything that a file system above a disk does |
 //! | [`operations`] | calls on a new volume, compared with an oracle |
 //! | [`inputs`] | what is handed to the tools |
 
 pub mod choices;
+pub mod disk;
 pub mod exercise;
 pub mod image;
 pub mod inputs;
@@ -59,9 +61,11 @@ const fn target(name: &'static str, run: fn(&[u8]), input_bytes: usize) -> Targe
 }
 
 /// All targets.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 18] = [
     target("mount_arbitrary", mount_arbitrary, 1000),
     target("mount_mutated", mount_mutated, 200),
+    target("disk_arbitrary", disk_arbitrary, 1000),
+    target("disk_mutated", disk_mutated, 200),
     target("operations", operations::operations, 900),
     target("parse_superblock", |input| Structure::Superblock.run(input), 60),
     target("parse_root", |input| Structure::Root.run(input), 60),
@@ -100,4 +104,19 @@ pub fn mount_mutated(input: &[u8]) {
     let volume = choices.of(volumes::volumes());
     let mut ram = mutate::mutated(volume, &mut choices);
     exercise::exercise(&mut ram, choices);
+}
+
+/// A disk on a medium with whatever pages the input says.
+pub fn disk_arbitrary(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let mut ram = image::read(&mut choices);
+    disk::exercise(&mut ram, choices);
+}
+
+/// A sound disk, damaged.
+pub fn disk_mutated(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let volume = choices.of(volumes::disks());
+    let mut ram = mutate::mutated(volume, &mut choices);
+    disk::exercise(&mut ram, choices);
 }

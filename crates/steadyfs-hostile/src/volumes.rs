@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use steadyfs::disk::{Disk, SECTOR_BYTES, WriteOptions};
 use steadyfs::media::{BlockIndex, Flash, Geometry, PageIndex, TAG_BYTES};
 use steadyfs::{Access, CommitOn, Config, Error, FileSystem, OpenOptions};
 
@@ -97,6 +98,61 @@ pub fn volumes() -> &'static [Volume] {
         volumes
     });
     &VOLUMES
+}
+
+/// Disks on such media: one that was unmounted, and one whose power failed while writes and trims waited.
+pub fn disks() -> &'static [Volume] {
+    static DISKS: LazyLock<Vec<Volume>> = LazyLock::new(|| disk_shapes().iter().flat_map(made_disk).collect());
+    &DISKS
+}
+
+/// Disks whose logical pages are a sector, or two of them. The first of the shapes has blocks that are too small for either.
+fn disk_shapes() -> [Shape; 3] {
+    [&SHAPES[1], &SHAPES[2], &SHAPES[3]].map(|shape| {
+        let config = Config { unit_pages: 2, files_max: 0, permissions: false, ..shape.config };
+        Shape { config, ..*shape }
+    })
+}
+
+/// A disk of each shape most of whose medium is still erased.
+pub fn young_disks() -> [Volume; 3] {
+    disk_shapes().map(|shape| Volume::new(shape, worked_disk(&shape, 8)))
+}
+
+/// A new disk, written so often and unmounted.
+fn worked_disk(shape: &Shape, rounds: u32) -> Ram {
+    let mut memory = vec![0; shape.config.memory_bytes(&shape.geometry)];
+    let mut ram = Disk::format(Ram::new(shape.geometry), &shape.config, &mut memory).expect("format");
+    ram.can_copy = shape.geometry.page_bytes == 512;
+    let mut disk = Disk::mount(ram, Access::ReadWrite, &mut memory).expect("mount");
+    rewrite(&mut disk, rounds).expect("sectors that there are");
+    disk.unmount().expect("unmount")
+}
+
+fn made_disk(shape: &Shape) -> [Volume; 2] {
+    let mut memory = vec![0; shape.config.memory_bytes(&shape.geometry)];
+    let ram = worked_disk(shape, 300);
+    let mut disk = Disk::mount(ram.clone(), Access::ReadWrite, &mut memory).expect("mount");
+    rewrite(&mut disk, 21).expect("sectors that there are");
+    let cut = disk.flash().clone();
+    [ram, cut].map(|ram| Volume::new(*shape, ram))
+}
+
+/// Writes all of a disk again and again, in parts and in whole pages, so that reclamation is at work, and trims some of it.
+fn rewrite(disk: &mut Disk<'_, Ram>, rounds: u32) -> Result<(), Error> {
+    let (sectors, per_page) = (disk.sectors(), disk.page_sectors());
+    for round in 0..rounds {
+        let sector = round * 7 % sectors;
+        let count = if round % 3 == 0 { 1 } else { per_page - sector % per_page };
+        let options = WriteOptions { durable: round % 5 == 0, stream: (sector % 2) as u8 };
+        disk.write_with(sector, &vec![round as u8; (count * SECTOR_BYTES) as usize], options)?;
+        match round % 20 {
+            7 => disk.flush()?,
+            19 => drop(disk.trim(sector, (5 * per_page).min(sectors - sector))?),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// A volume of each shape with a few files, most of whose medium is still erased.
@@ -330,6 +386,22 @@ mod tests {
             count += 1;
         }
         assert_eq!(count, 2);
+    }
+
+    #[test]
+    fn every_disk_is_sound_and_some_have_parts_of_pages_and_streams() {
+        assert!(disks().iter().any(|disk| disk.logical_bytes() > SECTOR_BYTES));
+        assert!(disks().iter().any(|disk| disk.shape.config.streams > 1));
+        for (index, volume) in disks().iter().enumerate() {
+            let mut memory = vec![0; volume.shape.config.memory_bytes(&volume.shape.geometry)];
+            let mut disk = Disk::mount(volume.ram.clone(), Access::ReadWrite, &mut memory).expect("mount");
+            assert_eq!((*disk.config(), disk.damage()), (volume.shape.config, None), "disk {index}");
+            let mut page = vec![0; (disk.page_sectors() * SECTOR_BYTES) as usize];
+            for sector in (0..disk.sectors()).step_by(disk.page_sectors() as usize) {
+                disk.read(sector, &mut page).expect("read");
+            }
+            assert!(volume.pages_of(&kind::LEAF).next().is_some(), "disk {index}: a leaf");
+        }
     }
 
     #[test]

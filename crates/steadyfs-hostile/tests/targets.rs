@@ -51,6 +51,16 @@ fn damaged_volumes_give_errors_only() {
 }
 
 #[test]
+fn a_disk_on_any_medium_gives_errors_only() {
+    random_inputs("disk_arbitrary", 1000);
+}
+
+#[test]
+fn damaged_disks_give_errors_only() {
+    random_inputs("disk_mutated", 3000);
+}
+
+#[test]
 fn any_calls_agree_with_the_oracle() {
     random_inputs("operations", 100);
 }

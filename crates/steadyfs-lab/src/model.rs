@@ -2,9 +2,10 @@
 //! them, mounts and calls that are held to their bounds, and the oracle, which knows what a power cut may leave.
 //!
 //! Tests of the core and [`torture`](crate::torture) share it. What does not hold is a panic that says what was expected and what
-//! was found. The oracle is in [`oracle`], [`calls`], [`tree`] and [`steps`].
+//! was found. The oracle is in [`oracle`], [`calls`], [`tree`] and [`steps`]; that of a disk in [`disk`].
 
 pub mod calls;
+pub mod disk;
 pub mod medium;
 pub mod oracle;
 pub mod steps;
@@ -13,6 +14,7 @@ pub mod tree;
 use std::sync::OnceLock;
 
 use medium::Medium;
+use steadyfs::disk::Disk;
 use steadyfs::media::{Failure, Flash, Geometry};
 use steadyfs::{Access, Bound, Call, Config, Cost, Error, FileSystem, MountError};
 use steadyfs_sim::fault::Operation;
@@ -132,12 +134,13 @@ pub struct Device {
 }
 
 impl Device {
-    /// An empty volume.
+    /// An empty volume; a disk, where the settings have no files.
     pub fn formatted(config: Config, medium: Medium, seed: u64) -> Self {
         let chip = Trace::new(PowerCut::new(FailOps::new(medium, seed), seed));
         let memory = vec![0; config.memory_bytes(&chip.geometry()) + 16 * OPEN_FILES_MORE];
         let mut device = Self { chip, memory, cache: Vec::new(), config };
-        FileSystem::format(&mut device.chip, &config, &mut device.memory).expect("format");
+        let format = if config.files_max == 0 { Disk::format } else { FileSystem::format };
+        format(&mut device.chip, &config, &mut device.memory).expect("format");
         device
     }
 
@@ -150,26 +153,30 @@ impl Device {
 
     /// Mounts, and holds the mount to its bound.
     pub fn mount(&mut self, access: Access) -> Result<Fs<'_>, MountError> {
-        // What an earlier volume left in the memory must not matter.
-        self.memory.fill(0xA5);
-        let before = self.chip.counts();
-        self.chip.take_records();
+        let before = self.before_mount();
         let mut fs = FileSystem::mount(&mut self.chip, access, &mut self.memory)?;
-        let cost = cost_since(&fs, &before);
-        // A mount for writing that ends as one for reading has read the volume twice.
-        let times = if access == Access::ReadWrite && fs.health().read_only { 2 } else { 1 };
-        let limit = fs.mount_bound().times(times);
-        if failures(&fs) == 0 && bounds_count() {
-            assert!(cost.is_within(&limit), "a mount took {cost:?}, its bound is {limit:?}");
-        }
+        hold_mount(fs.flash(), &before, &fs.mount_bound(), access, fs.health().read_only);
         if !self.cache.is_empty() {
             self.cache.fill(0xA5);
             fs.lend_cache(&mut self.cache)?;
         }
-        if access == Access::ReadOnly {
-            assert_eq!((cost.programs, cost.copies, cost.erases), (0, 0, 0), "a mount for reading only changed the chip");
-        }
         Ok(fs)
+    }
+
+    /// The same of a disk.
+    pub fn mount_disk(&mut self, access: Access) -> Result<Disk<'_, &mut Chip>, MountError> {
+        let before = self.before_mount();
+        let disk = Disk::mount(&mut self.chip, access, &mut self.memory)?;
+        hold_mount(disk.flash(), &before, &disk.mount_bound(), access, disk.health().read_only);
+        Ok(disk)
+    }
+
+    /// What the chip has done before a mount.
+    fn before_mount(&mut self) -> Counters {
+        // What an earlier volume left in the memory must not matter.
+        self.memory.fill(0xA5);
+        self.chip.take_records();
+        self.chip.counts()
     }
 
     /// Cuts power between two operations, and gives it back.
@@ -194,9 +201,23 @@ impl Device {
     }
 }
 
-/// Operations of the volume's chip since `before`.
-pub fn cost_since(fs: &Fs<'_>, before: &Counters) -> Cost {
-    cost(&fs.flash().counts().since(before))
+/// Asserts that a mount cost no more than its bound, and changed nothing where it was one for reading.
+fn hold_mount(chip: &Chip, before: &Counters, bound: &Cost, access: Access, read_only: bool) {
+    let cost = cost_since(chip, before);
+    // A mount for writing that ends as one for reading has read the volume twice.
+    let times = if access == Access::ReadWrite && read_only { 2 } else { 1 };
+    let limit = bound.times(times);
+    if failures(chip) == 0 && bounds_count() {
+        assert!(cost.is_within(&limit), "a mount took {cost:?}, its bound is {limit:?}");
+    }
+    if access == Access::ReadOnly {
+        assert_eq!((cost.programs, cost.copies, cost.erases), (0, 0, 0), "a mount for reading only changed the chip");
+    }
+}
+
+/// Operations of the chip since `before`.
+pub fn cost_since(chip: &Chip, before: &Counters) -> Cost {
+    cost(&chip.counts().since(before))
 }
 
 /// What a chip has done, as a bound says it.
@@ -211,9 +232,9 @@ pub fn cost(counts: &Counters) -> Cost {
 }
 
 /// Programs, copies and erases that failed since the records were taken last.
-pub fn failures(fs: &Fs<'_>) -> u32 {
+pub fn failures(chip: &Chip) -> u32 {
     let failed = |operation| !matches!(operation, Operation::Read | Operation::ReadTag);
-    let records = fs.flash().records().iter();
+    let records = chip.records().iter();
     records.filter(|r| failed(r.operation) && matches!(r.failure, Some(Failure::BadBlock | Failure::Device))).count() as u32
 }
 
@@ -235,8 +256,8 @@ pub fn bounded_pieces<T>(
     let before = fs.flash().counts();
     fs.flash_mut().take_records();
     let result = act(fs);
-    let cost = cost_since(fs, &before);
-    if let Some((first, further)) = limits.get(failures(fs) as usize)
+    let cost = cost_since(fs.flash(), &before);
+    if let Some((first, further)) = limits.get(failures(fs.flash()) as usize)
         && bounds_count()
     {
         let further_pieces = pieces.max(1) - 1;
@@ -248,6 +269,13 @@ pub fn bounded_pieces<T>(
         assert!(any, "{call:?} ({pieces} pieces) took {cost:?}, its bound is {first:?}, further pieces {further:?}");
     }
     result
+}
+
+/// Asserts that idle work took no more than its budget since `before`, unless something failed.
+fn hold_budget(chip: &Chip, before: &Counters, budget: u32) {
+    let cost = cost_since(chip, before);
+    let spent = cost.reads + cost.tag_reads + cost.programs + cost.copies + cost.erases;
+    assert!(spent <= budget || failures(chip) > 0, "{spent} operations with a budget of {budget}");
 }
 
 /// Numbers for tests: SplitMix64, so that a seed gives the same run on every machine and with every version.

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The oracle ([`model`](crate::model)) knows what was acknowledged: after each cut the whole content must be that of the last
-//! commit, or of the one in flight; nothing between. A run is wholly decided by its text ([`Run`]), and a failure is made smaller
+//! commit, or of the one in flight; nothing between. Of a [disk](Workload::Disk) it must be what the calls up to one of them have left, all
+//! that were flushed among them. A run is wholly decided by its text ([`Run`]), and a failure is made smaller
 //! before it is told.
 //!
 //! ```
@@ -20,13 +21,16 @@
 //! ```
 
 mod caught;
+mod face;
 mod fault;
 mod plan;
 mod pool;
 mod run;
 mod runner;
 mod scenario;
+mod sectors;
 mod shrink;
+mod stage;
 mod state;
 mod summary;
 mod volume;

@@ -82,3 +82,11 @@ fn empty_options_are_refused_with_what_was_expected() {
     assert_eq!(refused(&Options { threads: 0, ..Options::default() }), "no threads: expected at least one");
     assert_eq!(refused(&Options { workloads: Vec::new(), ..Options::default() }), "no workload: expected at least one");
 }
+
+/// The page that a call writes is a live frame more: where the volume is nearly full with it, the call looks its old frame up. The bound asked how full
+/// the volume was before the call, and a durable write of a sector took a read more than that.
+#[test]
+fn the_page_with_which_a_volume_is_nearly_full_is_in_the_bound() {
+    let run: Run = "t1-c1024x16x40u2t6o46k16s3-disk-s1-n1-a5-c8n.14n".parse().unwrap();
+    assert_eq!(torture::replay(&run).failure, None);
+}

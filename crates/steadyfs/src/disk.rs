@@ -123,6 +123,9 @@ impl<'m, F: Flash> Disk<'m, F> {
         if !self.config().is_disk() {
             return Err(MountError::IsFileSystem);
         }
+        if self.page_sectors() == 0 {
+            return Err(ConfigError::SectorBytes.into());
+        }
         let is_there = match access {
             Access::ReadOnly => self.store.recover::<false>()?,
             Access::ReadWrite => self.store.recover::<true>()?,

@@ -7,7 +7,7 @@ use steadyfs::{Budget, Call, CommitOn, Cursor, Error, OpenOptions, Permissions};
 
 use super::oracle::{Handle, Listing, Session, hard};
 use super::tree::{Node, Tree, depth, is_within, join};
-use super::{bounded, bounded_pieces, cost_since, failures};
+use super::{bounded, bounded_pieces, hold_budget};
 
 /// Handles that are kept; the oldest is closed when there would be more.
 const HANDLES_MAX: usize = 16;
@@ -302,9 +302,7 @@ impl Session<'_> {
         let act = |s: &mut Self| s.fs.maintain(Budget::Operations(operations), burst);
         let result = self.change(vec![current], false, act);
         assert!(!waits || result.is_err() || self.fs.has_changes(), "idle work committed");
-        let cost = cost_since(&self.fs, &before);
-        let spent = cost.reads + cost.tag_reads + cost.programs + cost.copies + cost.erases;
-        assert!(spent <= operations || failures(&self.fs) > 0, "{spent} operations with a budget of {operations}");
+        hold_budget(self.fs.flash(), &before, operations);
         result.map(drop)
     }
 

@@ -109,12 +109,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Mounts a volume whose content is known: it was compared before.
-    pub fn resume(device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
-        Self::open_volume(Access::ReadWrite, device, model)
-    }
-
-    fn open_volume(access: Access, device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
+    /// Mounts a volume whose content is known, or which the owner compares.
+    pub fn open_volume(access: Access, device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
         let mut fs = device.mount(access)?;
         fs.set_commit_on(model.events);
         fs.set_time(model.now_ns);

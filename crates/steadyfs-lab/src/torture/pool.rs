@@ -3,6 +3,7 @@
 use super::runner::{Tally, runner};
 use super::state::State;
 use super::summary::Summary;
+use super::workload::Workload;
 use super::{BadInput, Options};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -154,6 +155,7 @@ impl Options {
         if self.steps == Some(0) {
             return empty("steps");
         }
-        self.volumes.iter().try_for_each(|volume| volume.config().map(drop))
+        let has_disk = self.workloads.contains(&Workload::Disk);
+        self.volumes.iter().try_for_each(|volume| if has_disk { volume.disk_config() } else { volume.config() }.map(drop))
     }
 }

@@ -21,7 +21,7 @@ pub struct Tally {
     pub torn_cuts: u64,
     /// Those of them that met a recovery or the calls just after it.
     pub double_cuts: u64,
-    /// States of the volume that were compared with what must be there, file by file.
+    /// States of the volume that were compared with what must be there, file by file or sector by sector.
     pub states: u64,
     /// Faults planned beside the cuts: programs and erases that fail, blocks that are bad.
     pub faults: u64,

@@ -2,14 +2,13 @@
 
 use super::BadInput;
 use super::caught::caught;
+use super::face::{Model, Step};
 use super::fault::{Fault, FaultKind};
 use super::run::{Cut, Run};
-use super::volume::Volume;
-use super::workload::{Sizes, Workload, events};
+use super::stage::Stage;
 use crate::model::Device;
-use crate::model::oracle::{Model, Session, fill, work};
-use crate::model::steps::{Limits, Op, random_steps};
 use std::sync::Arc;
+use steadyfs::media::Flash;
 use steadyfs::{Access, BlockState, Error, MountError};
 use steadyfs_sim::fault::Operation;
 
@@ -18,41 +17,6 @@ pub(super) const CUTS_MAX: usize = 8;
 /// Reads of one life: many times what the longest takes, so a call that never ends is found.
 const READS_MAX: u64 = 1 << 22;
 
-/// A volume before the workload.
-pub(super) struct Stage {
-    device: Device,
-    model: Model,
-    sizes: Sizes,
-}
-
-impl Stage {
-    /// Fills a volume and works on it until every block was used. `bad` blocks are bad from the factory.
-    pub fn new(volume: &Volume, workload: Workload, seed: u64, bad: u32) -> Result<Self, String> {
-        let mut device = volume.device(bad, seed).map_err(|error| error.to_string())?;
-        let mut model = Model::new(events(workload));
-        let logical_bytes = volume.logical_bytes();
-        let limits = Limits { files: 6, span: 4 * logical_bytes, logical_bytes };
-        let rest_pages = caught(|| {
-            fill(&mut device, &mut model, workload.fill());
-            model.current.files().map(|(_, node)| node.data.len() as u64 / logical_bytes).sum::<u64>()
-        })?;
-        let sizes = Sizes { limits, rest_pages, transaction_pages: volume.transaction_pages.into() };
-        let mut stage = Self { device, model, sizes };
-        // The seed decides where between two roots and in which block the workload begins.
-        let turns =
-            (u64::from(volume.pages_per_block / u32::from(volume.unit_pages)) * u64::from(volume.block_count)) + seed % 97;
-        let past = Workload::Reclaim.steps(seed, turns as usize, &sizes);
-        let random = random_steps(seed ^ 0xACE, 60, limits).filter(|op| !matches!(op, Op::Events { .. }));
-        caught(|| work(&mut stage.device, &mut stage.model, past.into_iter().chain(random)))?
-            .map_err(|error| error.to_string())?;
-        // What was not committed goes, and the state is known.
-        stage.device.power_cycle();
-        caught(|| Session::mount(&mut stage.device, &mut stage.model).map(drop))?.map_err(|error| error.to_string())?;
-        stage.device.power_cycle();
-        Ok(stage)
-    }
-}
-
 /// A workload on a stage.
 #[derive(Clone)]
 pub(super) struct Scenario {
@@ -60,7 +24,7 @@ pub(super) struct Scenario {
     /// The run without a cut.
     pub run: Run,
     /// Steps of the run, and then those after each cut.
-    ops: Arc<Vec<Op>>,
+    ops: Arc<Vec<Step>>,
     /// Steps until the first cut.
     steps: usize,
 }
@@ -111,16 +75,9 @@ impl Scenario {
         if matches!(kind, FaultKind::None | FaultKind::BadBlocks) {
             return Ok(scenario);
         }
-        let faults = kind.draw(run.seed, scenario.operations()?.max(1), &scenario.ring()?);
+        let ring = scenario.start().ring().map_err(|error| error.to_string())?;
+        let faults = kind.draw(run.seed, scenario.operations()?.max(1), &ring);
         Ok(Self::on(scenario.stage.clone(), &Run { faults, ..scenario.run }))
-    }
-
-    /// Blocks of the ring and of the second superblock; the first block is guaranteed to be good.
-    fn ring(&self) -> Result<Vec<u32>, String> {
-        let mut scene = self.start();
-        let fs = scene.device.mount(Access::ReadOnly).map_err(|error| error.to_string())?;
-        let is_of_ring = |block: &u32| fs.block(*block).is_some_and(|info| info.state == BlockState::Reserved);
-        Ok((1..self.run.volume.block_count).filter(is_of_ring).collect())
     }
 
     /// The same stage with other steps and faults.
@@ -128,7 +85,7 @@ impl Scenario {
         let after = run.after * CUTS_MAX;
         let drawn = run.workload.steps(run.seed, run.steps + after, &stage.sizes);
         let kept = drawn.into_iter().enumerate().filter(|(index, _)| !run.leaves_out(*index));
-        let ops: Vec<Op> = kept.map(|(_, op)| op).collect();
+        let ops: Vec<Step> = kept.map(|(_, op)| op).collect();
         let steps = (0..run.steps).filter(|index| !run.leaves_out(*index)).count();
         Self { stage, run: Run { cuts: Vec::new(), ..run.clone() }, ops: Arc::new(ops), steps }
     }
@@ -248,15 +205,18 @@ impl Scenario {
 
 impl Scene {
     /// Mounts and makes the steps up to the end of `ops`; compares everything at the end.
-    fn work(&mut self, ops: &[Op]) -> Result<(), MountError> {
+    fn work(&mut self, ops: &[Step]) -> Result<(), MountError> {
         let mut known = self.lives == 0;
         loop {
             let story = &mut self.story;
             if let Some(story) = story {
                 story.push(format!("mount {}", self.lives + 1));
             }
-            let mut session = Session::resume(&mut self.device, &mut self.model)?;
-            if session.fs.flash().inner().inner().is_locked() {
+            if !known {
+                self.model.glance(&mut self.device)?;
+            }
+            let mut session = self.model.mount(Access::ReadWrite, &mut self.device)?;
+            if session.chip().inner().inner().is_locked() {
                 return Err(Error::ReadOnly.into());
             }
             // The mount has settled what a cut left.
@@ -271,15 +231,14 @@ impl Scene {
                 };
                 self.next += 1;
                 if self.lives == 0 {
-                    self.marks.push(session.fs.flash().inner().operations());
+                    self.marks.push(session.chip().inner().operations());
                 }
                 if let Some(story) = story {
                     story.push(format!("  step {}: {op:?}", self.next - 1));
                 }
-                match op {
-                    Op::Crash => break true,
-                    Op::Remount => break false,
-                    op => session.step(op)?,
+                match op.ends_mount() {
+                    Some(crash) => break crash,
+                    None => session.step(op)?,
                 }
             };
             if !crash {
@@ -296,7 +255,14 @@ impl Scene {
             return Ok(());
         }
         let access = if locked { Access::ReadOnly } else { Access::ReadWrite };
-        Session::mount_for(access, &mut self.device, &mut self.model).map(drop)
+        Ok(self.model.mount(access, &mut self.device)?.compare()?)
+    }
+
+    /// Blocks of the ring and of the second superblock; the first block is guaranteed to be good.
+    fn ring(&mut self) -> Result<Vec<u32>, MountError> {
+        let session = self.model.mount(Access::ReadOnly, &mut self.device)?;
+        let blocks = 1..session.chip().geometry().block_count;
+        Ok(blocks.filter(|block| session.block_state(*block) == Some(BlockState::Reserved)).collect())
     }
 
     fn tell(&mut self, line: impl FnOnce() -> String) {

@@ -71,7 +71,7 @@ impl fmt::Display for Summary {
             ("power cuts", cuts, "in programs, copies and erases"),
             ("  torn", torn_cuts, "that left a page or block neither old nor new"),
             ("  double", double_cuts, "during a recovery or the calls just after it"),
-            ("states", states, "compared with what must be there, file by file"),
+            ("states", states, "compared with what must be there, file by file or sector by sector"),
             ("faults", faults, "beside the cuts: operations that failed, bad blocks"),
             ("workloads", workloads, ""),
         ];

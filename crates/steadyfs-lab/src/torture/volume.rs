@@ -6,6 +6,7 @@ use crate::model::medium::Medium;
 use std::fmt;
 use std::str::FromStr;
 use steadyfs::Config;
+use steadyfs::disk::SECTOR_BYTES;
 use steadyfs::media::nor::page_bytes_for;
 use steadyfs::media::{Flash, Geometry};
 use steadyfs_sim::Profile;
@@ -59,7 +60,7 @@ const NAMED: [(&str, &str); 9] = [
     ("small-nor", "r256x16x32u1t6o46k16"),
     ("small-cached", "c256x16x32u1t6o46k16w4"),
     ("small-streams", "c256x16x80u1t6o46k16w2a2"),
-    ("small-auto", "c512x16x96u1t6o46k16w2a2l"),
+    ("small-disk", "c1024x16x40u2t6o46k16s3l"),
     ("nand", "c512x16x64u1t16o64k32"),
     ("nand-double", "n512x32x48u2t16o64k60"),
     ("nor", "r512x8x64u1t16o64k32"),
@@ -147,6 +148,18 @@ impl Volume {
         config.check(&geometry).map(|()| config).map_err(|rule| BadInput(format!("geometry {self}: {rule}")))
     }
 
+    /// The settings of a disk in its place: without files, and with logical pages of a sector at least.
+    ///
+    /// # Errors
+    /// The rule of the settings that is broken.
+    pub fn disk_config(&self) -> Result<Config, BadInput> {
+        let sector_pages = SECTOR_BYTES.div_ceil(self.page_bytes.max(1)) as u16;
+        let volume = Self { unit_pages: self.unit_pages.max(sector_pages), ..*self };
+        let config = Config { files_max: 0, permissions: false, ..volume.config()? };
+        let checked = config.check(&volume.medium(0).geometry());
+        checked.map(|()| config).map_err(|rule| BadInput(format!("a disk on geometry {self}: {rule}")))
+    }
+
     /// Refuses chips that cannot be simulated; the rules of the settings come later.
     fn check_chip(&self) -> Result<(), BadInput> {
         let Self { page_bytes, pages_per_block, block_count, .. } = *self;
@@ -191,6 +204,11 @@ impl Volume {
     pub(super) fn device(&self, bad: u32, seed: u64) -> Result<Device, BadInput> {
         let device = Device::formatted(self.config()?, self.medium(seed).with_bad_blocks(bad, seed), seed);
         Ok(device.with_cache(self.cache_pages.into()))
+    }
+
+    /// An empty disk on such a chip.
+    pub(super) fn disk(&self, bad: u32, seed: u64) -> Result<Device, BadInput> {
+        Ok(Device::formatted(self.disk_config()?, self.medium(seed).with_bad_blocks(bad, seed), seed))
     }
 }
 
@@ -294,6 +312,7 @@ mod tests {
             let volume: Volume = name.parse().unwrap();
             assert_eq!(volume.to_string().parse::<Volume>().unwrap(), volume);
             volume.device(1, 1).unwrap();
+            volume.disk(1, 1).unwrap();
         }
     }
 

@@ -1,6 +1,8 @@
 //! What is done to the volume while its power fails.
 
 use super::BadInput;
+use super::face::Step;
+use super::sectors::{Disk, sector_steps};
 use crate::model::Rng;
 use crate::model::steps::{AT_REST, At, Limits, Op, PAGES_AT_REST, name_changes, random_steps};
 use std::fmt;
@@ -24,10 +26,12 @@ pub enum Workload {
     Transactions,
     /// Pages anywhere in a full volume, and small changes just before whole pages.
     Reclaim,
+    /// Sectors of a disk on the chip, in place of files: writes, some of them durable, trims and flushes.
+    Disk,
 }
 
 /// Workloads and their names.
-const NAMES: [(Workload, &str); 7] = [
+const NAMES: [(Workload, &str); 8] = [
     (Workload::Log, "log"),
     (Workload::Configuration, "configuration"),
     (Workload::Random, "random"),
@@ -35,11 +39,19 @@ const NAMES: [(Workload, &str); 7] = [
     (Workload::Directories, "directories"),
     (Workload::Transactions, "transactions"),
     (Workload::Reclaim, "reclaim"),
+    (Workload::Disk, "disk"),
 ];
 
 /// Sizes from which steps are drawn.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
+pub(super) enum Sizes {
+    Files(Files),
+    Disk(Disk),
+}
+
+/// Sizes of a volume with files.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Files {
     pub limits: Limits,
     /// Pages of the files at rest.
     pub rest_pages: u64,
@@ -49,8 +61,16 @@ pub(super) struct Sizes {
 
 impl Workload {
     /// All kinds.
-    pub const ALL: [Self; 7] =
-        [Self::Log, Self::Configuration, Self::Random, Self::SmallFiles, Self::Directories, Self::Transactions, Self::Reclaim];
+    pub const ALL: [Self; 8] = [
+        Self::Log,
+        Self::Configuration,
+        Self::Random,
+        Self::SmallFiles,
+        Self::Directories,
+        Self::Transactions,
+        Self::Reclaim,
+        Self::Disk,
+    ];
 
     /// Percent of the volume that is taken by files at rest.
     pub(super) fn fill(self) -> u64 {
@@ -62,7 +82,15 @@ impl Workload {
     }
 
     /// The steps that a seed draws.
-    pub(super) fn steps(self, seed: u64, count: usize, sizes: &Sizes) -> Vec<Op> {
+    pub(super) fn steps(self, seed: u64, count: usize, sizes: &Sizes) -> Vec<Step> {
+        match sizes {
+            Sizes::Files(files) => self.file_steps(seed, count, files).into_iter().map(Step::Files).collect(),
+            Sizes::Disk(disk) => sector_steps(seed, disk).take(count).map(Step::Disk).collect(),
+        }
+    }
+
+    /// Those of a volume with files.
+    pub(super) fn file_steps(self, seed: u64, count: usize, sizes: &Files) -> Vec<Op> {
         let mut rng = Rng(seed ^ 0x7082_7472 ^ (self as u64) << 40);
         match self {
             Self::Random => return random_steps(seed, count, sizes.limits).collect(),
@@ -143,7 +171,7 @@ fn small_files(steps: &mut Vec<Op>, rng: &mut Rng) {
 
 /// A transaction: a page of each of several files, small changes among them, and, so that the blocks of these pages are soon the
 /// emptiest, one page again and again.
-fn transaction(steps: &mut Vec<Op>, rng: &mut Rng, sizes: &Sizes) {
+fn transaction(steps: &mut Vec<Op>, rng: &mut Rng, sizes: &Files) {
     let page = sizes.limits.logical_bytes;
     let bytes = page as usize;
     let mut write = |at, offset, bytes, durable| steps.push(Op::Write { at, offset, bytes, durable });
@@ -168,7 +196,7 @@ fn transaction(steps: &mut Vec<Op>, rng: &mut Rng, sizes: &Sizes) {
 }
 
 /// A page of the files at rest is written; before one in four a few bytes of it.
-fn overwrite(steps: &mut Vec<Op>, rng: &mut Rng, sizes: &Sizes) {
+fn overwrite(steps: &mut Vec<Op>, rng: &mut Rng, sizes: &Files) {
     let (page, place) = (sizes.limits.logical_bytes, rng.below(sizes.rest_pages.max(1)));
     let at = file(u64::from(AT_REST) + place / PAGES_AT_REST);
     let offset = place % PAGES_AT_REST * page;
@@ -210,9 +238,12 @@ impl FromStr for Workload {
 mod tests {
     use super::*;
 
-    fn sizes() -> Sizes {
+    fn sizes(workload: Workload) -> Sizes {
         let limits = Limits { files: 6, span: 1024, logical_bytes: 256 };
-        Sizes { limits, rest_pages: 120, transaction_pages: 6 }
+        match workload {
+            Workload::Disk => Sizes::Disk(Disk { sectors: 400, page_sectors: 4, streams: 3 }),
+            _ => Sizes::Files(Files { limits, rest_pages: 120, transaction_pages: 6 }),
+        }
     }
 
     #[test]
@@ -227,10 +258,10 @@ mod tests {
     #[test]
     fn a_seed_draws_the_same_steps_and_as_many_as_are_wanted() {
         for workload in Workload::ALL {
-            let draw = |seed| format!("{:?}", workload.steps(seed, 50, &sizes()));
+            let draw = |seed| format!("{:?}", workload.steps(seed, 50, &sizes(workload)));
             assert_eq!(draw(3), draw(3));
             assert_ne!(draw(3), draw(4), "{workload}");
-            assert_eq!(workload.steps(3, 50, &sizes()).len(), 50);
+            assert_eq!(workload.steps(3, 50, &sizes(workload)).len(), 50);
         }
     }
 }

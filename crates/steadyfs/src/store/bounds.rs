@@ -142,7 +142,7 @@ impl<F: Flash> Store<'_, F> {
         let frames = work.frames + flushes + self.written_back(work, buffer) + self.owed_pages();
         let journal_pages = work.commits;
         let unit = u32::from(layout.config.unit_pages);
-        let mut own = self.write_cost().times(frames);
+        let mut own = self.write_cost(frames);
         if work.patches > 0 {
             own.reads += frames * merge_reads(layout);
         }
@@ -222,10 +222,10 @@ impl<F: Flash> Store<'_, F> {
         taken.saturating_sub(self.blocks.count(State::Erased)).max(1)
     }
 
-    /// One frame written for the caller: one read for the map where few frames are left.
-    fn write_cost(&self) -> Cost {
+    /// Frames written for the caller: one read for the map each where few are left, or will be before the last of them has its place.
+    fn write_cost(&self, frames: u32) -> Cost {
         let unit = u32::from(self.layout.config.unit_pages);
-        Cost { reads: u32::from(self.near_full()), programs: unit, ..Cost::default() }
+        Cost { reads: u32::from(self.near_full(frames)), programs: unit, ..Cost::default() }.times(frames)
     }
 
     /// A leaf that is written anew, or the pages of its log and a record that says so.
@@ -273,7 +273,7 @@ impl<F: Flash> Store<'_, F> {
             burst_ns: over_ns * u64::from(self.layout.stock() + 2) + patched_ns,
             rate_ns: usual_ns + over_ns.div_ceil(calls),
         };
-        let mut own = self.write_cost().times(frames);
+        let mut own = self.write_cost(frames);
         own.programs += work.commits;
         // What a victim's space pays for, journal pages not counted: each of them brings the next root nearer.
         let cycle_ns = self.victim_ns(&promise, timing);

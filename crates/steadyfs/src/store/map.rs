@@ -149,7 +149,7 @@ impl<F: Flash> Store<'_, F> {
     /// A read that fails does no harm: the mark stays until the leaf is written.
     pub(super) fn release_old(&mut self, logical: u32) {
         let settled = self.settled_bit();
-        let Some(index) = self.overlay.find(logical).filter(|_| self.near_full()) else { return };
+        let Some(index) = self.overlay.find(logical).filter(|_| self.near_full(0)) else { return };
         let value = self.overlay.value(index);
         if value & settled == 0
             && let Ok(old) = self.leaf_entry(logical)
@@ -194,10 +194,10 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
-    /// Whether live frames fill so much that stale marks would matter.
-    pub(super) fn near_full(&self) -> bool {
+    /// Whether live frames, and so many more, fill so much that stale marks would matter.
+    pub(super) fn near_full(&self, more: u32) -> bool {
         let room = self.layout.data_blocks * self.layout.frames_per_block;
-        self.blocks.live_total() > room / 20 * 17
+        self.blocks.live_total() + more > room / 20 * 17
     }
 
     /// Writes the leaf with most overlay entries anew.

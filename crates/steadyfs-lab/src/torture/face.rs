@@ -1,0 +1,116 @@
+//! The two faces of a volume, files or a disk: each has steps and an oracle of its own, and the same is done with both.
+
+use crate::model::steps::Op;
+use crate::model::{Chip, Device, disk, oracle};
+use std::fmt;
+use steadyfs::{Access, BlockState, Error, MountError};
+
+/// What must be there.
+#[derive(Clone)]
+pub(super) enum Model {
+    Files(oracle::Model),
+    Disk(disk::Model),
+}
+
+/// A step of a workload.
+#[derive(Clone)]
+pub(super) enum Step {
+    Files(Op),
+    Disk(disk::Step),
+}
+
+/// A mounted volume and its oracle.
+pub(super) enum Session<'a> {
+    Files(Box<oracle::Session<'a>>),
+    Disk(Box<disk::Session<'a>>),
+}
+
+impl Model {
+    /// Mounts. The owner compares.
+    pub fn mount<'a>(&'a mut self, access: Access, device: &'a mut Device) -> Result<Session<'a>, MountError> {
+        match self {
+            Self::Files(model) => {
+                oracle::Session::open_volume(access, device, model).map(|session| Session::Files(Box::new(session)))
+            }
+            Self::Disk(model) => disk::Session::mount(access, device, model).map(|session| Session::Disk(Box::new(session))),
+        }
+    }
+
+    /// Looks at a disk through a mount for reading; that of a volume with files says what it may show in other tests.
+    pub fn glance(&mut self, device: &mut Device) -> Result<(), MountError> {
+        match self {
+            Self::Disk(model) if !device.fail().is_locked() => disk::Session::glance(device, model),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Does the same with either face.
+macro_rules! either {
+    ($self:expr, $session:ident => $act:expr) => {
+        match $self {
+            Session::Files($session) => $act,
+            Session::Disk($session) => $act,
+        }
+    };
+}
+
+impl Session<'_> {
+    /// Compares everything with what may be there after a mount.
+    pub fn compare(&mut self) -> Result<(), Error> {
+        either!(self, session => session.compare())
+    }
+
+    /// Compares everything with what must be there now.
+    pub fn check(&mut self) -> Result<(), Error> {
+        either!(self, session => session.check())
+    }
+
+    pub fn unmount(self) -> Result<(), Error> {
+        either!(self, session => session.unmount())
+    }
+
+    /// Makes a step that ends no mount.
+    pub fn step(&mut self, step: &Step) -> Result<(), Error> {
+        match (self, step) {
+            (Self::Files(session), Step::Files(op)) => session.step(op),
+            (Self::Disk(session), Step::Disk(step)) => session.step(step),
+            _ => unreachable!("steps are drawn for the face that the volume has"),
+        }
+    }
+
+    pub fn chip(&self) -> &Chip {
+        match self {
+            Self::Files(session) => session.fs.flash(),
+            Self::Disk(session) => session.disk.flash(),
+        }
+    }
+
+    pub fn block_state(&self, block: u32) -> Option<BlockState> {
+        match self {
+            Self::Files(session) => session.fs.block(block),
+            Self::Disk(session) => session.disk.block(block),
+        }
+        .map(|info| info.state)
+    }
+}
+
+impl Step {
+    /// Whether it ends the mount, and if so whether it does without an unmount.
+    pub fn ends_mount(&self) -> Option<bool> {
+        match self {
+            Self::Files(Op::Crash) | Self::Disk(disk::Step::Crash) => Some(true),
+            Self::Files(Op::Remount) | Self::Disk(disk::Step::Remount) => Some(false),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Files(op) => op.fmt(f),
+            Self::Disk(step) => step.fmt(f),
+        }
+    }
+}
