@@ -51,7 +51,7 @@
 //! # Streams
 //! The register's byte 133 says what the number in CMD23 is. The paper takes this byte to tell "context" from "stream", and gives no values; here
 //!
-//! - 1, after the start where the disk has several streams: a stream. [`context_stream`](steadyfs::streams::context_stream) says which: 0 is data without one, 1 to 3 are themselves, a
+//! - 1, after the start where the disk has several streams: a stream. [`context_stream`] says which: 0 is data without one, 1 to 3 are themselves, a
 //!   number that the disk does not have, up to 15, is its last one. Nothing has to be configured.
 //! - 0, after the start where the disk has one, and on every disk if the host writes it: a context of the standard, which must be open for the direction (CONTEXT_CONF) and chooses no
 //!   stream.
