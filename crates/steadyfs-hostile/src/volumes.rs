@@ -57,7 +57,7 @@ const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pag
         permissions: unit_pages == 1,
         // Those that are large enough.
         streams: if unit_pages == 1 && page_bytes == 256 { 2 } else { 1 },
-        moved_apart: page_bytes == 256 && !programs_bytes,
+        moved_apart: page_bytes == 256,
         auto_streams: programs_bytes,
     };
     Shape { geometry, config }
@@ -109,7 +109,8 @@ pub fn disks() -> &'static [Volume] {
 /// Disks whose logical pages are a sector, or two of them. The first of the shapes has blocks that are too small for either.
 fn disk_shapes() -> [Shape; 3] {
     [&SHAPES[1], &SHAPES[2], &SHAPES[3]].map(|shape| {
-        let config = Config { unit_pages: 2, files_max: 0, permissions: false, ..shape.config };
+        // What is known of lives takes too much of so small a root.
+        let config = Config { unit_pages: 2, files_max: 0, permissions: false, auto_streams: false, ..shape.config };
         Shape { config, ..*shape }
     })
 }

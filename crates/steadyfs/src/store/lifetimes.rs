@@ -78,10 +78,10 @@ impl Lifetimes<'_> {
         (1..self.streams).map(|warmer| COLDEST_TICKS >> (3 * (warmer - 1))).filter(|&least| ticks >= least).count() as u8
     }
 
-    /// The extent of a page, and how many pages it has.
+    /// The extent of a page, and how many pages it has. A damaged tag may name a page that there is not.
     fn extent(&self, logical: u32) -> (usize, u32) {
         let size = self.pages.div_ceil(EXTENTS);
-        ((logical / size) as usize, size)
+        ((logical / size).min(EXTENTS - 1) as usize, size)
     }
 
     /// Ticks since an extent's pass began.
@@ -152,6 +152,8 @@ mod tests {
                 assert!(times.written(write * 8_000 % 0xFF_FFFF, write.into(), u32::MAX) <= 3);
                 assert!(times.at_rest(write) <= 3);
             }
+            times.pages = 300;
+            assert!(times.at_rest(u32::MAX) <= 3 && times.written(u32::MAX, 1, 1) <= 3, "a page that there is not");
         }
     }
 }
