@@ -19,8 +19,9 @@ pub(crate) const CALL: u64 = 8;
 /// The same of a count of pages, which may look at each of them, and of a search for holes in a file that says it is far larger than the medium.
 const COUNT: u64 = 64;
 const SEEK: u64 = 4096;
-/// Operations that a mount may make for each page.
-pub(crate) const MOUNT: u64 = 16;
+/// Operations that a mount may make for each page. Where bytes are programmed, several searches look three times at each place of a chain's block that cannot
+/// be read: 25 for each page of so small a medium.
+pub(crate) const MOUNT: u64 = 100;
 /// Operations that a check may make for each page: each page is read through the map, and again for each list and each reference.
 const CHECK: u64 = 64;
 /// Entries of a walk, and directories in it.

@@ -1,6 +1,6 @@
 //! The calls, and what must hold after each.
 
-use crate::chip::{Cell, Chip, Content, Kind, LOST, NONE, Page, Stop};
+use crate::chip::{Cell, Chip, Content, LOST, NONE, Page, Stop};
 use crate::choices::Choices;
 use crate::machine::{Machine, Step};
 use crate::state::{BlockState, JOURNAL, LOGICAL, Pages, Promise, Ram, Scope, State, Violation};
@@ -251,6 +251,17 @@ impl Machine<'_> {
         (result.is_err() || machine.ram.damaged || machine.all_bytes() != Ok(found)).then_some(Violation::NotIdempotent)
     }
 
+    /// Whether the map depends on a change in the log of the leaf that reads as whole at one time and not at another.
+    fn log_may_change(&self) -> bool {
+        let Some(Cell::Good(_, Content::Leaf(frames, log))) = self.chip.cells.get(usize::from(self.ram.table.leaf)) else {
+            return false;
+        };
+        (0..LOGICAL).any(|logical| {
+            let whole = log.whole[logical].unwrap_or(frames[logical]);
+            self.ram.table.overlay[logical].is_none() && log.unsteady[logical].is_some_and(|change| change != whole)
+        })
+    }
+
     /// Whether a frame is claimed twice, is not marked as live, or is not what its claim says and will stay so.
     fn wrong_claim(&mut self) -> Option<Violation> {
         let mut claims: Vec<(Page, Option<usize>)> = vec![(self.ram.table.leaf, None)];
@@ -263,7 +274,7 @@ impl Machine<'_> {
         for (frame, logical) in claims {
             let holds = match &self.chip.cells[usize::from(frame)] {
                 Cell::Good(tag, Content::Data(_)) => logical == Some(usize::from(tag.logical)),
-                Cell::Good(_, Content::Leaf(_)) => logical.is_none(),
+                Cell::Good(_, Content::Leaf(..)) => logical.is_none(),
                 Cell::Good(tag, Content::Lost) => has_lost && logical == Some(usize::from(tag.logical)),
                 Cell::Lost => has_lost && logical.is_some(),
                 _ => false,
@@ -273,8 +284,11 @@ impl Machine<'_> {
             }
             frames |= 1u64 << frame;
         }
+        if self.log_may_change() {
+            return Some(Violation::WrongClaim);
+        }
         let journal = self.ram.table.journal_at;
-        let is_journal = |cell: &Cell| matches!(cell, Cell::Good(tag, _) if tag.kind == Kind::Journal);
+        let is_journal = |cell: &Cell| matches!(cell, Cell::Good(tag, _) if tag.kind.is_of_journal());
         if journal != NONE && !is_journal(&self.chip.cells[usize::from(journal)]) {
             return Some(Violation::WrongClaim);
         }

@@ -37,6 +37,9 @@ impl State {
                 if let Cell::Unsteady(_, _, reading) = cell {
                     *reading = None;
                 }
+                if let Some((_, Content::Leaf(_, log))) = held_mut(cell) {
+                    log.reading = None;
+                }
             }
         }
         self.forget_old_pages(scope);
@@ -155,17 +158,22 @@ impl State {
         };
         name(&table);
         self.ram.iter().for_each(|ram| name(&ram.table));
+        let mut sources = Vec::new();
         for (tag, content) in self.chip.cells.iter().filter_map(held) {
             match content {
                 Content::Root(other) if tag.sequence > number => name(other),
+                // A move that is the last record may not count.
+                Content::Data(_) if tag.kind == Kind::Moved && tag.sequence >= table.sequence => sources.push(tag.source),
                 _ => {}
             }
         }
+        named.extend(sources);
         for at in 0..self.chip.cells.len() as Page {
-            if let Some((tag, Content::Leaf(frames))) = held(&self.chip.cells[usize::from(at)])
+            if let Some((tag, Content::Leaf(frames, log))) = held(&self.chip.cells[usize::from(at)])
                 && (named.contains(&at) || tag.sequence >= table.sequence)
             {
                 named.extend(frames.iter().filter(|&&frame| frame != NONE));
+                named.extend(log.whole.iter().chain(&log.unsteady).flatten());
             }
         }
         let live = self.ram.as_ref().map_or(0, |ram| ram.live);

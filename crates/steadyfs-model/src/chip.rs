@@ -36,6 +36,15 @@ pub enum Kind {
     Leaf,
     /// The map, moved.
     MovedLeaf,
+    /// A record of the journal's head: the log of the leaf has its changes.
+    LeafChanged,
+}
+
+impl Kind {
+    /// Whether the journal's head programs it.
+    pub fn is_of_journal(self) -> bool {
+        matches!(self, Self::Journal | Self::LeafChanged)
+    }
 }
 
 /// The tag of a page.
@@ -49,6 +58,8 @@ pub struct Tag {
     pub sequence: Sequence,
     /// First sequence of the transaction (on the medium: the distance to it).
     pub start: Sequence,
+    /// The page that it was moved from, where leaves have logs.
+    pub source: Page,
 }
 
 /// The bytes of a page. A logical page has two: a write changes both, a patch the second.
@@ -56,8 +67,8 @@ pub struct Tag {
 pub enum Content {
     /// A logical page.
     Data([u8; 2]),
-    /// Frame of each logical page.
-    Leaf(Pages<Page>),
+    /// Frame of each logical page, and what was programmed behind them.
+    Leaf(Pages<Page>, Log),
     /// Patch of each logical page; 0: none.
     Patches(Pages<u8>),
     /// A root. Each of its pages has it here; it counts only with all of them.
@@ -66,6 +77,30 @@ pub enum Content {
     Nothing,
     /// What was lost before it was copied. The checksum says so.
     Lost,
+}
+
+/// The log of a leaf, where the medium programs bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Log {
+    /// The newest whole change of each logical page.
+    pub whole: Pages<Option<Page>>,
+    /// Changes whose program was cut or failed.
+    pub unsteady: Pages<Option<Page>>,
+    /// Which of those read as whole; drawn when the log is first read.
+    pub reading: Option<Pages<bool>>,
+}
+
+impl Log {
+    /// How it reads until the power fails: each change that was cut or failed is whole, or is not there.
+    fn read(&mut self, choices: &mut Choices) -> Self {
+        let unsteady = self.unsteady;
+        let is_whole = *self.reading.get_or_insert_with(|| unsteady.map(|change| change.is_some() && choices.choose(2) == 0));
+        let mut whole = self.whole;
+        for (logical, change) in unsteady.into_iter().enumerate().filter(|&(logical, _)| is_whole[logical]) {
+            whole[logical] = change;
+        }
+        Self { whole, ..Self::default() }
+    }
 }
 
 /// What an unsteady page reads as.
@@ -142,7 +177,11 @@ impl Chip {
     pub fn read(&mut self, page: Page, next: Sequence, scope: &Scope, choices: &mut Choices) -> Seen {
         // In the ring nothing counts without its checksum, so that the other readings are one.
         let readings = if scope.is_of_ring(scope.block_of(page)) { &[Reading::Good, Reading::Noise] } else { scope.readings };
-        match &mut self.cells[usize::from(page)] {
+        let cell = &mut self.cells[usize::from(page)];
+        if let Cell::Good(tag, Content::Leaf(frames, log)) = cell {
+            return Seen::Page(*tag, Content::Leaf(*frames, log.read(choices)), true);
+        }
+        match cell {
             Cell::Blank | Cell::Touched => Seen::Blank,
             Cell::Stale | Cell::Lost => Seen::Noise,
             Cell::Good(tag, content) => Seen::Page(*tag, content.clone(), *content != Content::Lost),
@@ -153,7 +192,7 @@ impl Chip {
                 Reading::Noise => Seen::Noise,
                 Reading::Forged(kind, distance) => {
                     let sequence = next + distance;
-                    Seen::Page(Tag { kind, logical: 0, sequence, start: sequence }, Content::Nothing, false)
+                    Seen::Page(Tag { kind, logical: 0, sequence, start: sequence, source: NONE }, Content::Nothing, false)
                 }
             },
         }
@@ -168,6 +207,26 @@ impl Chip {
         let (cuts, failures) = (u8::from(self.cuts > 0), u8::from(self.failures > 0));
         let fate = choices.choose(1 + cuts + failures);
         *cell = if fate == 0 { Cell::Good(tag, content) } else { Cell::Unsteady(tag, content, None) };
+        self.suffer(fate, cuts)
+    }
+
+    /// Programs changes into the log of the leaf in a page.
+    pub fn program_log(&mut self, page: Page, changes: Pages<Option<Page>>, choices: &mut Choices) -> Result<(), Stop> {
+        let (cuts, failures) = (u8::from(self.cuts > 0), u8::from(self.failures > 0));
+        let fate = choices.choose(1 + cuts + failures);
+        let Cell::Good(_, Content::Leaf(_, log)) = &mut self.cells[usize::from(page)] else {
+            return Err(Stop::Broken(Violation::ProgramOfTouchedPage));
+        };
+        if log.unsteady != Pages::default() {
+            return Err(Stop::Broken(Violation::ProgramOfTouchedPage));
+        }
+        if fate == 0 {
+            for (whole, change) in log.whole.iter_mut().zip(changes) {
+                *whole = change.or(*whole);
+            }
+        } else {
+            (log.unsteady, log.reading) = (changes, None);
+        }
         self.suffer(fate, cuts)
     }
 

@@ -53,9 +53,13 @@ impl Machine<'_> {
                 (last, is_complete) = (Some(record), true);
             }
         }
-        if let Some(record) = held.filter(|record| !is_copy(record.0.kind)) {
-            self.apply(record);
-            (last, is_complete) = (Some(record), false);
+        match held {
+            Some((tag, _)) if is_copy(tag.kind) => self.keep_source(&tag),
+            Some(record) => {
+                self.apply(record);
+                (last, is_complete) = (Some(record), false);
+            }
+            None => {}
         }
         let journal_is_read = buffered.is_some_and(|page| page == self.ram.table.journal_at);
         Ok(Last { record: last, is_complete, journal_is_read })
@@ -140,8 +144,24 @@ impl Machine<'_> {
         found.is_some() || !self.scope.has(Rule::LastIsChecked)
     }
 
+    /// The last record of all is a move, which does not count: the overlay says so, because the log of the leaf may have it.
+    fn keep_source(&mut self, tag: &Tag) {
+        let entry = &mut self.ram.table.overlay[usize::from(tag.logical)];
+        if self.scope.logs && self.scope.has(Rule::SourceIsKept) && tag.kind == Kind::Moved && entry.is_none() {
+            // On the medium the tag names the source.
+            *entry = Some((tag.source, false));
+        }
+    }
+
     fn apply(&mut self, (tag, page): Record) {
-        if tag.kind == Kind::Journal { self.apply_journal(&tag, page) } else { self.apply_frame(&tag, page) }
+        if tag.kind == Kind::LeafChanged {
+            self.ram.table.journal_at = page;
+            self.ram.table.overlay = Pages::default();
+        } else if tag.kind == Kind::Journal {
+            self.apply_journal(&tag, page)
+        } else {
+            self.apply_frame(&tag, page)
+        }
     }
 
     fn apply_frame(&mut self, tag: &Tag, frame: Page) {
@@ -166,7 +186,7 @@ impl Machine<'_> {
             Kind::MovedPending => table.pending[logical] = table.pending[logical].map(|_| frame),
             Kind::Leaf => self.adopt_leaf(frame),
             Kind::MovedLeaf => table.leaf = frame,
-            Kind::Journal | Kind::Root => {}
+            Kind::Journal | Kind::LeafChanged | Kind::Root => {}
         }
     }
 
@@ -207,7 +227,7 @@ fn is_copy(kind: Kind) -> bool {
 fn head_of(kind: Kind) -> usize {
     match kind {
         Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => MOVED,
-        Kind::Journal | Kind::Root => JOURNAL,
+        Kind::Journal | Kind::LeafChanged | Kind::Root => JOURNAL,
         Kind::Data | Kind::DataCommit | Kind::Leaf => USER,
     }
 }

@@ -28,7 +28,7 @@
 //!
 //! Scheduling is free: calls come in any order, where the core's pace would forbid many. What is found to be safe here is safe whatever
 //! the pace; a rule that is needed here may be kept by the pace alone there. Neither model has several pages in a frame or leaves in a
-//! map, moves of frames that are lost, discards, the cache, calls that fail and are undone, chains of journal records and logs of leaves, repairs, two pages that are lost, a block that is known to be
+//! map, moves of frames that are lost, discards, the cache, calls that fail and are undone, chains of journal records, repairs, two pages that are lost, a block that is known to be
 //! erased, wear and its levelling, and the bound of a call. Superblocks are not there because they have no protocol: nothing changes them after `format`.
 //!
 //! # What is checked, after every call and every mount

@@ -3,7 +3,7 @@
 use crate::chip::{Block, Chip, Content, IDLE, Kind, NONE, Page, Seen, Sequence, Stop, Tag};
 use crate::choices::Choices;
 use crate::rules::Rule;
-use crate::state::{BlockState, JOURNAL, MOVED, Ram, Scope, USER, Violation};
+use crate::state::{BlockState, JOURNAL, MOVED, Pages, Ram, Scope, USER, Violation};
 
 /// Distance by which the sequence jumps behind a program that failed. A smaller gap is a record that was lost.
 pub(crate) const FAILURE_JUMP: Sequence = 16;
@@ -50,6 +50,16 @@ impl Machine<'_> {
 
     /// Programs the next frame of a head, again elsewhere when that fails. A leaf is composed when its place is known.
     pub fn program_frame(&mut self, kind: Kind, logical: u8, content: Option<Content>) -> Step<Page> {
+        self.program_from(NONE, kind, logical, content)
+    }
+
+    /// The same of what is moved.
+    pub fn program_copy(&mut self, kind: Kind, logical: u8, content: Content, from: Page) -> Step<Page> {
+        let source = if self.scope.logs && kind == Kind::Moved { from } else { NONE };
+        self.program_from(source, kind, logical, Some(content))
+    }
+
+    fn program_from(&mut self, source: Page, kind: Kind, logical: u8, content: Option<Content>) -> Step<Page> {
         let head = if matches!(kind, Kind::Moved | Kind::MovedPending | Kind::MovedLeaf) { MOVED } else { USER };
         loop {
             let page = self.allocate(head)?;
@@ -59,7 +69,7 @@ impl Machine<'_> {
             }
             let start = if kind == Kind::Data { self.ram.table.start } else { sequence };
             let content = content.clone().unwrap_or_else(|| self.compose_leaf());
-            match self.program(page, Tag { kind, logical, sequence, start }, content) {
+            match self.program(page, Tag { kind, logical, sequence, start, source }, content) {
                 Err(Stop::Failed) => self.survive_failure(head),
                 result => {
                     self.ram.live |= 1 << page;
@@ -76,18 +86,46 @@ impl Machine<'_> {
             let sequence = self.next_sequence();
             let start = if self.ram.table.start == IDLE { sequence } else { self.ram.table.start };
             let logical = self.ram.table.pending.iter().flatten().count() as u8;
-            let tag = Tag { kind: Kind::Journal, logical, sequence, start };
+            let tag = Tag { kind: Kind::Journal, logical, sequence, start, source: NONE };
             match self.program(page, tag, Content::Patches(self.ram.patches)) {
                 Err(Stop::Failed) => self.survive_failure(JOURNAL),
                 Err(stop) => return Err(stop),
                 Ok(()) => {
-                    let before = core::mem::replace(&mut self.ram.table.journal_at, page);
-                    if before != NONE {
-                        self.settle_empty(self.scope.block_of(before));
-                    }
+                    self.move_journal(page);
                     return Ok(());
                 }
             }
+        }
+    }
+
+    /// Programs the record that says that the leaf has its changes; `false` when that failed. What waits in the journal buffer is not in it.
+    pub fn program_leaf_changed(&mut self) -> Step<bool> {
+        let patches = match self.ram.table.journal_at {
+            NONE => Pages::default(),
+            page => match self.read_sound(page) {
+                Some((_, Content::Patches(patches))) => patches,
+                _ => return Err(Stop::Broken(Violation::WrongRead)),
+            },
+        };
+        let page = self.allocate(JOURNAL)?;
+        let sequence = self.next_sequence();
+        let tag = Tag { kind: Kind::LeafChanged, logical: 0, sequence, start: sequence, source: NONE };
+        match self.program(page, tag, Content::Patches(patches)) {
+            Err(Stop::Failed) => self.survive_failure(JOURNAL),
+            Err(stop) => return Err(stop),
+            Ok(()) => {
+                self.move_journal(page);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Makes another page the newest of the journal.
+    pub fn move_journal(&mut self, page: Page) {
+        let before = core::mem::replace(&mut self.ram.table.journal_at, page);
+        if before != NONE {
+            self.settle_empty(self.scope.block_of(before));
         }
     }
 

@@ -127,7 +127,7 @@ impl Machine<'_> {
     fn program_root_pages(&mut self, pages: std::ops::Range<u8>, table: &Content) -> Step {
         for logical in pages {
             let sequence = self.ram.ring.number;
-            self.program_in_ring(Tag { kind: Kind::Root, logical, sequence, start: sequence }, table.clone())?;
+            self.program_in_ring(Tag { kind: Kind::Root, logical, sequence, start: sequence, source: NONE }, table.clone())?;
         }
         Ok(())
     }
@@ -184,12 +184,12 @@ impl Machine<'_> {
         let unsteady = last.record.filter(|_| !last.is_complete);
         let at = self.ram.table.journal_at;
         let in_ring = at != NONE && self.scope.is_of_ring(self.scope.block_of(at)) && self.scope.has(Rule::CopiesAreCarried);
-        let is_last = unsteady.is_some_and(|(tag, _)| tag.kind == Kind::Journal) && self.scope.has(Rule::JournalIsCopied);
+        let is_last = unsteady.is_some_and(|(tag, _)| tag.kind.is_of_journal()) && self.scope.has(Rule::JournalIsCopied);
         let ring = self.scope.pages_of(self.ring_block(0)).start;
         let mut frames: Vec<Page> = (ring..self.chip.cells.len() as Page).collect();
         frames.retain(|_| self.scope.has(Rule::CopiesAreCarried));
         if self.scope.has(Rule::LastIsCopied) {
-            frames.extend(unsteady.filter(|(tag, _)| tag.kind != Kind::Journal).map(|(_, page)| page));
+            frames.extend(unsteady.filter(|(tag, _)| !tag.kind.is_of_journal()).map(|(_, page)| page));
         }
         let mut copies = Vec::new();
         for from in frames.into_iter().filter(|frame| self.ram.live >> frame & 1 != 0).collect::<Vec<_>>() {
@@ -211,7 +211,7 @@ impl Machine<'_> {
     /// What a frame that is lost is of, as the map says. The leaf itself it cannot be: without it a volume can only be read.
     fn owner(&mut self, frame: Page) -> Step<Tag> {
         match (0..self.ram.table.overlay.len()).find(|&logical| self.committed_frame(logical) == frame) {
-            Some(logical) => Ok(Tag { kind: Kind::Data, logical: logical as u8, sequence: 0, start: 0 }),
+            Some(logical) => Ok(Tag { kind: Kind::Data, logical: logical as u8, sequence: 0, start: 0, source: NONE }),
             None => Err(Stop::Broken(Violation::MountRefused)),
         }
     }
@@ -231,10 +231,7 @@ impl Machine<'_> {
             to += 1;
         }
         if journal {
-            let before = core::mem::replace(&mut self.ram.table.journal_at, to);
-            if before != NONE {
-                self.settle_empty(self.scope.block_of(before));
-            }
+            self.move_journal(to);
         }
         let table = self.root_table();
         self.program_root_pages(0..pages, &table)?;
@@ -244,7 +241,7 @@ impl Machine<'_> {
             self.program_in_ring(Tag { sequence, start: sequence, ..copied.tag }, copied.content.clone())?;
         }
         if journal {
-            let tag = Tag { kind: Kind::Journal, logical: 0, sequence, start: sequence };
+            let tag = Tag { kind: Kind::Journal, logical: 0, sequence, start: sequence, source: NONE };
             self.program_in_ring(tag, Content::Patches(self.ram.patches))?;
         }
         self.program_root_pages(pages..2 * pages, &table)

@@ -44,6 +44,10 @@ pub enum Rule {
     EraseAgain,
     /// I6: the sequence jumps at a mount.
     SequenceJump,
+    /// I32: where leaves have logs, the source of the last move counts.
+    SourceIsKept,
+    /// I19: after a cut a leaf whose log may have been touched is written anew.
+    LogIsKnown,
     /// I7: the first program of a head after a mount is a journal page.
     FirstIsJournal,
     /// I8: a root of which a page is missing is not taken.

@@ -63,6 +63,7 @@ impl Machine<'_> {
                 }
             }
             let last = self.roll_forward()?;
+            self.ram.table.log_is_known &= self.ram.table.closed || !self.scope.has(Rule::LogIsKnown);
             self.ram.damaged |= lost;
             self.load_committed(&last);
             self.derive_live()?;

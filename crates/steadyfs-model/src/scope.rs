@@ -46,6 +46,7 @@ impl Scope {
         listed: 3,
         overlay: 2,
         near_full: false,
+        logs: false,
         cuts: 2,
         failures: 0,
         losses: 0,
@@ -86,6 +87,26 @@ impl Scope {
     };
     /// Frames looked up at once, as where little is free.
     pub const FULL: Scope = Scope { name: "full", near_full: true, ..Scope::FOLDS };
+    /// Leaves with logs, and two cuts.
+    pub const LOGS: Scope = Scope {
+        name: "logs of leaves",
+        blocks: (6, 3),
+        logs: true,
+        calls: &[PowerOff, Save(0), Fold, Move],
+        depth: 9,
+        ..Scope::BROAD
+    };
+    /// The same, where a program fails as well.
+    pub const FAILING_LOGS: Scope = Scope { name: "failing logs", ring: 5, cuts: 1, failures: 1, depth: 8, ..Scope::LOGS };
+    /// Logs of leaves behind which roots are written. The ring is too long to come round: the store lets it do so only with records between.
+    pub const LOGS_AND_ROOTS: Scope = Scope {
+        name: "logs and roots",
+        blocks: (5, 4),
+        ring: 6,
+        cuts: 1,
+        calls: &[PowerOff, Save(0), Fold, Move, Root],
+        ..Scope::LOGS
+    };
     /// Two programs or erases that fail, perhaps in one call.
     pub const FAILURES: Scope = Scope {
         name: "failures",

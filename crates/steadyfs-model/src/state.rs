@@ -35,6 +35,8 @@ pub struct Scope {
     pub overlay: u8,
     /// Whether the old frame of a page that changes is looked up at once.
     pub near_full: bool,
+    /// Whether leaves have logs.
+    pub logs: bool,
     /// Power cuts.
     pub cuts: u8,
     /// Failures of programs and erases.
@@ -130,6 +132,8 @@ pub struct Table {
     pub start: Sequence,
     /// Newest journal page.
     pub journal_at: Page,
+    /// No cut or failure has touched the log of the leaf.
+    pub log_is_known: bool,
     /// No head has programmed since the mount.
     pub heads_rest: bool,
     /// The use of the volume ended here.
@@ -189,6 +193,7 @@ impl Ram {
             sequence: 1,
             start: IDLE,
             journal_at: NONE,
+            log_is_known: false,
             heads_rest: true,
             closed: true,
         };

@@ -1,9 +1,9 @@
 //! What calls do: write, patch, commit, roll back, fold, move.
 
-use crate::chip::{Cell, Content, IDLE, Kind, LOST, NONE, Page, Seen, Stop};
+use crate::chip::{Cell, Content, IDLE, Kind, LOST, Log, NONE, Page, Seen, Stop};
 use crate::machine::{Machine, Step};
 use crate::rules::Rule;
-use crate::state::{BlockState, LOGICAL, MOVED, Pages, Violation};
+use crate::state::{BlockState, JOURNAL, LOGICAL, MOVED, Pages, Violation};
 
 impl Machine<'_> {
     /// Starts a call: after a clean end the ring is opened; the first program of a head after a mount is a journal page.
@@ -90,7 +90,7 @@ impl Machine<'_> {
     /// Reads a journal page into the buffer.
     pub fn read_journal(&mut self, page: Page) -> Step {
         match self.read_sound(page) {
-            Some((tag, Content::Patches(patches))) if tag.kind == Kind::Journal => {
+            Some((tag, Content::Patches(patches))) if tag.kind.is_of_journal() => {
                 self.ram.patches = patches;
                 Ok(())
             }
@@ -107,7 +107,7 @@ impl Machine<'_> {
         match self.ram.table.leaf {
             NONE => [NONE; LOGICAL],
             leaf => match self.read_sound(leaf) {
-                Some((_, Content::Leaf(frames))) => frames,
+                Some((_, Content::Leaf(frames, log))) => std::array::from_fn(|at| log.whole[at].unwrap_or(frames[at])),
                 _ => [NONE; LOGICAL],
             },
         }
@@ -173,25 +173,59 @@ impl Machine<'_> {
 
     /// The leaf with the entries of the overlay. Releases the frames that its old entries name.
     pub fn compose_leaf(&mut self) -> Content {
+        let mut frames = self.settle_entries();
+        for (frame, entry) in frames.iter_mut().zip(&self.ram.table.overlay) {
+            *frame = entry.map_or(*frame, |entry| entry.0);
+        }
+        Content::Leaf(frames, Log::default())
+    }
+
+    /// Releases the frames that the leaf names, and the overlay does not name any more; the frames that the leaf names.
+    fn settle_entries(&mut self) -> Pages<Page> {
         let old = self.leaf();
-        let mut frames = old;
-        for logical in 0..LOGICAL {
+        for (logical, &before) in old.iter().enumerate() {
             if let Some((frame, settled)) = self.ram.table.overlay[logical] {
-                frames[logical] = frame;
                 self.ram.table.overlay[logical] = Some((frame, true));
-                if !(settled && self.scope.has(Rule::SettledBit)) && old[logical] != frame {
-                    self.release(old[logical]);
+                if !(settled && self.scope.has(Rule::SettledBit)) && before != frame {
+                    self.release(before);
                 }
             }
         }
-        Content::Leaf(frames)
+        old
     }
 
-    /// Writes the leaf anew.
+    /// Writes the changes of the leaf into its log, or the leaf anew.
     pub fn fold(&mut self) -> Step {
+        if self.scope.logs && self.log_leaf()? {
+            return Ok(());
+        }
         let frame = self.program_frame(Kind::Leaf, 0, None)?;
         self.adopt_leaf(frame);
+        self.ram.table.log_is_known = true;
         Ok(())
+    }
+
+    /// Programs the entries of the overlay into the log of the leaf, and a record that says so; `false` when they are to be written with it.
+    fn log_leaf(&mut self) -> Step<bool> {
+        let (leaf, (block, next)) = (self.ram.table.leaf, self.ram.table.heads[JOURNAL]);
+        let has_place = block != NONE && (1..self.scope.blocks.1).contains(&next);
+        if leaf == NONE || !has_place || !self.ram.table.log_is_known || self.scope.is_of_ring(self.scope.block_of(leaf)) {
+            return Ok(false);
+        }
+        self.settle_entries();
+        let changes = self.ram.table.overlay.map(|entry| entry.map(|entry| entry.0));
+        match self.chip.program_log(leaf, changes, self.choices) {
+            Err(Stop::Failed) => {
+                self.ram.table.log_is_known = false;
+                return Ok(false);
+            }
+            result => result?,
+        }
+        if !self.program_leaf_changed()? {
+            return Ok(false);
+        }
+        self.ram.table.overlay = Pages::default();
+        Ok(true)
     }
 
     /// Makes a written leaf the current one.
@@ -247,9 +281,10 @@ impl Machine<'_> {
         } else {
             Kind::Moved
         };
-        let to = self.program_frame(kind, tag.logical, Some(content))?;
+        let to = self.program_copy(kind, tag.logical, content, frame)?;
         if leaf {
             self.ram.table.leaf = to;
+            self.ram.table.log_is_known = true;
         } else if pending {
             self.ram.table.pending[logical] = Some(to);
         } else {

@@ -19,6 +19,9 @@ worlds! {
     blocks_are_used_again MAP
     leaves_with_a_cut FOLDS
     every_change_folds NARROW
+    leaves_with_logs_and_two_cuts LOGS
+    logs_of_leaves_whose_programs_fail FAILING_LOGS
+    logs_of_leaves_and_roots LOGS_AND_ROOTS
     old_frames_are_released_at_once FULL
     two_programs_or_erases_fail FAILURES
     one_fails_and_the_power FAILURE
@@ -33,7 +36,7 @@ worlds! {
 
 #[test]
 fn mounts_miss_each_of_their_rules() {
-    let missed: [(Scope, Rule, Violation, usize); 18] = [
+    let missed: [(Scope, Rule, Violation, usize); 20] = [
         (Scope::RECOVERY, Rule::SettleRoot, WrongClaim, 3),
         (Scope::RECOVERY, Rule::OpeningWritesRoot, CommitLostOrMixed, 4),
         (Scope::FAILING_MOUNTS, Rule::CopiedAgain, WrongClaim, 3),
@@ -42,6 +45,8 @@ fn mounts_miss_each_of_their_rules() {
         (Scope::RECOVERY, Rule::CopiesAreCarried, WrongClaim, 6),
         (Scope::LOST_COPIES, Rule::LostIsCopied, MountRefused, 5),
         (Scope::EMPTIED, Rule::NoFoldWhileEmptied, CargoTooLarge, 8),
+        (Scope::LOGS, Rule::SourceIsKept, WrongClaim, 8),
+        (Scope::LOGS_AND_ROOTS, Rule::LogIsKnown, ProgramOfTouchedPage, 8),
         (Scope::RECOVERY, Rule::SkipPlaces, ProgramOfTouchedPage, 5),
         (Scope::RECOVERY, Rule::SkipBeforeRoot, ProgramOfTouchedPage, 6),
         (Scope::FORGERY, Rule::EraseAgain, CommitLostOrMixed, 6),

@@ -141,6 +141,11 @@ impl Tag {
         if Kinds::DATA.has(self.kind) { (self.aux >> STREAM_SHIFT) as u8 } else { 0 }
     }
 
+    /// The frame that a moved page came from.
+    pub(crate) fn source(&self) -> u32 {
+        self.aux & ((1 << STREAM_SHIFT) - 1)
+    }
+
     /// Sequence of the first program of the transaction that a page belongs to, or that a journal page commits.
     pub(crate) fn transaction_start(&self) -> u64 {
         self.sequence - u64::from(self.aux & ((1 << STREAM_SHIFT) - 1)).min(self.sequence)

@@ -18,6 +18,8 @@ use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is
 
 /// Most failures in a row that are told from another jump.
 const FAILURES_MAX: u64 = 4;
+/// Looks by which those that read a page well must outnumber the others.
+const STEADY: i32 = 3;
 /// Furthest that a record's sequence may be from its root's.
 const HORIZON: u64 = 1 << 22;
 
@@ -89,11 +91,26 @@ impl<F: Flash> Store<'_, F> {
                 (last, is_complete) = (Some(record), true);
             }
         }
-        if let Some(record) = held.filter(|record| !is_copy(record.tag.kind)) {
-            self.apply(&record, &mut buffered, &mut lost_chain)?;
-            (last, is_complete) = (Some(record), false);
+        match held {
+            Some(record) if is_copy(record.tag.kind) => self.keep_source(&record.tag)?,
+            Some(record) if self.reads_well(&record)? => {
+                self.apply(&record, &mut buffered, &mut lost_chain)?;
+                (last, is_complete) = (Some(record), false);
+            }
+            _ => {}
         }
         Ok(Last { record: last, is_complete, journal_is_read: buffered != NONE && buffered == self.journal_at })
+    }
+
+    /// The last record of all is a move, which does not count. The log of its leaf may have it all the same, if power failed while that was programmed,
+    /// and read with it at one look and without it at another: the overlay says what counts.
+    fn keep_source(&mut self, tag: &Tag) -> Result<(), Error> {
+        let source = tag.source();
+        let is_named = self.overlay.find(tag.logical).is_some();
+        if tag.kind != Kind::Moved || self.layout.leaf_log_bytes() == 0 || is_named || source >= self.layout.frame_count() {
+            return Ok(());
+        }
+        self.replay_set(tag.logical, source)
     }
 
     /// Makes a cursor for each block in which records may be.
@@ -141,6 +158,28 @@ impl<F: Flash> Store<'_, F> {
             let found = self.read_tagged(first + index, Kinds::of(&[tag.kind]))?;
             if found != Some(Tag { sequence: tag.sequence + u64::from(index), ..tag }) {
                 return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether a frame that power may have cut reads well by [`STEADY`] looks more than badly. One that reads well now and then must not count: it could
+    /// not be copied, or read where nothing can be copied. What a journal record says is in the journal buffer already.
+    fn reads_well(&mut self, record: &Record) -> Result<bool, Error> {
+        let Record { tag, place } = *record;
+        if Kinds::JOURNAL.has(tag.kind) {
+            return Ok(true);
+        }
+        for page in self.frame_page(place)..self.frame_page(place) + u32::from(self.layout.config.unit_pages) {
+            let mut lead = 0;
+            for _ in 0..UNSTEADY_TRIES {
+                lead += if self.read_tagged_in(1, page, Kinds::of(&[tag.kind]))?.is_some() { 1 } else { -1 };
+                if lead == STEADY {
+                    break;
+                }
+                if lead == -STEADY {
+                    return Ok(false);
+                }
             }
         }
         Ok(true)

@@ -45,6 +45,12 @@ impl<F: Flash> Store<'_, F> {
         if self.needs_ring_block() {
             return Some(Step::RingBlock);
         }
+        let (erased, listed) = (self.blocks.count(State::Erased), self.blocks.count(State::Listed));
+        let more = self.blocks.count(State::Dead) + self.blocks.count(State::Clean) > 0;
+        if erased + listed < layout.stock().min(layout.listed_blocks) && more {
+            // A call that needs a block must not have to write a root for it: its bound has none beside an erase.
+            return Some(Step::Root);
+        }
         let room = layout.overlay_soft - frames.min(layout.overlay_soft / 4 * 3);
         if self.overlay_entries() > room && self.overlay.len() > 0 {
             return Some(Step::Fold);
@@ -56,7 +62,6 @@ impl<F: Flash> Store<'_, F> {
         if self.victim_live() > 0 || self.failing_victim().is_some() || short {
             return Some(Step::Move);
         }
-        let (erased, listed) = (self.blocks.count(State::Erased), self.blocks.count(State::Listed));
         let wanted = layout.stock() + 2 + (frames + frames / 2).div_ceil(layout.frames_per_block);
         let now = wanted.min(layout.listed_blocks);
         if erased < now && listed > 0 {
@@ -65,7 +70,6 @@ impl<F: Flash> Store<'_, F> {
         if erased + self.blocks.count(State::Clean) < wanted && self.blocks.count(State::Free) > 0 {
             return Some(Step::Clean);
         }
-        let more = self.blocks.count(State::Dead) + self.blocks.count(State::Clean) > 0;
         let short = erased + listed < now && more;
         let due = self.programs_since_root > u32::from(layout.config.checkpoint_programs) / 2;
         (short || due).then_some(Step::Root)

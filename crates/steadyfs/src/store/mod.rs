@@ -417,7 +417,7 @@ impl<'m, F: Flash> Store<'m, F> {
     fn go_bad(&mut self, block: BlockIndex) {
         self.lose(block);
         // Only a note for other users of the chip; the root is what counts. Superblocks and roots are looked for in blocks without a mark.
-        if block != 0 && block != self.ring.superblock_copy && !self.is_of_ring(block) {
+        if !self.is_own(block) {
             let _ = self.flash.mark_bad(block);
         }
     }

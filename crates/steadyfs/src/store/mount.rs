@@ -360,7 +360,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Gives the blocks that the superblocks name their state.
     fn reserve_own_blocks(&mut self) {
         for block in 0..self.blocks.block_count() {
-            let own = block == 0 || block == self.ring.superblock_copy || self.is_of_ring(block);
+            let own = self.is_own(block);
             match self.blocks.state(block) {
                 State::Bad => {}
                 _ if own => self.blocks.set_state(block, State::Reserved),

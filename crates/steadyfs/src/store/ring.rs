@@ -81,6 +81,11 @@ impl<F: Flash> Store<'_, F> {
         (1..=64).contains(&block) && self.ring.blocks >> (block - 1) & 1 != 0
     }
 
+    /// Whether superblocks name a block: one of theirs, or of the ring.
+    pub(super) fn is_own(&self, block: BlockIndex) -> bool {
+        block == 0 || block == self.ring.superblock_copy || self.is_of_ring(block)
+    }
+
     /// Blocks of the ring, in the order of their places.
     pub(super) fn ring_blocks(&self) -> impl Iterator<Item = BlockIndex> + use<F> {
         let bits = self.ring.blocks;
@@ -350,11 +355,8 @@ impl<F: Flash> Store<'_, F> {
             && (0..self.pending.len()).all(|i| self.pending.key(i) < self.layout.logical_count && self.pending_frame(i) < frames)
             && (0..self.root.len()).all(|leaf| self.root.get(leaf) < frames)
             && (header.journal_at == NONE || header.journal_at < places)
-            && header.heads.iter().all(|&(block, _)| block == NONE || block < geometry.block_count)
-            && self
-                .heads
-                .of_streams()
-                .all(|head| matches!(self.heads.get(head).block, block if block == NONE || block < geometry.block_count))
+            && header.heads.iter().all(|&(block, _)| self.may_have_head(block))
+            && self.heads.of_streams().all(|head| self.may_have_head(self.heads.get(head).block))
             && header.sequence < SEQUENCE_MAX
             && header.wear_base < 1 << 31
             && (header.transaction_start == IDLE || header.transaction_start < header.sequence);
@@ -374,6 +376,11 @@ impl<F: Flash> Store<'_, F> {
             self.pace.credit = u32::from(header.credit).min(2 * self.layout.frames_per_block);
         }
         sound
+    }
+
+    /// Whether a head may be in a block: where superblocks and roots lie none is.
+    fn may_have_head(&self, block: BlockIndex) -> bool {
+        block == NONE || (block < self.layout.geometry.block_count && !self.is_own(block))
     }
 
     /// Programs a superblock.
