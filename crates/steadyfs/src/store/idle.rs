@@ -47,7 +47,8 @@ impl<F: Flash> Store<'_, F> {
         }
         let (erased, listed) = (self.blocks.count(State::Erased), self.blocks.count(State::Listed));
         let more = self.blocks.count(State::Dead) + self.blocks.count(State::Clean) > 0;
-        if erased + listed < layout.stock().min(layout.listed_blocks) && more {
+        let is_low = erased + listed < layout.stock().min(layout.listed_blocks);
+        if is_low && (more || self.blocks.count(State::Free) > 0) {
             // A call that needs a block must not have to write a root for it: its bound has none beside an erase.
             return Some(Step::Root);
         }
