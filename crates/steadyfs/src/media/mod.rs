@@ -9,6 +9,7 @@
 
 mod crc;
 pub mod nor;
+pub mod sectors;
 mod tag;
 
 pub(crate) use tag::{Kind, Kinds, is_blank, is_same_start};
@@ -184,12 +185,18 @@ pub trait Flash {
     }
 
     /// Empties the device's own write cache. Called at the end of each commit and root; devices that program before they answer
-    /// have none. When power fails, a cache may lose the end of what it was given, not something in between.
+    /// have none. When power fails, a cache may lose the end of what it was given, and something in between only where it [`reorders`](Flash::reorders).
     ///
     /// # Errors
     /// [`Failure::Device`].
     fn sync(&mut self) -> Result<(), Failure> {
         Ok(())
+    }
+
+    /// Whether the device's own write cache may lose any of what it was given since the last [`sync`](Flash::sync), not only the end of it. A page may be
+    /// programmed again there, if it was lost or the volume does not count it.
+    fn reorders(&self) -> bool {
+        false
     }
 
     /// Tells whether the manufacturer, or [`mark_bad`](Flash::mark_bad), marked this block bad. `format` asks it of every block, and a mount
@@ -247,6 +254,9 @@ impl<F: Flash + ?Sized> Flash for &mut F {
     }
     fn sync(&mut self) -> Result<(), Failure> {
         (**self).sync()
+    }
+    fn reorders(&self) -> bool {
+        (**self).reorders()
     }
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
         (**self).is_bad(block)

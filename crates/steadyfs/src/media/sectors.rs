@@ -1,0 +1,410 @@
+//! Pages and tags on devices that take sectors: SD cards, eMMC, disks, files.
+//!
+//! ```text
+//! block:  | header | tag 0 | page 0 | tag 1 | page 1 | …            tags before their pages
+//!         | header | tag 0 | tag 1 | … | (pad) | page 0 | page 1 | …   tags in a table
+//! ```
+//!
+//! A block is as long as the unit in which the device likes to be written, its *allocation unit*: pages of it are written one behind the other, so what is
+//! random to the caller is sequential to the device. Each tag has a sector of its own. A sector can be written again at any time, and holds what it held before
+//! until then; so the header says which *generation* of the block is the present one, every tag says to which it belongs, and pages of an earlier one read
+//! as erased. An erase writes the header, and discards the rest where the device can do that.
+//!
+//! A driver implements [`SectorDevice`]; [`SectorPages::new`] with a [`SectorLayout`] makes a [`Flash`] of it.
+
+use super::crc::crc32;
+use super::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use crate::format::Fields;
+
+/// Bytes of a sector.
+pub const SECTOR_BYTES: usize = 512;
+/// Most pages of a block.
+const PAGES_MAX: u32 = 4096;
+/// Blocks of which the generation is kept in RAM.
+const KNOWN: usize = 16;
+/// Sectors of the largest page.
+const PAGE_SECTORS_MAX: usize = 32;
+/// First bytes of a header and of a tag's sector.
+const HEADER: &[u8; 8] = b"SteadyBk";
+const PAGE: &[u8; 8] = b"SteadyPg";
+/// What is missing of a page.
+const BLANK: [u8; SECTOR_BYTES] = [0xFF; SECTOR_BYTES];
+
+/// A device that is read and written by sectors of 512 bytes, any of them at any time.
+///
+/// # Contract
+/// When power fails, sectors of writes since the last [`flush`](SectorDevice::flush) hold what they held before, what was written, anything, or cannot be read
+/// until they are written again; with [`reorders`](SectorDevice::reorders) any of them, otherwise those of the last write alone and none of later ones. Every other
+/// sector is unchanged. The same holds for a write that returned an error.
+pub trait SectorDevice {
+    /// Sectors of the device. It never changes.
+    fn sector_count(&self) -> u32;
+
+    /// How long the commands take.
+    fn times(&self) -> SectorTimes;
+
+    /// Reads sectors from `first` on, in one command. The bytes of `parts` follow each other; together they are whole sectors.
+    ///
+    /// # Errors
+    /// [`Failure::Uncorrectable`] for sectors that cannot be read; [`Failure::Device`].
+    fn read(&mut self, first: u32, parts: &mut [&mut [u8]]) -> Result<(), Failure>;
+
+    /// Writes sectors from `first` on, in one command. The bytes of `parts` follow each other; together they are whole sectors.
+    ///
+    /// # Errors
+    /// [`Failure::WriteProtected`]; [`Failure::Device`].
+    fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure>;
+
+    /// Makes durable what was written. A device that answers writes only when they are durable has nothing to do.
+    ///
+    /// # Errors
+    /// [`Failure::Device`].
+    fn flush(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Tells the device that nobody needs what these sectors hold. They may hold anything afterwards.
+    ///
+    /// # Errors
+    /// [`Failure::Device`].
+    fn discard(&mut self, first: u32, count: u32) -> Result<(), Failure> {
+        let _ = (first, count);
+        Ok(())
+    }
+
+    /// Whether a power cut may lose any of the writes since the last flush, rather than the last ones. Say so in doubt: it costs a flush for each root, and
+    /// reads at a mount after a cut.
+    fn reorders(&self) -> bool {
+        true
+    }
+}
+
+/// How long the commands of a [`SectorDevice`] take, in nanoseconds. What a specification gives no maximum for is as measured, and no promise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SectorTimes {
+    /// A read, without its sectors.
+    pub read_ns: u64,
+    /// Each sector that is read.
+    pub read_sector_ns: u64,
+    /// A write, without its sectors.
+    pub write_ns: u64,
+    /// Each sector that is written.
+    pub write_sector_ns: u64,
+    /// A discard.
+    pub discard_ns: u64,
+    /// A flush.
+    pub flush_ns: u64,
+}
+
+/// Where tags lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TagPlace {
+    /// Before each page. A page and its tag are one write, and all writes to a block follow each other: what cards like.
+    #[default]
+    Beside,
+    /// In a table at the begin of the block. Pages are aligned, and several in order are one run; each takes a second write.
+    Table,
+}
+
+/// How a device is divided into blocks and pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SectorLayout {
+    /// First sector of the volume: where an allocation unit begins.
+    pub first: u32,
+    /// Sectors of the volume.
+    pub sectors: u32,
+    /// Sectors of a block: an allocation unit, or several.
+    pub block_sectors: u32,
+    /// Bytes of a page: a power of two, 512 to 16,384.
+    pub page_bytes: u32,
+    /// Where tags lie.
+    pub tags: TagPlace,
+}
+
+impl SectorLayout {
+    /// The layout for a whole device whose allocation unit has so many bytes: pages of 4 KiB, with their tags beside them.
+    pub const fn for_device(sectors: u32, unit_bytes: u32) -> Self {
+        Self { first: 0, sectors, block_sectors: unit_bytes / SECTOR_BYTES as u32, page_bytes: 4096, tags: TagPlace::Beside }
+    }
+
+    /// The shape of the medium.
+    pub const fn geometry(&self) -> Geometry {
+        Geometry {
+            page_bytes: self.page_bytes,
+            pages_per_block: self.pages_per_block(),
+            block_count: self.sectors / if self.block_sectors == 0 { 1 } else { self.block_sectors },
+            programs_bytes: false,
+        }
+    }
+
+    /// Pages that fit into a block beside the header and their tags.
+    const fn pages_per_block(&self) -> u32 {
+        let page = self.page_sectors();
+        let room = self.block_sectors.saturating_sub(match self.tags {
+            TagPlace::Beside => 1,
+            // At most so much goes into the alignment of the first page.
+            TagPlace::Table => page,
+        });
+        let pages = room / (page + 1);
+        if pages > PAGES_MAX { PAGES_MAX } else { pages }
+    }
+
+    /// Sectors of a page.
+    const fn page_sectors(&self) -> u32 {
+        self.page_bytes / SECTOR_BYTES as u32
+    }
+
+    /// The sector of a block's header.
+    const fn header(&self, block: BlockIndex) -> u32 {
+        self.first + block * self.block_sectors
+    }
+
+    /// The sectors of a page's tag and of its data.
+    const fn places(&self, page: PageIndex) -> (u32, u32) {
+        let pages = self.pages_per_block();
+        let (header, index, size) = (self.header(page / pages), page % pages, self.page_sectors());
+        match self.tags {
+            TagPlace::Beside => (header + 1 + index * (size + 1), header + 2 + index * (size + 1)),
+            TagPlace::Table => (header + 1 + index, header + (1 + pages).next_multiple_of(size) + index * size),
+        }
+    }
+
+    /// Reads from the first sector of a volume how it is divided; `None` where there is none.
+    ///
+    /// # Errors
+    /// As [`SectorDevice::read`].
+    pub fn find<D: SectorDevice>(device: &mut D, first: u32) -> Result<Option<Self>, Failure> {
+        let mut sector = [0; SECTOR_BYTES];
+        device.read(first, &mut [&mut sector])?;
+        if !is_sound(&sector, HEADER) {
+            return Ok(None);
+        }
+        let mut fields = Fields::new(&sector[12..]);
+        let found = Self {
+            first,
+            sectors: fields.get32(),
+            block_sectors: fields.get32(),
+            page_bytes: fields.get32(),
+            tags: if fields.get(1) == 1 { TagPlace::Table } else { TagPlace::Beside },
+        };
+        Ok(Some(found).filter(|found| found.is_possible(device.sector_count())))
+    }
+
+    /// Whether it can be that of a device of so many sectors.
+    const fn is_possible(&self, sectors: u32) -> bool {
+        let page = self.page_bytes;
+        page.is_power_of_two()
+            && page as usize >= SECTOR_BYTES
+            && page as usize <= PAGE_SECTORS_MAX * SECTOR_BYTES
+            && self.block_sectors > 0
+            && self.sectors >= self.block_sectors
+            && self.first <= sectors
+            && self.sectors <= sectors - self.first
+            && self.pages_per_block() >= 4
+    }
+}
+
+/// The number of a generation of a block; larger than that of any before. 0: nobody knows.
+type Generation = u32;
+
+/// A [`Flash`] made of a [`SectorDevice`]: what [`FileSystem::format`](crate::FileSystem::format) and [`mount`](crate::FileSystem::mount) take for a card or a disk.
+#[derive(Clone, Debug)]
+pub struct SectorPages<D> {
+    device: D,
+    layout: SectorLayout,
+    sector: [u8; SECTOR_BYTES],
+    /// Blocks and their generations; a block has one place.
+    known: [(BlockIndex, Generation); KNOWN],
+}
+
+impl<D: SectorDevice> SectorPages<D> {
+    /// Divides a device. `None` where it is too small for the layout, or that is impossible.
+    pub fn new(device: D, layout: SectorLayout) -> Option<Self> {
+        let known = [(BlockIndex::MAX, 0); KNOWN];
+        let is_possible = layout.is_possible(device.sector_count());
+        is_possible.then_some(Self { device, layout, sector: [0; SECTOR_BYTES], known })
+    }
+
+    /// The device underneath.
+    pub fn device(&self) -> &D {
+        &self.device
+    }
+
+    /// The device underneath, mutable. What is written below the volume may be lost on it: what is known of it is forgotten.
+    pub fn device_mut(&mut self) -> &mut D {
+        self.known = [(BlockIndex::MAX, 0); KNOWN];
+        &mut self.device
+    }
+
+    /// Gives the device back.
+    pub fn into_device(self) -> D {
+        self.device
+    }
+
+    /// How the device is divided.
+    pub fn layout(&self) -> &SectorLayout {
+        &self.layout
+    }
+
+    /// The generation of a block; 0 where its header is none, or cannot be read: every page counts then.
+    fn generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
+        let place = block as usize % KNOWN;
+        if self.known[place].0 == block {
+            return Ok(self.known[place].1);
+        }
+        let is_read = was_read(self.device.read(self.layout.header(block), &mut [&mut self.sector]))?;
+        let generation = if is_read && is_sound(&self.sector, HEADER) { word(&self.sector, 8) } else { 0 };
+        self.known[place] = (block, generation);
+        Ok(generation)
+    }
+
+    /// What the tag's sector in the buffer says: the tag, if it is of a generation of the block.
+    fn tag_of(&self, generation: Generation) -> [u8; TAG_BYTES] {
+        let mut tag = [0xFF; TAG_BYTES];
+        let is_present = generation == 0 || word(&self.sector, 8) == generation;
+        if is_present && is_sound(&self.sector, PAGE) {
+            tag.copy_from_slice(&self.sector[12..12 + TAG_BYTES]);
+        }
+        tag
+    }
+
+    /// The newest generation of which anything is left in a block: where the header is lost, that of any page.
+    fn newest_generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
+        let known = self.generation(block)?;
+        if known != 0 {
+            return Ok(known);
+        }
+        let (pages, mut newest) = (self.layout.pages_per_block(), 0);
+        for page in block * pages..(block + 1) * pages {
+            if was_read(self.device.read(self.layout.places(page).0, &mut [&mut self.sector]))? && is_sound(&self.sector, PAGE) {
+                newest = newest.max(word(&self.sector, 8));
+            }
+        }
+        Ok(newest)
+    }
+}
+
+impl<D: SectorDevice> Flash for SectorPages<D> {
+    fn geometry(&self) -> Geometry {
+        self.layout.geometry()
+    }
+
+    /// Each with the header of a block that is not known.
+    fn timing(&self) -> Timing {
+        let (times, page) = (self.device.times(), u64::from(self.layout.page_sectors()));
+        let read = |sectors: u64| times.read_ns + sectors * times.read_sector_ns;
+        let write = |sectors: u64| times.write_ns + sectors * times.write_sector_ns;
+        let (read_ns, program_ns) = match self.layout.tags {
+            TagPlace::Beside => (read(page + 1), write(page + 1)),
+            TagPlace::Table => (read(page) + read(1), write(page) + write(1)),
+        };
+        Timing {
+            read_ns: read_ns + read(1),
+            read_tag_ns: read(1) + read(1),
+            program_ns: program_ns + read(1),
+            copy_ns: read_ns + program_ns + 2 * read(1),
+            erase_ns: read(1) + times.discard_ns + write(1),
+        }
+    }
+
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        let generation = self.generation(page / self.layout.pages_per_block())?;
+        let (at_tag, at_data) = self.layout.places(page);
+        if at_data == at_tag + 1 {
+            self.device.read(at_tag, &mut [&mut self.sector, data])?;
+        } else {
+            self.device.read(at_data, &mut [data])?;
+            self.device.read(at_tag, &mut [&mut self.sector])?;
+        }
+        *tag = self.tag_of(generation);
+        if super::is_blank(tag) {
+            data.fill(0xFF);
+        }
+        Ok(())
+    }
+
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        let generation = self.generation(page / self.layout.pages_per_block())?;
+        self.device.read(self.layout.places(page).0, &mut [&mut self.sector])?;
+        *tag = self.tag_of(generation);
+        Ok(())
+    }
+
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        let generation = self.generation(page / self.layout.pages_per_block())?;
+        self.sector.fill(0);
+        self.sector[12..12 + TAG_BYTES].copy_from_slice(tag);
+        seal(&mut self.sector, PAGE, generation);
+        // The tag, the data, and as many blank bytes as are missing.
+        let missing = self.layout.page_bytes as usize - data.len();
+        let mut parts = [&BLANK[..]; PAGE_SECTORS_MAX + 3];
+        (parts[0], parts[1], parts[2]) = (&self.sector, data, &BLANK[..missing % SECTOR_BYTES]);
+        let parts = &parts[..3 + missing / SECTOR_BYTES];
+        let (at_tag, at_data) = self.layout.places(page);
+        if at_data == at_tag + 1 {
+            return self.device.write(at_tag, parts);
+        }
+        self.device.write(at_data, &parts[1..])?;
+        self.device.write(at_tag, &parts[..1])
+    }
+
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        let generation = self.newest_generation(block)? + 1;
+        let header = self.layout.header(block);
+        self.known[block as usize % KNOWN] = (BlockIndex::MAX, 0);
+        self.device.discard(header + 1, self.layout.block_sectors - 1)?;
+        self.sector.fill(0);
+        let mut fields = Fields::new(&mut self.sector[12..]);
+        for number in [self.layout.sectors, self.layout.block_sectors, self.layout.page_bytes] {
+            fields.put(4, number.into());
+        }
+        fields.put(1, u64::from(self.layout.tags == TagPlace::Table));
+        seal(&mut self.sector, HEADER, generation);
+        self.device.write(header, &[&self.sector])?;
+        self.known[block as usize % KNOWN] = (block, generation);
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), Failure> {
+        self.device.flush()
+    }
+
+    fn reorders(&self) -> bool {
+        self.device.reorders()
+    }
+
+    fn is_bad(&mut self, _block: BlockIndex) -> Result<bool, Failure> {
+        Ok(false)
+    }
+
+    fn mark_bad(&mut self, _block: BlockIndex) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// Whether a read brought anything. Only a device that does not answer is an error.
+fn was_read(result: Result<(), Failure>) -> Result<bool, Failure> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(Failure::Uncorrectable) => Ok(false),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Number at a place of a sector.
+fn word(sector: &[u8; SECTOR_BYTES], at: usize) -> u32 {
+    Fields::new(&sector[at..]).get32()
+}
+
+/// Makes a sector one of a kind and a generation.
+fn seal(sector: &mut [u8; SECTOR_BYTES], magic: &[u8; 8], generation: Generation) {
+    sector[..8].copy_from_slice(magic);
+    sector[8..12].copy_from_slice(&generation.to_le_bytes());
+    let check = crc32(&sector[..SECTOR_BYTES - 4], 0);
+    sector[SECTOR_BYTES - 4..].copy_from_slice(&check.to_le_bytes());
+}
+
+/// Whether a sector is one of a kind, and as it was written.
+fn is_sound(sector: &[u8; SECTOR_BYTES], magic: &[u8; 8]) -> bool {
+    &sector[..8] == magic && word(sector, SECTOR_BYTES - 4) == crc32(&sector[..SECTOR_BYTES - 4], 0)
+}
