@@ -14,6 +14,7 @@
 //!   the same calls give the same bytes. **Illegal use of a chip panics**, with the block, the page and the rule.
 //! - [`fault`]: what goes wrong, as wrappers around any chip, so that the code under test has no hooks of its own.
 //! - [`meter`]: the counters that every chip keeps and every wrapper passes on.
+//! - [`sectors`]: what managed flash looks like from outside: sectors behind a cache that power cuts empty.
 //! - [`emmc`]: a disk behind the commands of an eMMC, whose contexts are streams.
 //!
 //! Everything is `Clone`; chips share their pages with their clones until one of them writes, so that a snapshot before
@@ -40,9 +41,11 @@ pub mod meter;
 pub mod nand;
 pub mod nor;
 pub mod profile;
+pub mod sectors;
 
 pub use fault::{BitErrorModel, BitErrors, FailOps, Lives, PowerCut, Survivors, Tearable, Torn, Trace, WriteCache};
 pub use meter::{Counters, Metered};
 pub use nand::{Nand, NandTiming};
 pub use nor::{Nor, NorTiming};
 pub use profile::{Chip, NandProfile, NorProfile, Profile, ProfileError, TimingChoice};
+pub use sectors::Sectors;

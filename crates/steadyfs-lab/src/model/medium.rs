@@ -1,9 +1,10 @@
-//! A chip of either kind, so that one test runs on both.
+//! A chip or a device of any kind, so that one test runs on all.
 
 use steadyfs::media::nor::NorPages;
+use steadyfs::media::sectors::{SectorLayout, SectorPages};
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::fault::{BitErrorModel, BitErrors, Survivors, WriteCache};
-use steadyfs_sim::{Counters, Metered, Nand, NandTiming, Nor, NorTiming, Tearable, Torn};
+use steadyfs_sim::{Counters, Metered, Nand, NandTiming, Nor, NorTiming, Sectors, Tearable, Torn};
 
 /// A chip, below a cache that it need not have.
 type Layers<C> = WriteCache<BitErrors<C>>;
@@ -13,6 +14,8 @@ type Layers<C> = WriteCache<BitErrors<C>>;
 enum Kind {
     Nand(Layers<Nand>),
     Nor(Layers<NorPages<Nor>>),
+    /// Managed flash, which has a cache of its own.
+    Sectors(Box<SectorPages<Sectors>>),
 }
 
 /// Layers that pass everything on.
@@ -30,18 +33,20 @@ pub struct Medium {
     pub lie_in: Option<u64>,
 }
 
-/// Does the same with either chip.
-macro_rules! either {
+/// Does the same with any of them.
+macro_rules! any {
     ($self:ident, $chip:ident => $act:expr) => {
         match &$self.kind {
             Kind::Nand($chip) => $act,
             Kind::Nor($chip) => $act,
+            Kind::Sectors($chip) => $act,
         }
     };
     (mut $self:ident, $chip:ident => $act:expr) => {
         match &mut $self.kind {
             Kind::Nand($chip) => $act,
             Kind::Nor($chip) => $act,
+            Kind::Sectors($chip) => $act,
         }
     };
 }
@@ -56,26 +61,36 @@ impl Medium {
         Self::new(Kind::Nor(layers(NorPages::new(chip, page_bytes), seed)))
     }
 
+    /// Managed flash of just so many sectors as the layout divides.
+    pub fn sectors(layout: SectorLayout, seed: u64) -> Self {
+        let device = Sectors::new(layout.first + layout.sectors, Sectors::ROUND, seed);
+        Self::new(Kind::Sectors(Box::new(SectorPages::new(device, layout).expect("a layout that is possible"))))
+    }
+
     fn new(kind: Kind) -> Self {
         Self { kind, reads_left: u64::MAX, lie_in: None }
     }
 
-    /// An erased NAND chip on which `count` blocks are bad from the factory. NOR has none.
+    /// An erased NAND chip on which `count` blocks are bad from the factory. Nothing else has any.
     #[must_use]
     pub fn with_bad_blocks(self, count: u32, seed: u64) -> Self {
         match self.kind {
             Kind::Nand(chip) => Self::new(Kind::Nand(layers(chip.inner().inner().clone().with_bad_blocks(count), seed))),
-            Kind::Nor(_) => self,
+            Kind::Nor(_) | Kind::Sectors(_) => self,
         }
     }
 
-    /// Puts a write cache before the chip that holds up to `operations_max` programs and erases, and empties in order.
+    /// Puts a write cache before the chip that holds up to `operations_max` programs and erases. Chips have none that loses other than the last ones.
     #[must_use]
-    pub fn with_write_cache(self, operations_max: usize) -> Self {
-        let survivors = Survivors::InOrder;
+    pub fn with_write_cache(self, survivors: Survivors, operations_max: usize) -> Self {
         let kind = match self.kind {
-            Kind::Nand(chip) => Kind::Nand(chip.with_cache(survivors, operations_max).with_shorn_writes()),
-            Kind::Nor(chip) => Kind::Nor(chip.with_cache(survivors, operations_max).with_shorn_writes()),
+            Kind::Nand(chip) => Kind::Nand(chip.with_cache(Survivors::InOrder, operations_max).with_shorn_writes()),
+            Kind::Nor(chip) => Kind::Nor(chip.with_cache(Survivors::InOrder, operations_max).with_shorn_writes()),
+            Kind::Sectors(pages) => {
+                let layout = *pages.layout();
+                let cached = pages.into_device().with_cache(survivors, operations_max * (layout.page_bytes as usize / 512 + 1));
+                Kind::Sectors(Box::new(SectorPages::new(cached, layout).expect("the layout of before")))
+            }
         };
         Self { kind, ..self }
     }
@@ -89,15 +104,18 @@ impl Medium {
         let kind = match &self.kind {
             Kind::Nand(chip) => Kind::Nand(over(chip, model, seed)),
             Kind::Nor(chip) => Kind::Nor(over(chip, model, seed)),
+            // A device corrects them itself.
+            Kind::Sectors(pages) => Kind::Sectors(pages.clone()),
         };
         Self { kind, ..self }
     }
 
-    /// How often each block was erased.
+    /// How often each block was erased; nobody knows of managed flash.
     pub fn erase_counts(&self) -> Vec<u32> {
         match &self.kind {
             Kind::Nand(chip) => chip.inner().inner().erase_counts(),
             Kind::Nor(pages) => pages.inner().inner().chip().erase_counts(),
+            Kind::Sectors(_) => Vec::new(),
         }
     }
 
@@ -118,98 +136,102 @@ impl Medium {
 
 impl Flash for Medium {
     fn corrected(&mut self) -> Corrected {
-        either!(mut self, chip => chip.corrected())
+        any!(mut self, chip => chip.corrected())
     }
 
     fn sync(&mut self) -> Result<(), Failure> {
-        either!(mut self, chip => chip.sync())
+        any!(mut self, chip => chip.sync())
+    }
+
+    fn reorders(&self) -> bool {
+        any!(self, chip => chip.reorders())
     }
 
     fn geometry(&self) -> Geometry {
-        either!(self, chip => chip.geometry())
+        any!(self, chip => chip.geometry())
     }
 
     fn timing(&self) -> Timing {
-        either!(self, chip => chip.timing())
+        any!(self, chip => chip.timing())
     }
 
     fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.count_read();
-        either!(mut self, chip => chip.read(page, data, tag))
+        any!(mut self, chip => chip.read(page, data, tag))
     }
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.count_read();
-        either!(mut self, chip => chip.read_tag(page, tag))
+        any!(mut self, chip => chip.read_tag(page, tag))
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         if self.lies() {
             return Ok(());
         }
-        either!(mut self, chip => chip.program(page, data, tag))
+        any!(mut self, chip => chip.program(page, data, tag))
     }
 
     fn can_copy(&self) -> bool {
-        either!(self, chip => chip.can_copy())
+        any!(self, chip => chip.can_copy())
     }
 
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         if self.lies() {
             return Ok(());
         }
-        either!(mut self, chip => chip.program_loaded(page, tag))
+        any!(mut self, chip => chip.program_loaded(page, tag))
     }
 
     fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
         self.count_read();
-        either!(mut self, chip => chip.read_bytes(block, offset, data))
+        any!(mut self, chip => chip.read_bytes(block, offset, data))
     }
 
     fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
         if self.lies() {
             return Ok(());
         }
-        either!(mut self, chip => chip.program_bytes(block, offset, data))
+        any!(mut self, chip => chip.program_bytes(block, offset, data))
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        either!(mut self, chip => chip.erase(block))
+        any!(mut self, chip => chip.erase(block))
     }
 
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
-        either!(mut self, chip => chip.is_bad(block))
+        any!(mut self, chip => chip.is_bad(block))
     }
 
     fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        either!(mut self, chip => chip.mark_bad(block))
+        any!(mut self, chip => chip.mark_bad(block))
     }
 }
 
 impl Tearable for Medium {
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
-        either!(mut self, chip => chip.program_torn(page, data, tag, torn))
+        any!(mut self, chip => chip.program_torn(page, data, tag, torn))
     }
 
     fn program_loaded_torn(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES], torn: Torn) {
-        either!(mut self, chip => chip.program_loaded_torn(page, tag, torn))
+        any!(mut self, chip => chip.program_loaded_torn(page, tag, torn))
     }
 
     fn program_bytes_torn(&mut self, block: BlockIndex, offset: u32, data: &[u8], torn: Torn) {
-        either!(mut self, chip => chip.program_bytes_torn(block, offset, data, torn))
+        any!(mut self, chip => chip.program_bytes_torn(block, offset, data, torn))
     }
 
     fn erase_torn(&mut self, block: BlockIndex, torn: Torn) {
-        either!(mut self, chip => chip.erase_torn(block, torn))
+        any!(mut self, chip => chip.erase_torn(block, torn))
     }
 
     fn power_on(&mut self) {
-        either!(mut self, chip => chip.power_on())
+        any!(mut self, chip => chip.power_on())
     }
 }
 
 impl Metered for Medium {
     fn counters(&self) -> Counters {
-        either!(self, chip => chip.counters())
+        any!(self, chip => chip.counters())
     }
 }

@@ -4,7 +4,7 @@ use super::BadInput;
 use crate::model::{Device, Rng};
 use std::fmt;
 use std::str::FromStr;
-use steadyfs_sim::fault::BitErrorModel;
+use steadyfs_sim::fault::{BitErrorModel, Survivors};
 
 /// Something that goes wrong in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub enum Fault {
     BitFlips(u32),
     /// A cache before the chip answers first and programs later, up to so many operations; they are lost in the order in which they came.
     WriteCache(u32),
+    /// The same of a device of sectors that loses any part of what it was given.
+    Reorder(u32),
     /// The chip locks itself after so many operations of the workload.
     Lock(u64),
     /// The chip says that the n-th program of the workload was made, and does not make it. No file system survives that.
@@ -42,8 +44,10 @@ pub enum FaultKind {
     Ring,
     /// Bits that flip and can be corrected.
     BitFlips,
-    /// Writes that were not flushed vanish.
+    /// Writes that were not flushed vanish, the last ones first.
     WriteCache,
+    /// Any part of them vanishes; on managed flash only.
+    Reorder,
     /// The chip takes no program and no erase any more.
     Lock,
     /// A chip that lies about a program: what it loses must be found.
@@ -51,7 +55,7 @@ pub enum FaultKind {
 }
 
 /// Kinds and their names.
-const NAMES: [(FaultKind, &str); 9] = [
+const NAMES: [(FaultKind, &str); 10] = [
     (FaultKind::None, "none"),
     (FaultKind::Programs, "programs"),
     (FaultKind::Erases, "erases"),
@@ -59,6 +63,7 @@ const NAMES: [(FaultKind, &str); 9] = [
     (FaultKind::Ring, "ring"),
     (FaultKind::BitFlips, "bit-flips"),
     (FaultKind::WriteCache, "write-cache"),
+    (FaultKind::Reorder, "reorder"),
     (FaultKind::Lock, "lock"),
     (FaultKind::Lie, "lie"),
 ];
@@ -69,7 +74,7 @@ const FLIPS: BitErrorModel = BitErrorModel { strength: 64, codewords: 1, fresh: 
 
 impl FaultKind {
     /// All kinds.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::None,
         Self::Programs,
         Self::Erases,
@@ -77,13 +82,14 @@ impl FaultKind {
         Self::Ring,
         Self::BitFlips,
         Self::WriteCache,
+        Self::Reorder,
         Self::Lock,
         Self::Lie,
     ];
 
     /// Kinds that raw flash has: chips without a cache of their own, which do what they say.
     pub fn of_raw_flash() -> Vec<Self> {
-        Self::ALL.into_iter().filter(|kind| !matches!(kind, Self::WriteCache | Self::Lie)).collect()
+        Self::ALL.into_iter().filter(|kind| !matches!(kind, Self::WriteCache | Self::Reorder | Self::Lie)).collect()
     }
 
     /// Draws what fails in a workload of so many operations, on a volume whose ring lies in these blocks.
@@ -105,6 +111,7 @@ impl FaultKind {
             }
             Self::BitFlips => vec![Fault::BitFlips(30 + rng.below(12) as u32)],
             Self::WriteCache => vec![Fault::WriteCache(2 + rng.below(40) as u32)],
+            Self::Reorder => vec![Fault::Reorder(2 + rng.below(40) as u32)],
             Self::Lock => vec![Fault::Lock(1 + rng.below(operations))],
             Self::Lie => vec![Fault::Lie(1 + rng.below(operations))],
         }
@@ -120,10 +127,8 @@ impl Fault {
                 let medium = device.medium();
                 *medium = medium.clone().with_bit_errors(model, seed);
             }
-            Self::WriteCache(operations) => {
-                let medium = device.medium();
-                *medium = medium.clone().with_write_cache(operations as usize);
-            }
+            Self::WriteCache(operations) => add_cache(device, Survivors::InOrder, operations),
+            Self::Reorder(operations) => add_cache(device, Survivors::Any, operations),
             Self::Lock(n) => device.fail().lock_after(n),
             Self::Block(block) => device.fail().fail_block(block),
             Self::Lie(n) => device.medium().lie_in = Some(n),
@@ -135,6 +140,11 @@ impl Fault {
     }
 }
 
+fn add_cache(device: &mut Device, survivors: Survivors, operations: u32) {
+    let medium = device.medium();
+    *medium = medium.clone().with_write_cache(survivors, operations as usize);
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -143,6 +153,7 @@ impl fmt::Display for Fault {
             Self::FactoryBad(count) => write!(f, "b{count}"),
             Self::BitFlips(bits) => write!(f, "f{bits}"),
             Self::WriteCache(operations) => write!(f, "w{operations}"),
+            Self::Reorder(operations) => write!(f, "r{operations}"),
             Self::Lock(n) => write!(f, "l{n}"),
             Self::Block(block) => write!(f, "k{block}"),
             Self::Lie(n) => write!(f, "z{n}"),
@@ -156,7 +167,7 @@ impl FromStr for Fault {
     fn from_str(text: &str) -> Result<Self, BadInput> {
         let wrong = || {
             BadInput(format!(
-                "fault {text:?}: expected p (program that fails), e (erase), b (factory bad blocks), k (block that fails), f (flipping bits), w (write cache), l (lock) or z (lie) and a number from 1 on"
+                "fault {text:?}: expected p (program that fails), e (erase), b (factory bad blocks), k (block that fails), f (flipping bits), w (write cache), r (one that reorders), l (lock) or z (lie) and a number from 1 on"
             ))
         };
         let letter = text.chars().next().ok_or_else(wrong)?;
@@ -167,6 +178,7 @@ impl FromStr for Fault {
             'b' if number <= 8 => Ok(Self::FactoryBad(number as u32)),
             'f' if number <= 64 => Ok(Self::BitFlips(number as u32)),
             'w' if number <= 10_000 => Ok(Self::WriteCache(number as u32)),
+            'r' if number <= 10_000 => Ok(Self::Reorder(number as u32)),
             'l' => Ok(Self::Lock(number)),
             'z' => Ok(Self::Lie(number)),
             'k' if number < 1 << 20 => Ok(Self::Block(number as u32)),

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use steadyfs::Config;
 use steadyfs::disk::SECTOR_BYTES;
 use steadyfs::media::nor::page_bytes_for;
+use steadyfs::media::sectors::{SectorLayout, TagPlace};
 use steadyfs::media::{Flash, Geometry};
 use steadyfs_sim::Profile;
 use steadyfs_sim::profile::Chip as Kind;
@@ -50,11 +51,15 @@ pub enum Chip {
     NandCopy,
     /// NOR.
     Nor,
+    /// Managed flash, with the tag of a page before it.
+    Sectors,
+    /// The same, with tags in a table.
+    SectorsTable,
 }
 
 /// Grounds that have a name. The small ones have the smallest tables that the rules allow, so that folds and roots come every
 /// few calls.
-const NAMED: [(&str, &str); 9] = [
+const NAMED: [(&str, &str); 12] = [
     ("small", "n256x16x32u1t6o46k16"),
     ("small-copy", "c256x32x32u2t6o46k16"),
     ("small-nor", "r256x16x32u1t6o46k16"),
@@ -64,6 +69,9 @@ const NAMED: [(&str, &str); 9] = [
     ("nand", "c512x16x64u1t16o64k32"),
     ("nand-double", "n512x32x48u2t16o64k60"),
     ("nor", "r512x8x64u1t16o64k32"),
+    ("small-card", "b512x15x32u1t6o46k16"),
+    ("small-emmc", "d512x16x40u2t6o46k16"),
+    ("card", "b1024x30x48u1t16o64k64"),
 ];
 
 impl Volume {
@@ -165,7 +173,7 @@ impl Volume {
         let Self { page_bytes, pages_per_block, block_count, .. } = *self;
         let bytes = u64::from(page_bytes) * u64::from(pages_per_block) * u64::from(block_count);
         let possible = page_bytes.is_power_of_two()
-            && (256..=16_384).contains(&page_bytes)
+            && (if self.is_managed() { 512 } else { 256 }..=16_384).contains(&page_bytes)
             && (4..=256).contains(&pages_per_block)
             && (16..=4096).contains(&block_count);
         if !possible {
@@ -183,15 +191,30 @@ impl Volume {
         Ok(())
     }
 
+    /// Whether it is managed flash: sectors.
+    fn is_managed(&self) -> bool {
+        matches!(self.chip, Chip::Sectors | Chip::SectorsTable)
+    }
+
     /// Bytes of a logical page.
     pub fn logical_bytes(&self) -> u64 {
         u64::from(self.page_bytes) * u64::from(self.unit_pages)
+    }
+
+    /// A layout with just so many sectors that blocks have as many pages as asked.
+    fn sector_layout(&self, tags: TagPlace) -> SectorLayout {
+        let page_sectors = self.page_bytes / SECTOR_BYTES;
+        let head = if tags == TagPlace::Table { page_sectors } else { 1 };
+        let block_sectors = head + self.pages_per_block * (page_sectors + 1);
+        SectorLayout { first: 5, sectors: block_sectors * self.block_count, block_sectors, page_bytes: self.page_bytes, tags }
     }
 
     fn medium(&self, seed: u64) -> Medium {
         let Self { page_bytes, pages_per_block, block_count, .. } = *self;
         match self.chip {
             Chip::Nor => Medium::nor(page_bytes * pages_per_block, block_count, page_bytes, seed),
+            Chip::Sectors => Medium::sectors(self.sector_layout(TagPlace::Beside), seed),
+            Chip::SectorsTable => Medium::sectors(self.sector_layout(TagPlace::Table), seed),
             chip => Medium::nand(
                 Geometry { page_bytes, pages_per_block, block_count, programs_bytes: false },
                 chip == Chip::NandCopy,
@@ -218,6 +241,8 @@ impl fmt::Display for Volume {
             Chip::Nand => 'n',
             Chip::NandCopy => 'c',
             Chip::Nor => 'r',
+            Chip::Sectors => 'b',
+            Chip::SectorsTable => 'd',
         };
         let Self { page_bytes, pages_per_block, block_count, unit_pages, .. } = self;
         write!(f, "{chip}{page_bytes}x{pages_per_block}x{block_count}u{unit_pages}")?;
@@ -254,6 +279,8 @@ impl FromStr for Volume {
             'n' => Chip::Nand,
             'c' => Chip::NandCopy,
             'r' => Chip::Nor,
+            'b' => Chip::Sectors,
+            'd' => Chip::SectorsTable,
             '0'..='9' => {
                 let [page_bytes, pages_per_block, block_count] = numbers(&plain, "xx").ok_or_else(unknown)?;
                 return Self::recommended(

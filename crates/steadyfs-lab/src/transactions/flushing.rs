@@ -75,6 +75,10 @@ impl<C: Flash + Metered> Flash for Flushing<C> {
         self.chip.sync()
     }
 
+    fn reorders(&self) -> bool {
+        self.chip.reorders()
+    }
+
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
         self.chip.is_bad(block)
     }

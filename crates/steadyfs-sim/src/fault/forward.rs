@@ -28,6 +28,11 @@ macro_rules! forward {
             self.inner.sync()
         }
     };
+    (@ reorders) => {
+        fn reorders(&self) -> bool {
+            self.inner.reorders()
+        }
+    };
     (@ is_bad) => {
         fn is_bad(&mut self, block: steadyfs::media::BlockIndex) -> Result<bool, steadyfs::media::Failure> {
             self.inner.is_bad(block)

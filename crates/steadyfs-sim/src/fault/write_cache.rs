@@ -221,6 +221,10 @@ impl<F: Tearable> Flash for WriteCache<F> {
         Geometry { programs_bytes: geometry.programs_bytes && self.survivors.is_none(), ..geometry }
     }
 
+    fn reorders(&self) -> bool {
+        self.inner.reorders() || self.survivors.is_some_and(|survivors| survivors != Survivors::InOrder)
+    }
+
     fn timing(&self) -> Timing {
         let timing = self.inner.timing();
         if self.can_copy() { timing } else { Timing { copy_ns: timing.read_ns + timing.program_ns, ..timing } }

@@ -71,14 +71,22 @@ impl<F: Flash> Store<'_, F> {
         let unit = u64::from(self.layout.config.unit_pages);
         let (mut last, mut is_complete, mut held) = (None, false, None::<Record>);
         let (mut buffered, mut lost_chain) = (NONE, NONE);
-        while let Some((record, ends)) = self.next_record(&mut cursors, base)? {
+        let reorders = self.flash.reorders();
+        while let Some((slot, tag)) = lowest(&cursors, base) {
+            if reorders && self.ends_before(&tag, &cursors, base)? {
+                break;
+            }
+            let Some((record, ends)) = self.next_record(&mut cursors, slot, base)? else { break };
             let Some(gap) = record.tag.sequence.checked_sub(self.sequence) else { continue };
             if let Some(before) = held.take().filter(|_| !is_behind_failure(gap)) {
                 self.apply(&before, &mut buffered, &mut lost_chain)?;
                 (last, is_complete) = (Some(before), false);
             }
-            if ends && !self.is_whole(&record, &mut buffered)? {
+            if (ends || reorders) && !self.is_whole(&record, &mut buffered)? {
                 continue;
+            }
+            if reorders && self.lacks_pages(&record.tag) && lowest(&cursors, base).is_none() {
+                break;
             }
             if gap > 0 && gap < FAILURE_JUMP && gap > u64::from(self.lost_moves) * unit {
                 self.damage = Some(Damage::Record);
@@ -318,27 +326,43 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
-    /// Takes the record with the lowest sequence; and whether it is the last one of its block.
-    fn next_record(&mut self, cursors: &mut Cursors, base: u64) -> Result<Option<(Record, bool)>, Error> {
-        let (mut slot, mut lowest) = (0, u32::MAX);
-        for (index, cursor) in cursors.iter().enumerate() {
-            if let Some(cursor) = cursor
-                && cursor.distance < lowest
-            {
-                (slot, lowest) = (index, cursor.distance);
-            }
+    /// Where a device loses any part of what was not flushed: whether the records end before this one. They do so at the first number that is missing, unless a
+    /// commit lies behind it that was flushed, as anything behind a commit proves.
+    fn ends_before(&mut self, tag: &Tag, cursors: &Cursors, base: u64) -> Result<bool, Error> {
+        let gap = tag.sequence.saturating_sub(self.sequence);
+        if gap == 0 || is_behind_failure(gap) {
+            return Ok(false);
         }
-        let Some(Cursor { place, distance, logical, kind, aux, places }) = cursors[slot] else { return Ok(None) };
-        let tag = Tag { sequence: base + u64::from(distance), logical, kind, aux };
-        let Some(head) = HeadIndex::of(&tag) else { return Ok(None) };
+        let (mut ahead, lost_moves, mut committed) = (*cursors, self.lost_moves, false);
+        while let Some((slot, tag)) = lowest(&ahead, base) {
+            if committed {
+                break;
+            }
+            committed = Kinds::JOURNAL.and(Kinds::of(&[Kind::DataCommit])).has(tag.kind);
+            self.step(&mut ahead[slot], &tag, base)?;
+        }
+        self.lost_moves = lost_moves;
+        Ok(!committed || lowest(&ahead, base).is_none())
+    }
+
+    /// Moves a cursor on to the next record of its block.
+    fn step(&mut self, cursor: &mut Option<Cursor>, tag: &Tag, base: u64) -> Result<Option<(HeadIndex, BlockIndex, u32)>, Error> {
+        let (Some(head), Some(Cursor { place, places, distance, .. })) = (HeadIndex::of(tag), *cursor) else { return Ok(None) };
         let (block, next) = (place / self.head_capacity(head), place % self.head_capacity(head) + u32::from(places));
-        let cursor = &mut cursors[slot];
         self.look(cursor, Some(head), block, next, base)?;
         // Sequences grow within a block.
         if cursor.is_some_and(|after| after.distance <= distance) {
             *cursor = None;
         }
-        let ends = cursor.is_none();
+        Ok(Some((head, block, next)))
+    }
+
+    /// Takes the record of a cursor; and whether it is the last one of its block.
+    fn next_record(&mut self, cursors: &mut Cursors, slot: usize, base: u64) -> Result<Option<(Record, bool)>, Error> {
+        let Some(Cursor { place, distance, logical, kind, aux, .. }) = cursors[slot] else { return Ok(None) };
+        let tag = Tag { sequence: base + u64::from(distance), logical, kind, aux };
+        let Some((head, block, next)) = self.step(&mut cursors[slot], &tag, base)? else { return Ok(None) };
+        let ends = cursors[slot].is_none();
         // One with a number that was used already is not of this volume's order, and no head was ever in a block that begins with it.
         if self.heads.get(head).block == block || tag.sequence >= self.sequence {
             let old = self.heads.replace(head, Head { block, next }).block;
@@ -431,21 +455,31 @@ impl<F: Flash> Store<'_, F> {
                 from = logical + 1;
             }
         }
-        // A journal page whose program failed may read as complete, and is followed by the same one elsewhere: its transaction is
-        // committed already.
-        if self.pending.len() == 0 && self.committed_start != IDLE && is_same_start(start, self.committed_start) {
+        if self.is_committed_already(start) {
             return Ok(());
         }
-        self.committed_start = start;
-        // The commit names how many pages it is of.
-        if self.pending.len() != tag.logical {
+        if self.lacks_pages(tag) {
             self.damage = Some(Damage::Record);
         }
+        self.committed_start = start;
         for index in 0..self.pending.len() {
             self.replay_set(self.pending.key(index), self.pending.value(index))?;
         }
         self.pending.clear();
         Ok(())
+    }
+
+    /// Whether a journal page commits what was committed before: one whose program failed may read as complete, and is followed by the same one elsewhere.
+    fn is_committed_already(&self, start: u64) -> bool {
+        self.pending.len() == 0 && self.committed_start != IDLE && is_same_start(start, self.committed_start)
+    }
+
+    /// Whether a commit names more or fewer pages than there are.
+    fn lacks_pages(&self, tag: &Tag) -> bool {
+        let start = tag.transaction_start();
+        let is_other = self.transaction_start != IDLE && !is_same_start(start, self.transaction_start);
+        let there = if is_other { 0 } else { self.pending.len() };
+        matches!(tag.kind, Kind::Journal | Kind::JournalDiscard) && there != tag.logical && !self.is_committed_already(start)
     }
 
     pub(super) fn replay_set(&mut self, logical: u32, frame: Frame) -> Result<(), Error> {
@@ -456,6 +490,13 @@ impl<F: Flash> Store<'_, F> {
         }
         Ok(())
     }
+}
+
+/// The cursor whose record has the lowest sequence, and its tag.
+fn lowest(cursors: &Cursors, base: u64) -> Option<(usize, Tag)> {
+    let there = cursors.iter().enumerate().filter_map(|(slot, cursor)| cursor.map(|cursor| (slot, cursor)));
+    let (slot, Cursor { distance, logical, kind, aux, .. }) = there.min_by_key(|(_, cursor)| cursor.distance)?;
+    Some((slot, Tag { sequence: base + u64::from(distance), logical, kind, aux }))
 }
 
 /// Whether the program of a record was reported as failed, whose number is so far before that of the next record: numbers jump behind a failure, and

@@ -334,6 +334,7 @@ impl<F: Flash> Store<'_, F> {
             self.close(HeadIndex::JOURNAL);
             self.open_head(HeadIndex::JOURNAL, true)?;
             self.program_journal()?;
+            self.keep_order()?;
             return Ok(Chosen::JournalMoved);
         }
         // While blocks that nobody uses are worn less, they are used first, and moving data gains nothing.

@@ -135,12 +135,23 @@ impl<F: Flash> Store<'_, F> {
     /// Erases the ring blocks of which nobody can tell what they hold: the root of a mount that was cut there may be readable tomorrow, and
     /// have a larger number than the newest one.
     pub(super) fn erase_unknown(&mut self) -> Result<(), Error> {
+        if self.ring.unknown == 0 {
+            return Ok(());
+        }
         for place in 0..self.layout.ring_count {
             let bit = 1 << place;
             if self.ring.unknown & bit != 0 && self.place_rests(place) && self.erase(self.ring_block(place))? {
                 self.ring.prepared = Some(place as u8);
             }
             self.ring.unknown &= !bit;
+        }
+        self.keep_order()
+    }
+
+    /// Before what proves that all before it is there: empties the cache of a device that does not keep the order.
+    pub(super) fn keep_order(&mut self) -> Result<(), Error> {
+        if self.flash.reorders() {
+            self.flash.sync().or_else(|_| self.flash.sync())?;
         }
         Ok(())
     }
@@ -273,6 +284,7 @@ impl<F: Flash> Store<'_, F> {
     /// A root that fails behind the first page of its copies counts at every mount, and may be certain at one: the next root names it.
     pub(super) fn program_seals(&mut self, number: u32) -> Result<(), Error> {
         let pages = self.layout.root_pages;
+        self.keep_order()?;
         for index in pages..self.layout.root_programs {
             let result = self.program_root_page(number, index);
             if index > pages && result.is_err() {

@@ -39,6 +39,7 @@ impl<F: Flash> Store<'_, F> {
         if self.unmarked {
             debug_assert!(self.pending.len() == 0 && !self.journal.dirty);
             self.program_journal()?;
+            self.keep_order()?;
             self.unmarked = false;
         }
         Ok(())

@@ -1,0 +1,240 @@
+//! Sectors that can be written at any time, behind a cache that power cuts empty: what managed flash looks like from outside.
+//!
+//! [`Sectors`] is a [`SectorDevice`] whose times are given. What the cache holds when power fails is lost: the end of it, or any part ([`Survivors`]). A write
+//! that is cut may be *shorn*: some of its sectors are there, and one may be garbage or unreadable until it is written again.
+
+mod torn;
+
+use crate::fault::{Survivors, Torn};
+use crate::meter::{Counters, Metered};
+use fastrand::Rng;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use steadyfs::media::Failure;
+use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
+
+/// Sectors that clones share until one of them is written.
+const CHUNK: usize = 16;
+
+/// A sector that waits in the cache.
+#[derive(Clone, Debug)]
+struct Waiting {
+    /// Number of the command that wrote it.
+    command: u64,
+    sector: u32,
+    data: Arc<[u8; SECTOR_BYTES]>,
+}
+
+/// A cut that was asked for: in which of the next commands that change something, and what it leaves.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    after: u32,
+    torn: Torn,
+}
+
+/// A device of sectors, all zero at first.
+#[derive(Clone, Debug)]
+pub struct Sectors {
+    chunks: Vec<Arc<[[u8; SECTOR_BYTES]; CHUNK]>>,
+    sector_count: u32,
+    times: SectorTimes,
+    unreadable: BTreeSet<u32>,
+    /// Nothing while there is no cache: then a write is durable when it is answered.
+    survivors: Option<Survivors>,
+    cache_sectors: usize,
+    waiting: Vec<Waiting>,
+    cut: Option<Cut>,
+    off: bool,
+    rng: Rng,
+    commands: u64,
+    counters: Counters,
+}
+
+impl Sectors {
+    /// Round times: a read 100 µs and 10 µs a sector, a write 200 µs and 20 µs a sector, a discard and a flush 1 ms.
+    pub const ROUND: SectorTimes = SectorTimes {
+        read_ns: 100_000,
+        read_sector_ns: 10_000,
+        write_ns: 200_000,
+        write_sector_ns: 20_000,
+        discard_ns: 1_000_000,
+        flush_ns: 1_000_000,
+    };
+
+    /// Makes a device without a cache. The seed draws what cuts leave behind.
+    pub fn new(sector_count: u32, times: SectorTimes, seed: u64) -> Self {
+        let chunk = Arc::new([[0; SECTOR_BYTES]; CHUNK]);
+        Self {
+            chunks: vec![chunk; (sector_count as usize).div_ceil(CHUNK)],
+            sector_count,
+            times,
+            unreadable: BTreeSet::new(),
+            survivors: None,
+            cache_sectors: 0,
+            waiting: Vec::new(),
+            cut: None,
+            off: false,
+            rng: Rng::with_seed(seed),
+            commands: 0,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Puts a cache of so many sectors before the medium; [`Survivors::InOrderOfBlocks`] is as [`Survivors::Any`] here.
+    #[must_use]
+    pub fn with_cache(mut self, survivors: Survivors, cache_sectors: usize) -> Self {
+        (self.survivors, self.cache_sectors) = (Some(survivors), cache_sectors);
+        self
+    }
+
+    /// Sectors that wait in the cache.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Takes what a read gives: the cache's newest, or what the medium holds.
+    fn sector(&self, sector: u32) -> Result<&[u8; SECTOR_BYTES], Failure> {
+        if let Some(waiting) = self.waiting.iter().rev().find(|waiting| waiting.sector == sector) {
+            return Ok(&waiting.data);
+        }
+        if self.unreadable.contains(&sector) {
+            return Err(Failure::Uncorrectable);
+        }
+        Ok(&self.chunks[sector as usize / CHUNK][sector as usize % CHUNK])
+    }
+
+    /// Puts a sector on the medium.
+    fn store(&mut self, sector: u32, data: &[u8; SECTOR_BYTES]) {
+        self.unreadable.remove(&sector);
+        Arc::make_mut(&mut self.chunks[sector as usize / CHUNK])[sector as usize % CHUNK] = *data;
+    }
+
+    /// Counts a command that changes something, and tells whether power fails in it.
+    fn command(&mut self) -> Option<Torn> {
+        self.commands += 1;
+        let cut = self.cut.as_mut()?;
+        if cut.after > 0 {
+            cut.after -= 1;
+            return None;
+        }
+        self.off = true;
+        self.cut.take().map(|cut| cut.torn)
+    }
+
+    fn check(&self, first: u32, count: u32) -> Result<(), Failure> {
+        assert!(
+            first.checked_add(count).is_some_and(|end| end <= self.sector_count),
+            "sectors {first} to {first} + {count} of {}",
+            self.sector_count
+        );
+        if self.off { Err(Failure::Device) } else { Ok(()) }
+    }
+
+    /// Lets the oldest sectors out of a cache that is too full.
+    fn make_room(&mut self) {
+        let too_many = self.waiting.len().saturating_sub(self.cache_sectors);
+        for waiting in self.waiting.drain(..too_many).collect::<Vec<_>>() {
+            self.store(waiting.sector, &waiting.data);
+        }
+    }
+
+    /// Writes sectors, in the cache where there is one.
+    fn put(&mut self, first: u32, sectors: &[[u8; SECTOR_BYTES]]) {
+        let command = self.commands;
+        for (sector, data) in (first..).zip(sectors) {
+            if self.survivors.is_some() {
+                self.waiting.push(Waiting { command, sector, data: Arc::new(*data) });
+            } else {
+                self.store(sector, data);
+            }
+        }
+    }
+}
+
+impl SectorDevice for Sectors {
+    fn sector_count(&self) -> u32 {
+        self.sector_count
+    }
+
+    fn times(&self) -> SectorTimes {
+        self.times
+    }
+
+    fn read(&mut self, first: u32, parts: &mut [&mut [u8]]) -> Result<(), Failure> {
+        let bytes: usize = parts.iter().map(|part| part.len()).sum();
+        assert!(bytes.is_multiple_of(SECTOR_BYTES), "{bytes} bytes are not whole sectors");
+        let count = (bytes / SECTOR_BYTES) as u32;
+        self.check(first, count)?;
+        self.counters.reads += 1;
+        self.counters.bytes_read += bytes as u64;
+        self.counters.time_ns += self.times.read_ns + u64::from(count) * self.times.read_sector_ns;
+        let mut from = first;
+        let mut left: &[u8] = &[];
+        for part in parts {
+            let mut at = 0;
+            while at < part.len() {
+                if left.is_empty() {
+                    left = self.sector(from)?;
+                    from += 1;
+                }
+                let taken = left.len().min(part.len() - at);
+                part[at..at + taken].copy_from_slice(&left[..taken]);
+                (left, at) = (&left[taken..], at + taken);
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
+        let bytes = parts.concat();
+        let (sectors, rest) = bytes.as_chunks();
+        assert!(rest.is_empty(), "{} bytes are not whole sectors", bytes.len());
+        self.check(first, sectors.len() as u32)?;
+        self.counters.programs += 1;
+        self.counters.bytes_programmed += bytes.len() as u64;
+        self.counters.time_ns += self.times.write_ns + sectors.len() as u64 * self.times.write_sector_ns;
+        match self.command() {
+            Some(torn) => {
+                self.shear(first, sectors, torn);
+                return Err(Failure::Device);
+            }
+            None => self.put(first, sectors),
+        }
+        self.make_room();
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        self.check(0, 0)?;
+        self.counters.time_ns += self.times.flush_ns;
+        for waiting in std::mem::take(&mut self.waiting) {
+            self.store(waiting.sector, &waiting.data);
+        }
+        Ok(())
+    }
+
+    /// What is discarded reads as zeros, half of it at once and half of it never, as the seed draws: nobody may count on either.
+    fn discard(&mut self, first: u32, count: u32) -> Result<(), Failure> {
+        self.check(first, count)?;
+        self.counters.erases += 1;
+        self.counters.time_ns += self.times.discard_ns;
+        let is_cut = self.command().is_some();
+        for sector in first..first + count {
+            if self.rng.bool() {
+                self.put(sector, &[[0; SECTOR_BYTES]]);
+            }
+        }
+        self.make_room();
+        if is_cut { Err(Failure::Device) } else { Ok(()) }
+    }
+
+    fn reorders(&self) -> bool {
+        self.survivors.is_some_and(|survivors| survivors != Survivors::InOrder)
+    }
+}
+
+impl Metered for Sectors {
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+}

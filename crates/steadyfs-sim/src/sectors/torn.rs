@@ -1,0 +1,206 @@
+//! What a power cut leaves of sectors, and of pages made of them.
+
+use super::{Cut, Sectors, Waiting};
+use crate::fault::{Survivors, Tearable, Torn};
+use crate::meter::{Counters, Metered};
+use steadyfs::media::sectors::{SECTOR_BYTES, SectorPages};
+use steadyfs::media::{BlockIndex, Flash, PageIndex, TAG_BYTES};
+
+impl Sectors {
+    /// Cuts power in one of the next `commands` that change something, drawn by the seed.
+    pub fn cut_within(&mut self, commands: u32, torn: Torn) {
+        self.cut = Some(Cut { after: self.rng.u32(..commands.max(1)), torn });
+    }
+
+    /// Cuts power between two commands.
+    pub fn cut_now(&mut self) {
+        (self.cut, self.off) = (None, true);
+    }
+
+    /// Gives power back: what survived of the cache is on the medium.
+    pub fn power_on(&mut self) {
+        (self.cut, self.off) = (None, false);
+        let waiting = std::mem::take(&mut self.waiting);
+        let survive = self.survivors_of(&waiting);
+        for (waiting, _) in waiting.iter().zip(survive).filter(|(_, survives)| *survives) {
+            self.store(waiting.sector, &waiting.data);
+        }
+    }
+
+    /// Draws which sectors of the cache survive: a number of the first ones, or any, whole commands or single sectors.
+    fn survivors_of(&mut self, waiting: &[Waiting]) -> Vec<bool> {
+        if self.survivors == Some(Survivors::InOrder) {
+            let first_lost = self.rng.usize(..=waiting.len());
+            return (0..waiting.len()).map(|index| index < first_lost).collect();
+        }
+        let (by_command, mut last) = (self.rng.bool(), (u64::MAX, false));
+        let mut survive = Vec::new();
+        for waiting in waiting {
+            if !by_command || waiting.command != last.0 {
+                last = (waiting.command, self.rng.bool());
+            }
+            survive.push(last.1);
+        }
+        survive
+    }
+
+    /// Leaves what a write that is cut may leave of its sectors.
+    pub(super) fn shear(&mut self, first: u32, sectors: &[[u8; SECTOR_BYTES]], torn: Torn) {
+        match torn {
+            Torn::Old => {}
+            Torn::New => self.put(first, sectors),
+            Torn::Garbled | Torn::Metastable | Torn::Unstable => {
+                // A number of the first ones is there, or of the last ones; and one is garbage, or unreadable.
+                let cut = self.rng.usize(..=sectors.len());
+                let kept = if self.rng.bool() { 0..cut } else { cut..sectors.len() };
+                self.put(first + kept.start as u32, &sectors[kept]);
+                let victim = first + self.rng.u32(..sectors.len() as u32);
+                if torn != Torn::Garbled {
+                    self.waiting.retain(|waiting| waiting.sector != victim);
+                    self.unreadable.insert(victim);
+                } else if self.rng.bool() {
+                    let mut garbage = [0; SECTOR_BYTES];
+                    self.rng.fill(&mut garbage);
+                    self.put(victim, &[garbage]);
+                }
+            }
+        }
+    }
+}
+
+/// A program takes two writes at most, an erase a discard and a write. Pages of a device are never metastable: it corrects, or cannot read.
+impl Tearable for SectorPages<Sectors> {
+    fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
+        let writes = if self.layout().tags == steadyfs::media::sectors::TagPlace::Table { 2 } else { 1 };
+        self.device_mut().cut_within(writes, torn);
+        let result = self.program(page, data, tag);
+        assert!(result.is_err(), "power was cut");
+    }
+
+    fn program_loaded_torn(&mut self, _page: PageIndex, _tag: &[u8; TAG_BYTES], _torn: Torn) {}
+
+    fn erase_torn(&mut self, block: BlockIndex, torn: Torn) {
+        self.device_mut().cut_within(2, torn);
+        let result = self.erase(block);
+        assert!(result.is_err(), "power was cut");
+    }
+
+    fn power_on(&mut self) {
+        self.device_mut().power_on();
+    }
+}
+
+impl Metered for SectorPages<Sectors> {
+    fn counters(&self) -> Counters {
+        self.device().counters()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use steadyfs::media::Failure;
+    use steadyfs::media::sectors::{SectorDevice, SectorLayout, TagPlace};
+
+    const TAG: [u8; TAG_BYTES] = [7; TAG_BYTES];
+    const OTHER: [u8; TAG_BYTES] = [9; TAG_BYTES];
+
+    fn pages(tags: TagPlace, device: Sectors) -> SectorPages<Sectors> {
+        let layout = SectorLayout { first: 3, sectors: 1024, block_sectors: 64, page_bytes: 1024, tags };
+        SectorPages::new(device, layout).unwrap()
+    }
+
+    fn device() -> Sectors {
+        Sectors::new(1100, Sectors::ROUND, 1)
+    }
+
+    fn tag_of<D: SectorDevice>(pages: &mut SectorPages<D>, page: PageIndex) -> [u8; TAG_BYTES] {
+        let mut tag = [0; TAG_BYTES];
+        pages.read_tag(page, &mut tag).unwrap();
+        tag
+    }
+
+    #[test]
+    fn pages_of_an_earlier_generation_read_as_erased() {
+        for tags in [TagPlace::Beside, TagPlace::Table] {
+            let mut pages = pages(tags, device());
+            let count = pages.geometry().pages_per_block;
+            assert_eq!((count, pages.geometry().block_count), (if tags == TagPlace::Beside { 21 } else { 20 }, 16));
+            for round in 1..4_u8 {
+                pages.erase(2).unwrap();
+                let first = 2 * count;
+                for page in first..first + count {
+                    assert_eq!(tag_of(&mut pages, page), [0xFF; TAG_BYTES]);
+                    pages.program(page, &[round; 700], &TAG).unwrap();
+                }
+                let (mut data, mut tag) = (vec![0; 1024], [0; TAG_BYTES]);
+                pages.read(first + count - 1, &mut data, &mut tag).unwrap();
+                assert_eq!((&data[..700], &data[700..], tag), (&[round; 700][..], &[0xFF; 324][..], TAG));
+            }
+        }
+    }
+
+    #[test]
+    fn what_an_erase_left_is_never_taken_for_new() {
+        for (seed, torn) in (0..40).flat_map(|seed| Torn::ALL.map(|torn| (seed, torn))) {
+            let mut pages = pages(TagPlace::Beside, Sectors::new(1100, Sectors::ROUND, seed));
+            pages.erase(1).unwrap();
+            (21..42).for_each(|page| pages.program(page, &[1; 1024], &TAG).unwrap());
+            pages.erase_torn(1, torn);
+            pages.power_on();
+            // Whatever reads well is whole: of before, or erased.
+            let (mut data, mut tag) = (vec![0; 1024], [0; TAG_BYTES]);
+            for page in 21..42 {
+                pages.read(page, &mut data, &mut tag).unwrap();
+                assert!(tag == TAG || tag == [0xFF; TAG_BYTES]);
+            }
+            pages.erase(1).unwrap();
+            (21..42).for_each(|page| assert_eq!(tag_of(&mut pages, page), [0xFF; TAG_BYTES], "{torn:?} {seed}"));
+        }
+    }
+
+    #[test]
+    fn cache_in_order_keeps_the_first_and_a_flush_keeps_all() {
+        for seed in 0..20 {
+            let device = Sectors::new(1100, Sectors::ROUND, seed).with_cache(Survivors::InOrder, 100);
+            let mut pages = pages(TagPlace::Beside, device);
+            pages.erase(0).unwrap();
+            pages.program(0, &[1; 1024], &TAG).unwrap();
+            pages.sync().unwrap();
+            (1..5).for_each(|page| pages.program(page, &[2; 1024], &OTHER).unwrap());
+            pages.device_mut().cut_now();
+            assert_eq!(pages.read_tag(0, &mut [0; TAG_BYTES]), Err(Failure::Device));
+            pages.power_on();
+            assert_eq!(tag_of(&mut pages, 0), TAG);
+            let there: Vec<_> = (1..5).map(|page| tag_of(&mut pages, page) == OTHER).collect();
+            assert!(there.is_sorted_by(|a, b| a >= b), "{there:?}");
+        }
+    }
+
+    #[test]
+    fn a_cache_that_reorders_may_keep_the_last_alone() {
+        let kept_alone = (0..200).any(|seed| {
+            let device = Sectors::new(1100, Sectors::ROUND, seed).with_cache(Survivors::Any, 100);
+            let mut pages = pages(TagPlace::Beside, device);
+            assert!(pages.reorders());
+            pages.erase(0).unwrap();
+            pages.sync().unwrap();
+            (0..4).for_each(|page| pages.program(page, &[2; 1024], &OTHER).unwrap());
+            pages.device_mut().cut_now();
+            pages.power_on();
+            (0..4).all(|page| (tag_of(&mut pages, page) == OTHER) == (page == 3))
+        });
+        assert!(kept_alone);
+    }
+
+    #[test]
+    fn layout_is_found_again_from_the_first_sector() {
+        for tags in [TagPlace::Beside, TagPlace::Table] {
+            let mut pages = pages(tags, device());
+            assert_eq!(SectorLayout::find(pages.device_mut(), 3).unwrap(), None);
+            pages.erase(0).unwrap();
+            let layout = *pages.layout();
+            assert_eq!(SectorLayout::find(&mut pages.into_device(), 3).unwrap(), Some(layout));
+        }
+    }
+}
