@@ -3,9 +3,12 @@
 use crate::error::ConfigError;
 use crate::features::{NOR, PERMISSIONS, STREAMS};
 use crate::media::Geometry;
+use crate::media::sectors::SectorLayout;
 use crate::store::journal::Shape;
 use crate::store::lifetimes;
 
+/// Most program pages of a block.
+pub(crate) const PAGES_MAX: u32 = 4096;
 /// Most blocks that the ring of roots may have.
 pub(crate) const RING_MAX: u32 = 32;
 
@@ -15,7 +18,7 @@ pub(crate) const RING_MAX: u32 = 32;
 /// less of it do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Program pages of a logical page. A power of two, 1 to 16. More: smaller map and tables; less: cheaper rewrites of single
+    /// Program pages of a logical page. A power of two, 1 to 32. More: smaller map and tables; less: cheaper rewrites of single
     /// program pages.
     pub unit_pages: u16,
     /// Map changes kept in RAM before they are folded into leaves, at least 40 more than `transaction_pages`. More: fewer programs
@@ -25,7 +28,7 @@ pub struct Config {
     pub transaction_pages: u16,
     /// Programs between two roots, at least 16. More: fewer programs per write; less: faster mount after a power cut.
     pub checkpoint_programs: u16,
-    /// Largest allowed difference between the erase counts of two blocks, 8 to 200. Less: more moves of data at rest.
+    /// Largest allowed difference between the erase counts of two blocks, 8 to 200. Less: more moves of data at rest. 0 where the device levels wear itself.
     pub wear_spread: u8,
     /// Blocks that may be bad, factory and grown together, before the volume shrinks with each further one. It can only be read when
     /// what it holds does not fit any more, or when fewer than five blocks of the ring of roots are good.
@@ -99,6 +102,32 @@ impl Config {
             (Ok(()), _) => small,
             (_, Ok(())) => less,
             _ => usual,
+        }
+    }
+
+    /// Settings for a card, an eMMC or another device of [sectors](crate::media::sectors), which levels wear and replaces bad blocks itself. Logical pages are as large as
+    /// leaves a million of them at most; with larger ones ([`unit_pages`](Self::unit_pages)) the volume takes less RAM, and mounts faster.
+    pub const fn for_sectors(layout: &SectorLayout) -> Self {
+        let geometry = layout.geometry();
+        let Geometry { page_bytes, pages_per_block, block_count, .. } = geometry;
+        let mut unit_pages = 1;
+        while unit_pages < 32
+            && pages_per_block / (unit_pages * 2) >= 8
+            && (unit_pages * page_bytes < 4096 || pages_per_block / unit_pages * block_count > 1 << 20)
+            && Shape::has_room(unit_pages * 2 * page_bytes, page_bytes)
+        {
+            unit_pages *= 2;
+        }
+        let frames = pages_per_block / unit_pages * block_count;
+        Self {
+            unit_pages: unit_pages as u16,
+            // A leaf that is written frees some ten changes.
+            overlay_entries: clamp(frames / 90, 64, 8192) as u16,
+            checkpoint_programs: clamp(pages_per_block * block_count / 32, 32, 1024) as u16,
+            wear_spread: 0,
+            bad_blocks_max: 0,
+            failures: 1,
+            ..Self::for_geometry(&geometry)
         }
     }
 
@@ -261,10 +290,10 @@ impl Layout {
         if config.permissions && !PERMISSIONS {
             return Err(ConfigError::Permissions);
         }
-        if pages < 4 || pages > 256 || blocks < 16 || blocks > 0x10_0000 {
+        if pages < 4 || pages > PAGES_MAX || blocks < 16 || blocks > 0x10_0000 {
             return Err(ConfigError::Blocks);
         }
-        if !unit.is_power_of_two() || unit > 16 || pages / unit < 4 {
+        if !unit.is_power_of_two() || unit > 32 || pages / unit < 4 {
             return Err(ConfigError::UnitPages);
         }
         if config.transaction_pages < 2 || config.transaction_pages > 1024 {
@@ -276,7 +305,7 @@ impl Layout {
         if config.checkpoint_programs < 16 || config.checkpoint_programs > 4096 {
             return Err(ConfigError::CheckpointPrograms);
         }
-        if config.wear_spread < 8 || config.wear_spread > 200 {
+        if config.wear_spread > 200 || (config.wear_spread < 8 && config.wear_spread > 0) {
             return Err(ConfigError::WearSpread);
         }
         if config.name_bytes_max == 0 {
@@ -292,7 +321,7 @@ impl Layout {
             return Err(ConfigError::FilesOrFailures);
         }
         let logical_bytes = unit * page;
-        if logical_bytes > 0x8000 {
+        if logical_bytes > 0x2_0000 || !Shape::has_room(logical_bytes, page) {
             return Err(ConfigError::LogicalPageTooLarge);
         }
         let fpb = pages / unit;
@@ -302,7 +331,7 @@ impl Layout {
         let leaf_entries = (page - leaf_log_bytes) / entry_bytes * unit;
         // Room for the data itself, the allocation map and the file table.
         let table = ceil_div(config.files_max + SPARE_INODES, logical_bytes / INODE_BYTES);
-        let room = frames / 10 * 9;
+        let room = Self::room(frames, config);
         let maps = ceil_div(room + config.files_max + SPARE_INODES + 7, logical_bytes * 8);
         let logical_count = if config.is_disk() { room } else { room + maps + table + 1 };
         if logical_count > 0xFF_FFFF || (entry_bytes == 2 && logical_count > 0xFFFF) {
@@ -326,7 +355,9 @@ impl Layout {
         };
         // Enough for their wear to be the average, and for one of them to go bad.
         let least = RING_MIN + if config.bad_blocks_max > 0 { 1 } else { 0 };
-        let ring_count = clamp(ceil_div(root_programs * blocks, config.checkpoint_programs as u32), least, RING_MAX);
+        let levelled =
+            if config.wear_spread > 0 { ceil_div(root_programs * blocks, config.checkpoint_programs as u32) } else { 0 };
+        let ring_count = clamp(levelled, least, RING_MAX);
         let overlay = config.overlay_entries as u32 - config.transaction_pages as u32;
         let overlay_soft = overlay - if fpb + 8 < overlay / 2 { fpb + 8 } else { overlay / 2 };
         let fold_frees = ceil_div(overlay_soft, leaf_count);
@@ -383,10 +414,15 @@ impl Layout {
         })
     }
 
+    /// Logical pages of which the logical address space has one for each that may hold data. Large blocks gain enough where they are nearly full of live frames.
+    const fn room(frames: u32, config: &Config) -> u32 {
+        if config.wear_spread > 0 { frames / 10 * 9 } else { frames / 25 * 24 }
+    }
+
     /// Logical pages that may hold data: as many as make the worst victim one that still pays.
     const fn usable(frames: u32, data_blocks: u32, victim_max: u32, leaf_count: u32, config: &Config) -> u32 {
         let proved = ((victim_max + 1) * data_blocks).saturating_sub(leaf_count + config.transaction_pages as u32 + 1);
-        let room = frames / 10 * 9;
+        let room = Self::room(frames, config);
         if proved < room { proved } else { room }
     }
 

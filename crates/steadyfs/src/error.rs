@@ -128,9 +128,9 @@ impl From<Failure> for Error {
 pub enum ConfigError {
     /// `page_bytes` must be a power of two from 256 to 16,384.
     PageBytes,
-    /// `pages_per_block` must be 4 to 256 and `block_count` 16 to 1,048,576.
+    /// `pages_per_block` must be 4 to 4,096 and `block_count` 16 to 1,048,576.
     Blocks,
-    /// `unit_pages` must be a power of two up to 16, and a block must hold at least 4 logical pages.
+    /// `unit_pages` must be a power of two up to 32, and a block must hold at least 4 logical pages.
     UnitPages,
     /// `transaction_pages` must be 2 to 1,024.
     TransactionPages,
@@ -138,7 +138,7 @@ pub enum ConfigError {
     OverlayEntries,
     /// `checkpoint_programs` must be 16 to 4,096.
     CheckpointPrograms,
-    /// `wear_spread` must be 8 to 200.
+    /// `wear_spread` must be 8 to 200, or 0 where the device levels wear itself.
     WearSpread,
     /// `files_max` must be 1 to 1,048,576, or 0 for a disk, and failures at most 8.
     FilesOrFailures,
@@ -154,7 +154,7 @@ pub enum ConfigError {
     ProgramsBytes,
     /// The volume keeps permissions, and this build is without the feature `permissions`.
     Permissions,
-    /// A logical page must not be larger than 32 KiB, or 16 KiB where the medium programs bytes.
+    /// A logical page must not be larger than 128 KiB, and must be smaller where `page_bytes` are more than 4,096.
     LogicalPageTooLarge,
     /// `files_max` asks for more logical pages than a map entry can name.
     TooManyLogicalPages,
@@ -174,18 +174,18 @@ impl fmt::Display for ConfigError {
             Self::ProgramsBytes => "the medium programs bytes (NOR), and this build is without the feature `nor`",
             Self::Permissions => "the volume keeps permissions, and this build is without the feature `permissions`",
             Self::PageBytes => "page_bytes must be a power of two from 256 to 16,384",
-            Self::Blocks => "pages_per_block must be 4 to 256 and block_count 16 to 1,048,576",
-            Self::UnitPages => "unit_pages must be a power of two up to 16, and a block must hold at least 4 logical pages",
+            Self::Blocks => "pages_per_block must be 4 to 4,096 and block_count 16 to 1,048,576",
+            Self::UnitPages => "unit_pages must be a power of two up to 32, and a block must hold at least 4 logical pages",
             Self::TransactionPages => "transaction_pages must be 2 to 1,024",
             Self::OverlayEntries => "overlay_entries must be at least 40 more than transaction_pages, and at most 8,192",
             Self::CheckpointPrograms => "checkpoint_programs must be 16 to 4,096",
-            Self::WearSpread => "wear_spread must be 8 to 200",
+            Self::WearSpread => "wear_spread must be 8 to 200, or 0 where the device levels wear itself",
             Self::FilesOrFailures => "files_max must be 1 to 1,048,576, or 0 for a disk, and failures at most 8",
             Self::SectorBytes => "a logical page of a disk must be at least a sector of 512 bytes: more unit_pages",
             Self::NameBytesMax => "name_bytes_max must be 1 to 255",
             Self::Streams => "streams must be 1 to 4",
             Self::NoStreams => "the volume has more than one stream, and this build is without the feature `streams`",
-            Self::LogicalPageTooLarge => "a logical page must not be larger than 32 KiB",
+            Self::LogicalPageTooLarge => "a logical page must not be larger than 128 KiB, 32 KiB with pages of 16 KiB",
             Self::TooManyLogicalPages => "files_max asks for more logical pages than a map entry can name",
             Self::BlockTooSmall => {
                 "a block must hold a root with its copies, three logical pages and a journal page: fewer overlay_entries, or larger blocks"

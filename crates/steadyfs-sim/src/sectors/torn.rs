@@ -68,13 +68,14 @@ impl Sectors {
     }
 }
 
-/// A program takes two writes at most, an erase a discard and a write. Pages of a device are never metastable: it corrects, or cannot read.
+/// A program takes two writes at most, an erase a discard and a write. Who lets power fail keeps it off: the device itself answers, for a command may fail without that. Pages of a device are never metastable: it corrects, or cannot read.
 impl Tearable for SectorPages<Sectors> {
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
         let writes = if self.layout().tags == steadyfs::media::sectors::TagPlace::Table { 2 } else { 1 };
         self.device_mut().cut_within(writes, torn);
         let result = self.program(page, data, tag);
         assert!(result.is_err(), "power was cut");
+        self.device_mut().off = false;
     }
 
     fn program_loaded_torn(&mut self, _page: PageIndex, _tag: &[u8; TAG_BYTES], _torn: Torn) {}
@@ -83,6 +84,7 @@ impl Tearable for SectorPages<Sectors> {
         self.device_mut().cut_within(2, torn);
         let result = self.erase(block);
         assert!(result.is_err(), "power was cut");
+        self.device_mut().off = false;
     }
 
     fn power_on(&mut self) {

@@ -27,7 +27,7 @@ pub type PageIndex = u32;
 pub struct Geometry {
     /// Data bytes of a program page, without its tag. A power of two, at least 256.
     pub page_bytes: u32,
-    /// Program pages of an erase block. 4 to 256.
+    /// Program pages of an erase block. 4 to 4,096.
     pub pages_per_block: u32,
     /// Erase blocks of the medium.
     pub block_count: u32,

@@ -14,12 +14,11 @@
 
 use super::crc::crc32;
 use super::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use crate::config::PAGES_MAX;
 use crate::format::Fields;
 
 /// Bytes of a sector.
 pub const SECTOR_BYTES: usize = 512;
-/// Most pages of a block.
-const PAGES_MAX: u32 = 4096;
 /// Blocks of which the generation is kept in RAM.
 const KNOWN: usize = 16;
 /// Sectors of the largest page.

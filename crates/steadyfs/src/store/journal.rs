@@ -69,6 +69,12 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
+    /// Whether offset and length fit beside the three bits into a word.
+    pub const fn has_room(logical_bytes: u32, buffer_bytes: u32) -> bool {
+        let shape = Self::new(2, logical_bytes, buffer_bytes);
+        shape.offset + shape.length <= 29
+    }
+
     /// The narrowest for so many logical pages of so many bytes, and a buffer of so many bytes.
     pub const fn new(logical_count: u32, logical_bytes: u32, buffer_bytes: u32) -> Self {
         const fn bits(most: u32) -> u8 {

@@ -277,7 +277,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Saves frames for wear levelling: as many as leave the victim's moves within what calls may do, and half a one at least.
     fn save_frames(&mut self, live: u32, afford: u32, promise: &Promise) {
-        if !WEAR_LEVELLING && !SCRUB {
+        if !self.levels_or_scrubs() {
             return;
         }
         self.pace.every_second = !self.pace.every_second;
@@ -292,7 +292,7 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// Moving a full block gives back as many frames as it takes, but later: the credit bridges that.
     fn level_wear(&mut self, written: u32) -> Result<Chosen, Error> {
-        if !WEAR_LEVELLING && !SCRUB {
+        if !self.levels_or_scrubs() {
             return Ok(Chosen::None);
         }
         if !self.pace.erased && self.blocks.count(State::Weak) == 0 && self.weak_head().is_none() {
@@ -354,6 +354,11 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn give_up_block(&mut self, head: HeadIndex) {
         self.close(head);
         self.pace.credit = self.pace.credit.saturating_sub(self.layout.frames_per_block);
+    }
+
+    /// Whether data at rest or on weak pages is ever moved. A device that levels wear itself corrects bits itself as well.
+    fn levels_or_scrubs(&self) -> bool {
+        (WEAR_LEVELLING || SCRUB) && self.layout.config.wear_spread > 0
     }
 
     /// Difference of erase counts that is kept between the blocks.
