@@ -3,21 +3,22 @@
 //! [`Metered::counters`] tells them; the difference of two is what the calls between them took.
 
 use steadyfs::media::nor::{NorFlash, NorPages};
+use steadyfs::media::sectors::{SectorDevice, SectorPages};
 
 /// What a chip has done since it was made.
 ///
 /// Operations that failed and operations torn by a power cut are counted too, with their full time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Reads of a page with its tag (NAND), or read commands of any length (NOR).
+    /// Reads of a page with its tag (NAND), or read commands of any length (NOR, sectors).
     pub reads: u64,
     /// Reads of a tag alone (NAND). On NOR they are among `reads`.
     pub tag_reads: u64,
-    /// Programs of a page (NAND), or program commands, each within one program page of 256 bytes (NOR).
+    /// Programs of a page (NAND), program commands, each within one program page of 256 bytes (NOR), or write commands of any length (sectors).
     pub programs: u64,
     /// On-chip copies: programs of the page register. They are not among `programs`.
     pub copies: u64,
-    /// Erases of a block.
+    /// Erases of a block, or discards (sectors).
     pub erases: u64,
     /// Bytes that the chip sent over the bus, tags included.
     pub bytes_read: u64,
@@ -79,6 +80,12 @@ impl<M: Metered + ?Sized> Metered for &mut M {
 impl<N: NorFlash + Metered> Metered for NorPages<N> {
     fn counters(&self) -> Counters {
         self.chip().counters()
+    }
+}
+
+impl<D: SectorDevice + Metered> Metered for SectorPages<D> {
+    fn counters(&self) -> Counters {
+        self.device().counters()
     }
 }
 

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The image to make; on Linux also an MTD device such as /dev/mtd0
+    /// The image to make; on Linux also an MTD device such as /dev/mtd0, or a card or disk such as /dev/mmcblk0p2
     #[arg(value_name = "IMG")]
     image: PathBuf,
     /// Make a disk of sectors, for FAT, ext4 and others, in place of a file system; `steady mount` shows it as one file
@@ -29,6 +29,8 @@ Examples:
   steady format card.img --device mt29f1g01abafd
   steady format boot.img --device w25q128jv --block-bytes 4KiB --files-max 100
   steady format disk.img --device mt29f1g01abafd --disk
+  steady format card.img --block --size 4GiB
+  steady format /dev/mmcblk0p2 --force
   steady format /dev/mtd3 --force";
 
 /// Runs `steady format`.

@@ -1,4 +1,4 @@
-//! The medium of a volume: an image, or a chip of this machine.
+//! The medium of a volume: an image, a card, or a chip of this machine.
 
 use super::lock::Lock;
 use crate::Failure;
@@ -6,7 +6,9 @@ use clap::Args;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use steadyfs::Access;
+use steadyfs::media::sectors::{SectorLayout, SectorPages};
 use steadyfs::media::{BlockIndex, Corrected, Failure as Fault, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs_host::block::{self, BlockFile};
 use steadyfs_host::image::{Image, Shape};
 #[cfg(target_os = "linux")]
 use steadyfs_host::mtd::Mtd;
@@ -26,10 +28,14 @@ pub struct ChipOptions {
 }
 
 impl ChipOptions {
-    /// Opens an image or an MTD device.
+    /// Opens an image, a card or an MTD device.
     pub fn open(&self, path: &Path, access: Access) -> Result<Chip, Failure> {
         let profile = self.device.as_deref().map(profile).transpose()?;
-        if is_mtd(path) { open_mtd(path, access, profile.as_ref()) } else { open_image(path, access, profile.as_ref()) }
+        match () {
+            () if is_mtd(path) => open_mtd(path, access, profile.as_ref()),
+            () if is_block_device(path) || block::is_volume(path).unwrap_or(false) => open_block(path, access, profile.as_ref()),
+            () => open_image(path, access, profile.as_ref()),
+        }
     }
 
     /// Erases that a block of the device takes, where one is named.
@@ -66,6 +72,33 @@ pub fn is_mtd(path: &Path) -> bool {
         let _ = path;
         false
     }
+}
+
+/// Whether a path is that of a block device, as those of cards and disks are.
+pub fn is_block_device(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_block_device())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
+}
+
+fn open_block(path: &Path, access: Access, profile: Option<&Profile>) -> Result<Chip, Failure> {
+    if let Some(profile) = profile {
+        let name = &profile.name;
+        return Err(Failure::at(
+            path.display(),
+            format!("is managed flash or its image; --device {name} is for images of raw chips"),
+        ));
+    }
+    let lock = Lock::take(path, access)?;
+    let pages = block::open(path, access).map_err(|error| Failure::at(path.display(), error))?;
+    Ok(Chip::of_block(pages, lock))
 }
 
 fn open_image(path: &Path, access: Access, profile: Option<&Profile>) -> Result<Chip, Failure> {
@@ -128,6 +161,7 @@ pub struct Chip {
 #[derive(Debug)]
 enum Medium {
     Image(Image),
+    Block(Box<SectorPages<BlockFile>>),
     #[cfg(target_os = "linux")]
     Mtd(Mtd),
 }
@@ -147,6 +181,27 @@ impl Chip {
         let image = Image::create(path, shape).map_err(|error| fail(&error))?;
         let lock = Lock::take(path, Access::ReadWrite)?;
         Self::of_image(image, Some(profile), lock).map_err(|error| fail(&error))
+    }
+
+    fn of_block(pages: SectorPages<BlockFile>, lock: Lock) -> Self {
+        Self { medium: Medium::Block(Box::new(pages)), clock: Clock::Machine, busy_until: None, _lock: Some(lock) }
+    }
+
+    /// A card or disk that is to be formatted.
+    pub fn blank_block(path: &Path, file: BlockFile, layout: SectorLayout) -> Result<Self, Failure> {
+        let lock = Lock::take(path, Access::ReadWrite)?;
+        let pages = SectorPages::new(file, layout).ok_or_else(|| {
+            Failure::at(path.display(), "has no room for a block; expected a larger device, or less for --unit")
+        })?;
+        Ok(Self::of_block(pages, lock))
+    }
+
+    /// How a card or disk is divided; nothing on raw flash.
+    pub fn sector_layout(&self) -> Option<&SectorLayout> {
+        match &self.medium {
+            Medium::Block(pages) => Some(pages.layout()),
+            _ => None,
+        }
     }
 
     /// Opens an MTD device that is to be formatted.
@@ -189,6 +244,7 @@ impl Chip {
     pub fn reason(&self) -> Option<String> {
         match &self.medium {
             Medium::Image(image) => image.refusal().map(ToString::to_string),
+            Medium::Block(pages) => pages.device().error().map(ToString::to_string),
             #[cfg(target_os = "linux")]
             Medium::Mtd(device) => device.error().map(ToString::to_string),
         }
@@ -200,12 +256,15 @@ impl Chip {
             Medium::Image(image) => image.sync().map_err(|error| error.to_string()),
             #[cfg(target_os = "linux")]
             Medium::Mtd(_) => Ok(()),
+            // Each commit did.
+            Medium::Block(_) => Ok(()),
         }
     }
 
     fn flash(&self) -> &dyn Flash {
         match &self.medium {
             Medium::Image(image) => image,
+            Medium::Block(pages) => &**pages,
             #[cfg(target_os = "linux")]
             Medium::Mtd(device) => device,
         }
@@ -214,6 +273,7 @@ impl Chip {
     fn flash_mut(&mut self) -> &mut dyn Flash {
         match &mut self.medium {
             Medium::Image(image) => image,
+            Medium::Block(pages) => &mut **pages,
             #[cfg(target_os = "linux")]
             Medium::Mtd(device) => device,
         }
@@ -267,6 +327,10 @@ impl Flash for Chip {
         self.operate(|flash| flash.sync())
     }
 
+    fn reorders(&self) -> bool {
+        self.flash().reorders()
+    }
+
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Fault> {
         self.operate(|flash| flash.is_bad(block))
     }
@@ -280,6 +344,7 @@ impl Metered for Chip {
     fn counters(&self) -> Counters {
         match &self.medium {
             Medium::Image(image) => image.counters(),
+            Medium::Block(pages) => pages.counters(),
             #[cfg(target_os = "linux")]
             Medium::Mtd(device) => device.counters(),
         }

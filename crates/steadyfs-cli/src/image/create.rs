@@ -1,6 +1,6 @@
-//! A new image, which replaces an old one only when it is complete; or a chip of this machine, erased.
+//! A new image, which replaces an old one only when it is complete; or a chip or card of this machine.
 
-use super::chip::{Chip, is_mtd, profile, refuse_profile};
+use super::chip::{Chip, is_block_device, is_mtd, profile, refuse_profile};
 use super::lock::Lock;
 use super::settings::Settings;
 use super::volume::Memory;
@@ -15,7 +15,9 @@ use steadyfs::disk::Disk;
 #[cfg(target_os = "linux")]
 use steadyfs::media::Failure as Fault;
 use steadyfs::media::Flash;
+use steadyfs::media::sectors::SectorDevice;
 use steadyfs::{Access, FileSystem};
+use steadyfs_host::block::{self, BlockFile};
 
 /// An image that is being made, under a name of its own. It is removed unless it is finished.
 #[derive(Debug)]
@@ -38,8 +40,11 @@ impl Draft {
         if exists && !settings.force {
             return Err(Failure::at(target.display(), "exists already; --force replaces it, and all that it holds is lost"));
         }
-        let (draft, mut chip) =
-            if is_mtd(target) { Self::device(target, settings)? } else { Self::image(target, settings, exists)? };
+        let (draft, mut chip) = match () {
+            () if is_mtd(target) => Self::device(target, settings)?,
+            () if is_block_device(target) => Self::block_device(target, settings)?,
+            () => Self::image(target, settings, exists)?,
+        };
         for &block in &settings.bad_block {
             let marked = chip.mark_bad(block).map_err(|_| chip.reason().unwrap_or_default());
             marked.map_err(|reason| Failure(format!("--bad-block {block}: {reason}")))?;
@@ -48,7 +53,7 @@ impl Draft {
     }
 
     fn image(target: &Path, settings: &Settings, exists: bool) -> Result<(Self, Chip), Failure> {
-        let (profile, shape) = settings.chip()?;
+        let chip = if settings.block { None } else { Some(settings.chip()?) };
         if exists && !target.is_file() {
             return Err(Failure::at(target.display(), "is not a file; expected the place for an image"));
         }
@@ -59,9 +64,39 @@ impl Draft {
         name.push(format!(".{}.part", std::process::id()));
         let path = target.with_file_name(name);
         interrupt::remember(&path);
-        let chip = Chip::create(&path, &shape, &profile)
-            .map_err(|Failure(text)| Failure(text.replacen(&path.display().to_string(), &target.display().to_string(), 1)))?;
+        let made = match chip {
+            Some((profile, shape)) => Chip::create(&path, &shape, &profile),
+            None => Self::card(&path, settings),
+        };
+        let chip =
+            made.map_err(|Failure(text)| Failure(text.replacen(&path.display().to_string(), &target.display().to_string(), 1)))?;
         Ok((Self { path, target, _old: old, is_device: false, is_finished: false }, chip))
+    }
+
+    /// A file with the content of a card or disk.
+    fn card(path: &Path, settings: &Settings) -> Result<Chip, Failure> {
+        let bytes = settings
+            .size
+            .ok_or_else(|| Failure("--size is missing; expected the size of the card or disk, such as 4GiB".into()))?;
+        let file = block::create(path, bytes).map_err(|error| Failure::at(path.display(), error))?;
+        let layout = settings.sector_layout(file.sector_count(), block::UNIT_BYTES);
+        Chip::blank_block(path, file, layout).inspect_err(|_| drop(fs::remove_file(path)))
+    }
+
+    /// A card or disk of this machine.
+    fn block_device(target: &Path, settings: &Settings) -> Result<(Self, Chip), Failure> {
+        let wrong = [("--device", settings.device.is_some()), ("--size", settings.size.is_some())];
+        if let Some((name, _)) = wrong.iter().find(|(_, is_set)| *is_set) {
+            return Err(Failure::at(
+                target.display(),
+                format!("is a device of this machine, whose size is given; {name} is for images"),
+            ));
+        }
+        let file = BlockFile::open(target, Access::ReadWrite).map_err(|error| Failure::at(target.display(), error))?;
+        let unit_bytes = block::unit_bytes(target).unwrap_or(block::UNIT_BYTES);
+        let layout = settings.sector_layout(file.sector_count(), unit_bytes);
+        let chip = Chip::blank_block(target, file, layout)?;
+        Ok((Self { path: target.into(), target: target.into(), _old: None, is_device: true, is_finished: false }, chip))
     }
 
     #[cfg(target_os = "linux")]
@@ -88,7 +123,7 @@ impl Draft {
     /// Formats the chip as a disk, and mounts it.
     pub fn format_disk<'m>(&self, chip: Chip, settings: &Settings, memory: &'m mut Memory) -> Result<DiskVolume<'m>, Failure> {
         let geometry = chip.geometry();
-        let config = settings.disk_config(&geometry)?;
+        let config = settings.disk_config(&geometry, chip.sector_layout())?;
         let mut bytes = vec![0; config.memory_bytes(&geometry)];
         let chip = Disk::format(chip, &config, &mut bytes).map_err(|error| Failure::at(self.target.display(), error))?;
         DiskVolume::mount(chip, &self.target, Access::ReadWrite, memory)
@@ -97,7 +132,7 @@ impl Draft {
     /// Formats the chip and mounts the new volume.
     pub fn format<'m>(&self, chip: Chip, settings: &Settings, memory: &'m mut Memory) -> Result<Volume<'m>, Failure> {
         let geometry = chip.geometry();
-        let config = settings.config(&geometry)?;
+        let config = settings.config(&geometry, chip.sector_layout())?;
         let mut bytes = vec![0; config.memory_bytes(&geometry)];
         let chip = FileSystem::format(chip, &config, &mut bytes).map_err(|error| Failure::at(self.target.display(), error))?;
         Volume::mount(chip, &self.target, Access::ReadWrite, memory)

@@ -6,6 +6,7 @@ use clap::Args;
 use std::num::ParseIntError;
 use steadyfs::Config;
 use steadyfs::media::Geometry;
+use steadyfs::media::sectors::{SectorLayout, TagPlace};
 use steadyfs_host::image::Shape;
 use steadyfs_lab::units::parse_size;
 use steadyfs_sim::Profile;
@@ -22,12 +23,24 @@ pub struct Settings {
     /// A block of the target chip that is bad; may be repeated (NAND)
     #[arg(long, value_name = "BLOCK", allow_hyphen_values = true, help_heading = CHIP)]
     pub bad_block: Vec<u32>,
-    /// Bytes of a page on NOR [default: 512]
+    /// Bytes of a page on NOR [default: 512], or on a card or disk [default: 4KiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = CHIP)]
     pub page_bytes: Option<u32>,
     /// Bytes of an erase block on NOR [default: that of the device]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = CHIP)]
     pub block_bytes: Option<u32>,
+    /// Make a card or disk, in place of a raw chip: a file of sectors. Understood where IMG is a block device such as /dev/mmcblk0p2
+    #[arg(long, help_heading = SECTORS, conflicts_with_all = ["device", "bad_block", "block_bytes"])]
+    pub block: bool,
+    /// Bytes of the card or disk, where its file is made
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size, help_heading = SECTORS, requires = "block")]
+    pub size: Option<u64>,
+    /// Allocation unit of the card or disk: what it likes to be written in order [default: what Linux knows of it, or 4MiB]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = SECTORS)]
+    pub unit: Option<u32>,
+    /// Where tags of pages lie: beside them, as cards like it, or in a table, where pages stay aligned
+    #[arg(long, value_name = "beside|table", value_parser = tags, default_value = "beside", help_heading = SECTORS)]
+    tags: TagPlace,
     /// Files and directories that the volume can hold
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
     files_max: Option<u32>,
@@ -70,6 +83,7 @@ pub struct Settings {
 }
 
 const CHIP: &str = "Chip";
+const SECTORS: &str = "Card or disk";
 const VOLUME: &str = "Volume (defaults follow from the chip)";
 
 fn size(text: &str) -> Result<u32, String> {
@@ -77,11 +91,27 @@ fn size(text: &str) -> Result<u32, String> {
     u32::try_from(bytes).map_err(|_| "expected less than 4 GiB".to_string())
 }
 
+fn tags(text: &str) -> Result<TagPlace, String> {
+    match text {
+        "beside" => Ok(TagPlace::Beside),
+        "table" => Ok(TagPlace::Table),
+        _ => Err("expected beside or table".to_string()),
+    }
+}
+
 impl Settings {
+    /// How a card or disk of so many sectors is divided, whose unit has so many bytes unless another one was asked for.
+    pub fn sector_layout(&self, sectors: u32, unit_bytes: u32) -> SectorLayout {
+        let usual = SectorLayout::for_device(sectors, self.unit.unwrap_or(unit_bytes));
+        SectorLayout { page_bytes: self.page_bytes.unwrap_or(usual.page_bytes), tags: self.tags, ..usual }
+    }
+
     /// The profile that was named, and the shape of its chip.
     pub fn chip(&self) -> Result<(Profile, Shape), Failure> {
         let Some(device) = &self.device else {
-            return Err(Failure("--device is missing; expected the chip that the image is for, see `steady devices`".into()));
+            return Err(Failure(
+                "--device is missing; expected the chip that the image is for, see `steady devices`, or --block and --size for a card or disk".into(),
+            ));
         };
         let profile = profile(device)?;
         let shape = match (Shape::of(&profile), self.page_bytes, self.block_bytes) {
@@ -109,8 +139,8 @@ impl Settings {
     }
 
     /// The settings of a file system for a medium.
-    pub fn config(&self, geometry: &Geometry) -> Result<Config, Failure> {
-        let usual = Config::for_geometry(geometry);
+    pub fn config(&self, geometry: &Geometry, layout: Option<&SectorLayout>) -> Result<Config, Failure> {
+        let usual = layout.map_or_else(|| Config::for_geometry(geometry), Config::for_sectors);
         let files = Config {
             files_max: self.files_max.unwrap_or(usual.files_max),
             name_bytes_max: self.name_bytes_max.unwrap_or(usual.name_bytes_max),
@@ -121,9 +151,10 @@ impl Settings {
     }
 
     /// The settings of a disk for a medium.
-    pub fn disk_config(&self, geometry: &Geometry) -> Result<Config, Failure> {
+    pub fn disk_config(&self, geometry: &Geometry, layout: Option<&SectorLayout>) -> Result<Config, Failure> {
         self.check_disk()?;
-        self.store_config(Config::for_disk(geometry), geometry)
+        let usual = layout.map_or_else(|| Config::for_geometry(geometry), Config::for_sectors);
+        self.store_config(Config { files_max: 0, ..usual }, geometry)
     }
 
     /// Refuses settings that a disk does not have.

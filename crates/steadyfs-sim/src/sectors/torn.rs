@@ -2,7 +2,6 @@
 
 use super::{Cut, Sectors, Waiting};
 use crate::fault::{Survivors, Tearable, Torn};
-use crate::meter::{Counters, Metered};
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorPages};
 use steadyfs::media::{BlockIndex, Flash, PageIndex, TAG_BYTES};
 
@@ -89,12 +88,6 @@ impl Tearable for SectorPages<Sectors> {
 
     fn power_on(&mut self) {
         self.device_mut().power_on();
-    }
-}
-
-impl Metered for SectorPages<Sectors> {
-    fn counters(&self) -> Counters {
-        self.device().counters()
     }
 }
 

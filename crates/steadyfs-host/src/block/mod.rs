@@ -1,0 +1,192 @@
+//! Cards and disks as a host sees them: Linux block devices such as `/dev/mmcblk0p2`, and files with the content of one.
+//!
+//! [`BlockFile`] is a [`SectorDevice`]; [`open`] and [`create`] make a [`Flash`](steadyfs::media::Flash) of it. Each commit waits until the host's kernel and the device
+//! have written it (`fdatasync`). What is erased is discarded: a hole in a file, a discard of the device. The host's cache writes in any order, so a power cut may
+//! lose any part of what was not flushed.
+
+mod error;
+
+pub use error::BlockError;
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::Instant;
+use steadyfs::Access;
+use steadyfs::media::Failure;
+use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages, SectorTimes};
+use steadyfs_sim::{Counters, Metered, Sectors};
+
+/// Bytes of an allocation unit where nobody says how large it is: that of most SD cards from 4 GB on.
+pub const UNIT_BYTES: u32 = 4 << 20;
+
+/// A file or block device. [`Metered`] counts its commands and measures their time on the machine's clock.
+#[derive(Debug)]
+pub struct BlockFile {
+    file: File,
+    access: Access,
+    sectors: u32,
+    counters: Counters,
+    error: Option<BlockError>,
+}
+
+/// Opens the volume on a file or block device, which begins in its first sector.
+///
+/// With [`Access::ReadOnly`] the device is never changed, and need not be writable.
+///
+/// # Errors
+/// [`BlockError`] says what is wrong with it.
+pub fn open(path: impl AsRef<Path>, access: Access) -> Result<SectorPages<BlockFile>, BlockError> {
+    let mut file = BlockFile::open(path, access)?;
+    let found = SectorLayout::find(&mut file, 0).map_err(|_| file.take_error())?;
+    let layout = found.ok_or(BlockError::NoVolume)?;
+    SectorPages::new(file, layout).ok_or(BlockError::NoVolume)
+}
+
+/// Makes a file of zeros for a device of so many bytes, without room on the host's disk until it is written.
+///
+/// # Errors
+/// [`BlockError::Io`], also when there is a file of this name already.
+pub fn create(path: impl AsRef<Path>, bytes: u64) -> Result<BlockFile, BlockError> {
+    let made = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+    let file = made.and_then(|file| file.set_len(bytes).map(|()| file)).map_err(BlockError::Open)?;
+    BlockFile::of(file, Access::ReadWrite)
+}
+
+/// Whether a file or device begins as a volume on sectors does.
+///
+/// # Errors
+/// Those of the host.
+pub fn is_volume(path: impl AsRef<Path>) -> io::Result<bool> {
+    let mut start = [0; 8];
+    let mut file = File::open(path)?;
+    Ok(file.read(&mut start)? == start.len() && &start == b"SteadyBk")
+}
+
+impl BlockFile {
+    /// Opens a file or block device, whatever it holds.
+    ///
+    /// # Errors
+    /// [`BlockError`].
+    pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self, BlockError> {
+        let writable = access == Access::ReadWrite;
+        let file = OpenOptions::new().read(true).write(writable).open(path).map_err(BlockError::Open)?;
+        Self::of(file, access)
+    }
+
+    fn of(mut file: File, access: Access) -> Result<Self, BlockError> {
+        let bytes = file.seek(SeekFrom::End(0)).map_err(BlockError::Open)?;
+        // What lies beyond 2 TiB is not used.
+        let sectors = u32::try_from(bytes / SECTOR_BYTES as u64).unwrap_or(u32::MAX);
+        Ok(Self { file, access, sectors, counters: Counters::default(), error: None })
+    }
+
+    /// Why the last operation that failed did so.
+    pub fn error(&self) -> Option<&BlockError> {
+        self.error.as_ref()
+    }
+
+    fn take_error(&mut self) -> BlockError {
+        self.error.take().unwrap_or(BlockError::NoVolume)
+    }
+
+    /// Does something with the file, and measures its time. Where a sector cannot be read that is the page's fault, not the device's.
+    fn act(&mut self, verb: &'static str, sector: u32, act: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Failure> {
+        let begin = Instant::now();
+        let result = act(&mut self.file);
+        self.counters.time_ns += begin.elapsed().as_nanos() as u64;
+        result.map_err(|reason| {
+            let is_media = verb == "read" && reason.raw_os_error() == Some(EIO);
+            self.error = Some(BlockError::Io { verb, sector, reason });
+            if is_media { Failure::Uncorrectable } else { Failure::Device }
+        })
+    }
+
+    fn demand_writable(&mut self) -> Result<(), Failure> {
+        if self.access == Access::ReadWrite {
+            return Ok(());
+        }
+        self.error = Some(BlockError::ReadOnly);
+        Err(Failure::WriteProtected)
+    }
+}
+
+/// The error of a sector that cannot be read.
+const EIO: i32 = 5;
+
+fn seek(file: &mut File, sector: u32) -> io::Result<u64> {
+    file.seek(SeekFrom::Start(u64::from(sector) * SECTOR_BYTES as u64))
+}
+
+impl SectorDevice for BlockFile {
+    fn sector_count(&self) -> u32 {
+        self.sectors
+    }
+
+    /// Nobody knows: round ones.
+    fn times(&self) -> SectorTimes {
+        Sectors::ROUND
+    }
+
+    fn read(&mut self, first: u32, parts: &mut [&mut [u8]]) -> Result<(), Failure> {
+        self.counters.reads += 1;
+        self.counters.bytes_read += parts.iter().map(|part| part.len() as u64).sum::<u64>();
+        self.act("read", first, |file| {
+            seek(file, first)?;
+            parts.iter_mut().try_for_each(|part| file.read_exact(part))
+        })
+    }
+
+    fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
+        self.demand_writable()?;
+        // In one call: others may look on.
+        let bytes = parts.concat();
+        self.counters.programs += 1;
+        self.counters.bytes_programmed += bytes.len() as u64;
+        self.act("written", first, |file| {
+            seek(file, first)?;
+            file.write_all(&bytes)
+        })
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        if self.access == Access::ReadOnly {
+            return Ok(());
+        }
+        self.act("flushed", 0, |file| file.sync_data())
+    }
+
+    /// Where the host's file system or the device cannot do that, nothing happens.
+    fn discard(&mut self, first: u32, count: u32) -> Result<(), Failure> {
+        self.demand_writable()?;
+        self.counters.erases += 1;
+        self.act("discarded", first, |file| {
+            punch(file, u64::from(first) * SECTOR_BYTES as u64, u64::from(count) * SECTOR_BYTES as u64);
+            Ok(())
+        })
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn punch(file: &File, offset: u64, bytes: u64) {
+    use rustix::fs::{FallocateFlags, fallocate};
+    let _ = fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn punch(_file: &File, _offset: u64, _bytes: u64) {}
+
+impl Metered for BlockFile {
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+}
+
+/// Bytes of the unit in which a device likes to be erased, where Linux knows it: `preferred_erase_size` of cards.
+pub fn unit_bytes(path: impl AsRef<Path>) -> Option<u32> {
+    let name = path.as_ref().canonicalize().ok()?;
+    let device = Path::new("/sys/class/block").join(name.file_name()?).canonicalize().ok()?;
+    let places = ["device/preferred_erase_size", "../device/preferred_erase_size"];
+    let text = places.iter().find_map(|place| std::fs::read_to_string(device.join(place)).ok())?;
+    text.trim().parse().ok().filter(|bytes: &u32| *bytes >= 1 << 16 && bytes.is_multiple_of(SECTOR_BYTES as u32))
+}
