@@ -14,7 +14,10 @@ use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
 
 /// Sectors that clones share until one of them is written.
-const CHUNK: usize = 16;
+const CHUNK: u32 = 16;
+
+/// The sectors of a chunk that are not all zero, by their place in it, each without the zeros at its end: devices of many gigabytes are simulated.
+type Chunk = Vec<(u8, Box<[u8]>)>;
 
 /// A sector that waits in the cache.
 #[derive(Clone, Debug)]
@@ -35,7 +38,7 @@ struct Cut {
 /// A device of sectors, all zero at first.
 #[derive(Clone, Debug)]
 pub struct Sectors {
-    chunks: Vec<Arc<[[u8; SECTOR_BYTES]; CHUNK]>>,
+    chunks: Vec<Arc<Chunk>>,
     sector_count: u32,
     times: SectorTimes,
     unreadable: BTreeSet<u32>,
@@ -63,9 +66,8 @@ impl Sectors {
 
     /// Makes a device without a cache. The seed draws what cuts leave behind.
     pub fn new(sector_count: u32, times: SectorTimes, seed: u64) -> Self {
-        let chunk = Arc::new([[0; SECTOR_BYTES]; CHUNK]);
         Self {
-            chunks: vec![chunk; (sector_count as usize).div_ceil(CHUNK)],
+            chunks: vec![Arc::default(); sector_count.div_ceil(CHUNK) as usize],
             sector_count,
             times,
             unreadable: BTreeSet::new(),
@@ -92,21 +94,34 @@ impl Sectors {
         self.waiting.len()
     }
 
-    /// Takes what a read gives: the cache's newest, or what the medium holds.
-    fn sector(&self, sector: u32) -> Result<&[u8; SECTOR_BYTES], Failure> {
+    /// What a read gives: the cache's newest, or what the medium holds.
+    fn sector(&self, sector: u32) -> Result<[u8; SECTOR_BYTES], Failure> {
         if let Some(waiting) = self.waiting.iter().rev().find(|waiting| waiting.sector == sector) {
-            return Ok(&waiting.data);
+            return Ok(*waiting.data);
         }
         if self.unreadable.contains(&sector) {
             return Err(Failure::Uncorrectable);
         }
-        Ok(&self.chunks[sector as usize / CHUNK][sector as usize % CHUNK])
+        let mut data = [0; SECTOR_BYTES];
+        let chunk = &self.chunks[(sector / CHUNK) as usize];
+        if let Some((_, bytes)) = chunk.iter().find(|(place, _)| u32::from(*place) == sector % CHUNK) {
+            data[..bytes.len()].copy_from_slice(bytes);
+        }
+        Ok(data)
     }
 
     /// Puts a sector on the medium.
     fn store(&mut self, sector: u32, data: &[u8; SECTOR_BYTES]) {
         self.unreadable.remove(&sector);
-        Arc::make_mut(&mut self.chunks[sector as usize / CHUNK])[sector as usize % CHUNK] = *data;
+        let used = data.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        let chunk = &mut self.chunks[(sector / CHUNK) as usize];
+        let place = chunk.iter().position(|(place, _)| u32::from(*place) == sector % CHUNK);
+        match place {
+            None if used == 0 => {}
+            Some(index) if used == 0 => drop(Arc::make_mut(chunk).swap_remove(index)),
+            Some(index) => Arc::make_mut(chunk)[index].1 = data[..used].into(),
+            None => Arc::make_mut(chunk).push(((sector % CHUNK) as u8, data[..used].into())),
+        }
     }
 
     /// Counts a command that changes something, and tells whether power fails in it.
@@ -168,19 +183,13 @@ impl SectorDevice for Sectors {
         self.counters.reads += 1;
         self.counters.bytes_read += bytes as u64;
         self.counters.time_ns += self.times.read_ns + u64::from(count) * self.times.read_sector_ns;
-        let mut from = first;
-        let mut left: &[u8] = &[];
+        let mut bytes = Vec::with_capacity(bytes);
+        (first..first + count).try_for_each(|sector| self.sector(sector).map(|data| bytes.extend(data)))?;
+        let mut rest = &bytes[..];
         for part in parts {
-            let mut at = 0;
-            while at < part.len() {
-                if left.is_empty() {
-                    left = self.sector(from)?;
-                    from += 1;
-                }
-                let taken = left.len().min(part.len() - at);
-                part[at..at + taken].copy_from_slice(&left[..taken]);
-                (left, at) = (&left[taken..], at + taken);
-            }
+            let (here, behind) = rest.split_at(part.len());
+            part.copy_from_slice(here);
+            rest = behind;
         }
         Ok(())
     }

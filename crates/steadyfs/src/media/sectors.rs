@@ -26,6 +26,8 @@ const PAGE_SECTORS_MAX: usize = 32;
 /// First bytes of a header and of a tag's sector.
 const HEADER: &[u8; 8] = b"SteadyBk";
 const PAGE: &[u8; 8] = b"SteadyPg";
+/// Where the checksum of a header or of a tag's sector lies; the rest of the sector is zeros.
+const CHECK_AT: usize = 28;
 /// What is missing of a page.
 const BLANK: [u8; SECTOR_BYTES] = [0xFF; SECTOR_BYTES];
 
@@ -399,11 +401,11 @@ fn word(sector: &[u8; SECTOR_BYTES], at: usize) -> u32 {
 fn seal(sector: &mut [u8; SECTOR_BYTES], magic: &[u8; 8], generation: Generation) {
     sector[..8].copy_from_slice(magic);
     sector[8..12].copy_from_slice(&generation.to_le_bytes());
-    let check = crc32(&sector[..SECTOR_BYTES - 4], 0);
-    sector[SECTOR_BYTES - 4..].copy_from_slice(&check.to_le_bytes());
+    let check = crc32(&sector[..CHECK_AT], 0);
+    sector[CHECK_AT..CHECK_AT + 4].copy_from_slice(&check.to_le_bytes());
 }
 
 /// Whether a sector is one of a kind, and as it was written.
 fn is_sound(sector: &[u8; SECTOR_BYTES], magic: &[u8; 8]) -> bool {
-    &sector[..8] == magic && word(sector, SECTOR_BYTES - 4) == crc32(&sector[..SECTOR_BYTES - 4], 0)
+    &sector[..8] == magic && word(sector, CHECK_AT) == crc32(&sector[..CHECK_AT], 0)
 }
