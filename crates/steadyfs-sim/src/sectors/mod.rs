@@ -2,8 +2,12 @@
 //!
 //! [`Sectors`] is a [`SectorDevice`] whose times are given. What the cache holds when power fails is lost: the end of it, or any part ([`Survivors`]). A write
 //! that is cut may be *shorn*: some of its sectors are there, and one may be garbage or unreadable until it is written again.
+//! [`Timed`] gives it the times of a [`Controller`].
 
+mod timed;
 mod torn;
+
+pub use timed::{Controller, Timed};
 
 use crate::fault::{Survivors, Torn};
 use crate::meter::{Counters, Metered};

@@ -1,0 +1,147 @@
+//! Sectors whose times come from what a controller does with them.
+
+use super::Sectors;
+use crate::meter::{Counters, Metered};
+use steadyfs::media::Failure;
+use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
+
+/// What a controller does with commands, as far as it takes time: each tells how long, in nanoseconds.
+pub trait Controller {
+    /// Reads sectors.
+    fn read(&mut self, first: u32, count: u32) -> u64;
+    /// Writes sectors.
+    fn write(&mut self, first: u32, count: u32) -> u64;
+    /// Forgets what sectors hold.
+    fn discard(&mut self, first: u32, count: u32) -> u64;
+    /// Empties the cache.
+    fn flush(&mut self) -> u64;
+    /// Works for itself while the host does nothing for so long.
+    fn idle(&mut self, ns: u64);
+}
+
+/// A device whose content is that of [`Sectors`], and whose times are those of a controller.
+#[derive(Clone, Debug)]
+pub struct Timed<C> {
+    sectors: Sectors,
+    controller: C,
+    time_ns: u64,
+    flush_ns: u64,
+    flushes: u64,
+}
+
+impl<C: Controller> Timed<C> {
+    /// Puts a controller before sectors.
+    pub fn new(sectors: Sectors, controller: C) -> Self {
+        Self { sectors, controller, time_ns: 0, flush_ns: 0, flushes: 0 }
+    }
+
+    /// The sectors, whose power can be cut.
+    pub fn sectors(&mut self) -> &mut Sectors {
+        &mut self.sectors
+    }
+
+    /// The controller.
+    pub fn controller(&self) -> &C {
+        &self.controller
+    }
+
+    /// Lets time pass without a command.
+    pub fn idle(&mut self, ns: u64) {
+        self.controller.idle(ns);
+    }
+
+    /// Time of the flushes so far, in nanoseconds.
+    pub fn flush_ns(&self) -> u64 {
+        self.flush_ns
+    }
+
+    /// Flushes so far.
+    pub fn flushes(&self) -> u64 {
+        self.flushes
+    }
+}
+
+fn count(bytes: usize) -> u32 {
+    (bytes / SECTOR_BYTES) as u32
+}
+
+impl<C: Controller> SectorDevice for Timed<C> {
+    fn sector_count(&self) -> u32 {
+        self.sectors.sector_count()
+    }
+
+    fn times(&self) -> SectorTimes {
+        self.sectors.times()
+    }
+
+    fn read(&mut self, first: u32, parts: &mut [&mut [u8]]) -> Result<(), Failure> {
+        self.sectors.read(first, parts)?;
+        self.time_ns += self.controller.read(first, count(parts.iter().map(|part| part.len()).sum()));
+        Ok(())
+    }
+
+    fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
+        self.sectors.write(first, parts)?;
+        self.time_ns += self.controller.write(first, count(parts.iter().map(|part| part.len()).sum()));
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        self.sectors.flush()?;
+        let ns = self.controller.flush();
+        (self.time_ns, self.flush_ns, self.flushes) = (self.time_ns + ns, self.flush_ns + ns, self.flushes + 1);
+        Ok(())
+    }
+
+    fn discard(&mut self, first: u32, count: u32) -> Result<(), Failure> {
+        self.sectors.discard(first, count)?;
+        self.time_ns += self.controller.discard(first, count);
+        Ok(())
+    }
+
+    fn reorders(&self) -> bool {
+        self.sectors.reorders()
+    }
+}
+
+impl<C> Metered for Timed<C> {
+    fn counters(&self) -> Counters {
+        Counters { time_ns: self.time_ns, ..self.sectors.counters() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A controller of round times.
+    #[derive(Clone)]
+    struct Round;
+
+    impl Controller for Round {
+        fn read(&mut self, _first: u32, count: u32) -> u64 {
+            count.into()
+        }
+        fn write(&mut self, _first: u32, count: u32) -> u64 {
+            10 * u64::from(count)
+        }
+        fn discard(&mut self, _first: u32, _count: u32) -> u64 {
+            100
+        }
+        fn flush(&mut self) -> u64 {
+            1000
+        }
+        fn idle(&mut self, _ns: u64) {}
+    }
+
+    #[test]
+    fn time_is_that_of_the_controller() {
+        let mut device = Timed::new(Sectors::new(64, Sectors::ROUND, 1), Round);
+        device.write(3, &[&[1; 700], &[2; 324]]).unwrap();
+        device.read(3, &mut [&mut [0; 512]]).unwrap();
+        device.discard(8, 4).unwrap();
+        device.flush().unwrap();
+        assert_eq!((device.time_ns(), device.flush_ns(), device.flushes()), (20 + 1 + 100 + 1000, 1000, 1));
+        assert_eq!((device.counters().programs, device.counters().reads), (1, 1));
+    }
+}
