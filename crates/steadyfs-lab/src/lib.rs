@@ -21,6 +21,7 @@
 
 pub mod backlog;
 pub mod bench;
+pub mod commit;
 pub mod costs;
 pub mod envelope;
 pub mod evaluate;

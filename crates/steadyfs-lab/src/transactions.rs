@@ -46,7 +46,7 @@ impl Default for Options {
 
 impl Events {
     /// The events after which the volume commits by itself.
-    fn commit_on(self) -> CommitOn {
+    pub(crate) fn commit_on(self) -> CommitOn {
         let always = CommitOn::FULL.with(CommitOn::UNMOUNT);
         match self {
             Events::Close => always.with(CommitOn::CLOSE),

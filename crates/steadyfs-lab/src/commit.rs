@@ -1,0 +1,125 @@
+//! What a commit costs on managed flash, and who pays: create, write, flush and close, each timed, under every event that may commit; and what is left of a
+//! copy that was said to be finished when power fails.
+//!
+//! The experiment is that of a note of Datalight's, *Myth Busting: SSDs are Faster than SDs* (2014): four calls under several transaction masks on an SSD, whose
+//! cache takes 955 ms to be emptied, and a file copied with exFAT, which comes back short or wrong when power fails after it. SteadyFS stands for Reliance Nitro here, FAT that never flushes for exFAT, FAT
+//! that flushes after each call for TexFAT written through.
+//!
+//! ```text
+//!   calls    the four calls of each file system       fat     bytes on a device, as a FAT wants them
+//!   copies   a copy, a power cut, and a comparison    table   the result
+//! ```
+
+mod calls;
+mod copies;
+mod fat;
+mod table;
+
+pub use calls::{Call, CallTime};
+pub use copies::Copies;
+pub use table::{Commit, DeviceRows, Row};
+
+use crate::transactions::Events;
+use std::fmt;
+use std::io;
+use steadyfs::{Error, MountError};
+use steadyfs_sim::sectors::{Controller, Timed};
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// SteadyFS, which flushes at commits.
+    SteadyFs,
+    /// FAT that never flushes.
+    FatNeverFlushed,
+    /// FAT that flushes after each call.
+    FatWrittenThrough,
+}
+
+impl System {
+    /// All of them.
+    pub const ALL: [System; 3] = [System::SteadyFs, System::FatNeverFlushed, System::FatWrittenThrough];
+}
+
+impl fmt::Display for System {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            System::SteadyFs => "SteadyFS",
+            System::FatNeverFlushed => "FAT, never flushed",
+            System::FatWrittenThrough => "FAT, written through",
+        })
+    }
+}
+
+/// What to measure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Managed devices: built-in names or files in TOML. Default an SD card and an SSD.
+    pub devices: Vec<String>,
+    /// Bytes written to each file. Default 4,096.
+    pub write_bytes: u64,
+    /// Files of each row. Default 100.
+    pub files: u32,
+    /// Copies after which power is cut, for each file system. Default 1,000.
+    pub copies: u32,
+    /// Seed of contents and of what cuts leave. Default 1.
+    pub seed: u64,
+}
+
+/// Why nothing was measured.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CommitError {
+    /// The device cannot be simulated.
+    Device(String),
+    /// The volume could not be formatted or mounted.
+    Mount(MountError),
+    /// A call of the volume failed.
+    Volume(Error),
+    /// FAT failed.
+    Fat(io::Error),
+}
+
+impl fmt::Display for CommitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CommitError::Device(text) => f.write_str(text),
+            CommitError::Mount(error) => write!(f, "the volume cannot be made: {error}"),
+            CommitError::Volume(error) => write!(f, "a call failed: {error}"),
+            CommitError::Fat(error) => write!(f, "FAT failed: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for CommitError {}
+
+impl From<MountError> for CommitError {
+    fn from(error: MountError) -> Self {
+        CommitError::Mount(error)
+    }
+}
+
+impl From<Error> for CommitError {
+    fn from(error: Error) -> Self {
+        CommitError::Volume(error)
+    }
+}
+
+impl From<io::Error> for CommitError {
+    fn from(error: io::Error) -> Self {
+        CommitError::Fat(error)
+    }
+}
+
+/// Measures one device.
+fn run_on<C: Controller + Clone>(name: &str, device: &Timed<C>, options: &Options) -> Result<DeviceRows, CommitError> {
+    let mut rows = Vec::new();
+    for events in Events::ALL {
+        rows.push(Row::of(System::SteadyFs, events.to_string(), &calls::steadyfs(device.clone(), events, options)?));
+    }
+    for system in [System::FatNeverFlushed, System::FatWrittenThrough] {
+        rows.push(Row::of(system, String::new(), &calls::fat(system, device.clone(), options)?));
+    }
+    let copies = System::ALL.into_iter().map(|system| copies::run(system, device, options)).collect::<Result<_, _>>()?;
+    Ok(DeviceRows { device: name.to_string(), rows, copies })
+}

@@ -1,0 +1,169 @@
+//! The copy that was finished, and then the power failed: what is there?
+
+use super::fat::{self, Shared};
+use super::{CommitError, Options, System};
+use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+use std::io::{Read, Write};
+use std::rc::Rc;
+use steadyfs::media::Flash;
+use steadyfs::media::sectors::{SectorDevice, SectorLayout, SectorPages};
+use steadyfs::{Access, CommitOn, Config, FileSystem, OpenOptions};
+use steadyfs_sim::sectors::{Controller, Timed};
+
+/// Bytes that a copy moves at once.
+const PIECE_BYTES: usize = 16 << 10;
+
+/// What became of files whose copy had been finished when power failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Copies {
+    /// The file system.
+    pub system: String,
+    /// Copies.
+    pub copies: u32,
+    /// Files that compare equal.
+    pub whole: u32,
+    /// Files that are shorter than what was copied.
+    pub short: u32,
+    /// Files of the right size with other bytes.
+    pub wrong: u32,
+    /// Files that are not there.
+    pub missing: u32,
+    /// Volumes that cannot be mounted any more; their files count as missing.
+    pub unmountable: u32,
+}
+
+impl Copies {
+    /// Compares what was found with what was copied.
+    fn add(&mut self, copied: &[u8], found: Option<&[u8]>) {
+        self.copies += 1;
+        match found {
+            Some(found) if found == copied => self.whole += 1,
+            Some(found) if found.len() < copied.len() => self.short += 1,
+            Some(_) => self.wrong += 1,
+            None => self.missing += 1,
+        }
+    }
+
+    /// Copies that are not whole.
+    pub fn lost(&self) -> u32 {
+        self.copies - self.whole
+    }
+}
+
+/// Copies files to a device, one after the other, and cuts power after each.
+pub(super) fn run<C: Controller + Clone>(system: System, device: &Timed<C>, options: &Options) -> Result<Copies, CommitError> {
+    let mut copies = Copies { system: system.to_string(), ..Copies::default() };
+    let mut rng = fastrand::Rng::with_seed(options.seed);
+    let empty = empty_volume(system, device.clone())?;
+    let mut device = empty.clone();
+    for number in 0..options.copies {
+        // A fresh volume now and then, so that it does not fill up.
+        if number % 50 == 0 {
+            device = empty.clone();
+        }
+        let content: Vec<u8> = (0..rng.usize(1..200_000)).map(|_| rng.u8(..)).collect();
+        let name = format!("copy-{number:04}");
+        device = match system {
+            System::SteadyFs => copy_to_steadyfs(device, &name, &content, &mut copies)?,
+            _ => copy_to_fat(system, device, &name, &content, &mut copies)?,
+        };
+    }
+    Ok(copies)
+}
+
+/// A device with an empty volume on it, flushed.
+fn empty_volume<C: Controller + Clone>(system: System, device: Timed<C>) -> Result<Timed<C>, CommitError> {
+    if system != System::SteadyFs {
+        let shared = Rc::new(RefCell::new(device));
+        fat::format(&shared)?;
+        return Ok(shared.borrow().clone());
+    }
+    let pages = pages_of(device);
+    let config = Config::for_sectors(pages.layout());
+    let mut memory = vec![0; config.memory_bytes(&pages.geometry())];
+    Ok(FileSystem::format(pages, &config, &mut memory)?.into_device())
+}
+
+/// The device, divided as a small one is.
+pub(super) fn pages_of<C: Controller>(device: Timed<C>) -> SectorPages<Timed<C>> {
+    let layout = SectorLayout::for_device(device.sector_count(), 1 << 20);
+    SectorPages::new(device, layout).expect("the lab's devices have room for it")
+}
+
+fn copy_to_steadyfs<C: Controller + Clone>(
+    device: Timed<C>,
+    name: &str,
+    content: &[u8],
+    copies: &mut Copies,
+) -> Result<Timed<C>, CommitError> {
+    let mut pages = pages_of(device);
+    let mut memory = vec![0; Config::for_sectors(pages.layout()).memory_bytes(&pages.geometry())];
+    {
+        let mut fs = FileSystem::mount(&mut pages, Access::ReadWrite, &mut memory)?;
+        fs.set_commit_on(CommitOn::ON_CLOSE);
+        let mut file = fs.open(name, OpenOptions::CREATE)?;
+        for (index, piece) in content.chunks(PIECE_BYTES).enumerate() {
+            fs.write(&mut file, (index * PIECE_BYTES) as u64, piece)?;
+        }
+        fs.close(file)?;
+    }
+    let mut pages = pages_of(cut(pages.into_device()));
+    let found = {
+        let mut fs = FileSystem::mount(&mut pages, Access::ReadWrite, &mut memory)?;
+        fs.open(name, OpenOptions::READ).ok().map(|mut file| {
+            let mut found = vec![0; content.len() + 1];
+            let bytes = fs.read(&mut file, 0, &mut found).unwrap_or(0);
+            found.truncate(bytes);
+            found
+        })
+    };
+    copies.add(content, found.as_deref());
+    Ok(pages.into_device())
+}
+
+/// Cuts power right after the copy was finished, and gives it back.
+fn cut<C: Controller>(mut device: Timed<C>) -> Timed<C> {
+    device.sectors().cut_now();
+    device.sectors().power_on();
+    device
+}
+
+fn copy_to_fat<C: Controller + Clone>(
+    system: System,
+    device: Timed<C>,
+    name: &str,
+    content: &[u8],
+    copies: &mut Copies,
+) -> Result<Timed<C>, CommitError> {
+    let shared: Shared<C> = Rc::new(RefCell::new(device));
+    let flush = || if system == System::FatWrittenThrough { shared.borrow_mut().flush() } else { Ok(()) };
+    let mounted = fat::mount(&shared).and_then(|volume| {
+        let root = volume.root_dir();
+        let mut file = root.create_file(name)?;
+        for piece in content.chunks(PIECE_BYTES) {
+            file.write_all(piece)?;
+            flush().map_err(std::io::Error::other)?;
+        }
+        file.flush()?;
+        drop(file);
+        flush().map_err(std::io::Error::other)?;
+        // What follows is not the copy's: power fails here.
+        shared.borrow_mut().sectors().cut_now();
+        Ok(())
+    });
+    shared.borrow_mut().sectors().power_on();
+    if mounted.is_err() {
+        copies.unmountable += 1;
+        copies.add(content, None);
+        return Ok(shared.borrow().clone());
+    }
+    let found = fat::mount(&shared).and_then(|volume| {
+        let mut found = Vec::new();
+        volume.root_dir().open_file(name)?.read_to_end(&mut found)?;
+        Ok(found)
+    });
+    copies.add(content, found.as_deref().ok());
+    let device = shared.borrow().clone();
+    Ok(device)
+}
