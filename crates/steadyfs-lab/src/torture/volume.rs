@@ -204,7 +204,7 @@ impl Volume {
     /// A layout with just so many sectors that blocks have as many pages as asked.
     fn sector_layout(&self, tags: TagPlace) -> SectorLayout {
         let page_sectors = self.page_bytes / SECTOR_BYTES;
-        let head = if tags == TagPlace::Table { page_sectors } else { 1 };
+        let head = if tags == TagPlace::Table { page_sectors + 1 } else { 2 };
         let block_sectors = head + self.pages_per_block * (page_sectors + 1);
         SectorLayout { first: 5, sectors: block_sectors * self.block_count, block_sectors, page_bytes: self.page_bytes, tags }
     }

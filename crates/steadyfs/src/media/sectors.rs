@@ -1,14 +1,15 @@
 //! Pages and tags on devices that take sectors: SD cards, eMMC, disks, files.
 //!
 //! ```text
-//! block:  | header | tag 0 | page 0 | tag 1 | page 1 | …            tags before their pages
-//!         | header | tag 0 | tag 1 | … | (pad) | page 0 | page 1 | …   tags in a table
+//! block:  | header | header | tag 0 | page 0 | tag 1 | page 1 | …            tags before their pages
+//!         | header | header | tag 0 | tag 1 | … | (pad) | page 0 | page 1 | …   tags in a table
 //! ```
 //!
 //! A block is as long as the unit in which the device likes to be written, its *allocation unit*: pages of it are written one behind the other, so what is
 //! random to the caller is sequential to the device. Each tag has a sector of its own. A sector can be written again at any time, and holds what it held before
-//! until then; so the header says which *generation* of the block is the present one, every tag says to which it belongs, and pages of an earlier one read
-//! as erased. An erase writes the header, and discards the rest where the device can do that.
+//! until then; so a header says which *generation* of the block is the present one, every tag says to which it belongs, and pages of an earlier one read
+//! as erased. An erase writes a header, by turns in one of two sectors, so that a cut leaves the other; and discards the rest where the device can do that. Where a
+//! header cannot be read, the newest generation of which there is a page is the present one.
 //!
 //! A driver implements [`SectorDevice`]; [`SectorPages::new`] with a [`SectorLayout`] makes a [`Flash`] of it.
 
@@ -19,6 +20,8 @@ use crate::format::Fields;
 
 /// Bytes of a sector.
 pub const SECTOR_BYTES: usize = 512;
+/// Sectors of headers.
+const HEADERS: u32 = 2;
 /// Blocks of which the generation is kept in RAM.
 const KNOWN: usize = 16;
 /// Sectors of the largest page.
@@ -142,9 +145,9 @@ impl SectorLayout {
     const fn pages_per_block(&self) -> u32 {
         let page = self.page_sectors();
         let room = self.block_sectors.saturating_sub(match self.tags {
-            TagPlace::Beside => 1,
+            TagPlace::Beside => HEADERS,
             // At most so much goes into the alignment of the first page.
-            TagPlace::Table => page,
+            TagPlace::Table => HEADERS + page - 1,
         });
         let pages = room / (page + 1);
         if pages > PAGES_MAX { PAGES_MAX } else { pages }
@@ -155,7 +158,7 @@ impl SectorLayout {
         self.page_bytes / SECTOR_BYTES as u32
     }
 
-    /// The sector of a block's header.
+    /// The first sector of a block's headers.
     const fn header(&self, block: BlockIndex) -> u32 {
         self.first + block * self.block_sectors
     }
@@ -165,19 +168,28 @@ impl SectorLayout {
         let pages = self.pages_per_block();
         let (header, index, size) = (self.header(page / pages), page % pages, self.page_sectors());
         match self.tags {
-            TagPlace::Beside => (header + 1 + index * (size + 1), header + 2 + index * (size + 1)),
-            TagPlace::Table => (header + 1 + index, header + (1 + pages).next_multiple_of(size) + index * size),
+            TagPlace::Beside => {
+                let tag = header + HEADERS + index * (size + 1);
+                (tag, tag + 1)
+            }
+            TagPlace::Table => (header + HEADERS + index, header + (HEADERS + pages).next_multiple_of(size) + index * size),
         }
     }
 
-    /// Reads from the first sector of a volume how it is divided; `None` where there is none.
+    /// Reads from the first sectors of a volume how it is divided; `None` where there is none.
     ///
     /// # Errors
     /// As [`SectorDevice::read`].
     pub fn find<D: SectorDevice>(device: &mut D, first: u32) -> Result<Option<Self>, Failure> {
         let mut sector = [0; SECTOR_BYTES];
-        device.read(first, &mut [&mut sector])?;
-        if !is_sound(&sector, HEADER) {
+        let (end, mut is_header) = (first.saturating_add(HEADERS).min(device.sector_count()), false);
+        for at in first..end {
+            is_header = is_header || (was_read(device.read(at, &mut [&mut sector]))? && is_sound(&sector, HEADER));
+            if is_header {
+                break;
+            }
+        }
+        if !is_header {
             return Ok(None);
         }
         let mut fields = Fields::new(&sector[12..]);
@@ -205,7 +217,7 @@ impl SectorLayout {
     }
 }
 
-/// The number of a generation of a block; larger than that of any before. 0: nobody knows.
+/// The number of a generation of a block; larger than that of any before. 0: none.
 type Generation = u32;
 
 /// A [`Flash`] made of a [`SectorDevice`]: what [`FileSystem::format`](crate::FileSystem::format) and [`mount`](crate::FileSystem::mount) take for a card or a disk.
@@ -247,34 +259,33 @@ impl<D: SectorDevice> SectorPages<D> {
         &self.layout
     }
 
-    /// The generation of a block; 0 where its header is none, or cannot be read: every page counts then.
+    /// The present generation of a block; 0 where it has never been erased.
     fn generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
         let place = block as usize % KNOWN;
         if self.known[place].0 == block {
             return Ok(self.known[place].1);
         }
-        let is_read = was_read(self.device.read(self.layout.header(block), &mut [&mut self.sector]))?;
-        let generation = if is_read && is_sound(&self.sector, HEADER) { word(&self.sector, 8) } else { 0 };
+        let [even, odd] = self.headers(block)?;
+        let generation = even.max(odd);
+        // One that a cut has torn was to be newer; one that is lost was so.
+        let generation = if even == 0 || odd == 0 { generation.max(self.newest_tag(block)?) } else { generation };
         self.known[place] = (block, generation);
         Ok(generation)
     }
 
-    /// What the tag's sector in the buffer says: the tag, if it is of a generation of the block.
-    fn tag_of(&self, generation: Generation) -> [u8; TAG_BYTES] {
-        let mut tag = [0xFF; TAG_BYTES];
-        let is_present = generation == 0 || word(&self.sector, 8) == generation;
-        if is_present && is_sound(&self.sector, PAGE) {
-            tag.copy_from_slice(&self.sector[12..12 + TAG_BYTES]);
+    /// The generations in both headers of a block; 0 where there is none.
+    fn headers(&mut self, block: BlockIndex) -> Result<[Generation; HEADERS as usize], Failure> {
+        let mut found = [0; HEADERS as usize];
+        for (at, found) in (self.layout.header(block)..).zip(&mut found) {
+            if was_read(self.device.read(at, &mut [&mut self.sector]))? && is_sound(&self.sector, HEADER) {
+                *found = word(&self.sector, 8);
+            }
         }
-        tag
+        Ok(found)
     }
 
-    /// The newest generation of which anything is left in a block: where the header is lost, that of any page.
-    fn newest_generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
-        let known = self.generation(block)?;
-        if known != 0 {
-            return Ok(known);
-        }
+    /// The newest generation of which a block has a page.
+    fn newest_tag(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
         let (pages, mut newest) = (self.layout.pages_per_block(), 0);
         for page in block * pages..(block + 1) * pages {
             if was_read(self.device.read(self.layout.places(page).0, &mut [&mut self.sector]))? && is_sound(&self.sector, PAGE) {
@@ -282,6 +293,15 @@ impl<D: SectorDevice> SectorPages<D> {
             }
         }
         Ok(newest)
+    }
+
+    /// What the tag's sector in the buffer says: the tag, if it is of a generation of the block.
+    fn tag_of(&self, generation: Generation) -> [u8; TAG_BYTES] {
+        let mut tag = [0xFF; TAG_BYTES];
+        if word(&self.sector, 8) == generation && is_sound(&self.sector, PAGE) {
+            tag.copy_from_slice(&self.sector[12..12 + TAG_BYTES]);
+        }
+        tag
     }
 }
 
@@ -300,11 +320,11 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
             TagPlace::Table => (read(page) + read(1), write(page) + write(1)),
         };
         Timing {
-            read_ns: read_ns + read(1),
-            read_tag_ns: read(1) + read(1),
-            program_ns: program_ns + read(1),
-            copy_ns: read_ns + program_ns + 2 * read(1),
-            erase_ns: read(1) + times.discard_ns + write(1),
+            read_ns: read_ns + 2 * read(1),
+            read_tag_ns: 3 * read(1),
+            program_ns: program_ns + 2 * read(1),
+            copy_ns: read_ns + program_ns + 4 * read(1),
+            erase_ns: 4 * read(1) + times.discard_ns + write(1),
         }
     }
 
@@ -350,19 +370,24 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        let generation = self.newest_generation(block)? + 1;
-        let header = self.layout.header(block);
+        let present = self.generation(block)?;
+        let [even, odd] = self.headers(block)?;
         self.known[block as usize % KNOWN] = (BlockIndex::MAX, 0);
-        self.device.discard(header + 1, self.layout.block_sectors - 1)?;
-        self.sector.fill(0);
-        let mut fields = Fields::new(&mut self.sector[12..]);
-        for number in [self.layout.sectors, self.layout.block_sectors, self.layout.page_bytes] {
-            fields.put(4, number.into());
+        let first = self.layout.header(block);
+        self.device.discard(first + HEADERS, self.layout.block_sectors - HEADERS)?;
+        // Both, where one of them is none.
+        let generations = if even == 0 || odd == 0 { present + 1..present + 3 } else { present + 1..present + 2 };
+        for generation in generations.clone() {
+            self.sector.fill(0);
+            let mut fields = Fields::new(&mut self.sector[12..]);
+            for number in [self.layout.sectors, self.layout.block_sectors, self.layout.page_bytes] {
+                fields.put(4, number.into());
+            }
+            fields.put(1, u64::from(self.layout.tags == TagPlace::Table));
+            seal(&mut self.sector, HEADER, generation);
+            self.device.write(first + generation % HEADERS, &[&self.sector])?;
         }
-        fields.put(1, u64::from(self.layout.tags == TagPlace::Table));
-        seal(&mut self.sector, HEADER, generation);
-        self.device.write(header, &[&self.sector])?;
-        self.known[block as usize % KNOWN] = (block, generation);
+        self.known[block as usize % KNOWN] = (block, generations.end - 1);
         Ok(())
     }
 

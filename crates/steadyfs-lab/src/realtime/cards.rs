@@ -1,0 +1,155 @@
+//! Access times of 4 KiB writes at random places: of a device as it is, and of SteadyFS on it.
+
+use super::RealtimeError;
+use steadyfs::media::Flash;
+use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages};
+use steadyfs::{Access, Config, FileSystem, OpenOptions};
+use steadyfs_sim::Metered;
+use steadyfs_sim::sectors::{Controller, Timed};
+
+/// Bytes of an access.
+pub const WRITE_BYTES: usize = 4096;
+/// Bytes that are written at once while a volume is filled.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// Accesses of a long run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// Durations in nanoseconds, in order.
+    pub access_ns: Vec<u64>,
+    /// The longest access that is promised by the profile's times; nothing where nobody promises.
+    pub bound_ns: Option<u64>,
+    /// RAM of the file system, in bytes.
+    pub ram_bytes: u64,
+    /// Bytes that the volume can hold.
+    pub usable_bytes: u64,
+    /// Bytes that reached the device for each byte of the caller.
+    pub written_per_byte: f64,
+}
+
+/// The `length` accesses in a row that take longest in all.
+pub fn worst_window(access_ns: &[u64], length: usize) -> &[u64] {
+    if access_ns.len() <= length {
+        return access_ns;
+    }
+    let mut total: u64 = access_ns[..length].iter().sum();
+    let (mut most, mut start) = (total, 0);
+    for end in length..access_ns.len() {
+        total = total + access_ns[end] - access_ns[end - length];
+        if total > most {
+            (most, start) = (total, end + 1 - length);
+        }
+    }
+    &access_ns[start..start + length]
+}
+
+/// Writes to random places of the whole device, each durable, one right behind the other.
+pub(super) fn raw<C: Controller>(device: &mut Timed<C>, accesses: u32, seed: u64, tell: &mut dyn FnMut(f64)) -> Result<Trace, RealtimeError> {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let page = (WRITE_BYTES / SECTOR_BYTES) as u32;
+    let places = device.sector_count() / page;
+    let data = [0; WRITE_BYTES];
+    let mut access_ns = Vec::with_capacity(accesses as usize);
+    for access in 0..accesses {
+        let before = device.time_ns();
+        device.write(rng.u32(..places) * page, &[&data]).and_then(|()| device.flush()).map_err(RealtimeError::Device)?;
+        access_ns.push(device.time_ns() - before);
+        if access % 4096 == 0 {
+            tell(f64::from(access) / f64::from(accesses));
+        }
+    }
+    Ok(Trace { access_ns, bound_ns: None, ram_bytes: 0, usable_bytes: u64::from(places) * WRITE_BYTES as u64, written_per_byte: 1.0 })
+}
+
+/// A volume on a device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Volume {
+    /// Bytes of the device that it takes.
+    pub bytes: u64,
+    /// Bytes of an allocation unit.
+    pub unit_bytes: u32,
+    /// Bytes of a program page.
+    pub page_bytes: u32,
+    /// Where tags lie.
+    pub tags: steadyfs::media::sectors::TagPlace,
+    /// Share of it that holds data.
+    pub fill: f64,
+}
+
+impl Volume {
+    /// How it divides a device.
+    pub fn layout(&self, sectors: u32) -> SectorLayout {
+        let sectors = ((self.bytes / SECTOR_BYTES as u64) as u32).min(sectors);
+        SectorLayout { page_bytes: self.page_bytes, tags: self.tags, ..SectorLayout::for_device(sectors, self.unit_bytes) }
+    }
+}
+
+/// Durable overwrites at random places of one file, in steady state.
+pub(super) fn steadyfs<C: Controller>(
+    device: Timed<C>,
+    volume: &Volume,
+    accesses: u32,
+    seed: u64,
+    tell: &mut dyn FnMut(f64),
+) -> Result<Trace, RealtimeError> {
+    let layout = volume.layout(device.sector_count());
+    let pages = SectorPages::new(device, layout).ok_or(RealtimeError::TooSmall)?;
+    let geometry = pages.geometry();
+    let config = Config::for_sectors(&layout);
+    let mut memory = vec![0; config.memory_bytes(&geometry)];
+    let ram_bytes = (memory.len() + size_of::<FileSystem<'_, SectorPages<&[u8]>>>()) as u64;
+    let pages = FileSystem::format(pages, &config, &mut memory)?;
+    let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory)?;
+    let usable_bytes = u64::from(fs.usage().usable) * u64::from(fs.usage().logical_bytes);
+    let bytes = (usable_bytes as f64 * volume.fill) as u64 / WRITE_BYTES as u64 * WRITE_BYTES as u64;
+    let mut file = fs.open("data", OpenOptions::CREATE)?;
+    let piece = vec![0; PIECE_BYTES];
+    let mut at = 0;
+    while at < bytes {
+        let count = PIECE_BYTES.min((bytes - at) as usize);
+        fs.write(&mut file, at, &piece[..count])?;
+        at += count as u64;
+        tell(0.3 * at as f64 / bytes as f64);
+    }
+    fs.close(file)?;
+    fs.commit()?;
+    let mut file = fs.open("data", OpenOptions::DURABLE)?;
+    let (mut rng, places) = (fastrand::Rng::with_seed(seed), bytes / WRITE_BYTES as u64);
+    // Reclamation has gone through all that is free, and once through the rest.
+    let warm = (usable_bytes / WRITE_BYTES as u64) as u32;
+    let (mut access_ns, mut bound_ns) = (Vec::with_capacity(accesses as usize), 0);
+    let mut before_bytes = 0;
+    for access in 0..warm + accesses {
+        if access == warm {
+            before_bytes = fs.flash().counters().bytes_programmed;
+        }
+        if access % 1024 == 0 {
+            bound_ns = bound_ns.max(fs.bound(steadyfs::Call::Write(WRITE_BYTES as u32)).time_ns(&fs.flash().timing()));
+            tell(0.3 + 0.7 * f64::from(access) / f64::from(warm + accesses));
+        }
+        let before = fs.flash().time_ns();
+        fs.write(&mut file, rng.u64(..places) * WRITE_BYTES as u64, &piece[..WRITE_BYTES])?;
+        if access >= warm {
+            access_ns.push(fs.flash().time_ns() - before);
+        }
+    }
+    let written = (fs.flash().counters().bytes_programmed - before_bytes) as f64;
+    Ok(Trace {
+        written_per_byte: written / (f64::from(accesses) * WRITE_BYTES as f64),
+        access_ns,
+        bound_ns: Some(bound_ns),
+        ram_bytes,
+        usable_bytes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worst_window_is_the_one_that_takes_longest() {
+        assert_eq!(worst_window(&[1, 9, 9, 1, 8, 1], 2), [9, 9]);
+        assert_eq!(worst_window(&[1, 2], 5), [1, 2]);
+    }
+}
