@@ -15,6 +15,7 @@
 //! - [`fault`]: what goes wrong, as wrappers around any chip, so that the code under test has no hooks of its own.
 //! - [`meter`]: the counters that every chip keeps and every wrapper passes on.
 //! - [`sectors`]: what managed flash looks like from outside: sectors behind a cache that power cuts empty.
+//! - [`managed`]: how long accesses to SD cards, eMMC and disks take, from what their translation layers do.
 //! - [`emmc`]: a disk behind the commands of an eMMC, whose contexts are streams.
 //!
 //! Everything is `Clone`; chips share their pages with their clones until one of them writes, so that a snapshot before
@@ -37,6 +38,7 @@
 pub mod emmc;
 pub mod fault;
 mod garble;
+pub mod managed;
 pub mod meter;
 pub mod nand;
 pub mod nor;

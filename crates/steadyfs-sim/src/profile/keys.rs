@@ -4,7 +4,7 @@ use super::{ProfileError, Spread};
 use toml::{Table, Value};
 
 /// The keys of one table that were not read yet.
-pub(super) struct Keys {
+pub(crate) struct Keys {
     table: Table,
     /// What to put before a key in an error: the path of the table, with a dot.
     path: String,
@@ -16,7 +16,7 @@ impl Keys {
     ///
     /// # Errors
     /// [`ProfileError::Syntax`].
-    pub(super) fn of_document(text: &str) -> Result<Self, ProfileError> {
+    pub(crate) fn of_document(text: &str) -> Result<Self, ProfileError> {
         let table = text.parse().map_err(|error: toml::de::Error| ProfileError::Syntax(error.to_string()))?;
         Ok(Self { table, path: String::new(), known: Vec::new() })
     }
@@ -27,12 +27,12 @@ impl Keys {
     }
 
     /// An error about one key of this table.
-    pub(super) fn refuse(&self, key: &str, found: impl Into<String>, expected: impl Into<String>) -> ProfileError {
+    pub(crate) fn refuse(&self, key: &str, found: impl Into<String>, expected: impl Into<String>) -> ProfileError {
         ProfileError::Key { key: format!("{}{key}", self.path), found: found.into(), expected: expected.into() }
     }
 
     /// A text that is not empty.
-    pub(super) fn text(&mut self, key: &'static str) -> Result<String, ProfileError> {
+    pub(crate) fn text(&mut self, key: &'static str) -> Result<String, ProfileError> {
         const EXPECTED: &str = "a text that is not empty";
         match self.take(key) {
             Some(Value::String(text)) if !text.is_empty() => Ok(text),
@@ -41,7 +41,7 @@ impl Keys {
     }
 
     /// `true` or `false`.
-    pub(super) fn flag(&mut self, key: &'static str) -> Result<bool, ProfileError> {
+    pub(crate) fn flag(&mut self, key: &'static str) -> Result<bool, ProfileError> {
         match self.take(key) {
             Some(Value::Boolean(flag)) => Ok(flag),
             other => Err(self.refuse(key, describe(other.as_ref()), "true or false")),
@@ -49,7 +49,7 @@ impl Keys {
     }
 
     /// A whole number from `min` to `max`.
-    pub(super) fn number(&mut self, key: &'static str, min: u32, max: u32) -> Result<u32, ProfileError> {
+    pub(crate) fn number(&mut self, key: &'static str, min: u32, max: u32) -> Result<u32, ProfileError> {
         let value = self.take(key);
         let number = match value {
             Some(Value::Integer(number)) => u32::try_from(number).ok().filter(|n| (min..=max).contains(n)),
@@ -62,12 +62,12 @@ impl Keys {
     }
 
     /// A whole number that is not zero.
-    pub(super) fn count(&mut self, key: &'static str) -> Result<u32, ProfileError> {
+    pub(crate) fn count(&mut self, key: &'static str) -> Result<u32, ProfileError> {
         self.number(key, 1, u32::MAX)
     }
 
     /// A power of two from `min` to `max`.
-    pub(super) fn power_of_two(&mut self, key: &'static str, min: u32, max: u32) -> Result<u32, ProfileError> {
+    pub(crate) fn power_of_two(&mut self, key: &'static str, min: u32, max: u32) -> Result<u32, ProfileError> {
         let number = self.number(key, min, max)?;
         if !number.is_power_of_two() {
             return Err(self.refuse(key, number.to_string(), "a power of two"));
@@ -76,7 +76,7 @@ impl Keys {
     }
 
     /// A typical and a maximum figure.
-    pub(super) fn spread(&mut self, key: &'static str) -> Result<Spread, ProfileError> {
+    pub(crate) fn spread(&mut self, key: &'static str) -> Result<Spread, ProfileError> {
         const EXPECTED: &str = "{ typical = …, maximum = … }";
         let mut inner = match self.take(key) {
             Some(Value::Table(table)) => self.below(key, table),
@@ -92,7 +92,7 @@ impl Keys {
     }
 
     /// An array of tables, at least one.
-    pub(super) fn tables(&mut self, key: &'static str) -> Result<Vec<Keys>, ProfileError> {
+    pub(crate) fn tables(&mut self, key: &'static str) -> Result<Vec<Keys>, ProfileError> {
         let expected = format!("one or more [[{key}]] tables");
         let items = match self.take(key) {
             Some(Value::Array(items)) if !items.is_empty() => items,
@@ -109,7 +109,7 @@ impl Keys {
     }
 
     /// A table of texts; nothing when the key is missing.
-    pub(super) fn texts(&mut self, key: &'static str) -> Result<Vec<(String, String)>, ProfileError> {
+    pub(crate) fn texts(&mut self, key: &'static str) -> Result<Vec<(String, String)>, ProfileError> {
         let table = match self.take(key) {
             None => return Ok(Vec::new()),
             Some(Value::Table(table)) => table,
@@ -126,7 +126,7 @@ impl Keys {
     }
 
     /// Refuses keys that nothing has read.
-    pub(super) fn finish(self) -> Result<(), ProfileError> {
+    pub(crate) fn finish(self) -> Result<(), ProfileError> {
         match self.table.keys().next() {
             None => Ok(()),
             Some(key) => Err(self.refuse(key, "unknown key", format!("only {}", self.known.join(", ")))),

@@ -7,7 +7,7 @@
 //! [`Profile::named`] finds a built-in one, [`Profile::from_toml`] reads another; [`Nand::new`](crate::Nand::new) and
 //! [`Nor::new`](crate::Nor::new) make the chip.
 
-mod keys;
+pub(crate) mod keys;
 
 use keys::Keys;
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@
 mod timed;
 mod torn;
 
-pub use timed::{Controller, Timed};
+pub use timed::{Controller, Managed, Timed};
 
 use crate::fault::{Survivors, Torn};
 use crate::meter::{Counters, Metered};

@@ -1,6 +1,8 @@
 //! Sectors whose times come from what a controller does with them.
 
 use super::Sectors;
+use crate::Survivors;
+use crate::managed::{Kind, ManagedProfile, Translation};
 use crate::meter::{Counters, Metered};
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
@@ -17,6 +19,43 @@ pub trait Controller {
     fn flush(&mut self) -> u64;
     /// Works for itself while the host does nothing for so long.
     fn idle(&mut self, ns: u64);
+}
+
+impl Controller for Translation {
+    fn read(&mut self, first: u32, count: u32) -> u64 {
+        Translation::read(self, first, count)
+    }
+    fn write(&mut self, first: u32, count: u32) -> u64 {
+        Translation::write(self, first, count)
+    }
+    fn discard(&mut self, first: u32, count: u32) -> u64 {
+        Translation::discard(self, first, count)
+    }
+    fn flush(&mut self) -> u64 {
+        Translation::flush(self)
+    }
+    fn idle(&mut self, ns: u64) {
+        Translation::idle(self, ns);
+    }
+}
+
+/// A card, an eMMC or a disk with its content.
+pub type Managed = Timed<Translation>;
+
+impl Managed {
+    /// A device of a profile that was written from the first sector to the last, all zeros. Cards keep no writes back; the others lose any part of what was not flushed.
+    pub fn of(profile: &ManagedProfile, seed: u64) -> Self {
+        let mut controller = Translation::new(profile, seed);
+        controller.fill();
+        let sectors = Sectors::new(controller.sector_count(), controller.times(), seed);
+        let cache_sectors = profile.drive().map_or(0, |drive| 2 * drive.cache_kib as usize);
+        let sectors = if profile.kind == Kind::Sd || cache_sectors == 0 {
+            sectors
+        } else {
+            sectors.with_cache(Survivors::Any, cache_sectors)
+        };
+        Self::new(sectors, controller)
+    }
 }
 
 /// A device whose content is that of [`Sectors`], and whose times are those of a controller.

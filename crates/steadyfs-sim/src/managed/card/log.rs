@@ -1,0 +1,106 @@
+//! The log of a card: erase blocks that take slots of any unit, one behind the other.
+
+/// A place in the log: the block times its slots, and the slot.
+pub(super) type Place = u32;
+
+/// No slot.
+const NONE: u32 = u32::MAX;
+
+/// Blocks of the log, and which slot of the card each of their slots holds.
+#[derive(Clone, Debug)]
+pub(super) struct Log {
+    owners: Vec<u32>,
+    /// Slots of each block that are still needed.
+    valid: Vec<u32>,
+    free: Vec<u32>,
+    is_free: Vec<bool>,
+    head: u32,
+    /// Slots of the head that are written.
+    filled: u32,
+    block_slots: u32,
+}
+
+impl Log {
+    pub(super) fn new(blocks: u32, block_slots: u32) -> Self {
+        let mut is_free = vec![true; blocks as usize];
+        is_free[0] = false;
+        Self {
+            owners: vec![NONE; (blocks * block_slots) as usize],
+            valid: vec![0; blocks as usize],
+            free: (1..blocks).rev().collect(),
+            is_free,
+            head: 0,
+            filled: 0,
+            block_slots,
+        }
+    }
+
+    /// Blocks without anything, beside the one that is being filled.
+    pub(super) fn free_blocks(&self) -> u32 {
+        self.free.len() as u32
+    }
+
+    /// Whether the next slot needs a block that is not there.
+    pub(super) fn is_full(&self) -> bool {
+        self.filled == self.block_slots && self.free.is_empty()
+    }
+
+    /// Appends a slot. There must be room.
+    pub(super) fn append(&mut self, slot: u32) -> Place {
+        if self.filled == self.block_slots {
+            self.head = self.free.pop().expect("the log has room");
+            self.is_free[self.head as usize] = false;
+            self.filled = 0;
+        }
+        let place = self.head * self.block_slots + self.filled;
+        self.filled += 1;
+        self.owners[place as usize] = slot;
+        self.valid[self.head as usize] += 1;
+        place
+    }
+
+    /// Forgets what stands at a place.
+    pub(super) fn forget(&mut self, place: Place) {
+        self.owners[place as usize] = NONE;
+        self.valid[(place / self.block_slots) as usize] -= 1;
+    }
+
+    /// The block from which least is needed, and how many of its slots are.
+    pub(super) fn emptiest(&self) -> Option<(u32, u32)> {
+        let blocks = (0..).zip(&self.valid).filter(|&(block, _)| !self.is_free[block as usize] && block != self.head);
+        blocks.map(|(block, &valid)| (block, valid)).min_by_key(|&(_, valid)| valid)
+    }
+
+    /// Slots of a block.
+    pub(super) fn block_slots(&self) -> u32 {
+        self.block_slots
+    }
+
+    /// Frees a block; what is still needed of it is returned, and must be appended again.
+    pub(super) fn take(&mut self, block: u32) -> Vec<u32> {
+        let places = (block * self.block_slots) as usize..((block + 1) * self.block_slots) as usize;
+        let needed = self.owners[places.clone()].iter().copied().filter(|&slot| slot != NONE).collect();
+        self.owners[places].fill(NONE);
+        self.valid[block as usize] = 0;
+        self.is_free[block as usize] = true;
+        self.free.insert(0, block);
+        needed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_that_is_taken_gives_back_what_is_needed() {
+        let mut log = Log::new(3, 4);
+        let places: Vec<_> = (10..18).map(|slot| log.append(slot)).collect();
+        assert_eq!((places[0], places[7], log.free_blocks()), (0, 7, 1));
+        log.forget(places[1]);
+        log.forget(places[3]);
+        assert_eq!(log.emptiest(), Some((0, 2)));
+        assert_eq!(log.take(0), [10, 12]);
+        assert_eq!(log.free_blocks(), 2);
+    }
+}

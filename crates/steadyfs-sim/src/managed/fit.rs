@@ -1,0 +1,202 @@
+//! Parameters for a device of which somebody has a trace.
+
+use super::{Figures, Kind, ManagedProfile, Summary, Translation, random_writes};
+
+/// Accesses before those that are compared; enough to fill a log or the spare superblocks, which decides how cleaning goes.
+const WARM_UP_MAX: usize = 1_500_000;
+/// Accesses that are compared at most.
+const COMPARED_MAX: usize = 60_000;
+/// Runs of the model at most.
+const RUNS_MAX: u32 = 120;
+/// A difference of a kind below which a search goes no further: 3 % each.
+const GOOD: f64 = 0.007;
+
+/// How well a fit meets a trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quality {
+    /// Bytes of a write.
+    pub write_bytes: u32,
+    /// Rates of the two backlogs, in bytes a second: 7 % and 33 % of what the device took in the mean.
+    pub rates_bytes_per_s: [u64; 2],
+    /// The trace.
+    pub trace: Summary,
+    /// The model.
+    pub fit: Summary,
+    /// Root of the mean square of the logarithms of their ratios: 0.1 is about 10 %.
+    pub error: f64,
+    /// Runs of the model.
+    pub runs: u32,
+}
+
+impl std::fmt::Display for Quality {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ms = |ns: f64| ns / 1e6;
+        writeln!(f, "{:>22} {:>12} {:>12}", "", "trace", "fit")?;
+        writeln!(f, "{:>22} {:>12.3} {:>12.3}", "mean, ms", ms(self.trace.mean_ns), ms(self.fit.mean_ns))?;
+        for (index, name) in Summary::PERCENTILES.iter().enumerate() {
+            let [trace, fit] = [&self.trace, &self.fit].map(|summary| ms(summary.percentile_ns[index] as f64));
+            writeln!(f, "{:>22} {trace:>12.3} {fit:>12.3}", format!("{name}, ms"))?;
+        }
+        for (index, rate) in self.rates_bytes_per_s.iter().enumerate() {
+            let name = format!("B at {} kB/s", rate / 1000);
+            writeln!(f, "{name:>22} {:>12} {:>12}", self.trace.backlog_bytes[index], self.fit.backlog_bytes[index])?;
+        }
+        write!(f, "error {:.2} after {} runs", self.error, self.runs)
+    }
+}
+
+/// Finds a profile whose random writes take as long as those of a trace.
+///
+/// `access_ns` are the durations, in order, of writes of `write_bytes` bytes, a multiple of 512, at random places of the whole device, without a pause. A few thousand show the
+/// bursts of most cards; fewer than two bursts leave their distance open. The search begins with a built-in profile of the kind and changes one figure after the
+/// other. What random writes do not show, such as open units, stays as it was there.
+///
+/// # Panics
+/// Where the trace is empty, or `write_bytes` is not a multiple of 512.
+pub fn fit(access_ns: &[u64], write_bytes: u32, kind: Kind) -> (ManagedProfile, Quality) {
+    assert!(!access_ns.is_empty() && write_bytes >= 512 && write_bytes.is_multiple_of(512), "a trace of writes of whole sectors");
+    let starts = ManagedProfile::all().into_iter().filter(|profile| profile.kind == kind);
+    let mut search = Search::new(access_ns, write_bytes);
+    let mut best: Option<(ManagedProfile, f64, Summary)> = None;
+    for start in starts {
+        if let Some((error, summary)) = search.judge(&start)
+            && best.as_ref().is_none_or(|(_, least, _)| error < *least)
+        {
+            best = Some((start, error, summary));
+        }
+    }
+    let (start, error, summary) = best.expect("each kind has a built-in profile");
+    let (mut profile, error, fit) = search.descend(start, error, summary);
+    profile.title = format!("{}, fitted to a trace", profile.title);
+    profile.name = format!("{}-fitted", profile.name);
+    for figure in figures_of(&mut profile.figures) {
+        profile.sources.insert(figure.key.into(), "F: to a trace".into());
+    }
+    let Search { write_bytes, rates, trace, runs, .. } = search;
+    (profile, Quality { write_bytes, rates_bytes_per_s: rates, trace, fit, error: error.sqrt(), runs })
+}
+
+/// A figure that a fit may change.
+struct Figure<'p> {
+    key: &'static str,
+    value: &'p mut u32,
+    /// What it is a whole multiple of.
+    unit: u32,
+}
+
+/// The figures that a fit may change, the weightiest first.
+fn figures_of(figures: &mut Figures) -> Vec<Figure<'_>> {
+    let figure = |key, value, unit| Figure { key, value, unit };
+    match figures {
+        Figures::Card(card) => vec![
+            figure("slot_program_us", &mut card.slot_program_us, 1),
+            figure("log_kib", &mut card.log_kib, card.log_block_kib),
+            figure("clean_slice_us", &mut card.clean_slice_us, 1),
+            figure("clean_high_blocks", &mut card.clean_high_blocks, 1),
+            figure("page_program_us", &mut card.page_program_us, 1),
+        ],
+        Figures::Drive(drive) => vec![
+            figure("command_us", &mut drive.command_us, 1),
+            figure("page_program_us", &mut drive.page_program_us, 1),
+            figure("clean_slice_us", &mut drive.clean_slice_us, 1),
+            figure("clean_high", &mut drive.clean_high, 1),
+            figure("spare_superblocks", &mut drive.spare_superblocks, 1),
+        ],
+    }
+}
+
+/// A trace, and how far the search has come.
+struct Search {
+    write_bytes: u32,
+    rates: [u64; 2],
+    trace: Summary,
+    compared: usize,
+    runs: u32,
+}
+
+impl Search {
+    fn new(access_ns: &[u64], write_bytes: u32) -> Self {
+        let mean = (access_ns.iter().map(|&ns| ns as f64).sum::<f64>() / access_ns.len() as f64).max(1.0);
+        let taken = f64::from(write_bytes) * 1e9 / mean;
+        let rates = [(taken * 0.07) as u64, (taken * 0.33) as u64];
+        let trace = Summary::of(access_ns, write_bytes, rates);
+        Self { write_bytes, rates, trace, compared: access_ns.len().clamp(1000, COMPARED_MAX), runs: 0 }
+    }
+
+    /// Changes one figure after the other by ever smaller factors, as long as that helps.
+    fn descend(&mut self, start: ManagedProfile, error: f64, summary: Summary) -> (ManagedProfile, f64, Summary) {
+        let mut best = (start, error, summary);
+        for step in [1.6, 1.25, 1.1, 1.04] {
+            let mut is_better = true;
+            while is_better && best.1 > GOOD * GOOD && self.runs < RUNS_MAX {
+                is_better = false;
+                for index in 0..figures_of(&mut best.0.figures).len() {
+                    is_better |= self.improve(&mut best, index, step);
+                }
+            }
+        }
+        best
+    }
+
+    /// Goes up or down with a figure while the error falls.
+    fn improve(&mut self, best: &mut (ManagedProfile, f64, Summary), index: usize, step: f64) -> bool {
+        let mut is_better = false;
+        for factor in [step, 1.0 / step] {
+            while self.runs < RUNS_MAX {
+                let mut other = best.0.clone();
+                if !scale(&mut other.figures, index, factor) {
+                    break;
+                }
+                match self.judge(&other) {
+                    Some((error, summary)) if error < best.1 => {
+                        *best = (other, error, summary);
+                        is_better = true;
+                    }
+                    _ => break,
+                }
+            }
+        }
+        is_better
+    }
+
+    /// Runs a profile; `None` where its figures do not go together.
+    fn judge(&mut self, profile: &ManagedProfile) -> Option<(f64, Summary)> {
+        ManagedProfile::from_toml(&profile.to_toml()).ok()?;
+        self.runs += 1;
+        let mut device = Translation::new(profile, 1);
+        device.fill();
+        random_writes(&mut device, self.write_bytes, warm_up(&profile.figures, self.write_bytes), 1);
+        let trace = random_writes(&mut device, self.write_bytes, self.compared, 2);
+        let fit = Summary::of(&trace, self.write_bytes, self.rates);
+        Some((difference(&self.trace, &fit, self.write_bytes), fit))
+    }
+}
+
+/// Changes a figure by a factor, by one unit at least. Returns whether it changed.
+fn scale(figures: &mut Figures, index: usize, factor: f64) -> bool {
+    let Figure { value, unit, .. } = figures_of(figures).swap_remove(index);
+    let units = *value / unit;
+    let scaled = ((f64::from(units) * factor).round() as u32).max(1);
+    let scaled = if scaled == units && factor > 1.0 { units + 1 } else { scaled };
+    *value = scaled.saturating_mul(unit);
+    scaled != units
+}
+
+/// Writes until log or spare superblocks are in use and cleaning has come to a balance.
+fn warm_up(figures: &Figures, write_bytes: u32) -> usize {
+    let bytes = match figures {
+        Figures::Card(card) => u64::from(card.log_kib) * 1024 * 3,
+        Figures::Drive(drive) => u64::from(drive.spare_superblocks) * u64::from(drive.superblock_kib) * 1024,
+    };
+    usize::try_from(bytes / u64::from(write_bytes)).map_or(WARM_UP_MAX, |count| count.min(WARM_UP_MAX))
+}
+
+/// Mean square of the logarithms of ratios; a backlog counts with the write that is in progress.
+fn difference(trace: &Summary, fit: &Summary, write_bytes: u32) -> f64 {
+    let mut pairs = vec![(trace.mean_ns, fit.mean_ns), (trace.mean_ns, fit.mean_ns)];
+    pairs.extend(trace.percentile_ns.iter().zip(fit.percentile_ns).map(|(&a, b)| (a as f64, b as f64)));
+    let whole = f64::from(write_bytes);
+    pairs.extend(trace.backlog_bytes.iter().zip(fit.backlog_bytes).map(|(&a, b)| (a as f64 + whole, b as f64 + whole)));
+    let squares = pairs.iter().map(|(a, b)| (a.max(1.0) / b.max(1.0)).ln().powi(2));
+    squares.sum::<f64>() / pairs.len() as f64
+}

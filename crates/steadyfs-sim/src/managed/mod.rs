@@ -1,0 +1,187 @@
+//! Managed flash: SD cards, eMMC, disks. How long their accesses take, from what their translation layer has to do.
+//!
+//! [`Translation`] keeps the map of such a device and counts the pages that it reads and programs and the blocks that it erases for each command; it stores no
+//! data. Time is a number; the same seed and the same calls give the same times. `docs/managed.md` describes the models, and how well they meet published figures.
+//!
+//! ```
+//! use steadyfs_sim::managed::{ManagedProfile, Translation};
+//!
+//! let profile = ManagedProfile::named("sd-industrial").unwrap();
+//! let mut card = Translation::new(&profile, 1);
+//! card.fill();
+//! // The begin of an allocation unit, and what follows it, are written in order: nothing is copied.
+//! let ns: u64 = (0..64).map(|index| card.write(index * 8, 8)).sum();
+//! assert!(ns < 64 * 500_000);
+//! ```
+//!
+//! What one access waits for is known when the next one begins: the program at the end of a stream is paid by the command that breaks the stream, as with a driver that keeps a
+//! multi-block write open until it needs the card for something else. [`flush`](Translation::flush) ends a stream too.
+
+mod card;
+mod clock;
+mod drive;
+mod fit;
+mod profile;
+mod run;
+mod slots;
+#[cfg(test)]
+mod tests;
+
+pub use clock::NandCounts;
+pub use fit::{Quality, fit};
+pub use profile::{CardProfile, DriveProfile, Figures, Kind, ManagedProfile};
+pub use run::{Summary, backlog_bytes, longest_window, random_writes};
+
+use card::Card;
+use drive::Drive;
+use steadyfs::media::sectors::SectorTimes;
+
+/// The translation layer of a managed device: what its accesses cost.
+///
+/// Sectors have 512 bytes. Every call returns how long the host waits, in nanoseconds.
+#[derive(Clone, Debug)]
+pub struct Translation {
+    layer: Layer,
+    times: SectorTimes,
+}
+
+#[derive(Clone, Debug)]
+enum Layer {
+    Card(Box<Card>),
+    Drive(Box<Drive>),
+}
+
+/// Calls the same on either layer.
+macro_rules! with {
+    ($self:ident, $layer:ident => $call:expr) => {
+        match &mut $self.layer {
+            Layer::Card($layer) => $call,
+            Layer::Drive($layer) => $call,
+        }
+    };
+}
+
+/// Calls the same on either layer, and tells how much time went by.
+macro_rules! timed {
+    ($self:ident, $layer:ident => $call:expr) => {
+        with!($self, $layer => {
+            let begin = $layer.clock.now_ns;
+            $call;
+            $layer.clock.now_ns - begin
+        })
+    };
+}
+
+impl Translation {
+    /// A device on which nothing was ever written.
+    pub fn new(profile: &ManagedProfile, seed: u64) -> Self {
+        let layer = match &profile.figures {
+            Figures::Card(card) => Layer::Card(Box::new(Card::new(card, seed))),
+            Figures::Drive(drive) => Layer::Drive(Box::new(Drive::new(drive, seed))),
+        };
+        Self { layer, times: times(&profile.figures) }
+    }
+
+    /// Makes it a device that was written from the first sector to the last. It takes no time, and counts nothing.
+    pub fn fill(&mut self) {
+        with!(self, layer => layer.fill());
+    }
+
+    /// Sectors of the device.
+    pub fn sector_count(&self) -> u32 {
+        let sectors = match &self.layer {
+            Layer::Card(card) => card.sector_count(),
+            Layer::Drive(drive) => drive.sector_count(),
+        };
+        u32::try_from(sectors).unwrap_or(u32::MAX)
+    }
+
+    /// Writes sectors. What follows the last write directly is the same stream, without a new command.
+    ///
+    /// # Panics
+    /// Where the device has no such sectors.
+    pub fn write(&mut self, first: u32, count: u32) -> u64 {
+        self.check(first, count);
+        timed!(self, layer => layer.write(first, count))
+    }
+
+    /// Reads sectors.
+    ///
+    /// # Panics
+    /// Where the device has no such sectors.
+    pub fn read(&mut self, first: u32, count: u32) -> u64 {
+        self.check(first, count);
+        timed!(self, layer => layer.read(first, count))
+    }
+
+    /// Discards sectors: whole slots of them are never copied again.
+    ///
+    /// # Panics
+    /// Where the device has no such sectors.
+    pub fn discard(&mut self, first: u32, count: u32) -> u64 {
+        self.check(first, count);
+        timed!(self, layer => layer.discard(first, count))
+    }
+
+    /// Makes durable what was written.
+    pub fn flush(&mut self) -> u64 {
+        timed!(self, layer => layer.flush())
+    }
+
+    /// Lets the device be for a while: it completes what it began, and cleans if it does that unasked.
+    pub fn idle(&mut self, ns: u64) {
+        with!(self, layer => layer.idle(ns));
+    }
+
+    /// Time since the begin, in nanoseconds.
+    pub fn now_ns(&self) -> u64 {
+        match &self.layer {
+            Layer::Card(card) => card.clock.now_ns,
+            Layer::Drive(drive) => drive.clock.now_ns,
+        }
+    }
+
+    /// What the NAND did so far.
+    pub fn counts(&self) -> NandCounts {
+        match &self.layer {
+            Layer::Card(card) => card.clock.counts,
+            Layer::Drive(drive) => drive.clock.counts,
+        }
+    }
+
+    /// Usual times of the commands, without cleaning: no promise.
+    pub fn times(&self) -> SectorTimes {
+        self.times
+    }
+
+    fn check(&self, first: u32, count: u32) {
+        let sectors = self.sector_count();
+        assert!(
+            count > 0 && first < sectors && count <= sectors - first,
+            "sectors {first} to {first} + {count} of a device with {sectors}"
+        );
+    }
+}
+
+/// Times of commands that meet no cleaning.
+fn times(figures: &Figures) -> SectorTimes {
+    let ns = |us: u32| u64::from(us) * 1000;
+    match figures {
+        Figures::Card(card) => SectorTimes {
+            read_ns: ns(card.command_us + card.page_read_us),
+            read_sector_ns: card.sector_ns.into(),
+            write_ns: ns(card.command_us + card.slot_program_us),
+            write_sector_ns: card.sector_ns.into(),
+            discard_ns: ns(card.command_us + card.discard_us),
+            flush_ns: ns(card.page_program_us),
+        },
+        Figures::Drive(drive) => SectorTimes {
+            read_ns: ns(drive.command_us + drive.slot_read_us),
+            read_sector_ns: drive.sector_ns.into(),
+            write_ns: ns(drive.command_us + if drive.cache_kib == 0 { drive.page_program_us } else { 0 }),
+            write_sector_ns: drive.sector_ns.into(),
+            discard_ns: ns(drive.command_us + drive.discard_us),
+            flush_ns: ns(drive.flush_floor_us.max(2 * drive.page_program_us)),
+        },
+    }
+}

@@ -1,0 +1,64 @@
+//! A large table whose clones share what neither has changed since.
+
+use std::sync::Arc;
+
+/// Entries of a part that is shared or copied as one.
+const PART: usize = 4096;
+
+/// One entry for each slot of a device.
+#[derive(Clone, Debug)]
+pub(super) struct Slots<T> {
+    parts: Vec<Arc<[T; PART]>>,
+    len: usize,
+}
+
+impl<T: Copy + PartialEq> Slots<T> {
+    /// A table in which every entry is the same. It takes memory as entries change.
+    pub(super) fn filled(value: T, len: usize) -> Self {
+        Self { parts: vec![Arc::new([value; PART]); len.div_ceil(PART)], len }
+    }
+
+    /// Entries.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn get(&self, index: u32) -> T {
+        self.parts[index as usize / PART][index as usize % PART]
+    }
+
+    /// Sets an entry; returns what it was.
+    pub(super) fn set(&mut self, index: u32, value: T) -> T {
+        let old = self.get(index);
+        if old != value {
+            Arc::make_mut(&mut self.parts[index as usize / PART])[index as usize % PART] = value;
+        }
+        old
+    }
+
+    /// Replaces each entry that `is` says, in order.
+    pub(super) fn replace_each(&mut self, is: impl Fn(T) -> bool, mut with: impl FnMut(T) -> T) {
+        for part in &mut self.parts {
+            if part.iter().any(|&value| is(value)) {
+                for value in Arc::make_mut(part).iter_mut().filter(|value| is(**value)) {
+                    *value = with(*value);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_differ_in_what_was_set_alone() {
+        let mut one = Slots::filled(0_u16, 10_000);
+        let other = one.clone();
+        assert_eq!(one.set(9_999, 7), 0);
+        assert_eq!((one.get(9_999), other.get(9_999), one.len()), (7, 0, 10_000));
+        one.replace_each(|value| value == 7, |value| value + 1);
+        assert_eq!(one.get(9_999), 8);
+    }
+}
