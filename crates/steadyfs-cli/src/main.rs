@@ -9,11 +9,12 @@
 //! |---|---|
 //! | `commands` | a file for each command on images |
 //! | `image` | what they have in common |
-//! | `evaluate`, `bench`, `costs`, `transactions`, `life`, `streams`, `torture`, `replay`, `devices` | the other commands |
+//! | `evaluate`, `bench`, `costs`, `transactions`, `realtime`, `commit`, `life`, `streams`, `torture`, `replay`, `devices` | the other commands |
 //! | `output`, `progress`, `interrupt` | where results go, the bar, and Ctrl-C |
 
 mod bench;
 mod commands;
+mod commit;
 mod costs;
 mod devices;
 mod evaluate;
@@ -22,6 +23,7 @@ mod interrupt;
 mod life;
 mod output;
 mod progress;
+mod realtime;
 mod replay;
 mod streams;
 mod torture;
@@ -92,6 +94,10 @@ enum Command {
     Costs(costs::Arguments),
     /// Tell where the cost of a commit appears: create, write, flush, close
     Transactions(transactions::Arguments),
+    /// Tell which medium keeps an input rate, and with which RAM: SD cards, SteadyFS on raw NAND, SteadyFS on the cards
+    Realtime(realtime::Arguments),
+    /// Tell who pays for a commit on managed flash, and what is left of a finished copy when power fails
+    Commit(commit::Arguments),
     /// Cut power in every operation of a workload, and tell what is lost
     Torture(torture::Arguments),
     /// Use a simulated chip until it is worn out, and tell how much of its erases that took and what was lost
@@ -179,6 +185,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Costs(arguments) => costs::run(&arguments),
         Command::Transactions(arguments) => transactions::run(&arguments),
+        Command::Realtime(arguments) => realtime::run(&arguments),
+        Command::Commit(arguments) => commit::run(&arguments),
         Command::Torture(arguments) => torture::run(&arguments),
         Command::Life(arguments) => life::run(&arguments),
         Command::Streams(arguments) => streams::run(&arguments),

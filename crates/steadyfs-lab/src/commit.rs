@@ -19,11 +19,12 @@ pub use calls::{Call, CallTime};
 pub use copies::Copies;
 pub use table::{Commit, DeviceRows, Row};
 
+use crate::realtime::find_managed;
 use crate::transactions::Events;
 use std::fmt;
 use std::io;
 use steadyfs::{Error, MountError};
-use steadyfs_sim::sectors::{Controller, Timed};
+use steadyfs_sim::sectors::{Controller, Managed, Timed};
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +110,32 @@ impl From<io::Error> for CommitError {
     fn from(error: io::Error) -> Self {
         CommitError::Fat(error)
     }
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            devices: ["sd-industrial", "ssd-sata"].map(String::from).to_vec(),
+            write_bytes: 4096,
+            files: 100,
+            copies: 1000,
+            seed: 1,
+        }
+    }
+}
+
+/// Measures all devices. `tell` hears the share that is done, and the device.
+///
+/// # Errors
+/// The first one of [`CommitError`].
+pub fn run(options: &Options, tell: &mut dyn FnMut(f64, &str)) -> Result<Commit, CommitError> {
+    let mut devices = Vec::new();
+    for (index, name) in options.devices.iter().enumerate() {
+        tell(index as f64 / options.devices.len() as f64, name);
+        let profile = find_managed(name).map_err(CommitError::Device)?;
+        devices.push(run_on(&profile.name, &Managed::of(&profile, options.seed), options)?);
+    }
+    Ok(Commit { write_bytes: options.write_bytes, files: options.files, devices })
 }
 
 /// Measures one device.

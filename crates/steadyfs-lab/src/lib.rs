@@ -30,6 +30,7 @@ pub mod floor;
 pub mod life;
 #[doc(hidden)]
 pub mod model;
+pub mod realtime;
 pub mod replay;
 pub mod report;
 pub mod stats;

@@ -13,7 +13,7 @@ pub const WRITE_BYTES: usize = 4096;
 const PIECE_BYTES: usize = 1 << 20;
 
 /// Accesses of a long run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     /// Durations in nanoseconds, in order.
     pub access_ns: Vec<u64>,
@@ -27,24 +27,13 @@ pub struct Trace {
     pub written_per_byte: f64,
 }
 
-/// The `length` accesses in a row that take longest in all.
-pub fn worst_window(access_ns: &[u64], length: usize) -> &[u64] {
-    if access_ns.len() <= length {
-        return access_ns;
-    }
-    let mut total: u64 = access_ns[..length].iter().sum();
-    let (mut most, mut start) = (total, 0);
-    for end in length..access_ns.len() {
-        total = total + access_ns[end] - access_ns[end - length];
-        if total > most {
-            (most, start) = (total, end + 1 - length);
-        }
-    }
-    &access_ns[start..start + length]
-}
-
 /// Writes to random places of the whole device, each durable, one right behind the other.
-pub(super) fn raw<C: Controller>(device: &mut Timed<C>, accesses: u32, seed: u64, tell: &mut dyn FnMut(f64)) -> Result<Trace, RealtimeError> {
+pub(super) fn raw<C: Controller>(
+    device: &mut Timed<C>,
+    accesses: u32,
+    seed: u64,
+    tell: &mut dyn FnMut(f64),
+) -> Result<Trace, RealtimeError> {
     let mut rng = fastrand::Rng::with_seed(seed);
     let page = (WRITE_BYTES / SECTOR_BYTES) as u32;
     let places = device.sector_count() / page;
@@ -58,7 +47,13 @@ pub(super) fn raw<C: Controller>(device: &mut Timed<C>, accesses: u32, seed: u64
             tell(f64::from(access) / f64::from(accesses));
         }
     }
-    Ok(Trace { access_ns, bound_ns: None, ram_bytes: 0, usable_bytes: u64::from(places) * WRITE_BYTES as u64, written_per_byte: 1.0 })
+    Ok(Trace {
+        access_ns,
+        bound_ns: None,
+        ram_bytes: 0,
+        usable_bytes: u64::from(places) * WRITE_BYTES as u64,
+        written_per_byte: 1.0,
+    })
 }
 
 /// A volume on a device.
@@ -100,7 +95,7 @@ pub(super) fn steadyfs<C: Controller>(
     let ram_bytes = (memory.len() + size_of::<FileSystem<'_, SectorPages<&[u8]>>>()) as u64;
     let pages = FileSystem::format(pages, &config, &mut memory)?;
     let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory)?;
-    let usable_bytes = u64::from(fs.usage().usable) * u64::from(fs.usage().logical_bytes);
+    let usable_bytes = fs.usage().usable_bytes;
     let bytes = (usable_bytes as f64 * volume.fill) as u64 / WRITE_BYTES as u64 * WRITE_BYTES as u64;
     let mut file = fs.open("data", OpenOptions::CREATE)?;
     let piece = vec![0; PIECE_BYTES];
@@ -141,15 +136,4 @@ pub(super) fn steadyfs<C: Controller>(
         ram_bytes,
         usable_bytes,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn worst_window_is_the_one_that_takes_longest() {
-        assert_eq!(worst_window(&[1, 9, 9, 1, 8, 1], 2), [9, 9]);
-        assert_eq!(worst_window(&[1, 2], 5), [1, 2]);
-    }
 }

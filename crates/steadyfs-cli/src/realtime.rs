@@ -1,0 +1,111 @@
+//! `steady realtime`: which medium keeps an input rate, with which RAM.
+
+use crate::Failure;
+use crate::output::Numbers;
+use crate::progress::Progress;
+use clap::Args;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use steadyfs_lab::realtime::{self, Options};
+use steadyfs_lab::units::{parse_percent, parse_rate, parse_size};
+
+/// Arguments of `steady realtime`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// Cards, separated by commas: names (see `steady devices`) or files in TOML [default: sd-industrial,sd-consumer]
+    #[arg(long, value_name = "NAME|FILE.toml,…", value_delimiter = ',')]
+    card: Vec<String>,
+    /// Raw NAND: a name or a file in TOML
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd")]
+    nand: String,
+    /// The input rate that advice is wanted for
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, default_value = "500kB/s", value_parser = parse_rate)]
+    rate: u64,
+    /// RAM for buffer and file system
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "64KiB", value_parser = parse_size)]
+    ram: u64,
+    /// Accesses of each run
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1000..=10_000_000))]
+    accesses: u32,
+    /// Share of each volume that holds data
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
+    fill: f64,
+    /// Seed of the places; the same seed gives the same run
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    numbers: Numbers,
+}
+
+const AFTER_HELP: &str = "\
+Durable 4 KiB writes at random places, one right behind the other: on each card as it is, and with SteadyFS on raw NAND and on the same
+cards. What a card does is what its profile says, and no promise; the bound on raw NAND is computed from the datasheet's times.
+
+Examples:
+  steady realtime
+  steady realtime --rate 500kB/s --ram 16KiB --card sd-industrial,mine.toml";
+
+/// Runs `steady realtime`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let options = arguments.options();
+    let bar = Mutex::new(Progress::of(1, "").takes(Duration::from_secs(40)));
+    let tell = |share: f64, what: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, what);
+    let result = realtime::run(&options, &tell);
+    drop(bar);
+    arguments.numbers.write(&result.map_err(|error| Failure(error.to_string()))?)
+}
+
+impl Arguments {
+    fn options(&self) -> Options {
+        let usual = Options::default();
+        let mut rates = usual.rates;
+        if !rates.contains(&self.rate) {
+            rates.push(self.rate);
+            rates.sort_unstable();
+        }
+        Options {
+            cards: if self.card.is_empty() { usual.cards } else { self.card.clone() },
+            nand: self.nand.clone(),
+            accesses: self.accesses,
+            fill: self.fill,
+            rates,
+            rate: self.rate,
+            ram_bytes: self.ram,
+            seed: self.seed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_lab() {
+        assert_eq!(Line::parse_from(["realtime"]).arguments.options(), Options::default());
+    }
+
+    #[test]
+    fn a_rate_of_ones_own_is_among_those_that_are_told() {
+        let line = "realtime --rate 250kB/s --ram 16KiB --card a.toml,b --nand c --accesses 5000 --fill 50% --seed 3";
+        let expected = Options {
+            cards: vec!["a.toml".into(), "b".into()],
+            nand: "c".into(),
+            accesses: 5000,
+            fill: 0.5,
+            rates: vec![100_000, 250_000, 500_000, 1_000_000, 2_000_000],
+            rate: 250_000,
+            ram_bytes: 16 << 10,
+            seed: 3,
+        };
+        assert_eq!(Line::parse_from(line.split(' ')).arguments.options(), expected);
+    }
+}

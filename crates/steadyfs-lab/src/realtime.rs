@@ -1,0 +1,209 @@
+//! Which medium keeps an input rate, with which RAM: SD cards as they are, SteadyFS on raw NAND, and SteadyFS on the same cards.
+//!
+//! The figures are those of a Tuxera article, *Evaluating Embedded File System RAM Usage Under Real-Time Constraints*: two sequences of accesses with the same longest one, the 4,000
+//! accesses of a long run that take longest on an industrial and on a consumer card, what they leave in the buffer at 100 and 500 kB/s, and the same of a file system
+//! on the Micron MT29F1G01. Its equation has `min` where `max` is meant: a backlog is never negative.
+//!
+//! ```text
+//!   cards    access times of a card, and of SteadyFS on it      nand   the same of SteadyFS on raw NAND
+//!   advice   which of them keeps a rate, and at what price      table  rows, for people and as JSON
+//! ```
+
+mod advice;
+mod cards;
+mod table;
+
+pub use advice::{Advice, Guarantee};
+pub use cards::{Trace, Volume, WRITE_BYTES};
+pub use table::{Backlog, Realtime, Row};
+
+use crate::evaluate::{self, EvaluateError};
+use std::fmt;
+use std::sync::Mutex;
+use steadyfs::media::Failure;
+use steadyfs::media::sectors::TagPlace;
+use steadyfs::{Error, MountError};
+use steadyfs_sim::managed::ManagedProfile;
+use steadyfs_sim::sectors::Managed;
+
+/// Accesses of the figures: those of the article.
+pub const WINDOW: usize = 4000;
+/// Bytes of a card that a volume takes, where nobody says otherwise: all of it would take minutes to be filled.
+const VOLUME_BYTES: u64 = 512 << 20;
+
+/// What to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Cards: built-in names or files in TOML. Default the two of the article.
+    pub cards: Vec<String>,
+    /// Raw NAND: a built-in name or a file in TOML. Default that of the article.
+    pub nand: String,
+    /// Accesses of each run. Default 100,000.
+    pub accesses: u32,
+    /// Share of a volume that holds data. Default 0.8.
+    pub fill: f64,
+    /// Input rates whose backlog is told, in bytes a second. Default 100 and 500 kB/s, 1 and 2 MB/s.
+    pub rates: Vec<u64>,
+    /// The rate that advice is wanted for. Default 500 kB/s.
+    pub rate: u64,
+    /// RAM for buffer and file system, in bytes. Default 64 KiB.
+    pub ram_bytes: u64,
+    /// Seed of the places. Default 1.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            cards: ["sd-industrial", "sd-consumer"].map(String::from).to_vec(),
+            nand: "mt29f1g01abafd".to_string(),
+            accesses: 100_000,
+            fill: 0.8,
+            rates: vec![100_000, 500_000, 1_000_000, 2_000_000],
+            rate: 500_000,
+            ram_bytes: 64 << 10,
+            seed: 1,
+        }
+    }
+}
+
+/// Why nothing was measured.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RealtimeError {
+    /// The card is not known, or its profile is wrong.
+    Profile(String),
+    /// The card failed.
+    Device(Failure),
+    /// The volume does not fit on the card.
+    TooSmall,
+    /// The volume could not be made.
+    Mount(MountError),
+    /// A call of the volume failed.
+    Volume(Error),
+    /// The run on NAND failed.
+    Nand(EvaluateError),
+}
+
+impl fmt::Display for RealtimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RealtimeError::Profile(text) => f.write_str(text),
+            RealtimeError::Device(failure) => write!(f, "the card failed: {failure}"),
+            RealtimeError::TooSmall => f.write_str("the card has no room for a volume; expected some hundred MiB"),
+            RealtimeError::Mount(error) => write!(f, "the volume cannot be made: {error}"),
+            RealtimeError::Volume(error) => write!(f, "a call failed: {error}"),
+            RealtimeError::Nand(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RealtimeError {}
+
+impl From<MountError> for RealtimeError {
+    fn from(error: MountError) -> Self {
+        RealtimeError::Mount(error)
+    }
+}
+
+impl From<Error> for RealtimeError {
+    fn from(error: Error) -> Self {
+        RealtimeError::Volume(error)
+    }
+}
+
+/// Finds the profile of a managed device by its name or in a file.
+///
+/// # Errors
+/// What is wrong with it, as one sentence.
+pub fn find_managed(device: &str) -> Result<ManagedProfile, String> {
+    if device.ends_with(".toml") || device.contains('/') {
+        let text = std::fs::read_to_string(device).map_err(|error| format!("{device}: {error}"))?;
+        return ManagedProfile::from_toml(&text).map_err(|error| format!("{device}: {error}"));
+    }
+    ManagedProfile::named(device).map_err(|error| error.to_string())
+}
+
+/// The volume that a card gets: 4 KiB logical pages with tags beside them, in blocks of an allocation unit.
+fn volume_of(profile: &ManagedProfile, fill: f64) -> Volume {
+    let unit_bytes = profile.card().map_or(4 << 20, |card| card.unit_kib << 10);
+    Volume { bytes: VOLUME_BYTES, unit_bytes, page_bytes: 4096, tags: TagPlace::Beside, fill }
+}
+
+/// What is run at a time.
+enum Item<'o> {
+    Raw(&'o ManagedProfile),
+    OnCard(&'o ManagedProfile),
+    OnNand,
+}
+
+impl Item<'_> {
+    fn run(&self, options: &Options, tell: &mut dyn FnMut(f64)) -> Result<Row, RealtimeError> {
+        let (name, trace) = match *self {
+            Item::Raw(profile) => {
+                let mut device = Managed::of(profile, options.seed);
+                (profile.name.clone(), cards::raw(&mut device, options.accesses, options.seed, tell)?)
+            }
+            Item::OnCard(profile) => {
+                let device = Managed::of(profile, options.seed);
+                let volume = volume_of(profile, options.fill);
+                (format!("SteadyFS on {}", profile.name), cards::steadyfs(device, &volume, options.accesses, options.seed, tell)?)
+            }
+            Item::OnNand => (format!("SteadyFS on {}", options.nand), on_nand(options, tell)?),
+        };
+        Ok(Row::of(&name, trace, matches!(self, Item::OnNand), &options.rates))
+    }
+}
+
+/// SteadyFS on raw NAND, as `steady evaluate` runs it.
+fn on_nand(options: &Options, tell: &mut dyn FnMut(f64)) -> Result<Trace, RealtimeError> {
+    let run = evaluate::Options {
+        device: options.nand.clone(),
+        fill: options.fill,
+        accesses: u64::from(options.accesses.min(20_000)),
+        seed: options.seed,
+        ..evaluate::Options::default()
+    };
+    let outcome = evaluate::run(&run, &mut |share, _| tell(share)).map_err(RealtimeError::Nand)?;
+    let evaluation = &outcome.evaluation;
+    Ok(Trace {
+        bound_ns: Some((evaluation.bound_us * 1e3).round() as u64),
+        ram_bytes: evaluation.ram_bytes,
+        usable_bytes: evaluation.usable_bytes,
+        written_per_byte: evaluation.programs_per_data_page,
+        access_ns: outcome.access_ns,
+    })
+}
+
+/// Runs all of it, two at a time. `tell` hears the share that is done, and what runs.
+///
+/// # Errors
+/// The first one of [`RealtimeError`].
+pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Realtime, RealtimeError> {
+    let profiles = options.cards.iter().map(|card| find_managed(card)).collect::<Result<Vec<_>, _>>();
+    let profiles = profiles.map_err(RealtimeError::Profile)?;
+    let mut items: Vec<Item<'_>> = profiles.iter().map(Item::Raw).collect();
+    items.push(Item::OnNand);
+    items.extend(profiles.iter().map(Item::OnCard));
+    let shares = Mutex::new(vec![0.0; items.len()]);
+    let next = Mutex::new((0..items.len()).rev().collect::<Vec<_>>());
+    let results: Vec<Mutex<Option<Result<Row, RealtimeError>>>> = items.iter().map(|_| Mutex::new(None)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from).min(2) {
+            scope.spawn(|| {
+                while let Some(index) = next.lock().expect("nobody panics with it").pop() {
+                    let mut told = |share: f64| {
+                        let mut shares = shares.lock().expect("nobody panics with it");
+                        shares[index] = share;
+                        tell(shares.iter().sum::<f64>() / shares.len() as f64, "");
+                    };
+                    let result = items[index].run(options, &mut told);
+                    told(1.0);
+                    *results[index].lock().expect("nobody panics with it") = Some(result);
+                }
+            });
+        }
+    });
+    let rows = results.into_iter().filter_map(|result| result.into_inner().expect("nobody panicked"));
+    Ok(Realtime::of(options, rows.collect::<Result<_, _>>()?))
+}
