@@ -92,9 +92,10 @@ impl Draft {
                 format!("is a device of this machine, whose size is given; {name} is for images"),
             ));
         }
-        let file = BlockFile::open(target, Access::ReadWrite).map_err(|error| Failure::at(target.display(), error))?;
+        let mut file = BlockFile::open(target, Access::ReadWrite).map_err(|error| Failure::at(target.display(), error))?;
         let unit_bytes = block::unit_bytes(target).unwrap_or(block::UNIT_BYTES);
         let layout = settings.sector_layout(file.sector_count(), unit_bytes);
+        let layout = layout.renewed(&mut file).map_err(|failure| Failure::at(target.display(), failure))?;
         let chip = Chip::blank_block(target, file, layout)?;
         Ok((Self { path: target.into(), target: target.into(), _old: None, is_device: true, is_finished: false }, chip))
     }

@@ -206,7 +206,14 @@ impl Volume {
         let page_sectors = self.page_bytes / SECTOR_BYTES;
         let head = if tags == TagPlace::Table { page_sectors + 1 } else { 2 };
         let block_sectors = head + self.pages_per_block * (page_sectors + 1);
-        SectorLayout { first: 5, sectors: block_sectors * self.block_count, block_sectors, page_bytes: self.page_bytes, tags }
+        SectorLayout {
+            first: 5,
+            sectors: block_sectors * self.block_count,
+            block_sectors,
+            page_bytes: self.page_bytes,
+            tags,
+            volume: 1,
+        }
     }
 
     fn medium(&self, seed: u64) -> Medium {

@@ -101,7 +101,7 @@ mod tests {
     const OTHER: [u8; TAG_BYTES] = [9; TAG_BYTES];
 
     fn pages(tags: TagPlace, device: Sectors) -> SectorPages<Sectors> {
-        let layout = SectorLayout { first: 3, sectors: 1040, block_sectors: 65, page_bytes: 1024, tags };
+        let layout = SectorLayout { first: 3, sectors: 1040, block_sectors: 65, page_bytes: 1024, tags, volume: 7 };
         SectorPages::new(device, layout).unwrap()
     }
 

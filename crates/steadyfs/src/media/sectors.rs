@@ -30,7 +30,9 @@ const PAGE_SECTORS_MAX: usize = 32;
 const HEADER: &[u8; 8] = b"SteadyBk";
 const PAGE: &[u8; 8] = b"SteadyPg";
 /// Where the checksum of a header or of a tag's sector lies; the rest of the sector is zeros.
-const CHECK_AT: usize = 28;
+const CHECK_AT: usize = 36;
+/// Where the number of the volume lies.
+const VOLUME_AT: usize = CHECK_AT - 4;
 /// What is missing of a page.
 const BLANK: [u8; SECTOR_BYTES] = [0xFF; SECTOR_BYTES];
 
@@ -123,12 +125,21 @@ pub struct SectorLayout {
     pub page_bytes: u32,
     /// Where tags lie.
     pub tags: TagPlace,
+    /// Number of the volume, other than that of any volume before it on the device: see [`renewed`](Self::renewed).
+    pub volume: u32,
 }
 
 impl SectorLayout {
     /// The layout for a whole device whose allocation unit has so many bytes: pages of 4 KiB, with their tags beside them.
     pub const fn for_device(sectors: u32, unit_bytes: u32) -> Self {
-        Self { first: 0, sectors, block_sectors: unit_bytes / SECTOR_BYTES as u32, page_bytes: 4096, tags: TagPlace::Beside }
+        Self {
+            first: 0,
+            sectors,
+            block_sectors: unit_bytes / SECTOR_BYTES as u32,
+            page_bytes: 4096,
+            tags: TagPlace::Beside,
+            volume: 1,
+        }
     }
 
     /// The shape of the medium.
@@ -176,6 +187,15 @@ impl SectorLayout {
         }
     }
 
+    /// The layout for a new volume, whose number is that behind the volume's that is there, if one can be read: nothing of it is taken for the new one's.
+    ///
+    /// # Errors
+    /// As [`SectorDevice::read`].
+    pub fn renewed<D: SectorDevice>(self, device: &mut D) -> Result<Self, Failure> {
+        let before = Self::find(device, self.first)?;
+        Ok(Self { volume: before.map_or(1, |before| before.volume.wrapping_add(1).max(1)), ..self })
+    }
+
     /// Reads from the first sectors of a volume how it is divided; `None` where there is none.
     ///
     /// # Errors
@@ -199,6 +219,7 @@ impl SectorLayout {
             block_sectors: fields.get32(),
             page_bytes: fields.get32(),
             tags: if fields.get(1) == 1 { TagPlace::Table } else { TagPlace::Beside },
+            volume: word(&sector, VOLUME_AT),
         };
         Ok(Some(found).filter(|found| found.is_possible(device.sector_count())))
     }
@@ -265,10 +286,13 @@ impl<D: SectorDevice> SectorPages<D> {
         if self.known[place].0 == block {
             return Ok(self.known[place].1);
         }
-        let [even, odd] = self.headers(block)?;
-        let generation = even.max(odd);
-        // One that a cut has torn was to be newer; one that is lost was so.
-        let generation = if even == 0 || odd == 0 { generation.max(self.newest_tag(block)?) } else { generation };
+        let generation = match self.headers(block)? {
+            // Never erased: its first page is of another volume, or none. Where both are lost, it is not.
+            [0, 0] if self.tag_at(block * self.layout.pages_per_block())? == 0 => 0,
+            // A header that a cut has torn was to be newer; one that is lost was so.
+            [0, one] | [one, 0] => one.max(self.newest_tag(block)?),
+            [even, odd] => even.max(odd),
+        };
         self.known[place] = (block, generation);
         Ok(generation)
     }
@@ -277,20 +301,29 @@ impl<D: SectorDevice> SectorPages<D> {
     fn headers(&mut self, block: BlockIndex) -> Result<[Generation; HEADERS as usize], Failure> {
         let mut found = [0; HEADERS as usize];
         for (at, found) in (self.layout.header(block)..).zip(&mut found) {
-            if was_read(self.device.read(at, &mut [&mut self.sector]))? && is_sound(&self.sector, HEADER) {
+            if was_read(self.device.read(at, &mut [&mut self.sector]))? && self.is_own(HEADER) {
                 *found = word(&self.sector, 8);
             }
         }
         Ok(found)
     }
 
+    /// The generation of a page's tag; 0 where there is none.
+    fn tag_at(&mut self, page: PageIndex) -> Result<Generation, Failure> {
+        let is_read = was_read(self.device.read(self.layout.places(page).0, &mut [&mut self.sector]))?;
+        Ok(if is_read && self.is_own(PAGE) { word(&self.sector, 8) } else { 0 })
+    }
+
+    /// Whether the sector in the buffer is one of a kind, of this volume.
+    fn is_own(&self, magic: &[u8; 8]) -> bool {
+        is_sound(&self.sector, magic) && word(&self.sector, VOLUME_AT) == self.layout.volume
+    }
+
     /// The newest generation of which a block has a page.
     fn newest_tag(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
         let (pages, mut newest) = (self.layout.pages_per_block(), 0);
         for page in block * pages..(block + 1) * pages {
-            if was_read(self.device.read(self.layout.places(page).0, &mut [&mut self.sector]))? && is_sound(&self.sector, PAGE) {
-                newest = newest.max(word(&self.sector, 8));
-            }
+            newest = newest.max(self.tag_at(page)?);
         }
         Ok(newest)
     }
@@ -298,7 +331,7 @@ impl<D: SectorDevice> SectorPages<D> {
     /// What the tag's sector in the buffer says: the tag, if it is of a generation of the block.
     fn tag_of(&self, generation: Generation) -> [u8; TAG_BYTES] {
         let mut tag = [0xFF; TAG_BYTES];
-        if word(&self.sector, 8) == generation && is_sound(&self.sector, PAGE) {
+        if word(&self.sector, 8) == generation && self.is_own(PAGE) {
             tag.copy_from_slice(&self.sector[12..12 + TAG_BYTES]);
         }
         tag
@@ -355,7 +388,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
         let generation = self.generation(page / self.layout.pages_per_block())?;
         self.sector.fill(0);
         self.sector[12..12 + TAG_BYTES].copy_from_slice(tag);
-        seal(&mut self.sector, PAGE, generation);
+        seal(&mut self.sector, PAGE, generation, self.layout.volume);
         // The tag, the data, and as many blank bytes as are missing.
         let missing = self.layout.page_bytes as usize - data.len();
         let mut parts = [&BLANK[..]; PAGE_SECTORS_MAX + 3];
@@ -384,7 +417,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
                 fields.put(4, number.into());
             }
             fields.put(1, u64::from(self.layout.tags == TagPlace::Table));
-            seal(&mut self.sector, HEADER, generation);
+            seal(&mut self.sector, HEADER, generation, self.layout.volume);
             self.device.write(first + generation % HEADERS, &[&self.sector])?;
         }
         self.known[block as usize % KNOWN] = (block, generations.end - 1);
@@ -422,10 +455,11 @@ fn word(sector: &[u8; SECTOR_BYTES], at: usize) -> u32 {
     Fields::new(&sector[at..]).get32()
 }
 
-/// Makes a sector one of a kind and a generation.
-fn seal(sector: &mut [u8; SECTOR_BYTES], magic: &[u8; 8], generation: Generation) {
+/// Makes a sector one of a kind, a generation and a volume.
+fn seal(sector: &mut [u8; SECTOR_BYTES], magic: &[u8; 8], generation: Generation, volume: u32) {
     sector[..8].copy_from_slice(magic);
     sector[8..12].copy_from_slice(&generation.to_le_bytes());
+    sector[VOLUME_AT..VOLUME_AT + 4].copy_from_slice(&volume.to_le_bytes());
     let check = crc32(&sector[..CHECK_AT], 0);
     sector[CHECK_AT..CHECK_AT + 4].copy_from_slice(&check.to_le_bytes());
 }
