@@ -47,7 +47,8 @@ const fn us(us: u32) -> u64 {
 impl Drive {
     pub(super) fn new(profile: &DriveProfile, seed: u64) -> Self {
         let slots = u64::from(profile.capacity_mib) * (1 << 20) / u64::from(profile.slot_bytes);
-        let count = (u64::from(profile.capacity_mib) * 1024).div_ceil(profile.superblock_kib.into()) + u64::from(profile.spare_superblocks);
+        let count = (u64::from(profile.capacity_mib) * 1024).div_ceil(profile.superblock_kib.into())
+            + u64::from(profile.spare_superblocks);
         let mut is_free = vec![true; count as usize];
         (is_free[0], is_free[1]) = (false, false);
         Self {
@@ -259,7 +260,8 @@ impl Drive {
     /// Moves what is needed of the superblock with least; returns whether that gained anything.
     fn clean_step(&mut self) -> bool {
         let [(host, _), (cleaning, _)] = self.heads;
-        let full = (0..self.valid.len() as u16).filter(|&block| !self.is_free[block as usize] && block != host && block != cleaning);
+        let full =
+            (0..self.valid.len() as u16).filter(|&block| !self.is_free[block as usize] && block != host && block != cleaning);
         let Some(victim) = full.min_by_key(|&block| self.valid[block as usize]) else { return false };
         let needed = self.valid[victim as usize];
         if needed == self.superblock_slots() {
@@ -287,11 +289,14 @@ impl Drive {
     /// Changes the map: the first slots of a superblock go to one, the others to the head of cleaning.
     fn move_entries(&mut self, from: u16, to: u16, count: u32) {
         let (left, rest) = (std::cell::Cell::new(count), self.heads[1].0);
-        self.map.replace_each(|value| value == from, |_| {
-            let is_first = left.get() > 0;
-            left.set(left.get().saturating_sub(1));
-            if is_first { to } else { rest }
-        });
+        self.map.replace_each(
+            |value| value == from,
+            |_| {
+                let is_first = left.get() > 0;
+                left.set(left.get().saturating_sub(1));
+                if is_first { to } else { rest }
+            },
+        );
     }
 
     fn count_move(&mut self, slots: u32) {
@@ -322,6 +327,18 @@ impl Drive {
                 self.clock.stall(part);
             }
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn check_books(&self) {
+        let mut valid = vec![0; self.valid.len()];
+        for block in (0..self.map.len() as u32).map(|slot| self.map.get(slot)).filter(|&block| block != BLANK) {
+            valid[block as usize] += 1;
+        }
+        assert_eq!(valid, self.valid);
+        assert!(valid.iter().all(|&count| count <= self.superblock_slots()));
+        assert!(self.free.iter().all(|&block| valid[block as usize] == 0));
+        assert_eq!(self.cached.len(), self.order.len());
     }
 
     fn slot_sectors(&self) -> u32 {

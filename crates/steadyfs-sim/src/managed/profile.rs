@@ -197,7 +197,13 @@ impl CardProfile {
         let units = u64::from(self.capacity_mib) * 1024;
         expect(keys, units.is_multiple_of(self.unit_kib.into()), "capacity_mib", self.capacity_mib, "a multiple of `unit_kib`")?;
         let blocks = self.log_kib / self.log_block_kib;
-        expect(keys, (self.log_block_kib * 1024).is_multiple_of(slot), "log_block_kib", self.log_block_kib, "a multiple of `slot_bytes`")?;
+        expect(
+            keys,
+            (self.log_block_kib * 1024).is_multiple_of(slot),
+            "log_block_kib",
+            self.log_block_kib,
+            "a multiple of `slot_bytes`",
+        )?;
         let high = self.clean_high_blocks;
         expect(keys, high > self.clean_low_blocks, "clean_high_blocks", high, "more than `clean_low_blocks`")?;
         expect(keys, high < blocks, "clean_high_blocks", high, "fewer than the blocks of the log")?;
