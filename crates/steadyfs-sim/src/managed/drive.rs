@@ -329,6 +329,18 @@ impl Drive {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn check_books(&self) {
+        let mut valid = vec![0; self.valid.len()];
+        for block in (0..self.map.len() as u32).map(|slot| self.map.get(slot)).filter(|&block| block != BLANK) {
+            valid[block as usize] += 1;
+        }
+        assert_eq!(valid, self.valid);
+        assert!(valid.iter().all(|&count| count <= self.superblock_slots()));
+        assert!(self.free.iter().all(|&block| valid[block as usize] == 0));
+        assert_eq!(self.cached.len(), self.order.len());
+    }
+
     fn slot_sectors(&self) -> u32 {
         self.profile.slot_bytes / SECTOR
     }

@@ -154,6 +154,15 @@ impl Translation {
         self.times
     }
 
+    /// Counts anew what the layer counts as it goes, and compares.
+    #[cfg(test)]
+    fn check_books(&self) {
+        match &self.layer {
+            Layer::Card(card) => card.check_books(),
+            Layer::Drive(drive) => drive.check_books(),
+        }
+    }
+
     fn check(&self, first: u32, count: u32) {
         let sectors = self.sector_count();
         assert!(

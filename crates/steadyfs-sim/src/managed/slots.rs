@@ -15,7 +15,8 @@ pub(super) struct Slots<T> {
 impl<T: Copy + PartialEq> Slots<T> {
     /// A table in which every entry is the same. It takes memory as entries change.
     pub(super) fn filled(value: T, len: usize) -> Self {
-        Self { parts: vec![Arc::new([value; PART]); len.div_ceil(PART)], len }
+        let part = Arc::new([value; PART]);
+        Self { parts: vec![part; len.div_ceil(PART)], len }
     }
 
     /// Entries.

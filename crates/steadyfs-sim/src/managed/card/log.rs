@@ -1,5 +1,7 @@
 //! The log of a card: erase blocks that take slots of any unit, one behind the other.
 
+use std::collections::BTreeSet;
+
 /// A place in the log: the block times its slots, and the slot.
 pub(super) type Place = u32;
 
@@ -13,7 +15,8 @@ pub(super) struct Log {
     /// Slots of each block that are still needed.
     valid: Vec<u32>,
     free: Vec<u32>,
-    is_free: Vec<bool>,
+    /// Full blocks beside the head, those with least that is needed first.
+    full: BTreeSet<(u32, u32)>,
     head: u32,
     /// Slots of the head that are written.
     filled: u32,
@@ -22,13 +25,11 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn new(blocks: u32, block_slots: u32) -> Self {
-        let mut is_free = vec![true; blocks as usize];
-        is_free[0] = false;
         Self {
             owners: vec![NONE; (blocks * block_slots) as usize],
             valid: vec![0; blocks as usize],
             free: (1..blocks).rev().collect(),
-            is_free,
+            full: BTreeSet::new(),
             head: 0,
             filled: 0,
             block_slots,
@@ -48,8 +49,8 @@ impl Log {
     /// Appends a slot. There must be room.
     pub(super) fn append(&mut self, slot: u32) -> Place {
         if self.filled == self.block_slots {
+            self.full.insert((self.valid[self.head as usize], self.head));
             self.head = self.free.pop().expect("the log has room");
-            self.is_free[self.head as usize] = false;
             self.filled = 0;
         }
         let place = self.head * self.block_slots + self.filled;
@@ -62,13 +63,27 @@ impl Log {
     /// Forgets what stands at a place.
     pub(super) fn forget(&mut self, place: Place) {
         self.owners[place as usize] = NONE;
-        self.valid[(place / self.block_slots) as usize] -= 1;
+        let block = place / self.block_slots;
+        let valid = &mut self.valid[block as usize];
+        if self.full.remove(&(*valid, block)) {
+            self.full.insert((*valid - 1, block));
+        }
+        *valid -= 1;
     }
 
     /// The block from which least is needed, and how many of its slots are.
     pub(super) fn emptiest(&self) -> Option<(u32, u32)> {
-        let blocks = (0..).zip(&self.valid).filter(|&(block, _)| !self.is_free[block as usize] && block != self.head);
-        blocks.map(|(block, &valid)| (block, valid)).min_by_key(|&(_, valid)| valid)
+        self.full.first().map(|&(valid, block)| (block, valid))
+    }
+
+    #[cfg(test)]
+    pub(super) fn holds(&self, place: Place, slot: u32) -> bool {
+        self.owners[place as usize] == slot
+    }
+
+    #[cfg(test)]
+    pub(super) fn valid_slots(&self) -> u32 {
+        self.valid.iter().sum()
     }
 
     /// Slots of a block.
@@ -81,8 +96,8 @@ impl Log {
         let places = (block * self.block_slots) as usize..((block + 1) * self.block_slots) as usize;
         let needed = self.owners[places.clone()].iter().copied().filter(|&slot| slot != NONE).collect();
         self.owners[places].fill(NONE);
+        self.full.remove(&(self.valid[block as usize], block));
         self.valid[block as usize] = 0;
-        self.is_free[block as usize] = true;
         self.free.insert(0, block);
         needed
     }

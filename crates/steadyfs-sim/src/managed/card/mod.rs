@@ -258,18 +258,32 @@ impl Card {
     fn clean_step(&mut self) -> bool {
         let Some((block, valid)) = self.log.emptiest() else { return false };
         let size = self.log.block_slots();
-        let fullest = (0..).zip(&self.logged).filter(|&(unit, _)| !self.open.iter().any(|open| open.unit == unit));
-        let (unit, logged) = fullest.max_by_key(|&(unit, &logged)| (logged, std::cmp::Reverse(unit))).unwrap_or((0, &0));
-        let cost = if *logged > 0 && valid * 100 > size * self.profile.compact_percent {
-            self.clock.counts.folds += 1;
-            self.gather(unit, 0, self.unit_slots()) + us(self.profile.erase_us)
-        } else if valid < size {
-            self.compact(block)
-        } else {
-            return false;
+        let is_worth_compacting = valid * 100 <= size * self.profile.compact_percent;
+        // An open unit is folded when nothing else helps; it stays open.
+        let unit = if is_worth_compacting { None } else { self.fullest(false) };
+        let unit = unit.or_else(|| if valid == size { self.fullest(true) } else { None });
+        let cost = match unit {
+            Some(unit) => {
+                self.clock.counts.folds += 1;
+                self.clock.counts.erases += 1;
+                self.gather(unit, 0, self.unit_slots()) + us(self.profile.erase_us)
+            }
+            None if valid < size => self.compact(block),
+            None => return false,
         };
         self.owed_cleaning_ns += self.clock.jittered(cost);
         true
+    }
+
+    /// The unit with most slots in the log, among those that are open or not.
+    fn fullest(&self, is_open: bool) -> Option<u32> {
+        let (mut most, mut fullest) = (0, None);
+        for (unit, &logged) in (0..).zip(&self.logged) {
+            if logged > most && is_open == self.open.iter().any(|open| open.unit == unit) {
+                (most, fullest) = (logged, Some(unit));
+            }
+        }
+        fullest
     }
 
     /// Moves what is still needed of a log block to the end of the log. Returns how long that takes.
@@ -319,6 +333,18 @@ impl Card {
         self.clock.counts.programmed_bytes += u64::from(count) * u64::from(self.profile.slot_bytes);
         let page = us(self.profile.page_program_us);
         u64::from(pages) * page + page.min(u64::from(rest) * us(self.profile.slot_program_us))
+    }
+
+    #[cfg(test)]
+    pub(super) fn check_books(&self) {
+        let mut logged = vec![0; self.logged.len()];
+        for slot in (0..self.map.len() as u32).filter(|&slot| self.map.get(slot) < HOME) {
+            logged[(slot / self.unit_slots()) as usize] += 1;
+            assert!(self.log.holds(self.map.get(slot), slot));
+        }
+        assert_eq!(logged, self.logged);
+        assert_eq!(logged.iter().sum::<u32>(), self.log.valid_slots());
+        assert!(self.open.len() as u32 <= self.profile.open_units);
     }
 
     fn slot_sectors(&self) -> u32 {
