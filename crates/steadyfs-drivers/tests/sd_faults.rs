@@ -52,9 +52,11 @@ fn wires_that_damage_everything_are_an_error_of_the_device() {
             (0..4).for_each(|_| sim.inject(SdFault::WriteCrc, 0));
             assert_eq!(card.write(7, &[&sectors(7, count, 1)]), Err(Failure::Device));
             assert_eq!(card.last_error(), Some(SdError::WriteCrc { sector: 7 }));
-            (0..4).for_each(|_| sim.inject(SdFault::ReadCrc, 0));
+            // The card has the next sector ready when the read is stopped.
+            (0..8).for_each(|_| sim.inject(SdFault::ReadCrc, 0));
             let mut data = vec![0; count as usize * 512];
             assert_eq!(card.read(7, &mut [&mut data]), Err(Failure::Device));
+            sim.forget_faults();
             assert_eq!(card.last_error(), Some(SdError::ReadCrc { sector: 7 }));
             // Nothing is left of it.
             card.write(7, &[&sectors(7, count, 2)]).unwrap();
@@ -67,7 +69,7 @@ fn wires_that_damage_everything_are_an_error_of_the_device() {
 
 #[test]
 fn damaged_commands_are_sent_again() {
-    for at in 0..12 {
+    for at in 0..10 {
         let sim = sim();
         let mut card = start(&sim);
         (0..3).for_each(|_| sim.inject(SdFault::CommandCrc, at));
@@ -175,29 +177,29 @@ fn a_refused_sector_is_told_with_the_status() {
 /// The card takes a sector, and says much later that it could not program it: no commit may count it.
 #[test]
 fn a_loss_that_shows_late_fails_the_flush() {
-    let lost = |call: fn(&mut common::Card) -> Result<(), Failure>, result| {
+    let lost = |call: fn(&mut common::Card) -> Result<(), Failure>, result: Result<(), Failure>, error| {
         let sim = sim();
         let mut card = start(&sim);
         sim.inject(SdFault::ProgramError, 4);
         card.write(20, &[&sectors(20, 9, 1)]).unwrap();
         assert_eq!(call(&mut card), result);
-        if result.is_err() {
-            assert_eq!(card.last_error(), Some(SdError::Lost));
+        assert_eq!(card.last_error(), error);
+        if error.is_some() {
             assert_eq!(card.write(29, &[&sector(29, 1)]), Err(Failure::Device));
-        } else {
-            assert_eq!(card.last_error(), Some(SdError::WriteFailed { status: 0x0004 }));
         }
         assert_eq!(card.flush(), Err(Failure::Device));
+        assert_eq!(card.last_error(), Some(SdError::Lost));
         // Now it is told.
         card.write(20, &[&sectors(20, 9, 2)]).unwrap();
         card.flush().unwrap();
         assert_eq!(sim.sector(24), Some(sector(24, 2)));
     };
-    lost(|card| card.write(100, &[&sector(100, 1)]), Err(Failure::Device));
-    lost(|card| card.read(0, &mut [&mut [0; 512]]), Ok(()));
-    lost(|card| card.discard(512, 128), Ok(()));
+    let failed = Some(SdError::WriteFailed { status: 0x0004 });
+    lost(|card| card.write(100, &[&sector(100, 1)]), Err(Failure::Device), Some(SdError::Lost));
+    lost(|card| card.read(0, &mut [&mut [0; 512]]), Ok(()), failed);
+    lost(|card| card.discard(512, 128), Ok(()), failed);
     // The stream goes on, and nobody notices before its end.
-    lost(|card| card.write(29, &[&sector(29, 1)]), Ok(())).to_owned();
+    lost(|card| card.write(29, &[&sector(29, 1)]), Ok(()), None);
 }
 
 /// Where the stream was refused later on, ACMD22 says that it had been lost before: in the call that is still there to write it again, or in an earlier one.
@@ -251,9 +253,12 @@ fn a_card_that_is_pulled_is_an_error_at_once() {
 /// No call succeeds in which a command had no answer, and the next ones do.
 #[test]
 fn a_command_without_an_answer_is_told_and_left_behind() {
-    for at in 0..12 {
+    for at in 0..10 {
         let sim = sim();
         let mut card = start(&sim);
+        // Behind what is read: zeros in place of an answer to CMD12 would pass for one.
+        card.write(109, &[&sectors(109, 9, 1)]).unwrap();
+        card.flush().unwrap();
         sim.inject(SdFault::Silence, at);
         let mut calls = |version| {
             let result = card.write(100, &[&sectors(100, 9, version)]).and_then(|()| card.flush());

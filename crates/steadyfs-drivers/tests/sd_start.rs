@@ -110,7 +110,7 @@ fn replay_write(sim: &SdSim, bus: &mut steadyfs_sim::sd_spi::SdBus, data: &[[u8;
         bus.write(&bytes[..count]).unwrap();
     };
     send(&[0xFF, 0xFF]);
-    send(&[0x59, 0, 0, 0, 0, 0x25 << 1 | 1].map(|byte| byte)); // CMD25 of sector 0
+    send(&[0x59, 0, 0, 0, 0, 0x3]); // CMD25 of sector 0
     send(&[0xFF; 4]);
     for sector in data {
         send(&[0xFF, 0xFC]);

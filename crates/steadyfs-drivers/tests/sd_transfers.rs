@@ -167,8 +167,8 @@ fn a_discard_erases_what_the_card_can_erase() {
 fn a_long_erase_is_waited_for_as_long_as_the_card_says() {
     let sim = SdSim::new(SdProfile { erase_time: (1, 2, 1), erase_ns: 20_000_000_000, ..SdProfile::small() });
     let mut card = start(&sim);
-    card.discard(0, 128).unwrap(); // two units: 5 s and a half, eight times
+    card.discard(0, 256).unwrap(); // two units: 5 s and a half, eight times
     sim.set_durations(|work| if matches!(work, SdWork::Erase(_)) { 50_000_000_000 } else { 1000 });
-    assert_eq!(card.discard(0, 128), Err(Failure::Device));
+    assert_eq!(card.discard(0, 256), Err(Failure::Device));
     assert_eq!(card.last_error(), Some(SdError::Busy { wait: steadyfs_drivers::sd::Wait::Erase, waited_ms: 44_000 }));
 }

@@ -30,7 +30,7 @@ fn a_volume_is_written_and_read_on_every_kind_of_card() {
             let pages = FileSystem::format(pages, &config, &mut memory).unwrap();
             let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
             let data: Vec<u8> = (0..100_000).map(|byte| (byte % 255) as u8).collect();
-            let mut file = fs.open("data", OpenOptions::WRITE).unwrap();
+            let mut file = fs.open("data", OpenOptions::CREATE).unwrap();
             fs.write(&mut file, 0, &data).unwrap();
             fs.sync().unwrap();
             let card = fs.unmount().unwrap().into_device();
@@ -107,7 +107,7 @@ fn a_cut_in_a_stream_tears_its_last_sector_alone() {
         let mut card = start(&sim);
         card.write(0, &[&common::sectors(0, 128, 1)]).unwrap();
         card.flush().unwrap();
-        sim.cut_power_after(fastrand::Rng::with_seed(seed).u64(600..40_000));
+        sim.cut_power_after(fastrand::Rng::with_seed(seed).u64(600..30_000));
         let taken = (0..60).take_while(|number| card.write(*number, &[&common::sector(*number, 2)]).is_ok()).count() as u32;
         assert!(!sim.is_powered());
         sim.power_on(seed);

@@ -81,7 +81,7 @@ mod tests {
     use embedded_sdmmc_types::BlockCount;
 
     #[derive(Debug, PartialEq)]
-    struct Broken;
+    pub struct Broken;
 
     impl fmt::Display for Broken {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

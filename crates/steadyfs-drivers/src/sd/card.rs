@@ -1,6 +1,6 @@
 //! A card that was started, as a device of sectors.
 
-use super::limits::{erase_ms, times_max};
+use super::limits::{WRITE_MS, erase_ms, times_max};
 use super::link::{Link, RETRIES, command, is_error};
 use super::registers::{CardInfo, Kind};
 use super::stream::Stream;
@@ -130,8 +130,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
 
     /// CMD12 behind CMD18. A card that has looked ahead of its last sector may say that it is out of range: that counts for nothing.
     fn stop_read(&mut self, is_at_end: bool) -> Result<(), SdError> {
-        self.link.command(command::STOP, 0)?;
-        self.link.wait_ready(super::limits::READ_MS, Wait::Command)?;
+        self.link.stop()?;
+        self.link.wait_ready(WRITE_MS, Wait::Command)?;
         if is_at_end {
             self.link.status()?;
         }

@@ -183,9 +183,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
     pub fn command(&mut self, command: u8, argument: u32) -> Result<u8, SdError> {
         let mut tries = 0;
         loop {
-            if command != command::STOP {
-                self.wait_ready(WRITE_MS, Wait::Command)?;
-            }
+            self.wait_ready(WRITE_MS, Wait::Command)?;
             let answer = self.command_once(command, argument)?;
             if answer & R1_CRC == 0 || tries == RETRIES {
                 return Ok(answer);
@@ -194,7 +192,25 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         }
     }
 
-    /// The same, for commands that must be accepted.
+    /// CMD12 in the middle of a transfer, until it is heard: what comes in place of an answer may be data. (Data of zeros passes for an
+    /// answer; the next command then fails.)
+    pub fn stop(&mut self) -> Result<(), SdError> {
+        let mut result = Ok(());
+        for tries in 0..=RETRIES {
+            self.clocks(1)?;
+            result = match self.command_once(command::STOP, 0) {
+                Ok(0) => return Ok(()),
+                // It was heard before, and its answer not.
+                Ok(R1_ILLEGAL) if tries > 0 => return Ok(()),
+                Ok(answer) => Err(SdError::Refused { command: command::STOP, answer }),
+                Err(error @ SdError::NoAnswer { .. }) => Err(error),
+                Err(error) => return Err(error),
+            };
+        }
+        result
+    }
+
+    /// A command that must be accepted.
     pub fn accepted(&mut self, command: u8, argument: u32) -> Result<(), SdError> {
         match self.command(command, argument)? {
             0 => Ok(()),

@@ -112,10 +112,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
 
     /// Ends a stream in which the sector `next` was refused. The first sector that is not written, and the status.
     fn abort(&mut self, opened: u32, next: u32) -> Result<(u32, u16), SdError> {
-        let answer = self.link.command(command::STOP, 0)?;
-        if answer != 0 {
-            return Err(SdError::Refused { command: command::STOP, answer });
-        }
+        self.link.stop()?;
         self.link.wait_ready(stop_ms(self.info.kind), Wait::Stop)?;
         let status = self.link.status()?;
         let well = self.link.register(true, command::APP_WELL_WRITTEN)?;

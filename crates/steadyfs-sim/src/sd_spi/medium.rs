@@ -17,12 +17,12 @@ pub(super) struct Medium {
 
 impl Medium {
     pub fn read(&self, sector: u32) -> Option<Sector> {
-        (!self.torn.contains(&sector)).then(|| self.sectors.get(&sector).copied().unwrap_or_default())
+        (!self.torn.contains(&sector)).then(|| self.sectors.get(&sector).copied().unwrap_or([0; 512]))
     }
 
     /// Writes; all but the last so many are safe now.
     pub fn write(&mut self, sector: u32, data: Sector, buffered: usize) {
-        self.recent.push((sector, self.sectors.get(&sector).copied().unwrap_or_default()));
+        self.recent.push((sector, self.sectors.get(&sector).copied().unwrap_or([0; 512])));
         self.torn.remove(&sector);
         self.sectors.insert(sector, data);
         self.recent.drain(..self.recent.len() - self.recent.len().min(buffered.max(1)));
