@@ -250,7 +250,7 @@ fn a_card_that_is_pulled_is_an_error_at_once() {
     }
 }
 
-/// No call succeeds in which a command had no answer, and the next ones do.
+/// A call in which a command had no answer fails, and those after it go well.
 #[test]
 fn a_command_without_an_answer_is_told_and_left_behind() {
     for at in 0..10 {
@@ -267,7 +267,8 @@ fn a_command_without_an_answer_is_told_and_left_behind() {
             let result = result.and_then(|()| card.read(100, &mut [&mut data]));
             result.map(|()| assert_eq!(data, sectors(100, 9, version)))
         };
-        assert_eq!(calls(1), Err(Failure::Device), "{at}");
+        // CMD12 is sent again, the others are not.
+        assert_eq!(calls(1), if at == 9 { Ok(()) } else { Err(Failure::Device) }, "{at}");
         let told = (0..3).find(|_| calls(2).is_ok());
         assert!(told.is_some(), "{at}");
         assert_eq!(sim.forget_faults(), 0, "{at}");

@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::{HZ, SHARED, numbers, profiles, sector, slot, start, try_start};
+use common::{HZ, SHARED, numbers, profiles, sector, sectors, slot, start, try_start};
+use embedded_hal::spi::{self, SpiBus};
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SectorDevice, SectorLayout};
-use steadyfs_drivers::sd::{EraseTime, Kind, SdError, Settings, times_typical};
-use steadyfs_sim::sd_spi::{SdFault, SdKind, SdProfile, SdSim};
+use steadyfs_drivers::sd::{EraseTime, Kind, SdError, SdSlot, Settings, times_typical};
+use steadyfs_sim::sd_spi::{SdBus, SdFault, SdKind, SdProfile, SdSim};
 
 #[test]
 fn every_kind_of_card_starts_and_says_what_it_is() {
@@ -77,47 +78,76 @@ fn a_start_repeats_what_was_damaged() {
     }
 }
 
-#[test]
-fn a_processor_that_was_reset_finds_the_card_in_any_state() {
-    for bytes in (0..7000).step_by(41) {
-        let sim = SdSim::new(SdProfile { write_ns: 300_000, ..SdProfile::small() });
-        let mut card = start(&sim);
-        card.write(64, &[&sector(64, 1)]).unwrap();
-        card.flush().unwrap();
-        // The card stops to listen for as long as the processor is away: so the other half of the write is lost to both.
-        let (mut bus, mut left) = (sim.bus(), bytes);
-        let data: Vec<[u8; 512]> = (0..4).map(|index| sector(index, 2)).collect();
-        drop(card);
-        replay_write(&sim, &mut bus, &data, &mut left);
-        sim.host_reset();
-        let mut card = start(&sim);
-        let mut found = [0; 512];
-        card.read(64, &mut [&mut found]).unwrap();
-        assert_eq!(found, sector(64, 1), "{bytes}");
-        card.write(0, &[&data.concat()]).unwrap();
-        card.flush().unwrap();
+/// A bus whose processor is reset after so many bytes.
+struct Dying {
+    bus: SdBus,
+    left: usize,
+}
+
+#[derive(Debug)]
+struct Dead;
+
+impl spi::Error for Dead {
+    fn kind(&self) -> spi::ErrorKind {
+        spi::ErrorKind::Other
     }
 }
 
-/// The bytes of a multi-block write, as a processor sends them that stops after so many.
-fn replay_write(sim: &SdSim, bus: &mut steadyfs_sim::sd_spi::SdBus, data: &[[u8; 512]], left: &mut usize) {
-    use embedded_hal::digital::OutputPin;
-    use embedded_hal::spi::SpiBus;
-    sim.select().set_low().unwrap();
-    let mut send = |bytes: &[u8]| {
-        let count = bytes.len().min(*left);
-        *left -= count;
-        bus.write(&bytes[..count]).unwrap();
-    };
-    send(&[0xFF, 0xFF]);
-    send(&[0x59, 0, 0, 0, 0, 0x3]); // CMD25 of sector 0
-    send(&[0xFF; 4]);
-    for sector in data {
-        send(&[0xFF, 0xFC]);
-        send(sector);
-        send(&[0, 0]); // a bad checksum: the card refuses the sector
-        send(&[0xFF; 4]);
-        return;
+impl spi::ErrorType for Dying {
+    type Error = Dead;
+}
+
+impl SpiBus for Dying {
+    fn read(&mut self, _words: &mut [u8]) -> Result<(), Dead> {
+        unreachable!("what it sends is left open")
+    }
+
+    fn write(&mut self, words: &[u8]) -> Result<(), Dead> {
+        words.iter().try_for_each(|word| self.transfer_in_place(&mut [*word]))
+    }
+
+    fn transfer(&mut self, _read: &mut [u8], _write: &[u8]) -> Result<(), Dead> {
+        unreachable!("not used")
+    }
+
+    fn transfer_in_place(&mut self, words: &mut [u8]) -> Result<(), Dead> {
+        let count = words.len().min(self.left);
+        self.left -= count;
+        self.bus.transfer_in_place(&mut words[..count]).unwrap_or_else(|error| match error {});
+        if count < words.len() { Err(Dead) } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), Dead> {
+        if self.left == 0 { Err(Dead) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_processor_that_was_reset_finds_the_card_in_any_state() {
+    for bytes in (1..12_000).step_by(17) {
+        let sim = SdSim::new(SdProfile { write_ns: 30_000, ..SdProfile::small() });
+        let mut card = start(&sim);
+        card.write(64, &[&sectors(64, 9, 1)]).unwrap();
+        card.flush().unwrap();
+        let bus = Dying { bus: sim.bus(), left: usize::MAX };
+        let slot = SdSlot::new(bus, sim.select(), sim.delay());
+        let card = slot.start(Settings::DEFAULT, |bus, hz_max| bus.bus.set_hz(hz_max)).ok().unwrap();
+        let (bus, select, delay) = card.into_slot().into_parts();
+        let slot = SdSlot::new(Dying { left: 900 + bytes, ..bus }, select, delay);
+        // It dies in the start, in a stream, in an erase, or in a read.
+        if let Ok(mut card) = slot.start(Settings::DEFAULT, |bus, hz_max| bus.bus.set_hz(hz_max)) {
+            let result = card.write(0, &[&sectors(0, 9, 2)]).and_then(|()| card.discard(100, 100));
+            let result = result.and_then(|()| card.read(64, &mut [&mut [0; 9 * 512]]));
+            assert!(result.is_ok() || card.last_error() == Some(SdError::Bus));
+        }
+        sim.host_reset();
+        let mut card = start(&sim);
+        let mut found = [0; 9 * 512];
+        card.read(64, &mut [&mut found]).unwrap();
+        assert_eq!(found, sectors(64, 9, 1)[..], "{bytes}");
+        card.write(0, &[&sectors(0, 9, 3)]).unwrap();
+        card.flush().unwrap();
+        assert_eq!(sim.sector(8), Some(sector(8, 3)));
     }
 }
 

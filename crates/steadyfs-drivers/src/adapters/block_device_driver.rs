@@ -105,7 +105,8 @@ mod tests {
     /// Is pending once, as a driver that waits for an interrupt.
     async fn interrupt() {
         let mut was_polled = false;
-        core::future::poll_fn(move |_| if core::mem::replace(&mut was_polled, true) { Poll::Ready(()) } else { Poll::Pending }).await;
+        core::future::poll_fn(move |_| if core::mem::replace(&mut was_polled, true) { Poll::Ready(()) } else { Poll::Pending })
+            .await;
     }
 
     impl BlockDevice<SECTOR_BYTES> for Ram {

@@ -65,7 +65,10 @@ impl<T: BlockDevice> SectorDevice for FromBlockDevice<T> {
 
     fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
         for (done, count) in batches(parts::bytes(parts))? {
-            self.batch[..count].iter_mut().enumerate().for_each(|(index, block)| gather(parts, done + index, &mut block.contents));
+            self.batch[..count]
+                .iter_mut()
+                .enumerate()
+                .for_each(|(index, block)| gather(parts, done + index, &mut block.contents));
             let result = self.device.write(&self.batch[..count], BlockIdx(first + done as u32));
             conclude(result, &mut self.last_error)?;
         }

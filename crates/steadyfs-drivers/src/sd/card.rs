@@ -62,8 +62,9 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         self.conclude(result)
     }
 
-    /// The slot, to start another card, or the same after it had no power. An open stream is not ended: flush before.
-    pub fn into_slot(self) -> SdSlot<B, P, D> {
+    /// The slot, to start another card, or the same after it had no power. What was not flushed before may be lost, and nobody says so.
+    pub fn into_slot(mut self) -> SdSlot<B, P, D> {
+        let _ = self.release();
         SdSlot { link: self.link }
     }
 

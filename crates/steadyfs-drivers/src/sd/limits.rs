@@ -75,7 +75,11 @@ pub fn times_max(info: &CardInfo, settings: &Settings) -> SectorTimes {
         read_sector_ns: u64::from(READ_MS) * MS + sector_ns,
         write_ns: stop_ns + 3 * COMMAND_BYTES * byte_ns,
         write_sector_ns: u64::from(WRITE_MS) * MS + sector_ns,
-        discard_ns: if settings.erase { before_ns + u64::from(erase_ms(info, info.unit_bytes / 512)) * MS + 4 * COMMAND_BYTES * byte_ns } else { 0 },
+        discard_ns: if settings.erase {
+            before_ns + u64::from(erase_ms(info, info.unit_bytes / 512)) * MS + 4 * COMMAND_BYTES * byte_ns
+        } else {
+            0
+        },
         flush_ns: before_ns,
     }
 }
@@ -108,7 +112,8 @@ pub(super) const fn stop_ms(kind: Kind) -> u32 {
 pub(super) fn erase_ms(info: &CardInfo, sectors: u32) -> u32 {
     let Some(time) = info.erase_time else { return sectors.saturating_mul(ERASE_SECTOR_MS).min(ERASE_MS_MAX) };
     let units = sectors.div_ceil((info.unit_bytes / 512).max(1));
-    let ms = (u64::from(time.seconds) * 1000 * u64::from(units)).div_ceil(u64::from(time.units.max(1))) + u64::from(time.offset_seconds) * 1000;
+    let ms = (u64::from(time.seconds) * 1000 * u64::from(units)).div_ceil(u64::from(time.units.max(1)))
+        + u64::from(time.offset_seconds) * 1000;
     // Both ends may be units in part.
     (ms.min(u64::from(u32::MAX / 2)) as u32).max(ERASE_MS_MIN) + 2 * ERASE_SECTOR_MS
 }

@@ -218,20 +218,21 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         }
     }
 
-    /// Sends an application command; R1.
+    /// Sends an application command, again with its prefix where its checksum was bad on the way; R1.
     pub fn app_command(&mut self, command: u8, argument: u32) -> Result<u8, SdError> {
-        let answer = self.command(command::APP, 0)?;
-        if answer & !R1_IDLE != 0 {
-            return Err(SdError::Refused { command: command::APP, answer });
+        let mut tries = 0;
+        loop {
+            let answer = self.command(command::APP, 0)?;
+            if answer & !R1_IDLE != 0 {
+                return Err(SdError::Refused { command: command::APP, answer });
+            }
+            self.wait_ready(WRITE_MS, Wait::Command)?;
+            let answer = self.command_once(command, argument)?;
+            if answer & R1_CRC == 0 || tries == RETRIES {
+                return Ok(answer);
+            }
+            tries += 1;
         }
-        self.wait_ready(WRITE_MS, Wait::Command)?;
-        let answer = self.command_once(command, argument)?;
-        // The prefix is used up by what the card did not understand.
-        if answer & R1_CRC != 0 {
-            self.command(command::APP, 0)?;
-            return self.command(command, argument);
-        }
-        Ok(answer)
     }
 
     /// The card's status, R2; reading it clears its errors.

@@ -77,7 +77,11 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdSlot<B, P, D> {
     ///
     /// # Errors
     /// The slot comes back with the error.
-    pub fn start(mut self, settings: Settings, set_clock: impl FnMut(&mut B, u32) -> u32) -> Result<SdCard<B, P, D>, StartError<B, P, D>> {
+    pub fn start(
+        mut self,
+        settings: Settings,
+        set_clock: impl FnMut(&mut B, u32) -> u32,
+    ) -> Result<SdCard<B, P, D>, StartError<B, P, D>> {
         match self.link.start(&settings, set_clock) {
             Ok(info) => Ok(SdCard::new(self.link, info, settings)),
             Err(error) => {

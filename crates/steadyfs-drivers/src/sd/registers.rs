@@ -128,6 +128,9 @@ fn capacity(csd: &[u8; REGISTER_BYTES]) -> Result<(Kind, u32), SdError> {
     let sectors = match csd[0] >> 6 {
         0 => {
             let (size, multiplier, length) = (bits >> 62 & 0xFFF, bits >> 47 & 7, bits >> 80 & 0xF);
+            if !(9..=11).contains(&length) {
+                return Err(SdError::UnknownRegister);
+            }
             ((size + 1) << (multiplier + 2 + length)) >> 9
         }
         1 => ((bits >> 48 & 0x3F_FFFF) + 1) * 1024,

@@ -37,7 +37,14 @@ pub fn profiles() -> [SdProfile; 6] {
         small,
         SdProfile { answer_bytes: 8, starts: 1, read_ns: 90_000_000, write_ns: 0, stop_ns: 0, ..small },
         SdProfile { kind: SdKind::Standard, unit_bytes: 16 << 10, erase_sectors: 32, answer_bytes: 2, ..small },
-        SdProfile { kind: SdKind::Version1, unit_bytes: 0, erase_sectors: 1, write_ns: 240_000_000, erase_time: (0, 0, 0), ..small },
+        SdProfile {
+            kind: SdKind::Version1,
+            unit_bytes: 0,
+            erase_sectors: 1,
+            write_ns: 240_000_000,
+            erase_time: (0, 0, 0),
+            ..small
+        },
         SdProfile { buffer_sectors: 20, read_ns: 0, write_ns: 7, ..small },
         // 64 GiB.
         SdProfile { sectors: 1 << 27, unit_bytes: 4 << 20, stop_ns: 490_000_000, ..small },

@@ -79,6 +79,7 @@ impl Card {
 
     fn go_idle(&mut self) {
         (self.is_spi, self.is_ready, self.checks_crc, self.is_app) = (true, false, false, false);
+        self.is_forgiving = false;
         (self.mode, self.writing, self.reading) = (Mode::Command, None, None);
         (self.status, self.starts_left, self.pre_erase) = (0, self.profile.starts.max(1), 0);
         self.answer(command::GO_IDLE, &[IDLE]);
