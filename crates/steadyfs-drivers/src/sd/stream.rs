@@ -165,7 +165,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
             self.link.recover()?;
         } else {
             self.link.wait_ready(WRITE_MS, Wait::Write)?;
-            // The byte behind the token is still none that tells whether the card is busy: 7.5.2.2 (N_BR).
+            // The byte behind the token does not tell yet whether the card is busy: 7.5.3.2 (N_BR).
             self.link.send(&[TOKEN_STOP, 0xFF])?;
             self.link.wait_ready(stop_ms(self.info.kind), Wait::Stop)?;
         }

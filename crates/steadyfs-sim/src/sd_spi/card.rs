@@ -401,12 +401,14 @@ impl Card {
         assert!(!self.is_busy(), "SD: the token {token:#04x} to a busy card");
         assert!(
             self.idle_bytes > 0 || self.is_forgiving,
-            "SD: the token {token:#04x} without eight clocks since the last answer (7.5.2, N_WR)"
+            "SD: the token {token:#04x} without eight clocks since the last answer (7.5.3, N_WR)"
         );
         match (token, writing.is_single) {
             (0xFE, true) | (0xFC, false) => self.mode = Mode::Data(Vec::with_capacity(514)),
             (0xFD, false) => {
                 (self.writing, self.mode) = (None, Mode::Command);
+                // N_BR: the card is not busy at once (7.5.3.2).
+                self.out.push_back(0xFF);
                 self.be_busy(SdWork::Stop);
             }
             _ => panic!("SD: the byte {token:#04x} in place of a token"),
