@@ -7,7 +7,7 @@ const WARM_UP_MAX: usize = 1_500_000;
 /// Accesses that are compared at most.
 const COMPARED_MAX: usize = 60_000;
 /// Accesses of all runs of the model at most, with a card and with a drive: some ten seconds.
-const ACCESSES_MAX: [usize; 2] = [9_000_000, 9_000_000];
+const ACCESSES_MAX: [usize; 2] = [9_000_000, 18_000_000];
 /// The error at which a search goes no further: 2 % each.
 const GOOD: f64 = 0.02;
 
@@ -197,12 +197,12 @@ fn scale(figures: &mut Figures, index: usize, factor: f64) -> bool {
     scaled != units
 }
 
-/// An eighth of a drive, with the same share of spare superblocks: it cleans as the whole does, and takes an eighth of the time to look at.
+/// An eighth of a drive, with the same share of spare superblocks beyond those that are kept free: it cleans as the whole does, and takes an eighth of the time to look at.
 fn part_of(profile: &ManagedProfile) -> ManagedProfile {
     let mut small = profile.clone();
     if let Figures::Drive(drive) = &mut small.figures {
         drive.capacity_mib = (drive.capacity_mib / 8).max(64);
-        drive.spare_superblocks = (drive.spare_superblocks / 8).max(drive.clean_high + 2);
+        drive.spare_superblocks = drive.clean_high + (drive.spare_superblocks.saturating_sub(drive.clean_high) / 8).max(2);
     }
     small
 }
