@@ -1,14 +1,15 @@
-//! `steady devices`: the chips that can be simulated.
+//! `steady devices`: the chips and managed devices that can be simulated.
 
 use crate::Failure;
 use crate::output::print;
 use steadyfs_lab::table::{Align, facts, table};
 use steadyfs_lab::units::format_size;
+use steadyfs_sim::managed::ManagedProfile;
 use steadyfs_sim::{Chip, Profile};
 
 /// Runs `steady devices`.
 pub fn run() -> Result<(), Failure> {
-    print(&listing(&Profile::all()))
+    print(&format!("{}\n{}", listing(&Profile::all()), managed(&ManagedProfile::all())))
 }
 
 /// The table of profiles, and what each of them is.
@@ -19,6 +20,12 @@ fn listing(profiles: &[Profile]) -> String {
     align.resize(7, Align::Right);
     let titles = facts(profiles.iter().map(|profile| (profile.name.as_str(), profile.title.clone())));
     format!("{}Times are typical and maximum; a copy moves a page inside the chip.\n\n{titles}", table(&rows, &align))
+}
+
+/// The managed devices: their times follow from what they were given before.
+fn managed(profiles: &[ManagedProfile]) -> String {
+    let titles = facts(profiles.iter().map(|profile| (profile.name.as_str(), profile.title.clone())));
+    format!("Managed flash, for realtime and commit:\n{titles}")
 }
 
 /// One profile: sizes, and the typical and maximum times of a page program and a block erase.

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `commands` | a file for each command on images |
 //! | `image` | what they have in common |
-//! | `evaluate`, `bench`, `costs`, `transactions`, `realtime`, `commit`, `life`, `streams`, `torture`, `replay`, `devices` | the other commands |
+//! | `evaluate`, `bench`, `costs`, `transactions`, `realtime`, `commit`, `fit`, `life`, `streams`, `torture`, `replay`, `devices` | the other commands |
 //! | `output`, `progress`, `interrupt` | where results go, the bar, and Ctrl-C |
 
 mod bench;
@@ -18,6 +18,7 @@ mod commit;
 mod costs;
 mod devices;
 mod evaluate;
+mod fit;
 mod image;
 mod interrupt;
 mod life;
@@ -106,7 +107,9 @@ enum Command {
     Streams(streams::Arguments),
     /// Tell the buffer that input rates need, from access times measured on a board
     Replay(replay::Arguments),
-    /// List the chips that can be simulated
+    /// Make the profile of an SD card, eMMC or SSD from a trace of its own
+    Fit(fit::Arguments),
+    /// List the chips and managed devices that can be simulated
     Devices,
     /// Print what a shell needs to complete commands
     Completions(commands::completions::Arguments),
@@ -185,6 +188,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Costs(arguments) => costs::run(&arguments),
         Command::Transactions(arguments) => transactions::run(&arguments),
+        Command::Fit(arguments) => fit::run(&arguments),
         Command::Realtime(arguments) => realtime::run(&arguments),
         Command::Commit(arguments) => commit::run(&arguments),
         Command::Torture(arguments) => torture::run(&arguments),

@@ -19,7 +19,7 @@ const GROUNDS: [&str; 4] = ["small", "small-copy", "small-nor", "nand"];
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Chips: small, small-copy, small-nor, small-cached, small-streams, small-disk, nand, nand-double, nor, or PAGE_BYTESxPAGESxBLOCKS such as 512x16x64
+    /// Chips: small, small-copy, small-nor, small-cached, small-streams, small-disk, nand, nand-double, nor, small-card, small-emmc, card, or PAGE_BYTESxPAGESxBLOCKS such as 512x16x64
     /// [default: small,small-copy,small-nor,nand]
     #[arg(long, value_name = "NAME|PxNxB", value_delimiter = ',')]
     geometry: Vec<Volume>,
@@ -34,7 +34,7 @@ pub struct Arguments {
     /// Workloads: log, configuration, random, files, directories, transactions, reclaim, disk [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     workload: Vec<Workload>,
-    /// Faults beside the cuts, one kind at a time [default: all but write-cache and lie]
+    /// Faults beside the cuts, one kind at a time [default: all but write-cache, reorder and lie]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     fault: Vec<FaultKind>,
     /// Cut every operation of a workload in every torn state, or chains of cuts that the seed draws: every, sampled
@@ -99,7 +99,8 @@ has sectors in place of files: after each cut they must be what the calls up to 
 
 Faults: none (cuts alone), programs, erases (one or two of them fail), bad-blocks (from the factory), ring (a block of the ring of
 roots takes nothing any more), bit-flips (that can be corrected), lock (the chip takes no program and no erase any more),
-write-cache (of a device that answers before it programs), lie (a program that the chip says it made: what is lost is found).
+write-cache (of a device that answers before it programs), reorder (the same of
+small-card, small-emmc and card, which may lose any part of it), lie (a program that the chip says it made: what is lost is found).
 
 One round takes about a minute on two cores, 100,000 cuts five; Ctrl-C prints what was found so far, and --resume keeps it.
 Each failure is made smaller and printed with a string that replays it. Exit codes: 0 nothing was found, 1 something was, 2 wrong

@@ -396,3 +396,27 @@ fn every_command_has_help_a_manual_page_and_completions() {
         assert!(names.iter().all(|name| script.contains(name)), "{shell}");
     }
 }
+
+#[test]
+fn cards_and_their_images_work_with_the_same_commands() {
+    for tags in ["beside", "table"] {
+        let bench = Bench::new(&format!("card-{tags}"));
+        fill(&bench, "from");
+        assert!(bench.ok(&format!("format card.img --block --size 64MiB --unit 512KiB --tags {tags}")).contains("Usable"));
+        bench.ok("put -r card.img from /");
+        bench.ok("get -r card.img from to");
+        assert_eq!(tree(&bench.path("from")), tree(&bench.path("to")));
+        assert!(
+            bench.ok("check card.img").contains("43 files, 7 directories: sound") || bench.ok("check card.img").contains("sound")
+        );
+        let before = bench.ok("ls card.img");
+        bench.ok(&format!("format card.img --block --size 64MiB --unit 512KiB --tags {tags} --force"));
+        assert_eq!((before.as_str(), bench.ok("ls card.img").as_str()), ("from/\n", ""));
+        assert!(bench.fails("ls card.img --device nand.toml").contains("is managed flash"));
+    }
+    let bench = Bench::new("card-refused");
+    assert!(bench.fails("format card.img --block").contains("--size is missing"));
+    assert!(bench.fails("format card.img --block --size 1MiB").contains("no room for a block"));
+    assert!(!bench.path("card.img").exists());
+    assert_eq!(fs::read_dir(&bench.directory).unwrap().count(), 2, "nothing is left of a format that was refused");
+}

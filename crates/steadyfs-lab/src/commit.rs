@@ -150,3 +150,48 @@ fn run_on<C: Controller + Clone>(name: &str, device: &Timed<C>, options: &Option
     let copies = System::ALL.into_iter().map(|system| copies::run(system, device, options)).collect::<Result<_, _>>()?;
     Ok(DeviceRows { device: name.to_string(), rows, copies })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured() -> Commit {
+        let options = Options { files: 20, copies: 60, ..Options::default() };
+        run(&options, &mut |_, _| {}).unwrap()
+    }
+
+    #[test]
+    fn commit_is_paid_by_the_call_that_was_chosen_and_no_finished_copy_is_lost() {
+        let commit = measured();
+        let [card, disk] = &commit.devices[..] else { panic!("two devices") };
+        for row in disk.rows.iter().filter(|row| row.system == "SteadyFS") {
+            let expected: &[usize] = match row.commit_on.as_str() {
+                "on close" => &[3],
+                "on flush" => &[2],
+                "every write" => &[0, 1],
+                _ => &[4],
+            };
+            for (call, us) in row.us.iter().enumerate() {
+                assert_eq!(*us >= 900_000.0, expected.contains(&call), "{row:?}");
+            }
+            let (all, flushed) = (row.us.iter().sum::<f64>(), row.flush_us.iter().sum::<f64>());
+            assert!(flushed > 0.9 * all, "what takes so long is the disk's cache: {row:?}");
+        }
+        for device in [card, disk] {
+            let lost: Vec<_> = device.copies.iter().map(Copies::lost).collect();
+            assert_eq!((lost[0], lost[2]), (0, 0), "{device:?}");
+            assert!(device.copies.iter().all(|copies| copies.copies == 60 && copies.unmountable == 0));
+        }
+        assert_eq!(card.copies[1].lost(), 0, "a card without a cache has nothing to lose");
+        assert!(disk.copies[1].lost() > 0, "a cache that nobody flushes loses files");
+        let text = commit.to_string();
+        assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+    }
+
+    #[test]
+    fn unknown_devices_are_answered_with_the_known_ones() {
+        let options = Options { devices: vec!["floppy".into()], ..Options::default() };
+        let error = run(&options, &mut |_, _| {}).unwrap_err().to_string();
+        assert!(error.contains("floppy") && error.contains("sd-consumer"), "{error}");
+    }
+}

@@ -207,3 +207,31 @@ pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Realt
     let rows = results.into_iter().filter_map(|result| result.into_inner().expect("nobody panicked"));
     Ok(Realtime::of(options, rows.collect::<Result<_, _>>()?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steadyfs_needs_less_buffer_than_the_card_and_nand_needs_none() {
+        let options = Options { cards: vec!["sd-consumer".into()], accesses: 20_000, fill: 0.5, ..Options::default() };
+        let realtime = run(&options, &|_, _| {}).unwrap();
+        let [card, nand, on_card] = &realtime.rows[..] else { panic!("three rows") };
+        assert_eq!(nand.buffer_at(500_000), Some(0));
+        let (raw, ours) = (card.buffer_at(100_000).unwrap(), on_card.buffer_at(100_000).unwrap());
+        assert!(4 * ours <= raw, "{ours} B beside {raw} B");
+        assert!(on_card.bound_us.is_some() && card.bound_us.is_none());
+        let words: Vec<_> = realtime.advice.iter().map(|advice| advice.guarantee).collect();
+        assert_eq!(words[1], Guarantee::Computed);
+        assert_ne!(words[2], Guarantee::Computed, "a card promises nothing");
+        let text = realtime.to_string();
+        assert!(text.contains("2 kB/s without a buffer") && text.contains("by a computed bound"), "{text}");
+        assert!(realtime.rows.iter().all(|row| row.worst_ns.len() == WINDOW));
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_rows() {
+        let options = Options { cards: vec!["sd-industrial".into()], accesses: 3000, fill: 0.2, ..Options::default() };
+        assert_eq!(run(&options, &|_, _| {}).unwrap(), run(&options, &|_, _| {}).unwrap());
+    }
+}

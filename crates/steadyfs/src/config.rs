@@ -121,8 +121,8 @@ impl Config {
         let frames = pages_per_block / unit_pages * block_count;
         Self {
             unit_pages: unit_pages as u16,
-            // A leaf that is written frees some ten changes.
-            overlay_entries: clamp(frames / 90, 64, 8192) as u16,
+            // A leaf that is written frees some ten changes; those of a victim have room beside.
+            overlay_entries: clamp(max(frames / 90, 4 * (pages_per_block / unit_pages)), 64, 8192) as u16,
             checkpoint_programs: clamp(pages_per_block * block_count / 32, 32, 1024) as u16,
             wear_spread: 0,
             bad_blocks_max: 0,
@@ -193,6 +193,10 @@ const fn clamp(value: u32, low: u32, high: u32) -> u32 {
     } else {
         value
     }
+}
+
+const fn max(a: u32, b: u32) -> u32 {
+    if a > b { a } else { b }
 }
 
 /// Not inlined: it is called often, and a call is shorter.

@@ -100,7 +100,7 @@ impl fmt::Display for Commit {
         }
         writeln!(
             f,
-            "After: the commit that the clock or the application makes when the calls are over. Cache: the share of all times in which\nthe device emptied its cache."
+            "After: the commit that the clock or the application makes when the calls are over.\nCache: the share of all times in which the device emptied its cache."
         )
     }
 }

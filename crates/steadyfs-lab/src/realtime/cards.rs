@@ -9,6 +9,8 @@ use steadyfs_sim::sectors::{Controller, Timed};
 
 /// Bytes of an access.
 pub const WRITE_BYTES: usize = 4096;
+/// Accesses before those that are measured: the card has cleaned many times.
+const WARM_UP: u32 = 300_000;
 /// Bytes that are written at once while a volume is filled.
 const PIECE_BYTES: usize = 1 << 20;
 
@@ -39,12 +41,14 @@ pub(super) fn raw<C: Controller>(
     let places = device.sector_count() / page;
     let data = [0; WRITE_BYTES];
     let mut access_ns = Vec::with_capacity(accesses as usize);
-    for access in 0..accesses {
+    for access in 0..WARM_UP + accesses {
         let before = device.time_ns();
         device.write(rng.u32(..places) * page, &[&data]).and_then(|()| device.flush()).map_err(RealtimeError::Device)?;
-        access_ns.push(device.time_ns() - before);
+        if access >= WARM_UP {
+            access_ns.push(device.time_ns() - before);
+        }
         if access % 4096 == 0 {
-            tell(f64::from(access) / f64::from(accesses));
+            tell(f64::from(access) / f64::from(WARM_UP + accesses));
         }
     }
     Ok(Trace {
