@@ -1,7 +1,7 @@
 //! Drivers for [SteadyFS](steadyfs), on the traits of [embedded-hal](https://docs.rs/embedded-hal/1).
 //!
 //! - [`sd`]: SD cards on SPI.
-//! - [`adapters`]: from the block devices of other crates, each behind a feature of its name.
+//! - `adapters`: from the block devices of other crates, each behind a feature of its name.
 //!
 //! Drivers for SPI NAND and SPI NOR are short, and stand in the [guide](steadyfs::guide::drivers), to be copied and changed.
 //!

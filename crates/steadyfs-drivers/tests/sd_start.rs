@@ -170,12 +170,13 @@ fn times_are_those_of_the_specification_or_those_that_are_given() {
     let sim = SdSim::new(SdProfile::small());
     let times = start_with_times(&sim, Settings::DEFAULT);
     let ms = 1_000_000;
-    // 524 bytes at 20 MHz are 209,600 ns; a stream to be ended is twice 250 ms.
-    assert_eq!((times.read_sector_ns, times.write_sector_ns), (100 * ms + 209_600, 250 * ms + 209_600));
-    assert_eq!(times.read_ns, 500 * ms + 2 * 40 * 400);
-    assert_eq!(times.flush_ns, 500 * ms + 40 * 400);
+    // 524 bytes at 20 MHz are 209,600 ns, and the end of a wait is noticed 20,000 late; a stream to be ended is twice 250 ms.
+    assert_eq!((times.read_sector_ns, times.write_sector_ns), (100 * ms + 229_600, 250 * ms + 229_600));
+    let stop_ns = 500 * ms + 40 * 400 + 40_000;
+    assert_eq!(times.read_ns, stop_ns + 40 * 400);
+    assert_eq!(times.flush_ns, stop_ns);
     // One unit of four that take a second, a second on top, both ends in part.
-    assert_eq!(times.discard_ns, 500 * ms + 40 * 400 + (1250 + 500) * ms + 80 * 400);
+    assert_eq!(times.discard_ns, stop_ns + (1250 + 500) * ms + 80 * 400 + 20_000);
     sim.power_on(0);
     assert_eq!(start_with_times(&sim, SHARED).read_ns, 40 * 400);
     sim.power_on(0);

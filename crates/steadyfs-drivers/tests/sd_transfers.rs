@@ -119,6 +119,50 @@ fn a_stream_saves_time() {
     assert!(single > stream + 63 * 1_000_000, "{stream} {single}");
 }
 
+/// A card that takes all the time that it may, and a call that comes at the worst moment.
+#[test]
+fn no_call_takes_longer_than_the_times_say() {
+    const MS: u64 = 1_000_000;
+    let kinds = [(SdKind::High, 8192, 250), (SdKind::Standard, 8192, 250), (SdKind::High, 1 << 27, 500)];
+    for (kind, sectors_of_card, stop_ms) in kinds {
+        for settings in [Settings::DEFAULT, SHARED] {
+            let sim = SdSim::new(SdProfile { kind, sectors: sectors_of_card, erase_time: (1, 3, 1), ..SdProfile::small() });
+            let mut card = start_with(&sim, settings);
+            sim.set_durations(move |work| match work {
+                SdWork::Read(_) => 100 * MS,
+                SdWork::Write(_) => 250 * MS,
+                SdWork::Stop => stop_ms * MS,
+                SdWork::Erase(_) => 4500 * MS,
+            });
+            let (times, mut rng) = (card.times(), fastrand::Rng::with_seed(7));
+            for _ in 0..300 {
+                let (first, count) = (rng.u32(..100), rng.u32(1..20));
+                let (begin, sectors) = (sim.now_ns(), u64::from(count));
+                let limit_ns = match rng.u8(..4) {
+                    0 => {
+                        card.read(first, &mut [&mut vec![0; count as usize * 512]]).unwrap();
+                        times.read_ns + sectors * times.read_sector_ns
+                    }
+                    1 => {
+                        card.write(first, &[&common::sectors(first, count, 1)]).unwrap();
+                        times.write_ns + sectors * times.write_sector_ns
+                    }
+                    2 => {
+                        card.discard(first, count).unwrap();
+                        times.discard_ns
+                    }
+                    _ => {
+                        card.flush().unwrap();
+                        times.flush_ns
+                    }
+                };
+                let took_ns = sim.now_ns() - begin;
+                assert!(took_ns <= limit_ns, "{took_ns} ns of {limit_ns}, {kind:?}, {settings:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_last_sectors_are_read_and_those_behind_refused() {
     for profile in profiles() {

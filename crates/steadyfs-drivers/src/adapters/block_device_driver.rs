@@ -17,14 +17,14 @@ use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
 type Sector<A> = Aligned<A, [u8; SECTOR_BYTES]>;
 
 /// A [`BlockDevice`] of 512-byte blocks as a device of sectors. It takes 4.6 KB of RAM, for the sectors on their way.
-///
-/// Its writes must be durable when they are done.
 pub struct FromAsync<T: BlockDevice<SECTOR_BYTES>, I> {
     device: T,
     idle: I,
     sectors: u32,
     times: SectorTimes,
     batch: [Sector<T::Align>; BATCH],
+    /// What was written last, until it is flushed.
+    written: Option<u32>,
     last_error: Option<T::Error>,
 }
 
@@ -37,7 +37,7 @@ impl<T: BlockDevice<SECTOR_BYTES>, I: FnMut()> FromAsync<T, I> {
         let bytes = wait(device.size(), &mut idle)?;
         let sectors = u32::try_from(bytes / SECTOR_BYTES as u64).unwrap_or(u32::MAX);
         let batch = core::array::from_fn(|_| Aligned([0; SECTOR_BYTES]));
-        Ok(Self { device, idle, sectors, times, batch, last_error: None })
+        Ok(Self { device, idle, sectors, times, batch, written: None, last_error: None })
     }
 
     /// The device underneath.
@@ -89,9 +89,19 @@ impl<T: BlockDevice<SECTOR_BYTES>, I: FnMut()> SectorDevice for FromAsync<T, I> 
     fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
         for (done, count) in batches(parts::bytes(parts))? {
             self.batch[..count].iter_mut().enumerate().for_each(|(index, sector)| gather(parts, done + index, sector));
+            self.written = Some(first + (done + count - 1) as u32);
             let result = wait(self.device.write(first + done as u32, &self.batch[..count]), &mut self.idle);
             conclude(result, &mut self.last_error)?;
         }
+        Ok(())
+    }
+
+    /// Reads the sector that was written last.
+    fn flush(&mut self) -> Result<(), Failure> {
+        let Some(sector) = self.written else { return Ok(()) };
+        let result = wait(self.device.read(sector, &mut self.batch[..1]), &mut self.idle);
+        conclude(result, &mut self.last_error)?;
+        self.written = None;
         Ok(())
     }
 }
@@ -141,7 +151,7 @@ mod tests {
         let mut device = FromAsync::new(Ram::new(), || polls.set(polls.get() + 1), TIMES).unwrap();
         exercise(&mut device);
         assert_eq!(device.last_error(), Some(&"broken"));
-        // 20 + 1 sectors and the broken one, and three reads of a batch.
-        assert_eq!(polls.get(), 22 + 3);
+        // 20 + 1 sectors and the broken one, three reads of a batch, and that of the flush.
+        assert_eq!(polls.get(), 22 + 3 + 1);
     }
 }

@@ -10,12 +10,15 @@ use steadyfs::media::sectors::{SectorDevice, SectorTimes};
 
 /// A [`BlockDevice`] as a device of sectors. It takes 4.6 KB of RAM, for the sectors on their way.
 ///
-/// Its writes must be durable when they return. The SD driver of embedded-sdmmc waits until the card has programmed them.
+/// The SD driver of embedded-sdmmc returns from a write of several sectors while the card still programs them, and does not ask then whether it could; the [flush](SectorDevice::flush) here waits for
+/// it, and an error of the card stays unknown. Of one sector it asks. [`SdCard`](crate::sd::SdCard) knows both, and keeps streams open.
 pub struct FromBlockDevice<T: BlockDevice> {
     device: T,
     sectors: u32,
     times: SectorTimes,
     batch: [Block; BATCH],
+    /// What was written last, until it is flushed.
+    written: Option<u32>,
     last_error: Option<T::Error>,
 }
 
@@ -26,7 +29,7 @@ impl<T: BlockDevice> FromBlockDevice<T> {
     /// Of the device, which is asked for its size.
     pub fn new(device: T, times: SectorTimes) -> Result<Self, T::Error> {
         let sectors = device.num_blocks()?.0;
-        Ok(Self { device, sectors, times, batch: core::array::from_fn(|_| Block::new()), last_error: None })
+        Ok(Self { device, sectors, times, batch: core::array::from_fn(|_| Block::new()), written: None, last_error: None })
     }
 
     /// The device underneath.
@@ -69,9 +72,19 @@ impl<T: BlockDevice> SectorDevice for FromBlockDevice<T> {
                 .iter_mut()
                 .enumerate()
                 .for_each(|(index, block)| gather(parts, done + index, &mut block.contents));
+            self.written = Some(first + (done + count - 1) as u32);
             let result = self.device.write(&self.batch[..count], BlockIdx(first + done as u32));
             conclude(result, &mut self.last_error)?;
         }
+        Ok(())
+    }
+
+    /// Reads the sector that was written last.
+    fn flush(&mut self) -> Result<(), Failure> {
+        let Some(sector) = self.written else { return Ok(()) };
+        let result = self.device.read(&mut self.batch[..1], BlockIdx(sector));
+        conclude(result, &mut self.last_error)?;
+        self.written = None;
         Ok(())
     }
 }
@@ -125,6 +138,6 @@ mod tests {
         let mut device = FromBlockDevice::new(Ram::new(), TIMES).unwrap();
         exercise(&mut device);
         assert_eq!(device.last_error(), Some(&Broken));
-        assert_eq!(device.into_device().calls.into_inner(), [9, 9, 2, 1, 9, 9, 3, 1]);
+        assert_eq!(device.into_device().calls.into_inner(), [9, 9, 2, 1, 9, 9, 3, 1, 1]);
     }
 }

@@ -1,7 +1,7 @@
 //! Devices of other crates, as devices of sectors.
 //!
-//! Neither trait can flush or discard, or say how long it takes. So these adapters are right for devices whose writes are durable when they return; the times are
-//! given by hand. What such a device says of an error is kept, and the file system sees a [`Failure::Device`].
+//! Neither trait can flush or discard, or say how long it takes. The times are given by hand, and a flush reads the sector that was written last: a card must have ended its writes before it can
+//! answer that. A device with a cache that outlives reads, or one that loses its writes without a word, is none for a file system. What such a device says of an error is kept, and the file system sees a [`Failure::Device`].
 
 #[cfg(feature = "block-device-driver")]
 pub mod block_device_driver;

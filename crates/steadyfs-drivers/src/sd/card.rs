@@ -86,7 +86,12 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
     fn read_sectors(&mut self, first: u32, data: &mut [&mut [u8]]) -> Result<(), SdError> {
         let count = self.count(first, parts::bytes(data))?;
         if count > 0 {
+            let was_lost = self.is_lost;
             self.end_stream()?;
+            // What is read may be what is lost. Said once, or nothing could be mounted any more.
+            if self.is_lost && !was_lost {
+                return Err(SdError::Lost);
+            }
         }
         let (mut done, mut tries) = (0, 0);
         while done < count {
@@ -157,6 +162,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         self.link.accepted(command::ERASE_FIRST, self.address(first))?;
         self.link.accepted(command::ERASE_LAST, self.address(end - 1))?;
         self.link.accepted(command::ERASE, 0)?;
+        self.link.clocks(1)?; // some cards are busy a byte late
         self.link.wait_ready(erase_ms(&self.info, end - first), Wait::Erase)?;
         let status = self.link.status()?;
         self.link.deselect()?;
@@ -189,6 +195,9 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SectorDevice for SdCard<B, P, D> {
     }
 
     /// Reads sectors: CMD17, or CMD18 for several. What arrives with a bad checksum is read again, three times.
+    ///
+    /// # Errors
+    /// [`Failure::Uncorrectable`] where the card says that it cannot read a sector; [`Failure::Device`], also where it shows only now that an earlier write is lost.
     fn read(&mut self, first: u32, parts: &mut [&mut [u8]]) -> Result<(), Failure> {
         let result = self.read_sectors(first, parts);
         self.conclude(result)

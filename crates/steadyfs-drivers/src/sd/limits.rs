@@ -25,6 +25,9 @@ pub const ERASE_MS_MIN: u32 = 1000;
 /// Longest wait for an erase, where the limit comes from the number of sectors. Not of the specification.
 pub(super) const ERASE_MS_MAX: u32 = 60_000;
 
+/// Pause between two looks at a busy card: the most by which the end of a wait is noticed late.
+pub(super) const PAUSE_US: u32 = 20;
+
 /// How a card is driven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -67,19 +70,17 @@ const SECTOR_EXTRA_BYTES: u64 = 12;
 /// With [streams](Settings::keep_stream) each command may first have to end one, which is in its time. A discard is that of one allocation unit.
 pub fn times_max(info: &CardInfo, settings: &Settings) -> SectorTimes {
     let byte_ns = 8_000_000_000 / u64::from(info.clock_hz.max(1));
-    let sector_ns = (512 + SECTOR_EXTRA_BYTES) * byte_ns;
-    let stop_ns = u64::from(WRITE_MS + stop_ms(info.kind)) * MS + 2 * COMMAND_BYTES * byte_ns;
+    let pause_ns = u64::from(PAUSE_US) * 1000;
+    let sector_ns = (512 + SECTOR_EXTRA_BYTES) * byte_ns + pause_ns;
+    let stop_ns = u64::from(WRITE_MS + stop_ms(info.kind)) * MS + 2 * (COMMAND_BYTES * byte_ns + pause_ns);
     let before_ns = if settings.keep_stream { stop_ns } else { 0 };
+    let erase_ns = u64::from(erase_ms(info, info.unit_bytes / 512)) * MS + 4 * COMMAND_BYTES * byte_ns + pause_ns;
     SectorTimes {
         read_ns: before_ns + 2 * COMMAND_BYTES * byte_ns,
         read_sector_ns: u64::from(READ_MS) * MS + sector_ns,
         write_ns: stop_ns + 3 * COMMAND_BYTES * byte_ns,
         write_sector_ns: u64::from(WRITE_MS) * MS + sector_ns,
-        discard_ns: if settings.erase {
-            before_ns + u64::from(erase_ms(info, info.unit_bytes / 512)) * MS + 4 * COMMAND_BYTES * byte_ns
-        } else {
-            0
-        },
+        discard_ns: if settings.erase { before_ns + erase_ns } else { 0 },
         flush_ns: before_ns,
     }
 }

@@ -1,7 +1,7 @@
 //! Bytes, commands and blocks on the bus (specification, 7.2 to 7.5).
 
 use super::crc::{crc7, crc16};
-use super::limits::{READ_MS, WRITE_MS};
+use super::limits::{PAUSE_US, READ_MS, WRITE_MS};
 use super::{SdError, Wait};
 use embedded_hal::delay::DelayNs;
 use embedded_hal::digital::OutputPin;
@@ -49,9 +49,8 @@ const R2_ERRORS: u16 = 0x7DFC;
 pub(super) const RETRIES: u8 = 3;
 /// Bytes within which an answer comes: 7.5.1 (N_CR).
 const ANSWER_BYTES: usize = 9;
-/// Looks at a busy card without a pause, and the pause between later ones.
+/// Looks at a busy card without a pause between them.
 const QUICK_LOOKS: u32 = 32;
-const PAUSE_US: u32 = 20;
 
 /// What the card said to a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -40,6 +40,9 @@ pub struct SdProfile {
     pub erase_ns: u64,
     /// Sectors that the card may hold in RAM until its stream has ended. A power cut may lose any of them. 0: only the one that is being programmed.
     pub buffer_sectors: usize,
+    /// Whether the card does without the eight clocks behind an answer, before a token, and behind its release (7.5), as many do, and is busy at once behind the end of a stream: for
+    /// drivers that count on that.
+    pub is_lenient: bool,
 }
 
 impl SdProfile {
@@ -59,6 +62,7 @@ impl SdProfile {
             stop_ns: 1_000_000,
             erase_ns: 2_000_000,
             buffer_sectors: 0,
+            is_lenient: false,
         }
     }
 }
