@@ -80,8 +80,6 @@ pub(super) struct Blocks<'m> {
     live_total: u32,
     /// Sum of the wear of all blocks.
     wear_total: u32,
-    /// Wear counts: the device does not level it itself.
-    is_levelled: bool,
 }
 
 impl<'m> Blocks<'m> {
@@ -97,7 +95,6 @@ impl<'m> Blocks<'m> {
             wear_base: 0,
             live_total: 0,
             wear_total: 0,
-            is_levelled: layout.config.wear_spread > 0,
         };
         blocks.recount();
         blocks
@@ -205,9 +202,6 @@ impl<'m> Blocks<'m> {
 
     /// Counts an erase. Wear is relative: when it would overflow, the smallest is taken off all.
     pub fn add_wear(&mut self, block: u32) {
-        if !self.is_levelled {
-            return;
-        }
         if self.wear[block as usize] == u8::MAX {
             let least = self.wears().min().unwrap_or(0);
             self.wear_base += u32::from(least);

@@ -76,7 +76,7 @@ impl<F: Flash> Store<'_, F> {
             if reorders && self.ends_before(&tag, &cursors, base)? {
                 break;
             }
-            let Some((record, ends)) = self.next_record(&mut cursors, slot, base)? else { break };
+            let Some((record, ends)) = self.next_record(&mut cursors[slot], tag, base)? else { break };
             let Some(gap) = record.tag.sequence.checked_sub(self.sequence) else { continue };
             if let Some(before) = held.take().filter(|_| !is_behind_failure(gap)) {
                 self.apply(&before, &mut buffered, &mut lost_chain)?;
@@ -358,11 +358,10 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Takes the record of a cursor; and whether it is the last one of its block.
-    fn next_record(&mut self, cursors: &mut Cursors, slot: usize, base: u64) -> Result<Option<(Record, bool)>, Error> {
-        let Some(Cursor { place, distance, logical, kind, aux, .. }) = cursors[slot] else { return Ok(None) };
-        let tag = Tag { sequence: base + u64::from(distance), logical, kind, aux };
-        let Some((head, block, next)) = self.step(&mut cursors[slot], &tag, base)? else { return Ok(None) };
-        let ends = cursors[slot].is_none();
+    fn next_record(&mut self, cursor: &mut Option<Cursor>, tag: Tag, base: u64) -> Result<Option<(Record, bool)>, Error> {
+        let place = cursor.map_or(0, |cursor| cursor.place);
+        let Some((head, block, next)) = self.step(cursor, &tag, base)? else { return Ok(None) };
+        let ends = cursor.is_none();
         // One with a number that was used already is not of this volume's order, and no head was ever in a block that begins with it.
         if self.heads.get(head).block == block || tag.sequence >= self.sequence {
             let old = self.heads.replace(head, Head { block, next }).block;
@@ -372,7 +371,7 @@ impl<F: Flash> Store<'_, F> {
                 }
                 self.blocks.set_state(block, State::Active);
                 // It was erased since the root, which nothing else tells.
-                self.blocks.add_wear(block);
+                self.count_erase(block);
             }
         }
         Ok(Some((Record { tag, place }, ends)))
@@ -494,9 +493,17 @@ impl<F: Flash> Store<'_, F> {
 
 /// The cursor whose record has the lowest sequence, and its tag.
 fn lowest(cursors: &Cursors, base: u64) -> Option<(usize, Tag)> {
-    let there = cursors.iter().enumerate().filter_map(|(slot, cursor)| cursor.map(|cursor| (slot, cursor)));
-    let (slot, Cursor { distance, logical, kind, aux, .. }) = there.min_by_key(|(_, cursor)| cursor.distance)?;
-    Some((slot, Tag { sequence: base + u64::from(distance), logical, kind, aux }))
+    let (mut slot, mut lowest) = (0, u32::MAX);
+    for (index, cursor) in cursors.iter().enumerate() {
+        if let Some(cursor) = cursor
+            && cursor.distance < lowest
+        {
+            (slot, lowest) = (index, cursor.distance);
+        }
+    }
+    cursors[slot].map(|Cursor { distance, logical, kind, aux, .. }| {
+        (slot, Tag { sequence: base + u64::from(distance), logical, kind, aux })
+    })
 }
 
 /// Whether the program of a record was reported as failed, whose number is so far before that of the next record: numbers jump behind a failure, and

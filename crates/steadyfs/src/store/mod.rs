@@ -389,6 +389,13 @@ impl<'m, F: Flash> Store<'m, F> {
         place / (self.head_capacity(HeadIndex::JOURNAL) / self.layout.geometry.pages_per_block)
     }
 
+    /// Counts an erase, unless the device levels wear itself.
+    fn count_erase(&mut self, block: BlockIndex) {
+        if self.layout.config.wear_spread > 0 {
+            self.blocks.add_wear(block);
+        }
+    }
+
     /// Erases a block and counts it; a block that does not erase is bad from now on.
     fn erase(&mut self, block: BlockIndex) -> Result<bool, Error> {
         debug_assert!(self.blocks.live(block) == 0 && !self.holds_journal(block), "a block in use is erased");
@@ -396,7 +403,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.call.erases += 1;
         match self.flash.erase(block) {
             Ok(()) => {
-                self.blocks.add_wear(block);
+                self.count_erase(block);
                 self.pace.erased = true;
                 Ok(true)
             }
