@@ -15,6 +15,7 @@
 //! - [`fault`]: what goes wrong, as wrappers around any chip, so that the code under test has no hooks of its own.
 //! - [`meter`]: the counters that every chip keeps and every wrapper passes on.
 //! - [`emmc`]: a disk behind the commands of an eMMC, whose contexts are streams.
+//! - [`sd_spi`]: an SD card, byte by byte on the bus, for drivers.
 //!
 //! Everything is `Clone`; chips share their pages with their clones until one of them writes, so that a snapshot before
 //! each power cut is cheap.
@@ -40,6 +41,7 @@ pub mod meter;
 pub mod nand;
 pub mod nor;
 pub mod profile;
+pub mod sd_spi;
 
 pub use fault::{BitErrorModel, BitErrors, FailOps, Lives, PowerCut, Survivors, Tearable, Torn, Trace, WriteCache};
 pub use meter::{Counters, Metered};

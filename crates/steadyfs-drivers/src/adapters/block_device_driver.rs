@@ -1,0 +1,157 @@
+//! From [`BlockDevice`] of [block-device-driver](https://docs.rs/block-device-driver/0.2), whose calls are futures.
+//!
+//! SteadyFS does not wait for futures, so this adapter polls one until it is done, and calls `idle` between the polls. That is right for drivers that never wait, and for those whose
+//! future looks at the hardware, or at what an interrupt left, each time that it is polled. A future that only goes on when an executor runs *another* task never ends here: run that
+//! task in an executor of a higher priority, as an interrupt.
+
+use super::{BATCH, batches, conclude, gather, scatter};
+use crate::parts;
+use aligned::Aligned;
+use block_device_driver::BlockDevice;
+use core::future::Future;
+use core::pin::pin;
+use core::task::{Context, Poll, Waker};
+use steadyfs::media::Failure;
+use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
+
+type Sector<A> = Aligned<A, [u8; SECTOR_BYTES]>;
+
+/// A [`BlockDevice`] of 512-byte blocks as a device of sectors. It takes 4.6 KB of RAM, for the sectors on their way.
+pub struct FromAsync<T: BlockDevice<SECTOR_BYTES>, I> {
+    device: T,
+    idle: I,
+    sectors: u32,
+    times: SectorTimes,
+    batch: [Sector<T::Align>; BATCH],
+    /// What was written last, until it is flushed.
+    written: Option<u32>,
+    last_error: Option<T::Error>,
+}
+
+impl<T: BlockDevice<SECTOR_BYTES>, I: FnMut()> FromAsync<T, I> {
+    /// Takes a device, what to do between two polls (nothing, or an instruction that sleeps until an interrupt), and how long the device takes: bounds are as good as that.
+    ///
+    /// # Errors
+    /// Of the device, which is asked for its size.
+    pub fn new(mut device: T, mut idle: I, times: SectorTimes) -> Result<Self, T::Error> {
+        let bytes = wait(device.size(), &mut idle)?;
+        let sectors = u32::try_from(bytes / SECTOR_BYTES as u64).unwrap_or(u32::MAX);
+        let batch = core::array::from_fn(|_| Aligned([0; SECTOR_BYTES]));
+        Ok(Self { device, idle, sectors, times, batch, written: None, last_error: None })
+    }
+
+    /// The device underneath.
+    pub fn device(&self) -> &T {
+        &self.device
+    }
+
+    /// Gives the device back.
+    pub fn into_device(self) -> T {
+        self.device
+    }
+
+    /// The last error of the device; a call that succeeds does not clear it.
+    pub fn last_error(&self) -> Option<&T::Error> {
+        self.last_error.as_ref()
+    }
+}
+
+/// Polls a future until it is done.
+fn wait<F: Future>(future: F, idle: &mut impl FnMut()) -> F::Output {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+        idle();
+    }
+}
+
+impl<T: BlockDevice<SECTOR_BYTES>, I: FnMut()> SectorDevice for FromAsync<T, I> {
+    fn sector_count(&self) -> u32 {
+        self.sectors
+    }
+
+    fn times(&self) -> SectorTimes {
+        self.times
+    }
+
+    fn read(&mut self, first: u32, parts: &mut [&mut [u8]]) -> Result<(), Failure> {
+        for (done, count) in batches(parts::bytes(parts))? {
+            let result = wait(self.device.read(first + done as u32, &mut self.batch[..count]), &mut self.idle);
+            conclude(result, &mut self.last_error)?;
+            self.batch[..count].iter().enumerate().for_each(|(index, sector)| scatter(parts, done + index, sector));
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
+        for (done, count) in batches(parts::bytes(parts))? {
+            self.batch[..count].iter_mut().enumerate().for_each(|(index, sector)| gather(parts, done + index, sector));
+            self.written = Some(first + (done + count - 1) as u32);
+            let result = wait(self.device.write(first + done as u32, &self.batch[..count]), &mut self.idle);
+            conclude(result, &mut self.last_error)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the sector that was written last.
+    fn flush(&mut self) -> Result<(), Failure> {
+        let Some(sector) = self.written else { return Ok(()) };
+        let result = wait(self.device.read(sector, &mut self.batch[..1]), &mut self.idle);
+        conclude(result, &mut self.last_error)?;
+        self.written = None;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{BROKEN, Ram, TIMES, exercise};
+    use super::*;
+    use core::cell::Cell;
+
+    /// Is pending once, as a driver that waits for an interrupt.
+    async fn interrupt() {
+        let mut was_polled = false;
+        core::future::poll_fn(move |_| if core::mem::replace(&mut was_polled, true) { Poll::Ready(()) } else { Poll::Pending })
+            .await;
+    }
+
+    impl BlockDevice<SECTOR_BYTES> for Ram {
+        type Error = &'static str;
+        type Align = aligned::A4;
+
+        async fn read(&mut self, first: u32, data: &mut [Sector<aligned::A4>]) -> Result<(), &'static str> {
+            interrupt().await;
+            data.iter_mut().zip(first as usize..).for_each(|(sector, index)| **sector = self.sectors.borrow()[index]);
+            Ok(())
+        }
+
+        async fn write(&mut self, first: u32, data: &[Sector<aligned::A4>]) -> Result<(), &'static str> {
+            for (sector, index) in data.iter().zip(first as usize..) {
+                interrupt().await;
+                if index == BROKEN {
+                    return Err("broken");
+                }
+                self.sectors.borrow_mut()[index] = **sector;
+            }
+            Ok(())
+        }
+
+        async fn size(&mut self) -> Result<u64, &'static str> {
+            Ok(64 * SECTOR_BYTES as u64)
+        }
+    }
+
+    #[test]
+    fn futures_are_polled_until_they_are_done() {
+        let polls = Cell::new(0);
+        let mut device = FromAsync::new(Ram::new(), || polls.set(polls.get() + 1), TIMES).unwrap();
+        exercise(&mut device);
+        assert_eq!(device.last_error(), Some(&"broken"));
+        // 20 + 1 sectors and the broken one, three reads of a batch, and that of the flush.
+        assert_eq!(polls.get(), 22 + 3 + 1);
+    }
+}

@@ -1,0 +1,57 @@
+//! Drivers for [SteadyFS](steadyfs), on the traits of [embedded-hal](https://docs.rs/embedded-hal/1).
+//!
+//! - [`sd`]: SD cards on SPI.
+//! - `adapters`: from the block devices of other crates, each behind a feature of its name.
+//!
+//! Drivers for SPI NAND and SPI NOR are short, and stand in the [guide](steadyfs::guide::drivers), to be copied and changed.
+//!
+//! # A logger on a card
+//! The card here is a simulated one (`steadyfs_sim::sd_spi`); on a board bus, pin and delay come from its HAL.
+//! ```
+//! use steadyfs::media::Flash;
+//! use steadyfs::media::sectors::{SectorDevice, SectorLayout, SectorPages};
+//! use steadyfs::{Access, Config, FileSystem, OpenOptions};
+//! use steadyfs_drivers::sd::{SdSlot, Settings};
+//! # let card = steadyfs_sim::sd_spi::SdSim::new(steadyfs_sim::sd_spi::SdProfile::small());
+//! # let (bus, select, delay) = (card.bus(), card.select(), card.delay());
+//!
+//! // 1. Start the card: first at 400 kHz, then as fast as bus and wires can.
+//! let slot = SdSlot::new(bus, select, delay);
+//! let card = slot.start(Settings::DEFAULT, |bus, hz_max| bus.set_hz(hz_max.min(20_000_000))).map_err(|failed| failed.error)?;
+//! println!("{}: {} MiB in units of {} KiB", card.info().name(), card.sector_count() / 2048, card.unit_bytes() / 1024);
+//!
+//! // 2. Divide it: a block is an allocation unit.
+//! let layout = SectorLayout::for_device(card.sector_count(), card.unit_bytes());
+//! let pages = SectorPages::new(card, layout).ok_or("the card is too small")?;
+//!
+//! // 3. The rest is as on any flash.
+//! let config = Config::for_geometry(&pages.geometry());
+//! let mut memory = vec![0; config.memory_bytes(&pages.geometry())]; // on a microcontroller: a static array
+//! let pages = FileSystem::format(pages, &config, &mut memory)?;
+//! let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory)?;
+//! let mut log = fs.open("log", OpenOptions::DURABLE)?;
+//! if let Err(error) = fs.append(&mut log, b"21.5 degrees\n") {
+//!     println!("{error}: {:?}", fs.flash().device().last_error()); // what the card said
+//! }
+//!
+//! // 4. Before the card is pulled.
+//! let slot = fs.unmount()?.into_device().into_slot();
+//! # let card = slot.start(Settings::DEFAULT, |bus, hz_max| bus.set_hz(hz_max)).map_err(|failed| failed.error)?;
+//! # let mut fs = FileSystem::mount(SectorPages::new(card, layout).unwrap(), Access::ReadWrite, &mut memory)?;
+//! # let mut text = [0; 32];
+//! # let mut log = fs.open("log", OpenOptions::READ)?;
+//! # let length = fs.read(&mut log, 0, &mut text)?;
+//! # assert_eq!(&text[..length], b"21.5 degrees\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+#[cfg(any(feature = "embedded-sdmmc", feature = "block-device-driver"))]
+pub mod adapters;
+mod parts;
+pub mod sd;

@@ -1,0 +1,41 @@
+//! The two checksums of the bus (Physical Layer Simplified Specification, 4.5).
+
+/// CRC7 of a command or a register: x^7 + x^3 + 1, from zero.
+pub(super) fn crc7(bytes: &[u8]) -> u8 {
+    let shift = |crc: u8, bit: u8| {
+        let feedback = (crc >> 6 ^ bit) & 1;
+        (crc << 1 & 0x7F) ^ (feedback * 0x09)
+    };
+    bytes.iter().fold(0, |crc, byte| (0..8).rev().fold(crc, |crc, bit| shift(crc, byte >> bit)))
+}
+
+/// CRC16 of data, x^16 + x^12 + x^5 + 1, from that of the bytes before; it begins with zero. A few shifts for each byte, no table.
+pub(super) fn crc16(before: u16, bytes: &[u8]) -> u16 {
+    bytes.iter().fold(before, |crc, &byte| {
+        let mut crc = crc.swap_bytes() ^ u16::from(byte);
+        crc ^= (crc & 0xFF) >> 4;
+        crc ^= crc << 12;
+        crc ^ (crc & 0xFF) << 5
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The examples of the specification, 4.5.
+    #[test]
+    fn sums_are_those_of_the_specification() {
+        assert_eq!(crc7(&[0x40, 0, 0, 0, 0]), 0b100_1010);
+        assert_eq!(crc7(&[0x51, 0, 0, 0, 0]), 0b010_1010);
+        assert_eq!(crc7(&[0x11, 0, 0, 0x09, 0]), 0b011_0011);
+        assert_eq!(crc16(0, &[0xFF; 512]), 0x7FA1);
+    }
+
+    #[test]
+    fn a_sum_goes_on_over_parts() {
+        let bytes = *b"123456789";
+        assert_eq!(crc16(0, &bytes), 0x31C3);
+        assert_eq!(crc16(crc16(0, &bytes[..4]), &bytes[4..]), 0x31C3);
+    }
+}

@@ -1,0 +1,146 @@
+//! What can go wrong with a card.
+
+use core::fmt;
+use steadyfs::media::Failure;
+
+/// What a card was waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Wait {
+    /// To take a command.
+    Command,
+    /// To have taken or programmed a sector.
+    Write,
+    /// To have programmed what a stream of writes left.
+    Stop,
+    /// To have erased.
+    Erase,
+}
+
+/// What failed, with the numbers of the card's own answer. [`Failure`] is what the file system sees of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SdError {
+    /// The SPI peripheral reported an error.
+    Bus,
+    /// The chip-select pin could not be set.
+    Select,
+    /// Nothing answers to a reset: there is no card, or it has no power.
+    NoCard,
+    /// The card answers that it does not work at 3.3 V, or answers nonsense.
+    Unusable,
+    /// The card did not get ready after its reset: within a second, times the [patience](super::Settings::patience).
+    NotStarted,
+    /// A register that this driver cannot make sense of: an SDUC card (more than 2 TB), an MMC, or a broken one.
+    UnknownRegister,
+    /// The card is locked with a password.
+    Locked,
+    /// A command had no answer: the card was pulled, lost its power, or lost count of the bits.
+    NoAnswer {
+        /// Number of the command.
+        command: u8,
+    },
+    /// The card refused a command.
+    Refused {
+        /// Number of the command.
+        command: u8,
+        /// The answer R1 (specification, 7.3.2.1): 0x04 is an illegal command, 0x08 a bad checksum after all retries, 0x20 and 0x40 bad arguments.
+        answer: u8,
+    },
+    /// The card stayed busy beyond its limit.
+    Busy {
+        /// What it was waited for.
+        wait: Wait,
+        /// For how long.
+        waited_ms: u32,
+    },
+    /// No data came after a command to read.
+    NoData {
+        /// How long it was waited for.
+        waited_ms: u32,
+    },
+    /// The card said that it cannot read.
+    ReadFailed {
+        /// The sector.
+        sector: u32,
+        /// The error token (specification, 7.3.3.3): 0x04 is an error that its ECC cannot correct.
+        token: u8,
+    },
+    /// What was read had a bad checksum after all retries: bad wires, or too fast a clock.
+    ReadCrc {
+        /// The sector.
+        sector: u32,
+    },
+    /// The card said after all retries that what was written had a bad checksum.
+    WriteCrc {
+        /// The sector.
+        sector: u32,
+    },
+    /// The card refused a sector with a write error.
+    WriteRejected {
+        /// The sector.
+        sector: u32,
+        /// Both bytes of its status (specification, 7.3.2.3), the first one the upper.
+        status: u16,
+    },
+    /// The card took sectors, of this call or earlier ones, and its status has an error afterwards.
+    WriteFailed {
+        /// As above.
+        status: u16,
+    },
+    /// Something that an earlier call had written is lost. Writes fail until a flush has said so.
+    Lost,
+    /// An erase failed.
+    EraseFailed {
+        /// As above.
+        status: u16,
+    },
+    /// The card, or a setting, forbids writes.
+    WriteProtected,
+    /// A sector beyond the end of the card.
+    OutOfRange,
+    /// The parts of a transfer are no whole sectors.
+    NotSectors,
+}
+
+impl SdError {
+    /// What the file system is told.
+    pub const fn failure(self) -> Failure {
+        match self {
+            // The card answers: it is these sectors, not the device.
+            Self::ReadFailed { token, .. } if token & 0xE8 == 0 && token != 0 => Failure::Uncorrectable,
+            Self::WriteProtected => Failure::WriteProtected,
+            _ => Failure::Device,
+        }
+    }
+}
+
+impl fmt::Display for SdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bus => f.write_str("the SPI bus reported an error"),
+            Self::Select => f.write_str("the chip-select pin could not be set"),
+            Self::NoCard => f.write_str("no card answers"),
+            Self::Unusable => f.write_str("the card does not work at this voltage"),
+            Self::NotStarted => f.write_str("the card did not get ready after its reset"),
+            Self::UnknownRegister => f.write_str("the card has a register that is not understood"),
+            Self::Locked => f.write_str("the card is locked with a password"),
+            Self::NoAnswer { command } => write!(f, "no answer to CMD{command}"),
+            Self::Refused { command, answer } => write!(f, "CMD{command} was refused: R1 is {answer:#04x}"),
+            Self::Busy { wait, waited_ms } => write!(f, "busy for more than {waited_ms} ms ({wait:?})"),
+            Self::NoData { waited_ms } => write!(f, "no data within {waited_ms} ms"),
+            Self::ReadFailed { sector, token } => write!(f, "sector {sector} cannot be read: token {token:#04x}"),
+            Self::ReadCrc { sector } => write!(f, "sector {sector} was read with a bad checksum"),
+            Self::WriteCrc { sector } => write!(f, "sector {sector} reached the card with a bad checksum"),
+            Self::WriteRejected { sector, status } => write!(f, "sector {sector} was refused: status {status:#06x}"),
+            Self::WriteFailed { status } => write!(f, "a write failed: status {status:#06x}"),
+            Self::Lost => f.write_str("an earlier write is lost"),
+            Self::EraseFailed { status } => write!(f, "an erase failed: status {status:#06x}"),
+            Self::WriteProtected => f.write_str("the card is protected from writes"),
+            Self::OutOfRange => f.write_str("beyond the end of the card"),
+            Self::NotSectors => f.write_str("not whole sectors"),
+        }
+    }
+}
+
+impl core::error::Error for SdError {}

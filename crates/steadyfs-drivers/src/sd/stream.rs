@@ -1,0 +1,180 @@
+//! Writes, and the stream that stays open between them.
+//!
+//! ```text
+//!            CMD25            sector · sector · …             stop token
+//!  Closed ───────────▶ Open ──────────────────────▶ Open ───────────────────▶ Closed, and CMD13 tells whether all was written
+//!                       │ a sector is refused: CMD12, CMD13, ACMD22 ────────▶ Closed
+//!                       │ no answer, too long busy                            ▼
+//!                       └──────────────────────────▶ Broken ── sector filled up, stop token, CMD13 ──▶ Closed
+//! ```
+
+use super::card::SdCard;
+use super::limits::{WRITE_MS, stop_ms};
+use super::link::{RETRIES, TOKEN_DATA, TOKEN_STOP, TOKEN_WRITE_MULTIPLE, Taken, command, is_error};
+use super::{SdError, Wait};
+use crate::parts;
+use embedded_hal::delay::DelayNs;
+use embedded_hal::digital::OutputPin;
+use embedded_hal::spi::SpiBus;
+
+/// Sectors from which on the card is told beforehand how many come (ACMD23).
+const PRE_ERASE_MIN: u32 = 8;
+
+/// What a write left open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stream {
+    Closed,
+    /// The card takes the sector `next`; it was opened for `first`.
+    Open {
+        first: u32,
+        next: u32,
+    },
+    /// Nobody knows what the card waits for.
+    Broken,
+}
+
+impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
+    /// Writes sectors that are there.
+    pub(super) fn write_sectors(&mut self, first: u32, data: &[&[u8]], count: u32) -> Result<(), SdError> {
+        if !matches!(self.stream, Stream::Open { next, .. } if next == first) {
+            self.end_stream()?;
+        }
+        if self.is_lost {
+            return Err(SdError::Lost);
+        }
+        if count == 1 && !self.settings.keep_stream {
+            return self.write_single(first, data);
+        }
+        let result = self.append(first, data, count);
+        if result.is_err() && matches!(self.stream, Stream::Open { .. }) {
+            // What was taken and not yet confirmed may be lost with it.
+            (self.stream, self.is_lost) = (Stream::Broken, true);
+        }
+        result?;
+        if self.settings.keep_stream {
+            return Ok(());
+        }
+        // A loss can only be that of this call, which says so.
+        self.end_stream().inspect_err(|_| self.is_lost = false)
+    }
+
+    /// Sends sectors into the stream, which is opened where there is none.
+    fn append(&mut self, first: u32, data: &[&[u8]], count: u32) -> Result<(), SdError> {
+        let (mut done, mut tries) = (0, 0);
+        while done < count {
+            let sector = first + done;
+            let opened = match self.stream {
+                Stream::Open { first, .. } => first,
+                _ => self.open_stream(sector, count - done)?,
+            };
+            self.link.wait_ready(WRITE_MS, Wait::Write)?;
+            match self.link.block(TOKEN_WRITE_MULTIPLE, parts::sector(data, done as usize))? {
+                Taken::Yes => {
+                    self.stream = Stream::Open { first: opened, next: sector + 1 };
+                    (done, tries) = (done + 1, 0);
+                }
+                Taken::BadCrc => {
+                    let (well, _) = self.abort(opened, sector)?;
+                    tries += 1;
+                    if self.is_lost_before(well, first) {
+                        return Err(SdError::Lost);
+                    }
+                    if tries > RETRIES {
+                        return Err(SdError::WriteCrc { sector });
+                    }
+                    done = well - first;
+                }
+                Taken::WriteError => {
+                    let (well, status) = self.abort(opened, sector)?;
+                    self.is_lost_before(well, first);
+                    return Err(SdError::WriteRejected { sector, status });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether sectors of earlier calls are lost, when those before `well` are written.
+    fn is_lost_before(&mut self, well: u32, first: u32) -> bool {
+        self.is_lost |= well < first;
+        self.is_lost
+    }
+
+    fn open_stream(&mut self, sector: u32, count: u32) -> Result<u32, SdError> {
+        // What is erased beforehand and not written then holds anything, so no more than this call writes: 4.3.4.
+        if count >= PRE_ERASE_MIN {
+            self.link.app_command(command::APP_PRE_ERASE, count & 0x7F_FFFF)?;
+        }
+        let answer =
+            self.link.command(command::WRITE_MULTIPLE, self.address(sector)).inspect_err(|_| self.stream = Stream::Broken)?;
+        if answer != 0 {
+            return Err(SdError::Refused { command: command::WRITE_MULTIPLE, answer });
+        }
+        self.stream = Stream::Open { first: sector, next: sector };
+        Ok(sector)
+    }
+
+    /// Ends a stream in which the sector `next` was refused. The first sector that is not written, and the status.
+    fn abort(&mut self, opened: u32, next: u32) -> Result<(u32, u16), SdError> {
+        self.link.stop()?;
+        self.link.wait_ready(stop_ms(self.info.kind), Wait::Stop)?;
+        let status = self.link.status()?;
+        let well = self.link.register(true, command::APP_WELL_WRITTEN)?;
+        self.link.deselect()?;
+        self.stream = Stream::Closed;
+        Ok((opened + u32::from_be_bytes(well).min(next - opened), status))
+    }
+
+    /// Writes one sector for itself.
+    fn write_single(&mut self, sector: u32, data: &[&[u8]]) -> Result<(), SdError> {
+        for _ in 0..=RETRIES {
+            self.stream = Stream::Broken;
+            self.link.accepted(command::WRITE_SINGLE, self.address(sector))?;
+            let taken = self.link.block(TOKEN_DATA, parts::sector(data, 0))?;
+            self.link.wait_ready(WRITE_MS, Wait::Write)?;
+            self.stream = Stream::Closed;
+            let status = self.link.status()?;
+            self.link.deselect()?;
+            match taken {
+                Taken::Yes if is_error(status) => return Err(SdError::WriteFailed { status }),
+                Taken::Yes => return Ok(()),
+                Taken::BadCrc => {}
+                Taken::WriteError => return Err(SdError::WriteRejected { sector, status }),
+            }
+        }
+        Err(SdError::WriteCrc { sector })
+    }
+
+    /// Ends the stream, if one is open.
+    ///
+    /// # Errors
+    /// [`SdError::WriteFailed`], or what the card has in place of an answer. In both cases something may be lost that was not flushed: the writes that follow fail too.
+    pub(super) fn end_stream(&mut self) -> Result<(), SdError> {
+        let was = self.stream;
+        if was == Stream::Closed {
+            return Ok(());
+        }
+        self.stream = Stream::Broken;
+        let status = self.stop(was == Stream::Broken).inspect_err(|_| self.is_lost = true)?;
+        self.stream = Stream::Closed;
+        if is_error(status) {
+            self.is_lost = true;
+            return Err(SdError::WriteFailed { status });
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self, is_broken: bool) -> Result<u16, SdError> {
+        if is_broken {
+            self.link.recover()?;
+        } else {
+            self.link.wait_ready(WRITE_MS, Wait::Write)?;
+            // The byte behind the token does not tell yet whether the card is busy: 7.5.3.2 (N_BR).
+            self.link.send(&[TOKEN_STOP, 0xFF])?;
+            self.link.wait_ready(stop_ms(self.info.kind), Wait::Stop)?;
+        }
+        let status = self.link.status()?;
+        self.link.deselect()?;
+        Ok(status)
+    }
+}

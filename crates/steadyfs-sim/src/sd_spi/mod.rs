@@ -1,0 +1,267 @@
+//! An SD card on SPI, at the level of bytes: what a driver on [embedded-hal](https://docs.rs/embedded-hal/1) is tested with.
+//!
+//! [`SdSim`] is the card; [`bus`](SdSim::bus), [`select`](SdSim::select) and [`delay`](SdSim::delay) are what a driver takes. The card keeps the time: each byte on the bus advances it, and each delay.
+//! It is after the SD Association's *Physical Layer Simplified Specification*, chapters 4, 5 and 7; in brackets below are its paragraphs.
+//!
+//! **Illegal use panics**, with the rule: a command to a busy card, or before all of an answer was read, or with a bad checksum (7.2.2); no eight clocks between an answer and what follows it
+//! (7.5), or after the card was let go; less than 74 clocks at power-on (6.4.1); a clock above 400 kHz before the card is ready; data without a token, letting go in the middle of anything, and whatever byte is
+//! neither a command nor ones. What a card would answer by an error (arguments, order of commands, CRC of data), this one answers.
+//!
+//! **Faults** are asked for with [`inject`](SdSim::inject); [`remove`](SdSim::remove) pulls the card, [`cut_power_after`](SdSim::cut_power_after) cuts its supply in the middle of anything, and [`power_on`](SdSim::power_on)
+//! draws what the cut has left: a sector that was accepted and whose busy time was over is safe, the one that was being programmed is old, new, a part of both, or cannot be read until it is written;
+//! [`buffer_sectors`](SdProfile::buffer_sectors) makes that several. Sectors that were announced (ACMD23) and not written hold anything.
+//!
+//! ```
+//! use embedded_hal::{digital::OutputPin, spi::SpiBus};
+//! use steadyfs_sim::sd_spi::{SdProfile, SdSim};
+//!
+//! let card = SdSim::new(SdProfile::small());
+//! let (mut bus, mut select) = (card.bus(), card.select());
+//! bus.write(&[0xFF; 10])?; // 80 clocks
+//! select.set_low()?;
+//! bus.write(&[0xFF, 0x40, 0, 0, 0, 0, 0x95])?; // CMD0
+//! let mut answer = [0xFF; 2];
+//! bus.transfer_in_place(&mut answer)?;
+//! assert_eq!(answer, [0xFF, 0x01]); // idle
+//! # Ok::<(), core::convert::Infallible>(())
+//! ```
+//!
+//! # Left out
+//! CMD6, CMD20, CMD23, CMD27 to 31, CMD42, CMD48 to 50, CMD56, ACMD42 and ACMD51, blocks of other lengths than 512, and voltages.
+
+mod card;
+mod commands;
+mod medium;
+mod profile;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use profile::{SdFault, SdKind, SdProfile, SdWork};
+
+use card::Card;
+use core::convert::Infallible;
+use embedded_hal::delay::DelayNs;
+use embedded_hal::digital::{self, OutputPin};
+use embedded_hal::spi::{self, SpiBus};
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+
+/// Numbers of the commands that the card knows; those that begin with `APP_` follow CMD55.
+#[allow(missing_docs)]
+pub mod command {
+    pub const GO_IDLE: u8 = 0;
+    pub const SEND_IF_COND: u8 = 8;
+    pub const SEND_CSD: u8 = 9;
+    pub const SEND_CID: u8 = 10;
+    pub const STOP: u8 = 12;
+    pub const SEND_STATUS: u8 = 13;
+    pub const SET_BLOCK_LENGTH: u8 = 16;
+    pub const READ_SINGLE: u8 = 17;
+    pub const READ_MULTIPLE: u8 = 18;
+    pub const WRITE_SINGLE: u8 = 24;
+    pub const WRITE_MULTIPLE: u8 = 25;
+    pub const ERASE_FIRST: u8 = 32;
+    pub const ERASE_LAST: u8 = 33;
+    pub const ERASE: u8 = 38;
+    pub const APP: u8 = 55;
+    pub const READ_OCR: u8 = 58;
+    pub const CRC_ON_OFF: u8 = 59;
+    pub const APP_STATUS: u8 = 13;
+    pub const APP_WELL_WRITTEN: u8 = 22;
+    pub const APP_PRE_ERASE: u8 = 23;
+    pub const APP_START: u8 = 41;
+}
+
+/// A command that the card has taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SdCommand {
+    /// Its number.
+    pub index: u8,
+    /// Whether it followed CMD55.
+    pub is_app: bool,
+    /// Its argument.
+    pub argument: u32,
+}
+
+/// A simulated card. Clones are the same card.
+#[derive(Clone)]
+pub struct SdSim(Rc<RefCell<Card>>);
+
+/// The bus that the card is on.
+#[derive(Debug)]
+pub struct SdBus(SdSim);
+
+/// The pin that selects the card: low.
+#[derive(Debug)]
+pub struct SdSelect(SdSim);
+
+/// A delay in the time of the card.
+#[derive(Debug)]
+pub struct SdDelay(SdSim);
+
+impl fmt::Debug for SdSim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SdSim").field("profile", &self.0.borrow().profile).finish_non_exhaustive()
+    }
+}
+
+impl SdSim {
+    /// A card that has just got power. All it holds is zeros.
+    pub fn new(profile: SdProfile) -> Self {
+        Self(Rc::new(RefCell::new(Card::new(profile))))
+    }
+
+    /// Another card, that is as this one is now.
+    pub fn snapshot(&self) -> Self {
+        Self(Rc::new(RefCell::new(self.0.borrow().clone())))
+    }
+
+    /// The bus, at 400 kHz.
+    pub fn bus(&self) -> SdBus {
+        SdBus(self.clone())
+    }
+
+    /// The pin, high.
+    pub fn select(&self) -> SdSelect {
+        SdSelect(self.clone())
+    }
+
+    /// The delay.
+    pub fn delay(&self) -> SdDelay {
+        SdDelay(self.clone())
+    }
+
+    /// Nanoseconds since the card is there.
+    pub fn now_ns(&self) -> u64 {
+        self.0.borrow().now_ns
+    }
+
+    /// Lets a fault strike the event of its kind after so many that go well: 0 is the next one.
+    pub fn inject(&self, fault: SdFault, after: u32) {
+        self.0.borrow_mut().faults.push((fault, after));
+    }
+
+    /// Forgets all faults that have not struck; how many there were.
+    pub fn forget_faults(&self) -> usize {
+        std::mem::take(&mut self.0.borrow_mut().faults).len()
+    }
+
+    /// Says how many nanoseconds everything takes, in place of the profile.
+    pub fn set_durations(&self, durations: impl Fn(SdWork) -> u64 + 'static) {
+        self.0.borrow_mut().durations = Some(Rc::new(durations));
+    }
+
+    /// Pulls the card: nothing answers until [`power_on`](Self::power_on).
+    pub fn remove(&self) {
+        self.0.borrow_mut().is_powered = false;
+    }
+
+    /// Cuts the power with the byte that follows so many on the bus.
+    pub fn cut_power_after(&self, bytes: u64) {
+        self.0.borrow_mut().bytes_left = Some(bytes + 1);
+    }
+
+    /// Whether the card has power.
+    pub fn is_powered(&self) -> bool {
+        self.0.borrow().is_powered
+    }
+
+    /// Gives the card power again. The seed draws what is left of sectors that were not safe.
+    pub fn power_on(&self, seed: u64) {
+        self.0.borrow_mut().power_on(seed);
+    }
+
+    /// Resets the processor, which leaves the card in the middle of whatever it was. The pin floats high.
+    pub fn host_reset(&self) {
+        self.0.borrow_mut().host_reset();
+    }
+
+    /// What a sector holds; `None` where it cannot be read.
+    pub fn sector(&self, sector: u32) -> Option<[u8; 512]> {
+        self.0.borrow().medium.read(sector)
+    }
+
+    /// The commands since this was last asked.
+    pub fn take_commands(&self) -> Vec<SdCommand> {
+        std::mem::take(&mut self.0.borrow_mut().log)
+    }
+
+    /// Sectors that the card has refused for their checksum.
+    pub fn crc_refused(&self) -> u32 {
+        self.0.borrow().crc_refused
+    }
+}
+
+impl SdBus {
+    /// Sets the clock; what it is then: `hz`.
+    pub fn set_hz(&mut self, hz: u32) -> u32 {
+        self.0.0.borrow_mut().hz = hz.max(1);
+        hz
+    }
+
+    fn exchange(&mut self, sent: u8) -> u8 {
+        self.0.0.borrow_mut().exchange(sent)
+    }
+}
+
+impl spi::ErrorType for SdBus {
+    type Error = Infallible;
+}
+
+impl SpiBus for SdBus {
+    /// Sends zeros, as many peripherals do: the trait leaves it open.
+    fn read(&mut self, words: &mut [u8]) -> Result<(), Infallible> {
+        words.iter_mut().for_each(|word| *word = self.exchange(0));
+        Ok(())
+    }
+
+    fn write(&mut self, words: &[u8]) -> Result<(), Infallible> {
+        for word in words {
+            self.exchange(*word);
+        }
+        Ok(())
+    }
+
+    fn transfer(&mut self, read: &mut [u8], write: &[u8]) -> Result<(), Infallible> {
+        for index in 0..read.len().max(write.len()) {
+            let answer = self.exchange(write.get(index).copied().unwrap_or(0));
+            if let Some(word) = read.get_mut(index) {
+                *word = answer;
+            }
+        }
+        Ok(())
+    }
+
+    fn transfer_in_place(&mut self, words: &mut [u8]) -> Result<(), Infallible> {
+        words.iter_mut().for_each(|word| *word = self.exchange(*word));
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+impl digital::ErrorType for SdSelect {
+    type Error = Infallible;
+}
+
+impl OutputPin for SdSelect {
+    fn set_low(&mut self) -> Result<(), Infallible> {
+        self.0.0.borrow_mut().select(true);
+        Ok(())
+    }
+
+    fn set_high(&mut self) -> Result<(), Infallible> {
+        self.0.0.borrow_mut().select(false);
+        Ok(())
+    }
+}
+
+impl DelayNs for SdDelay {
+    fn delay_ns(&mut self, ns: u32) {
+        self.0.0.borrow_mut().now_ns += u64::from(ns);
+    }
+}
