@@ -56,7 +56,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
     /// Ends an open stream of writes, so that others may use the bus until the next call.
     ///
     /// # Errors
-    /// [`Failure::Device`] where the card does not end it.
+    /// [`Failure::Device`] where the card does not end it, or could not write it.
     pub fn release(&mut self) -> Result<(), Failure> {
         let result = self.end_stream();
         self.conclude(result)
@@ -86,12 +86,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
     fn read_sectors(&mut self, first: u32, data: &mut [&mut [u8]]) -> Result<(), SdError> {
         let count = self.count(first, parts::bytes(data))?;
         if count > 0 {
-            let was_lost = self.is_lost;
+            // What is read may be what is lost: this call fails where that shows. Not those after it, or nothing could be mounted any more.
             self.end_stream()?;
-            // What is read may be what is lost. Said once, or nothing could be mounted any more.
-            if self.is_lost && !was_lost {
-                return Err(SdError::Lost);
-            }
         }
         let (mut done, mut tries) = (0, 0);
         while done < count {
@@ -114,7 +110,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         let result = self.read_blocks(first, done, count, data);
         if !is_single {
             let stopped = self.stop_read(first + count == self.info.sectors);
-            result.and(stopped)?;
+            // A read that goes on cannot be repeated.
+            stopped.and(result)?;
         } else {
             result?;
         }
@@ -206,7 +203,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SectorDevice for SdCard<B, P, D> {
     /// Writes sectors, and returns when the card has taken them: into the open stream where they follow it, else into a new one.
     ///
     /// # Errors
-    /// An error may also be that of an earlier write: then [`last_error`](SdCard::last_error) is [`SdError::Lost`], and so it goes on until the flush, which fails too.
+    /// An error may also be that of an earlier write ([`SdError::WriteFailed`], and [`SdError::Lost`] from then on), and goes on until the flush, which fails too.
     fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
         let result = self.count(first, parts::bytes(parts)).and_then(|count| match count {
             0 => Ok(()),

@@ -83,7 +83,7 @@ pub enum SdError {
         /// Both bytes of its status (specification, 7.3.2.3), the first one the upper.
         status: u16,
     },
-    /// The card took sectors, and its status has an error afterwards.
+    /// The card took sectors, of this call or earlier ones, and its status has an error afterwards.
     WriteFailed {
         /// As above.
         status: u16,

@@ -50,7 +50,11 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         if self.status()? & R2_LOCKED != 0 {
             return Err(SdError::Locked);
         }
-        let status = self.register(true, command::APP_STATUS)?;
+        // Some cards have none; the unit is then that of their size.
+        let status = match self.register(true, command::APP_STATUS) {
+            Err(SdError::Refused { .. }) => [0; 64],
+            status => status?,
+        };
         self.deselect()?;
         if !registers::is_sound(&csd) || !registers::is_sound(&cid) {
             return Err(SdError::UnknownRegister);
@@ -82,7 +86,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> Link<B, P, D> {
         self.clocks(512 + 2 + 16)?;
         self.wait_ready(WRITE_MS, Wait::Write)?;
         self.send(&[TOKEN_STOP])?;
-        self.clocks(2)?;
+        // A card that takes the token for the begin of a command has an answer.
+        self.clocks(16)?;
         self.wait_ready(WRITE_MS, Wait::Stop)
     }
 

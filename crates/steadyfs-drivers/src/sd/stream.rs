@@ -46,7 +46,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
             return self.write_single(first, data);
         }
         let result = self.append(first, data, count);
-        if result.is_err() && self.stream != Stream::Closed {
+        if result.is_err() && matches!(self.stream, Stream::Open { .. }) {
             // What was taken and not yet confirmed may be lost with it.
             (self.stream, self.is_lost) = (Stream::Broken, true);
         }
@@ -54,8 +54,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         if self.settings.keep_stream {
             return Ok(());
         }
-        self.end_stream()?;
-        if core::mem::take(&mut self.is_lost) { Err(SdError::Lost) } else { Ok(()) }
+        // A loss can only be that of this call, which says so.
+        self.end_stream().inspect_err(|_| self.is_lost = false)
     }
 
     /// Sends sectors into the stream, which is opened where there is none.
@@ -105,7 +105,11 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         if count >= PRE_ERASE_MIN {
             self.link.app_command(command::APP_PRE_ERASE, count & 0x7F_FFFF)?;
         }
-        self.link.accepted(command::WRITE_MULTIPLE, self.address(sector))?;
+        let answer =
+            self.link.command(command::WRITE_MULTIPLE, self.address(sector)).inspect_err(|_| self.stream = Stream::Broken)?;
+        if answer != 0 {
+            return Err(SdError::Refused { command: command::WRITE_MULTIPLE, answer });
+        }
         self.stream = Stream::Open { first: sector, next: sector };
         Ok(sector)
     }
@@ -124,8 +128,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
     /// Writes one sector for itself.
     fn write_single(&mut self, sector: u32, data: &[&[u8]]) -> Result<(), SdError> {
         for _ in 0..=RETRIES {
-            self.link.accepted(command::WRITE_SINGLE, self.address(sector))?;
             self.stream = Stream::Broken;
+            self.link.accepted(command::WRITE_SINGLE, self.address(sector))?;
             let taken = self.link.block(TOKEN_DATA, parts::sector(data, 0))?;
             self.link.wait_ready(WRITE_MS, Wait::Write)?;
             self.stream = Stream::Closed;
@@ -141,10 +145,10 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         Err(SdError::WriteCrc { sector })
     }
 
-    /// Ends the stream, if one is open; an error of what it wrote is kept as a loss.
+    /// Ends the stream, if one is open.
     ///
     /// # Errors
-    /// Of the card that does not answer; then everything is lost that was not flushed, for all that is known.
+    /// [`SdError::WriteFailed`], or what the card has in place of an answer. In both cases something may be lost that was not flushed: the writes that follow fail too.
     pub(super) fn end_stream(&mut self) -> Result<(), SdError> {
         let was = self.stream;
         if was == Stream::Closed {
@@ -155,7 +159,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         self.stream = Stream::Closed;
         if is_error(status) {
             self.is_lost = true;
-            self.last_error = Some(SdError::WriteFailed { status });
+            return Err(SdError::WriteFailed { status });
         }
         Ok(())
     }
