@@ -45,6 +45,7 @@ pub mod nand;
 pub mod nor;
 pub mod profile;
 pub mod sd_spi;
+pub mod sectors;
 
 pub use fault::{BitErrorModel, BitErrors, FailOps, Lives, PowerCut, Survivors, Tearable, Torn, Trace, WriteCache};
 pub use meter::{Counters, Metered};
