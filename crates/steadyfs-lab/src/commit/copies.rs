@@ -77,7 +77,7 @@ fn empty_volume<C: Controller + Clone>(system: System, device: Timed<C>) -> Resu
     if system != System::SteadyFs {
         let shared = Rc::new(RefCell::new(device));
         fat::format(&shared)?;
-        return Ok(shared.borrow().clone());
+        return Ok(fat::take_back(shared));
     }
     let pages = pages_of(device);
     let config = Config::for_sectors(pages.layout());
@@ -87,7 +87,7 @@ fn empty_volume<C: Controller + Clone>(system: System, device: Timed<C>) -> Resu
 
 /// The device, divided as a small one is.
 pub(super) fn pages_of<C: Controller>(device: Timed<C>) -> SectorPages<Timed<C>> {
-    let layout = SectorLayout::for_device(device.sector_count(), 1 << 20);
+    let layout = SectorLayout::for_device(device.sector_count().min(fat::VOLUME_SECTORS), 1 << 20);
     SectorPages::new(device, layout).expect("the lab's devices have room for it")
 }
 
@@ -156,7 +156,7 @@ fn copy_to_fat<C: Controller + Clone>(
     if mounted.is_err() {
         copies.unmountable += 1;
         copies.add(content, None);
-        return Ok(shared.borrow().clone());
+        return Ok(fat::take_back(shared));
     }
     let found = fat::mount(&shared).and_then(|volume| {
         let mut found = Vec::new();
@@ -164,6 +164,5 @@ fn copy_to_fat<C: Controller + Clone>(
         Ok(found)
     });
     copies.add(content, found.as_deref().ok());
-    let device = shared.borrow().clone();
-    Ok(device)
+    Ok(fat::take_back(shared))
 }

@@ -7,6 +7,9 @@ use std::rc::Rc;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice};
 use steadyfs_sim::sectors::{Controller, Timed};
 
+/// Sectors of a volume at most: what is written to it does not depend on how large it is.
+pub(super) const VOLUME_SECTORS: u32 = (256 << 20) / SECTOR_BYTES as u32;
+
 /// A device that the file system and who measures it share.
 pub(super) type Shared<C> = Rc<RefCell<Timed<C>>>;
 
@@ -23,7 +26,7 @@ impl<C: Controller> Bytes<C> {
     }
 
     fn end(&self) -> u64 {
-        u64::from(self.device.borrow().sector_count()) * SECTOR_BYTES as u64
+        u64::from(self.device.borrow().sector_count().min(VOLUME_SECTORS)) * SECTOR_BYTES as u64
     }
 
     /// Number of the sector in which the position lies, and the place in it.
@@ -101,6 +104,11 @@ pub(super) fn format<C: Controller>(device: &Shared<C>) -> io::Result<()> {
     let options = FormatVolumeOptions::new().bytes_per_cluster(4096).fat_type(FatType::Fat32);
     fatfs::format_volume(Bytes::new(device.clone()), options)?;
     device.borrow_mut().flush().map_err(io::Error::other)
+}
+
+/// The device again, once the file system has let go of it.
+pub(super) fn take_back<C>(device: Shared<C>) -> Timed<C> {
+    Rc::into_inner(device).expect("the file system is unmounted").into_inner()
 }
 
 /// Mounts a device.

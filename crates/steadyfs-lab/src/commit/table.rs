@@ -7,7 +7,7 @@ use crate::units::{format_count, format_duration, format_size};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Mean times of the calls under one choice of events, in microseconds of the device.
+/// Times of the calls under one choice of events, half of them at most, in microseconds of the device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The file system.
@@ -24,13 +24,17 @@ pub struct Row {
 
 impl Row {
     pub(super) fn of(system: System, commit_on: String, times: &[FileTimes]) -> Row {
-        let mean = |of: &dyn Fn(&FileTimes) -> u64| times.iter().map(of).sum::<u64>() as f64 / times.len().max(1) as f64 / 1e3;
+        let median = |of: &dyn Fn(&FileTimes) -> u64| {
+            let mut all: Vec<_> = times.iter().map(of).collect();
+            all.sort_unstable();
+            all.get(all.len() / 2).map_or(0.0, |&ns| ns as f64 / 1e3)
+        };
         let longest = times.iter().flat_map(|times| &times[..4]).map(|time| time.ns).max().unwrap_or(0);
         Row {
             system: system.to_string(),
             commit_on,
-            us: std::array::from_fn(|call| mean(&|times| times[call].ns)),
-            flush_us: std::array::from_fn(|call| mean(&|times| times[call].flush_ns)),
+            us: std::array::from_fn(|call| median(&|times| times[call].ns)),
+            flush_us: std::array::from_fn(|call| median(&|times| times[call].flush_ns)),
             max_us: longest as f64 / 1e3,
         }
     }
@@ -76,7 +80,7 @@ impl fmt::Display for Commit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} files of {}, one each second: mean times\n",
+            "{} files of {}, one each second: the median of each call, and the longest of all\n",
             format_count(self.files.into()),
             format_size(self.write_bytes)
         )?;
