@@ -12,6 +12,26 @@
 //! header cannot be read, the newest generation of which there is a page is the present one.
 //!
 //! A driver implements [`SectorDevice`]; [`SectorPages::new`] with a [`SectorLayout`] makes a [`Flash`] of it.
+//!
+//! ```
+//! use steadyfs::media::sectors::{SectorLayout, SectorPages};
+//! use steadyfs::{Access, Config, FileSystem, OpenOptions};
+//! # let card = steadyfs_sim::Sectors::new(65_536, steadyfs_sim::Sectors::ROUND, 1);
+//! # use steadyfs::media::sectors::SectorDevice;
+//! let layout = SectorLayout::for_device(card.sector_count(), 1 << 20); // units of 1 MiB
+//! let config = Config::for_sectors(&layout);
+//! let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
+//!
+//! let pages = SectorPages::new(card, layout).expect("a card with room for a block");
+//! let pages = FileSystem::format(pages, &config, &mut memory)?;
+//! let mut fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory)?;
+//! let mut log = fs.open("log", OpenOptions::DURABLE)?;
+//! fs.append(&mut log, b"21.5 degrees\n")?;
+//! let card = fs.unmount()?.into_device();
+//! # let mut card = card;
+//! assert_eq!(SectorLayout::find(&mut card, 0)?, Some(layout)); // what the next mount begins with
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use super::crc::crc32;
 use super::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
@@ -64,7 +84,7 @@ pub trait SectorDevice {
     /// Makes durable what was written. A device that answers writes only when they are durable has nothing to do.
     ///
     /// # Errors
-    /// [`Failure::Device`].
+    /// [`Failure::Device`]; also where a write that was answered before is lost: nobody knows then what of those since the last flush is there.
     fn flush(&mut self) -> Result<(), Failure> {
         Ok(())
     }
