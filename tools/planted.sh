@@ -16,6 +16,8 @@
 #     newest record) and passes with the rule; the case is not met again
 #   that the numbers of roots jump at a mount, and that ring blocks of which nobody can tell what they hold are erased: a root names the
 #     one that it follows, and the model finds nothing lost without either (it does without that)
+#   that a commit which lacks pages is none where a device reorders: only where as many numbers are missing as a failure skips, 64, is that not seen by
+#     the gap
 #   that a mount completes the mark of an opened volume: since only the newest root is marked it takes four cuts (the model: MARK_CHAINS)
 set -euo pipefail
 

@@ -119,7 +119,10 @@ fn mistakes_are_answered_with_one_sentence_that_says_where() {
         ("pack f x.img --device nand.toml", "f: is a file; expected a directory"),
         ("pack d d/x.img --device nand.toml", "d/x.img: lies in d; expected a place outside"),
         ("format i.img --device nand.toml", "i.img: exists already; --force replaces it, and all that it holds is lost"),
-        ("format x.img", "--device is missing; expected the chip that the image is for, see `steady devices`"),
+        (
+            "format x.img",
+            "--device is missing; expected the chip that the image is for, see `steady devices`, or --block and --size for a card or disk",
+        ),
         (
             "format x.img --device nor.toml --bad-block 3",
             "--bad-block is for NAND; small-nor is NOR, which has no marks of bad blocks",
