@@ -59,17 +59,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 impl Arguments {
     fn options(&self) -> Options {
         let usual = Options::default();
-        let mut rates = usual.rates;
-        if !rates.contains(&self.rate) {
-            rates.push(self.rate);
-            rates.sort_unstable();
-        }
         Options {
             cards: if self.card.is_empty() { usual.cards } else { self.card.clone() },
             nand: self.nand.clone(),
             accesses: self.accesses,
             fill: self.fill,
-            rates,
+            rates: usual.rates,
             rate: self.rate,
             ram_bytes: self.ram,
             seed: self.seed,
@@ -94,14 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_of_ones_own_is_among_those_that_are_told() {
+    fn every_argument_reaches_the_options() {
         let line = "realtime --rate 250kB/s --ram 16KiB --card a.toml,b --nand c --accesses 5000 --fill 50% --seed 3";
         let expected = Options {
             cards: vec!["a.toml".into(), "b".into()],
             nand: "c".into(),
             accesses: 5000,
             fill: 0.5,
-            rates: vec![100_000, 250_000, 500_000, 1_000_000, 2_000_000],
+            rates: Options::default().rates,
             rate: 250_000,
             ram_bytes: 16 << 10,
             seed: 3,

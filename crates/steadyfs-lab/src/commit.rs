@@ -19,7 +19,7 @@ pub use calls::{Call, CallTime};
 pub use copies::Copies;
 pub use table::{Commit, DeviceRows, Row};
 
-use crate::realtime::find_managed;
+use crate::evaluate::{EvaluateError, find_managed};
 use crate::transactions::Events;
 use std::fmt;
 use std::io;
@@ -72,7 +72,7 @@ pub struct Options {
 #[non_exhaustive]
 pub enum CommitError {
     /// The device cannot be simulated.
-    Device(String),
+    Device(EvaluateError),
     /// The volume could not be formatted or mounted.
     Mount(MountError),
     /// A call of the volume failed.
@@ -84,7 +84,7 @@ pub enum CommitError {
 impl fmt::Display for CommitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CommitError::Device(text) => f.write_str(text),
+            CommitError::Device(error) => error.fmt(f),
             CommitError::Mount(error) => write!(f, "the volume cannot be made: {error}"),
             CommitError::Volume(error) => write!(f, "a call failed: {error}"),
             CommitError::Fat(error) => write!(f, "FAT failed: {error}"),

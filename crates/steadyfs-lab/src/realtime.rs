@@ -17,7 +17,7 @@ pub use advice::{Advice, Guarantee};
 pub use cards::{Trace, Volume, WRITE_BYTES};
 pub use table::{Backlog, Realtime, Row};
 
-use crate::evaluate::{self, EvaluateError};
+use crate::evaluate::{self, EvaluateError, find_managed};
 use std::fmt;
 use std::sync::Mutex;
 use steadyfs::media::Failure;
@@ -72,7 +72,7 @@ impl Default for Options {
 #[non_exhaustive]
 pub enum RealtimeError {
     /// The card is not known, or its profile is wrong.
-    Profile(String),
+    Profile(EvaluateError),
     /// The card failed.
     Device(Failure),
     /// The volume does not fit on the card.
@@ -88,7 +88,7 @@ pub enum RealtimeError {
 impl fmt::Display for RealtimeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RealtimeError::Profile(text) => f.write_str(text),
+            RealtimeError::Profile(error) => error.fmt(f),
             RealtimeError::Device(failure) => write!(f, "the card failed: {failure}"),
             RealtimeError::TooSmall => f.write_str("the card has no room for a volume; expected some hundred MiB"),
             RealtimeError::Mount(error) => write!(f, "the volume cannot be made: {error}"),
@@ -112,18 +112,6 @@ impl From<Error> for RealtimeError {
     }
 }
 
-/// Finds the profile of a managed device by its name or in a file.
-///
-/// # Errors
-/// What is wrong with it, as one sentence.
-pub fn find_managed(device: &str) -> Result<ManagedProfile, String> {
-    if device.ends_with(".toml") || device.contains('/') {
-        let text = std::fs::read_to_string(device).map_err(|error| format!("{device}: {error}"))?;
-        return ManagedProfile::from_toml(&text).map_err(|error| format!("{device}: {error}"));
-    }
-    ManagedProfile::named(device).map_err(|error| error.to_string())
-}
-
 /// The volume that a card gets: 4 KiB logical pages with tags beside them, in blocks of an allocation unit.
 fn volume_of(profile: &ManagedProfile, fill: f64) -> Volume {
     let unit_bytes = profile.card().map_or(4 << 20, |card| card.unit_kib << 10);
@@ -138,7 +126,7 @@ enum Item<'o> {
 }
 
 impl Item<'_> {
-    fn run(&self, options: &Options, tell: &mut dyn FnMut(f64)) -> Result<Row, RealtimeError> {
+    fn run(&self, options: &Options, rates: &[u64], tell: &mut dyn FnMut(f64)) -> Result<Row, RealtimeError> {
         let (name, trace) = match *self {
             Item::Raw(profile) => {
                 let mut device = Managed::of(profile, options.seed);
@@ -151,7 +139,7 @@ impl Item<'_> {
             }
             Item::OnNand => (format!("SteadyFS on {}", options.nand), on_nand(options, tell)?),
         };
-        Ok(Row::of(&name, trace, matches!(self, Item::OnNand), &options.rates))
+        Ok(Row::of(&name, trace, matches!(self, Item::OnNand), rates))
     }
 }
 
@@ -182,6 +170,12 @@ fn on_nand(options: &Options, tell: &mut dyn FnMut(f64)) -> Result<Trace, Realti
 pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Realtime, RealtimeError> {
     let profiles = options.cards.iter().map(|card| find_managed(card)).collect::<Result<Vec<_>, _>>();
     let profiles = profiles.map_err(RealtimeError::Profile)?;
+    // Advice is wanted for one that is told.
+    let mut rates = options.rates.clone();
+    if !rates.contains(&options.rate) {
+        rates.push(options.rate);
+        rates.sort_unstable();
+    }
     let mut items: Vec<Item<'_>> = profiles.iter().map(Item::Raw).collect();
     items.push(Item::OnNand);
     items.extend(profiles.iter().map(Item::OnCard));
@@ -197,7 +191,7 @@ pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Realt
                         shares[index] = share;
                         tell(shares.iter().sum::<f64>() / shares.len() as f64, "");
                     };
-                    let result = items[index].run(options, &mut told);
+                    let result = items[index].run(options, &rates, &mut told);
                     told(1.0);
                     *results[index].lock().expect("nobody panics with it") = Some(result);
                 }
@@ -231,7 +225,10 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_rows() {
-        let options = Options { cards: vec!["sd-industrial".into()], accesses: 3000, fill: 0.2, ..Options::default() };
+        let options =
+            Options { cards: vec!["sd-industrial".into()], accesses: 3000, fill: 0.2, rate: 250_000, ..Options::default() };
+        let rates = run(&options, &|_, _| {}).unwrap().rows[0].backlog.iter().map(|row| row.rate).collect::<Vec<_>>();
+        assert_eq!(rates, [100_000, 250_000, 500_000, 1_000_000, 2_000_000], "advice is for a rate that is told");
         assert_eq!(run(&options, &|_, _| {}).unwrap(), run(&options, &|_, _| {}).unwrap());
     }
 }

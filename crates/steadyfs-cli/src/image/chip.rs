@@ -33,7 +33,7 @@ impl ChipOptions {
         let profile = self.device.as_deref().map(profile).transpose()?;
         match () {
             () if is_mtd(path) => open_mtd(path, access, profile.as_ref()),
-            () if is_block_device(path) || block::is_volume(path).unwrap_or(false) => open_block(path, access, profile.as_ref()),
+            () if is_block_device(path) || block::is_volume(path) => open_block(path, access, profile.as_ref()),
             () => open_image(path, access, profile.as_ref()),
         }
     }

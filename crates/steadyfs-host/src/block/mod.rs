@@ -53,14 +53,9 @@ pub fn create(path: impl AsRef<Path>, bytes: u64) -> Result<BlockFile, BlockErro
     BlockFile::of(file, Access::ReadWrite)
 }
 
-/// Whether a file or device begins as a volume on sectors does.
-///
-/// # Errors
-/// Those of the host.
-pub fn is_volume(path: impl AsRef<Path>) -> io::Result<bool> {
-    let mut start = [0; 8];
-    let mut file = File::open(path)?;
-    Ok(file.read(&mut start)? == start.len() && &start == b"SteadyBk")
+/// Whether a file or device begins as a volume on sectors does. What cannot be read does not.
+pub fn is_volume(path: impl AsRef<Path>) -> bool {
+    BlockFile::open(path, Access::ReadOnly).is_ok_and(|mut file| matches!(SectorLayout::find(&mut file, 0), Ok(Some(_))))
 }
 
 impl BlockFile {

@@ -5,21 +5,39 @@ use super::{EvaluateError, Options, Outcome, Timing};
 use std::path::Path;
 use steadyfs::media::Flash;
 use steadyfs::media::nor::{NorPages, page_bytes_for};
-use steadyfs_sim::{Chip, Metered, Nand, Nor, Profile};
+use steadyfs_sim::managed::ManagedProfile;
+use steadyfs_sim::{Chip, Metered, Nand, Nor, Profile, ProfileError};
 
 /// Finds a profile: a file when the name ends in `.toml` or names one, else one that is built in.
 ///
 /// # Errors
 /// [`EvaluateError::Device`], which lists the names there are, and [`EvaluateError::Unreadable`].
 pub fn find_profile(device: &str) -> Result<Profile, EvaluateError> {
+    find(device, Profile::named, Profile::from_toml)
+}
+
+/// The same of a managed device.
+///
+/// # Errors
+/// As [`find_profile`].
+pub fn find_managed(device: &str) -> Result<ManagedProfile, EvaluateError> {
+    find(device, ManagedProfile::named, ManagedProfile::from_toml)
+}
+
+/// Finds what a name or a file stands for.
+fn find<P>(
+    device: &str,
+    named: impl Fn(&str) -> Result<P, ProfileError>,
+    from_toml: impl Fn(&str) -> Result<P, ProfileError>,
+) -> Result<P, EvaluateError> {
     let path = Path::new(device);
     let refuse = |reason| EvaluateError::Device { device: device.to_string(), reason };
     if path.extension().is_none_or(|extension| extension != "toml") && !path.is_file() {
-        return Profile::named(device).map_err(|reason| EvaluateError::Device { device: "device".to_string(), reason });
+        return named(device).map_err(|reason| EvaluateError::Device { device: "device".to_string(), reason });
     }
     let text = std::fs::read_to_string(path)
         .map_err(|error| EvaluateError::Unreadable { path: device.to_string(), reason: error.to_string() })?;
-    Profile::from_toml(&text).map_err(refuse)
+    from_toml(&text).map_err(refuse)
 }
 
 /// Something to do on a chip of any kind.

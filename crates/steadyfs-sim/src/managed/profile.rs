@@ -1,7 +1,7 @@
 //! Figures of managed devices, each with its source.
 
-use crate::profile::ProfileError;
 use crate::profile::keys::Keys;
+use crate::profile::{ProfileError, find_named};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -237,14 +237,7 @@ impl ManagedProfile {
     /// # Errors
     /// [`ProfileError::Unknown`], which lists the names there are.
     pub fn named(name: &str) -> Result<Self, ProfileError> {
-        let mut all = Self::all();
-        match all.iter().position(|profile| profile.name == name) {
-            Some(index) => Ok(all.swap_remove(index)),
-            None => {
-                let known: Vec<_> = all.into_iter().map(|profile| profile.name).collect();
-                Err(ProfileError::Unknown { name: name.into(), known: known.join(", ") })
-            }
-        }
+        find_named(Self::all(), name, |profile| &profile.name)
     }
 
     /// Reads a profile from a TOML document.

@@ -186,6 +186,17 @@ pub struct NorErase {
     pub us: Spread,
 }
 
+/// Finds what has a name, and tells the names there are where nothing has it.
+pub(crate) fn find_named<P>(mut all: Vec<P>, name: &str, name_of: impl Fn(&P) -> &str) -> Result<P, ProfileError> {
+    match all.iter().position(|profile| name_of(profile) == name) {
+        Some(index) => Ok(all.swap_remove(index)),
+        None => {
+            let known: Vec<_> = all.iter().map(name_of).collect();
+            Err(ProfileError::Unknown { name: name.into(), known: known.join(", ") })
+        }
+    }
+}
+
 impl Profile {
     /// Reads every built-in profile.
     pub fn all() -> Vec<Self> {
@@ -197,14 +208,7 @@ impl Profile {
     /// # Errors
     /// [`ProfileError::Unknown`], which lists the names there are.
     pub fn named(name: &str) -> Result<Self, ProfileError> {
-        let mut all = Self::all();
-        match all.iter().position(|profile| profile.name == name) {
-            Some(index) => Ok(all.swap_remove(index)),
-            None => {
-                let known: Vec<_> = all.into_iter().map(|profile| profile.name).collect();
-                Err(ProfileError::Unknown { name: name.into(), known: known.join(", ") })
-            }
-        }
+        find_named(Self::all(), name, |profile| &profile.name)
     }
 
     /// Reads a profile from a TOML document.

@@ -2,7 +2,7 @@
 
 use super::Sectors;
 use crate::Survivors;
-use crate::managed::{Kind, ManagedProfile, Translation};
+use crate::managed::{ManagedProfile, Translation};
 use crate::meter::{Counters, Metered};
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
@@ -49,11 +49,7 @@ impl Managed {
         controller.fill();
         let sectors = Sectors::new(controller.sector_count(), controller.times(), seed);
         let cache_sectors = profile.drive().map_or(0, |drive| 2 * drive.cache_kib as usize);
-        let sectors = if profile.kind == Kind::Sd || cache_sectors == 0 {
-            sectors
-        } else {
-            sectors.with_cache(Survivors::Any, cache_sectors)
-        };
+        let sectors = if cache_sectors == 0 { sectors } else { sectors.with_cache(Survivors::Any, cache_sectors) };
         Self::new(sectors, controller)
     }
 }

@@ -188,6 +188,47 @@ mod tests {
         assert!(kept_alone);
     }
 
+    /// A device of which one sector cannot be read some times.
+    struct Failing(Sectors, u32, u32);
+
+    impl SectorDevice for Failing {
+        fn sector_count(&self) -> u32 {
+            self.0.sector_count()
+        }
+        fn times(&self) -> steadyfs::media::sectors::SectorTimes {
+            self.0.times()
+        }
+        fn read(&mut self, first: u32, parts: &mut [&mut [u8]]) -> Result<(), Failure> {
+            if first == self.1 && self.2 > 0 {
+                self.2 -= 1;
+                return Err(Failure::Uncorrectable);
+            }
+            self.0.read(first, parts)
+        }
+        fn write(&mut self, first: u32, parts: &[&[u8]]) -> Result<(), Failure> {
+            self.0.write(first, parts)
+        }
+    }
+
+    /// What was programmed under the generation before was gone when the header could be read again.
+    #[test]
+    fn a_header_that_cannot_be_read_for_a_while_loses_nothing() {
+        for (sector, times) in (0..2).flat_map(|header| (0..8).map(move |times| (3 + 65 + header, times))) {
+            let mut healthy = pages(TagPlace::Beside, device());
+            (0..3).for_each(|_| {
+                healthy.erase(1).unwrap();
+                healthy.program(21, &[1; 1024], &OTHER).unwrap();
+            });
+            healthy.erase(1).unwrap();
+            let layout = *healthy.layout();
+            let mut pages = SectorPages::new(Failing(healthy.into_device(), sector, times), layout).unwrap();
+            let programmed = (0..4).any(|_| pages.program(21, &[2; 1024], &TAG).is_ok());
+            assert!(programmed, "it can be read after {times} looks");
+            let mut pages = SectorPages::new(pages.into_device().0, layout).unwrap();
+            assert_eq!(tag_of(&mut pages, 21), TAG, "header {sector}, {times} times");
+        }
+    }
+
     #[test]
     fn layout_is_found_again_from_the_first_sector() {
         for tags in [TagPlace::Beside, TagPlace::Table] {

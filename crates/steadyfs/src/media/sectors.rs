@@ -40,6 +40,8 @@ use crate::format::Fields;
 
 /// Bytes of a sector.
 pub const SECTOR_BYTES: usize = 512;
+/// Looks at a header before it is taken for lost.
+const TRIES: u32 = 3;
 /// Sectors of headers.
 const HEADERS: u32 = 2;
 /// Blocks of which the generation is kept in RAM.
@@ -261,6 +263,19 @@ impl SectorLayout {
 /// The number of a generation of a block; larger than that of any before. 0: none.
 type Generation = u32;
 
+/// What is known of a block.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    block: BlockIndex,
+    generation: Generation,
+    /// Both headers say so. What is programmed under a generation that is not certain may be lost tomorrow.
+    is_certain: bool,
+}
+
+impl Known {
+    const NOTHING: Self = Self { block: BlockIndex::MAX, generation: 0, is_certain: false };
+}
+
 /// A [`Flash`] made of a [`SectorDevice`]: what [`FileSystem::format`](crate::FileSystem::format) and [`mount`](crate::FileSystem::mount) take for a card or a disk.
 #[derive(Clone, Debug)]
 pub struct SectorPages<D> {
@@ -268,13 +283,13 @@ pub struct SectorPages<D> {
     layout: SectorLayout,
     sector: [u8; SECTOR_BYTES],
     /// Blocks and their generations; a block has one place.
-    known: [(BlockIndex, Generation); KNOWN],
+    known: [Known; KNOWN],
 }
 
 impl<D: SectorDevice> SectorPages<D> {
     /// Divides a device. `None` where it is too small for the layout, or that is impossible.
     pub fn new(device: D, layout: SectorLayout) -> Option<Self> {
-        let known = [(BlockIndex::MAX, 0); KNOWN];
+        let known = [Known::NOTHING; KNOWN];
         let is_possible = layout.is_possible(device.sector_count());
         is_possible.then_some(Self { device, layout, sector: [0; SECTOR_BYTES], known })
     }
@@ -286,7 +301,7 @@ impl<D: SectorDevice> SectorPages<D> {
 
     /// The device underneath, mutable. What is written below the volume may be lost on it: what is known of it is forgotten.
     pub fn device_mut(&mut self) -> &mut D {
-        self.known = [(BlockIndex::MAX, 0); KNOWN];
+        self.known = [Known::NOTHING; KNOWN];
         &mut self.device
     }
 
@@ -302,18 +317,25 @@ impl<D: SectorDevice> SectorPages<D> {
 
     /// The present generation of a block; 0 where it has never been erased.
     fn generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
-        let place = block as usize % KNOWN;
-        if self.known[place].0 == block {
-            return Ok(self.known[place].1);
+        let known = self.known[block as usize % KNOWN];
+        if known.block == block {
+            return Ok(known.generation);
         }
-        let generation = match self.headers(block)? {
+        self.find_generation(block)
+    }
+
+    /// Reads the present generation of a block.
+    fn find_generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
+        let headers = self.headers(block)?;
+        let generation = match headers {
             // Never erased: its first page is of another volume, or none. Where both are lost, it is not.
             [0, 0] if self.tag_at(block * self.layout.pages_per_block())? == 0 => 0,
             // A header that a cut has torn was to be newer; one that is lost was so.
             [0, one] | [one, 0] => one.max(self.newest_tag(block)?),
             [even, odd] => even.max(odd),
         };
-        self.known[place] = (block, generation);
+        let is_certain = !headers.contains(&0);
+        self.known[block as usize % KNOWN] = Known { block, generation, is_certain };
         Ok(generation)
     }
 
@@ -321,8 +343,11 @@ impl<D: SectorDevice> SectorPages<D> {
     fn headers(&mut self, block: BlockIndex) -> Result<[Generation; HEADERS as usize], Failure> {
         let mut found = [0; HEADERS as usize];
         for (at, found) in (self.layout.header(block)..).zip(&mut found) {
-            if was_read(self.device.read(at, &mut [&mut self.sector]))? && self.is_own(HEADER) {
-                *found = word(&self.sector, 8);
+            for _ in 0..TRIES {
+                if was_read(self.device.read(at, &mut [&mut self.sector]))? {
+                    *found = if self.is_own(HEADER) { word(&self.sector, 8) } else { 0 };
+                    break;
+                }
             }
         }
         Ok(found)
@@ -405,7 +430,13 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
-        let generation = self.generation(page / self.layout.pages_per_block())?;
+        let block = page / self.layout.pages_per_block();
+        let generation = self.generation(block)?;
+        if !self.known[block as usize % KNOWN].is_certain {
+            // Both were written when the block was erased: one that cannot be read may be the newer one.
+            self.known[block as usize % KNOWN] = Known::NOTHING;
+            return Err(Failure::Device);
+        }
         self.sector.fill(0);
         self.sector[12..12 + TAG_BYTES].copy_from_slice(tag);
         seal(&mut self.sector, PAGE, generation, self.layout.volume);
@@ -425,7 +456,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         let present = self.generation(block)?;
         let [even, odd] = self.headers(block)?;
-        self.known[block as usize % KNOWN] = (BlockIndex::MAX, 0);
+        self.known[block as usize % KNOWN] = Known::NOTHING;
         let first = self.layout.header(block);
         self.device.discard(first + HEADERS, self.layout.block_sectors - HEADERS)?;
         // Both, where one of them is none.
@@ -440,7 +471,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
             seal(&mut self.sector, HEADER, generation, self.layout.volume);
             self.device.write(first + generation % HEADERS, &[&self.sector])?;
         }
-        self.known[block as usize % KNOWN] = (block, generations.end - 1);
+        self.known[block as usize % KNOWN] = Known { block, generation: generations.end - 1, is_certain: true };
         Ok(())
     }
 
