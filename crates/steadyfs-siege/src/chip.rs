@@ -233,6 +233,23 @@ impl Chip {
         };
     }
 
+    /// Flips some bits of a page, each at a place of its own in data or tag; the page reads the same at each look.
+    pub fn flip_bits(&mut self, page: PageIndex, count: u32) {
+        let state = &mut self.pages[page as usize];
+        if let Page::Whole(content) = state {
+            let mut damaged = Content::clone(content);
+            let bytes = damaged.data.len() + TAG_BYTES;
+            for _ in 0..count {
+                let (at, bit) = (self.rng.usize(..bytes), 1 << self.rng.u32(..8));
+                match at.checked_sub(damaged.data.len()) {
+                    None => damaged.data[at] ^= bit,
+                    Some(at) => damaged.tag[at] ^= bit,
+                }
+            }
+            *state = Page::Torn(Rc::new(damaged));
+        }
+    }
+
     /// Whether a page holds what was programmed.
     pub fn is_programmed(&self, page: PageIndex) -> bool {
         matches!(self.pages[page as usize], Page::Whole(_))

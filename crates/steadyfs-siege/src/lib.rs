@@ -8,6 +8,7 @@
 //! | [`lost`](campaign::lost) | each page in turn is lost for good, mounted and not | what can be read is right, or the mount says that something is missing |
 //! | [`chains`](campaign::chains) | forty mounts in a row are cut, every cut page unsteady | the volume is there, as it was |
 //! | [`lives`](campaign::lives) | cuts all the time, torn pages with tags that read as anything, first pages that cannot be read once | as above, also in read-only mounts |
+//! | [`repair`](campaign::repair) | each page in turn is lost, or bits of it flip; the volume is repaired, perhaps with cuts, and used again | nothing else is lost, owned twice or leaked; a second repair changes nothing |
 //!
 //! `cargo run --release -p steadyfs-siege -- transient --seed 1` runs one; each failure prints the command that replays it.
 

@@ -93,8 +93,23 @@ impl Volume {
     /// # Errors
     /// When a sound chip cannot be formatted.
     pub fn new(seed: u64, settings: Settings, pages_max: u32, log: &mut Log) -> Result<Self, MountError> {
+        Self::with(seed, settings, pages_max, log, |_| ())
+    }
+
+    /// The same, with settings that `adjust` has changed.
+    ///
+    /// # Errors
+    /// When a sound chip cannot be formatted.
+    pub fn with(
+        seed: u64,
+        settings: Settings,
+        pages_max: u32,
+        log: &mut Log,
+        adjust: impl FnOnce(&mut Config),
+    ) -> Result<Self, MountError> {
         let mut rng = fastrand::Rng::with_seed(seed);
         let (geometry, mut config) = any_shape(&mut rng, settings, pages_max);
+        adjust(&mut config);
         if log.has_streams {
             config = with_streams(config, &geometry, seed);
         }

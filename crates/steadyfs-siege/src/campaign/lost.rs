@@ -68,7 +68,7 @@ pub fn volume(seed: u64, log: &mut Log) {
 }
 
 /// A life before the loss; tells whether it ended well, or `None` when the model cannot follow.
-fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
+pub(super) fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
     let habits = volume.habits.clone();
     let mut is_clean = false;
     for _ in 0..volume.rng.u32(1..4) {
@@ -102,7 +102,7 @@ fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
 }
 
 /// The pages of the last record, of which `lost` may be one: only those of a volume that did not end well may be taken for what a cut left.
-fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
+pub(super) fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
     let is_whole = |(page, _): &(PageIndex, u64)| lost == Some(*page) || volume.chip.is_programmed(*page);
     let mut pages = volume.chip.newest().filter(is_whole);
     let Some((page, program)) = pages.next() else { return Vec::new() };
@@ -112,7 +112,7 @@ fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
 }
 
 /// What the intact volume shows, and whether every mount shows that.
-fn truth(volume: &mut Volume, log: &mut Log) -> Option<(Rc<Tree>, bool)> {
+pub(super) fn truth(volume: &mut Volume, log: &mut Log) -> Option<(Rc<Tree>, bool)> {
     let mut current = None;
     let result = volume.mount(Access::ReadOnly, log, |mut session| {
         if session.verify_mount(false) {
@@ -137,7 +137,7 @@ fn mount(volume: &mut Volume, log: &mut Log) -> Result<Told, MountError> {
     volume.mount(Access::ReadWrite, log, look(false)).or_else(|_| volume.mount(Access::ReadOnly, log, look(true)))
 }
 
-fn piece_of(volume: &Volume) -> usize {
+pub(super) fn piece_of(volume: &Volume) -> usize {
     let geometry = steadyfs::media::Flash::geometry(&volume.chip);
     geometry.page_bytes as usize * usize::from(volume.config.unit_pages)
 }

@@ -3,6 +3,7 @@
 pub mod chains;
 pub mod lives;
 pub mod lost;
+pub mod repair;
 pub mod transient;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,11 +21,13 @@ pub struct Campaign {
 }
 
 /// All campaigns.
-pub const ALL: [Campaign; 4] = [
+pub const ALL: [Campaign; 6] = [
     Campaign { name: "transient", volumes: 8_000, run: transient::volume },
     Campaign { name: "lost", volumes: 300, run: lost::volume },
     Campaign { name: "chains", volumes: 6_000, run: chains::volume },
     Campaign { name: "lives", volumes: 2_000, run: lives::volume },
+    Campaign { name: "repair", volumes: 2_000, run: repair::volume },
+    Campaign { name: "repair-cuts", volumes: 60, run: repair::volume_with_cuts },
 ];
 
 impl Campaign {

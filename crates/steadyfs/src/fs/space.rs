@@ -295,6 +295,15 @@ impl<F: Flash> FileSystem<'_, F> {
         self.store.patch(page, at, &[byte[0] | 1 << (bit % 8)])
     }
 
+    /// Marks an inode as in use.
+    pub(super) fn mark_inode(&mut self, inode: u32) -> Result<(), Error> {
+        let (page, at) = self.bit_place(inode);
+        let mut byte = [0];
+        self.store.read(page, at, &mut byte)?;
+        self.space.inodes += 1;
+        self.store.patch(page, at, &[byte[0] | 1 << (inode % 8)])
+    }
+
     /// Whether an inode is in use.
     pub(super) fn inode_is_taken(&mut self, inode: u32) -> Result<bool, Error> {
         let (page, at) = self.bit_place(inode);

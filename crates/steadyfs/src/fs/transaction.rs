@@ -304,7 +304,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Makes the present state the one that [`undo`](Self::undo) goes back to.
-    fn set_mark(&mut self) {
+    pub(super) fn set_mark(&mut self) {
         self.store.accept();
         self.mark = Mark { space: self.space, lists: self.lists, orphaned: None };
     }

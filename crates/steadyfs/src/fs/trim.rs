@@ -19,6 +19,8 @@ use crate::store::edit::Edit;
 /// Pages freed by one call.
 pub(super) const PAGES_PER_STEP: u32 = 8;
 const LISTS_BYTES: usize = 12;
+/// Looks at what is on the list before it is taken for lost.
+const LOOKS: u32 = 3;
 
 /// Where the lists of the root page start and end: inodes plus one, or 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,8 +125,19 @@ impl<F: Flash> FileSystem<'_, F> {
         self.store.write_edited(logical, of, Edit::Cut { keep })
     }
 
-    /// Frees the last few pages of the first inode of the list; when it has none, frees the inode.
+    /// Frees the last few pages of the first inode of the list; when it has none, frees the inode. Where that cannot be read, also by several looks, nobody
+    /// knows what is on the list: what was stays taken until a repair, and no call fails for it.
     pub(super) fn trim_step(&mut self) -> Result<(), Error> {
+        for _ in 0..LOOKS {
+            match self.trim_first() {
+                Err(Error::Corrupt) => {}
+                result => return result,
+            }
+        }
+        self.write_lists(Lists { trim: 0, ..self.lists })
+    }
+
+    fn trim_first(&mut self) -> Result<(), Error> {
         let inode = self.lists.trim - 1;
         let header = self.read_header(inode)?;
         if !matches!(header.kind, InodeKind::Removed | InodeKind::Orphan) || header.next > self.plan.inode_count {
@@ -155,7 +168,6 @@ impl<F: Flash> FileSystem<'_, F> {
         let Some(number) = (0..REGIONS).rev().find(taken) else { return Ok(false) };
         let mut region = Region::of(&area, number);
         if region.index != 0 {
-            self.check_data_pages(region.index, 1)?;
             let kept = if (0..REGIONS).find(taken) == Some(number) { kept } else { 0 };
             if self.free_index_step(region.index, kept)? {
                 return Ok(true);
@@ -177,15 +189,31 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(true)
     }
 
-    /// Frees pages that an index names from entry `kept` on; `false` when there are none.
+    /// Frees pages that an index names from entry `kept` on; `false` when there are none, or none that can be read: those stay taken until a repair.
     fn free_index_step(&mut self, index: u32, kept: u32) -> Result<bool, Error> {
+        self.check_data_pages(index, 1)?;
+        for _ in 0..LOOKS {
+            match self.try_free_index_step(index, kept) {
+                Err(Error::Corrupt) => {}
+                result => return result,
+            }
+        }
+        Ok(false)
+    }
+
+    fn try_free_index_step(&mut self, index: u32, kept: u32) -> Result<bool, Error> {
         if !self.plan.index_is_deep {
             return self.free_indexed(index, kept);
         }
         let entries = self.plan.index_entries;
         let Some((entry, page)) = self.last_entry(index, kept / entries)? else { return Ok(false) };
         let kept = if entry == kept / entries { kept % entries } else { 0 };
-        if !self.free_indexed(page, kept)? {
+        let Some(page) = page else {
+            self.set_index_entry(index, entry, None)?;
+            return Ok(true);
+        };
+        let is_freed = (0..LOOKS).map(|_| self.free_indexed(page, kept)).find(|result| *result != Err(Error::Corrupt));
+        if !is_freed.unwrap_or(Ok(false))? {
             // The page of entries itself; one of which some entries belong to the file that was cut is here only for the rest.
             self.set_index_entry(index, entry, None)?;
             self.free_pages(page, 1)?;
@@ -193,8 +221,8 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(true)
     }
 
-    /// The last entry of an index page that names a page, from entry `kept` on.
-    fn last_entry(&mut self, page: u32, kept: u32) -> Result<Option<(u32, u32)>, Error> {
+    /// The last entry of an index page that is in use, from entry `kept` on, and the page that it names, if that can be one.
+    fn last_entry(&mut self, page: u32, kept: u32) -> Result<Option<(u32, Option<u32>)>, Error> {
         let width = self.plan.index_bytes;
         let per_page = self.store.layout().geometry.page_bytes / width;
         let unit = u32::from(self.store.layout().config.unit_pages);
@@ -208,7 +236,11 @@ impl<F: Flash> FileSystem<'_, F> {
                 (kept.max(base)..base + per_page).rev().find(taken)
             })?;
             if let Some(last) = last {
-                let target = self.index_entry(page, last)?.ok_or(Error::Corrupt)?;
+                let target = match self.index_entry(page, last) {
+                    // What was lost with a part of the index.
+                    Err(Error::Corrupt) => None,
+                    target => target?,
+                };
                 return Ok(Some((last, target)));
             }
         }
@@ -220,9 +252,10 @@ impl<F: Flash> FileSystem<'_, F> {
         self.check_data_pages(page, 1)?;
         for step in 0..PAGES_PER_STEP / 2 {
             let Some((entry, target)) = self.last_entry(page, kept)? else { return Ok(step > 0) };
-            self.check_data_pages(target, 1)?;
             self.set_index_entry(page, entry, None)?;
-            self.free_pages(target, 1)?;
+            if let Some(target) = target.filter(|&target| self.check_data_pages(target, 1).is_ok()) {
+                self.free_pages(target, 1)?;
+            }
         }
         Ok(true)
     }

@@ -45,6 +45,8 @@ pub enum Damage {
     Journal,
     /// A repair was begun that has not ended.
     Repair,
+    /// A page of the file system's own tables can be read no more: nobody knows what is free.
+    Tables,
     /// A leaf of the map can be read no more: pages that it maps are [`Error::Corrupt`], and stay so after a repair until they are written anew.
     Leaf,
 }

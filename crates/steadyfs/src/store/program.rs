@@ -185,9 +185,11 @@ impl<F: Flash> Store<'_, F> {
                 }
                 self.journal.apply_earlier(logical, index * self.layout.geometry.page_bytes, &mut self.page);
             }
-            Source::Edited { of, base, edit: Edit::Salvage } => {
-                if !self.load_base_anyhow(of, base, index)? {
-                    self.page.fill(0);
+            Source::Edited { edit: Edit::Lost, .. } => return Ok(self.lost_content()),
+            Source::Edited { of, base, edit: Edit::Salvage { fill } } => {
+                if base == NONE || !self.load_base_anyhow(of, base, index)? {
+                    self.cached = NONE;
+                    self.page.fill(fill);
                 }
                 self.journal.apply(of, index * self.layout.geometry.page_bytes, &mut self.page);
             }

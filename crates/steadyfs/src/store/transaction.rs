@@ -156,8 +156,12 @@ impl<F: Flash> Store<'_, F> {
     /// Writes logical page `of`, as `edit` changes each program page of it, as logical page `logical`; both may be the same. Costs
     /// what [`write`](Self::write) does.
     pub fn write_edited(&mut self, logical: u32, of: u32, edit: Edit) -> Result<(), Error> {
-        let source = Source::Edited { of, base: self.frame_of(of)?, edit };
-        self.write_source(logical, &source)
+        let base = match (self.frame_of(of), edit) {
+            // The leaf that mapped it is lost.
+            (Err(Error::Corrupt), Edit::Salvage { .. } | Edit::Lost) => NONE,
+            (base, _) => base?,
+        };
+        self.write_source(logical, &Source::Edited { of, base, edit })
     }
 
     /// Whether nothing waits for a commit beside a logical page that is written as a whole.

@@ -107,7 +107,7 @@ fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32)
     };
     let (worn_out, unsettled) = (volume.is_worn_out(), volume.is_unsettled());
     volume.close(&arguments.chip)?;
-    let (count, mended) = (findings.len() as u64 + missing.count(), checked.mended + u32::from(missing.repaired));
+    let (count, mended) = (findings.len() as u64 + missing.count(), checked.mended.total() + u32::from(missing.repaired));
     let summary = Summary { unsettled, ..Summary::of(&checked, worn_out, missing, findings) };
     if arguments.json {
         print_json(&summary)?
@@ -160,7 +160,7 @@ impl Missing {
 impl Summary {
     fn of(checked: &Checked, worn_out: bool, missing: Missing, findings: Vec<String>) -> Self {
         let Checked { files, directories, pages, mended, .. } = *checked;
-        Self { missing, files, directories, pages, mended, worn_out, unsettled: false, findings }
+        Self { missing, files, directories, pages, mended: mended.total(), worn_out, unsettled: false, findings }
     }
 
     fn text(&self) -> String {

@@ -1,0 +1,105 @@
+//! The file system's own pages: the root page with its lists, the allocation map, the file table.
+
+use super::super::inode::InodeKind;
+use super::super::trim::Lists;
+use super::Finding;
+use super::rounds::{Checker, Mode, soft};
+use crate::error::Error;
+use crate::media::Flash;
+use crate::store::edit::Edit;
+
+/// Pages that one change frees.
+const PAGES_PER_CHANGE: u32 = 8;
+
+impl<F: Flash> Checker<'_, '_, F> {
+    /// The root page, the allocation map and the file table: what cannot be read of them is written anew, and says of nothing that it is taken.
+    pub fn tables(&mut self) -> Result<(), Error> {
+        for logical in 0..self.fs.plan.data {
+            if !self.is_readable(logical)? {
+                self.salvage(Finding::UnreadableTable { logical }, logical, 0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts `fill` in the place of what no look can read of a page.
+    pub fn salvage(&mut self, finding: Finding, logical: u32, fill: u8) -> Result<(), Error> {
+        self.fault(finding, |mended| &mut mended.tables, |fs| fs.store.write_edited(logical, logical, Edit::Salvage { fill }))
+    }
+
+    /// The lists of removed files, and of those that were open.
+    pub fn lists(&mut self) -> Result<(), Error> {
+        let is_sound = soft(self.fs.load_lists())?.is_some();
+        let Lists { trim, orphan_first, orphan_last } = self.fs.lists;
+        if is_sound && self.list_ends(trim, None)? && self.list_ends(orphan_first, Some(orphan_last))? {
+            return Ok(());
+        }
+        self.fault(Finding::BadList, |mended| &mut mended.counts, |fs| fs.write_lists(Lists::default()))
+    }
+
+    /// Whether a list has an end, that of the orphans the right one, and nothing on it that is none of it.
+    fn list_ends(&mut self, first: u32, last: Option<u32>) -> Result<bool, Error> {
+        let (mut number, mut before) = (first, 0);
+        while let Some(inode) = number.checked_sub(1) {
+            if inode >= self.fs.plan.inode_count || self.mark_inode(inode) || !self.is_taken(inode)? {
+                return Ok(false);
+            }
+            let Some(header) = self.header(inode)? else { return Ok(false) };
+            let is_right = match last {
+                Some(_) => header.kind == InodeKind::Orphan && header.parent == before,
+                None => matches!(header.kind, InodeKind::Removed | InodeKind::Orphan),
+            };
+            if !is_right {
+                return Ok(false);
+            }
+            (number, before) = (header.next, number);
+        }
+        Ok(last.is_none_or(|last| last == before))
+    }
+
+    /// Data pages that the allocation map must say to be in use.
+    pub fn marks(&mut self) -> Result<(), Error> {
+        for index in 0..self.fs.plan.data_count {
+            let logical = self.fs.plan.data + index;
+            if self.is_owned(logical) && soft(self.fs.page_is_taken(logical))? == Some(false) {
+                self.fault(Finding::UnmarkedPage { logical }, |mended| &mut mended.pages_marked, |fs| fs.mark_page(logical))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Data pages that nothing uses, and that the allocation map says to be in use.
+    pub fn leaked_pages(&mut self) -> Result<(), Error> {
+        let end = self.fs.plan.data + self.fs.plan.data_count;
+        let mut first = self.fs.plan.data;
+        while first < end {
+            let mut count = 0;
+            while first + count < end && count < PAGES_PER_CHANGE && self.is_leaked(first + count)? {
+                count += 1;
+            }
+            match (count, self.mode) {
+                (0, _) => {}
+                (_, Mode::Look) => (first..first + count).for_each(|logical| self.tell(Finding::LeakedPage { logical })),
+                (_, Mode::Mend) => self.free_leaked(first, count)?,
+            }
+            first += count.max(1);
+        }
+        Ok(())
+    }
+
+    fn is_leaked(&mut self, logical: u32) -> Result<bool, Error> {
+        Ok(!self.is_owned(logical) && soft(self.fs.page_is_taken(logical))? == Some(true))
+    }
+
+    /// Gives neighbouring pages back, which one change does.
+    fn free_leaked(&mut self, first: u32, count: u32) -> Result<(), Error> {
+        let before = self.checked.mended.pages_freed;
+        self.fault(Finding::LeakedPage { logical: first }, |mended| &mut mended.pages_freed, |fs| fs.free_pages(first, count))?;
+        if self.checked.mended.pages_freed > before {
+            for logical in first + 1..first + count {
+                self.fault(Finding::LeakedPage { logical }, |mended| &mut mended.pages_freed, |_| Ok(()))?;
+            }
+        }
+        Ok(())
+    }
+}
