@@ -14,10 +14,12 @@ pub(crate) enum Edit {
         /// Bytes that stay.
         keep: u32,
     },
-    /// What can be read of it; some byte in place of program pages that cannot.
+    /// What can be read of it; in place of program pages that cannot some byte before a place, zeros behind.
     Salvage {
         /// The byte.
         fill: u8,
+        /// The place.
+        until: u32,
     },
     /// Nothing: reading it is an error until it is written anew.
     Lost,

@@ -67,7 +67,8 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
             emptied += 1;
             continue;
         }
-        bare += u32::from(is.attributes != was.attributes && is.attributes.is_some_and(BTreeMap::is_empty));
+        let had_some = was.attributes.is_some_and(|attributes| !attributes.is_empty());
+        bare += u32::from(had_some && is.attributes.is_some_and(BTreeMap::is_empty));
         let pieces_stay = was.pieces.iter().all(|(offset, bytes)| is.pieces.get(offset) == Some(bytes));
         let attributes_stay = was.attributes.is_none() || is.attributes == was.attributes || mended.extensions > 0;
         if is.size != was.size || !pieces_stay || !attributes_stay {
@@ -110,7 +111,10 @@ fn no_more_than_hit(hit: &Hit, done: &Done, after: &BTreeMap<&str, Shown<'_>>, g
         let wrong = is.pieces.iter().any(|(offset, bytes)| node.data.get(*offset..*offset + bytes.len()) != Some(bytes));
         let attributes = is.attributes.is_some_and(|attributes| *attributes != *node.attributes) && mended.extensions == 0;
         if is.size != (!node.is_dir).then_some(node.data.len() as u64) || wrong || attributes {
-            log.find("not as it was committed after a repair", format!("{:?}: {path}", hit.damage));
+            let was = (node.is_dir, node.data.len(), node.attributes.len());
+            let words =
+                format!("{path} is {:?} with {:?}, was {was:?}, wrong {wrong}", is.size, is.attributes.map(BTreeMap::len));
+            log.find("not as it was committed after a repair", format!("{:?}: {words}", hit.damage));
         }
     }
     if missing > 0 && mended.entries + mended.names + mended.inodes_freed == 0 {
@@ -138,7 +142,7 @@ fn differing(tree: &Tree, after: &BTreeMap<&str, Shown<'_>>) -> usize {
         after.get(path).is_some_and(|is| {
             is.size == (!node.is_dir).then_some(node.data.len() as u64)
                 && is.pieces.iter().all(|(offset, bytes)| node.data.get(*offset..*offset + bytes.len()) == Some(bytes))
-                && is.attributes.is_none_or(|attributes| *attributes == *node.attributes)
+                && is.attributes.is_none_or(|attributes| attributes.is_empty() || *attributes == *node.attributes)
         })
     };
     tree.names.iter().filter(|(path, id)| !is_there(path, &tree.nodes[*id])).count()

@@ -138,6 +138,9 @@ fn repair(session: &mut Session<'_, '_, '_>, hit: &Hit, piece: usize, scratch: &
         session.log.count("  worn out");
         return None;
     }
+    if session.log.is_traced {
+        let _ = session.fs.check(scratch, false, &mut |finding| println!("  {finding}"));
+    }
     let checked = match mend(&mut session.fs, scratch) {
         Ok(checked) => checked,
         Err(Error::Corrupt) if hit.damage == Some(Damage::Leaf) => {

@@ -5,6 +5,7 @@ use super::super::inode::{Header, InodeKind, NAME_BYTES_MAX, PARENT_AT, REGIONS,
 use super::super::regions::Node;
 use super::Finding;
 use super::rounds::{Checker, soft};
+use super::tables::Salvage;
 use crate::error::Error;
 use crate::fs::FileSystem;
 use crate::media::Flash;
@@ -47,7 +48,11 @@ impl<F: Flash> Checker<'_, '_, F> {
             };
             if !self.is_readable(page)? {
                 // The names that are lost are in the inodes. No look-up ends at what was there.
-                self.salvage(Finding::UnreadablePage { inode: directory, logical: page }, page, 0xFF)?;
+                self.salvage(
+                    Finding::UnreadablePage { inode: directory, logical: page },
+                    page,
+                    Salvage { fill: 0xFF, until: u32::MAX },
+                )?;
             }
             for slot in 0..directory::slots(self.fs.store.layout()) {
                 let Some((hash, number)) = soft(self.fs.read_record(page, slot))? else { break };

@@ -82,7 +82,7 @@ pub enum Finding {
         /// The inode.
         inode: InodeNumber,
     },
-    /// A page is taken and belongs to nothing. Mended by giving it back.
+    /// A page is taken, or holds something, and belongs to nothing. Mended by giving it back.
     LeakedPage {
         /// The logical page.
         logical: u32,
@@ -98,6 +98,11 @@ pub enum Finding {
         inode: InodeNumber,
         /// The logical page.
         logical: u32,
+    },
+    /// Behind the end of a file is what was there before, and would be in it when it grows. Mended by cutting that off.
+    DirtyEnd {
+        /// The file.
+        inode: InodeNumber,
     },
     /// A list of removed files does not end, or names something else. Mended by forgetting the list; what was on it is given back.
     BadList,
@@ -117,11 +122,14 @@ impl fmt::Display for Finding {
             Self::Lost { inode } => write!(f, "no directory names inode {inode}"),
             Self::UnmarkedInode { inode } => write!(f, "inode {inode} is in use and is marked as free"),
             Self::LeakedInode { inode } => write!(f, "inode {inode} is taken and holds nothing"),
-            Self::LeakedPage { logical } => write!(f, "logical page {logical} is taken and belongs to no file"),
+            Self::LeakedPage { logical } => {
+                write!(f, "logical page {logical} is taken, or holds something, and belongs to no file")
+            }
             Self::UnmarkedPage { logical } => write!(f, "logical page {logical} belongs to a file and is marked as free"),
             Self::SharedPage { inode, logical } => {
                 write!(f, "logical page {logical} of inode {inode} belongs to another file as well")
             }
+            Self::DirtyEnd { inode } => write!(f, "inode {inode}: behind its end is what was there before"),
             Self::BadList => f.write_str("a list of removed files is damaged"),
         }
     }
@@ -151,6 +159,8 @@ pub struct Mended {
     pub tables: u32,
     /// Files that are empty now, removed ones included, and inodes that are none any more.
     pub emptied: u32,
+    /// Files of which something was cut off that was behind their end.
+    pub ends: u32,
     /// Directories that were emptied, to get their entries again from their inodes.
     pub directories: u32,
     /// Attributes that are gone, and names that are.
@@ -174,19 +184,10 @@ pub struct Mended {
 impl Mended {
     /// All of them.
     pub const fn total(&self) -> u32 {
-        let Self { tables, emptied, directories, extensions, entries, counts, names, .. } = *self;
+        let Self { tables, emptied, ends, directories, extensions, entries, counts, names, .. } = *self;
         let Self { inodes_marked, inodes_freed, pages_marked, pages_freed, .. } = *self;
-        tables
-            + emptied
-            + directories
-            + extensions
-            + entries
-            + counts
-            + names
-            + inodes_marked
-            + inodes_freed
-            + pages_marked
-            + pages_freed
+        let changed = tables + emptied + ends + directories + extensions + entries + counts + names;
+        changed + inodes_marked + inodes_freed + pages_marked + pages_freed
     }
 }
 

@@ -6,6 +6,7 @@ use super::super::inode::{
     AREA_AT, AREA_BYTES, ATTRIBUTES_AT, HEADER_BYTES, Header, InodeKind, NAME_MORE_AT, REGIONS, ROOT, Region,
 };
 use super::rounds::{Checker, Mode, soft};
+use super::tables::Salvage;
 use super::{Finding, Mended};
 use crate::error::Error;
 use crate::fs::FileSystem;
@@ -20,7 +21,26 @@ enum Fault {
     Shared(u32),
 }
 
-/// Pages of an inode that are claimed.
+/// An inode that claims its pages.
+struct Owner {
+    inode: u32,
+    kind: InodeKind,
+    /// Pages up to the end of a file, or the buckets of a directory.
+    pages: u32,
+    /// Bytes of the last page that are in the file; 0: all.
+    last_bytes: u32,
+    /// Entries of the first index that belong to somebody else.
+    kept: u32,
+}
+
+/// Where an index is: the first page of the file that it may name, its levels, and entries that belong to somebody else.
+struct Index {
+    base: u32,
+    levels: u32,
+    kept: u32,
+}
+
+/// Whether something is wrong with the pages that are claimed.
 type Claim = Result<Option<Fault>, Error>;
 
 /// The order in which kinds claim their pages.
@@ -107,10 +127,11 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             InodeKind::File => self.checked.files += 1,
             _ => {}
         }
-        let is_directory = header.kind == InodeKind::Directory;
-        let is_too_large =
-            !is_directory && header.size > self.fs.size_max() || is_directory && header.extra > self.fs.plan.data_count;
-        let fault = if is_too_large { Some(Fault::Nonsense) } else { self.claim_all(inode, header)? };
+        let fault = match self.owner_of_pages(inode, header) {
+            None => Some(Fault::Nonsense),
+            Some(_) if header.inline => None,
+            Some(owner) => self.claim_all(&owner)?,
+        };
         match fault {
             None => Ok(()),
             Some(Fault::Nonsense) => self.empty_out(Finding::BadInode { inode }, inode, header),
@@ -122,6 +143,21 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
                 self.empty_out(Finding::SharedPage { inode, logical }, inode, header)
             }
         }
+    }
+
+    /// What an inode says of its pages, if it can have so many.
+    fn owner_of_pages(&self, inode: u32, header: &Header) -> Option<Owner> {
+        let (pages, last_bytes) = match header.kind {
+            InodeKind::File if header.size <= self.fs.size_max() => {
+                let (page, within) = self.fs.split(header.size);
+                (page + u32::from(within > 0), within)
+            }
+            InodeKind::Directory if header.extra <= self.fs.plan.data_count => (header.extra, 0),
+            InodeKind::Removed | InodeKind::Orphan => (0, 0),
+            _ => return None,
+        };
+        let kept = if header.kind == InodeKind::Removed { header.extra } else { 0 };
+        Some(Owner { inode, kind: header.kind, pages, last_bytes, kept })
     }
 
     /// Takes its pages from an inode: a file is empty then, a directory has no entries.
@@ -137,28 +173,25 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     }
 
     /// Claims every page of an inode's regions.
-    fn claim_all(&mut self, inode: u32, header: &Header) -> Claim {
-        if header.inline || header.kind == InodeKind::Directory && header.extra == 0 {
-            return Ok(None);
-        }
+    fn claim_all(&mut self, owner: &Owner) -> Claim {
         // A table that cannot be read was told of.
-        let Some(area) = soft(self.fs.read_area(inode))? else { return Ok(None) };
-        let mut kept = if header.kind == InodeKind::Removed { header.extra } else { 0 };
-        let is_data = header.kind != InodeKind::Directory;
+        let Some(area) = soft(self.fs.read_area(owner.inode))? else { return Ok(None) };
+        let mut kept = owner.kept;
         for number in 0..REGIONS {
-            let region = Region::of(&area, number);
+            let (region, base) = (Region::of(&area, number), number * self.fs.plan.region_pages);
             if region.count > 0 && self.fs.check_data_pages(region.logical, region.count).is_err() {
                 return Ok(Some(Fault::Nonsense));
             }
-            for page in region.logical..region.logical + region.count {
-                if self.claim(inode, page, is_data)? {
-                    return Ok(Some(Fault::Shared(page)));
+            for within in 0..region.count {
+                let fault = self.claim_content(owner, base + within, region.logical + within)?;
+                if fault.is_some() {
+                    return Ok(fault);
                 }
             }
             if region.index != 0 {
                 // Entries before `kept` belong to the file that this end was cut off.
-                let levels = 1 + u32::from(self.fs.plan.index_is_deep);
-                let fault = self.claim_index(inode, region.index, core::mem::take(&mut kept), levels, is_data)?;
+                let index = Index { base, levels: 1 + u32::from(self.fs.plan.index_is_deep), kept: core::mem::take(&mut kept) };
+                let fault = self.claim_index(owner, region.index, index)?;
                 if fault.is_some() {
                     return Ok(fault);
                 }
@@ -167,42 +200,88 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(None)
     }
 
-    /// Claims a page; whether something else has it. Data is looked at when all is mended.
-    fn claim(&mut self, inode: u32, logical: u32, is_data: bool) -> Result<bool, Error> {
-        if self.mark_page(logical) {
-            return Ok(true);
-        }
+    /// Notes that a page belongs to an inode; whether it belongs to something else.
+    fn claim(&mut self, logical: u32) -> bool {
         self.checked.pages += 1;
-        if self.mode == Mode::Look && is_data && !self.is_readable(logical)? {
-            self.checked.unreadable += 1;
-            self.tell(Finding::UnreadablePage { inode, logical });
-        }
-        Ok(false)
+        self.mark_page(logical)
     }
 
-    /// Claims an index of so many levels, and all that it names from entry `kept` on.
-    fn claim_index(&mut self, inode: u32, index: u32, kept: u32, levels: u32, is_data: bool) -> Claim {
-        if self.fs.check_data_pages(index, 1).is_err() {
+    /// Claims a page that is no index. What is in it is looked at when all is mended.
+    fn claim_content(&mut self, owner: &Owner, file_page: u32, logical: u32) -> Claim {
+        if self.claim(logical) {
+            return Ok(Some(Fault::Shared(logical)));
+        }
+        match owner.kind {
+            // A page behind the buckets would be taken for the next one.
+            InodeKind::Directory => Ok((file_page >= owner.pages).then_some(Fault::Nonsense)),
+            InodeKind::File => self.look_at_content(owner, file_page, logical).map(|()| None),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether content can be read; behind the end of a file there must be none.
+    fn look_at_content(&mut self, owner: &Owner, file_page: u32, logical: u32) -> Result<(), Error> {
+        let (finding, counter): (_, fn(&mut Mended) -> &mut u32) =
+            (Finding::DirtyEnd { inode: owner.inode }, |mended| &mut mended.ends);
+        if file_page >= owner.pages {
+            // Room that is kept for the file.
+            return if self.holds_something(logical)? {
+                self.fault(finding, counter, |fs| fs.store.discard(logical))
+            } else {
+                Ok(())
+            };
+        }
+        let is_last = file_page + 1 == owner.pages && owner.last_bytes > 0;
+        if (self.mode == Mode::Look || is_last) && !self.is_readable(logical)? {
+            self.checked.unreadable += u32::from(self.mode == Mode::Look);
+            self.tell(Finding::UnreadablePage { inode: owner.inode, logical });
+            return Ok(());
+        }
+        if is_last && !self.is_blank_behind(logical, owner.last_bytes)? {
+            return self.fault(finding, counter, |fs| fs.copy_cut(logical, logical, owner.last_bytes));
+        }
+        Ok(())
+    }
+
+    /// Whether a page has nothing but zeros from a byte on.
+    fn is_blank_behind(&mut self, logical: u32, from: u32) -> Result<bool, Error> {
+        let page_bytes = self.fs.store.layout().geometry.page_bytes;
+        for index in from / page_bytes..u32::from(self.fs.store.layout().config.unit_pages) {
+            let start = from.saturating_sub(index * page_bytes) as usize;
+            let is_blank = self.fs.store.with_page(logical, index, |bytes| bytes[start..].iter().all(|&byte| byte == 0));
+            if soft(is_blank)? == Some(false) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Claims an index, and all that it names.
+    fn claim_index(&mut self, owner: &Owner, page: u32, index: Index) -> Claim {
+        let Index { base, levels, kept } = index;
+        if self.fs.check_data_pages(page, 1).is_err() {
             return Ok(Some(Fault::Nonsense));
         }
-        if self.claim(inode, index, false)? {
-            return Ok(Some(Fault::Shared(index)));
-        }
-        if !self.is_readable(index)? {
-            // What it named reads as an error then.
-            self.salvage(Finding::UnreadablePage { inode, logical: index }, index, 0xFF)?;
+        if self.claim(page) {
+            return Ok(Some(Fault::Shared(page)));
         }
         let entries = self.fs.plan.index_entries;
-        let (first, below) = if levels > 1 { (kept / entries, kept % entries) } else { (kept, 0) };
-        for entry in first..entries {
-            let fault = match soft(self.fs.index_entry(index, entry))? {
-                // A hole, or a page that was lost with a part of the index.
-                None | Some(None) => None,
-                Some(Some(page)) if levels > 1 => {
-                    self.claim_index(inode, page, if entry == first { below } else { 0 }, levels - 1, is_data)?
+        let span = if levels > 1 { entries } else { 1 };
+        if !self.is_readable(page)? {
+            // What it named reads as an error then; behind the end it named nothing.
+            let used = owner.pages.saturating_sub(base).div_ceil(span).min(entries);
+            let until = used * self.fs.plan.index_bytes;
+            self.salvage(Finding::UnreadablePage { inode: owner.inode, logical: page }, page, Salvage { fill: 0xFF, until })?;
+        }
+        for entry in kept / span..entries {
+            let below = if entry == kept / span { kept % span } else { 0 };
+            let fault = match soft(self.fs.raw_entry(page, entry))?.and_then(|number| self.fs.named_by(number)) {
+                None => None,
+                Some(Err(_)) => Some(Fault::Nonsense),
+                Some(Ok(page)) if levels > 1 => {
+                    self.claim_index(owner, page, Index { base: base + entry * span, levels: 1, kept: below })?
                 }
-                Some(Some(page)) if self.fs.check_data_pages(page, 1).is_err() => Some(Fault::Nonsense),
-                Some(Some(page)) => self.claim(inode, page, is_data)?.then_some(Fault::Shared(page)),
+                Some(Ok(page)) => self.claim_content(owner, base + entry, page)?,
             };
             if fault.is_some() {
                 return Ok(fault);

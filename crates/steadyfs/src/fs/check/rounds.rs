@@ -1,11 +1,12 @@
 //! The order in which a volume is looked through, and mended.
 //!
 //! ```text
-//! round:  tables, lists → inodes, extensions, pages → entries → marks of pages → names → leaked pages
-//!               changed: next round ───┘        └─── changed: next round          └─── changed: next round
+//! round:  tables, lists → inodes, extensions, pages → entries → pages: marked, freed → names, leaked inodes
+//!                              changed: next round ─┴─ changed: next round
 //! ```
 //!
-//! Names come behind the marks of all pages and inodes that are in use: a directory that grows must not take one of them. What a step
+//! Names come behind the marks of all pages and inodes that are in use: a directory that grows must not take one of them, nor one that is free and
+//! holds something. What a step
 //! finds rests on what the steps before it have mended, so a step that changed anything ends its round. A round that changes nothing is the last one.
 
 use super::super::inode::{Header, InodeKind, ROOT};
@@ -59,8 +60,8 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         self.owners()?;
         self.directories()?;
         self.marks()?;
-        self.unnamed()?;
         self.leaked_pages()?;
+        self.unnamed()?;
         Ok(self.checked)
     }
 
@@ -96,10 +97,9 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
             return Ok(());
         }
         self.marks()?;
+        self.leaked_pages()?;
         soft(self.fs.count_space())?;
-        let before = self.checked.mended;
-        self.unnamed()?;
-        if self.checked.mended == before { self.leaked_pages() } else { Ok(()) }
+        self.unnamed()
     }
 
     fn begin_round(&mut self) {

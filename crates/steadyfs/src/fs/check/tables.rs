@@ -4,6 +4,7 @@ use super::super::inode::InodeKind;
 use super::super::trim::Lists;
 use super::Finding;
 use super::rounds::{Checker, Mode, soft};
+use crate::config::INODE_BYTES;
 use crate::error::Error;
 use crate::media::Flash;
 use crate::store::edit::Edit;
@@ -11,20 +12,31 @@ use crate::store::edit::Edit;
 /// Pages that one change frees.
 const PAGES_PER_CHANGE: u32 = 8;
 
+/// What goes in the place of what cannot be read: some byte before a place in the page, zeros behind.
+pub(super) struct Salvage {
+    pub fill: u8,
+    pub until: u32,
+}
+
 impl<F: Flash> Checker<'_, '_, F> {
     /// The root page, the allocation map and the file table: what cannot be read of them is written anew, and says of nothing that it is taken.
     pub fn tables(&mut self) -> Result<(), Error> {
         for logical in 0..self.fs.plan.data {
             if !self.is_readable(logical)? {
-                self.salvage(Finding::UnreadableTable { logical }, logical, 0)?;
+                self.salvage(Finding::UnreadableTable { logical }, logical, Salvage { fill: 0, until: 0 })?;
             }
         }
         Ok(())
     }
 
-    /// Puts `fill` in the place of what no look can read of a page.
-    pub fn salvage(&mut self, finding: Finding, logical: u32, fill: u8) -> Result<(), Error> {
-        self.fault(finding, |mended| &mut mended.tables, |fs| fs.store.write_edited(logical, logical, Edit::Salvage { fill }))
+    /// Puts something in the place of what no look can read of a page.
+    pub fn salvage(&mut self, finding: Finding, logical: u32, salvage: Salvage) -> Result<(), Error> {
+        let Salvage { fill, until } = salvage;
+        self.fault(
+            finding,
+            |mended| &mut mended.tables,
+            |fs| fs.store.write_edited(logical, logical, Edit::Salvage { fill, until }),
+        )
     }
 
     /// The lists of removed files, and of those that were open.
@@ -68,9 +80,16 @@ impl<F: Flash> Checker<'_, '_, F> {
         Ok(())
     }
 
-    /// Data pages that nothing uses, and that the allocation map says to be in use.
+    /// Pages that nothing uses, and that the allocation map says to be in use, or that hold what was in them before: whoever takes a page counts on an
+    /// empty one.
     pub fn leaked_pages(&mut self) -> Result<(), Error> {
-        let end = self.fs.plan.data + self.fs.plan.data_count;
+        let (table, end) = (self.fs.plan.table, self.fs.plan.data + self.fs.plan.data_count);
+        // That of the root stays.
+        for logical in table + 1..self.fs.plan.data {
+            if self.is_leaked_table(logical)? {
+                self.fault(Finding::LeakedPage { logical }, |mended| &mut mended.pages_freed, |fs| fs.store.discard(logical))?;
+            }
+        }
         let mut first = self.fs.plan.data;
         while first < end {
             let mut count = 0;
@@ -88,7 +107,24 @@ impl<F: Flash> Checker<'_, '_, F> {
     }
 
     fn is_leaked(&mut self, logical: u32) -> Result<bool, Error> {
-        Ok(!self.is_owned(logical) && soft(self.fs.page_is_taken(logical))? == Some(true))
+        Ok(!self.is_owned(logical) && (soft(self.fs.page_is_taken(logical))? == Some(true) || self.holds_something(logical)?))
+    }
+
+    /// Whether a page of the file table holds something, though none of its inodes is taken.
+    fn is_leaked_table(&mut self, logical: u32) -> Result<bool, Error> {
+        let per_page = self.fs.store.layout().logical_bytes / INODE_BYTES;
+        let first = (logical - self.fs.plan.table) * per_page;
+        for inode in first..(first + per_page).min(self.fs.plan.inode_count) {
+            if soft(self.fs.inode_is_taken(inode))? != Some(false) {
+                return Ok(false);
+            }
+        }
+        self.holds_something(logical)
+    }
+
+    /// Whether a page was written; also where the leaf that says so is lost.
+    pub fn holds_something(&mut self, logical: u32) -> Result<bool, Error> {
+        Ok(soft(self.fs.store.is_written(logical))?.unwrap_or(true))
     }
 
     /// Gives neighbouring pages back, which one change does.
