@@ -49,11 +49,16 @@ fn shown(partial: &Partial) -> BTreeMap<&str, Shown<'_>> {
 pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
     let mended = done.checked.mended;
     let (before, after) = (shown(&hit.before), shown(&done.after));
+    if let Some(name) = done.after.doubles.first() {
+        log.find("a name is listed twice after a repair", name.clone());
+    }
     if let Some(list) = done.after.cut_lists.first() {
         log.find("a directory cannot be listed after a repair", format!("/{list}"));
     }
     let (mut gone, mut emptied, mut bare) = (0, 0, 0);
-    for (path, was) in &before {
+    let is_single =
+        |path: &&str| !hit.before.doubles.iter().any(|double| double == path || path.starts_with(&format!("{double}/")));
+    for (path, was) in before.iter().filter(|(path, _)| is_single(path)) {
         let Some(is) = after.get(path) else {
             gone += 1;
             // Below a directory that has another name now everything has.
@@ -72,7 +77,9 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
         let pieces_stay = was.pieces.iter().all(|(offset, bytes)| is.pieces.get(offset) == Some(bytes));
         let attributes_stay = was.attributes.is_none() || is.attributes == was.attributes || mended.extensions > 0;
         if is.size != was.size || !pieces_stay || !attributes_stay {
-            log.find("a repair changed a file", format!("{:?}: {path} was {:?} bytes, is {:?}", hit.damage, was.size, is.size));
+            let words =
+                format!("{path} was {:?} bytes, is {:?}, pieces {pieces_stay}, attributes {attributes_stay}", was.size, is.size);
+            log.find("a repair changed a file", format!("{:?}: {words}, {mended:?}", hit.damage));
         }
         if was.is_whole && !is.is_whole && mended.emptied == 0 {
             log.find("a repair took a page of a file", format!("{:?}: {path}", hit.damage));

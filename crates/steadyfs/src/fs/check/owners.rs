@@ -130,6 +130,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         let fault = match self.owner_of_pages(inode, header) {
             None => Some(Fault::Nonsense),
             Some(_) if header.inline => None,
+            // What an earlier file with this inode left there.
+            Some(owner) if owner.kind == InodeKind::Directory && owner.pages == 0 => None,
             Some(owner) => self.claim_all(&owner)?,
         };
         match fault {
