@@ -59,10 +59,10 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
     let is_single =
         |path: &&str| !hit.before.doubles.iter().any(|double| double == path || path.starts_with(&format!("{double}/")));
     for (path, was) in before.iter().filter(|(path, _)| is_single(path)) {
-        let Some(is) = after.get(path) else {
+        let Some(is) = after.get(path).filter(|is| is.size.is_some() == was.size.is_some()) else {
             gone += 1;
-            // Below a directory that has another name now everything has.
-            let moved = after.iter().any(|(other, is)| other.starts_with("lost-") && same(was, is));
+            // Two directories named it, or it has another name now, or one above it.
+            let moved = after.values().any(|is| same(was, is));
             if !moved && mended.entries + mended.inodes_freed == 0 {
                 log.find("a file is gone", format!("{:?}: {path}", hit.damage));
             }
