@@ -1,8 +1,8 @@
 //! Media and settings that go together, drawn from a seed.
 
-use steadyfs::media::sectors::{SectorLayout, TagPlace};
+use steadyfs::media::sectors::{SectorLayout, SectorPages, TagPlace};
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Access, Config, FileSystem, MountError, OpenOptions};
+use steadyfs::{Access, Config, FileSystem, OpenOptions};
 
 use crate::card::pages::CardPages;
 use crate::card::{Cache, Card};
@@ -136,22 +136,20 @@ pub fn any_card(
     let (mut layout, is_second) = (layout, rng.u32(..4) == 0);
     if is_second {
         let pages = CardPages::new(card, layout).expect("a layout that is possible").flash;
-        card = with_a_volume(pages, &config).expect("a sound card").into_device();
+        card = with_a_volume(pages, &config).into_device();
         layout = layout.renewed(&mut card).expect("a sound card");
     }
     let pages = CardPages::new(card, layout).expect("a layout that is possible");
     (Medium::Card(Box::new(pages)), config)
 }
 
-/// Leaves a volume with some content.
-fn with_a_volume<F: Flash>(flash: F, config: &Config) -> Result<F, MountError> {
+/// Leaves a volume with some content, as much as has room.
+fn with_a_volume(mut flash: SectorPages<Card>, config: &Config) -> SectorPages<Card> {
     let mut memory = vec![0; config.memory_bytes(&flash.geometry())];
-    let flash = FileSystem::format(flash, config, &mut memory)?;
-    let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory)?;
-    let mut file = fs.open("before", OpenOptions::DURABLE)?;
-    for round in 0..40 {
-        fs.write(&mut file, 0, &[round; 1_500])?;
+    FileSystem::format(&mut flash, config, &mut memory).expect("a sound card");
+    let mut fs = FileSystem::mount(&mut flash, Access::ReadWrite, &mut memory).expect("a sound card");
+    if let Ok(mut file) = fs.open("before", OpenOptions::DURABLE) {
+        let _ = (0..40).try_for_each(|round| fs.write(&mut file, 0, &[round; 1_500]));
     }
-    fs.close(file)?;
-    Ok(fs.unmount()?)
+    flash
 }

@@ -39,9 +39,18 @@ pub struct Cache {
     pub reorders: bool,
 }
 
+/// Kinds of commands that change sectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Write,
+    /// What it meets can be read, whatever that is.
+    Discard,
+}
+
 /// A sector that waits in the cache.
 #[derive(Clone, Debug)]
 struct Waiting {
+    change: Change,
     /// Number of the command that wrote it.
     command: u64,
     sector: u32,
@@ -204,10 +213,10 @@ impl State {
     }
 
     /// Puts what a command leaves into the cache.
-    fn put(&mut self, first: u32, sectors: Vec<Held>) {
+    fn put(&mut self, change: Change, first: u32, sectors: Vec<Held>) {
         let (command, written) = (self.commands, first..first + sectors.len() as u32);
         self.hidden = self.hidden.filter(|hidden| !written.contains(&hidden.sector));
-        self.waiting.extend(written.zip(sectors).map(|(sector, held)| Waiting { command, sector, held }));
+        self.waiting.extend(written.zip(sectors).map(|(sector, held)| Waiting { change, command, sector, held }));
     }
 
     /// Counts a write, and what it wrote last.
@@ -225,6 +234,7 @@ impl State {
     /// Whether a sector is hidden from this look.
     fn is_hidden(&mut self, sector: u32) -> bool {
         let Some(hidden) = self.hidden.as_mut().filter(|hidden| hidden.sector == sector) else { return false };
+        self.strikes.trace(|| format!("sector {sector} is hidden for {} looks", hidden.looks));
         if hidden.is_fault {
             self.strikes.fire(format!("sector {sector} cannot be read for {} looks", hidden.looks));
         }
@@ -256,29 +266,30 @@ impl State {
     }
 
     /// Carries a command out that changes sectors, or what a strike leaves of it.
-    fn change(&mut self, kind: Kind, first: u32, sectors: Vec<Held>) -> Result<(), Failure> {
+    fn change(&mut self, change: Change, first: u32, sectors: Vec<Held>) -> Result<(), Failure> {
         let count = sectors.len() as u32;
         self.check(first, count);
+        let kind = if change == Change::Write { Kind::Program } else { Kind::Erase };
         let strike = self.strikes.begin(kind)?;
         self.commands += 1;
         let result = match strike {
             Strike::None => {
-                self.put(first, sectors);
+                self.put(change, first, sectors);
                 Ok(())
             }
             Strike::Cut => {
-                self.put(first, sectors);
+                self.put(change, first, sectors);
                 Err(Failure::Device)
             }
             Strike::Fault(fault) => {
                 self.strikes.at(format_args!("of {count} sectors from {first}"));
                 match fault.page {
                     PageFate::Untouched => {}
-                    PageFate::Holds => self.put(first, sectors),
+                    PageFate::Holds => self.put(change, first, sectors),
                     PageFate::Torn | PageFate::Unsteady => {
                         let style = if fault.page == PageFate::Torn { Style::Mixed } else { Style::Unsteady };
-                        let torn: Vec<_> = (first..).zip(sectors).map(|(at, new)| self.torn(at, new, style)).collect();
-                        self.put(first, torn);
+                        let torn: Vec<_> = (first..).zip(sectors).map(|(at, new)| self.torn(change, at, new, style)).collect();
+                        self.put(change, first, torn);
                     }
                 }
                 // A device has no blocks that go bad: it takes others in their place, or does not answer.
@@ -288,7 +299,7 @@ impl State {
         if self.strikes.has_power() {
             self.empty_cache(self.cache.sectors_max);
         }
-        self.strikes.trace(|| format!("{kind:?} of {count} sectors from {first}: {result:?}"));
+        self.strikes.trace(|| format!("{change:?} of {count} sectors from {first}: {result:?}"));
         result
     }
 
@@ -350,7 +361,7 @@ impl SectorDevice for Card {
         let (sectors, rest) = bytes.as_chunks::<SECTOR_BYTES>();
         assert!(rest.is_empty(), "illegal use: {} bytes are no whole sectors", bytes.len());
         let state = self.state.get_mut();
-        let result = state.change(Kind::Program, first, sectors.iter().map(|bytes| Held::Bytes(Rc::new(*bytes))).collect());
+        let result = state.change(Change::Write, first, sectors.iter().map(|bytes| Held::Bytes(Rc::new(*bytes))).collect());
         state.note(first, sectors.len() as u32);
         result
     }
@@ -359,6 +370,7 @@ impl SectorDevice for Card {
         let state = self.state.get_mut();
         match state.strikes.begin(Kind::Flush)? {
             Strike::None => {
+                state.strikes.trace(|| format!("Flush of {} sectors", state.waiting.len()));
                 state.empty_cache(0);
                 state.flushes += 1;
                 Ok(())
@@ -372,7 +384,7 @@ impl SectorDevice for Card {
         let state = self.state.get_mut();
         state.check(first, count);
         let sectors = state.discarded(first, count);
-        state.change(Kind::Erase, first, sectors)
+        state.change(Change::Discard, first, sectors)
     }
 
     fn reorders(&self) -> bool {

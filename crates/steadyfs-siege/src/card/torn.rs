@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use steadyfs::media::sectors::SECTOR_BYTES;
 
-use super::{Bytes, Held, State, Waiting};
+use super::{Bytes, Change, Held, State, Waiting};
 use crate::fate::Style;
 
 /// How much of a write survives.
@@ -22,12 +22,15 @@ impl State {
         let waiting: Vec<Waiting> = self.waiting.drain(..).collect();
         let survives = if self.cache.reorders { self.survivors(&waiting) } else { self.first_ones(&waiting) };
         let style = self.style;
-        for (Waiting { sector, held, .. }, survives) in waiting.into_iter().zip(survives) {
+        if let Some(first) = waiting.first() {
+            self.strikes.trace(|| format!("power is lost, and {} sectors wait from {} on", waiting.len(), first.sector));
+        }
+        for (Waiting { change, sector, held, .. }, survives) in waiting.into_iter().zip(survives) {
             match survives {
                 Survives::All => self.store(sector, held),
                 Survives::Nothing => {}
                 Survives::Some => {
-                    let torn = self.torn(sector, held, style);
+                    let torn = self.torn(change, sector, held, style);
                     self.store(sector, torn);
                 }
             }
@@ -67,14 +70,14 @@ impl State {
     }
 
     /// A sector that was written in part: as before, as written, anything, or nothing that can be read.
-    pub(super) fn torn(&mut self, sector: u32, new: Held, style: Style) -> Held {
+    pub(super) fn torn(&mut self, change: Change, sector: u32, new: Held, style: Style) -> Held {
         let old = self.held(sector);
         let fate = self.rng.u32(if style == Style::Unsteady { 4 } else { 0 }..10);
         match fate {
             0 | 1 => old,
             2 | 3 => new,
-            4..7 => Held::Unreadable,
-            7 => Held::Bytes(self.earlier[sector as usize].clone()),
+            4..7 if change == Change::Write => Held::Unreadable,
+            6 | 7 => Held::Bytes(self.earlier[sector as usize].clone()),
             _ => Held::Bytes(Rc::new(garbage(&bytes_of(&old), &bytes_of(&new), &mut self.rng))),
         }
     }
