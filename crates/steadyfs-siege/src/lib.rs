@@ -14,14 +14,20 @@
 
 pub mod adapt;
 pub mod campaign;
+pub mod card;
 pub mod chip;
 pub mod client;
 pub mod fate;
 pub mod fault;
 pub mod log;
 pub mod loss;
+pub mod medium;
 pub mod oracle;
+pub mod page;
 pub mod session;
+pub mod shape;
+pub mod strike;
 pub mod tree;
 pub mod view;
 pub mod volume;
+pub mod world;

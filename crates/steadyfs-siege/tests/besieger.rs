@@ -6,13 +6,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use steadyfs::Error;
 use steadyfs::media::{Failure, Flash, Geometry};
 use steadyfs_siege::campaign::Campaign;
-use steadyfs_siege::chip::{Chip, Cut};
+use steadyfs_siege::chip::Chip;
 use steadyfs_siege::fate::Style;
 use steadyfs_siege::fault::{Fault, Kind, PageFate};
 use steadyfs_siege::loss::{self, Verdict};
 use steadyfs_siege::oracle::Oracle;
+use steadyfs_siege::strike::Cut;
 use steadyfs_siege::tree::Tree;
 use steadyfs_siege::view::Partial;
+use steadyfs_siege::world::{MediumKind, World};
 
 const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
 
@@ -52,7 +54,7 @@ fn a_cut_page_shows_several_faces_and_holds_no_later_program() {
     for seed in 0..20 {
         let mut chip = Chip::new(GEOMETRY, true, false, seed);
         chip.style = Style::Unsteady;
-        chip.arm_cut(Cut::Change(0));
+        chip.strikes_mut().arm_cut(Cut::Change(0));
         assert_eq!(chip.program(0, &[1; 256], &[2; 16]), Err(Failure::Device));
         assert_eq!(read(&mut chip, 1), Err(Failure::Device), "there is no power");
         chip.power_on();
@@ -69,12 +71,12 @@ fn a_cut_page_shows_several_faces_and_holds_no_later_program() {
 fn a_program_may_be_reported_as_failed_and_hold() {
     let mut chip = chip();
     let fault = Fault { kind: Kind::Program, page: PageFate::Holds, ..Fault::read(1, Failure::Device) };
-    chip.arm_fault(fault);
+    chip.strikes_mut().arm_fault(fault);
     chip.program(0, &[1; 256], &[2; 16]).unwrap();
     assert_eq!(chip.program(1, &[3; 256], &[4; 16]), Err(Failure::Device));
     assert_eq!(read(&mut chip, 1), Ok((vec![3; 256], [4; 16])));
     chip.program(2, &[5; 256], &[6; 16]).unwrap();
-    assert_eq!(chip.fired(), 1);
+    assert_eq!(chip.strikes().fired(), 1);
 }
 
 #[test]
@@ -111,9 +113,12 @@ fn old_content_is_told_from_wrong_content_and_from_missing_content() {
 
 #[test]
 fn a_seed_tells_everything() {
-    for name in ["transient", "chains", "lives"] {
+    for (name, medium) in
+        ["transient", "chains", "lives"].into_iter().flat_map(|name| [(name, MediumKind::Chip), (name, MediumKind::Card)])
+    {
         let campaign = Campaign::named(name).expect("a campaign");
-        let runs = [0, 1].map(|_| (0..10).map(|index| format!("{:?}", campaign.run(3, index, false, false))).collect::<Vec<_>>());
+        let world = World { medium, ..World::default() };
+        let runs = [0, 1].map(|_| (0..10).map(|index| format!("{:?}", campaign.run(3, index, world))).collect::<Vec<_>>());
         assert_eq!(runs[0], runs[1], "{name}");
     }
 }

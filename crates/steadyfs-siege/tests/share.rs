@@ -2,24 +2,22 @@
 
 use std::ops::Range;
 use steadyfs_siege::campaign::Campaign;
+use steadyfs_siege::world::{MediumKind, World};
+
+const STREAMS: World = World { medium: MediumKind::Chip, has_streams: true, is_traced: false };
 
 /// Runs a few volumes of a campaign, and says how to replay those that fail.
 fn hold(name: &str, seed: u64, volumes: Range<u32>) {
-    hold_with(name, seed, volumes, false);
+    hold_in(World::default(), name, seed, volumes);
 }
 
-/// The same, on volumes with several streams or without.
-fn hold_with(name: &str, seed: u64, volumes: Range<u32>, has_streams: bool) {
+/// The same in another world.
+fn hold_in(world: World, name: &str, seed: u64, volumes: Range<u32>) {
     let campaign = Campaign::named(name).expect("a campaign");
     let mut failures = Vec::new();
     for index in volumes.clone() {
-        for finding in campaign.run(seed, index, false, has_streams).findings {
-            failures.push(format!(
-                "{}: {}\n    cargo run --release -p steadyfs-siege -- {name} --seed {seed} --only {index} --trace{}",
-                finding.class,
-                finding.detail,
-                if has_streams { " --streams" } else { "" }
-            ));
+        for finding in campaign.run(seed, index, world).findings {
+            failures.push(format!("{}: {}\n    {}", finding.class, finding.detail, world.replay(name, seed, index)));
         }
     }
     assert!(failures.is_empty(), "{} findings in volumes {volumes:?}:\n{}", failures.len(), failures.join("\n"));
@@ -42,9 +40,9 @@ fn cut_mounts_in_a_row_lose_nothing() {
 
 #[test]
 fn volumes_with_streams_lose_nothing() {
-    hold_with("transient", 3, 0..150, true);
-    hold_with("chains", 3, 0..100, true);
-    hold_with("lives", 3, 0..100, true);
+    hold_in(STREAMS, "transient", 3, 0..150);
+    hold_in(STREAMS, "chains", 3, 0..100);
+    hold_in(STREAMS, "lives", 3, 0..100);
 }
 
 #[test]

@@ -6,16 +6,17 @@ use steadyfs::media::PageIndex;
 use steadyfs::{Access, MountError};
 
 use crate::adapt;
-use crate::chip::Cut;
 use crate::client;
 use crate::fault::log_uniform;
 use crate::log::Log;
 use crate::loss::{self, Verdict};
 use crate::oracle::Oracle;
 use crate::session::{Answer, Session};
+use crate::shape::Settings;
+use crate::strike::Cut;
 use crate::tree::Tree;
 use crate::view::{self, Partial};
-use crate::volume::{Settings, Volume};
+use crate::volume::Volume;
 
 /// What a mount of a damaged volume told.
 struct Told {
@@ -39,24 +40,24 @@ pub fn volume(seed: u64, log: &mut Log) {
     } else {
         log.count("volumes that are unsettled");
     }
-    let intact = volume.chip.clone();
+    let intact = volume.medium.clone();
     let newest = newest(&volume, None);
-    log.trace(|| format!("newest pages {:?}, ended well {is_clean}", intact.newest().collect::<Vec<_>>()));
+    log.trace(|| format!("newest pages {:?}, ended well {is_clean}", intact.newest()));
     let (history, durable, next_id) = (volume.oracle.history.clone(), volume.oracle.durable.clone(), volume.oracle.next_id);
-    let is_traced = log.is_traced;
+    let world = log.world;
     for page in intact.programmed() {
         for is_mounted in [false, true] {
-            volume.chip = intact.clone();
+            volume.medium = intact.clone();
             volume.oracle = Oracle { current: durable[0].clone(), history: history.clone(), durable: durable.clone(), next_id };
             volume.rng = fastrand::Rng::with_seed(seed ^ u64::from(page) << 1 ^ u64::from(is_mounted));
             let is_unreadable = volume.rng.u32(..4) != 0;
-            let mut own = Log { is_traced, ..Log::default() };
+            let mut own = Log { world, ..Log::default() };
             own.trace(|| format!("--- page {page} lost, mounted {is_mounted}, unreadable {is_unreadable}"));
             if is_mounted {
                 while_mounted(&mut volume, page, is_unreadable, &mut own);
             } else {
                 own.count("pages lost");
-                volume.chip.lose(page, is_unreadable);
+                volume.medium.lose(page, is_unreadable);
                 let may_be_cut = !is_clean && newest.contains(&page);
                 after_mount(&mut volume, may_be_cut, "", &mut own);
             }
@@ -79,7 +80,7 @@ pub(super) fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
             let events = client::any_events(session.rng);
             session.choose(events);
             if let Some(cut) = cut {
-                session.chip().arm_cut(Cut::Operation(cut));
+                session.medium().arm_cut(Cut::Operation(cut));
             }
             if !session.verify_mount(true) || !session.work(&habits, calls, |_, _| true) {
                 return (false, None);
@@ -88,12 +89,12 @@ pub(super) fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
         });
         match result {
             Ok((ended_well, failed)) => {
-                is_clean = ended_well && volume.chip.has_power();
+                is_clean = ended_well && volume.medium.has_power();
                 volume.judge_unmount(failed, log);
             }
             Err(error) => log.find("mount refused before the loss", format!("{error:?}")),
         }
-        volume.chip.power_on();
+        volume.medium.power_on();
     }
     let may_go_on = log.may_go_on();
     // What is known from the other campaigns is not counted again.
@@ -103,8 +104,8 @@ pub(super) fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
 
 /// The pages of the last record, of which `lost` may be one: only those of a volume that did not end well may be taken for what a cut left.
 pub(super) fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
-    let is_whole = |(page, _): &(PageIndex, u64)| lost == Some(*page) || volume.chip.is_programmed(*page);
-    let mut pages = volume.chip.newest().filter(is_whole);
+    let is_whole = |(page, _): &(PageIndex, u64)| lost == Some(*page) || volume.medium.is_programmed(*page);
+    let mut pages = volume.medium.newest().into_iter().filter(is_whole);
     let Some((page, program)) = pages.next() else { return Vec::new() };
     let others =
         pages.enumerate().take_while(|(number, (_, other))| number + 1 < volume.config.unit_pages.into() || *other == program);
@@ -138,7 +139,7 @@ fn mount(volume: &mut Volume, log: &mut Log) -> Result<Told, MountError> {
 }
 
 pub(super) fn piece_of(volume: &Volume) -> usize {
-    let geometry = steadyfs::media::Flash::geometry(&volume.chip);
+    let geometry = steadyfs::media::Flash::geometry(&volume.medium);
     geometry.page_bytes as usize * usize::from(volume.config.unit_pages)
 }
 
@@ -171,7 +172,7 @@ fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, log: &mut Log)
 
 /// What can be mounted read-only can be mended, and written again; nothing wrong or old comes back by that.
 fn mend(volume: &mut Volume, when: &str, log: &mut Log) {
-    let mut scratch = vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.chip))];
+    let mut scratch = vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.medium))];
     let result = volume.mount(Access::ReadWrite, log, |mut session| {
         let repaired = session.fs.repair(&mut scratch, &mut |_| ());
         session.log.trace(|| format!("repair: {repaired:?}"));
@@ -226,11 +227,11 @@ fn while_mounted(volume: &mut Volume, page: PageIndex, is_unreadable: bool, log:
             return (false, None);
         }
         // What was programmed there may have been erased meanwhile.
-        if !session.chip().is_programmed(page) {
+        if !session.medium().is_programmed(page) {
             return (false, None);
         }
         session.log.count("pages lost while mounted");
-        session.chip().lose(page, is_unreadable);
+        session.medium().lose(page, is_unreadable);
         session.is_damaged = true;
         if !session.work(&habits, after, |_, _| true) {
             return (false, None);

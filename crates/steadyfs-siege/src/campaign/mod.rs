@@ -9,6 +9,7 @@ pub mod transient;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::log::Log;
+use crate::world::World;
 
 /// A campaign: its name, and what it does with one seed.
 #[derive(Clone, Copy)]
@@ -36,15 +37,15 @@ impl Campaign {
         ALL.into_iter().find(|campaign| campaign.name == name)
     }
 
-    /// Lets one volume live. A panic of the volume, or of the chip that is used against its rules, is a finding.
-    pub fn run(&self, seed: u64, index: u32, is_traced: bool, has_streams: bool) -> Log {
-        let mut log = Log { is_traced, has_streams, ..Log::default() };
+    /// Lets one volume live. A panic of the volume, or of the medium that is used against its rules, is a finding.
+    pub fn run(&self, seed: u64, index: u32, world: World) -> Log {
+        let mut log = Log { world, ..Log::default() };
         let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (u64::from(index) << 20) ^ self.name.len() as u64;
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (self.run)(seed, &mut log))) {
             let text = panic.downcast_ref::<String>().cloned();
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_string()));
             let text = text.unwrap_or_default();
-            log.find(if text.starts_with("illegal use") { "illegal use of the chip" } else { "panic" }, text);
+            log.find(if text.starts_with("illegal use") { "illegal use of the medium" } else { "panic" }, text);
         }
         log
     }

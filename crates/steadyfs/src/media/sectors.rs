@@ -9,7 +9,7 @@
 //! random to the caller is sequential to the device. Each tag has a sector of its own. A sector can be written again at any time, and holds what it held before
 //! until then; so a header says which *generation* of the block is the present one, every tag says to which it belongs, and pages of an earlier one read
 //! as erased. An erase writes a header, by turns in one of two sectors, so that a cut leaves the other; and discards the rest where the device can do that. Where a
-//! header cannot be read, the newest generation of which there is a page is the present one.
+//! header cannot be read, the newest generation of which there is a page is the present one, and the next program writes that header anew.
 //!
 //! A driver implements [`SectorDevice`]; [`SectorPages::new`] with a [`SectorLayout`] makes a [`Flash`] of it.
 //!
@@ -33,10 +33,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod generation;
+
 use super::crc::crc32;
 use super::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use crate::config::PAGES_MAX;
 use crate::format::Fields;
+use generation::{Generation, Known};
 
 /// Bytes of a sector.
 pub const SECTOR_BYTES: usize = 512;
@@ -260,22 +263,6 @@ impl SectorLayout {
     }
 }
 
-/// The number of a generation of a block; larger than that of any before. 0: none.
-type Generation = u32;
-
-/// What is known of a block.
-#[derive(Clone, Copy, Debug)]
-struct Known {
-    block: BlockIndex,
-    generation: Generation,
-    /// Both headers say so. What is programmed under a generation that is not certain may be lost tomorrow.
-    is_certain: bool,
-}
-
-impl Known {
-    const NOTHING: Self = Self { block: BlockIndex::MAX, generation: 0, is_certain: false };
-}
-
 /// A [`Flash`] made of a [`SectorDevice`]: what [`FileSystem::format`](crate::FileSystem::format) and [`mount`](crate::FileSystem::mount) take for a card or a disk.
 #[derive(Clone, Debug)]
 pub struct SectorPages<D> {
@@ -313,64 +300,6 @@ impl<D: SectorDevice> SectorPages<D> {
     /// How the device is divided.
     pub fn layout(&self) -> &SectorLayout {
         &self.layout
-    }
-
-    /// The present generation of a block; 0 where it has never been erased.
-    fn generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
-        let known = self.known[block as usize % KNOWN];
-        if known.block == block {
-            return Ok(known.generation);
-        }
-        self.find_generation(block)
-    }
-
-    /// Reads the present generation of a block.
-    fn find_generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
-        let headers = self.headers(block)?;
-        let generation = match headers {
-            // Never erased: its first page is of another volume, or none. Where both are lost, it is not.
-            [0, 0] if self.tag_at(block * self.layout.pages_per_block())? == 0 => 0,
-            // A header that a cut has torn was to be newer; one that is lost was so.
-            [0, one] | [one, 0] => one.max(self.newest_tag(block)?),
-            [even, odd] => even.max(odd),
-        };
-        let is_certain = !headers.contains(&0);
-        self.known[block as usize % KNOWN] = Known { block, generation, is_certain };
-        Ok(generation)
-    }
-
-    /// The generations in both headers of a block; 0 where there is none.
-    fn headers(&mut self, block: BlockIndex) -> Result<[Generation; HEADERS as usize], Failure> {
-        let mut found = [0; HEADERS as usize];
-        for (at, found) in (self.layout.header(block)..).zip(&mut found) {
-            for _ in 0..TRIES {
-                if was_read(self.device.read(at, &mut [&mut self.sector]))? {
-                    *found = if self.is_own(HEADER) { word(&self.sector, 8) } else { 0 };
-                    break;
-                }
-            }
-        }
-        Ok(found)
-    }
-
-    /// The generation of a page's tag; 0 where there is none.
-    fn tag_at(&mut self, page: PageIndex) -> Result<Generation, Failure> {
-        let is_read = was_read(self.device.read(self.layout.places(page).0, &mut [&mut self.sector]))?;
-        Ok(if is_read && self.is_own(PAGE) { word(&self.sector, 8) } else { 0 })
-    }
-
-    /// Whether the sector in the buffer is one of a kind, of this volume.
-    fn is_own(&self, magic: &[u8; 8]) -> bool {
-        is_sound(&self.sector, magic) && word(&self.sector, VOLUME_AT) == self.layout.volume
-    }
-
-    /// The newest generation of which a block has a page.
-    fn newest_tag(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
-        let (pages, mut newest) = (self.layout.pages_per_block(), 0);
-        for page in block * pages..(block + 1) * pages {
-            newest = newest.max(self.tag_at(page)?);
-        }
-        Ok(newest)
     }
 
     /// What the tag's sector in the buffer says: the tag, if it is of a generation of the block.
@@ -429,14 +358,11 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
         Ok(())
     }
 
+    /// # Cost
+    /// As [`timing`](Self::timing) says. Where a header of the block is lost, once: two reads of each header and of each tag of the block, and the header is
+    /// written anew.
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
-        let block = page / self.layout.pages_per_block();
-        let generation = self.generation(block)?;
-        if !self.known[block as usize % KNOWN].is_certain {
-            // Both were written when the block was erased: one that cannot be read may be the newer one.
-            self.known[block as usize % KNOWN] = Known::NOTHING;
-            return Err(Failure::Device);
-        }
+        let generation = self.certain_generation(page)?;
         self.sector.fill(0);
         self.sector[12..12 + TAG_BYTES].copy_from_slice(tag);
         seal(&mut self.sector, PAGE, generation, self.layout.volume);
@@ -455,24 +381,11 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         let present = self.generation(block)?;
-        let [even, odd] = self.headers(block)?;
+        let headers = self.headers(block)?;
         self.known[block as usize % KNOWN] = Known::NOTHING;
         let first = self.layout.header(block);
         self.device.discard(first + HEADERS, self.layout.block_sectors - HEADERS)?;
-        // Both, where one of them is none.
-        let generations = if even == 0 || odd == 0 { present + 1..present + 3 } else { present + 1..present + 2 };
-        for generation in generations.clone() {
-            self.sector.fill(0);
-            let mut fields = Fields::new(&mut self.sector[12..]);
-            for number in [self.layout.sectors, self.layout.block_sectors, self.layout.page_bytes] {
-                fields.put(4, number.into());
-            }
-            fields.put(1, u64::from(self.layout.tags == TagPlace::Table));
-            seal(&mut self.sector, HEADER, generation, self.layout.volume);
-            self.device.write(first + generation % HEADERS, &[&self.sector])?;
-        }
-        self.known[block as usize % KNOWN] = Known { block, generation: generations.end - 1, is_certain: true };
-        Ok(())
+        self.begin_generation(block, present, headers)
     }
 
     fn sync(&mut self) -> Result<(), Failure> {

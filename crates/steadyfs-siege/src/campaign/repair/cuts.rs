@@ -5,9 +5,9 @@ use steadyfs::Access;
 use super::{Intact, check, judge, mend, scratch, spoil};
 use crate::adapt;
 use crate::campaign::lost;
-use crate::chip::Cut;
 use crate::log::Log;
 use crate::oracle::Oracle;
+use crate::strike::Cut;
 use crate::view::{self, Partial};
 use crate::volume::Volume;
 
@@ -18,15 +18,15 @@ const CUTS_MAX: u32 = 400;
 pub fn volume(seed: u64, log: &mut Log) {
     let Some(intact) = Intact::new(seed, 300, log) else { return };
     let mut volume = intact.volume;
-    let (chip, durable, history, next_id) =
-        (volume.chip.clone(), volume.oracle.durable.clone(), volume.oracle.history.clone(), volume.oracle.next_id);
-    for page in chip.programmed() {
+    let (medium, durable, history, next_id) =
+        (volume.medium.clone(), volume.oracle.durable.clone(), volume.oracle.history.clone(), volume.oracle.next_id);
+    for page in medium.programmed() {
         let mut uncut = None;
         for cut in 0..CUTS_MAX {
-            volume.chip = chip.clone();
+            volume.medium = medium.clone();
             volume.oracle = Oracle { current: durable[0].clone(), history: history.clone(), durable: durable.clone(), next_id };
             volume.rng = fastrand::Rng::with_seed(seed ^ u64::from(page) << 1);
-            let mut own = Log { is_traced: log.is_traced, ..Log::default() };
+            let mut own = Log { world: log.world, ..Log::default() };
             spoil(&mut volume, page, &mut own);
             let was_cut = match (&uncut, cut) {
                 (None, 0) => {
@@ -52,13 +52,13 @@ fn cut_once(volume: &mut Volume, uncut: &Partial, cut: u32, log: &mut Log) -> bo
     let cuts = if volume.rng.u32(..4) == 0 { 2 } else { 1 };
     for number in 0..cuts {
         let after = if number == 0 { cut } else { volume.rng.u32(..8) };
-        volume.chip.arm_cut(Cut::Change(after));
+        volume.medium.arm_cut(Cut::Change(after));
         let result = volume.mount(Access::ReadWrite, log, |mut session| {
             let result = mend(&mut session.fs, &mut scratch);
             session.log.trace(|| format!("repair that may be cut: {result:?}"));
         });
-        let has_power = volume.chip.has_power();
-        volume.chip.power_on();
+        let has_power = volume.medium.has_power();
+        volume.medium.power_on();
         if has_power {
             if let Err(error) = result {
                 log.find("mount refused", format!("{error:?}"));

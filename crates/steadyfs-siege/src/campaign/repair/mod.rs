@@ -32,13 +32,13 @@ const BITS_MAX: u32 = 400;
 pub fn volume(seed: u64, log: &mut Log) {
     let Some(intact) = Intact::new(seed, 700, log) else { return };
     let mut volume = intact.volume;
-    let (chip, durable, history, next_id) =
-        (volume.chip.clone(), volume.oracle.durable.clone(), volume.oracle.history.clone(), volume.oracle.next_id);
-    for page in chip.programmed() {
-        volume.chip = chip.clone();
+    let (medium, durable, history, next_id) =
+        (volume.medium.clone(), volume.oracle.durable.clone(), volume.oracle.history.clone(), volume.oracle.next_id);
+    for page in medium.programmed() {
+        volume.medium = medium.clone();
         volume.oracle = Oracle { current: durable[0].clone(), history: history.clone(), durable: durable.clone(), next_id };
         volume.rng = fastrand::Rng::with_seed(seed ^ u64::from(page) << 1);
-        let mut own = Log { is_traced: log.is_traced, ..Log::default() };
+        let mut own = Log { world: log.world, ..Log::default() };
         own.count("pages lost");
         spoil(&mut volume, page, &mut own);
         one(&mut volume, intact.newest.contains(&page), &mut own);
@@ -84,7 +84,7 @@ fn spoil(volume: &mut Volume, page: PageIndex, log: &mut Log) {
         _ => 0,
     };
     log.trace(|| format!("--- page {page} lost, {bits} bits flipped"));
-    if bits == 0 { volume.chip.lose(page, true) } else { volume.chip.flip_bits(page, bits) }
+    if bits == 0 { volume.medium.lose(page, true) } else { volume.medium.flip_bits(page, bits) }
 }
 
 /// What is known of a damaged volume before its repair.
@@ -123,7 +123,7 @@ fn one(volume: &mut Volume, may_be_cut: bool, log: &mut Log) {
 
 /// Memory for a check.
 fn scratch(volume: &Volume) -> Vec<u8> {
-    vec![0; volume.config.check_bytes(&volume.chip.geometry())]
+    vec![0; volume.config.check_bytes(&volume.medium.geometry())]
 }
 
 /// Mends a mounted volume as `steady check --repair` does.
@@ -138,7 +138,7 @@ fn repair(session: &mut Session<'_, '_, '_>, hit: &Hit, piece: usize, scratch: &
         session.log.count("  worn out");
         return None;
     }
-    if session.log.is_traced {
+    if session.log.world.is_traced {
         let _ = session.fs.check(scratch, false, &mut |finding| println!("  {finding}"));
     }
     let checked = match mend(&mut session.fs, scratch) {
