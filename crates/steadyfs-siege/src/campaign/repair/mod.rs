@@ -16,8 +16,9 @@ use crate::adapt;
 use crate::log::Log;
 use crate::oracle::Oracle;
 use crate::session::Session;
+use crate::shape::Settings;
 use crate::view::{self, Partial};
-use crate::volume::{Settings, Volume};
+use crate::volume::Volume;
 
 pub use cuts::volume as volume_with_cuts;
 
