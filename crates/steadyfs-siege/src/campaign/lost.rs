@@ -103,7 +103,7 @@ pub(super) fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
 }
 
 /// The pages of the last record, of which `lost` may be one: only those of a volume that did not end well may be taken for what a cut left.
-pub(super) fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
+fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
     let is_whole = |(page, _): &(PageIndex, u64)| lost == Some(*page) || volume.medium.is_programmed(*page);
     let mut pages = volume.medium.newest().into_iter().filter(is_whole);
     let Some((page, program)) = pages.next() else { return Vec::new() };

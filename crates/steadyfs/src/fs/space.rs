@@ -43,7 +43,8 @@ impl Plan {
     pub fn new(layout: &Layout) -> Self {
         let (page, files_max) = (layout.logical_bytes, layout.config.files_max);
         let inode_count = files_max + SPARE_INODES;
-        let data_count = layout.frame_count() / 10 * 9;
+        // The address space of a small volume of large blocks has room for fewer.
+        let data_count = (layout.frame_count() / 10 * 9).min(Layout::room(layout.frame_count(), &layout.config));
         let map_pages = (data_count + inode_count + 7).div_ceil(page * 8);
         let table = 1 + map_pages;
         let index_bytes = if data_count < 0xFFFF { 2 } else { 4 };

@@ -2,7 +2,7 @@
 
 use steadyfs::Access;
 
-use super::{Intact, check, judge, mend, scratch, spoil};
+use super::{check, judge, mend, scratch, spoil, used_volume};
 use crate::adapt;
 use crate::campaign::lost;
 use crate::log::Log;
@@ -16,8 +16,7 @@ const CUTS_MAX: u32 = 400;
 
 /// Lets one volume live, loses each of its pages, and cuts the repair in each program and erase.
 pub fn volume(seed: u64, log: &mut Log) {
-    let Some(intact) = Intact::new(seed, 300, log) else { return };
-    let mut volume = intact.volume;
+    let Some(mut volume) = used_volume(seed, 300, log) else { return };
     let (medium, durable, history, next_id) =
         (volume.medium.clone(), volume.oracle.durable.clone(), volume.oracle.history.clone(), volume.oracle.next_id);
     for page in medium.programmed() {

@@ -92,7 +92,7 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
         log.find("attributes are gone, and not counted", format!("{:?}: {bare}, {mended:?}", hit.damage));
     }
     // Without a word from the mount only what is in the page may be missing.
-    if matches!(hit.damage, None | Some(Damage::Leaf | Damage::Tables)) && !hit.may_be_cut {
+    if matches!(hit.damage, None | Some(Damage::Leaf | Damage::Tables)) && !hit.is_old {
         no_more_than_hit(hit, done, &after, gone, oracle, log);
     }
 }

@@ -14,6 +14,7 @@ use steadyfs::{Access, Checked, Damage, Error, FileSystem, Finding};
 use super::lost;
 use crate::adapt;
 use crate::log::Log;
+use crate::loss::{self, Verdict};
 use crate::oracle::Oracle;
 use crate::session::Session;
 use crate::shape::Settings;
@@ -31,8 +32,7 @@ const BITS_MAX: u32 = 400;
 
 /// Lets one volume live, loses each of its pages, and repairs it.
 pub fn volume(seed: u64, log: &mut Log) {
-    let Some(intact) = Intact::new(seed, 700, log) else { return };
-    let mut volume = intact.volume;
+    let Some(mut volume) = used_volume(seed, 700, log) else { return };
     let (medium, durable, history, next_id) =
         (volume.medium.clone(), volume.oracle.durable.clone(), volume.oracle.history.clone(), volume.oracle.next_id);
     for page in medium.programmed() {
@@ -42,39 +42,29 @@ pub fn volume(seed: u64, log: &mut Log) {
         let mut own = Log { world: log.world, ..Log::default() };
         own.count("pages lost");
         spoil(&mut volume, page, &mut own);
-        one(&mut volume, intact.newest.contains(&page), &mut own);
+        one(&mut volume, &mut own);
         own.counts.into_iter().for_each(|(what, count)| *log.counts.entry(what).or_default() += count);
         let place = |detail| format!("page {page}: {detail}");
         log.findings.extend(own.findings.into_iter().map(|f| crate::log::Finding { detail: place(f.detail), ..f }));
     }
 }
 
-/// A volume after a life, and what it shows.
-struct Intact {
-    volume: Volume,
-    /// Pages of which the loss may be taken for a cut.
-    newest: Vec<PageIndex>,
-}
-
-impl Intact {
-    fn new(seed: u64, pages_max: u32, log: &mut Log) -> Option<Self> {
-        let mut rng = fastrand::Rng::with_seed(seed ^ 0x5EED);
-        let has_permissions = rng.bool();
-        let mut volume = match Volume::with(seed, Settings::Any, pages_max, log, |config| config.permissions = has_permissions) {
-            Ok(volume) => volume,
-            Err(error) => {
-                log.find("format refused", format!("{error:?}"));
-                return None;
-            }
-        };
-        let is_clean = lost::prepare(&mut volume, log)?;
-        let (truth, is_settled) = lost::truth(&mut volume, log)?;
-        if is_settled {
-            volume.oracle.settle(truth);
+/// A volume after a life, of which is known what it shows.
+fn used_volume(seed: u64, pages_max: u32, log: &mut Log) -> Option<Volume> {
+    let has_permissions = fastrand::Rng::with_seed(seed ^ 0x5EED).bool();
+    let mut volume = match Volume::with(seed, Settings::Any, pages_max, log, |config| config.permissions = has_permissions) {
+        Ok(volume) => volume,
+        Err(error) => {
+            log.find("format refused", format!("{error:?}"));
+            return None;
         }
-        let newest = if is_clean { Vec::new() } else { lost::newest(&volume, None) };
-        Some(Self { volume, newest })
+    };
+    lost::prepare(&mut volume, log)?;
+    let (truth, is_settled) = lost::truth(&mut volume, log)?;
+    if is_settled {
+        volume.oracle.settle(truth);
     }
+    Some(volume)
 }
 
 /// Loses a page: it cannot be read, or some of its bits are others.
@@ -92,7 +82,8 @@ fn spoil(volume: &mut Volume, page: PageIndex, log: &mut Log) {
 struct Hit {
     before: Partial,
     damage: Option<Damage>,
-    may_be_cut: bool,
+    /// It shows what was before, as where the loss is taken for a cut.
+    is_old: bool,
 }
 
 /// What a repair did.
@@ -102,11 +93,14 @@ struct Done {
 }
 
 /// Repairs a volume, judges that, uses it, and judges it again.
-fn one(volume: &mut Volume, may_be_cut: bool, log: &mut Log) {
+fn one(volume: &mut Volume, log: &mut Log) {
     let piece = lost::piece_of(volume);
     let mut scratch = scratch(volume);
     let mounted = volume.mount(Access::ReadWrite, log, |mut session| {
-        let hit = Hit { before: view::look_tolerantly(&mut session.fs, piece), damage: session.fs.damage(), may_be_cut };
+        let before = view::look_tolerantly(&mut session.fs, piece);
+        // What the mount itself has shown wrongly is for the campaign `lost` to find.
+        let is_old = matches!(loss::judge(&before, session.oracle), Verdict::Old(_) | Verdict::Wrong(_));
+        let hit = Hit { before, damage: session.fs.damage(), is_old };
         let done = repair(&mut session, &hit, piece, &mut scratch)?;
         judge::after_repair(&hit, &done, session.oracle, session.log);
         let is_idle = done.checked.mended.total() == 0 && hit.damage.is_none() && session.rng.u32(..IDLE_REPAIRS) > 0;
