@@ -11,9 +11,10 @@ use crate::image::{Memory, Mounted, Volume};
 use crate::output::{print, print_json};
 use clap::Args;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use steadyfs::media::Flash;
-use steadyfs::{Access, Checked, Damage, Error, Finding};
+use steadyfs::{Access, Checked, Damage, Error, Finding, Mended};
 use steadyfs_lab::units::format_count;
 
 /// Arguments of `steady check`.
@@ -51,6 +52,8 @@ struct Summary {
     directories: u32,
     pages: u32,
     mended: u32,
+    /// What was mended, and how often; nothing that was not.
+    changes: BTreeMap<&'static str, u32>,
     /// Whether so many blocks are bad that the volume can only be read.
     worn_out: bool,
     /// Whether a mount for writing may show the last commit otherwise.
@@ -160,7 +163,15 @@ impl Missing {
 impl Summary {
     fn of(checked: &Checked, worn_out: bool, missing: Missing, findings: Vec<String>) -> Self {
         let Checked { files, directories, pages, mended, .. } = *checked;
-        Self { missing, files, directories, pages, mended: mended.total(), worn_out, unsettled: false, findings }
+        let changes = changes(&mended);
+        Self { missing, files, directories, pages, mended: mended.total(), changes, worn_out, unsettled: false, findings }
+    }
+
+    /// What a repair has done, in a line.
+    fn mended_line(&self) -> String {
+        let words: Vec<String> =
+            self.changes.iter().map(|(what, count)| format!("{what} {}", format_count((*count).into()))).collect();
+        if words.is_empty() { String::new() } else { format!("mended: {}\n", words.join(", ")) }
     }
 
     fn text(&self) -> String {
@@ -168,13 +179,33 @@ impl Summary {
         let is_sound = self.findings.is_empty() && self.missing.lost.is_none();
         let (files, directories) = (u64::from(self.files), u64::from(self.directories));
         format!(
-            "{findings}{}, {}, {} pages: {}\n{}{}",
+            "{findings}{}{}, {}, {}: {}\n{}{}",
+            self.mended_line(),
             counted(files, "file", "files"),
             counted(directories, "directory", "directories"),
-            format_count(self.pages.into()),
+            counted(self.pages.into(), "page", "pages"),
             if is_sound { "sound" } else { "damaged" },
             if self.worn_out { format!("worn out: {WORN_OUT}\n") } else { String::new() },
             if self.unsettled { format!("unsettled: {}\n", damage::UNSETTLED) } else { String::new() }
         )
     }
+}
+
+/// What was mended, in words.
+fn changes(mended: &Mended) -> BTreeMap<&'static str, u32> {
+    let all = [
+        ("tables written anew", mended.tables),
+        ("files emptied", mended.emptied),
+        ("files cut behind their end", mended.ends),
+        ("directories filled anew", mended.directories),
+        ("long names or attributes gone", mended.extensions),
+        ("entries removed", mended.entries),
+        ("counts put right", mended.counts),
+        ("names given", mended.names),
+        ("inodes marked", mended.inodes_marked),
+        ("inodes given back", mended.inodes_freed),
+        ("pages marked", mended.pages_marked),
+        ("pages given back", mended.pages_freed),
+    ];
+    all.into_iter().filter(|(_, count)| *count > 0).collect()
 }

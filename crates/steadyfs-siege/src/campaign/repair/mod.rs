@@ -105,7 +105,7 @@ fn one(volume: &mut Volume, log: &mut Log) {
         judge::after_repair(&hit, &done, session.oracle, session.log);
         let is_idle = done.checked.mended.total() == 0 && hit.damage.is_none() && session.rng.u32(..IDLE_REPAIRS) > 0;
         if session.log.findings.is_empty() && !is_idle {
-            use_it(&mut session, &done.after, &mut scratch);
+            use_it(&mut session, &done, &mut scratch);
         }
         Some(())
     });
@@ -205,12 +205,12 @@ fn check(session: &mut Session<'_, '_, '_>, scratch: &mut [u8], when: &str) -> O
 }
 
 /// Fifty calls on a volume that was repaired, and a check.
-fn use_it(session: &mut Session<'_, '_, '_>, after: &Partial, scratch: &mut [u8]) {
+fn use_it(session: &mut Session<'_, '_, '_>, done: &Done, scratch: &mut [u8]) {
     session.log.count("  used again");
-    let tree = Rc::new(judge::tree_of(after, session.oracle));
+    let tree = Rc::new(judge::tree_of(&done.after, session.oracle));
     session.oracle.history.append(&mut session.oracle.durable);
     (session.oracle.current, session.oracle.durable) = (tree.clone(), vec![tree]);
-    session.is_damaged = after.errors > 0;
+    session.is_damaged = done.after.errors > 0 || done.checked.unreadable > 0;
     let events = crate::client::any_events(session.rng);
     session.choose(events);
     let mut habits = crate::client::Habits::any(session.rng);
