@@ -6,7 +6,7 @@ mod common;
 
 use common::Rng;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
-use steadyfs::{Access, Checked, CommitOn, Config, Damage, Error, FileSystem, Finding, OpenOptions};
+use steadyfs::{Access, Checked, Config, Damage, Error, FileSystem, Finding, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming};
 
 /// Small pages: a directory of few names has several, an index has few entries in each, and each holds two inodes.
@@ -73,10 +73,17 @@ fn volume(ends_well: bool, run: impl FnOnce(&mut Fs<'_>)) -> Lossy {
     let chip = Lossy { chip: Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1), lost: Vec::new() };
     let chip = FileSystem::format(chip, &config(), &mut memory).expect("format");
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
-    fs.set_commit_on(CommitOn::MANUAL);
     run(&mut fs);
     fs.commit().expect("commit");
     if ends_well { fs.unmount().expect("unmount") } else { fs.flash().clone() }
+}
+
+/// Pages that hold something.
+fn programmed(volume: &Lossy) -> Vec<PageIndex> {
+    let mut chip = volume.chip.clone();
+    let mut tag = [0; TAG_BYTES];
+    let mut holds = |page: &PageIndex| chip.read_tag(*page, &mut tag).is_ok() && tag != [0xFF; TAG_BYTES];
+    (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(|page| holds(page)).collect()
 }
 
 /// Repairs as `steady check --repair` does.
@@ -101,7 +108,7 @@ fn faults(fs: &mut Fs<'_>) -> Vec<Finding> {
 fn lose_each(volume: &Lossy, live: impl Fn(&mut Fs<'_>, PageIndex)) -> (u32, Vec<Finding>) {
     let mut memory = memory();
     let (mut mended, mut all) = (0, Vec::new());
-    for page in 0..GEOMETRY.block_count * GEOMETRY.pages_per_block {
+    for page in programmed(volume) {
         let damaged = Lossy { lost: vec![page], ..volume.clone() };
         let mut fs = FileSystem::mount(damaged, Access::ReadWrite, &mut memory).expect("mount");
         let damage = fs.damage();
@@ -254,7 +261,7 @@ fn removal_of_a_file_whose_index_is_lost_stops_nothing() {
     });
     let mut memory = memory();
     let mut hit = 0;
-    for page in 0..GEOMETRY.block_count * GEOMETRY.pages_per_block {
+    for page in programmed(&volume) {
         let damaged = Lossy { lost: vec![page], ..volume.clone() };
         let mut fs = FileSystem::mount(damaged, Access::ReadWrite, &mut memory).expect("mount");
         if fs.damage().is_some() || read(&mut fs, "scattered").is_ok() || fs.remove("scattered").is_err() {
@@ -283,7 +290,7 @@ fn lost_allocation_map_is_found_again() {
     });
     let mut memory = memory();
     let mut hit = 0;
-    for page in 0..GEOMETRY.block_count * GEOMETRY.pages_per_block {
+    for page in programmed(&volume) {
         let damaged = Lossy { lost: vec![page], ..volume.clone() };
         let mut fs = FileSystem::mount(damaged, Access::ReadWrite, &mut memory).expect("mount");
         if fs.damage() != Some(Damage::Tables) {
