@@ -26,6 +26,7 @@
 //! | [`mount`] | format, mount, repair |
 //! | [`scan`] | finding the newest root |
 //! | [`forward`] | the records since |
+//! | [`traces`] | what roll-forward met beside them |
 //! | [`settle`] | what a mount programs before anybody sees what it found |
 //! | [`idle`] | reclamation ahead of time |
 //! | [`health`] | bits that flip, blocks that wear out, and what is done about it |
@@ -58,6 +59,7 @@ mod scrub;
 mod settle;
 mod streams;
 mod table;
+mod traces;
 mod transaction;
 mod undo;
 
