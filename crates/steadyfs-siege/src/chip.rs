@@ -233,6 +233,16 @@ impl Chip {
         };
     }
 
+    /// Flips a bit of a page that was programmed: of its data, or of its tag behind that.
+    pub fn flip_bit(&mut self, page: PageIndex, byte: usize, bit: u32) {
+        if let Page::Whole(content) | Page::Torn(content) = &mut self.pages[page as usize] {
+            let mut damaged = Content::clone(content);
+            let data = damaged.data.len();
+            *if byte < data { &mut damaged.data[byte] } else { &mut damaged.tag[byte - data] } ^= 1 << bit;
+            self.pages[page as usize] = Page::Torn(Rc::new(damaged));
+        }
+    }
+
     /// Whether a page holds what was programmed.
     pub fn is_programmed(&self, page: PageIndex) -> bool {
         matches!(self.pages[page as usize], Page::Whole(_))

@@ -20,7 +20,7 @@ struct Options {
     shown: usize,
 }
 
-const USAGE: &str = "steadyfs-siege transient|lost|chains|lives|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--streams]";
+const USAGE: &str = "steadyfs-siege transient|lost|bits|chains|lives|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--streams]";
 
 fn parse() -> Option<Options> {
     let mut options = Options {

@@ -16,6 +16,7 @@
 //! | [`program`] | heads, frames, retries after a failed program |
 //! | [`map`] | logical page → frame: overlay, leaves, folds |
 //! | [`leaf_log`] | changes of a leaf where the medium programs bytes |
+//! | [`change`] | one of them, and what a flipped bit makes of it |
 //! | [`cache`] | pages that were written in part |
 //! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
@@ -38,6 +39,7 @@ mod blocks;
 mod bounds;
 pub(crate) mod cache;
 mod chain;
+mod change;
 pub(crate) mod edit;
 mod forward;
 mod heads;
