@@ -137,20 +137,22 @@ impl Chip {
         };
     }
 
-    /// Flips some bits of a page, each at a place of its own in data or tag; the page reads the same at each look.
+    /// Flips some bits of a page that was programmed, each at a place of its own in data or tag.
     pub fn flip_bits(&mut self, page: PageIndex, count: u32) {
-        let state = &mut self.pages[page as usize];
-        if let Page::Whole(content) = state {
+        let bytes = self.geometry.page_bytes as usize + TAG_BYTES;
+        for _ in 0..count {
+            let (byte, bit) = (self.rng.usize(..bytes), self.rng.u32(..8));
+            self.flip_bit(page, byte, bit);
+        }
+    }
+
+    /// Flips a bit of a page that was programmed: of its data, or of its tag behind that.
+    pub fn flip_bit(&mut self, page: PageIndex, byte: usize, bit: u32) {
+        if let Page::Whole(content) | Page::Torn(content) = &mut self.pages[page as usize] {
             let mut damaged = Content::clone(content);
-            let bytes = damaged.data.len() + TAG_BYTES;
-            for _ in 0..count {
-                let (at, bit) = (self.rng.usize(..bytes), 1 << self.rng.u32(..8));
-                match at.checked_sub(damaged.data.len()) {
-                    None => damaged.data[at] ^= bit,
-                    Some(at) => damaged.tag[at] ^= bit,
-                }
-            }
-            *state = Page::Torn(Rc::new(damaged));
+            let data = damaged.data.len();
+            *if byte < data { &mut damaged.data[byte] } else { &mut damaged.tag[byte - data] } ^= 1 << bit;
+            self.pages[page as usize] = Page::Torn(Rc::new(damaged));
         }
     }
 

@@ -25,6 +25,15 @@ struct Told {
     is_told: bool,
 }
 
+/// What follows a look at a damaged volume that tells of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Then {
+    /// It is repaired.
+    Mends,
+    /// Nothing.
+    Ends,
+}
+
 /// Lets one volume live, and loses each of its pages.
 pub fn volume(seed: u64, log: &mut Log) {
     let mut volume = match Volume::new(seed, Settings::Any, 1_200, log) {
@@ -59,7 +68,7 @@ pub fn volume(seed: u64, log: &mut Log) {
                 own.count("pages lost");
                 volume.medium.lose(page, is_unreadable);
                 let may_be_cut = !is_clean && newest.contains(&page);
-                after_mount(&mut volume, may_be_cut, "", &mut own);
+                after_mount(&mut volume, may_be_cut, "", Then::Mends, &mut own);
             }
             own.counts.into_iter().for_each(|(what, count)| *log.counts.entry(what).or_default() += count);
             let place = |detail| format!("page {page}{}: {detail}", if is_mounted { ", mounted" } else { "" });
@@ -103,7 +112,7 @@ pub(super) fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
 }
 
 /// The pages of the last record, of which `lost` may be one: only those of a volume that did not end well may be taken for what a cut left.
-fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
+pub(super) fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
     let is_whole = |(page, _): &(PageIndex, u64)| lost == Some(*page) || volume.medium.is_programmed(*page);
     let mut pages = volume.medium.newest().into_iter().filter(is_whole);
     let Some((page, program)) = pages.next() else { return Vec::new() };
@@ -144,7 +153,7 @@ pub(super) fn piece_of(volume: &Volume) -> usize {
 }
 
 /// Mounts the damaged volume and judges what it shows.
-fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, log: &mut Log) {
+pub(super) fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, then: Then, log: &mut Log) {
     let told = match mount(volume, log) {
         Ok(told) => told,
         Err(error) => {
@@ -154,7 +163,7 @@ fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, log: &mut Log)
     };
     let verdict = loss::judge(&told.partial, &volume.oracle);
     log.trace(|| format!("{when}{verdict:?}, told {}", told.is_told));
-    if told.is_told && matches!(verdict, Verdict::Whole | Verdict::Missing { .. }) {
+    if then == Then::Mends && told.is_told && matches!(verdict, Verdict::Whole | Verdict::Missing { .. }) {
         mend(volume, when, log);
     }
     match verdict {
@@ -254,7 +263,7 @@ fn while_mounted(volume: &mut Volume, page: PageIndex, is_unreadable: bool, log:
     if log.may_go_on() {
         // Nothing was programmed behind the page that was lost: nobody can tell it from one that a cut met.
         let may_be_cut = !is_clean && newest(volume, Some(page)).contains(&page);
-        after_mount(volume, may_be_cut, "after a remount: ", log);
+        after_mount(volume, may_be_cut, "after a remount: ", Then::Mends, log);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The campaigns: each makes one volume from a seed, lives with it, and notes what must not be.
 
+pub mod bits;
 pub mod chains;
 pub mod lives;
 pub mod lost;
@@ -22,9 +23,10 @@ pub struct Campaign {
 }
 
 /// All campaigns.
-pub const ALL: [Campaign; 6] = [
+pub const ALL: [Campaign; 7] = [
     Campaign { name: "transient", volumes: 8_000, run: transient::volume },
     Campaign { name: "lost", volumes: 300, run: lost::volume },
+    Campaign { name: "bits", volumes: 500, run: bits::volume },
     Campaign { name: "chains", volumes: 6_000, run: chains::volume },
     Campaign { name: "lives", volumes: 2_000, run: lives::volume },
     Campaign { name: "repair", volumes: 2_000, run: repair::volume },

@@ -130,7 +130,11 @@ impl<F: Flash> Store<'_, F> {
         let page = self.frame_page(frame) + index;
         if self.cached != page {
             self.load(page, Kinds::LEAF, leaf)?;
-            self.apply_log(leaf);
+            if !self.apply_log(leaf, index) {
+                // Half of its log is applied.
+                self.cached = NONE;
+                return Err(Error::Corrupt);
+            }
         }
         Ok(true)
     }

@@ -118,8 +118,8 @@ impl<'m, F: Flash> Store<'m, F> {
         if !self.layout.programs_bytes() {
             return Ok(0);
         }
-        let found = self.find_chain_record(block, 0..2 * self.layout.journal_record_places() + 1)?;
-        Ok(found.map_or(0, |(_, record)| record.tag.sequence))
+        let (_, found) = self.find_chain_record(block, 0..2 * self.layout.journal_record_places() + 1)?;
+        Ok(found.map_or(0, |record| record.tag.sequence))
     }
 
     /// Erases the first good blocks for superblocks and ring. Whatever roots an earlier volume had in other blocks: nobody looks there.

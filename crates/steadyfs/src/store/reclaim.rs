@@ -438,10 +438,8 @@ impl<F: Flash> Store<'_, F> {
         };
         let to = self.program_frame(kind, logical, &Source::Copy { from: frame, loaded: &bytes })?;
         match (kind, pending) {
-            (Kind::MovedLeaf, _) => {
-                self.root.set(logical, to);
-                self.know_log(logical);
-            }
+            // A change of its log that a cut has torn is copied as it is: what is known of the log stays.
+            (Kind::MovedLeaf, _) => self.root.set(logical, to),
             (_, Some(index)) => self.move_pending(index, to),
             _ => self.map_move(logical, to),
         }
