@@ -59,7 +59,6 @@ pub fn with_streams(config: Config, geometry: &Geometry, seed: u64) -> Config {
 }
 
 /// A geometry and settings that go together.
-/// A geometry and settings that go together.
 pub fn any_shape(rng: &mut fastrand::Rng, settings: Settings, pages_max: u32) -> (Geometry, Config) {
     loop {
         let geometry = any_geometry(rng, pages_max);
