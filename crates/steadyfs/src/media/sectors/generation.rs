@@ -11,9 +11,7 @@
 //! nothing is programmed before both headers say what counts. That needs no flush of its own: a header that a power cut takes back out of the cache is as before, and what was
 //! programmed since was not flushed either.
 
-use super::{
-    BlockIndex, Failure, HEADER, HEADERS, KNOWN, PAGE, PageIndex, SectorDevice, SectorPages, TRIES, TagPlace,
-};
+use super::{BlockIndex, Failure, HEADER, HEADERS, KNOWN, PAGE, PageIndex, SectorDevice, SectorPages, TRIES, TagPlace};
 use super::{is_sound, seal, was_read, word};
 use crate::format::Fields;
 
