@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use steadyfs::Error;
+use steadyfs::media::sectors::SectorDevice;
 use steadyfs::media::{Failure, Flash, Geometry};
 use steadyfs_siege::campaign::Campaign;
+use steadyfs_siege::card::{Cache, Card, Held};
 use steadyfs_siege::chip::Chip;
 use steadyfs_siege::fate::Style;
 use steadyfs_siege::fault::{Fault, Kind, PageFate};
@@ -121,4 +123,43 @@ fn a_seed_tells_everything() {
         let runs = [0, 1].map(|_| (0..10).map(|index| format!("{:?}", campaign.run(3, index, world))).collect::<Vec<_>>());
         assert_eq!(runs[0], runs[1], "{name}");
     }
+}
+
+fn sector(card: &mut Card, at: u32) -> Result<u8, Failure> {
+    let mut bytes = [0; 512];
+    card.read(at, &mut [&mut bytes]).map(|()| bytes[0])
+}
+
+#[test]
+fn a_card_keeps_what_was_flushed_and_the_order_where_it_says_so() {
+    let mut is_out_of_order = false;
+    for (seed, reorders) in (0..200).flat_map(|seed| [(seed, false), (seed, true)]) {
+        let mut card = Card::new(20, Cache { sectors_max: 100, reorders }, false, seed);
+        card.write(0, &[&[1; 512]]).unwrap();
+        card.flush().unwrap();
+        (1..9).for_each(|at| card.write(at, &[&[2; 512]]).unwrap());
+        card.strikes(|strikes| strikes.arm_cut(Cut::Change(0)));
+        assert_eq!(card.write(9, &[&[2; 512]]), Err(Failure::Device));
+        card.power_on();
+        assert_eq!(sector(&mut card, 0), Ok(1), "it was flushed");
+        let states: Vec<_> = (1..10).map(|at| sector(&mut card, at)).collect();
+        let first_lost = states.iter().position(|state| *state != Ok(2)).unwrap_or(9);
+        // What is behind one that is lost in order holds what it held.
+        let is_in_order = states.iter().skip(first_lost + 1).all(|state| *state == Ok(0));
+        assert!(is_in_order || reorders, "{states:?}");
+        is_out_of_order |= !is_in_order;
+    }
+    assert!(is_out_of_order);
+}
+
+#[test]
+fn a_hidden_sector_shows_again_and_a_spoilt_one_when_it_is_written() {
+    let mut card = Card::new(8, Cache { sectors_max: 0, reorders: false }, false, 1);
+    card.write(3, &[&[1; 512]]).unwrap();
+    card.hide(3, 2, false);
+    assert_eq!([0; 3].map(|_| sector(&mut card, 3)), [Err(Failure::Uncorrectable), Err(Failure::Uncorrectable), Ok(1)]);
+    card.spoil(3, Held::Unreadable);
+    assert_eq!(sector(&mut card, 3), Err(Failure::Uncorrectable));
+    card.write(3, &[&[4; 512]]).unwrap();
+    assert_eq!((sector(&mut card, 3), card.strikes(|strikes| strikes.fired())), (Ok(4), 0));
 }

@@ -4,6 +4,9 @@ use std::ops::Range;
 use steadyfs_siege::campaign::Campaign;
 use steadyfs_siege::world::{MediumKind, World};
 
+/// On cards.
+const CARDS: World = World { medium: MediumKind::Card, has_streams: false, is_traced: false };
+/// With several streams.
 const STREAMS: World = World { medium: MediumKind::Chip, has_streams: true, is_traced: false };
 
 /// Runs a few volumes of a campaign, and says how to replay those that fail.
@@ -54,4 +57,13 @@ fn long_lives_with_torn_tags_lose_nothing() {
 #[test]
 fn two_roots_that_fail_at_the_end_of_a_use_hide_no_commit() {
     hold("lives", 2, 5010..5011);
+}
+
+/// Calls failed on cards of which a power cut had torn a header, and what was answered was gone where a program had failed on a card that reorders.
+#[test]
+fn volumes_on_cards_lose_nothing_and_fail_no_call() {
+    hold_in(CARDS, "transient", 2, 0..100);
+    hold_in(CARDS, "chains", 2, 0..60);
+    hold_in(CARDS, "lives", 2, 0..400);
+    hold_in(CARDS, "lost", 2, 0..2);
 }

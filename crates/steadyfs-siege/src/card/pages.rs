@@ -115,7 +115,7 @@ impl CardPages {
         (0..block_count).flat_map(pages).collect()
     }
 
-    /// Pages programmed last, the newest first, each with a number that is the same for pages that a cut may lose together.
+    /// Pages programmed last, the newest first, each with a number that is the same for pages that a cut may lose together, as far as a mount can tell.
     pub fn newest(&self) -> Vec<(PageIndex, u64)> {
         let written = self.card().written();
         let pages = |written: &super::Written| {
@@ -123,32 +123,33 @@ impl CardPages {
             let sectors = written.first..written.first + written.count;
             sectors.rev().filter_map(|sector| self.page_of_tag(sector)).map(move |page| (page, number)).collect::<Vec<_>>()
         };
-        written.iter().flat_map(pages).collect()
+        let mut newest: Vec<_> = written.iter().flat_map(pages).collect();
+        // A commit that was flushed is known by another one behind it, and not by what of the next transaction is there.
+        let unflushed = newest.first().map(|(_, number)| *number).filter(|number| self.card().is_unflushed(*number));
+        let flushed = newest.iter().map(|(_, number)| *number).find(|number| Some(*number) != unflushed);
+        if let (Some(unflushed), Some(flushed)) = (unflushed, flushed) {
+            newest.iter_mut().filter(|(_, number)| *number == flushed).for_each(|(_, number)| *number = unflushed);
+        }
+        newest
     }
 
-    /// Takes a page away for good: its tag, a sector of its data, or all of it.
+    /// Takes a page away for good: its tag, a sector of its data, or all of it. One that can be read has other data: a tag's sector with other bytes would
+    /// read as erased, as the format has it, and no device brings such bytes without an error.
     pub fn lose(&self, page: PageIndex, is_unreadable: bool) {
         let (tag, data) = self.places(page);
         let size = self.layout().page_bytes / 512;
-        let (what, one) = self.card().draw(|rng| (rng.u8(..4), data + rng.u32(..size)));
+        let (what, one, at, bit) = self.card().draw(|rng| (rng.u8(..4), data + rng.u32(..size), rng.usize(..512), rng.u32(..8)));
+        if let (false, Held::Bytes(bytes)) = (is_unreadable, self.card().held(one)) {
+            let mut bytes = Bytes::clone(&bytes);
+            bytes[at] ^= 1 << bit;
+            return self.card().spoil(one, Held::Bytes(Rc::new(bytes)));
+        }
         let sectors = match what {
             0 => vec![tag],
             1 => std::iter::once(tag).chain(data..data + size).collect(),
             _ => vec![one],
         };
-        for sector in sectors {
-            let spoilt = match self.card().held(sector) {
-                Held::Bytes(bytes) if !is_unreadable => {
-                    let mut bytes = Bytes::clone(&bytes);
-                    let (at, bit) =
-                        self.card().draw(|rng| (rng.usize(..if sector == tag { CHECK_AT } else { 512 }), rng.u32(..8)));
-                    bytes[at] ^= 1 << bit;
-                    Held::Bytes(Rc::new(bytes))
-                }
-                _ => Held::Unreadable,
-            };
-            self.card().spoil(sector, spoilt);
-        }
+        sectors.into_iter().for_each(|sector| self.card().spoil(sector, Held::Unreadable));
     }
 
     /// Flips some bits of a page, each at a place of its own in what its sectors say of it.

@@ -359,7 +359,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
     }
 
     /// # Cost
-    /// As [`timing`](Self::timing) says. Where a header of the block is lost, once: two reads of each header and of each tag of the block, and the header is
+    /// As [`timing`](Self::timing) says. Where a header of the block is lost, once more: each tag of the block is read twice, each header three times, and the lost one is
     /// written anew.
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         let generation = self.certain_generation(page)?;

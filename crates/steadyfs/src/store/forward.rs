@@ -365,7 +365,7 @@ impl<F: Flash> Store<'_, F> {
     /// commit lies behind it that was flushed, as anything behind a commit proves.
     fn ends_before(&mut self, tag: &Tag, cursors: &Cursors, base: u64) -> Result<bool, Error> {
         let gap = tag.sequence.saturating_sub(self.sequence);
-        if gap == 0 || is_behind_failure(gap) {
+        if gap == 0 || is_of_failures(gap, self.layout.config.unit_pages.into()) {
             return Ok(false);
         }
         let (mut ahead, lost_moves, mut committed) = (*cursors, self.lost_moves, false);
@@ -560,6 +560,12 @@ fn lowest(cursors: &Cursors, base: u64) -> Option<(usize, Tag)> {
 fn is_behind_failure(gap: u64) -> bool {
     let failures = gap / FAILURE_JUMP;
     (1..=FAILURES_MAX).contains(&failures) && gap % FAILURE_JUMP < failures
+}
+
+/// Whether programs that failed, of so many pages at most, make the numbers jump like that: then nothing is missing that was not reported.
+fn is_of_failures(gap: u64, unit: u64) -> bool {
+    let failures = gap / FAILURE_JUMP;
+    failures > 0 && gap % FAILURE_JUMP <= failures * unit
 }
 
 /// Whether all that a record says is at another place as well, until the next root. The very last record may be unsteady, so such a one is not
