@@ -50,7 +50,7 @@ fn mounts_miss_each_of_their_rules() {
         (Scope::EMPTIED, Rule::NoFoldWhileEmptied, CargoTooLarge, 8),
         (Scope::LOGS, Rule::SourceIsKept, WrongClaim, 8),
         (Scope::LOST_CHANGES, Rule::LogIsRead, CommitLostOrMixed, 7),
-        (Scope::LOGS_AND_ROOTS, Rule::LogIsKnown, ProgramOfTouchedPage, 8),
+        (Scope::LOGS_AND_ROOTS, Rule::LogIsKnown, ToldForNothing, 7),
         (Scope::RECOVERY, Rule::SkipPlaces, ProgramOfTouchedPage, 5),
         (Scope::TRACELESS, Rule::SkipBeforeRoot, ProgramOfTouchedPage, 6),
         (Scope::LOST_LAST, Rule::SkipBehindTraces, ProgramOfTouchedPage, 7),
