@@ -9,7 +9,7 @@
 
 use super::blocks::State;
 use super::mount::Damage;
-use super::program::FAILURE_JUMP;
+use super::program::{FAILURE_JUMP, LOST_CHECK};
 use super::scan::{TRIES, UNSTEADY_TRIES};
 use super::traces::Traces;
 use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
@@ -188,12 +188,20 @@ impl<F: Flash> Store<'_, F> {
         }
         let first = self.frame_page(place);
         for index in 0..u32::from(self.layout.config.unit_pages) {
+            let wanted = Tag { sequence: tag.sequence + u64::from(index), ..tag };
             let found = self.read_tagged(first + index, Kinds::of(&[tag.kind]))?;
-            if found != Some(Tag { sequence: tag.sequence + u64::from(index), ..tag }) {
+            if found != Some(wanted) && !self.says_lost(first + index, &wanted)? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Whether a page was programmed as one whose content is lost, under this tag, which its checksum proves: the data has none.
+    fn says_lost(&mut self, page: PageIndex, wanted: &Tag) -> Result<bool, Error> {
+        let mut tag = [0; TAG_BYTES];
+        let is_read = self.read_tag_anyhow(page, &mut tag)?;
+        Ok(is_read && Tag::parse(&tag) == Some(*wanted) && Tag::carried_check(&tag) == LOST_CHECK)
     }
 
     /// Whether a frame that power may have cut reads well by [`STEADY`] looks more than badly. One that reads well now and then must not count: it could

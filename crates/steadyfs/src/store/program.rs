@@ -11,7 +11,7 @@ use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES
 pub(super) const FAILURE_JUMP: u64 = 64;
 
 /// The checksum of a page whose data is lost.
-const LOST_CHECK: u32 = 0x7473_6F6C;
+pub(super) const LOST_CHECK: u32 = 0x7473_6F6C;
 
 /// Where the content of a frame comes from. Every source can be read again when a program fails.
 #[derive(Clone, Copy)]
