@@ -23,8 +23,8 @@ fn announcement(all: Duration, said: Option<Duration>) -> Option<String> {
     // Nobody needs to know to the second.
     let seconds = all.as_secs();
     let time = match seconds {
-        0..60 => format!("{} s", seconds.div_ceil(10) * 10),
-        60..7200 => format!("{} min", seconds.div_ceil(60)),
+        0..120 => format!("{} s", seconds.div_ceil(10) * 10),
+        120..7200 => format!("{} min", seconds.div_ceil(60)),
         _ => format!("{} h", seconds.div_ceil(3600)),
     };
     match said {
