@@ -36,6 +36,18 @@ fn a_page_that_is_lost_costs_what_is_in_it() {
     hold("lost", 2, 0..2);
 }
 
+/// Names that were mended were gone again, inodes and pages were taken twice, and the next change found it.
+#[test]
+fn a_repaired_volume_lives_on() {
+    hold("repair", 2, 0..3);
+    hold_in(STREAMS, "repair", 3, 0..1);
+}
+
+#[test]
+fn a_repair_that_is_cut_is_ended_by_the_next_one() {
+    hold("repair-cuts", 1, 0..1);
+}
+
 #[test]
 fn cut_mounts_in_a_row_lose_nothing() {
     hold("chains", 2, 0..200);
