@@ -3,7 +3,7 @@
 use super::super::inode::InodeKind;
 use super::super::trim::Lists;
 use super::Finding;
-use super::rounds::{Checker, Mode, soft};
+use super::rounds::{Checker, LOOKS, Mode, soft};
 use crate::config::INODE_BYTES;
 use crate::error::Error;
 use crate::media::Flash;
@@ -122,9 +122,14 @@ impl<F: Flash> Checker<'_, '_, F> {
         self.holds_something(logical)
     }
 
-    /// Whether a page was written; also where the leaf that says so is lost.
+    /// Whether a page was written; also where no look can read the leaf that says so.
     pub fn holds_something(&mut self, logical: u32) -> Result<bool, Error> {
-        Ok(soft(self.fs.store.is_written(logical))?.unwrap_or(true))
+        for _ in 0..LOOKS {
+            if let Some(is_written) = soft(self.fs.store.is_written(logical))? {
+                return Ok(is_written);
+            }
+        }
+        Ok(true)
     }
 
     /// Gives neighbouring pages back, which one change does.
