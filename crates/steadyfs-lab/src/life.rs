@@ -152,6 +152,9 @@ mod tests {
     #[test]
     fn nor_is_refused() {
         let error = run(&Options { device: "w25q128jv".into(), ..Options::default() }, &mut |_, _| {}).unwrap_err();
-        assert_eq!(error.to_string(), "w25q128jv: is NOR, expected a NAND chip");
+        assert_eq!(
+            error.to_string(),
+            "w25q128jv: is NOR; this command takes raw NAND: mt29f1g01abafd, w25n01gv, gd5f1gq5, mt29f2g08abaea, k9f1208u0"
+        );
     }
 }

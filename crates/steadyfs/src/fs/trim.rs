@@ -138,7 +138,8 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     fn trim_first(&mut self) -> Result<(), Error> {
-        let inode = self.lists.trim - 1;
+        // A look before this one may have come so far.
+        let Some(inode) = self.lists.trim.checked_sub(1) else { return Ok(()) };
         let header = self.read_header(inode)?;
         if !matches!(header.kind, InodeKind::Removed | InodeKind::Orphan) || header.next > self.plan.inode_count {
             return Err(Error::Corrupt);
@@ -150,7 +151,11 @@ impl<F: Flash> FileSystem<'_, F> {
             }
         }
         self.write_lists(Lists { trim: header.next, ..self.lists })?;
-        self.free_extensions(&header)?;
+        match self.free_extensions(&header) {
+            // They are none.
+            Err(Error::Corrupt) => {}
+            result => result?,
+        }
         self.free_inode(inode)
     }
 
