@@ -19,8 +19,6 @@ use crate::store::edit::Edit;
 /// Pages freed by one call.
 pub(super) const PAGES_PER_STEP: u32 = 8;
 const LISTS_BYTES: usize = 12;
-/// Looks at what is on the list before it is taken for lost.
-const LOOKS: u32 = 3;
 
 /// Where the lists of the root page start and end: inodes plus one, or 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,26 +123,28 @@ impl<F: Flash> FileSystem<'_, F> {
         self.store.write_edited(logical, of, Edit::Cut { keep })
     }
 
-    /// Frees the last few pages of the first inode of the list; when it has none, frees the inode. Where that cannot be read, also by several looks, nobody
-    /// knows what is on the list: what was stays taken until a repair, and no call fails for it.
-    pub(super) fn trim_step(&mut self) -> Result<(), Error> {
-        for _ in 0..LOOKS {
-            match self.trim_first() {
-                Err(Error::Corrupt) => {}
-                result => return result,
+    /// Takes a step of freeing, and ends it. Where that cannot be read, also by several looks, what was on the list stays taken until a repair, and no call
+    /// fails for it.
+    pub(super) fn trim(&mut self) -> Result<(), Error> {
+        for gives_up in [false, false, true] {
+            match self.trim_step(gives_up) {
+                Err(Error::Corrupt) => self.undo(Error::Corrupt),
+                result => return self.step(result),
             }
         }
-        self.write_lists(Lists { trim: 0, ..self.lists })
+        let result = self.write_lists(Lists { trim: 0, ..self.lists });
+        self.step(result)
     }
 
-    fn trim_first(&mut self) -> Result<(), Error> {
-        // A look before this one may have come so far.
-        let Some(inode) = self.lists.trim.checked_sub(1) else { return Ok(()) };
+    /// Frees the last few pages of the first inode of the list; when it has none, frees the inode. An index that cannot be read names none, once nobody
+    /// expects to read it any more.
+    pub(super) fn trim_step(&mut self, gives_up: bool) -> Result<(), Error> {
+        let inode = self.lists.trim - 1;
         let header = self.read_header(inode)?;
         if !matches!(header.kind, InodeKind::Removed | InodeKind::Orphan) || header.next > self.plan.inode_count {
             return Err(Error::Corrupt);
         }
-        if !header.inline && self.free_some(inode, header.extra)? {
+        if !header.inline && self.free_some(inode, header.extra, gives_up)? {
             // The inode goes in the same step when nothing is left: a list whose newest inode is freed first would grow for ever.
             if self.read_area(inode)? != [0; AREA_BYTES] {
                 return Ok(());
@@ -153,7 +153,7 @@ impl<F: Flash> FileSystem<'_, F> {
         self.write_lists(Lists { trim: header.next, ..self.lists })?;
         match self.free_extensions(&header) {
             // They are none.
-            Err(Error::Corrupt) => {}
+            Err(Error::Corrupt) if gives_up => {}
             result => result?,
         }
         self.free_inode(inode)
@@ -167,14 +167,14 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Frees pages of the last region of an inode that has some; `false` when there are none. Entries of the first index before
     /// `kept` belong to somebody else.
-    fn free_some(&mut self, inode: u32, kept: u32) -> Result<bool, Error> {
+    fn free_some(&mut self, inode: u32, kept: u32, gives_up: bool) -> Result<bool, Error> {
         let area = self.read_area(inode)?;
         let taken = |number: &u32| Region::of(&area, *number) != Region::EMPTY;
         let Some(number) = (0..REGIONS).rev().find(taken) else { return Ok(false) };
         let mut region = Region::of(&area, number);
         if region.index != 0 {
             let kept = if (0..REGIONS).find(taken) == Some(number) { kept } else { 0 };
-            if self.free_index_step(region.index, kept)? {
+            if self.free_index_step(region.index, kept, gives_up)? {
                 return Ok(true);
             }
             let index = core::mem::take(&mut region.index);
@@ -194,19 +194,16 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(true)
     }
 
-    /// Frees pages that an index names from entry `kept` on; `false` when there are none, or none that can be read: those stay taken until a repair.
-    fn free_index_step(&mut self, index: u32, kept: u32) -> Result<bool, Error> {
-        self.check_data_pages(index, 1)?;
-        for _ in 0..LOOKS {
-            match self.try_free_index_step(index, kept) {
-                Err(Error::Corrupt) => {}
-                result => return result,
-            }
+    /// Frees pages that an index names from entry `kept` on; `false` when there are none, or none that can be read.
+    fn free_index_step(&mut self, index: u32, kept: u32, gives_up: bool) -> Result<bool, Error> {
+        match self.try_free_index_step(index, kept, gives_up) {
+            Err(Error::Corrupt) if gives_up => Ok(false),
+            result => result,
         }
-        Ok(false)
     }
 
-    fn try_free_index_step(&mut self, index: u32, kept: u32) -> Result<bool, Error> {
+    fn try_free_index_step(&mut self, index: u32, kept: u32, gives_up: bool) -> Result<bool, Error> {
+        self.check_data_pages(index, 1)?;
         if !self.plan.index_is_deep {
             return self.free_indexed(index, kept);
         }
@@ -217,8 +214,11 @@ impl<F: Flash> FileSystem<'_, F> {
             self.set_index_entry(index, entry, None)?;
             return Ok(true);
         };
-        let is_freed = (0..LOOKS).map(|_| self.free_indexed(page, kept)).find(|result| *result != Err(Error::Corrupt));
-        if !is_freed.unwrap_or(Ok(false))? {
+        let is_freed = match self.free_indexed(page, kept) {
+            Err(Error::Corrupt) if gives_up => false,
+            result => result?,
+        };
+        if !is_freed {
             // The page of entries itself; one of which some entries belong to the file that was cut is here only for the rest.
             self.set_index_entry(index, entry, None)?;
             self.free_pages(page, 1)?;
