@@ -19,6 +19,8 @@ use crate::store::edit::Edit;
 /// Pages freed by one call.
 pub(super) const PAGES_PER_STEP: u32 = 8;
 const LISTS_BYTES: usize = 12;
+/// Looks at a page before it is taken for lost.
+const LOOKS: u32 = 3;
 
 /// Where the lists of the root page start and end: inodes plus one, or 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,17 +125,55 @@ impl<F: Flash> FileSystem<'_, F> {
         self.store.write_edited(logical, of, Edit::Cut { keep })
     }
 
-    /// Takes a step of freeing, and ends it. Where that cannot be read, also by several looks, what was on the list stays taken until a repair, and no call
-    /// fails for it.
+    /// Takes a step of freeing, and ends it. What cannot be read, also by several looks, stays taken until a repair, and no call fails for it; a look that
+    /// fails once costs the call.
     pub(super) fn trim(&mut self) -> Result<(), Error> {
-        for gives_up in [false, false, true] {
-            match self.trim_step(gives_up) {
-                Err(Error::Corrupt) => self.undo(Error::Corrupt),
-                result => return self.step(result),
+        let result = self.trim_step(false);
+        match self.step(result) {
+            Err(Error::Corrupt) if !self.trim_can_be_read()? => {}
+            result => return result,
+        }
+        self.store.begin()?;
+        let given_up = match self.trim_step(true) {
+            Err(Error::Corrupt) => self.write_lists(Lists { trim: 0, ..self.lists }),
+            result => result,
+        };
+        self.step(given_up)
+    }
+
+    /// Whether several looks find the first inode of the list, and its indexes.
+    fn trim_can_be_read(&mut self) -> Result<bool, Error> {
+        let inode = self.lists.trim - 1;
+        if !self.looks_readable(self.inode_place(inode).0)? {
+            return Ok(false);
+        }
+        let area = self.read_area(inode)?;
+        for number in 0..REGIONS {
+            let index = Region::of(&area, number).index;
+            if index == 0 {
+                continue;
+            }
+            if self.check_data_pages(index, 1).is_err() || !self.looks_readable(index)? {
+                return Ok(false);
+            }
+            for entry in 0..if self.plan.index_is_deep { self.plan.index_entries } else { 0 } {
+                if let Some(page) = self.index_entry(index, entry)?
+                    && !self.looks_readable(page)?
+                {
+                    return Ok(false);
+                }
             }
         }
-        let result = self.write_lists(Lists { trim: 0, ..self.lists });
-        self.step(result)
+        Ok(true)
+    }
+
+    fn looks_readable(&mut self, logical: u32) -> Result<bool, Error> {
+        for _ in 0..LOOKS {
+            if self.store.verify(logical)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Frees the last few pages of the first inode of the list; when it has none, frees the inode. An index that cannot be read names none, once nobody
