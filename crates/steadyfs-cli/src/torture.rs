@@ -118,7 +118,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return replay(run);
     }
     arguments.numbers.check()?;
-    arguments.resume.iter().try_for_each(|path| check_file(path))?;
+    let state = arguments.resume.iter().try_for_each(|path| check_file(path));
+    state.unwrap_or_else(|Failure(sentence)| refuse(&BadInput(sentence)));
     let options = arguments.options().unwrap_or_else(|error| refuse(&error));
     let progress = std::cell::RefCell::new(Progress::of(1, "torture"));
     let tell = |now: torture::Progress| {

@@ -49,7 +49,7 @@ pub fn all(volume: &mut Volume<'_>, items: &[Item], target: &Path, sanitise: boo
     interrupt::ends_itself();
     let part = Part::directory(if is_new { part::directory_of(target) } else { target }, target)?;
     let drafts = plan(volume, items, part.path(), sanitise)?;
-    fill(volume, items, &drafts, &mut Progress::of(totals(items).2, verb))?;
+    fill(volume, items, &drafts, &places, &mut Progress::of(totals(items).2, verb))?;
     interrupt::write(|| {
         if is_new {
             return rename_new(part.path(), target);
@@ -61,19 +61,27 @@ pub fn all(volume: &mut Volume<'_>, items: &[Item], target: &Path, sanitise: boo
     Ok(())
 }
 
-/// Makes directories, files and then links.
-fn fill(volume: &mut Volume<'_>, items: &[Item], places: &[PathBuf], progress: &mut Progress) -> Result<(), Failure> {
-    for (item, place) in items.iter().zip(places) {
+/// Makes directories, files and then links: each where its draft is, while errors name the place that it is to get.
+fn fill(
+    volume: &mut Volume<'_>,
+    items: &[Item],
+    drafts: &[PathBuf],
+    places: &[PathBuf],
+    progress: &mut Progress,
+) -> Result<(), Failure> {
+    let all = || items.iter().zip(drafts.iter().zip(places));
+    for (item, (draft, place)) in all() {
+        let unwritable = |error| Failure::writing(place.display(), &error);
         if item.is_directory() {
-            fs::create_dir(place).map_err(|error| Failure::writing(place.display(), &error))?;
+            fs::create_dir(draft).map_err(unwritable)?;
         } else if item.stat.kind == Kind::File {
-            let made = OpenOptions::new().write(true).create_new(true).open(place);
-            let mut host = made.map_err(|error| Failure::writing(place.display(), &error))?;
+            let mut host = OpenOptions::new().write(true).create_new(true).open(draft).map_err(unwritable)?;
             content(volume, item, &mut host, place, progress)?;
         }
     }
-    for (item, place) in items.iter().zip(places).filter(|(item, _)| item.stat.kind == Kind::Symlink) {
-        link(volume, item, place)?;
+    for (item, (draft, place)) in all().filter(|(item, _)| item.stat.kind == Kind::Symlink) {
+        let target = volume.read_link(item.stat.inode, &item.path)?;
+        make_link(&target, draft).map_err(|error| Failure::writing(place.display(), &error))?;
     }
     Ok(())
 }
