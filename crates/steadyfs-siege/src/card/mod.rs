@@ -184,12 +184,6 @@ impl Card {
         self.state.borrow().order.iter().copied().collect()
     }
 
-    /// Whether a cache that reorders was not emptied behind the writes of a number.
-    pub fn is_unflushed(&self, number: u64) -> bool {
-        let state = self.state.borrow();
-        state.cache.reorders && number == state.flushes
-    }
-
     /// Draws from the card's own chance.
     pub fn draw<R>(&self, draw: impl FnOnce(&mut fastrand::Rng) -> R) -> R {
         draw(&mut self.state.borrow_mut().rng)
