@@ -3,9 +3,9 @@
 use super::super::directory::{self, Found};
 use super::super::inode::{Header, InodeKind, NAME_BYTES_MAX, PARENT_AT, REGIONS, ROOT, Region};
 use super::super::regions::Node;
-use super::Finding;
 use super::rounds::{Checker, soft};
 use super::tables::Salvage;
+use super::{Count, Finding};
 use crate::error::Error;
 use crate::fs::FileSystem;
 use crate::media::Flash;
@@ -65,7 +65,7 @@ impl<F: Flash> Checker<'_, '_, F> {
                     }
                     None => {
                         let finding = Finding::BadEntry { directory, inode };
-                        self.fault(finding, |mended| &mut mended.entries, |fs| fs.clear_record(page, slot))?;
+                        self.fault(finding, Count::Entries, |fs| fs.clear_record(page, slot))?;
                     }
                 }
             }
@@ -74,7 +74,7 @@ impl<F: Flash> Checker<'_, '_, F> {
             return Ok(());
         }
         let finding = Finding::WrongCount { directory };
-        self.fault(finding, |mended| &mut mended.counts, |fs| fs.write_count(directory, entries, subdirectories))
+        self.fault(finding, Count::Counts, |fs| fs.write_count(directory, entries, subdirectories))
     }
 
     /// What a record names, if it is right: something that says the same, that a look-up finds there, and that nothing else names.
@@ -157,7 +157,7 @@ impl<F: Flash> Checker<'_, '_, F> {
                     Some(header) if matches!(header.kind, InodeKind::Directory | InodeKind::File) => {}
                     None if !self.is_empty(inode)? => {}
                     _ if kind == InodeKind::File => {
-                        self.fault(Finding::LeakedInode { inode }, |mended| &mut mended.inodes_freed, |fs| fs.free_inode(inode))?;
+                        self.fault(Finding::LeakedInode { inode }, Count::InodesFreed, |fs| fs.free_inode(inode))?;
                     }
                     _ => {}
                 }
@@ -181,16 +181,12 @@ impl<F: Flash> Checker<'_, '_, F> {
         };
         let finding = Finding::Lost { inode };
         if let (Some(Found::Free(slot)), Ok(name)) = (slot, core::str::from_utf8(&bytes[..usize::from(header.name_bytes)])) {
-            return self.fault(
-                finding,
-                |mended| &mut mended.names,
-                |fs| {
-                    fs.enter(header.parent)?;
-                    fs.insert_record(name, inode, slot, header.kind == InodeKind::Directory)
-                },
-            );
+            return self.fault(finding, Count::Names, |fs| {
+                fs.enter(header.parent)?;
+                fs.insert_record(name, inode, slot, header.kind == InodeKind::Directory)
+            });
         }
-        self.fault(finding, |mended| &mut mended.names, |fs| fs.adopt(inode, *header))
+        self.fault(finding, Count::Names, |fs| fs.adopt(inode, *header))
     }
 
     fn is_directory(&mut self, inode: u32) -> Result<bool, Error> {

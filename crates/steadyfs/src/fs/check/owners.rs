@@ -7,7 +7,7 @@ use super::super::inode::{
 };
 use super::rounds::{Checker, Mode, soft};
 use super::tables::Salvage;
-use super::{Finding, Mended};
+use super::{Count, Finding};
 use crate::error::Error;
 use crate::fs::FileSystem;
 use crate::media::Flash;
@@ -85,7 +85,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             self.tell(finding);
             return Ok(());
         }
-        self.fault(finding, |mended| &mut mended.emptied, |fs| fs.store.patch(page, at, &[0; HEADER_BYTES]))
+        self.fault(finding, Count::Emptied, |fs| fs.store.patch(page, at, &[0; HEADER_BYTES]))
     }
 
     /// Whether there is nothing where an inode should be.
@@ -102,7 +102,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             if !self.is_extension_of(extension, inode)? || self.mark_inode(extension) {
                 let finding = Finding::LostExtension { inode };
                 let (page, place) = self.fs.inode_place(inode);
-                self.fault(finding, |mended| &mut mended.extensions, |fs| fs.store.patch(page, place + at, &[0; 4]))?;
+                self.fault(finding, Count::Extensions, |fs| fs.store.patch(page, place + at, &[0; 4]))?;
             } else if !self.is_taken(extension)? {
                 self.take_inode(extension)?;
             }
@@ -118,7 +118,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
 
     /// Marks an inode as taken that is in use.
     pub fn take_inode(&mut self, inode: u32) -> Result<(), Error> {
-        self.fault(Finding::UnmarkedInode { inode }, |mended| &mut mended.inodes_marked, |fs| fs.mark_inode(inode))
+        self.fault(Finding::UnmarkedInode { inode }, Count::InodesMarked, |fs| fs.mark_inode(inode))
     }
 
     fn pages_of(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
@@ -166,7 +166,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     pub fn empty_out(&mut self, finding: Finding, inode: u32, header: &Header) -> Result<(), Error> {
         let is_directory = header.kind == InodeKind::Directory;
         let emptied = Header { inline: !is_directory, size: 0, extra: 0, ..*header };
-        let counter: fn(&mut Mended) -> &mut u32 = if is_directory { |m| &mut m.directories } else { |m| &mut m.emptied };
+        let counter = if is_directory { Count::Directories } else { Count::Emptied };
         self.fault(finding, counter, |fs| {
             let (page, at) = fs.inode_place(inode);
             fs.store.patch(page, at, &emptied.emit())?;
@@ -223,8 +223,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
 
     /// Whether content can be read; behind the end of a file there must be none.
     fn look_at_content(&mut self, owner: &Owner, file_page: u32, logical: u32) -> Result<(), Error> {
-        let (finding, counter): (_, fn(&mut Mended) -> &mut u32) =
-            (Finding::DirtyEnd { inode: owner.inode }, |mended| &mut mended.ends);
+        let (finding, counter) = (Finding::DirtyEnd { inode: owner.inode }, Count::Ends);
         if file_page >= owner.pages {
             // Room that is kept for the file.
             return if self.holds_something(logical)? {

@@ -10,7 +10,7 @@
 //! finds rests on what the steps before it have mended, so a step that changed anything ends its round. A round that changes nothing is the last one.
 
 use super::super::inode::{Header, InodeKind, ROOT};
-use super::{Checked, Finding, Mended};
+use super::{Checked, Count, Finding, Mended};
 use crate::error::Error;
 use crate::fs::FileSystem;
 use crate::fs::transaction::CommitOn;
@@ -121,14 +121,14 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     pub fn fault(
         &mut self,
         finding: Finding,
-        counter: fn(&mut Mended) -> &mut u32,
+        counter: Count,
         change: impl FnOnce(&mut FileSystem<'m, F>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if self.mode == Mode::Mend {
             if soft(self.fs.change(change))?.is_none() {
                 return Ok(());
             }
-            *counter(&mut self.checked.mended) += 1;
+            *self.checked.mended.counter(counter) += 1;
         }
         self.checked.findings += 1;
         (self.report)(finding);
