@@ -33,13 +33,6 @@ struct Owner {
     kept: u32,
 }
 
-/// Where an index is: the first page of the file that it may name, its levels, and entries that belong to somebody else.
-struct Index {
-    base: u32,
-    levels: u32,
-    kept: u32,
-}
-
 /// Whether something is wrong with the pages that are claimed.
 type Claim = Result<Option<Fault>, Error>;
 
@@ -192,8 +185,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             }
             if region.index != 0 {
                 // Entries before `kept` belong to the file that this end was cut off.
-                let index = Index { base, levels: 1 + u32::from(self.fs.plan.index_is_deep), kept: core::mem::take(&mut kept) };
-                let fault = self.claim_index(owner, region.index, index)?;
+                let fault = self.claim_index(owner, region.index, base, core::mem::take(&mut kept))?;
                 if fault.is_some() {
                     return Ok(fault);
                 }
@@ -257,38 +249,60 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(true)
     }
 
-    /// Claims an index, and all that it names.
-    fn claim_index(&mut self, owner: &Owner, page: u32, index: Index) -> Claim {
-        let Index { base, levels, kept } = index;
+    /// Claims an index, and all that it names from entry `kept` on; `base` is the first page of the file that it is of.
+    fn claim_index(&mut self, owner: &Owner, page: u32, base: u32, kept: u32) -> Claim {
+        if !self.fs.plan.index_is_deep {
+            return self.claim_last_index(owner, page, base, kept);
+        }
+        let span = self.fs.plan.index_entries;
+        let mut fault = self.claim_index_page(owner, page, base, span)?;
+        for entry in kept / span..span {
+            if fault.is_some() {
+                break;
+            }
+            let below = if entry == kept / span { kept % span } else { 0 };
+            fault = match self.named(page, entry)? {
+                Some(Ok(page)) => self.claim_last_index(owner, page, base + entry * span, below)?,
+                named => named.map(|_| Fault::Nonsense),
+            };
+        }
+        Ok(fault)
+    }
+
+    /// The same, of an index that names pages of a file.
+    fn claim_last_index(&mut self, owner: &Owner, page: u32, base: u32, kept: u32) -> Claim {
+        let mut fault = self.claim_index_page(owner, page, base, 1)?;
+        for entry in kept..self.fs.plan.index_entries {
+            if fault.is_some() {
+                break;
+            }
+            fault = match self.named(page, entry)? {
+                Some(Ok(page)) => self.claim_content(owner, base + entry, page)?,
+                named => named.map(|_| Fault::Nonsense),
+            };
+        }
+        Ok(fault)
+    }
+
+    /// Claims the page of an index of which each entry stands for `span` pages.
+    fn claim_index_page(&mut self, owner: &Owner, page: u32, base: u32, span: u32) -> Claim {
         if self.fs.check_data_pages(page, 1).is_err() {
             return Ok(Some(Fault::Nonsense));
         }
         if self.claim(page) {
             return Ok(Some(Fault::Shared(page)));
         }
-        let entries = self.fs.plan.index_entries;
-        let span = if levels > 1 { entries } else { 1 };
         if !self.is_readable(page)? {
             // What it named reads as an error then; behind the end it named nothing.
-            let used = owner.pages.saturating_sub(base).div_ceil(span).min(entries);
+            let used = owner.pages.saturating_sub(base).div_ceil(span).min(self.fs.plan.index_entries);
             let until = used * self.fs.plan.index_bytes;
             self.salvage(Finding::UnreadablePage { inode: owner.inode, logical: page }, page, Salvage { fill: 0xFF, until })?;
         }
-        for entry in kept / span..entries {
-            let below = if entry == kept / span { kept % span } else { 0 };
-            let fault = match soft(self.fs.raw_entry(page, entry))?.and_then(|number| self.fs.named_by(number)) {
-                None => None,
-                Some(Err(_)) => Some(Fault::Nonsense),
-                Some(Ok(page)) if levels > 1 => {
-                    self.claim_index(owner, page, Index { base: base + entry * span, levels: 1, kept: below })?
-                }
-                Some(Ok(page)) => self.claim_content(owner, base + entry, page)?,
-            };
-            if fault.is_some() {
-                return Ok(fault);
-            }
-        }
         Ok(None)
+    }
+
+    fn named(&mut self, page: u32, entry: u32) -> Result<Option<Result<u32, Error>>, Error> {
+        Ok(soft(self.fs.raw_entry(page, entry))?.and_then(|number| self.fs.named_by(number)))
     }
 
     /// Whether a page is content of a file that claimed it before this one.
