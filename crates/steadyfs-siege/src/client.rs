@@ -379,8 +379,11 @@ impl Session<'_, '_, '_> {
             let name = format!("read #{} {from} + {}", handle.id, data.len());
             match session.call(name, change, |session| session.fs.read(&mut handle.file, from as u64, &mut data)) {
                 Answer::Done(length) => {
-                    if data[..length] != wanted[from..wanted.len().min(from + data.len())] {
-                        session.log.find("wrong content", format!("read of #{} from {from}", handle.id));
+                    let wanted = &wanted[from..wanted.len().min(from + data.len())];
+                    if data[..length] != *wanted {
+                        let equal = data[..length].iter().zip(wanted).take_while(|(read, wanted)| read == wanted).count();
+                        let words = format!("read of #{} from {from}: {length} of {} bytes", handle.id, wanted.len());
+                        session.log.find("wrong content", format!("{words}, the first {equal} are right"));
                         return Answer::Over;
                     }
                     Answer::Done(())

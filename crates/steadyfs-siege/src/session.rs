@@ -284,7 +284,7 @@ impl Session<'_, '_, '_> {
 
     /// The same where pages are missing: what can be read must be as before, or as after some pieces of the call.
     fn judge_damaged<T>(&mut self, name: &str, before: &Rc<Tree>, change: &Change) -> Answer<T> {
-        let piece = self.fs.usage().logical_bytes as usize;
+        let piece = steadyfs::media::Flash::geometry(self.fs.flash()).page_bytes as usize;
         let partial = view::look_tolerantly(&mut self.fs, piece);
         let pieces = change.steps.len().saturating_sub(1);
         let mut fitting: Vec<Rc<Tree>> =

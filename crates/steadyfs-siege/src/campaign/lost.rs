@@ -147,9 +147,9 @@ fn mount(volume: &mut Volume, log: &mut Log) -> Result<Told, MountError> {
     volume.mount(Access::ReadWrite, log, look(false)).or_else(|_| volume.mount(Access::ReadOnly, log, look(true)))
 }
 
+/// What a look reads at once: a page of the chip, because a read of one half of a logical page may succeed where the other half is lost.
 pub(super) fn piece_of(volume: &Volume) -> usize {
-    let geometry = steadyfs::media::Flash::geometry(&volume.medium);
-    geometry.page_bytes as usize * usize::from(volume.config.unit_pages)
+    steadyfs::media::Flash::geometry(&volume.medium).page_bytes as usize
 }
 
 /// Mounts the damaged volume and judges what it shows.

@@ -84,6 +84,8 @@ struct Hit {
     damage: Option<Damage>,
     /// It shows what was before, as where the loss is taken for a cut.
     is_old: bool,
+    /// A mount for reading shows the last commit, and that for writing may take it for one that was cut.
+    is_settled: bool,
 }
 
 /// What a repair did.
@@ -100,7 +102,7 @@ fn one(volume: &mut Volume, log: &mut Log) {
         let before = view::look_tolerantly(&mut session.fs, piece);
         // What the mount itself has shown wrongly is for the campaign `lost` to find.
         let is_old = matches!(loss::judge(&before, session.oracle), Verdict::Old(_) | Verdict::Wrong(_));
-        let hit = Hit { before, damage: session.fs.damage(), is_old };
+        let hit = Hit { before, damage: session.fs.damage(), is_old, is_settled: session.fs.is_settled() };
         let done = repair(&mut session, &hit, piece, &mut scratch)?;
         judge::after_repair(&hit, &done, session.oracle, session.log);
         let is_idle = done.checked.mended.total() == 0 && hit.damage.is_none() && session.rng.u32(..IDLE_REPAIRS) > 0;
