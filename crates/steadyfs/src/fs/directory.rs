@@ -20,6 +20,7 @@ use super::inode::{
     NAME_BYTES_MAX, NAME_MORE_AT, NAME_ROOM, ROOT, SIZE_AT,
 };
 use super::regions::Node;
+use super::space::Room;
 use super::{Entry, FileSystem};
 use crate::config::{INODE_BYTES, Layout};
 use crate::error::Error;
@@ -364,13 +365,20 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Cost
     /// Nothing but patches; two frames when the directory grows.
-    pub(super) fn insert_record(&mut self, name: &str, inode: u32, slot: Option<u32>, is_directory: bool) -> Result<(), Error> {
+    pub(super) fn insert_record(
+        &mut self,
+        name: &str,
+        inode: u32,
+        slot: Option<u32>,
+        is_directory: bool,
+        room: Room,
+    ) -> Result<(), Error> {
         let hash = hash(check_name(name)?);
         let dir = self.directory();
         let (entries, buckets) = (dir.size as u32, self.buckets()?);
         let mut slot = slot;
         if buckets == 0 || entries >= entries_max(self.store.layout(), buckets) {
-            self.grow_directory(buckets)?;
+            self.grow_directory(buckets, room)?;
             let bucket = bucket_of(hash, buckets + 1).0;
             let page = self.bucket_page(bucket)?;
             let (mut free, mut after) = (None, None);
@@ -436,14 +444,14 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Gives the directory one bucket more.
-    fn grow_directory(&mut self, buckets: u32) -> Result<(), Error> {
+    fn grow_directory(&mut self, buckets: u32, room: Room) -> Result<(), Error> {
         let Some(mut dir) = self.dir else { return Err(Error::Corrupt) };
         if buckets == 0 {
             // What an earlier file with this inode left there.
             let (page, at) = self.inode_place(dir.node.inode);
             self.patch_what_differs(page, at + AREA_AT, &[0; AREA_BYTES])?;
         }
-        let new = self.add_page(&mut dir.node, buckets)?;
+        let new = self.add_page(&mut dir.node, buckets, room)?;
         dir.buckets = buckets + 1;
         self.dir = Some(dir);
         if buckets > 0 {

@@ -2,6 +2,7 @@
 
 use super::inode::{AREA_AT, AREA_BYTES, MODIFIED_AT, Region, SIZE_AT};
 use super::open::File;
+use super::space::Room;
 use super::transaction::CommitOn;
 use super::{Call, Change, FileSystem};
 use crate::error::Error;
@@ -142,7 +143,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     fn add_file_page(&mut self, file: &mut File, file_page: u32, is_whole: bool) -> Result<u32, Error> {
-        let logical = self.add_page(&mut file.node, file_page)?;
+        let logical = self.add_page(&mut file.node, file_page, Room::Usable)?;
         self.touch(file);
         if !is_whole {
             // What was free is discarded, or was never written.
@@ -193,7 +194,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let size = file.size as usize;
         let mut first = Region::EMPTY;
         if size > 0 {
-            let logical = self.allocate_page()?;
+            let logical = self.allocate_page(Room::Usable)?;
             self.store.read(page, at + AREA_AT, &mut data[..size])?;
             self.store.patch(logical, 0, &data[..size])?;
             first = Region { logical, count: 1, index: 0 };
@@ -325,7 +326,7 @@ impl<F: Flash> FileSystem<'_, F> {
                 None => {
                     let mut taken = self.extend_run(&mut file.node, at, end - at)?;
                     if taken == 0 {
-                        self.add_page(&mut file.node, at)?;
+                        self.add_page(&mut file.node, at, Room::Usable)?;
                         taken = 1;
                     }
                     self.touch(file);

@@ -3,6 +3,7 @@
 use super::directory::{Cursor, Found};
 use super::inode::{Header, InodeKind, MODIFIED_AT, NAME_BYTES_MAX, PARENT_AT, ROOT};
 use super::path::{Place, Target};
+use super::space::Room;
 use super::transaction::CommitOn;
 use super::{Call, Change, FileSystem, InodeNumber};
 use crate::config::STREAMS_MAX;
@@ -81,7 +82,7 @@ impl<F: Flash> FileSystem<'_, F> {
         header.stream = stream.min(STREAMS_MAX - 1);
         self.write_inode(inode, &mut header, name.as_bytes())?;
         self.enter(directory)?;
-        self.insert_record(name, inode, slot, what == Kind::Directory)?;
+        self.insert_record(name, inode, slot, what == Kind::Directory, Room::Usable)?;
         Ok((inode, header))
     }
 
@@ -227,7 +228,7 @@ impl<F: Flash> FileSystem<'_, F> {
                 self.replace_record(*slot, inode)?;
                 self.unlink(*other, replaced)?;
             }
-            None => self.insert_record(name, inode, free, is_directory)?,
+            None => self.insert_record(name, inode, free, is_directory, Room::Usable)?,
         }
         if self.dir.is_some_and(|dir| dir.node.inode == inode) {
             self.dir = None;

@@ -6,6 +6,7 @@
 
 use super::FileSystem;
 use super::inode::{AREA_AT, AREA_BYTES, REGION_BYTES, REGIONS, Region};
+use super::space::Room;
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -156,11 +157,11 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Cost
     /// A look at the inode and at the allocation map; up to three pages are taken, none of them is written.
-    pub(super) fn add_page(&mut self, node: &mut Node, file_page: u32) -> Result<u32, Error> {
+    pub(super) fn add_page(&mut self, node: &mut Node, file_page: u32, room: Room) -> Result<u32, Error> {
         let (number, within) = (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
         let area = self.read_area(node.inode)?;
         let mut region = Region::of(&area, number);
-        let logical = self.allocate_page()?;
+        let logical = self.allocate_page(room)?;
         let follows = if region.count == 0 { within == 0 } else { within == region.count && logical == region.logical + within };
         node.forget();
         if follows {
@@ -169,7 +170,7 @@ impl<F: Flash> FileSystem<'_, F> {
             return Ok(logical);
         }
         if region.index == 0 {
-            region.index = self.allocate_page()?;
+            region.index = self.allocate_page(room)?;
             self.write_region(node.inode, number, region)?;
         }
         self.check_data_pages(region.index, 1)?;
@@ -180,7 +181,7 @@ impl<F: Flash> FileSystem<'_, F> {
             page = match self.index_entry(top, upper)? {
                 Some(page) => page,
                 None => {
-                    let page = self.allocate_page()?;
+                    let page = self.allocate_page(room)?;
                     self.set_index_entry(top, upper, Some(page))?;
                     page
                 }

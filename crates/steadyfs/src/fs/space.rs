@@ -13,8 +13,17 @@ use crate::media::Flash;
 
 /// Empty bytes of the allocation map that are remembered at once.
 const RUN_BYTES: u32 = 64;
-/// Pages kept so that a file can be cut when the volume is full.
+/// Pages kept so that a file can be cut, and what a repair finds be named, when the volume is full.
 const SPARE_PAGES: u32 = 4;
+
+/// Which pages a change may take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// Those that are usable.
+    Usable,
+    /// Those that are kept for a full volume as well.
+    Spare,
+}
 
 /// First logical pages of each part, and how files are mapped.
 #[derive(Clone, Copy, Debug)]
@@ -160,16 +169,11 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Cost
     /// Reads of the allocation map when the free bits seen last are used up; one patch.
-    pub(super) fn allocate_page(&mut self) -> Result<u32, Error> {
-        if self.space.used >= self.capacity() { Err(Error::NoSpace) } else { self.allocate_any_page() }
-    }
-
-    /// As [`allocate_page`](Self::allocate_page); also of the pages kept for cutting files on a full volume.
-    pub(super) fn allocate_spare_page(&mut self) -> Result<u32, Error> {
-        if self.space.used >= self.capacity() + SPARE_PAGES { Err(Error::NoSpace) } else { self.allocate_any_page() }
-    }
-
-    fn allocate_any_page(&mut self) -> Result<u32, Error> {
+    pub(super) fn allocate_page(&mut self, room: Room) -> Result<u32, Error> {
+        let kept = if room == Room::Spare { SPARE_PAGES } else { 0 };
+        if self.space.used >= self.capacity() + kept {
+            return Err(Error::NoSpace);
+        }
         if self.space.next == self.space.end {
             self.look_for_free()?;
         }

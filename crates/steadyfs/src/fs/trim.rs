@@ -12,6 +12,7 @@
 
 use super::FileSystem;
 use super::inode::{AREA_AT, AREA_BYTES, Header, InodeKind, NEXT_AT, REGION_BYTES, REGIONS, Region};
+use super::space::Room;
 use crate::error::Error;
 use crate::media::Flash;
 use crate::store::edit::Edit;
@@ -104,7 +105,7 @@ impl<F: Flash> FileSystem<'_, F> {
     fn copy_index(&mut self, index: u32, keep: u32) -> Result<u32, Error> {
         self.check_data_pages(index, 1)?;
         let (entries, width) = (self.plan.index_entries, self.plan.index_bytes);
-        let copy = self.allocate_spare_page()?;
+        let copy = self.allocate_page(Room::Spare)?;
         if !self.plan.index_is_deep {
             self.copy_cut(copy, index, keep * width)?;
             return Ok(copy);
@@ -113,7 +114,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if !keep.is_multiple_of(entries)
             && let Some(page) = self.index_entry(index, keep / entries)?
         {
-            let copy_of_page = self.allocate_spare_page()?;
+            let copy_of_page = self.allocate_page(Room::Spare)?;
             self.copy_cut(copy_of_page, page, keep % entries * width)?;
             self.set_index_entry(copy, keep / entries, Some(copy_of_page))?;
         }

@@ -11,7 +11,7 @@
 
 use super::program::was_read;
 use super::scan::{TRIES, UNSTEADY_TRIES};
-use super::{HeadIndex, NONE, Store};
+use super::{Head, HeadIndex, NONE, Store};
 use crate::config::SLOT_BYTES;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
@@ -124,6 +124,19 @@ impl<F: Flash> Store<'_, F> {
             }
         }
         Ok((end, None))
+    }
+
+    /// Ends a chain behind which bits are others than an erase leaves them: what would be programmed there could not be read.
+    pub(super) fn leave_touched_chain(&mut self) -> Result<(), Error> {
+        let Head { block, next, .. } = self.heads.get(HeadIndex::JOURNAL);
+        let capacity = self.head_capacity(HeadIndex::JOURNAL);
+        if self.layout.programs_bytes() && block != NONE && next < capacity {
+            self.read_chain_record(1, block * capacity + next)?;
+            if !self.page_buffer_is_blank() {
+                self.close(HeadIndex::JOURNAL);
+            }
+        }
+        Ok(())
     }
 
     /// Whether the page buffer has nothing but ones.

@@ -204,6 +204,7 @@ impl<'m, F: Flash> Store<'m, F> {
             self.read_only |= self.worn_out;
             if SETTLE {
                 self.know_blank_places()?;
+                self.leave_touched_chain()?;
             }
             // What can wait does so: the first calls are as short as others.
             self.pace.calls_since_erase = 0;

@@ -3,6 +3,7 @@
 use super::super::directory::{self, Found};
 use super::super::inode::{Header, InodeKind, NAME_BYTES_MAX, PARENT_AT, REGIONS, ROOT, Region};
 use super::super::regions::Node;
+use super::super::space::Room;
 use super::rounds::{Checker, soft};
 use super::tables::Salvage;
 use super::{Count, Finding};
@@ -185,7 +186,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         if let (Some(Found::Free(slot)), Ok(name)) = (slot, core::str::from_utf8(&bytes[..usize::from(header.name_bytes)])) {
             return self.fault(finding, Count::Names, |fs| {
                 fs.enter(header.parent)?;
-                fs.insert_record(name, inode, slot, header.kind == InodeKind::Directory)
+                fs.insert_record(name, inode, slot, header.kind == InodeKind::Directory, Room::Spare)
             });
         }
         self.fault(finding, Count::Names, |fs| fs.adopt(inode, *header))
@@ -214,7 +215,7 @@ impl<F: Flash> FileSystem<'_, F> {
                 self.store.patch(page, at + PARENT_AT, &ROOT.to_le_bytes())?;
                 self.write_name(inode, &mut header, name.as_bytes())?;
                 self.enter(ROOT)?;
-                return self.insert_record(name, inode, slot, header.kind == InodeKind::Directory);
+                return self.insert_record(name, inode, slot, header.kind == InodeKind::Directory, Room::Spare);
             }
         }
         Err(Error::Exists)
