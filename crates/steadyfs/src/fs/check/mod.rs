@@ -46,7 +46,8 @@ pub enum Finding {
         /// The logical page.
         logical: u32,
     },
-    /// An inode that is in use makes no sense. Mended: a file is empty then; a directory gets its entries again from their inodes.
+    /// An inode that is in use makes no sense. Mended: a file is empty then, unless its pages can be told; a directory gets its entries again from their
+    /// inodes.
     BadInode {
         /// The inode.
         inode: InodeNumber,
@@ -169,7 +170,7 @@ pub struct Mended {
     pub extensions: u32,
     /// Entries of directories that were removed.
     pub entries: u32,
-    /// Counts of directories, and lists, that were put right.
+    /// Counts of directories and of files' pages, and lists, that were put right.
     pub counts: u32,
     /// Files and directories that got a name again.
     pub names: u32,

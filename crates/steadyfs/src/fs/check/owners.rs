@@ -3,7 +3,7 @@
 //! Directories claim their pages first, then files, then what was removed: of two that claim a page the later one loses what it has.
 
 use super::super::inode::{
-    AREA_AT, AREA_BYTES, ATTRIBUTES_AT, HEADER_BYTES, Header, InodeKind, NAME_MORE_AT, REGIONS, ROOT, Region,
+    AREA_AT, AREA_BYTES, ATTRIBUTES_AT, EXTRA_AT, HEADER_BYTES, Header, InodeKind, NAME_MORE_AT, REGIONS, ROOT, Region,
 };
 use super::rounds::{Checker, Mode, soft};
 use super::tables::Salvage;
@@ -119,6 +119,11 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             InodeKind::Directory => self.checked.directories += 1,
             InodeKind::File => self.checked.files += 1,
             _ => {}
+        }
+        if matches!(header.kind, InodeKind::File | InodeKind::Orphan) && header.extra > 0 {
+            // Left of what had the inode before: whoever removed the file would keep so many of its pages.
+            let (page, at) = self.fs.inode_place(inode);
+            self.fault(Finding::BadInode { inode }, Count::Counts, |fs| fs.store.patch(page, at + EXTRA_AT, &[0; 4]))?;
         }
         let fault = match self.owner_of_pages(inode, header) {
             None => Some(Fault::Nonsense),
