@@ -238,6 +238,10 @@ impl Flash for Medium {
         flash!(self, flash => flash.reorders())
     }
 
+    fn hides_damage(&self) -> bool {
+        flash!(self, flash => flash.hides_damage())
+    }
+
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
         flash!(mut self, flash => flash.is_bad(block))
     }

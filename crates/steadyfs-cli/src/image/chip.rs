@@ -331,6 +331,10 @@ impl Flash for Chip {
         self.flash().reorders()
     }
 
+    fn hides_damage(&self) -> bool {
+        self.flash().hides_damage()
+    }
+
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Fault> {
         self.operate(|flash| flash.is_bad(block))
     }

@@ -147,6 +147,10 @@ impl Flash for Medium {
         any!(self, chip => chip.reorders())
     }
 
+    fn hides_damage(&self) -> bool {
+        any!(self, chip => chip.hides_damage())
+    }
+
     fn geometry(&self) -> Geometry {
         any!(self, chip => chip.geometry())
     }

@@ -79,6 +79,10 @@ impl<C: Flash + Metered> Flash for Flushing<C> {
         self.chip.reorders()
     }
 
+    fn hides_damage(&self) -> bool {
+        self.chip.hides_damage()
+    }
+
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
         self.chip.is_bad(block)
     }

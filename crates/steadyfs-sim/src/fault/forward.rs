@@ -33,6 +33,11 @@ macro_rules! forward {
             self.inner.reorders()
         }
     };
+    (@ hides_damage) => {
+        fn hides_damage(&self) -> bool {
+            self.inner.hides_damage()
+        }
+    };
     (@ is_bad) => {
         fn is_bad(&mut self, block: steadyfs::media::BlockIndex) -> Result<bool, steadyfs::media::Failure> {
             self.inner.is_bad(block)

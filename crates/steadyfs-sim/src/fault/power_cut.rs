@@ -124,7 +124,7 @@ impl<F: Tearable> PowerCut<F> {
 }
 
 impl<F: Tearable> Flash for PowerCut<F> {
-    forward!(geometry timing corrected can_copy reorders);
+    forward!(geometry timing corrected can_copy reorders hides_damage);
 
     fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.answer()?;

@@ -225,6 +225,10 @@ impl<F: Tearable> Flash for WriteCache<F> {
         self.inner.reorders() || self.survivors.is_some_and(|survivors| survivors != Survivors::InOrder)
     }
 
+    fn hides_damage(&self) -> bool {
+        self.inner.hides_damage()
+    }
+
     fn timing(&self) -> Timing {
         let timing = self.inner.timing();
         if self.can_copy() { timing } else { Timing { copy_ns: timing.read_ns + timing.program_ns, ..timing } }

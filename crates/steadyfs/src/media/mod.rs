@@ -199,6 +199,11 @@ pub trait Flash {
         false
     }
 
+    /// Whether a page whose tag is damaged may read as erased, because nothing else says that it was programmed. A mount asks the pages behind it then.
+    fn hides_damage(&self) -> bool {
+        false
+    }
+
     /// Tells whether the manufacturer, or [`mark_bad`](Flash::mark_bad), marked this block bad. `format` asks it of every block, and a mount
     /// that cannot read the superblock in block 0 of the next ones, until it finds the copy. Takes no longer than [`read_tag`](Flash::read_tag).
     ///
@@ -257,6 +262,9 @@ impl<F: Flash + ?Sized> Flash for &mut F {
     }
     fn reorders(&self) -> bool {
         (**self).reorders()
+    }
+    fn hides_damage(&self) -> bool {
+        (**self).hides_damage()
     }
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
         (**self).is_bad(block)

@@ -396,6 +396,11 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
         self.device.reorders()
     }
 
+    /// A tag of which a bit is wrong is none of this block's generation.
+    fn hides_damage(&self) -> bool {
+        true
+    }
+
     fn is_bad(&mut self, _block: BlockIndex) -> Result<bool, Failure> {
         Ok(false)
     }

@@ -90,9 +90,7 @@ impl<F: Flash> Store<'_, F> {
             if let Some(tag) = self.root_page(place, index)? {
                 return Ok(Some(number_of(&tag)));
             }
-            // On sectors a page whose tag is damaged looks blank: the copies tell.
-            let is_end = if index == 0 { self.has_no_root(place)? } else { self.is_blank_from(first, index)? };
-            if is_end {
+            if self.is_blank_from(first, index)? {
                 return Ok(None);
             }
         }
@@ -250,10 +248,13 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Whether a ring block is blank from one of its pages on. Behind the root of a mount there may be a gap: what it copied begins
-    /// with a whole frame.
+    /// with a whole frame. Where a damaged page may look blank the one behind it tells.
     fn is_blank_from(&mut self, first: PageIndex, page: u32) -> Result<bool, Error> {
         let (root, frame) = (self.layout.root_pages, self.layout.copied_page());
-        Ok(self.page_is_blank(first + page)? && (!(root..frame).contains(&page) || self.page_is_blank(first + frame)?))
+        let is_hidden = self.flash.hides_damage() && page + 1 < self.layout.geometry.pages_per_block;
+        Ok(self.page_is_blank(first + page)?
+            && (!is_hidden || self.page_is_blank(first + page + 1)?)
+            && (!(root..frame).contains(&page) || self.page_is_blank(first + frame)?))
     }
 
     /// Reads a root into the tables. `false` when it is not sound.
