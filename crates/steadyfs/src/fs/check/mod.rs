@@ -210,6 +210,11 @@ impl Mended {
         changed + inodes_marked + inodes_freed + pages_marked + pages_freed
     }
 
+    /// Whether anything lost its pages since.
+    const fn has_emptied_since(&self, before: Self) -> bool {
+        self.emptied != before.emptied || self.directories != before.directories
+    }
+
     fn counter(&mut self, count: Count) -> &mut u32 {
         match count {
             Count::Tables => &mut self.tables,

@@ -7,7 +7,7 @@ use super::super::inode::{
 };
 use super::rounds::{Checker, Mode, soft};
 use super::tables::Salvage;
-use super::{Count, Finding};
+use super::{Count, Finding, Mended};
 use crate::error::Error;
 use crate::fs::FileSystem;
 use crate::media::Flash;
@@ -49,22 +49,23 @@ fn turn(kind: InodeKind) -> Option<u32> {
 impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// All inodes that are taken.
     pub fn owners(&mut self) -> Result<(), Error> {
+        let before = self.checked.mended;
         for now in 0..3 {
             for inode in 0..self.inodes_end()? {
                 if self.is_taken(inode)? {
-                    self.owner(inode, now)?;
+                    self.owner(inode, now, before)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn owner(&mut self, inode: u32, now: u32) -> Result<(), Error> {
+    fn owner(&mut self, inode: u32, now: u32, before: Mended) -> Result<(), Error> {
         match self.header(inode)? {
             None if now == 0 && !self.is_empty(inode)? => self.bad_inode(inode),
             Some(header) if turn(header.kind) == Some(now) => {
                 self.extensions(inode, &header)?;
-                self.pages_of(inode, &header)
+                self.pages_of(inode, &header, before)
             }
             _ => Ok(()),
         }
@@ -114,7 +115,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         self.fault(Finding::UnmarkedInode { inode }, Count::InodesMarked, |fs| fs.mark_inode(inode))
     }
 
-    fn pages_of(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
+    fn pages_of(&mut self, inode: u32, header: &Header, before: Mended) -> Result<(), Error> {
         match header.kind {
             InodeKind::Directory => self.checked.directories += 1,
             InodeKind::File => self.checked.files += 1,
@@ -135,6 +136,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         match fault {
             None => Ok(()),
             Some(Fault::Nonsense) => self.empty_out(Finding::BadInode { inode }, inode, header),
+            // What was emptied in this walk had claimed pages that are free now: the next walk tells.
+            Some(Fault::Shared(_)) if self.checked.mended.has_emptied_since(before) => Ok(()),
             Some(Fault::Shared(logical)) => {
                 if header.kind == InodeKind::File && self.mode == Mode::Mend && self.is_content_of_another(inode, logical)? {
                     // Nobody can tell whose content it is.

@@ -19,7 +19,8 @@ use crate::media::Flash;
 
 /// Looks at a page before it is taken for lost.
 pub(super) const LOOKS: u32 = 3;
-/// Rounds of a repair at most. Each mends all of its kind: a chain of consequences is as long as there are kinds.
+/// Rounds of a repair at most, beside one for each inode, whose pages may be free once another one is emptied. Each mends all of its kind: a chain of
+/// consequences is as long as there are kinds.
 const ROUNDS_MAX: u32 = 32;
 
 /// What a walk does with what it finds.
@@ -68,7 +69,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         if self.fs.store.is_open() {
             self.fs.commit()?;
         }
-        for _ in 0..ROUNDS_MAX {
+        for _ in 0..self.fs.plan.inode_count + ROUNDS_MAX {
             let before = self.checked.mended;
             self.begin_round();
             self.round(before)?;
