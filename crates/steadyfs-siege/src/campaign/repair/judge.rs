@@ -186,11 +186,27 @@ pub fn survives(uncut: &Partial, after: &Partial, log: &mut Log) {
     let after = shown(after);
     for (path, was) in shown(uncut).iter().filter(|(_, was)| was.is_whole) {
         let is_there = match after.get(path) {
-            Some(is) => is == was,
+            // One that was cut may have found attributes that another did not.
+            Some(is) => {
+                is.is_whole
+                    && same(was, is)
+                    && (is.attributes == was.attributes || was.attributes.is_some_and(BTreeMap::is_empty))
+            }
             None => after.iter().any(|(_, is)| same(was, is)),
         };
         if !is_there {
-            log.find("a repair that was cut lost a file", (*path).to_string());
+            let words = after.get(path).map_or("is gone".to_string(), |is| {
+                let odd =
+                    was.pieces.iter().filter(|(offset, bytes)| is.pieces.get(offset) != Some(bytes)).map(|(offset, _)| offset);
+                let attributes = [was, is].map(|file| file.attributes.map(BTreeMap::len));
+                format!(
+                    "was {:?} bytes, is {:?}, other pieces at {:?}, attributes {attributes:?}",
+                    was.size,
+                    is.size,
+                    odd.collect::<Vec<_>>()
+                )
+            });
+            log.find("a repair that was cut lost a file", format!("{path} {words}"));
         }
     }
 }
