@@ -32,8 +32,8 @@ pub struct Settings {
     /// Make a card or disk, in place of a raw chip: a file of sectors. Understood where IMG is a block device such as /dev/mmcblk0p2
     #[arg(long, help_heading = SECTORS, conflicts_with_all = ["device", "bad_block", "block_bytes"])]
     pub block: bool,
-    /// Bytes of the card or disk, where its file is made
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size, help_heading = SECTORS, requires = "block")]
+    /// Bytes of the card or disk, where its file is made; of a NOR chip that is like --device, but of another size
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size, help_heading = SECTORS)]
     pub size: Option<u64>,
     /// Allocation unit of the card or disk: what it likes to be written in order [default: what Linux knows of it, or 4MiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = SECTORS)]
@@ -91,6 +91,13 @@ fn size(text: &str) -> Result<u32, String> {
     u32::try_from(bytes).map_err(|_| "expected less than 4 GiB".to_string())
 }
 
+/// Blocks of a chip.
+fn count(size: u64, block_bytes: u32) -> Result<u32, Failure> {
+    let expected = || Failure(format!("--size is {size} bytes; expected a multiple of the block, {block_bytes} bytes"));
+    let whole = size.is_multiple_of(block_bytes.into()).then(|| size / u64::from(block_bytes));
+    whole.and_then(|count| u32::try_from(count).ok()).filter(|&count| count > 0).ok_or_else(expected)
+}
+
 fn tags(text: &str) -> Result<TagPlace, String> {
     match text {
         "beside" => Ok(TagPlace::Beside),
@@ -114,22 +121,21 @@ impl Settings {
             ));
         };
         let profile = profile(device)?;
-        let shape = match (Shape::of(&profile), self.page_bytes, self.block_bytes) {
-            (shape @ Shape::Nand { .. }, None, None) => shape,
+        if self.unit.is_some() {
+            return Err(Failure(format!("--unit is for cards and disks; {} is a raw chip", profile.name)));
+        }
+        let shape = match (Shape::of(&profile), self.page_bytes, self.block_bytes, self.size) {
+            (shape @ Shape::Nand { .. }, None, None, None) => shape,
             (Shape::Nand { .. }, ..) => {
                 return Err(Failure(format!(
-                    "--page-bytes and --block-bytes are for NOR; {} is NAND, which has its own",
+                    "--size, --page-bytes and --block-bytes are for NOR; {} is NAND, which has its own",
                     profile.name
                 )));
             }
-            (Shape::Nor { page_bytes, block_bytes, block_count }, page, block) => {
+            (Shape::Nor { page_bytes, block_bytes, block_count }, page, block, size) => {
                 let blocks = block.unwrap_or(block_bytes).max(1);
-                let size = u64::from(block_bytes) * u64::from(block_count);
-                Shape::Nor {
-                    page_bytes: page.unwrap_or(page_bytes),
-                    block_bytes: blocks,
-                    block_count: (size / u64::from(blocks)) as u32,
-                }
+                let size = size.unwrap_or(u64::from(block_bytes) * u64::from(block_count));
+                Shape::Nor { page_bytes: page.unwrap_or(page_bytes), block_bytes: blocks, block_count: count(size, blocks)? }
             }
         };
         if matches!(shape, Shape::Nor { .. }) && !self.bad_block.is_empty() {
