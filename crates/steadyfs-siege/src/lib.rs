@@ -13,7 +13,7 @@
 //! On a card (`--medium card`) all of them run. A read that fails is a command of the card, an erase that fails is a discard, a program that fails is a write of
 //! sectors, with [`Failure::Device`](steadyfs::media::Failure::Device) alone: a card has no blocks that go bad. A sector is never unsteady; where a chip's page would be,
 //! it is damaged or cannot be read. `lives` hides a header of a block just begun in place of its first page, two times in three, for up to 23 looks, and that excuses no call.
-//! `lost` takes all of a page, its tag, or a sector of its data. Where the cache reorders, the last commit that was flushed and what lies behind it may be taken for a cut.
+//! `lost` takes all of a page, its tag, or a sector of its data. Where the cache reorders, what the last two flushes brought may be taken for a cut.
 //!
 //! `cargo run --release -p steadyfs-siege -- transient --seed 1` runs one; each failure prints the command that replays it.
 

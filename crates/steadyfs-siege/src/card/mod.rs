@@ -1,7 +1,7 @@
 //! A card in memory: sectors that are written at any time and any place, behind a cache that loses what the contract of [`SectorDevice`] lets it lose.
 //!
 //! A sector holds bytes, or cannot be read until it is written again. What a power cut leaves of those that were written since the last flush is drawn
-//! in [`torn`]: with a cache that keeps the order a number of the first writes are there, the next one in part, and none of the others; with one that reorders,
+//! in `torn`: with a cache that keeps the order a number of the first writes are there, the next one in part, and none of the others; with one that reorders,
 //! any part of them. One sector may also be hidden: it cannot be read for some looks, and then holds what it held.
 
 pub mod pages;
@@ -182,12 +182,6 @@ impl Card {
     /// The last writes, the newest first.
     pub fn written(&self) -> Vec<Written> {
         self.state.borrow().order.iter().copied().collect()
-    }
-
-    /// Whether a cache that reorders was not emptied behind the writes of a number.
-    pub fn is_unflushed(&self, number: u64) -> bool {
-        let state = self.state.borrow();
-        state.cache.reorders && number == state.flushes
     }
 
     /// Draws from the card's own chance.

@@ -124,11 +124,11 @@ impl CardPages {
             sectors.rev().filter_map(|sector| self.page_of_tag(sector)).map(move |page| (page, number)).collect::<Vec<_>>()
         };
         let mut newest: Vec<_> = written.iter().flat_map(pages).collect();
-        // A commit that was flushed is known by another one behind it, and not by what of the next transaction is there.
-        let unflushed = newest.first().map(|(_, number)| *number).filter(|number| self.card().is_unflushed(*number));
-        let flushed = newest.iter().map(|(_, number)| *number).find(|number| Some(*number) != unflushed);
-        if let (Some(unflushed), Some(flushed)) = (unflushed, flushed) {
-            newest.iter_mut().filter(|(_, number)| *number == flushed).for_each(|(_, number)| *number = unflushed);
+        // Where the cache reorders, a commit counts as flushed when there is anything behind it: what the last two flushes brought may be taken for a cut.
+        let last = newest.first().map(|(_, number)| *number);
+        let before = newest.iter().map(|(_, number)| *number).find(|number| Some(*number) != last);
+        if let (true, Some(last), Some(before)) = (self.card().cache().reorders, last, before) {
+            newest.iter_mut().filter(|(_, number)| *number == before).for_each(|(_, number)| *number = last);
         }
         newest
     }

@@ -157,7 +157,8 @@ impl<F: Flash> FileSystem<'_, F> {
                 return Ok(false);
             }
             for entry in 0..if self.plan.index_is_deep { self.plan.index_entries } else { 0 } {
-                if let Some(page) = self.index_entry(index, entry)?
+                let number = self.raw_entry(index, entry)?;
+                if let Some(Ok(page)) = self.named_by(number)
                     && !self.looks_readable(page)?
                 {
                     return Ok(false);
@@ -281,12 +282,9 @@ impl<F: Flash> FileSystem<'_, F> {
                 (kept.max(base)..base + per_page).rev().find(taken)
             })?;
             if let Some(last) = last {
-                let target = match self.index_entry(page, last) {
-                    // What was lost with a part of the index.
-                    Err(Error::Corrupt) => None,
-                    target => target?,
-                };
-                return Ok(Some((last, target)));
+                // An entry that was lost with a part of the index names none; one that cannot be read is not taken for lost.
+                let number = self.raw_entry(page, last)?;
+                return Ok(Some((last, self.named_by(number).and_then(Result::ok))));
             }
         }
         Ok(None)

@@ -1,7 +1,7 @@
 //! Repair, and the life behind it: every page that is programmed is lost, one at a time, or bits of it flip; the volume is repaired, and used again.
 //!
 //! After a repair a check finds nothing but pages of files that cannot be read, a second repair changes nothing, and so it is after fifty calls and a remount.
-//! Files that were not hit have their content; of those that were, the repair says what it cost ([`judge`]). [`cuts`] lets power fail in it.
+//! Files that were not hit have their content; of those that were, the repair says what it cost (`judge`). `cuts` lets power fail in it.
 
 mod cuts;
 mod judge;

@@ -3,9 +3,9 @@
 use super::super::directory::{self, Found};
 use super::super::inode::{Header, InodeKind, NAME_BYTES_MAX, PARENT_AT, REGIONS, ROOT, Region};
 use super::super::regions::Node;
-use super::Finding;
 use super::rounds::{Checker, soft};
 use super::tables::Salvage;
+use super::{Count, Finding};
 use crate::error::Error;
 use crate::fs::FileSystem;
 use crate::media::Flash;
@@ -29,8 +29,10 @@ impl<F: Flash> Checker<'_, '_, F> {
     /// Every record of every directory, and their numbers.
     pub fn directories(&mut self) -> Result<(), Error> {
         for inode in 0..self.inodes_end()? {
+            // One of more pages than there are was told of.
+            let can_be = |header: &Header, pages: u32| header.kind == InodeKind::Directory && header.extra <= pages;
             if self.is_taken(inode)?
-                && let Some(header) = self.header(inode)?.filter(|header| header.kind == InodeKind::Directory)
+                && let Some(header) = self.header(inode)?.filter(|header| can_be(header, self.fs.plan.data_count))
             {
                 self.directory(inode, &header)?;
             }
@@ -65,7 +67,7 @@ impl<F: Flash> Checker<'_, '_, F> {
                     }
                     None => {
                         let finding = Finding::BadEntry { directory, inode };
-                        self.fault(finding, |mended| &mut mended.entries, |fs| fs.clear_record(page, slot))?;
+                        self.fault(finding, Count::Entries, |fs| fs.clear_record(page, slot))?;
                     }
                 }
             }
@@ -74,7 +76,7 @@ impl<F: Flash> Checker<'_, '_, F> {
             return Ok(());
         }
         let finding = Finding::WrongCount { directory };
-        self.fault(finding, |mended| &mut mended.counts, |fs| fs.write_count(directory, entries, subdirectories))
+        self.fault(finding, Count::Counts, |fs| fs.write_count(directory, entries, subdirectories))
     }
 
     /// What a record names, if it is right: something that says the same, that a look-up finds there, and that nothing else names.
@@ -89,7 +91,7 @@ impl<F: Flash> Checker<'_, '_, F> {
             && self.fs.record_is_right(inode, &header, hash, bucket, buckets)?
             && (header.kind == InodeKind::File || self.reaches_root(directory)?)
             && self.is_found(record, &header)?;
-        if !is_right || self.is_named(inode) {
+        if !is_right || self.marks.is_named(inode) {
             return Ok(None);
         }
         if !self.is_taken(inode)? {
@@ -98,7 +100,7 @@ impl<F: Flash> Checker<'_, '_, F> {
             }
             self.take_inode(inode)?;
         }
-        self.mark_inode(inode);
+        self.marks.name(inode);
         Ok(Some(header.kind))
     }
 
@@ -134,7 +136,7 @@ impl<F: Flash> Checker<'_, '_, F> {
             for page in (region.logical..region.logical + region.count).chain(index) {
                 let is_page = self.fs.check_data_pages(page, 1).is_ok();
                 let is_there = is_page
-                    && !self.is_owned(page)
+                    && !self.marks.is_owned(page)
                     && (soft(self.fs.page_is_taken(page))? == Some(true) || soft(self.fs.store.is_written(page))? != Some(false));
                 if !is_there {
                     return Ok(false);
@@ -149,7 +151,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         let before = self.checked.mended;
         for kind in [InodeKind::Directory, InodeKind::File] {
             for inode in 0..self.inodes_end()? {
-                if self.is_named(inode) || !self.is_taken(inode)? {
+                if self.marks.is_named(inode) || !self.is_taken(inode)? {
                     continue;
                 }
                 match self.header(inode)? {
@@ -157,7 +159,7 @@ impl<F: Flash> Checker<'_, '_, F> {
                     Some(header) if matches!(header.kind, InodeKind::Directory | InodeKind::File) => {}
                     None if !self.is_empty(inode)? => {}
                     _ if kind == InodeKind::File => {
-                        self.fault(Finding::LeakedInode { inode }, |mended| &mut mended.inodes_freed, |fs| fs.free_inode(inode))?;
+                        self.fault(Finding::LeakedInode { inode }, Count::InodesFreed, |fs| fs.free_inode(inode))?;
                     }
                     _ => {}
                 }
@@ -181,16 +183,12 @@ impl<F: Flash> Checker<'_, '_, F> {
         };
         let finding = Finding::Lost { inode };
         if let (Some(Found::Free(slot)), Ok(name)) = (slot, core::str::from_utf8(&bytes[..usize::from(header.name_bytes)])) {
-            return self.fault(
-                finding,
-                |mended| &mut mended.names,
-                |fs| {
-                    fs.enter(header.parent)?;
-                    fs.insert_record(name, inode, slot, header.kind == InodeKind::Directory)
-                },
-            );
+            return self.fault(finding, Count::Names, |fs| {
+                fs.enter(header.parent)?;
+                fs.insert_record(name, inode, slot, header.kind == InodeKind::Directory)
+            });
         }
-        self.fault(finding, |mended| &mut mended.names, |fs| fs.adopt(inode, *header))
+        self.fault(finding, Count::Names, |fs| fs.adopt(inode, *header))
     }
 
     fn is_directory(&mut self, inode: u32) -> Result<bool, Error> {

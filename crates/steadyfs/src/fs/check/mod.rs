@@ -12,8 +12,10 @@
 //! | [`tables`] | the root page, its lists, the allocation map |
 //! | [`owners`] | inodes, their extensions and pages: everything has one owner |
 //! | [`entries`] | names: directories, and what none of them names |
+//! | [`marks`] | what was met |
 
 mod entries;
+mod marks;
 mod owners;
 mod rounds;
 mod tables;
@@ -181,6 +183,23 @@ pub struct Mended {
     pub pages_freed: u32,
 }
 
+/// Which number of [`Mended`].
+#[derive(Clone, Copy)]
+enum Count {
+    Tables,
+    Emptied,
+    Ends,
+    Directories,
+    Extensions,
+    Entries,
+    Counts,
+    Names,
+    InodesMarked,
+    InodesFreed,
+    PagesMarked,
+    PagesFreed,
+}
+
 impl Mended {
     /// All of them.
     pub const fn total(&self) -> u32 {
@@ -188,6 +207,23 @@ impl Mended {
         let Self { inodes_marked, inodes_freed, pages_marked, pages_freed, .. } = *self;
         let changed = tables + emptied + ends + directories + extensions + entries + counts + names;
         changed + inodes_marked + inodes_freed + pages_marked + pages_freed
+    }
+
+    fn counter(&mut self, count: Count) -> &mut u32 {
+        match count {
+            Count::Tables => &mut self.tables,
+            Count::Emptied => &mut self.emptied,
+            Count::Ends => &mut self.ends,
+            Count::Directories => &mut self.directories,
+            Count::Extensions => &mut self.extensions,
+            Count::Entries => &mut self.entries,
+            Count::Counts => &mut self.counts,
+            Count::Names => &mut self.names,
+            Count::InodesMarked => &mut self.inodes_marked,
+            Count::InodesFreed => &mut self.inodes_freed,
+            Count::PagesMarked => &mut self.pages_marked,
+            Count::PagesFreed => &mut self.pages_freed,
+        }
     }
 }
 

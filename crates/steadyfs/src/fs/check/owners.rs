@@ -7,7 +7,7 @@ use super::super::inode::{
 };
 use super::rounds::{Checker, Mode, soft};
 use super::tables::Salvage;
-use super::{Finding, Mended};
+use super::{Count, Finding};
 use crate::error::Error;
 use crate::fs::FileSystem;
 use crate::media::Flash;
@@ -30,13 +30,6 @@ struct Owner {
     /// Bytes of the last page that are in the file; 0: all.
     last_bytes: u32,
     /// Entries of the first index that belong to somebody else.
-    kept: u32,
-}
-
-/// Where an index is: the first page of the file that it may name, its levels, and entries that belong to somebody else.
-struct Index {
-    base: u32,
-    levels: u32,
     kept: u32,
 }
 
@@ -85,7 +78,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             self.tell(finding);
             return Ok(());
         }
-        self.fault(finding, |mended| &mut mended.emptied, |fs| fs.store.patch(page, at, &[0; HEADER_BYTES]))
+        self.fault(finding, Count::Emptied, |fs| fs.store.patch(page, at, &[0; HEADER_BYTES]))
     }
 
     /// Whether there is nothing where an inode should be.
@@ -99,10 +92,10 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     fn extensions(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
         for (number, at) in [(header.name_more, NAME_MORE_AT), (header.attributes, ATTRIBUTES_AT)] {
             let Some(extension) = number.checked_sub(1) else { continue };
-            if !self.is_extension_of(extension, inode)? || self.mark_inode(extension) {
+            if !self.is_extension_of(extension, inode)? || self.marks.name(extension) {
                 let finding = Finding::LostExtension { inode };
                 let (page, place) = self.fs.inode_place(inode);
-                self.fault(finding, |mended| &mut mended.extensions, |fs| fs.store.patch(page, place + at, &[0; 4]))?;
+                self.fault(finding, Count::Extensions, |fs| fs.store.patch(page, place + at, &[0; 4]))?;
             } else if !self.is_taken(extension)? {
                 self.take_inode(extension)?;
             }
@@ -118,7 +111,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
 
     /// Marks an inode as taken that is in use.
     pub fn take_inode(&mut self, inode: u32) -> Result<(), Error> {
-        self.fault(Finding::UnmarkedInode { inode }, |mended| &mut mended.inodes_marked, |fs| fs.mark_inode(inode))
+        self.fault(Finding::UnmarkedInode { inode }, Count::InodesMarked, |fs| fs.mark_inode(inode))
     }
 
     fn pages_of(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
@@ -166,7 +159,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     pub fn empty_out(&mut self, finding: Finding, inode: u32, header: &Header) -> Result<(), Error> {
         let is_directory = header.kind == InodeKind::Directory;
         let emptied = Header { inline: !is_directory, size: 0, extra: 0, ..*header };
-        let counter: fn(&mut Mended) -> &mut u32 = if is_directory { |m| &mut m.directories } else { |m| &mut m.emptied };
+        let counter = if is_directory { Count::Directories } else { Count::Emptied };
         self.fault(finding, counter, |fs| {
             let (page, at) = fs.inode_place(inode);
             fs.store.patch(page, at, &emptied.emit())?;
@@ -192,8 +185,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             }
             if region.index != 0 {
                 // Entries before `kept` belong to the file that this end was cut off.
-                let index = Index { base, levels: 1 + u32::from(self.fs.plan.index_is_deep), kept: core::mem::take(&mut kept) };
-                let fault = self.claim_index(owner, region.index, index)?;
+                let fault = self.claim_index(owner, region.index, base, core::mem::take(&mut kept))?;
                 if fault.is_some() {
                     return Ok(fault);
                 }
@@ -205,7 +197,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// Notes that a page belongs to an inode; whether it belongs to something else.
     fn claim(&mut self, logical: u32) -> bool {
         self.checked.pages += 1;
-        self.mark_page(logical)
+        self.marks.own(logical)
     }
 
     /// Claims a page that is no index. What is in it is looked at when all is mended.
@@ -223,8 +215,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
 
     /// Whether content can be read; behind the end of a file there must be none.
     fn look_at_content(&mut self, owner: &Owner, file_page: u32, logical: u32) -> Result<(), Error> {
-        let (finding, counter): (_, fn(&mut Mended) -> &mut u32) =
-            (Finding::DirtyEnd { inode: owner.inode }, |mended| &mut mended.ends);
+        let (finding, counter) = (Finding::DirtyEnd { inode: owner.inode }, Count::Ends);
         if file_page >= owner.pages {
             // Room that is kept for the file.
             return if self.holds_something(logical)? {
@@ -258,38 +249,60 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         Ok(true)
     }
 
-    /// Claims an index, and all that it names.
-    fn claim_index(&mut self, owner: &Owner, page: u32, index: Index) -> Claim {
-        let Index { base, levels, kept } = index;
+    /// Claims an index, and all that it names from entry `kept` on; `base` is the first page of the file that it is of.
+    fn claim_index(&mut self, owner: &Owner, page: u32, base: u32, kept: u32) -> Claim {
+        if !self.fs.plan.index_is_deep {
+            return self.claim_last_index(owner, page, base, kept);
+        }
+        let span = self.fs.plan.index_entries;
+        let mut fault = self.claim_index_page(owner, page, base, span)?;
+        for entry in kept / span..span {
+            if fault.is_some() {
+                break;
+            }
+            let below = if entry == kept / span { kept % span } else { 0 };
+            fault = match self.named(page, entry)? {
+                Some(Ok(page)) => self.claim_last_index(owner, page, base + entry * span, below)?,
+                named => named.map(|_| Fault::Nonsense),
+            };
+        }
+        Ok(fault)
+    }
+
+    /// The same, of an index that names pages of a file.
+    fn claim_last_index(&mut self, owner: &Owner, page: u32, base: u32, kept: u32) -> Claim {
+        let mut fault = self.claim_index_page(owner, page, base, 1)?;
+        for entry in kept..self.fs.plan.index_entries {
+            if fault.is_some() {
+                break;
+            }
+            fault = match self.named(page, entry)? {
+                Some(Ok(page)) => self.claim_content(owner, base + entry, page)?,
+                named => named.map(|_| Fault::Nonsense),
+            };
+        }
+        Ok(fault)
+    }
+
+    /// Claims the page of an index of which each entry stands for `span` pages.
+    fn claim_index_page(&mut self, owner: &Owner, page: u32, base: u32, span: u32) -> Claim {
         if self.fs.check_data_pages(page, 1).is_err() {
             return Ok(Some(Fault::Nonsense));
         }
         if self.claim(page) {
             return Ok(Some(Fault::Shared(page)));
         }
-        let entries = self.fs.plan.index_entries;
-        let span = if levels > 1 { entries } else { 1 };
         if !self.is_readable(page)? {
             // What it named reads as an error then; behind the end it named nothing.
-            let used = owner.pages.saturating_sub(base).div_ceil(span).min(entries);
+            let used = owner.pages.saturating_sub(base).div_ceil(span).min(self.fs.plan.index_entries);
             let until = used * self.fs.plan.index_bytes;
             self.salvage(Finding::UnreadablePage { inode: owner.inode, logical: page }, page, Salvage { fill: 0xFF, until })?;
         }
-        for entry in kept / span..entries {
-            let below = if entry == kept / span { kept % span } else { 0 };
-            let fault = match soft(self.fs.raw_entry(page, entry))?.and_then(|number| self.fs.named_by(number)) {
-                None => None,
-                Some(Err(_)) => Some(Fault::Nonsense),
-                Some(Ok(page)) if levels > 1 => {
-                    self.claim_index(owner, page, Index { base: base + entry * span, levels: 1, kept: below })?
-                }
-                Some(Ok(page)) => self.claim_content(owner, base + entry, page)?,
-            };
-            if fault.is_some() {
-                return Ok(fault);
-            }
-        }
         Ok(None)
+    }
+
+    fn named(&mut self, page: u32, entry: u32) -> Result<Option<Result<u32, Error>>, Error> {
+        Ok(soft(self.fs.raw_entry(page, entry))?.and_then(|number| self.fs.named_by(number)))
     }
 
     /// Whether a page is content of a file that claimed it before this one.

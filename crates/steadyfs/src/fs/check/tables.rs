@@ -2,8 +2,8 @@
 
 use super::super::inode::InodeKind;
 use super::super::trim::Lists;
-use super::Finding;
 use super::rounds::{Checker, LOOKS, Mode, soft};
+use super::{Count, Finding};
 use crate::config::INODE_BYTES;
 use crate::error::Error;
 use crate::media::Flash;
@@ -32,11 +32,7 @@ impl<F: Flash> Checker<'_, '_, F> {
     /// Puts something in the place of what no look can read of a page.
     pub fn salvage(&mut self, finding: Finding, logical: u32, salvage: Salvage) -> Result<(), Error> {
         let Salvage { fill, until } = salvage;
-        self.fault(
-            finding,
-            |mended| &mut mended.tables,
-            |fs| fs.store.write_edited(logical, logical, Edit::Salvage { fill, until }),
-        )
+        self.fault(finding, Count::Tables, |fs| fs.store.write_edited(logical, logical, Edit::Salvage { fill, until }))
     }
 
     /// The lists of removed files, and of those that were open.
@@ -46,14 +42,14 @@ impl<F: Flash> Checker<'_, '_, F> {
         if is_sound && self.list_ends(trim, None)? && self.list_ends(orphan_first, Some(orphan_last))? {
             return Ok(());
         }
-        self.fault(Finding::BadList, |mended| &mut mended.counts, |fs| fs.write_lists(Lists::default()))
+        self.fault(Finding::BadList, Count::Counts, |fs| fs.write_lists(Lists::default()))
     }
 
     /// Whether a list has an end, that of the orphans the right one, and nothing on it that is none of it.
     fn list_ends(&mut self, first: u32, last: Option<u32>) -> Result<bool, Error> {
         let (mut number, mut before) = (first, 0);
         while let Some(inode) = number.checked_sub(1) {
-            if inode >= self.fs.plan.inode_count || self.mark_inode(inode) || !self.is_taken(inode)? {
+            if inode >= self.fs.plan.inode_count || self.marks.name(inode) || !self.is_taken(inode)? {
                 return Ok(false);
             }
             let Some(header) = self.header(inode)? else { return Ok(false) };
@@ -73,8 +69,8 @@ impl<F: Flash> Checker<'_, '_, F> {
     pub fn marks(&mut self) -> Result<(), Error> {
         for index in 0..self.fs.plan.data_count {
             let logical = self.fs.plan.data + index;
-            if self.is_owned(logical) && soft(self.fs.page_is_taken(logical))? == Some(false) {
-                self.fault(Finding::UnmarkedPage { logical }, |mended| &mut mended.pages_marked, |fs| fs.mark_page(logical))?;
+            if self.marks.is_owned(logical) && soft(self.fs.page_is_taken(logical))? == Some(false) {
+                self.fault(Finding::UnmarkedPage { logical }, Count::PagesMarked, |fs| fs.mark_page(logical))?;
             }
         }
         Ok(())
@@ -87,7 +83,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         // That of the root stays.
         for logical in table + 1..self.fs.plan.data {
             if self.is_leaked_table(logical)? {
-                self.fault(Finding::LeakedPage { logical }, |mended| &mut mended.pages_freed, |fs| fs.store.discard(logical))?;
+                self.fault(Finding::LeakedPage { logical }, Count::PagesFreed, |fs| fs.store.discard(logical))?;
             }
         }
         let mut first = self.fs.plan.data;
@@ -107,7 +103,8 @@ impl<F: Flash> Checker<'_, '_, F> {
     }
 
     fn is_leaked(&mut self, logical: u32) -> Result<bool, Error> {
-        Ok(!self.is_owned(logical) && (soft(self.fs.page_is_taken(logical))? == Some(true) || self.is_to_be_emptied(logical)?))
+        Ok(!self.marks.is_owned(logical)
+            && (soft(self.fs.page_is_taken(logical))? == Some(true) || self.is_to_be_emptied(logical)?))
     }
 
     /// Whether a page of the file table holds something, though none of its inodes is taken.
@@ -141,10 +138,10 @@ impl<F: Flash> Checker<'_, '_, F> {
     /// Gives neighbouring pages back, which one change does.
     fn free_leaked(&mut self, first: u32, count: u32) -> Result<(), Error> {
         let before = self.checked.mended.pages_freed;
-        self.fault(Finding::LeakedPage { logical: first }, |mended| &mut mended.pages_freed, |fs| fs.free_pages(first, count))?;
+        self.fault(Finding::LeakedPage { logical: first }, Count::PagesFreed, |fs| fs.free_pages(first, count))?;
         if self.checked.mended.pages_freed > before {
             for logical in first + 1..first + count {
-                self.fault(Finding::LeakedPage { logical }, |mended| &mut mended.pages_freed, |_| Ok(()))?;
+                self.fault(Finding::LeakedPage { logical }, Count::PagesFreed, |_| Ok(()))?;
             }
         }
         Ok(())
