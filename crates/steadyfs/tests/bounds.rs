@@ -107,10 +107,9 @@ fn parts_say_what_a_bound_is_made_of() {
         assert_eq!(parts.call, empty.call);
     }
     // What fills the journal buffer is written to make room; what is read has one part.
-    let mut files: Vec<_> =
-        (0..40).map(|file| fs.open(format!("{file}").as_str(), OpenOptions::CREATE).expect("open")).collect();
-    for (index, file) in files.iter_mut().enumerate() {
-        fs.write(file, 0, &[index as u8; 100]).expect("write");
+    let mut sparse = fs.open("sparse", OpenOptions::CREATE).expect("open");
+    for page in 0..40 {
+        fs.write(&mut sparse, page * 4096, &[page as u8; 100]).expect("write");
     }
     let full = fs.bound_parts(append, 0, &timing);
     assert!(full.earlier.programs > 0, "{full:?}");

@@ -168,11 +168,7 @@ impl<F: Flash> Store<'_, F> {
         let erases = self.erases(&promise, frames, work.commits);
         let case = |plan: Plan| self.with_plan(own, &self.urgently(plan, frames));
         let erasing = promise.erasing(frames, frames + late);
-        Cases([
-            case(promise.moving(frames)),
-            case(promise.folding(frames, frames + late)),
-            case(Plan { erases, ..erasing }),
-        ])
+        Cases([case(promise.moving(frames)), case(promise.folding(frames, frames + late)), case(Plan { erases, ..erasing })])
     }
 
     /// What a call writes of its own, and its commit.
