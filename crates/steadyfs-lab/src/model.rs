@@ -90,7 +90,7 @@ impl Shape {
     /// Its chip.
     pub fn medium(&self, seed: u64) -> Medium {
         if self.nor {
-            Medium::nor(self.page_bytes * self.pages_per_block, self.block_count, self.page_bytes, seed)
+            Medium::nor(self.page_bytes * self.pages_per_block, self.block_count, self.page_bytes, 1, seed)
         } else {
             let geometry = Geometry {
                 page_bytes: self.page_bytes,
