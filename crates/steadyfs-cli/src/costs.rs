@@ -32,7 +32,7 @@ Programs and reads are means and the most of a step; a step that changes somethi
 its bound: one that breaks it ends the command with code 1. Bars are means that are wanted, marked with ! where they are missed.
 
 Example:
-  steady costs --device k9f1208u0 --json costs.json";
+  steady costs --device w25n01gv --json costs.json";
 
 /// Runs `steady costs`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

@@ -228,6 +228,51 @@ fn a_file_that_does_not_fit_leaves_the_old_one() {
     }
 }
 
+/// After a `put` that had failed for space the volume "was not unmounted", and `check` counted 3,190 pages of no file.
+#[test]
+fn a_put_that_fails_for_room_leaves_a_sound_volume_of_what_went_in() {
+    let chips = [
+        "--device nand.toml",
+        "--device nor.toml",
+        "--device nand.toml --files-max 12",
+        "--block --size 64MiB --unit 512KiB --files-max 40",
+    ];
+    for (index, chip) in chips.iter().enumerate() {
+        let bench = Bench::new(&format!("no-room-{index}"));
+        // Files, directories and names of all lengths, then one that no volume has room for.
+        for file in 0..30 {
+            let name = format!("from/d{}/{file}{}", file % 3, "x".repeat(file * 7 % 90));
+            bench.write(&name, &content(file, file * file * 60));
+        }
+        bench.write("zhuge", &content(7, 60 << 20));
+        bench.ok(&format!("format i.img {chip}"));
+        for round in 0..3 {
+            for line in ["put -r i.img from /", "put i.img zhuge /", "put i.img zhuge /from/d0/0"] {
+                let output = bench.run(line);
+                let said = text(&output.stderr);
+                let is_full = said.contains("no room left") || said.contains("as many files as");
+                assert!(output.status.success() || (is_full && said.lines().count() == 1), "{chip}, {line}: {said}");
+                // No command says that the volume was not unmounted, and what it has is what can be seen.
+                let (check, listed) = (bench.json("check i.img --json"), bench.ok("tree i.img"));
+                assert_eq!((&check["findings"], &check["removed_pages"]), (&serde_json::json!([]), &0.into()), "{chip}, {line}");
+                let last = listed.lines().last().unwrap();
+                let count = |what: &str| last.split(", ").find(|part| part.contains(what)).unwrap().split(' ').next().unwrap();
+                assert_eq!(check["files"].to_string(), count("file"), "{chip}, {line}, {round}: {last}");
+                assert_eq!(check["directories"].to_string(), count("director"), "{chip}, {line}, {round}: {last}");
+                let df = bench.json("df i.img --json");
+                let used = df["used_bytes"].as_u64().unwrap();
+                let page = bench.json("dump i.img --json")["logical_bytes"].as_u64().unwrap_or(4096);
+                // Beside what files and directories have, the file table takes pages: 256 bytes for each of them and for each long name.
+                let table = (df["files"].as_u64().unwrap() * 256).div_ceil(page);
+                assert!(used <= (check["pages"].as_u64().unwrap() + table) * page, "{chip}, {line}: {used} {check}");
+            }
+        }
+        bench.ok("rm -r i.img from");
+        let check = bench.json("check i.img --json");
+        assert_eq!((&check["files"], &check["directories"]), (&0.into(), &0.into()), "{chip}: {check}");
+    }
+}
+
 #[test]
 fn a_command_that_is_killed_leaves_whole_files() {
     // The room is enough for all files and for what a command that was killed leaves.

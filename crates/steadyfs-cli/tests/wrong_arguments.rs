@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const AT_ONCE: Duration = Duration::from_millis(300);
 
 /// Commands, and what their error says. `NO/` is a directory that is not there.
-const CASES: [(&str, &str); 66] = [
+const CASES: [(&str, &str); 70] = [
     // Names that nothing has.
     ("evaluate --device floppy", "expected one of"),
     ("bench --device floppy", "sd-consumer"),
@@ -75,6 +75,11 @@ const CASES: [(&str, &str); 66] = [
     ("torture --resume NO/state.json", "expected a directory in which files can be made"),
     ("replay t.csv --report NO/x.html", "expected a directory in which files can be made"),
     ("health i.img --json NO/x.json", "expected a directory in which files can be made"),
+    // Sizes of another kind of device.
+    ("format x.img --device mt29f1g01abafd --size 16MiB", "are for NOR"),
+    ("format x.img --device w25q128jv --size 100000", "expected a multiple of the block, 65536 bytes"),
+    ("format x.img --device w25q128jv --unit 4MiB", "--unit is for cards and disks"),
+    ("format /dev/mtd0 --size 1MiB", "--size"),
     // Inputs that are not there.
     ("evaluate --beside NO/t.csv", "NO/t.csv"),
     ("replay NO/t.csv", "NO/t.csv"),

@@ -90,7 +90,7 @@ impl Shape {
     /// Its chip.
     pub fn medium(&self, seed: u64) -> Medium {
         if self.nor {
-            Medium::nor(self.page_bytes * self.pages_per_block, self.block_count, self.page_bytes, seed)
+            Medium::nor(self.page_bytes * self.pages_per_block, self.block_count, self.page_bytes, 1, seed)
         } else {
             let geometry = Geometry {
                 page_bytes: self.page_bytes,
@@ -253,6 +253,12 @@ pub fn bounded_pieces<T>(
 ) -> Result<T, Error> {
     let limit = |failures| (fs.bound_with_failures(call, failures), fs.bound_at_fill(call, failures));
     let limits: Vec<(Bound, Bound)> = (0..=FAILURES_CHECKED).map(limit).collect();
+    let timing = fs.flash().timing();
+    for (failures, (now, _)) in limits.iter().enumerate() {
+        let parts = fs.bound_parts(call, failures as u32, &timing);
+        let (together, whole) = (parts.total().time_ns(&timing), now.time_ns(&timing));
+        assert_eq!(together, whole, "{call:?} with {failures} failures: {parts:?} together are not {now:?}");
+    }
     let before = fs.flash().counts();
     fs.flash_mut().take_records();
     let result = act(fs);

@@ -2,6 +2,7 @@
 //!
 //! [`Metered::counters`] tells them; the difference of two is what the calls between them took.
 
+use steadyfs::media::groups::Groups;
 use steadyfs::media::nor::{NorFlash, NorPages};
 use steadyfs::media::sectors::{SectorDevice, SectorPages};
 
@@ -78,6 +79,12 @@ impl<M: Metered + ?Sized> Metered for &mut M {
 }
 
 impl<N: NorFlash + Metered> Metered for NorPages<N> {
+    fn counters(&self) -> Counters {
+        self.chip().counters()
+    }
+}
+
+impl<N: NorFlash + Metered> Metered for Groups<N> {
     fn counters(&self) -> Counters {
         self.chip().counters()
     }

@@ -156,6 +156,21 @@ impl Config {
         (self.streams as u32 - 1) * if self.moved_apart { 2 } else { 1 }
     }
 
+    /// Erase sectors of a NOR chip that make a block: the fewest, a power of two, with which [the usual settings](Self::for_geometry) fit. `None` where none do.
+    ///
+    /// [`Groups`](crate::media::groups::Groups) makes blocks of them.
+    pub const fn group_sectors(sector_bytes: u32, sector_count: u32) -> Option<u32> {
+        let mut sectors = 1;
+        while sectors <= sector_count / 16 {
+            let geometry = Geometry::of_nor(sector_bytes * sectors, sector_count / sectors);
+            if Self::for_geometry(&geometry).check(&geometry).is_ok() {
+                return Some(sectors);
+            }
+            sectors *= 2;
+        }
+        None
+    }
+
     /// Bytes of RAM that a volume needs for its tables and buffers.
     ///
     /// A `const fn`: the buffer can be a `static` array. It has room for eight files that are open at once; twelve bytes more for each

@@ -63,6 +63,17 @@ impl Cost {
         }
     }
 
+    /// What this costs beyond another cost, for each kind of operation.
+    fn beyond(&self, other: &Cost) -> Cost {
+        Cost {
+            reads: self.reads.saturating_sub(other.reads),
+            tag_reads: self.tag_reads.saturating_sub(other.tag_reads),
+            programs: self.programs.saturating_sub(other.programs),
+            copies: self.copies.saturating_sub(other.copies),
+            erases: self.erases.saturating_sub(other.erases),
+        }
+    }
+
     /// Whether no kind of operation is more often in `self` than in `limit`.
     pub const fn is_within(&self, limit: &Cost) -> bool {
         self.reads <= limit.reads
@@ -102,6 +113,12 @@ impl Bound {
         self.all().map(|cost| cost.time_ns(timing)).into_iter().max().unwrap_or(0)
     }
 
+    /// The longest case, and its place among the three.
+    pub(crate) fn longest(&self, timing: &Timing) -> (usize, &Cost) {
+        let cases = self.all().into_iter().enumerate();
+        cases.max_by_key(|(_, cost)| cost.time_ns(timing)).unwrap_or((0, &self.moving))
+    }
+
     /// Whether an observed cost lies within the bound.
     pub fn holds(&self, observed: &Cost) -> bool {
         self.all().iter().any(|cost| observed.is_within(cost))
@@ -120,6 +137,62 @@ impl Bound {
     #[must_use]
     pub const fn plus(&self, cost: &Cost) -> Bound {
         Bound { moving: self.moving.plus(cost), folding: self.folding.plus(cost), erasing: self.erasing.plus(cost) }
+    }
+}
+
+/// What a bound is made of. Together the parts are the longest of the three cases of the [`Bound`]; what none of them says is of the call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Parts {
+    /// What the call looks up, its pages, and the commit.
+    pub call: Cost,
+    /// Pages that leave the journal buffer or the cache because it needs the room, and the steps of what was removed before: small changes of earlier
+    /// calls.
+    pub earlier: Cost,
+    /// Frames that move, and leaves of the map, so that a block becomes empty in time.
+    pub reclamation: Cost,
+    /// A root, and after a mount the one that the first change writes.
+    pub root: Cost,
+    /// Erases.
+    pub erase: Cost,
+    /// Programs that fail and are repeated elsewhere, and the mark of a bad block.
+    pub failures: Cost,
+}
+
+impl Parts {
+    /// The parts, with a word for each.
+    pub const fn each(&self) -> [(&'static str, Cost); 6] {
+        [
+            ("call", self.call),
+            ("earlier changes", self.earlier),
+            ("reclamation", self.reclamation),
+            ("root", self.root),
+            ("erase", self.erase),
+            ("failures", self.failures),
+        ]
+    }
+
+    /// All of them together.
+    pub fn total(&self) -> Cost {
+        self.each().iter().fold(Cost::default(), |sum, (_, cost)| sum.plus(cost))
+    }
+
+    /// The same with as much more in the call as makes a whole of it.
+    #[must_use]
+    pub(crate) fn filled(self, whole: &Cost) -> Self {
+        Self { call: self.call.plus(&whole.beyond(&self.total())), ..self }
+    }
+}
+
+/// Parts of the three cases of a [`Bound`], in its order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cases(pub [Parts; 3]);
+
+impl Cases {
+    /// The bound that they make.
+    pub fn bound(&self) -> Bound {
+        let [moving, folding, erasing] = self.0.map(|parts| parts.total());
+        Bound { moving, folding, erasing }
     }
 }
 

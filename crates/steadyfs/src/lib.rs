@@ -76,7 +76,7 @@ mod store;
 pub mod streams;
 
 pub use config::Config;
-pub use cost::{Bound, Budget, Cost, Envelope};
+pub use cost::{Bound, Budget, Cost, Envelope, Parts};
 pub use error::{ConfigError, Error, MountError};
 pub use format::VERSION as FORMAT_VERSION;
 pub use fs::{

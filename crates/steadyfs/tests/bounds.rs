@@ -7,8 +7,9 @@ use common::oracle::{Model, fill};
 use common::steps::EXPLICIT;
 use common::{Rng, SHAPES, bounded, for_seeds};
 use steadyfs::media::Flash;
-use steadyfs::{Access, Call, Envelope, OpenOptions};
-use steadyfs_sim::Metered;
+use steadyfs::media::nor::NorPages;
+use steadyfs::{Access, Call, Config, Cost, Envelope, FileSystem, OpenOptions};
+use steadyfs_sim::{Metered, Nor, NorTiming};
 
 /// The largest excess of any row of writes over the envelope's rate: the backlog of a server that takes `rate_ns` for each.
 struct Backlog {
@@ -80,5 +81,41 @@ fn many_restarts_with_a_write_each_brick_nothing() {
             fs.write(&mut file, 0, &data).unwrap_or_else(|error| panic!("{}: round {round}: {error}", shape.name));
             device.power_cycle();
         }
+    }
+}
+
+/// Nobody could say why a bound is what it is: 719 ms for an append of 32 bytes on NOR.
+#[test]
+fn parts_say_what_a_bound_is_made_of() {
+    let chip = NorPages::new(Nor::with_geometry(65_536, 32, NorTiming::ROUND, 1), 512);
+    let config = Config::for_geometry(&chip.geometry());
+    let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+    let chip = FileSystem::format(chip, &config, &mut memory).expect("format");
+    let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
+    let timing = fs.flash().timing();
+    let (append, opening) = (Call::Write(32), fs.bound_parts(Call::Write(32), 0, &timing));
+    // The first change after a mount writes a root, into a block that it may have to erase; that of `format` has two more.
+    assert!(opening.erase.erases >= 1 && opening.root.programs >= fs.unmount_cost().programs, "{opening:?}");
+    let mut log = fs.open("log", OpenOptions::DURABLE).expect("open");
+    fs.append(&mut log, &[0; 32]).expect("append");
+    let empty = fs.bound_parts(append, 0, &timing);
+    assert_eq!(empty.failures, Cost::default());
+    assert!(empty.root.plus(&empty.erase).time_ns(&timing) < opening.root.plus(&opening.erase).time_ns(&timing));
+    for failures in 1..4 {
+        let parts = fs.bound_parts(append, failures, &timing);
+        assert!(parts.failures.erases > failures && parts.failures.programs > failures, "{parts:?}");
+        assert_eq!(parts.call, empty.call);
+    }
+    // What fills the journal buffer is written to make room; what is read has one part.
+    let mut sparse = fs.open("sparse", OpenOptions::CREATE).expect("open");
+    for page in 0..40 {
+        fs.write(&mut sparse, page * 4096, &[page as u8; 100]).expect("write");
+    }
+    let full = fs.bound_parts(append, 0, &timing);
+    assert!(full.earlier.programs > 0, "{full:?}");
+    let reading = fs.bound_parts(Call::Read(4096), 2, &timing);
+    assert!(reading.call.reads > 8 && reading.total() == reading.call, "{reading:?}");
+    for (name, cost) in full.each() {
+        println!("{name}: {cost:?}, {} us", cost.time_ns(&timing) / 1000);
     }
 }

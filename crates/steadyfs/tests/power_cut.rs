@@ -30,5 +30,5 @@ fn nand_holds_old_or_new_after_any_chain_of_cuts() {
 
 #[test]
 fn nor_holds_old_or_new_after_any_chain_of_cuts() {
-    holds(&["small-nor", "nor"], 1000);
+    holds(&["small-nor", "small-nor-groups", "nor"], 1000);
 }

@@ -41,7 +41,7 @@ A command that is interrupted leaves the files that it had finished. What a kill
 
 Examples:
   steady put card.img settings.toml /
-  steady put -r card.img www fonts /assets";
+  steady mkdir card.img assets && steady put -r card.img www fonts /assets";
 
 /// Files are complete or absent, whenever the command ends.
 const MODE: Mode = Mode { keeps_times: true, owner: None, is_atomic: true };

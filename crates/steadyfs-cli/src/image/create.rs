@@ -100,10 +100,11 @@ impl Draft {
     fn device(target: &Path, settings: &Settings) -> Result<(Self, Chip), Failure> {
         let profile = settings.device.as_deref().map(profile).transpose()?;
         refuse_profile(target, profile.as_ref())?;
-        if settings.block_bytes.is_some() {
+        let wrong = [("--block-bytes", settings.block_bytes.is_some()), ("--size", settings.size.is_some())];
+        if let Some((name, _)) = wrong.iter().find(|(_, is_set)| *is_set) {
             return Err(Failure::at(
                 target.display(),
-                "is a chip of this machine, whose blocks are given; --block-bytes is for images",
+                format!("is a chip of this machine, whose size and blocks are given; {name} is for images"),
             ));
         }
         let mut chip = Chip::open_blank_mtd(target, settings.page_bytes)?;

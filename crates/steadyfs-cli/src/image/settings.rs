@@ -6,6 +6,7 @@ use clap::Args;
 use std::num::ParseIntError;
 use steadyfs::Config;
 use steadyfs::media::Geometry;
+use steadyfs::media::nor::page_bytes_for;
 use steadyfs::media::sectors::{SectorLayout, TagPlace};
 use steadyfs_host::image::Shape;
 use steadyfs_lab::units::parse_size;
@@ -23,17 +24,17 @@ pub struct Settings {
     /// A block of the target chip that is bad; may be repeated (NAND)
     #[arg(long, value_name = "BLOCK", allow_hyphen_values = true, help_heading = CHIP)]
     pub bad_block: Vec<u32>,
-    /// Bytes of a page on NOR [default: 512], or on a card or disk [default: 4KiB]
+    /// Bytes of a page on NOR [default: 512, or 256 in blocks below 8KiB], or on a card or disk [default: 4KiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = CHIP)]
     pub page_bytes: Option<u32>,
-    /// Bytes of an erase block on NOR [default: that of the device]
+    /// Bytes of an erase sector on NOR; where one has no room for a root, several are a block [default: a block of the device]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = CHIP)]
     pub block_bytes: Option<u32>,
     /// Make a card or disk, in place of a raw chip: a file of sectors. Understood where IMG is a block device such as /dev/mmcblk0p2
     #[arg(long, help_heading = SECTORS, conflicts_with_all = ["device", "bad_block", "block_bytes"])]
     pub block: bool,
-    /// Bytes of the card or disk, where its file is made
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size, help_heading = SECTORS, requires = "block")]
+    /// Bytes of the card or disk, where its file is made; of a NOR chip that is like --device, but of another size
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size, help_heading = SECTORS)]
     pub size: Option<u64>,
     /// Allocation unit of the card or disk: what it likes to be written in order [default: what Linux knows of it, or 4MiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = SECTORS)]
@@ -91,6 +92,13 @@ fn size(text: &str) -> Result<u32, String> {
     u32::try_from(bytes).map_err(|_| "expected less than 4 GiB".to_string())
 }
 
+/// Blocks of a chip.
+fn count(size: u64, block_bytes: u32) -> Result<u32, Failure> {
+    let expected = || Failure(format!("--size is {size} bytes; expected a multiple of the block, {block_bytes} bytes"));
+    let whole = size.is_multiple_of(block_bytes.into()).then(|| size / u64::from(block_bytes));
+    whole.and_then(|count| u32::try_from(count).ok()).filter(|&count| count > 0).ok_or_else(expected)
+}
+
 fn tags(text: &str) -> Result<TagPlace, String> {
     match text {
         "beside" => Ok(TagPlace::Beside),
@@ -114,28 +122,49 @@ impl Settings {
             ));
         };
         let profile = profile(device)?;
-        let shape = match (Shape::of(&profile), self.page_bytes, self.block_bytes) {
-            (shape @ Shape::Nand { .. }, None, None) => shape,
+        if self.unit.is_some() {
+            return Err(Failure(format!("--unit is for cards and disks; {} is a raw chip", profile.name)));
+        }
+        let shape = match (Shape::of(&profile), self.page_bytes, self.block_bytes, self.size) {
+            (shape @ Shape::Nand { .. }, None, None, None) => shape,
             (Shape::Nand { .. }, ..) => {
                 return Err(Failure(format!(
-                    "--page-bytes and --block-bytes are for NOR; {} is NAND, which has its own",
+                    "--size, --page-bytes and --block-bytes are for NOR; {} is NAND, which has its own",
                     profile.name
                 )));
             }
-            (Shape::Nor { page_bytes, block_bytes, block_count }, page, block) => {
-                let blocks = block.unwrap_or(block_bytes).max(1);
-                let size = u64::from(block_bytes) * u64::from(block_count);
-                Shape::Nor {
-                    page_bytes: page.unwrap_or(page_bytes),
-                    block_bytes: blocks,
-                    block_count: (size / u64::from(blocks)) as u32,
-                }
+            (Shape::Nor { block_bytes, block_count, .. }, _, block, size) => {
+                let sector_bytes = block.unwrap_or(block_bytes).max(1);
+                let size = size.unwrap_or(u64::from(block_bytes) * u64::from(block_count));
+                self.of_sectors(sector_bytes, count(size, sector_bytes)?)
             }
         };
         if matches!(shape, Shape::Nor { .. }) && !self.bad_block.is_empty() {
             return Err(Failure(format!("--bad-block is for NAND; {} is NOR, which has no marks of bad blocks", profile.name)));
         }
         Ok((profile, shape))
+    }
+
+    /// NOR of so many erase sectors, with as few of them in a block as the settings allow; one where they never fit, which the format tells.
+    fn of_sectors(&self, sector_bytes: u32, sector_count: u32) -> Shape {
+        let powers = (0..8).map(|power| 1 << power).take_while(|&sectors| sector_count / sectors >= 16);
+        let shapes = powers.map(|sectors| self.nor(sector_bytes.saturating_mul(sectors), sector_count / sectors));
+        let fitting = shapes.flatten().find(|(_, geometry)| self.config(geometry, None).is_ok());
+        fitting.map_or_else(
+            || Shape::Nor {
+                page_bytes: self.page_bytes.unwrap_or(page_bytes_for(sector_bytes)),
+                block_bytes: sector_bytes,
+                block_count: sector_count,
+            },
+            |(shape, _)| shape,
+        )
+    }
+
+    /// NOR of such blocks, and its geometry; nothing where a block has no room for pages.
+    fn nor(&self, block_bytes: u32, block_count: u32) -> Option<(Shape, Geometry)> {
+        let page_bytes = self.page_bytes.unwrap_or(page_bytes_for(block_bytes));
+        let shape = Shape::Nor { page_bytes, block_bytes, block_count };
+        shape.geometry().ok().map(|geometry| (shape, geometry))
     }
 
     /// The settings of a file system for a medium.

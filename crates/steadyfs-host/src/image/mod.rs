@@ -135,15 +135,15 @@ impl Image {
     /// Lets time pass as on the chip of a profile. The sizes remain those of the image.
     ///
     /// # Errors
-    /// [`ImageError::Profile`] when the profile is that of the other kind, or has no erase of the image's block size.
+    /// [`ImageError::Profile`] when the profile is that of the other kind, or has no erase that makes up the image's blocks.
     pub fn with_profile(mut self, profile: &Profile, choice: TimingChoice) -> Result<Self, ImageError> {
         let refuse = |reason| ImageError::Profile { profile: profile.name.clone(), reason };
         match (&mut self.chip, &profile.chip) {
             (Kind::Nand(image), Chip::Nand(nand)) => image.set_timing(NandTiming::of(nand, choice), nand.on_chip_copy),
             (Kind::Nor(pages), Chip::Nor(nor)) => {
                 let image = pages.chip_mut();
-                let timing = NorTiming::of(nor, steadyfs::media::nor::NorFlash::block_bytes(image), choice);
-                image.set_timing(timing.ok_or_else(|| refuse("has no erase of the image's block size"))?);
+                let timing = NorTiming::of_block(nor, steadyfs::media::nor::NorFlash::block_bytes(image), choice);
+                image.set_timing(timing.ok_or_else(|| refuse("has no erase that makes up the image's blocks"))?);
             }
             (Kind::Nand(_), Chip::Nor(_)) => return Err(refuse("is that of a NOR chip, the image that of a NAND chip")),
             (Kind::Nor(_), Chip::Nand(_)) => return Err(refuse("is that of a NAND chip, the image that of a NOR chip")),

@@ -61,6 +61,21 @@ impl Shape {
         }
     }
 
+    /// Pages and blocks.
+    ///
+    /// # Errors
+    /// [`ImageError::Shape`] where no chip is so.
+    pub fn geometry(&self) -> Result<Geometry, ImageError> {
+        self.check()?;
+        Ok(match *self {
+            Self::Nand { geometry, .. } => geometry,
+            Self::Nor { page_bytes, block_bytes, block_count } => {
+                let pages_per_block = NorPages::<NorImage>::pages_per_block(block_bytes, page_bytes);
+                Geometry { page_bytes, pages_per_block, block_count, programs_bytes: true }
+            }
+        })
+    }
+
     /// Bytes of the file.
     pub fn file_bytes(&self) -> u64 {
         match *self {

@@ -1,5 +1,6 @@
 //! A chip or a device of any kind, so that one test runs on all.
 
+use steadyfs::media::groups::Groups;
 use steadyfs::media::nor::NorPages;
 use steadyfs::media::sectors::{SectorLayout, SectorPages};
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
@@ -13,7 +14,7 @@ type Layers<C> = WriteCache<BitErrors<C>>;
 #[derive(Clone)]
 enum Kind {
     Nand(Layers<Nand>),
-    Nor(Layers<NorPages<Nor>>),
+    Nor(Layers<NorPages<Groups<Nor>>>),
     /// Managed flash, which has a cache of its own.
     Sectors(Box<SectorPages<Sectors>>),
 }
@@ -56,9 +57,10 @@ impl Medium {
         Self::new(Kind::Nand(layers(Nand::with_geometry(geometry, NandTiming::ROUND, seed).with_on_chip_copy(copy), seed)))
     }
 
-    pub fn nor(block_bytes: u32, block_count: u32, page_bytes: u32, seed: u64) -> Self {
-        let chip = Nor::with_geometry(block_bytes, block_count, NorTiming::ROUND, seed);
-        Self::new(Kind::Nor(layers(NorPages::new(chip, page_bytes), seed)))
+    /// A block is one erase sector, or several.
+    pub fn nor(block_bytes: u32, block_count: u32, page_bytes: u32, sectors: u32, seed: u64) -> Self {
+        let chip = Nor::with_geometry(block_bytes / sectors, block_count * sectors, NorTiming::ROUND, seed);
+        Self::new(Kind::Nor(layers(NorPages::new(Groups::new(chip, sectors), page_bytes), seed)))
     }
 
     /// Managed flash of just so many sectors as the layout divides.
@@ -114,7 +116,10 @@ impl Medium {
     pub fn erase_counts(&self) -> Vec<u32> {
         match &self.kind {
             Kind::Nand(chip) => chip.inner().inner().erase_counts(),
-            Kind::Nor(pages) => pages.inner().inner().chip().erase_counts(),
+            Kind::Nor(pages) => {
+                let groups = pages.inner().inner().chip();
+                groups.chip().erase_counts().into_iter().step_by(groups.sectors() as usize).collect()
+            }
             Kind::Sectors(_) => Vec::new(),
         }
     }

@@ -51,6 +51,8 @@ pub enum Chip {
     NandCopy,
     /// NOR.
     Nor,
+    /// NOR of which four erase sectors are a block.
+    NorGroups,
     /// Managed flash, with the tag of a page before it.
     Sectors,
     /// The same, with tags in a table.
@@ -59,10 +61,11 @@ pub enum Chip {
 
 /// Grounds that have a name. The small ones have the smallest tables that the rules allow, so that folds and roots come every
 /// few calls.
-const NAMED: [(&str, &str); 12] = [
+const NAMED: [(&str, &str); 13] = [
     ("small", "n256x16x32u1t6o46k16"),
     ("small-copy", "c256x32x32u2t6o46k16"),
     ("small-nor", "r256x16x32u1t6o46k16"),
+    ("small-nor-groups", "g256x32x32u1t6o46k32"),
     ("small-cached", "c256x16x32u1t6o46k16w4"),
     ("small-streams", "c256x16x80u1t6o46k16w2a2"),
     ("small-disk", "c1024x16x40u2t6o46k16s3l"),
@@ -73,6 +76,9 @@ const NAMED: [(&str, &str); 12] = [
     ("small-emmc", "d512x16x40u2t6o46k16"),
     ("card", "b1024x30x48u1t16o64k64"),
 ];
+
+/// Erase sectors of a block of [`Chip::NorGroups`].
+const GROUP_SECTORS: u32 = 4;
 
 impl Volume {
     /// Names that [`str::parse`] knows.
@@ -219,7 +225,8 @@ impl Volume {
     fn medium(&self, seed: u64) -> Medium {
         let Self { page_bytes, pages_per_block, block_count, .. } = *self;
         match self.chip {
-            Chip::Nor => Medium::nor(page_bytes * pages_per_block, block_count, page_bytes, seed),
+            Chip::Nor => Medium::nor(page_bytes * pages_per_block, block_count, page_bytes, 1, seed),
+            Chip::NorGroups => Medium::nor(page_bytes * pages_per_block, block_count, page_bytes, GROUP_SECTORS, seed),
             Chip::Sectors => Medium::sectors(self.sector_layout(TagPlace::Beside), seed),
             Chip::SectorsTable => Medium::sectors(self.sector_layout(TagPlace::Table), seed),
             chip => Medium::nand(
@@ -248,6 +255,7 @@ impl fmt::Display for Volume {
             Chip::Nand => 'n',
             Chip::NandCopy => 'c',
             Chip::Nor => 'r',
+            Chip::NorGroups => 'g',
             Chip::Sectors => 'b',
             Chip::SectorsTable => 'd',
         };
@@ -286,6 +294,7 @@ impl FromStr for Volume {
             'n' => Chip::Nand,
             'c' => Chip::NandCopy,
             'r' => Chip::Nor,
+            'g' => Chip::NorGroups,
             'b' => Chip::Sectors,
             'd' => Chip::SectorsTable,
             '0'..='9' => {

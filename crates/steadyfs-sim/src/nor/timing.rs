@@ -61,6 +61,14 @@ impl NorTiming {
         })
     }
 
+    /// The same for blocks that the chip erases with one command, or else with several of the largest erase that divides them.
+    pub fn of_block(profile: &NorProfile, block_bytes: u32, choice: TimingChoice) -> Option<Self> {
+        let fits = profile.erases.iter().map(|erase| erase.bytes).filter(|&bytes| block_bytes.is_multiple_of(bytes));
+        let erase_bytes = fits.max()?;
+        let (one, count) = (Self::of(profile, erase_bytes, choice)?, u64::from(block_bytes / erase_bytes));
+        Some(Self { array_erase_ns: one.array_erase_ns * count, erase_command_ns: one.erase_command_ns * count, ..one })
+    }
+
     /// Duration of a read of `bytes`.
     pub fn read_ns(&self, bytes: usize) -> u64 {
         self.read_command_ns + transfer_ns(bytes, self.bus_read_ps_per_byte)

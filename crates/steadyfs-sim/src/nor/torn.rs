@@ -5,7 +5,8 @@ use crate::fault::{Tearable, Torn};
 use crate::garble;
 use fastrand::Rng;
 use std::sync::Arc;
-use steadyfs::media::nor::NorPages;
+use steadyfs::media::groups::Groups;
+use steadyfs::media::nor::{NorFlash, NorPages};
 use steadyfs::media::{BlockIndex, Flash, PageIndex, TAG_BYTES};
 
 /// Nothing is wrong with the byte.
@@ -198,11 +199,51 @@ fn decide(flaws: &mut [u8], cells: &mut [u8], good: bool, settles: bool, rng: &m
     }
 }
 
-impl Tearable for NorPages<Nor> {
+/// A chip, or what makes blocks of its sectors.
+pub trait Cuttable: NorFlash {
+    /// The chip.
+    fn nor(&mut self) -> &mut Nor;
+
+    /// Lets power fail during an erase of a block.
+    fn cut_erase(&mut self, block: BlockIndex, torn: Torn);
+}
+
+impl Cuttable for Nor {
+    fn nor(&mut self) -> &mut Nor {
+        self
+    }
+
+    fn cut_erase(&mut self, block: BlockIndex, torn: Torn) {
+        self.erase_torn(block, torn);
+    }
+}
+
+impl Cuttable for Groups<Nor> {
+    fn nor(&mut self) -> &mut Nor {
+        self.chip_mut()
+    }
+
+    /// The cut meets one of the sectors: those before it are erased, those behind it are as they were.
+    fn cut_erase(&mut self, block: BlockIndex, torn: Torn) {
+        let (sectors, chip) = (self.sectors(), self.chip_mut());
+        let met = match torn {
+            _ if sectors == 1 => 0,
+            Torn::Old => 0,
+            Torn::New => sectors - 1,
+            Torn::Garbled | Torn::Metastable | Torn::Unstable => chip.rng.u32(0..sectors),
+        };
+        for sector in block * sectors..block * sectors + met {
+            chip.erase_torn(sector, Torn::New);
+        }
+        chip.erase_torn(block * sectors + met, torn);
+    }
+}
+
+impl<C: Cuttable> Tearable for NorPages<C> {
     /// The cut meets one command: half of the time that of the tag, otherwise one of the data. Of the page that it leaves
     /// garbled, the part that was being programmed may also look untouched.
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
-        let chip = self.chip_mut();
+        let chip = self.chip_mut().nor();
         // Ones at the end are not programmed.
         let used = data.iter().rposition(|&byte| byte != 0xFF).map_or(0, |last| last as u32 + 1);
         let data_commands = used.div_ceil(chip.timing.program_page_bytes);
@@ -215,13 +256,13 @@ impl Tearable for NorPages<Nor> {
         let untouched = torn == Torn::Garbled && chip.rng.u8(0..4) == 0;
         chip.tear_program(command, if untouched { Torn::Old } else { torn });
         let _ = self.program(page, data, tag);
-        let chip = self.chip_mut();
+        let chip = self.chip_mut().nor();
         (chip.tear, chip.off) = (None, false);
     }
 
     /// The cut meets the last command, or one before it.
     fn program_bytes_torn(&mut self, block: BlockIndex, offset: u32, data: &[u8], torn: Torn) {
-        let chip = self.chip_mut();
+        let chip = self.chip_mut().nor();
         let commands = (data.len() as u32).div_ceil(chip.timing.program_page_bytes);
         let command = match torn {
             Torn::Old => 0,
@@ -230,18 +271,18 @@ impl Tearable for NorPages<Nor> {
         };
         chip.tear_program(command, torn);
         let _ = self.program_bytes(block, offset, data);
-        let chip = self.chip_mut();
+        let chip = self.chip_mut().nor();
         (chip.tear, chip.off) = (None, false);
     }
 
     fn program_loaded_torn(&mut self, _page: PageIndex, _tag: &[u8; TAG_BYTES], _torn: Torn) {}
 
     fn erase_torn(&mut self, block: BlockIndex, torn: Torn) {
-        self.chip_mut().erase_torn(block, torn);
+        self.chip_mut().cut_erase(block, torn);
     }
 
     fn power_on(&mut self) {
-        self.chip_mut().power_on();
+        self.chip_mut().nor().power_on();
     }
 }
 

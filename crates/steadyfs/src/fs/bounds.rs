@@ -6,7 +6,7 @@ use super::FileSystem;
 use super::inode::REGIONS;
 use super::open::File;
 use super::transaction::CommitOn;
-use crate::cost::{Bound, Cost, Envelope};
+use crate::cost::{Bound, Cases, Cost, Envelope, Parts};
 use crate::media::{Flash, Timing};
 use crate::store::{Buffer, Store, Work};
 
@@ -118,24 +118,44 @@ impl<F: Flash> FileSystem<'_, F> {
         self.bound_of(call, Buffer::Any, failures)
     }
 
+    /// What the worst case of a call, made now, with `failures` programs that fail, is made of: the parts of the longest of its cases. Together they
+    /// take the time of [`bound_with_failures`](Self::bound_with_failures).
+    pub fn bound_parts(&self, call: Call, failures: u32, timing: &Timing) -> Parts {
+        let bound = self.bound_with_failures(call, failures);
+        let (case, whole) = bound.longest(timing);
+        let works = [self.work_of(call, self.has_long_names()), self.completing(call)];
+        let cases = works.into_iter().flatten().map(|work| self.cases_of(call, work, Buffer::AsItIs, failures).0.0[case]);
+        let longest = cases.max_by_key(|parts| parts.total().time_ns(timing));
+        longest.unwrap_or_default().filled(whole)
+    }
+
     fn bound_of(&self, call: Call, buffer: Buffer, failures: u32) -> Bound {
-        let reads = Cost { reads: self.reads_of(call) + self.store.unsteady_reads(), ..Cost::default() };
-        let bound_of = |mut work: Work| {
-            // A page that the journal buffer patches, or beside which something waits, is committed by a journal page.
-            let mut beside = reads;
-            match buffer {
-                _ if work.commits > 0 => {}
-                Buffer::AsItIs => work.commits = u32::from(self.store.waits_beside(self.plan.data)),
-                Buffer::Any => beside.programs += 1,
-            }
-            let (work, first) = self.with_first_steps(call, work, buffer);
-            self.store.bound(&work, buffer, failures).plus(&beside).plus(&first)
+        let bound_of = |work: Work| {
+            let (cases, beside) = self.cases_of(call, work, buffer, failures);
+            cases.bound().plus(&beside)
         };
         match (self.work_of(call, self.has_long_names()), self.completing(call)) {
             (Some(work), Some(completing)) if buffer == Buffer::AsItIs => bound_of(work).or(&bound_of(completing)),
             (Some(work), _) => bound_of(work),
-            (None, _) => Bound::default().plus(&reads),
+            (None, _) => Bound::default().plus(&self.lookups(call)),
         }
+    }
+
+    /// What work of a call costs, case by case, and what the call looks up beside it.
+    fn cases_of(&self, call: Call, mut work: Work, buffer: Buffer, failures: u32) -> (Cases, Cost) {
+        // A page that the journal buffer patches, or beside which something waits, is committed by a journal page.
+        let mut beside = self.lookups(call);
+        match buffer {
+            _ if work.commits > 0 => {}
+            Buffer::AsItIs => work.commits = u32::from(self.store.waits_beside(self.plan.data)),
+            Buffer::Any => beside.programs += 1,
+        }
+        let (work, first) = self.with_first_steps(call, work, buffer);
+        (self.store.cases(&work, buffer, failures), beside.plus(&first))
+    }
+
+    fn lookups(&self, call: Call) -> Cost {
+        Cost { reads: self.reads_of(call) + self.store.unsteady_reads(), ..Cost::default() }
     }
 
     /// The call that a write of at most `bytes` bytes through a handle is, for [`bound`](Self::bound).

@@ -8,6 +8,7 @@
 //! settings to a chip, [`Config::for_geometry`](crate::Config::for_geometry) takes its [`Geometry`].
 
 mod crc;
+pub mod groups;
 pub mod nor;
 pub mod sectors;
 mod tag;

@@ -56,6 +56,24 @@ pub const fn page_bytes_for(block_bytes: u32) -> u32 {
     if block_bytes < 8192 { 256 } else { 512 }
 }
 
+impl Geometry {
+    /// That of a NOR chip with pages of the size that suits its blocks.
+    pub const fn of_nor(block_bytes: u32, block_count: u32) -> Self {
+        let page_bytes = page_bytes_for(block_bytes);
+        let pages_per_block = pages_beside_tags(block_bytes, page_bytes);
+        Self { page_bytes, pages_per_block, block_count, programs_bytes: true }
+    }
+}
+
+const fn pages_beside_tags(block_bytes: u32, page_bytes: u32) -> u32 {
+    let slots = block_bytes / page_bytes;
+    let mut head = 1;
+    while (slots - head) * TAG_BYTES as u32 > head * page_bytes {
+        head += 1;
+    }
+    slots - head
+}
+
 /// A [`Flash`] made of a [`NorFlash`] and a page size: what [`FileSystem::format`](crate::FileSystem::format) and
 /// [`mount`](crate::FileSystem::mount) take for a NOR chip.
 #[derive(Clone, Debug)]
@@ -87,12 +105,7 @@ impl<N: NorFlash> NorPages<N> {
 
     /// Pages that fit into a block of `block_bytes`, beside the head table rounded up to whole pages.
     pub const fn pages_per_block(block_bytes: u32, page_bytes: u32) -> u32 {
-        let slots = block_bytes / page_bytes;
-        let mut head = 1;
-        while (slots - head) * TAG_BYTES as u32 > head * page_bytes {
-            head += 1;
-        }
-        slots - head
+        pages_beside_tags(block_bytes, page_bytes)
     }
 
     fn tag_address(&self, page: PageIndex) -> u32 {

@@ -17,7 +17,7 @@ use super::scan::{TRIES, ring_window};
 use super::transaction::patched_pages_max;
 use super::{HeadIndex, Store};
 use crate::config::{COPIED_MAX, Layout};
-use crate::cost::{Bound, Cost, Envelope};
+use crate::cost::{Bound, Cases, Cost, Envelope, Parts};
 use crate::media::{Flash, Timing};
 
 /// Which content of the journal buffer a bound is for.
@@ -133,35 +133,19 @@ impl<F: Flash> Store<'_, F> {
 
     /// Worst case of a call with `failures` failing programs: as the journal buffer is now, or whatever is in it.
     pub fn bound(&self, work: &Work, buffer: Buffer, failures: u32) -> Bound {
+        self.cases(work, buffer, failures).bound()
+    }
+
+    /// What that is made of.
+    pub fn cases(&self, work: &Work, buffer: Buffer, failures: u32) -> Cases {
         let layout = &self.layout;
         let flushes = match buffer {
             Buffer::AsItIs => self.flushes(work),
             Buffer::Any if work.patches == 0 => 0,
             Buffer::Any => work.pages + work.patches + 1,
         };
-        let frames = work.frames + flushes + self.written_back(work, buffer) + self.owed_pages();
-        let journal_pages = work.commits;
-        let unit = u32::from(layout.config.unit_pages);
-        let mut own = self.write_cost(frames);
-        if work.patches > 0 {
-            own.reads += frames * merge_reads(layout);
-        }
-        own.programs += (journal_pages + u32::from(self.unmarked || self.ring.closed)) * layout.journal_pages();
-        // The first change after a clean end writes a root into a ring block that it erases first.
-        let first = u32::from(self.ring.closed);
-        own = own.plus(&Cost { programs: layout.root_programs * first, erases: self.opening_erases(), ..Cost::default() });
-        // Now and then another page of a block that is read often is looked at.
-        own.reads += u32::from(self.patrols());
-        // A commit looks the old frames of its pages up where few frames are left.
-        own.reads += self.pending.len() + self.journal.discard_count();
-        // Frames that move apart show their stream first: one of each stream may find its head without a block.
-        own.tag_reads += layout.extra_moved_heads();
-        // A failed frame is written, or moved, once more, in another block, for which a root may be needed first; a failed erase is tried on
-        // another block.
-        let root = Cost { programs: layout.root_programs, ..Cost::default() };
-        let again = Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 1 }.plus(&root);
-        own = own.plus(&again.times(failures));
-        own = own.plus(&if failures > 0 { MARK } else { self.mark_cost() });
+        let earlier = flushes + self.written_back(work, buffer) + self.owed_pages();
+        let frames = work.frames + earlier;
         // A commit also lets the overlay know of what earlier calls wrote and discarded.
         let waiting = match buffer {
             _ if work.commits == 0 => 0,
@@ -169,17 +153,50 @@ impl<F: Flash> Store<'_, F> {
             Buffer::Any => self.pending.capacity() + layout.journal_bytes / layout.journal_shape().header_bytes() as u32,
         };
         let late = work.discards + waiting;
-        // A fold makes room before the commit, where the overlay is too full for what it brings.
-        own = own.plus(&self.fold_cost().times(u32::from(late > 0)));
+        let own = Parts {
+            call: self.call_cost(work, self.near_full(frames)),
+            earlier: self.frames_cost(work, earlier, self.near_full(frames)),
+            // A fold makes room before the commit, where the overlay is too full for what it brings. Frames that move apart show their
+            // stream first: one of each stream may find its head without a block.
+            reclamation: Cost { tag_reads: layout.extra_moved_heads(), ..self.fold_cost().times(u32::from(late > 0)) },
+            // The first change after a clean end writes a root into a ring block that it erases first.
+            root: Cost { programs: layout.root_programs * u32::from(self.ring.closed), ..Cost::default() },
+            erase: Cost { erases: self.opening_erases(), ..Cost::default() },
+            failures: self.failures_cost(failures),
+        };
         let promise = self.promise(frames);
-        let blocks = self.erases(&promise, frames, journal_pages);
-        let cost = |plan: Plan| own.plus(&self.plan_cost(&self.urgently(plan, frames)));
+        let erases = self.erases(&promise, frames, work.commits);
+        let case = |plan: Plan| self.with_plan(own, &self.urgently(plan, frames));
         let erasing = promise.erasing(frames, frames + late);
-        Bound {
-            moving: cost(promise.moving(frames)),
-            folding: cost(promise.folding(frames, frames + late)),
-            erasing: cost(Plan { erases: blocks, ..erasing }),
-        }
+        Cases([case(promise.moving(frames)), case(promise.folding(frames, frames + late)), case(Plan { erases, ..erasing })])
+    }
+
+    /// What a call writes of its own, and its commit.
+    fn call_cost(&self, work: &Work, is_near_full: bool) -> Cost {
+        let records = work.commits + u32::from(self.unmarked || self.ring.closed);
+        let beside = Cost {
+            // Now and then another page of a block that is read often is looked at; a commit looks the old frames of its pages up where few
+            // frames are left.
+            reads: u32::from(self.patrols()) + self.pending.len() + self.journal.discard_count(),
+            programs: records * self.layout.journal_pages(),
+            ..Cost::default()
+        };
+        self.frames_cost(work, work.frames, is_near_full).plus(&beside)
+    }
+
+    /// Frames of a call: one that patches may have to read what it patches.
+    fn frames_cost(&self, work: &Work, frames: u32, is_near_full: bool) -> Cost {
+        let merging = if work.patches > 0 { merge_reads(&self.layout) } else { 0 };
+        self.write_cost(frames, is_near_full).plus(&Cost { reads: frames * merging, ..Cost::default() })
+    }
+
+    /// A failed frame is written, or moved, once more, in another block, for which a root may be needed first; a failed erase is tried on another
+    /// block.
+    fn failures_cost(&self, failures: u32) -> Cost {
+        let unit = u32::from(self.layout.config.unit_pages);
+        let root = Cost { programs: self.layout.root_programs, ..Cost::default() };
+        let again = Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 1 }.plus(&root);
+        again.times(failures).plus(&if failures > 0 { MARK } else { self.mark_cost() })
     }
 
     /// The plan of a call that may find so much of the reserve used up that moves do not wait.
@@ -189,17 +206,19 @@ impl<F: Flash> Store<'_, F> {
         Plan { moves: if is_short { plan.moves.max(fpb) } else { plan.moves }, ..plan }
     }
 
-    /// Cost of a plan.
-    fn plan_cost(&self, plan: &Plan) -> Cost {
+    /// The parts of a call with those of its plan. A root is written in the place of leaves, of which it costs the larger number of each kind.
+    fn with_plan(&self, own: Parts, plan: &Plan) -> Parts {
+        let moves = self.move_cost().times(plan.moves);
         let folds = self.fold_cost().times(plan.folds);
-        let side = match plan.root {
-            true => {
-                Cost { reads: folds.reads.max(1), programs: folds.programs.max(self.layout.root_programs), ..Cost::default() }
-            }
-            false => folds,
-        };
-        let erases = Cost { erases: plan.erases, ..Cost::default() };
-        self.move_cost().times(plan.moves).plus(&side).plus(&erases)
+        let root_programs = if plan.root { self.layout.root_programs } else { 0 };
+        let side = Cost { reads: folds.reads.max(u32::from(plan.root)), programs: folds.programs.max(root_programs), ..folds };
+        let (root, folds) = if root_programs > folds.programs { (side, Cost::default()) } else { (Cost::default(), side) };
+        Parts {
+            reclamation: own.reclamation.plus(&moves).plus(&folds),
+            root: own.root.plus(&root),
+            erase: own.erase.plus(&Cost { erases: plan.erases, ..Cost::default() }),
+            ..own
+        }
     }
 
     /// Erases of a call: one that restocks, or what it programs beyond the blocks that are erased now, if that is more. It is
@@ -223,9 +242,9 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Frames written for the caller: one read for the map each where few are left, or will be before the last of them has its place.
-    fn write_cost(&self, frames: u32) -> Cost {
+    fn write_cost(&self, frames: u32, is_near_full: bool) -> Cost {
         let unit = u32::from(self.layout.config.unit_pages);
-        Cost { reads: u32::from(self.near_full(frames)), programs: unit, ..Cost::default() }.times(frames)
+        Cost { reads: u32::from(is_near_full), programs: unit, ..Cost::default() }.times(frames)
     }
 
     /// A leaf that is written anew, or the pages of its log and a record that says so.
@@ -273,7 +292,7 @@ impl<F: Flash> Store<'_, F> {
             burst_ns: over_ns * u64::from(self.layout.stock() + 2) + patched_ns,
             rate_ns: usual_ns + over_ns.div_ceil(calls),
         };
-        let mut own = self.write_cost(frames);
+        let mut own = self.write_cost(frames, self.near_full(frames));
         own.programs += work.commits;
         // What a victim's space pays for, journal pages not counted: each of them brings the next root nearer.
         let cycle_ns = self.victim_ns(&promise, timing);

@@ -1,0 +1,393 @@
+//! Every command line that the README, the documents, the guides and the help texts show is run.
+
+mod common;
+
+use common::{Bench, content, text};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// How a line that is shown is run.
+enum Run {
+    /// As it stands.
+    AsShown,
+    /// As it stands, and what it prints has each of these, which the page where it stands has as well.
+    Shows(&'static [&'static str]),
+    /// With this behind it, because as it stands it takes minutes.
+    Smaller(&'static str),
+    /// With something in the place of each of these: devices and directories of a machine.
+    With(&'static [(&'static str, &'static str)]),
+    /// With a directory of the test in the place of this one, which is unmounted when it is mounted.
+    Mounts(&'static str),
+    /// Not here, but by what is there.
+    Elsewhere(&'static str),
+}
+use Run::{AsShown, Elsewhere, Mounts, Shows, Smaller, With};
+
+/// Lines that are run one after the other in a directory, after some that make what they name.
+struct Session {
+    name: &'static str,
+    before: &'static str,
+    lines: &'static [(&'static str, Run)],
+}
+
+/// Few accesses to a chip of a MiB.
+const EVALUATE: &str = " --accesses 500 --device nand.toml";
+
+const SESSIONS: [Session; 10] = [
+    Session {
+        name: "readme-images",
+        before: "steady format mtd3.img --device mt29f1g01abafd",
+        lines: &[
+            ("steady format card.img --device mt29f1g01abafd", AsShown),
+            ("steady put -r card.img www settings.toml /", AsShown),
+            ("steady put card.img settings.toml /", AsShown),
+            ("steady mkdir card.img assets && steady put -r card.img www fonts /assets", AsShown),
+            ("steady check card.img", AsShown),
+            ("steady health card.img --device mt29f1g01abafd", AsShown),
+            ("steady scrub /dev/mtd3", With(&[("/dev/mtd3", "mtd3.img")])),
+            ("steady health /dev/mtd3 --endurance 100000 --json -", With(&[("/dev/mtd3", "mtd3.img")])),
+            ("steady format /dev/mtd3 --force", With(&[("/dev/mtd3", "mtd3.img --device mt29f1g01abafd")])),
+            ("steady dump card.img --json", AsShown),
+            ("steady pack rootfs card.img --device mt29f1g01abafd --force", AsShown),
+            ("steady unpack card.img out", AsShown),
+            ("steady check --repair", With(&[("--repair", "card.img --repair")])),
+        ],
+    },
+    Session {
+        name: "pack",
+        before: "",
+        lines: &[("steady pack rootfs card.img --device mt29f1g01abafd --mtime 1700000000", AsShown)],
+    },
+    Session {
+        name: "sectors",
+        before: "",
+        lines: &[
+            ("steady format card.img --block --size 4GiB", AsShown),
+            ("steady format /dev/mmcblk0p2 --force", With(&[("/dev/mmcblk0p2", "part.img --block --size 1GiB")])),
+        ],
+    },
+    Session {
+        name: "other-images",
+        before: "mkdir -p ~/.local/share/bash-completion/completions ~/.config/fish/completions",
+        lines: &[
+            ("steady format disk.img --device mt29f1g01abafd --disk", AsShown),
+            ("steady format boot.img --device w25q128jv --block-bytes 4KiB --files-max 100", AsShown),
+            ("steady format --disk", With(&[("--disk", "d.img --device w25q128jv --disk")])),
+            ("steady format --block-bytes 4KiB", With(&[("--block", "s.img --device w25q128jv --size 1MiB --block")])),
+            ("steady man DIR", With(&[("DIR", "man")])),
+            ("steady completions bash > ~/.local/share/bash-completion/completions/steady", AsShown),
+            ("steady completions fish > ~/.config/fish/completions/steady.fish", AsShown),
+            ("steady devices", AsShown),
+        ],
+    },
+    Session {
+        name: "evaluate",
+        before: "",
+        lines: &[
+            ("steady evaluate", Shows(&["2.504 ms", "3.835 ms", "3.23 MB/s"])),
+            ("steady evaluate --fill", Smaller(" 50% --accesses 500 --device nand.toml")),
+            ("steady evaluate --timing maximum", Smaller(EVALUATE)),
+            ("steady evaluate --workload log", Smaller(EVALUATE)),
+            ("steady evaluate --fill 50% --timing maximum", Smaller(EVALUATE)),
+            ("steady evaluate --workload log --report log.html", Smaller(EVALUATE)),
+            ("steady evaluate --idle 100ms", Smaller(EVALUATE)),
+            ("steady evaluate --fill 80% --rate 1MB/s --report run.html --json run.json", Smaller(EVALUATE)),
+            ("steady evaluate --idle 100ms --burst 256KiB", Smaller(EVALUATE)),
+            ("steady evaluate --beside \"FatFs on Dhara=docs/peers/fatfs-on-dhara.csv\" --svg figures", Smaller(EVALUATE)),
+            ("steady evaluate --beside 'FatFs on Dhara=docs/peers/fatfs-on-dhara.csv' --svg figures", Smaller(EVALUATE)),
+        ],
+    },
+    Session {
+        name: "measure",
+        before: "",
+        lines: &[
+            ("steady streams --report streams.html", Smaller(" --writes sequential --blocks 80 --fill 80% --streams one,given")),
+            (
+                "steady streams --writes zipf --streams one,automatic --fill 80%,95% --device mt29f1g01abafd",
+                Smaller(" --blocks 64"),
+            ),
+            ("steady costs", Smaller(" --files 200")),
+            ("steady costs --device w25n01gv --json costs.json", Smaller(" --files 200")),
+            ("steady bench --device w25q128jv --size 1MiB", Smaller(" --case append-64,create")),
+            ("steady bench --device w25q128jv --size 1MiB --erase-block 4KiB", Smaller(" --case append-64,create")),
+            ("steady bench --case append-64,append-16 --json -", Smaller(" --device nand.toml")),
+            ("steady bench --cache 1", Smaller(" --device w25q128jv --size 1MiB --case seq-512")),
+            ("steady transactions --flush-us 955000", AsShown),
+            ("steady life --spread 5", Smaller(" --blocks 32 --pages 16 --endurance 60")),
+            ("steady life --spread 5 --json life.json", Smaller(" --blocks 32 --pages 16 --endurance 60")),
+        ],
+    },
+    Session {
+        name: "managed",
+        before: "",
+        lines: &[
+            ("steady realtime", Smaller(" --accesses 1000 --fill 10%")),
+            ("steady realtime --rate 500kB/s --ram 16KiB --card sd-industrial,mine.toml", Smaller(" --accesses 1000 --fill 10%")),
+            ("steady commit", Smaller(" --copies 20 --files 20")),
+            ("steady commit --device emmc-64gb --copies 10000", With(&[("10000", "100 --files 20")])),
+            ("steady fit card.csv --kind sd > card.toml", AsShown),
+            ("steady realtime --card card.toml", Smaller(" --accesses 1000 --fill 10%")),
+            (
+                "steady fit card.csv --kind sd > card.toml && steady realtime --card card.toml",
+                Smaller(" --accesses 1000 --fill 10%"),
+            ),
+            ("steady replay trace.csv --write 4096 --rate 500kB/s", AsShown),
+            ("steady replay board.csv --write 4096 --rate 500kB/s --rate 1MB/s --buffer 10KiB --report board.html", AsShown),
+        ],
+    },
+    Session {
+        name: "torture",
+        before: "",
+        lines: &[
+            ("steady torture --geometry small-nor-groups", Smaller(" --time 2s")),
+            ("steady torture --time 30s", With(&[("30s", "2s")])),
+            (
+                "steady torture --device w25n01gv --unit-pages 1 --workload log,configuration --cuts 100000",
+                With(&[("100000", "1 --mode sampled --steps 3")]),
+            ),
+            (
+                "steady torture --device w25n01gv --unit-pages 1 --workload log,configuration --cuts 100000 --json -",
+                With(&[("100000", "1 --mode sampled --steps 3")]),
+            ),
+            ("steady torture --workload disk --geometry small-disk,nor --cuts 20000", With(&[("20000", "1 --steps 2")])),
+            ("steady torture --exhaustive 2 --geometry small", Smaller(" --time 2s")),
+            ("steady torture --exhaustive 2 --geometry small --fault none --resume night.json", Smaller(" --time 2s")),
+        ],
+    },
+    Session {
+        name: "mount",
+        before: "steady format card.img --device mt29f1g01abafd; steady format disk.img --device mt29f1g01abafd --disk",
+        lines: &[
+            ("steady mount card.img /mnt/card --device mt29f1g01abafd", Mounts("/mnt/card")),
+            ("steady mount disk.img /mnt/card --background", Mounts("/mnt/card")),
+            ("mkdir /tmp/card && steady mount card.img /tmp/card --device mt29f1g01abafd --real-time", Mounts("/tmp/card")),
+            (
+                "mke2fs -t ext4 /mnt/card/disk && mount -o loop,discard /mnt/card/disk /mnt/ext4",
+                Elsewhere("crates/steadyfs-cli/tests/disk_mount.rs"),
+            ),
+        ],
+    },
+    Session {
+        name: "elsewhere",
+        before: "",
+        lines: &[
+            ("cargo add steadyfs --path CLONE/crates/steadyfs", Elsewhere("tools/lean/Cargo.toml")),
+            ("cargo install --path crates/steadyfs-cli", Elsewhere(".ci/run")),
+            ("cargo test --workspace", Elsewhere(".ci/run")),
+            ("cargo test -p steadyfs-hostile", Elsewhere(".ci/run")),
+            ("cargo run --release -p steadyfs-siege -- all", Elsewhere("crates/steadyfs-siege/tests")),
+            ("cargo run --release -p steadyfs-sim --example managed -- my-card.toml", Elsewhere(".ci/run")),
+            ("cargo run -p steadyfs-hostile --example seeds", Elsewhere(".ci/run")),
+            ("cargo +nightly fuzz run -s none mount_mutated -- -dict=fuzz/dictionary", Elsewhere("tools/fuzz.sh")),
+            ("cargo install cargo-fuzz", Elsewhere("tools/fuzz.sh")),
+        ],
+    },
+];
+
+/// The lines of a session, in its directory.
+fn run(name: &str) {
+    let session = SESSIONS.iter().find(|session| session.name == name).unwrap();
+    let bench = Bench::new(&format!("lines-{name}"));
+    furnish(&bench);
+    shell(&bench, session.before);
+    for (shown, how) in session.lines {
+        match how {
+            AsShown => drop(shell(&bench, shown)),
+            Shows(figures) => {
+                let output = shell(&bench, shown);
+                let readme = fs::read_to_string(root().join("README.md")).unwrap();
+                for figure in *figures {
+                    assert!(output.contains(figure) && readme.contains(figure), "{shown}: {figure} is not in both:\n{output}");
+                }
+            }
+            Smaller(beside) => {
+                drop(shell(&bench, &shown.split(" && ").map(|line| smaller(line, beside)).collect::<Vec<_>>().join(" && ")))
+            }
+            With(places) => {
+                drop(shell(&bench, &places.iter().fold(shown.to_string(), |line, (from, to)| line.replace(from, to))));
+            }
+            Mounts(directory) => drop(shell(&bench, &mounted(&shown.replace(directory, "mnt")))),
+            Elsewhere(place) => assert!(root().join(place).exists(), "{shown}: there is no {place}"),
+        }
+    }
+}
+
+/// A line with more behind it, but before where its output goes; `fit` takes no time.
+fn smaller(line: &str, beside: &str) -> String {
+    if line.contains(" > ") { line.to_string() } else { format!("{line}{beside}") }
+}
+
+/// A line that mounts `mnt`, and what unmounts it.
+fn mounted(line: &str) -> String {
+    let made = if line.starts_with("mkdir") { "rm -rf mnt" } else { "mkdir -p mnt" };
+    let until = "n=0; until mountpoint -q mnt; do sleep 0.05; n=$((n + 1)); test $n -lt 400; done";
+    format!("{made}; ({line}) & {until}; until umount mnt; do sleep 0.1; n=$((n + 1)); test $n -lt 400; done; wait $!")
+}
+
+/// What the lines name: files, directories, traces, and a home.
+fn furnish(bench: &Bench) {
+    for (index, name) in
+        ["www/index.html", "www/style/a.css", "fonts/a.ttf", "settings.toml", "rootfs/etc/passwd"].iter().enumerate()
+    {
+        bench.write(name, &content(index, 5000 * index + 10));
+    }
+    let trace: String = (0..4000).map(|at| format!("{}\n", 600 + at % 7 * 30 + if at % 97 == 0 { 15_000 } else { 0 })).collect();
+    for name in ["card.csv", "trace.csv", "board.csv"] {
+        bench.write(name, format!("time_us\n{trace}").as_bytes());
+    }
+    for name in ["mine.toml", "card.toml"] {
+        bench.write(name, include_bytes!("../../steadyfs-sim/profiles/sd-industrial.toml"));
+    }
+    fs::create_dir(bench.path("home")).unwrap();
+    fs::create_dir(bench.path("bin")).unwrap();
+    std::os::unix::fs::symlink(root().join("docs"), bench.path("docs")).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_steady"), bench.path("bin/steady")).unwrap();
+}
+
+/// Runs a line as a shell does; it must succeed and find nothing wrong.
+fn shell(bench: &Bench, line: &str) -> String {
+    let path = format!("{}:{}", bench.path("bin").display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new("sh");
+    command.args(["-euc", line]).current_dir(&bench.directory).env("PATH", path).env("HOME", bench.path("home"));
+    let Output { status, stdout, stderr } = command.stdin(Stdio::null()).output().unwrap();
+    let (printed, said) = (text(&stdout), text(&stderr));
+    assert!(
+        status.success() && !said.lines().any(|line| line.starts_with("error:") || line.starts_with("warning:")),
+        "{line}: {status}\n{printed}\n{said}"
+    );
+    printed
+}
+
+/// The repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// All lines that are shown: those of blocks of code without a language, those of help texts, and those within a text that are more than a name.
+fn shown() -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let docs = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let others = ["README.md", "fuzz/README.md", "crates/steadyfs/src/guide.md", "crates/steadyfs/src/drivers.md"];
+    for path in docs.chain(others.iter().map(|name| root().join(name))) {
+        if path.extension().is_some_and(|extension| extension == "md") {
+            of_markdown(&fs::read_to_string(path).unwrap(), &mut found);
+        }
+    }
+    for name in names() {
+        of_help(&help(&name), &mut found);
+    }
+    found
+}
+
+/// The commands that `steady --help` lists.
+fn names() -> Vec<String> {
+    let help = help("");
+    let (_, list) = help.split_once("Commands:\n").unwrap();
+    list.lines().take_while(|line| !line.is_empty()).map(|line| line.split_whitespace().next().unwrap().to_string()).collect()
+}
+
+fn help(name: &str) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_steady"));
+    let args = [name, "--help"];
+    text(&command.args(args.iter().filter(|arg| !arg.is_empty())).output().unwrap().stdout)
+}
+
+fn of_markdown(page: &str, found: &mut BTreeSet<String>) {
+    let (mut language, mut rest) = (None, String::new());
+    for line in page.lines() {
+        match (line.strip_prefix("```"), language) {
+            (Some(of), None) => language = Some(of),
+            (Some(_), Some(_)) => language = None,
+            (None, Some("")) => found.extend(command(line)),
+            (None, Some(_)) => {}
+            (None, None) => rest += &format!("{line}\n"),
+        }
+    }
+    within(&rest, found);
+}
+
+fn of_help(page: &str, found: &mut BTreeSet<String>) {
+    found.extend(page.lines().filter_map(|line| line.strip_prefix("  ")).filter_map(command));
+    within(page, found);
+}
+
+/// Lines within a text, that are more than the name of a command or the way to its help.
+fn within(page: &str, found: &mut BTreeSet<String>) {
+    let spans = page.split('`').skip(1).step_by(2).filter_map(command);
+    found.extend(spans.filter(|line| {
+        line.split(' ').count() > 2
+            && !line.contains("--help")
+            && !["steady torture --replay", "mount -o loop"].contains(&line.as_str())
+    }));
+}
+
+/// A command line without the remark behind it, as somebody types it who has installed `steady`.
+fn command(line: &str) -> Option<String> {
+    let line = line.split("  #").next()?.trim();
+    let first = line.split(' ').next()?;
+    let is_one = ["steady", "cargo", "mke2fs", "mkdir", "mount"].contains(&first);
+    (is_one && line != first).then(|| line.replace("cargo run --release -- ", "steady "))
+}
+
+#[test]
+fn every_line_that_is_shown_is_run_and_none_other() {
+    let told: BTreeSet<String> = SESSIONS.iter().flat_map(|session| session.lines).map(|(line, _)| line.to_string()).collect();
+    let shown = shown();
+    assert!(shown.len() > 60, "they are not found: {shown:?}");
+    let (new, gone): (Vec<_>, Vec<_>) = (shown.difference(&told).collect(), told.difference(&shown).collect());
+    assert!(new.is_empty() && gone.is_empty(), "not in a session: {new:#?}\nnot shown any more: {gone:#?}");
+}
+
+#[test]
+fn lines_on_images_succeed() {
+    for name in ["readme-images", "pack", "sectors", "other-images", "elsewhere"] {
+        run(name);
+    }
+}
+
+#[test]
+fn lines_that_evaluate_succeed() {
+    run("evaluate");
+}
+
+#[test]
+fn lines_that_measure_succeed() {
+    run("measure");
+    run("managed");
+}
+
+#[test]
+fn lines_that_cut_power_succeed() {
+    run("torture");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn lines_that_mount_succeed() {
+    common::namespace::run("lines_that_mount_succeed", || run("mount"));
+}
+
+/// A page names a command that there is, with options that it has.
+#[test]
+fn names_within_the_text_are_those_of_commands() {
+    let mut found = BTreeSet::new();
+    let docs =
+        ["README.md", "docs/images.md", "docs/bench.md", "docs/managed.md", "docs/design.md", "crates/steadyfs/src/guide.md"];
+    for page in
+        docs.map(|name| fs::read_to_string(root().join(name)).unwrap()).into_iter().chain(names().iter().map(|name| help(name)))
+    {
+        found.extend(page.split('`').skip(1).step_by(2).filter_map(|span| span.strip_prefix("steady ")).map(str::to_string));
+    }
+    let names = names();
+    for span in found.iter().filter(|span| !span.starts_with("COMMAND") && !span.starts_with("--help")) {
+        let mut words = span.split(' ');
+        let name = words.next().unwrap();
+        assert!(names.iter().any(|known| known == name), "steady {span}: there is no {name}");
+        let help = help(name);
+        for option in words.filter(|word| word.starts_with("--")) {
+            assert!(help.contains(&format!("{option} ")) || help.contains(&format!("{option}\n")), "steady {span}: no {option}");
+        }
+    }
+}
