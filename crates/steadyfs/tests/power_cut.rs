@@ -30,5 +30,10 @@ fn nand_holds_old_or_new_after_any_chain_of_cuts() {
 
 #[test]
 fn nor_holds_old_or_new_after_any_chain_of_cuts() {
-    holds(&["small-nor", "small-nor-groups", "nor"], 1000);
+    holds(&["small-nor", "nor"], 1000);
+}
+
+#[test]
+fn nor_in_groups_of_sectors_holds_old_or_new_after_any_chain_of_cuts() {
+    holds(&["small-nor-groups"], 500);
 }

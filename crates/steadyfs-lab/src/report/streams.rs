@@ -47,19 +47,48 @@ impl<'a> StreamsReport<'a> {
         self.shown.first().map_or(String::new(), |row| format!("{} writes, {} full", row.writes, format_percent(row.fill)))
     }
 
-    /// The result in a sentence.
+    /// The result in a sentence: of all that was written, the case that streams help most, the middle one, and the one that they help least.
     fn sentence(&self) -> String {
-        let best =
-            self.shown.iter().filter(|row| row.streams != "one").min_by(|a, b| a.amplification.total_cmp(&b.amplification));
-        match best.and_then(|best| Some((best, self.streams.one_beside(best)?))) {
-            Some((best, one)) => format!(
-                "One stream programs {:.2} pages for each that is written; streams that are {} program {:.2}.",
-                one.amplification,
-                if best.streams.starts_with("given") { "named" } else { "found by the disk itself" },
-                best.amplification
+        let mut cases = self.cases();
+        cases.sort_by(|(_, a), (_, b)| gain(a).total_cmp(&gain(b)));
+        let tell = |index: usize| {
+            let (name, (one, best)) = &cases[index];
+            format!("{one:.2} → {best:.2} ({name})")
+        };
+        match cases.len() {
+            0 => "What a disk programs for each page that is written.".to_string(),
+            1 => format!("Write amplification with streams: {}.", tell(0)),
+            2 => format!("Write amplification with streams: at best {}, at worst {}.", tell(0), tell(1)),
+            count => format!(
+                "Write amplification with streams: at best {}, typically {}, at worst {}.",
+                tell(0),
+                tell(count / 2),
+                tell(count - 1)
             ),
-            None => "What a disk programs for each page that is written.".to_string(),
         }
+    }
+
+    /// What was written, with its name: write amplification with one stream, and with the best of several.
+    fn cases(&self) -> Vec<(String, (f64, f64))> {
+        let several = self.groups().into_iter().filter_map(|(name, rows)| {
+            let one = rows.iter().find(|row| row.streams == "one")?.amplification;
+            let others = rows.iter().filter(|row| row.streams != "one").map(|row| row.amplification);
+            others.min_by(f64::total_cmp).map(|best| (name, (one, best)))
+        });
+        several.collect()
+    }
+
+    /// Rows of the same writes and fill, and their name.
+    fn groups(&self) -> Vec<(String, Vec<&Row>)> {
+        let mut groups: Vec<(String, Vec<&Row>)> = Vec::new();
+        for row in &self.streams.rows {
+            let name = format!("{}, {} full", row.writes, format_percent(row.fill));
+            match groups.last_mut() {
+                Some((last, rows)) if *last == name => rows.push(row),
+                _ => groups.push((name, vec![row])),
+            }
+        }
+        groups
     }
 
     /// What the blocks hold at the end, a panel for each way.
@@ -106,7 +135,7 @@ impl<'a> StreamsReport<'a> {
     /// Amplification over time, a line for each way.
     fn over_time(&self) -> String {
         let bottom = TOP + HEIGHT;
-        let mut canvas = Canvas::new(bottom + BOTTOM, "Pages programmed for each that is written", &self.shown_of());
+        let mut canvas = Canvas::new(bottom + BOTTOM, "Write amplification over time", &self.shown_of());
         canvas.make_room(LETTERS);
         let most = self.shown.iter().flat_map(|row| &row.over_time).fold(1.0, |most: f64, &value| most.max(value));
         let y = Axis { low: 1.0, high: 1.0 + 1.05 * (most - 1.0).max(0.1), spread: Spread::Linear, pixels: (bottom, TOP) };
@@ -129,14 +158,7 @@ impl<'a> StreamsReport<'a> {
 
     /// Amplification of every run as a bar.
     fn amplification(&self) -> String {
-        let mut groups: Vec<(String, Vec<&Row>)> = Vec::new();
-        for row in &self.streams.rows {
-            let name = format!("{}, {} full", row.writes, format_percent(row.fill));
-            match groups.last_mut() {
-                Some((last, rows)) if *last == name => rows.push(row),
-                _ => groups.push((name, vec![row])),
-            }
-        }
+        let groups = self.groups();
         let height: f64 = groups.iter().map(|(_, rows)| HEAD + BAR * rows.len() as f64 + 8.0).sum();
         let bottom = TOP + height;
         let mut canvas = Canvas::new(bottom + BOTTOM, "Write amplification", &self.streams.title());
@@ -153,7 +175,13 @@ impl<'a> StreamsReport<'a> {
                     &format!("bar {}", class_of(&row.streams)),
                     &format!("M{LEFT} {:.1}h{width:.1}v{:.1}h-{width:.1}z", top + 1.0, BAR - 2.0),
                 );
-                canvas.beside(top + BAR / 2.0, "", &format!("{:.2} {}", row.amplification, row.streams));
+                canvas.text(
+                    LEFT + width + 6.0,
+                    top + BAR - 2.5,
+                    "start",
+                    "",
+                    &format!("{:.2} {}", row.amplification, row.streams),
+                );
                 top += BAR;
             }
             top += 8.0;
@@ -162,7 +190,7 @@ impl<'a> StreamsReport<'a> {
             &x,
             bottom,
             &label(x.ticks(6), |value| format!("{value:.1}")),
-            "pages programmed for each that is written",
+            "write amplification: pages programmed for each that is written",
         );
         canvas.finish()
     }
@@ -198,6 +226,11 @@ impl Page for StreamsReport<'_> {
     }
 }
 
+/// What is left of the amplification.
+fn gain((one, best): &(f64, f64)) -> f64 {
+    best / one
+}
+
 /// A row of the table.
 fn table_row(row: &Row) -> String {
     let numbers = [
@@ -211,7 +244,10 @@ fn table_row(row: &Row) -> String {
         format_size(row.life_bytes),
         format_size(row.ram_bytes),
     ];
-    let cells: String = numbers.iter().map(|number| format!("<td>{}</td>", escape(number))).collect();
+    let cell = |(index, number): (usize, &String)| {
+        format!("<td{}>{}</td>", if index == 1 { " class=\"waf\"" } else { "" }, escape(number))
+    };
+    let cells: String = numbers.iter().enumerate().map(cell).collect();
     let (writes, streams) = (escape(&row.writes), escape(&row.streams));
     format!(
         "<tr><th scope=\"row\">{writes}</th><td>{}</td><td class=\"name\">{streams}</td>{cells}</tr>\n",
@@ -274,7 +310,10 @@ mod tests {
         let report = StreamsReport::of(&streams);
         let html = report.html();
         let one = &streams.rows[0];
-        assert!(html.contains(&format!("One stream programs {:.2} pages", one.amplification)), "{}", report.sentence());
+        // The kindest case is told as such, beside the one that streams help least.
+        let sentence = report.sentence();
+        assert!(sentence.contains("at best") && sentence.contains(", at worst"), "{sentence}");
+        assert!(sentence.contains(&format!("{:.2} →", one.amplification)) && html.contains(&escape(&sentence)), "{sentence}");
         assert_eq!(html.matches("<th scope=\"row\">").count(), streams.rows.len());
         assert!(!html.contains("{{") && !html.contains("http://") || html.contains("www.w3.org/2000/svg"));
         for (name, svg) in report.svg() {

@@ -91,11 +91,6 @@ impl Streams {
             self.seed
         )
     }
-
-    /// The row of one stream beside a row.
-    pub fn one_beside(&self, row: &Row) -> Option<&Row> {
-        self.rows.iter().find(|one| one.streams == "one" && one.writes == row.writes && one.fill == row.fill)
-    }
 }
 
 /// Prints the table for people, at most 100 columns wide.

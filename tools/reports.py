@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Lays reports out in headless Chromium, on a phone and on a desk, light, dark and printed, and says what is wrong with them.
+
+    tools/reports.py             makes reports of evaluate, streams and replay, and looks at them
+    tools/reports.py FILE.html…  looks at these
+
+Text of a figure may not overlap, nothing may be wider than the page, and every text has the contrast of WCAG AA. The exit code is 1 where something
+was found, 2 without Chromium.
+"""
+import html, json, pathlib, re, shutil, subprocess, sys, tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+WIDTHS = (390, 1280)
+DARK, PRINT = r"\(prefers-color-scheme:\s*dark\)", r"@media\s+print"
+# Media queries are decided in the text: a frame has the colours and the paper of its window.
+MODES = {
+    "light": lambda page: re.sub(DARK, "not all", page),
+    "dark": lambda page: re.sub(DARK, "all", page),
+    "print": lambda page: re.sub(PRINT, "@media all", re.sub(DARK, "not all", page)),
+}
+FRAME = """<!doctype html><iframe id="frame" src="page.html" style="width:{width}px;height:4000px;border:0"></iframe>
+<script>frame.onload = () => {{
+  const got = document.createElement('pre');
+  got.id = 'got';
+  got.textContent = frame.contentDocument.getElementById('found').textContent;
+  document.body.append(got);
+}}</script>"""
+
+
+def steady(*arguments):
+    command = ["cargo", "run", "--quiet", "--release", "--", *arguments]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+
+
+def make(directory):
+    """Reports as their commands make them."""
+    steady("evaluate", "--accesses", "3000", "--report", f"{directory}/evaluate.html", "--trace", f"{directory}/trace.csv")
+    steady("replay", f"{directory}/trace.csv", "--write", "4096", "--rate", "500kB/s", "--report", f"{directory}/replay.html")
+    steady("streams", "--report", f"{directory}/streams.html")
+    return [directory / f"{name}.html" for name in ("evaluate", "replay", "streams")]
+
+
+def look(chromium, page, width, directory):
+    """What is wrong with a page of a width. A window has a least width, a frame has none."""
+    script = (ROOT / "tools/reports/check.js").read_text()
+    (directory / "page.html").write_text(page.replace("</body>", f"<script>{script}</script></body>"))
+    frame = directory / "frame.html"
+    frame.write_text(FRAME.format(width=width))
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--virtual-time-budget=3000", "--dump-dom"]
+    output = subprocess.run([chromium, *options, frame.as_uri()], capture_output=True, text=True, timeout=120).stdout
+    got = re.search(r'<pre id="got">(.*?)</pre>', output, re.DOTALL)
+    report = json.loads(html.unescape(got[1])) if got else {"width": 0, "texts": 0, "found": ["nothing was laid out"]}
+    return report["found"] if report["width"] == width and report["texts"] > 10 else report["found"] + [f"a page of {report['texts']} texts"]
+
+
+def main():
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        print("error: needs Chromium: apt-get install chromium", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        bad = 0
+        for file in [pathlib.Path(argument) for argument in sys.argv[1:]] or make(directory):
+            text = file.read_text()
+            for mode, change in MODES.items():
+                for width in WIDTHS:
+                    found = look(chromium, change(text), width, directory)
+                    bad += len(found)
+                    print(f"{file.name}, {mode}, {width} px: {len(found) or 'nothing'} found", *found, sep="\n  ")
+    return bad > 0
+
+
+sys.exit(main())
