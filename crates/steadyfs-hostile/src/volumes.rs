@@ -49,7 +49,7 @@ const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pag
         overlay_entries: 60,
         transaction_pages: 16,
         checkpoint_programs: 32,
-        wear_spread: 8,
+        wear_spread: if unit_pages == 2 { 0 } else { 8 },
         bad_blocks_max: 1,
         files_max: 40,
         failures: 0,
@@ -59,6 +59,8 @@ const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pag
         streams: if unit_pages == 1 && page_bytes == 256 { 2 } else { 1 },
         moved_apart: page_bytes == 256,
         auto_streams: programs_bytes,
+        // Pages of two, on a device that levels wear itself.
+        move_group: if unit_pages == 2 { 6 } else { 1 },
     };
     Shape { geometry, config }
 }

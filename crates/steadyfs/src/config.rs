@@ -2,8 +2,8 @@
 
 use crate::error::ConfigError;
 use crate::features::{NOR, PERMISSIONS, STREAMS};
-use crate::media::Geometry;
 use crate::media::sectors::SectorLayout;
+use crate::media::{Geometry, TAG_BYTES};
 use crate::store::journal::Shape;
 use crate::store::lifetimes;
 
@@ -53,6 +53,10 @@ pub struct Config {
     /// Whether the volume finds out by itself which pages belong to one stream, from how often they are written; streams that the caller names
     /// count for nothing then. 772 bytes of RAM on any medium, and as many in each root.
     pub auto_streams: bool,
+    /// Program pages that reclamation reads one behind the other and then programs in one command, behind the caller's pages; 1 to 64. 1: each page moves by itself, in
+    /// blocks of its own. For devices that charge for the end of a stream of writes rather than for bytes, and level wear themselves. More: fewer ends of streams, and
+    /// a longer longest call; each takes a page and a tag of RAM. Pages of volumes with more than one stream move one by one.
+    pub move_group: u8,
 }
 
 impl Config {
@@ -89,6 +93,7 @@ impl Config {
             streams: 1,
             moved_apart: false,
             auto_streams: false,
+            move_group: 1,
         };
         // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
         // overlay makes more of the medium usable.
@@ -127,6 +132,8 @@ impl Config {
             wear_spread: 0,
             bad_blocks_max: 0,
             failures: 1,
+            // A small block is left to the caller's pages for the most part.
+            move_group: clamp(pages_per_block / 8, 1, 16) as u8,
             ..Self::for_geometry(&geometry)
         }
     }
@@ -218,6 +225,8 @@ pub(crate) const INODE_BYTES: u32 = 256;
 pub(crate) const SPARE_INODES: u32 = 16;
 /// Files that may be open at once in a buffer of [`Config::memory_bytes`].
 const OPEN_FILES: usize = 8;
+/// Most program pages of a group of moves.
+const GROUP_MAX: u8 = 64;
 /// Most streams of a volume: a tag has two bits for them.
 pub(crate) const STREAMS_MAX: u8 = 4;
 /// Erased blocks that reclamation keeps in stock.
@@ -320,6 +329,9 @@ impl Layout {
         }
         if config.streams > 1 && !STREAMS {
             return Err(ConfigError::NoStreams);
+        }
+        if config.move_group == 0 || config.move_group > GROUP_MAX || (config.move_group > 1 && config.wear_spread > 0) {
+            return Err(ConfigError::MoveGroup);
         }
         if config.files_max > 0x10_0000 || config.failures > 8 {
             return Err(ConfigError::FilesOrFailures);
@@ -468,7 +480,24 @@ impl Layout {
             + ceil_div(blocks, 2)
             + entries * self.entry_bytes
             + self.head_table_bytes()
+            + self.group_pages() * (self.geometry.page_bytes + TAG_BYTES as u32)
             + 2 * self.journal_bytes) as usize
+    }
+
+    /// Program pages that are programmed in one command; none where each is by itself.
+    pub(crate) const fn group_pages(&self) -> u32 {
+        let pages = self.config.move_group as u32;
+        if pages < 2 * self.config.unit_pages as u32 || self.config.streams > 1 { 0 } else { pages }
+    }
+
+    /// Frames that move at once.
+    pub(crate) const fn move_group(&self) -> u32 {
+        max(self.group_pages() / self.config.unit_pages as u32, 1)
+    }
+
+    /// Whether moved pages go behind the caller's, in one block: a device that likes few streams charges more for the switch between two than is saved by what dies together.
+    pub(crate) const fn moves_join(&self) -> bool {
+        self.move_group() > 1
     }
 
     /// Heads that are programmed: three, and those of streams.

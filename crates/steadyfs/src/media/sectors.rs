@@ -55,6 +55,12 @@ const PAGE: &[u8; 8] = b"SteadyPg";
 const CHECK_AT: usize = 36;
 /// Where the number of the volume lies.
 const VOLUME_AT: usize = CHECK_AT - 4;
+/// Where what a tag's sector says ends.
+const TAG_END: usize = CHECK_AT + 4;
+/// The rest of it.
+const ZEROS: [u8; SECTOR_BYTES - TAG_END] = [0; SECTOR_BYTES - TAG_END];
+/// Pages of a command at most: so many slices of them are on the stack.
+const MANY: usize = 16;
 /// What is missing of a page.
 const BLANK: [u8; SECTOR_BYTES] = [0xFF; SECTOR_BYTES];
 
@@ -373,6 +379,53 @@ impl<D: SectorDevice> SectorPages<D> {
         Ok(newest)
     }
 
+    /// The present generation of a block that is to be programmed.
+    fn certain_generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
+        let generation = self.generation(block)?;
+        if !self.known[block as usize % KNOWN].is_certain {
+            // Both were written when the block was erased: one that cannot be read may be the newer one.
+            self.known[block as usize % KNOWN] = Known::NOTHING;
+            return Err(Failure::Device);
+        }
+        Ok(generation)
+    }
+
+    /// Makes a tag's sector in the buffer.
+    fn compose_tag(&mut self, generation: Generation, tag: &[u8; TAG_BYTES]) {
+        self.sector.fill(0);
+        self.sector[12..12 + TAG_BYTES].copy_from_slice(tag);
+        seal(&mut self.sector, PAGE, generation, self.layout.volume);
+    }
+
+    /// Writes [`MANY`] pages that follow each other, or fewer: with their tags before them in one command, or in one for the pages and one for the tags.
+    fn write_many(
+        &mut self,
+        generation: Generation,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+    ) -> Result<(), Failure> {
+        let mut heads = [[0; TAG_END]; MANY];
+        for (head, tag) in heads.iter_mut().zip(tags) {
+            self.compose_tag(generation, tag);
+            head.copy_from_slice(&self.sector[..TAG_END]);
+        }
+        let (at_tag, at_data) = self.layout.places(first);
+        let mut parts = [&[][..]; 3 * MANY];
+        let pages = data.chunks(self.layout.page_bytes as usize);
+        if at_data == at_tag + 1 {
+            for (parts, (head, page)) in parts.chunks_exact_mut(3).zip(heads.iter().zip(pages)) {
+                parts.copy_from_slice(&[head, &ZEROS, page]);
+            }
+            return self.device.write(at_tag, &parts[..3 * tags.len()]);
+        }
+        for (parts, head) in parts.chunks_exact_mut(2).zip(&heads[..tags.len()]) {
+            parts.copy_from_slice(&[head, &ZEROS]);
+        }
+        self.device.write(at_data, &[data])?;
+        self.device.write(at_tag, &parts[..2 * tags.len()])
+    }
+
     /// What the tag's sector in the buffer says: the tag, if it is of a generation of the block.
     fn tag_of(&self, generation: Generation) -> [u8; TAG_BYTES] {
         let mut tag = [0xFF; TAG_BYTES];
@@ -430,16 +483,8 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
-        let block = page / self.layout.pages_per_block();
-        let generation = self.generation(block)?;
-        if !self.known[block as usize % KNOWN].is_certain {
-            // Both were written when the block was erased: one that cannot be read may be the newer one.
-            self.known[block as usize % KNOWN] = Known::NOTHING;
-            return Err(Failure::Device);
-        }
-        self.sector.fill(0);
-        self.sector[12..12 + TAG_BYTES].copy_from_slice(tag);
-        seal(&mut self.sector, PAGE, generation, self.layout.volume);
+        let generation = self.certain_generation(page / self.layout.pages_per_block())?;
+        self.compose_tag(generation, tag);
         // The tag, the data, and as many blank bytes as are missing.
         let missing = self.layout.page_bytes as usize - data.len();
         let mut parts = [&BLANK[..]; PAGE_SECTORS_MAX + 3];
@@ -451,6 +496,12 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
         }
         self.device.write(at_data, &parts[1..])?;
         self.device.write(at_tag, &parts[..1])
+    }
+
+    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+        let generation = self.certain_generation(first / self.layout.pages_per_block())?;
+        let pages = data.chunks(MANY * self.layout.page_bytes as usize).zip(tags.chunks(MANY));
+        (first..).step_by(MANY).zip(pages).try_for_each(|(first, (data, tags))| self.write_many(generation, first, data, tags))
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {

@@ -86,8 +86,6 @@ impl Kinds {
     pub const LEAF: Self = Self::of(&[Kind::Leaf, Kind::MovedLeaf]);
     /// Journal pages.
     pub const JOURNAL: Self = Self::of(&[Kind::Journal, Kind::JournalDiscard, Kind::LeafChanged]);
-    /// What the moved head programs.
-    pub const MOVED: Self = Self::of(&[Kind::Moved, Kind::MovedPending, Kind::MovedLeaf]);
 
     /// Every kind.
     pub const ALL: Self = Self(!0);
@@ -144,6 +142,11 @@ impl Tag {
     /// The frame that a moved page came from.
     pub(crate) fn source(&self) -> u32 {
         self.aux & ((1 << STREAM_SHIFT) - 1)
+    }
+
+    /// The same, where it is known to lie behind `first`: large media have more frames than a tag can name.
+    pub(crate) fn source_from(&self, first: u32) -> u32 {
+        first + (self.source().wrapping_sub(first) & ((1 << STREAM_SHIFT) - 1))
     }
 
     /// Sequence of the first program of the transaction that a page belongs to, or that a journal page commits.

@@ -159,7 +159,9 @@ impl<F: Flash> Store<'_, F> {
         // A failed frame is written, or moved, once more, in another block, for which a root may be needed first; a failed erase is tried on
         // another block.
         let root = Cost { programs: layout.root_programs, ..Cost::default() };
-        let again = Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 1 }.plus(&root);
+        // What fails may be a group of moves, behind which a root comes.
+        let most = unit.max(layout.group_pages());
+        let again = Cost { reads: most, tag_reads: unit, programs: most, copies: unit, erases: 1 }.plus(&root);
         own = own.plus(&again.times(failures));
         own = own.plus(&if failures > 0 { MARK } else { self.mark_cost() });
         // A commit also lets the overlay know of what earlier calls wrote and discarded.
@@ -207,14 +209,15 @@ impl<F: Flash> Store<'_, F> {
     fn erases(&self, promise: &Promise, frames: u32, journal_pages: u32) -> u32 {
         let blocks =
             |head: HeadIndex, places: u32| places.saturating_sub(self.head_rest(head)).div_ceil(self.head_capacity(head));
-        let moves = promise.moves(frames);
+        let moves = promise.moving(frames).moves;
         // Beside what is of no stream a call writes to one that it names, or to any; no more blocks than frames.
         let streams = self.heads.of_streams().filter(|head| head.is_user()).map(|head| blocks(head, frames));
         let of_streams =
             if self.layout.config.auto_streams { streams.sum::<u32>().min(frames) } else { streams.max().unwrap_or(0) };
-        let taken = blocks(HeadIndex::USER, frames + promise.folds(frames + moves))
+        let (own, apart) = if self.layout.moves_join() { (frames + moves, 0) } else { (frames, moves) };
+        let taken = blocks(HeadIndex::USER, own + promise.folds(frames + moves))
             + of_streams
-            + self.moved_heads().map(|head| blocks(head, moves)).sum::<u32>()
+            + self.moved_heads().map(|head| blocks(head, apart)).sum::<u32>()
             + blocks(
                 HeadIndex::JOURNAL,
                 (journal_pages + u32::from(self.unmarked || self.ring.closed)) * self.layout.journal_record_places(),
@@ -325,7 +328,7 @@ impl<F: Flash> Store<'_, F> {
     pub fn mount_bound(layout: &Layout) -> Cost {
         let unit = u32::from(layout.config.unit_pages);
         // No erase is displaced here: the more moves, the more programs may a root be late.
-        let moves = Promise::new(layout, layout.usable, layout.data_blocks, layout.frames_per_block).moves(2);
+        let moves = Promise::new(layout, layout.usable, layout.data_blocks, layout.frames_per_block).moving(2).moves;
         let overshoot = ROOT_SLACK + 2 * (2 + moves + 2) * unit + 4;
         let programs = u32::from(layout.config.checkpoint_programs) + overshoot;
         let chains = 3 + layout.extra_heads() + layout.listed_blocks;

@@ -71,7 +71,7 @@ impl<F: Flash> Store<'_, F> {
         let unit = u64::from(self.layout.config.unit_pages);
         let (mut last, mut is_complete, mut held) = (None, false, None::<Record>);
         let (mut buffered, mut lost_chain) = (NONE, NONE);
-        let reorders = self.flash.reorders();
+        let reorders = self.loses_any();
         while let Some((slot, tag)) = lowest(&cursors, base) {
             if reorders && self.ends_before(&tag, &cursors, base)? {
                 break;
@@ -280,7 +280,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     fn cursor(&self, tag: &Tag, block: u32, next: u32, base: u64) -> Cursor {
-        let head = HeadIndex::of(tag).unwrap_or(HeadIndex::USER);
+        let head = self.head_of(tag).unwrap_or(HeadIndex::USER);
         let place = block * self.head_capacity(head) + next;
         Cursor { place, distance: (tag.sequence - base) as u32, logical: tag.logical, kind: tag.kind, aux: tag.aux, places: 1 }
     }
@@ -293,7 +293,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether a tag is of a record that was programmed after the root, by a head.
     fn is_new(&self, tag: &Tag, head: Option<HeadIndex>, base: u64) -> bool {
-        let of_head = HeadIndex::of(tag).is_some_and(|found| self.heads.has(found) && head.is_none_or(|head| head == found));
+        let of_head = self.head_of(tag).is_some_and(|found| self.heads.has(found) && head.is_none_or(|head| head == found));
         of_head && (base..base + HORIZON).contains(&tag.sequence) && self.names_something(tag)
     }
 
@@ -317,13 +317,21 @@ impl<F: Flash> Store<'_, F> {
             }
             let page = self.place_page(Some(head), block, next + 1);
             let Some(tag) = self.read_tagged(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, None, base)) else { continue };
-            if HeadIndex::of(&tag).is_some_and(|of| (of == HeadIndex::JOURNAL) == (head == HeadIndex::JOURNAL)) {
-                self.lost_moves += u32::from(Kinds::MOVED.has(tag.kind));
+            if let Some(of) = self.head_of(&tag)
+                && (of == HeadIndex::JOURNAL) == (head == HeadIndex::JOURNAL)
+            {
+                // Behind the caller's pages nobody knows what was lost.
+                self.lost_moves += u32::from(of.is_moved());
                 *cursor = Some(self.cursor(&tag, block, next + 1, base));
                 return Ok(());
             }
         }
         Ok(())
+    }
+
+    /// Whether a cut may leave any part of what was not flushed: that of a cache which reorders, or of a group.
+    fn loses_any(&self) -> bool {
+        self.flash.reorders() || self.layout.moves_join()
     }
 
     /// Where a device loses any part of what was not flushed: whether the records end before this one. They do so at the first number that is missing, unless a
@@ -347,7 +355,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Moves a cursor on to the next record of its block.
     fn step(&mut self, cursor: &mut Option<Cursor>, tag: &Tag, base: u64) -> Result<Option<(HeadIndex, BlockIndex, u32)>, Error> {
-        let (Some(head), Some(Cursor { place, places, distance, .. })) = (HeadIndex::of(tag), *cursor) else { return Ok(None) };
+        let (Some(head), Some(Cursor { place, places, distance, .. })) = (self.head_of(tag), *cursor) else { return Ok(None) };
         let (block, next) = (place / self.head_capacity(head), place % self.head_capacity(head) + u32::from(places));
         self.look(cursor, Some(head), block, next, base)?;
         // Sequences grow within a block.

@@ -46,6 +46,8 @@ pub(crate) struct Promise {
     fold_frees: u32,
     leaf_changes: u32,
     frames_per_block: u32,
+    /// Moves that earlier calls owe at most: one less than are made at once.
+    held: u32,
 }
 
 impl Promise {
@@ -71,6 +73,7 @@ impl Promise {
             fold_frees: layout.fold_frees,
             leaf_changes,
             frames_per_block,
+            held: layout.move_group() - 1,
         }
     }
 
@@ -106,18 +109,18 @@ impl Promise {
 
     /// The most of a call without an erase that writes `frames` frames.
     pub fn moving(&self, frames: u32) -> Plan {
-        Plan { moves: self.moves(frames), ..Plan::default() }
+        Plan { moves: self.moves(frames) + self.held, ..Plan::default() }
     }
 
     /// The most of a call that writes leaves back, or a root: it moves a frame less for each.
     pub fn folding(&self, frames: u32, changes: u32) -> Plan {
-        let folds = self.folds(changes + self.moves(frames));
-        Plan { moves: self.moves(frames).saturating_sub(1), folds, root: true, ..Plan::default() }
+        let folds = self.folds(changes + self.moves(frames) + self.held);
+        Plan { moves: self.moves(frames).saturating_sub(1) + self.held, folds, root: true, ..Plan::default() }
     }
 
     /// The most of a call that erases.
     pub fn erasing(&self, frames: u32, changes: u32) -> Plan {
-        let moves = self.moves(frames).saturating_sub(self.per_erase);
+        let moves = self.moves(frames).saturating_sub(self.per_erase) + self.held;
         Plan { erases: 1, moves, folds: self.folds_beside_erase(changes + moves), root: false }
     }
 }

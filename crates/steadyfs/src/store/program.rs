@@ -11,7 +11,7 @@ use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES
 pub(super) const FAILURE_JUMP: u64 = 64;
 
 /// The checksum of a page whose data is lost.
-const LOST_CHECK: u32 = 0x7473_6F6C;
+pub(super) const LOST_CHECK: u32 = 0x7473_6F6C;
 
 /// Where the content of a frame comes from. Every source can be read again when a program fails.
 #[derive(Clone, Copy)]
@@ -44,7 +44,7 @@ enum Content {
 }
 
 /// Why a place that was taken does not hold what it should.
-enum Failed {
+pub(super) enum Failed {
     /// A later page of the frame could not be made.
     Unmade(Error),
     /// A program failed, and whether it was the last one, with which the record may be there all the same.
@@ -221,7 +221,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Makes a page in the page buffer whose checksum is not that of a lost one.
-    fn fill_lost(&mut self) {
+    pub(super) fn fill_lost(&mut self) {
         self.cached = NONE;
         // No checksum is that of both.
         for byte in [0, 1] {
@@ -350,7 +350,7 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// A block that failed goes out of use. One whose device did not answer is left as well: its place may be blank, and what lies behind a
     /// blank place would be taken for nothing by a mount, or for a loss. A commit is repeated after whatever failure, because it may be there.
-    fn survive_failure(&mut self, head: HeadIndex, failed: Failed, commits: bool) -> Result<(), Error> {
+    pub(super) fn survive_failure(&mut self, head: HeadIndex, failed: Failed, commits: bool) -> Result<(), Error> {
         self.sequence += FAILURE_JUMP;
         let (error, may_be_there) = match failed {
             Failed::Unmade(error) => {
