@@ -455,7 +455,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
             read_tag_ns: 3 * read(1),
             program_ns: program_ns + 2 * read(1),
             copy_ns: read_ns + program_ns + 4 * read(1),
-            erase_ns: 4 * read(1) + times.discard_ns + write(1),
+            erase_ns: 4 * read(1) + times.discard_ns + 2 * write(1),
         }
     }
 
@@ -510,8 +510,10 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
         self.known[block as usize % KNOWN] = Known::NOTHING;
         let first = self.layout.header(block);
         self.device.discard(first + HEADERS, self.layout.block_sectors - HEADERS)?;
-        // Both, where one of them is none.
-        let generations = if even == 0 || odd == 0 { present + 1..present + 3 } else { present + 1..present + 2 };
+        // Both, where one of them is none. The last one is even, and lies at the begin of the block: a card that was written there goes on behind it, and
+        // takes the pages of a block whose begin is old for single ones.
+        let least = if even == 0 || odd == 0 { 2 } else { 1 };
+        let generations = present + 1..(present + least).next_multiple_of(2) + 1;
         for generation in generations.clone() {
             self.sector.fill(0);
             let mut fields = Fields::new(&mut self.sector[12..]);
