@@ -31,6 +31,9 @@ pub struct Arguments {
     /// Share of each volume that holds data
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
     fill: f64,
+    /// Writes for each commit on the cards; raw NAND commits each
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    commit_every: u32,
     /// Seed of the places; the same seed gives the same run
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
     seed: u64,
@@ -39,7 +42,7 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Durable 4 KiB writes at random places, one right behind the other: on each card as it is, and with SteadyFS on raw NAND and on the same
+4 KiB writes at random places, each durable or each so many, one right behind the other: on each card as it is, and with SteadyFS on raw NAND and on the same
 cards. What a card does is what its profile says, and no promise; the bound on raw NAND is computed from the datasheet's times.
 
 Examples:
@@ -67,6 +70,7 @@ impl Arguments {
             rates: usual.rates,
             rate: self.rate,
             ram_bytes: self.ram,
+            commit_every: self.commit_every,
             seed: self.seed,
         }
     }
@@ -90,7 +94,7 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "realtime --rate 250kB/s --ram 16KiB --card a.toml,b --nand c --accesses 5000 --fill 50% --seed 3";
+        let line = "realtime --rate 250kB/s --ram 16KiB --card a.toml,b --nand c --accesses 5000 --fill 50% --commit-every 16 --seed 3";
         let expected = Options {
             cards: vec!["a.toml".into(), "b".into()],
             nand: "c".into(),
@@ -99,6 +103,7 @@ mod tests {
             rates: Options::default().rates,
             rate: 250_000,
             ram_bytes: 16 << 10,
+            commit_every: 16,
             seed: 3,
         };
         assert_eq!(Line::parse_from(line.split(' ')).arguments.options(), expected);

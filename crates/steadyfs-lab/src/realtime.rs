@@ -48,6 +48,8 @@ pub struct Options {
     pub rate: u64,
     /// RAM for buffer and file system, in bytes. Default 64 KiB.
     pub ram_bytes: u64,
+    /// Writes for each commit on the cards, and for each flush where there is no file system. Default 1. Raw NAND commits each.
+    pub commit_every: u32,
     /// Seed of the places. Default 1.
     pub seed: u64,
 }
@@ -62,6 +64,7 @@ impl Default for Options {
             rates: vec![100_000, 500_000, 1_000_000, 2_000_000],
             rate: 500_000,
             ram_bytes: 64 << 10,
+            commit_every: 1,
             seed: 1,
         }
     }
@@ -130,12 +133,12 @@ impl Item<'_> {
         let (name, trace) = match *self {
             Item::Raw(profile) => {
                 let mut device = Managed::of(profile, options.seed);
-                (profile.name.clone(), cards::raw(&mut device, options.accesses, options.seed, tell)?)
+                (profile.name.clone(), cards::raw(&mut device, options, tell)?)
             }
             Item::OnCard(profile) => {
                 let device = Managed::of(profile, options.seed);
                 let volume = volume_of(profile, options.fill);
-                (format!("SteadyFS on {}", profile.name), cards::steadyfs(device, &volume, options.accesses, options.seed, tell)?)
+                (format!("SteadyFS on {}", profile.name), cards::steadyfs(device, &volume, options, tell)?)
             }
             Item::OnNand => (format!("SteadyFS on {}", options.nand), on_nand(options, tell)?),
         };
@@ -155,6 +158,7 @@ fn on_nand(options: &Options, tell: &mut dyn FnMut(f64)) -> Result<Trace, Realti
     let outcome = evaluate::run(&run, &mut |share, _| tell(share)).map_err(RealtimeError::Nand)?;
     let evaluation = &outcome.evaluation;
     Ok(Trace {
+        root_ns: Vec::new(),
         bound_ns: Some((evaluation.bound_us * 1e3).round() as u64),
         ram_bytes: evaluation.ram_bytes,
         usable_bytes: evaluation.usable_bytes,

@@ -123,11 +123,16 @@ impl Config {
         {
             unit_pages *= 2;
         }
-        let frames = pages_per_block / unit_pages * block_count;
+        let per_block = pages_per_block / unit_pages;
+        let frames = per_block * block_count;
+        // What is written in order commits when a transaction is full, and each commit ends a stream.
+        let transaction_pages = clamp(per_block / 4, 16, 128);
+        // A leaf that is written frees some ten changes; those of a victim have room beside.
+        let changes = max(frames / 90, 4 * per_block) + transaction_pages - 16;
         Self {
             unit_pages: unit_pages as u16,
-            // A leaf that is written frees some ten changes; those of a victim have room beside.
-            overlay_entries: clamp(max(frames / 90, 4 * (pages_per_block / unit_pages)), 64, 8192) as u16,
+            transaction_pages: transaction_pages as u16,
+            overlay_entries: clamp(changes, 64, 8192) as u16,
             checkpoint_programs: clamp(pages_per_block * block_count / 32, 32, 1024) as u16,
             wear_spread: 0,
             bad_blocks_max: 0,
@@ -523,6 +528,11 @@ impl Layout {
     /// Erased blocks that reclamation keeps in stock.
     pub(crate) const fn stock(&self) -> u32 {
         if STREAMS { STOCK + self.config.streams as u32 - 1 } else { STOCK }
+    }
+
+    /// Whether a journal page that commits pages goes behind them, as a frame.
+    pub(crate) const fn commits_join(&self) -> bool {
+        self.moves_join() && self.config.unit_pages == 1 && !self.geometry.programs_bytes
     }
 
     /// Whether moved pages keep to blocks of their stream.

@@ -1,6 +1,6 @@
 //! Access times of 4 KiB writes at random places: of a device as it is, and of SteadyFS on it.
 
-use super::RealtimeError;
+use super::{Options, RealtimeError};
 use steadyfs::media::Flash;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages};
 use steadyfs::{Access, Config, FileSystem, OpenOptions};
@@ -17,8 +17,10 @@ const PIECE_BYTES: usize = 1 << 20;
 /// Accesses of a long run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// Durations in nanoseconds, in order.
+    /// Durations in nanoseconds, in order. A commit belongs to the access before it.
     pub access_ns: Vec<u64>,
+    /// Those of them in which SteadyFS wrote a root on a card.
+    pub root_ns: Vec<u64>,
     /// The longest access that is promised by the profile's times; nothing where nobody promises.
     pub bound_ns: Option<u64>,
     /// RAM of the file system, in bytes.
@@ -29,21 +31,24 @@ pub struct Trace {
     pub written_per_byte: f64,
 }
 
-/// Writes to random places of the whole device, each durable, one right behind the other.
+/// Writes to random places of the whole device, one right behind the other.
 pub(super) fn raw<C: Controller>(
     device: &mut Timed<C>,
-    accesses: u32,
-    seed: u64,
+    options: &Options,
     tell: &mut dyn FnMut(f64),
 ) -> Result<Trace, RealtimeError> {
-    let mut rng = fastrand::Rng::with_seed(seed);
+    let accesses = options.accesses;
+    let mut rng = fastrand::Rng::with_seed(options.seed);
     let page = (WRITE_BYTES / SECTOR_BYTES) as u32;
     let places = device.sector_count() / page;
     let data = [0; WRITE_BYTES];
     let mut access_ns = Vec::with_capacity(accesses as usize);
     for access in 0..WARM_UP + accesses {
         let before = device.time_ns();
-        device.write(rng.u32(..places) * page, &[&data]).and_then(|()| device.flush()).map_err(RealtimeError::Device)?;
+        device.write(rng.u32(..places) * page, &[&data]).map_err(RealtimeError::Device)?;
+        if (access + 1) % options.commit_every == 0 {
+            device.flush().map_err(RealtimeError::Device)?;
+        }
         if access >= WARM_UP {
             access_ns.push(device.time_ns() - before);
         }
@@ -53,6 +58,7 @@ pub(super) fn raw<C: Controller>(
     }
     Ok(Trace {
         access_ns,
+        root_ns: Vec::new(),
         bound_ns: None,
         ram_bytes: 0,
         usable_bytes: u64::from(places) * WRITE_BYTES as u64,
@@ -83,12 +89,11 @@ impl Volume {
     }
 }
 
-/// Durable overwrites at random places of one file, in steady state.
+/// Overwrites at random places of one file, in steady state.
 pub(super) fn steadyfs<C: Controller>(
     device: Timed<C>,
     volume: &Volume,
-    accesses: u32,
-    seed: u64,
+    options: &Options,
     tell: &mut dyn FnMut(f64),
 ) -> Result<Trace, RealtimeError> {
     let layout = volume.layout(device.sector_count());
@@ -112,11 +117,12 @@ pub(super) fn steadyfs<C: Controller>(
     }
     fs.close(file)?;
     fs.commit()?;
-    let mut file = fs.open("data", OpenOptions::DURABLE)?;
-    let (mut rng, places) = (fastrand::Rng::with_seed(seed), bytes / WRITE_BYTES as u64);
+    let accesses = options.accesses;
+    let mut file = fs.open("data", if options.commit_every == 1 { OpenOptions::DURABLE } else { OpenOptions::WRITE })?;
+    let (mut rng, places) = (fastrand::Rng::with_seed(options.seed), bytes / WRITE_BYTES as u64);
     // Reclamation has gone through all that is free, and once through the rest.
     let warm = (usable_bytes / WRITE_BYTES as u64) as u32;
-    let (mut access_ns, mut bound_ns) = (Vec::with_capacity(accesses as usize), 0);
+    let (mut access_ns, mut root_ns, mut bound_ns) = (Vec::with_capacity(accesses as usize), Vec::new(), 0);
     let mut before_bytes = 0;
     for access in 0..warm + accesses {
         if access == warm {
@@ -126,16 +132,22 @@ pub(super) fn steadyfs<C: Controller>(
             bound_ns = bound_ns.max(fs.bound(steadyfs::Call::Write(WRITE_BYTES as u32)).time_ns(&fs.flash().timing()));
             tell(0.3 + 0.7 * f64::from(access) / f64::from(warm + accesses));
         }
-        let before = fs.flash().time_ns();
+        let (before, root) = (fs.flash().time_ns(), fs.describe().ring);
         fs.write(&mut file, rng.u64(..places) * WRITE_BYTES as u64, &piece[..WRITE_BYTES])?;
+        if options.commit_every > 1 && (access + 1) % options.commit_every == 0 {
+            fs.commit()?;
+        }
         if access >= warm {
-            access_ns.push(fs.flash().time_ns() - before);
+            let ns = fs.flash().time_ns() - before;
+            access_ns.push(ns);
+            root_ns.extend((fs.describe().ring != root).then_some(ns));
         }
     }
     let written = (fs.flash().counters().bytes_programmed - before_bytes) as f64;
     Ok(Trace {
         written_per_byte: written / (f64::from(accesses) * WRITE_BYTES as f64),
         access_ns,
+        root_ns,
         bound_ns: Some(bound_ns),
         ram_bytes,
         usable_bytes,

@@ -32,6 +32,9 @@ pub struct Row {
     pub p999_us: f64,
     /// The longest.
     pub max_us: f64,
+    /// The longest of those in which SteadyFS wrote a root on a card.
+    #[serde(default)]
+    pub max_root_us: Option<f64>,
     /// What is promised, by the profile's times on managed flash, in microseconds.
     pub bound_us: Option<f64>,
     /// Buffers of input rates.
@@ -61,6 +64,7 @@ impl Row {
             mean_us: stats.as_ref().map_or(0.0, |stats| stats.mean_ns / 1e3),
             p999_us: of(&|stats| stats.p999_ns),
             max_us: of(&|stats| stats.max_ns),
+            max_root_us: trace.root_ns.iter().max().map(|&ns| us(ns)),
             bound_us: trace.bound_ns.map(us),
             backlog: rates.iter().map(of_rate).collect(),
             ram_bytes: trace.ram_bytes,
@@ -86,6 +90,9 @@ pub struct Realtime {
     pub fill: f64,
     /// Rows.
     pub rows: Vec<Row>,
+    /// Writes for each commit on the cards.
+    #[serde(default)]
+    pub commit_every: u32,
     /// The rate that advice is for, in bytes a second.
     pub rate: u64,
     /// The RAM that there is, in bytes.
@@ -100,6 +107,7 @@ impl Realtime {
         Realtime {
             accesses: options.accesses,
             fill: options.fill,
+            commit_every: options.commit_every,
             rows,
             rate: options.rate,
             ram_bytes: options.ram_bytes,
@@ -117,15 +125,17 @@ impl fmt::Display for Realtime {
         let accesses = format_count(self.accesses.into());
         writeln!(
             f,
-            "4 KiB writes at random places, each durable: {accesses} accesses; volumes {:.0} % full\n",
+            "4 KiB writes at random places, {}: {accesses} accesses; volumes {:.0} % full\n",
+            if self.commit_every > 1 { format!("durable by {} on the cards", self.commit_every) } else { "each durable".to_string() },
             100.0 * self.fill
         )?;
-        let mut head = ["", "mean", "longest"].map(String::from).to_vec();
+        let mut head = ["", "mean", "longest", "with a root"].map(String::from).to_vec();
         let rates = self.rows.first().map(|row| row.backlog.clone()).unwrap_or_default();
         head.extend(rates.iter().map(|row| format_rate(row.rate as f64)));
         head.push("written".to_string());
         let cells = |row: &Row| {
             let mut cells = vec![row.system.clone(), format_duration(row.mean_us * 1e3), format_duration(row.max_us * 1e3)];
+            cells.push(row.max_root_us.map_or_else(|| "–".to_string(), |us| format_duration(us * 1e3)));
             cells.extend(row.backlog.iter().map(|row| buffer(row.buffer_bytes)));
             cells.push(format!("{:.2}", row.written_per_byte));
             cells

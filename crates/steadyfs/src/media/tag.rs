@@ -139,6 +139,11 @@ impl Tag {
         if Kinds::DATA.has(self.kind) { (self.aux >> STREAM_SHIFT) as u8 } else { 0 }
     }
 
+    /// Whether it is a journal page that lies behind the caller's pages: what `aux` has in the place of a stream.
+    pub(crate) fn is_among_data(&self) -> bool {
+        Kinds::JOURNAL.has(self.kind) && self.aux >> STREAM_SHIFT > 0
+    }
+
     /// The frame that a moved page came from.
     pub(crate) fn source(&self) -> u32 {
         self.aux & ((1 << STREAM_SHIFT) - 1)

@@ -173,6 +173,8 @@ impl<F: Flash> Store<'_, F> {
         let late = work.discards + waiting;
         // A fold makes room before the commit, where the overlay is too full for what it brings.
         own = own.plus(&self.fold_cost().times(u32::from(late > 0)));
+        // Journal pages that lie among the caller's are frames as well.
+        let frames = frames + if layout.commits_join() { journal_pages } else { 0 };
         let promise = self.promise(frames);
         let blocks = self.erases(&promise, frames, journal_pages);
         let cost = |plan: Plan| own.plus(&self.plan_cost(&self.urgently(plan, frames)));
@@ -264,7 +266,8 @@ impl<F: Flash> Store<'_, F> {
     pub fn envelopes(&self, work: &Work, timing: &Timing) -> [Envelope; 2] {
         let bound = self.bound(work, Buffer::Any, 0);
         let flushes = if work.patches == 0 { 0 } else { work.pages + work.patches + 1 };
-        let frames = work.frames + flushes + self.written_back(work, Buffer::Any);
+        let commits = if self.layout.commits_join() { work.commits } else { 0 };
+        let frames = work.frames + flushes + self.written_back(work, Buffer::Any) + commits;
         let promise = self.promise(frames);
         // Pages that are written as a whole while the journal buffer patches them take a journal page each; nothing in such calls patches more.
         let patched = if work.commits == 0 { self.journal.patched_pages() } else { 0 };
@@ -346,7 +349,9 @@ impl<F: Flash> Store<'_, F> {
                 + layout.leaf_count * unit
                 + TRIES
                 + 3 * copied
-                + chain,
+                + chain
+                // Where moves go in groups every record is read whole.
+                + if layout.moves_join() { programs } else { 0 },
             tag_reads: ring
                 + layout.ring_count * layout.root_programs * TRIES
                 + 2 * (layout.geometry.pages_per_block.ilog2() + 2)

@@ -2,10 +2,11 @@
 //!
 //! What a card charges for is the end of a stream of writes, some two milliseconds, and hardly for its bytes: a commit ends one, a read does, a change of
 //! the block does. So on such devices a move is not made when it is owed. It waits until there is a group of them; then the victim's frames are read into
-//! lent memory, one behind the other, and programmed in one command behind the caller's pages.
+//! lent memory, one behind the other, and programmed in one command behind the caller's pages. A call that has committed makes groups, for its flush has ended the stream
+//! anyway; another one when it would owe two of them. Leaves and roots wait for a commit as well, where they can.
 //!
 //! What waits counts as moved where reclamation [plans](super::plan), so a plan is what it would be otherwise. Nothing is lost by that: a move that is not made
-//! yet has not taken its frame either. The call that makes a group of `g` moves does `g − 1` more than it owes itself.
+//! yet has not taken its frame either. What a call owes is counted up to whole groups in its bound.
 //!
 //! A device may leave any of a command's pages behind when power fails. So a mount takes the records up to the first that is missing, unless a commit
 //! behind it proves that it was flushed, as behind a cache that reorders; and after a group that failed a root comes before anything else.
@@ -15,6 +16,24 @@ use super::scan::TRIES;
 use super::{Frame, HeadIndex, Store};
 use crate::error::Error;
 use crate::media::{Flash, PageIndex, TAG_BYTES, Tag};
+
+/// Whether the time suits for a group of moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Time {
+    /// A stream of writes goes on.
+    Streaming,
+    /// A flush has ended it.
+    Flushed,
+    /// The victim must be left, whatever it costs.
+    Now,
+    /// All that is owed is made now: the reserve is used up.
+    Last,
+}
+
+/// Moves that a call makes at most which owes `moves` itself, where `many` are made at once.
+pub(super) fn made_at_most(moves: u32, many: u32) -> u32 {
+    if many > 1 { moves.max(1).next_multiple_of(many) } else { moves }
+}
 
 /// Lent pages, each with its tag, and the moves that wait.
 pub(super) struct Group<'m> {
@@ -39,10 +58,22 @@ impl<'m> Group<'m> {
         self.owed = 0;
     }
 
-    /// Adds moves, of a victim with `live` frames, to what is owed. Returns how many are made now: none before they are a group of `many`, unless they empty the victim or cannot wait.
-    pub fn owe(&mut self, moves: u32, live: u32, many: u32, is_urgent: bool) -> u32 {
+    /// Adds moves, of a victim with `live` frames, to what is owed, and tells how many are made now.
+    ///
+    /// A group of `many` is made where the `time` suits, or where no more frames are left. Where two are owed as many are made as leave less than two: so a call
+    /// that adds `m` makes `m` at most, counted up to whole groups.
+    pub fn owe(&mut self, moves: u32, live: u32, many: u32, time: Time) -> u32 {
         self.owed += moves;
-        if self.owed < many && self.owed < live && !is_urgent { 0 } else { core::mem::take(&mut self.owed) }
+        let due = match self.owed {
+            owed if time == Time::Last || many == 1 => owed,
+            owed if owed >= 2 * many => (owed + 1 - 2 * many).next_multiple_of(many),
+            owed if owed >= live || time == Time::Now => owed.min(many),
+            // Not right behind one that was made because two were owed.
+            owed if owed >= many + many / 4 && time == Time::Flushed => many,
+            _ => 0,
+        };
+        self.owed -= due;
+        due
     }
 
     /// Where page `index` of the group lies.
@@ -51,12 +82,18 @@ impl<'m> Group<'m> {
         &mut self.pages[index as usize * page_bytes..][..page_bytes]
     }
 
+    /// Makes page `index` of the group.
+    pub fn put(&mut self, index: u32, page: &[u8], tag: &[u8; TAG_BYTES]) {
+        self.page_mut(index).copy_from_slice(page);
+        self.tags_mut()[index as usize] = *tag;
+    }
+
     fn tags_mut(&mut self) -> &mut [[u8; TAG_BYTES]] {
         self.tags.as_chunks_mut().0
     }
 
     /// The first `count` pages, and their tags.
-    fn filled(&self, count: u32) -> (&[u8], &[[u8; TAG_BYTES]]) {
+    pub fn filled(&self, count: u32) -> (&[u8], &[[u8; TAG_BYTES]]) {
         let (count, tags) = (count as usize, self.tags.as_chunks().0);
         (&self.pages[..count * (self.pages.len() / tags.len())], &tags[..count])
     }
@@ -142,5 +179,45 @@ impl<F: Flash> Store<'_, F> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn time() -> impl Strategy<Value = Time> {
+        prop_oneof![Just(Time::Streaming), Just(Time::Flushed), Just(Time::Now)]
+    }
+
+    proptest! {
+        /// What waits is never as much as two groups, and no call makes more than it owes itself, counted up to whole groups.
+        #[test]
+        fn a_call_makes_no_more_than_its_own_moves_counted_up(calls in prop::collection::vec((0u32..40, 0u32..100, time()), 1..60), many in 2u32..17) {
+            let mut group = Group::new(&mut [], &mut []);
+            let (mut owed, mut made) = (0, 0);
+            for (moves, live, time) in calls {
+                let now = group.owe(moves, live, many, time);
+                (owed, made) = (owed + moves, made + now);
+                prop_assert!(now <= made_at_most(moves, many), "{now} of {moves}");
+                prop_assert!(group.owed() < 2 * many && made + group.owed() == owed);
+            }
+        }
+    }
+
+    #[test]
+    fn alone_each_move_is_made_when_it_is_owed() {
+        let mut group = Group::new(&mut [], &mut []);
+        assert_eq!([(3, 9), (0, 9), (5, 1)].map(|(moves, live)| group.owe(moves, live, 1, Time::Streaming)), [3, 0, 5]);
+    }
+
+    #[test]
+    fn a_group_waits_for_a_flush_until_there_are_two_of_them() {
+        let mut group = Group::new(&mut [], &mut []);
+        let mut owe = |moves, time| group.owe(moves, 900, 16, time);
+        assert_eq!([owe(19, Time::Flushed), owe(5, Time::Streaming), owe(0, Time::Flushed)], [0, 0, 16]);
+        assert_eq!([owe(23, Time::Streaming), owe(1, Time::Streaming), owe(3, Time::Flushed)], [0, 16, 0]);
+        assert_eq!(owe(3, Time::Last), 22);
     }
 }

@@ -118,6 +118,8 @@ struct Call {
     changes: u32,
     /// It ends with a commit.
     commits: bool,
+    /// It has committed, and emptied the device's cache.
+    flushed: bool,
     /// A page that had little in the journal was written.
     tidied: bool,
     /// Roots that were lost because the device did not answer.

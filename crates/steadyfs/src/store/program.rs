@@ -300,8 +300,11 @@ impl<F: Flash> Store<'_, F> {
     /// The transaction is committed only when the page is complete; the journal page before it stays where it is.
     pub(super) fn program_journal(&mut self) -> Result<(), Error> {
         loop {
-            let places = self.ready_journal()?;
-            let place = self.take_places(HeadIndex::JOURNAL, places);
+            let joins = self.layout.commits_join() && self.pending.len() > 0;
+            let head = if joins { HeadIndex::USER } else { HeadIndex::JOURNAL };
+            let places = if joins { self.ready_head(head).map(|()| 1) } else { self.ready_journal() }?;
+            let place = self.take_places(head, places);
+            self.call.frames += u32::from(joins);
             let sequence = self.sequence;
             self.sequence += 1;
             // A long record takes the room of two.
@@ -309,14 +312,15 @@ impl<F: Flash> Store<'_, F> {
             let start = if self.transaction_start == IDLE { sequence } else { self.transaction_start };
             debug_assert_eq!(self.owed_pages(), 0);
             let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };
-            let tag = Tag { sequence, logical: self.pending.len(), kind, aux: Tag::aux_of(0, (sequence - start) as u32) };
+            let tag =
+                Tag { sequence, logical: self.pending.len(), kind, aux: Tag::aux_of(joins.into(), (sequence - start) as u32) };
             let is_chain = self.layout.programs_bytes();
             match if is_chain { self.program_chain_record(place, &tag) } else { self.program_journal_page(place, &tag) } {
                 Ok(()) => {
                     self.move_journal(place);
                     return Ok(());
                 }
-                Err(error) => self.survive_failure(HeadIndex::JOURNAL, Failed::Program(error, true), true)?,
+                Err(error) => self.survive_failure(head, Failed::Program(error, true), true)?,
             }
         }
     }

@@ -15,6 +15,7 @@
 //! victim is empty before `x` is 0; or a few frames later, which come out of the reserve.
 
 use super::blocks::{Choice, State, UNUSED};
+use super::group::Time;
 use super::plan::{Plan, Promise, Standing, Want};
 use super::program::Source;
 use super::{Call, Frame, HeadIndex, NONE, Store};
@@ -115,7 +116,7 @@ impl<F: Flash> Store<'_, F> {
             has_erased: self.call.erases > 0,
             erase,
             root: self.root_wanted(),
-            rests: self.pace.calls_since_erase < SIDE_GAP,
+            rests: self.rests(),
             entries: self.overlay_entries() + self.group.owed(),
             soft: self.layout.overlay_soft,
             hard: self.overlay_hard(),
@@ -138,8 +139,7 @@ impl<F: Flash> Store<'_, F> {
         if plan.root {
             self.write_root()?;
         }
-        let rests = self.pace.calls_since_erase < SIDE_GAP;
-        let limit = if rests { self.overlay_hard() } else { self.layout.overlay_soft };
+        let limit = if self.rests() { self.overlay_hard() } else { self.layout.overlay_soft };
         self.call.changes = 0;
         for _ in 0..plan.folds {
             if self.overlay_entries() > limit {
@@ -149,10 +149,25 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
+    /// Whether it is too early for a leaf or a root that can wait.
+    fn rests(&self) -> bool {
+        self.pace.calls_since_erase < SIDE_GAP || self.awaits_flush()
+    }
+
+    /// Whether what reads costs less in a call that has flushed: one that commits, and it alone, ends a stream of writes anyway.
+    fn awaits_flush(&self) -> bool {
+        self.layout.moves_join() && !self.call.flushed
+    }
+
     /// Moves frames of the victim, and of the next one where that is empty.
     fn move_frames(&mut self, moves: u32, written: u32) -> Result<(), Error> {
-        let is_urgent = self.victim_is_urgent() || self.is_short(0);
-        let mut left = self.group.owe(moves, self.victim_live(), self.layout.move_group(), is_urgent);
+        let time = match self.awaits_flush() {
+            _ if self.is_short(0) => Time::Last,
+            _ if self.victim_is_urgent() => Time::Now,
+            true => Time::Streaming,
+            false => Time::Flushed,
+        };
+        let mut left = self.group.owe(moves, self.victim_live(), self.layout.move_group(), time);
         while left > 0 {
             if self.victim_live() == 0 {
                 self.choose(None);
