@@ -94,7 +94,8 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "realtime --rate 250kB/s --ram 16KiB --card a.toml,b --nand c --accesses 5000 --fill 50% --commit-every 16 --seed 3";
+        let line =
+            "realtime --rate 250kB/s --ram 16KiB --card a.toml,b --nand c --accesses 5000 --fill 50% --commit-every 16 --seed 3";
         let expected = Options {
             cards: vec!["a.toml".into(), "b".into()],
             nand: "c".into(),

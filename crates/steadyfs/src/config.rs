@@ -485,7 +485,7 @@ impl Layout {
             + ceil_div(blocks, 2)
             + entries * self.entry_bytes
             + self.head_table_bytes()
-            + self.group_pages() * (self.geometry.page_bytes + TAG_BYTES as u32)
+            + self.group_bytes()
             + 2 * self.journal_bytes) as usize
     }
 
@@ -493,6 +493,11 @@ impl Layout {
     pub(crate) const fn group_pages(&self) -> u32 {
         let pages = self.config.move_group as u32;
         if pages < 2 * self.config.unit_pages as u32 || self.config.streams > 1 { 0 } else { pages }
+    }
+
+    /// Bytes of these, and of their tags.
+    pub(crate) const fn group_bytes(&self) -> u32 {
+        self.group_pages() * (self.geometry.page_bytes + TAG_BYTES as u32)
     }
 
     /// Frames that move at once.

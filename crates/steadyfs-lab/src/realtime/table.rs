@@ -126,7 +126,11 @@ impl fmt::Display for Realtime {
         writeln!(
             f,
             "4 KiB writes at random places, {}: {accesses} accesses; volumes {:.0} % full\n",
-            if self.commit_every > 1 { format!("durable by {} on the cards", self.commit_every) } else { "each durable".to_string() },
+            if self.commit_every > 1 {
+                format!("durable by {} on the cards", self.commit_every)
+            } else {
+                "each durable".to_string()
+            },
             100.0 * self.fill
         )?;
         let mut head = ["", "mean", "longest", "with a root"].map(String::from).to_vec();

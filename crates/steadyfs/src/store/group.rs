@@ -35,17 +35,23 @@ pub(super) fn made_at_most(moves: u32, many: u32) -> u32 {
     if many > 1 { moves.max(1).next_multiple_of(many) } else { moves }
 }
 
-/// Lent pages, each with its tag, and the moves that wait.
+/// Lent pages, a tag for each behind them, and the moves that wait.
 pub(super) struct Group<'m> {
-    pages: &'m mut [u8],
-    tags: &'m mut [u8],
+    bytes: &'m mut [u8],
+    /// Pages that there is room for.
+    pages: u8,
     /// Moves that calls owe, and have not made.
     owed: u32,
 }
 
 impl<'m> Group<'m> {
-    pub fn new(pages: &'m mut [u8], tags: &'m mut [u8]) -> Self {
-        Self { pages, tags, owed: 0 }
+    /// Of `pages` pages, which take all of `bytes`.
+    pub fn new(bytes: &'m mut [u8], pages: u8) -> Self {
+        Self { bytes, pages, owed: 0 }
+    }
+
+    fn page_bytes(&self) -> usize {
+        self.bytes.len() / usize::from(self.pages) - TAG_BYTES
     }
 
     /// Moves that wait.
@@ -78,8 +84,8 @@ impl<'m> Group<'m> {
 
     /// Where page `index` of the group lies.
     fn page_mut(&mut self, index: u32) -> &mut [u8] {
-        let page_bytes = self.pages.len() / (self.tags.len() / TAG_BYTES);
-        &mut self.pages[index as usize * page_bytes..][..page_bytes]
+        let page_bytes = self.page_bytes();
+        &mut self.bytes[index as usize * page_bytes..][..page_bytes]
     }
 
     /// Makes page `index` of the group.
@@ -89,13 +95,15 @@ impl<'m> Group<'m> {
     }
 
     fn tags_mut(&mut self) -> &mut [[u8; TAG_BYTES]] {
-        self.tags.as_chunks_mut().0
+        let tags = self.bytes.len() - usize::from(self.pages) * TAG_BYTES;
+        self.bytes[tags..].as_chunks_mut().0
     }
 
     /// The first `count` pages, and their tags.
     pub fn filled(&self, count: u32) -> (&[u8], &[[u8; TAG_BYTES]]) {
-        let (count, tags) = (count as usize, self.tags.as_chunks().0);
-        (&self.pages[..count * (self.pages.len() / tags.len())], &tags[..count])
+        let (count, page_bytes) = (count as usize, self.page_bytes());
+        let (pages, tags) = self.bytes.split_at(usize::from(self.pages) * page_bytes);
+        (&pages[..count * page_bytes], &tags.as_chunks().0[..count])
     }
 }
 
@@ -195,7 +203,7 @@ mod tests {
         /// What waits is never as much as two groups, and no call makes more than it owes itself, counted up to whole groups.
         #[test]
         fn a_call_makes_no_more_than_its_own_moves_counted_up(calls in prop::collection::vec((0u32..40, 0u32..100, time()), 1..60), many in 2u32..17) {
-            let mut group = Group::new(&mut [], &mut []);
+            let mut group = Group::new(&mut [], 0);
             let (mut owed, mut made) = (0, 0);
             for (moves, live, time) in calls {
                 let now = group.owe(moves, live, many, time);
@@ -208,13 +216,13 @@ mod tests {
 
     #[test]
     fn alone_each_move_is_made_when_it_is_owed() {
-        let mut group = Group::new(&mut [], &mut []);
+        let mut group = Group::new(&mut [], 0);
         assert_eq!([(3, 9), (0, 9), (5, 1)].map(|(moves, live)| group.owe(moves, live, 1, Time::Streaming)), [3, 0, 5]);
     }
 
     #[test]
     fn a_group_waits_for_a_flush_until_there_are_two_of_them() {
-        let mut group = Group::new(&mut [], &mut []);
+        let mut group = Group::new(&mut [], 0);
         let mut owe = |moves, time| group.owe(moves, 900, 16, time);
         assert_eq!([owe(19, Time::Flushed), owe(5, Time::Streaming), owe(0, Time::Flushed)], [0, 0, 16]);
         assert_eq!([owe(23, Time::Streaming), owe(1, Time::Streaming), owe(3, Time::Flushed)], [0, 16, 0]);

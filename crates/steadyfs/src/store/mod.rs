@@ -267,7 +267,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let known_logs = take(layout.known_logs_bytes());
         known_logs.fill(0);
         let heads = Heads::new(take(Heads::bytes_needed(&layout)));
-        let group = Group::new(take(layout.group_pages() * geometry.page_bytes), take(layout.group_pages() * TAG_BYTES as u32));
+        let group = Group::new(take(layout.group_bytes()), layout.group_pages() as u8);
         // Where records are a chain each has its tag in the page buffer.
         let tag = if layout.programs_bytes() { TAG_BYTES } else { 0 };
         let journal = Journal::new(&mut take(layout.journal_bytes)[tag..], tag > 0, layout.journal_shape());
