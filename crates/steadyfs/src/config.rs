@@ -1,7 +1,7 @@
 //! Settings, and the numbers derived from them and the geometry.
 
 use crate::error::ConfigError;
-use crate::features::{NOR, PERMISSIONS, STREAMS};
+use crate::features::{GROUPS, NOR, PERMISSIONS, STREAMS};
 use crate::media::sectors::SectorLayout;
 use crate::media::{Geometry, TAG_BYTES};
 use crate::store::journal::Shape;
@@ -138,7 +138,7 @@ impl Config {
             bad_blocks_max: 0,
             failures: 1,
             // A small block is left to the caller's pages for the most part.
-            move_group: clamp(pages_per_block / 8, 1, 16) as u8,
+            move_group: if GROUPS { clamp(pages_per_block / 8, 1, 16) as u8 } else { 1 },
             ..Self::for_geometry(&geometry)
         }
     }
@@ -338,6 +338,9 @@ impl Layout {
         if config.move_group == 0 || config.move_group > GROUP_MAX || (config.move_group > 1 && config.wear_spread > 0) {
             return Err(ConfigError::MoveGroup);
         }
+        if config.move_group > 1 && !GROUPS {
+            return Err(ConfigError::NoGroups);
+        }
         if config.files_max > 0x10_0000 || config.failures > 8 {
             return Err(ConfigError::FilesOrFailures);
         }
@@ -492,7 +495,7 @@ impl Layout {
     /// Program pages that are programmed in one command; none where each is by itself.
     pub(crate) const fn group_pages(&self) -> u32 {
         let pages = self.config.move_group as u32;
-        if pages < 2 * self.config.unit_pages as u32 || self.config.streams > 1 { 0 } else { pages }
+        if !GROUPS || pages < 2 * self.config.unit_pages as u32 || self.config.streams > 1 { 0 } else { pages }
     }
 
     /// Bytes of these, and of their tags.
@@ -502,7 +505,7 @@ impl Layout {
 
     /// Frames that move at once.
     pub(crate) const fn move_group(&self) -> u32 {
-        max(self.group_pages() / self.config.unit_pages as u32, 1)
+        if GROUPS { max(self.group_pages() / self.config.unit_pages as u32, 1) } else { 1 }
     }
 
     /// Whether moved pages go behind the caller's, in one block: a device that likes few streams charges more for the switch between two than is saved by what dies together.

@@ -15,6 +15,7 @@ use super::program::{Failed, LOST_CHECK, was_read};
 use super::scan::TRIES;
 use super::{Frame, HeadIndex, Store};
 use crate::error::Error;
+use crate::features::GROUPS;
 use crate::media::{Flash, PageIndex, TAG_BYTES, Tag};
 
 /// Whether the time suits for a group of moves.
@@ -36,7 +37,7 @@ pub(super) fn made_at_most(moves: u32, many: u32) -> u32 {
 }
 
 /// Lent pages, a tag for each behind them, and the moves that wait.
-pub(super) struct Group<'m> {
+struct Lent<'m> {
     bytes: &'m mut [u8],
     /// Pages that there is room for.
     pages: u8,
@@ -44,24 +45,31 @@ pub(super) struct Group<'m> {
     owed: u32,
 }
 
+impl Lent<'_> {
+    /// The pages, and their tags.
+    fn parts_mut(&mut self) -> (&mut [u8], &mut [[u8; TAG_BYTES]]) {
+        let (pages, tags) = self.bytes.split_at_mut(self.bytes.len() - usize::from(self.pages) * TAG_BYTES);
+        (pages, tags.as_chunks_mut().0)
+    }
+}
+
+/// A group of pages. A build without groups has no room for one.
+pub(super) struct Group<'m>([Lent<'m>; GROUPS as usize]);
+
 impl<'m> Group<'m> {
     /// Of `pages` pages, which take all of `bytes`.
-    pub fn new(bytes: &'m mut [u8], pages: u8) -> Self {
-        Self { bytes, pages, owed: 0 }
-    }
-
-    fn page_bytes(&self) -> usize {
-        self.bytes.len() / usize::from(self.pages) - TAG_BYTES
+    pub fn new(mut bytes: &'m mut [u8], pages: u8) -> Self {
+        Self([(); GROUPS as usize].map(|()| Lent { bytes: core::mem::take(&mut bytes), pages, owed: 0 }))
     }
 
     /// Moves that wait.
     pub fn owed(&self) -> u32 {
-        self.owed
+        self.0.first().map_or(0, |lent| lent.owed)
     }
 
     /// Begins with another victim, to which nothing is owed.
     pub fn forget(&mut self) {
-        self.owed = 0;
+        self.0.iter_mut().for_each(|lent| lent.owed = 0);
     }
 
     /// Adds moves, of a victim with `live` frames, to what is owed, and tells how many are made now.
@@ -69,41 +77,43 @@ impl<'m> Group<'m> {
     /// A group of `many` is made where the `time` suits, or where no more frames are left. Where two are owed as many are made as leave less than two: so a call
     /// that adds `m` makes `m` at most, counted up to whole groups.
     pub fn owe(&mut self, moves: u32, live: u32, many: u32, time: Time) -> u32 {
-        self.owed += moves;
-        let due = match self.owed {
-            owed if time == Time::Last || many == 1 => owed,
-            owed if owed >= 2 * many => (owed + 1 - 2 * many).next_multiple_of(many),
-            owed if owed >= live || time == Time::Now => owed.min(many),
+        let Some(Lent { owed: waiting, .. }) = self.0.first_mut().filter(|_| many > 1) else { return moves };
+        let owed = *waiting + moves;
+        let due = match time {
+            Time::Last => owed,
+            _ if owed >= 2 * many => (owed + 1 - 2 * many).next_multiple_of(many),
+            Time::Now => owed.min(many),
+            _ if owed >= live => owed.min(many),
             // Not right behind one that was made because two were owed.
-            owed if owed >= many + many / 4 && time == Time::Flushed => many,
-            _ => 0,
+            Time::Flushed if owed >= many + many / 4 => many,
+            Time::Flushed | Time::Streaming => 0,
         };
-        self.owed -= due;
+        *waiting = owed - due;
         due
+    }
+
+    /// The lent pages and tags; none where there are none.
+    fn parts_mut(&mut self) -> (&mut [u8], &mut [[u8; TAG_BYTES]]) {
+        self.0.first_mut().map_or((&mut [], &mut []), Lent::parts_mut)
     }
 
     /// Where page `index` of the group lies.
     fn page_mut(&mut self, index: u32) -> &mut [u8] {
-        let page_bytes = self.page_bytes();
-        &mut self.bytes[index as usize * page_bytes..][..page_bytes]
+        let (pages, tags) = self.parts_mut();
+        let page_bytes = pages.len() / tags.len();
+        &mut pages[index as usize * page_bytes..][..page_bytes]
     }
 
     /// Makes page `index` of the group.
     pub fn put(&mut self, index: u32, page: &[u8], tag: &[u8; TAG_BYTES]) {
         self.page_mut(index).copy_from_slice(page);
-        self.tags_mut()[index as usize] = *tag;
-    }
-
-    fn tags_mut(&mut self) -> &mut [[u8; TAG_BYTES]] {
-        let tags = self.bytes.len() - usize::from(self.pages) * TAG_BYTES;
-        self.bytes[tags..].as_chunks_mut().0
+        self.parts_mut().1[index as usize] = *tag;
     }
 
     /// The first `count` pages, and their tags.
-    pub fn filled(&self, count: u32) -> (&[u8], &[[u8; TAG_BYTES]]) {
-        let (count, page_bytes) = (count as usize, self.page_bytes());
-        let (pages, tags) = self.bytes.split_at(usize::from(self.pages) * page_bytes);
-        (&pages[..count * page_bytes], &tags.as_chunks().0[..count])
+    pub fn filled(&mut self, count: u32) -> (&[u8], &[[u8; TAG_BYTES]]) {
+        let (count, (pages, tags)) = (count as usize, self.parts_mut());
+        (&pages[..count * (pages.len() / tags.len())], &tags[..count])
     }
 }
 
@@ -142,7 +152,7 @@ impl<F: Flash> Store<'_, F> {
                 self.group.page_mut(at).copy_from_slice(&self.page);
             }
             let tag = Tag { sequence: self.sequence + u64::from(at), logical, kind, aux: Tag::aux_of(0, frame) };
-            self.group.tags_mut()[at as usize] = tag.emit(check.unwrap_or(LOST_CHECK));
+            self.group.parts_mut().1[at as usize] = tag.emit(check.unwrap_or(LOST_CHECK));
         }
         Ok(true)
     }
@@ -181,7 +191,7 @@ impl<F: Flash> Store<'_, F> {
         }
         let victim = self.pace.victim * self.layout.frames_per_block;
         for index in 0..count {
-            if let Some(tag) = Tag::parse(&self.group.tags_mut()[(index * unit) as usize]) {
+            if let Some(tag) = Tag::parse(&self.group.parts_mut().1[(index * unit) as usize]) {
                 self.blocks.set_live(first + index, true);
                 self.was_moved(tag.kind, tag.logical, tag.source_from(victim), first + index);
             }
