@@ -26,7 +26,7 @@ CALLS = [
 FEATURES = ["long-names", "permissions", "truncate", "cache", "scrub", "wear-levelling", "streams"]
 ALL = ",".join(FEATURES)
 # Functions that call a function of the caller.
-CALLBACKS = re.compile(r"::notify|::repair::|::look_through|>::check(_pages?)?$|::mark_found|::check::Check>::")
+CALLBACKS = re.compile(r"::notify|::repair::|::look_through|>::check$|::check::rounds::Checker<")
 CODE = (".text", ".rodata")
 
 

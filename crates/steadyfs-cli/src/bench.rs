@@ -7,7 +7,6 @@ use crate::progress::Progress;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 use steadyfs_lab::bench::{self, Case, Options};
 use steadyfs_lab::evaluate::Timing;
 use steadyfs_lab::units::parse_size;
@@ -17,7 +16,7 @@ use steadyfs_lab::units::parse_size;
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// Device profile: a name (see `steady devices`) or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml", default_value = DEVICE)]
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd")]
     device: String,
     /// Bytes of the chip to use, from its beginning [default: all]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size)]
@@ -80,23 +79,11 @@ fn erase_blocks() -> impl Fn(&str) -> Result<u32, String> + Clone {
     }
 }
 
-/// How long the cases take: some by themselves, most as long as the chip is large. Nothing is known of a chip whose size nobody has said.
-fn estimate(options: &Options) -> Duration {
-    let usual = (options.device == DEVICE).then_some(DEVICE_BYTES);
-    let Some(bytes) = options.size_bytes.or(usual) else { return Duration::ZERO };
-    let mib = bytes >> 20;
-    let all = Duration::from_secs(15) + Duration::from_millis(1_500) * mib.min(1 << 20) as u32;
-    all * options.cases.len() as u32 / Case::all().len() as u32
-}
-
-/// The chip that is taken where none is named, and its size.
-const DEVICE: &str = "mt29f1g01abafd";
-const DEVICE_BYTES: u64 = 128 << 20;
-
 /// Runs `steady bench`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.numbers.check()?;
     let options = arguments.options();
-    let bar = Mutex::new(Progress::of(1, "").takes(estimate(&options)));
+    let bar = Mutex::new(Progress::of(1, ""));
     let tell = |share: f64, case: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, case);
     let report = bench::run(&options, &tell);
     drop(bar);

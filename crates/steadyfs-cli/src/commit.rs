@@ -4,7 +4,6 @@ use crate::Failure;
 use crate::output::Numbers;
 use crate::progress::Progress;
 use clap::Args;
-use std::time::Duration;
 use steadyfs_lab::commit::{self, Options};
 use steadyfs_lab::units::parse_write_size;
 
@@ -41,8 +40,9 @@ Examples:
 
 /// Runs `steady commit`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.numbers.check()?;
     let options = arguments.options();
-    let mut bar = Progress::of(1, "").takes(Duration::from_secs(30));
+    let mut bar = Progress::of(1, "");
     let result = commit::run(&options, &mut |share, what| bar.set(share, what));
     drop(bar);
     arguments.numbers.write(&result.map_err(|error| Failure(error.to_string()))?)

@@ -37,6 +37,7 @@ Example:
 /// Runs `steady costs`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { device, timing, files, seed, numbers } = arguments;
+    numbers.check()?;
     let options = Options { device: device.clone(), timing: *timing, files: *files, seed: *seed };
     let costs = costs::run(&options).map_err(|error| Failure(error.to_string()))?;
     numbers.write(&costs)

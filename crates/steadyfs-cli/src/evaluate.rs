@@ -2,6 +2,7 @@
 
 mod arguments;
 
+use crate::output::check_file;
 use crate::progress::Progress;
 use crate::{Failure, replay};
 use std::fs::File;
@@ -18,6 +19,8 @@ use arguments::PeerTrace;
 
 /// Runs `steady evaluate`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.outputs.check()?;
+    arguments.trace.iter().try_for_each(|path| check_file(path))?;
     let peer = arguments.beside.as_ref().map(peer).transpose()?;
     let mut bar = Progress::of(1, "");
     let outcome = evaluate::run(&arguments.options(), &mut |share, phase| bar.set(share, phase));

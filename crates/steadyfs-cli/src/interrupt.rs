@@ -1,6 +1,8 @@
 //! Ctrl-C and SIGTERM in commands that take long: what was found so far is printed where that says something, and else a line that says what was
 //! not finished. The exit code is 128 and the number of the signal, as shells expect: 130 or 143.
 
+use crate::Failure;
+use crate::image::part;
 use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -15,7 +17,7 @@ static WORK: Mutex<Work> = Mutex::new(Work { bar: None, drafts: Vec::new(), ends
 
 struct Work {
     bar: Option<ProgressBar>,
-    /// Files that are not complete.
+    /// Files and directories that are not complete.
     drafts: Vec<PathBuf>,
     /// The command looks at [`signal`] and ends by itself.
     ends_itself: bool,
@@ -30,9 +32,27 @@ pub fn signal() -> Option<i32> {
     Some(SIGNAL.load(Ordering::Relaxed)).filter(|&signal| signal != 0)
 }
 
-/// Lets the command end by itself: it looks at [`signal`]. A second signal ends it at once.
+/// Lets the command end by itself: it looks at [`signal`], or calls [`check`]. A second signal ends it at once.
 pub fn ends_itself() {
     work().ends_itself = true;
+}
+
+/// Fails once a signal came, for a command that undoes then what is not complete.
+pub fn check() -> Result<(), Failure> {
+    match signal() {
+        Some(_) => Err(Failure(sentence(work().bar.as_ref()))),
+        None => Ok(()),
+    }
+}
+
+/// What is said of a command that was interrupted.
+fn sentence(bar: Option<&ProgressBar>) -> String {
+    let how_far = bar.map(|bar| {
+        let (percent, phase) = (bar.position() * 100 / bar.length().unwrap_or(1).max(1), bar.message());
+        bar.finish_and_clear();
+        if phase.is_empty() { format!(", {percent} % done") } else { format!(", {percent} % done ({phase})") }
+    });
+    format!("interrupted{}: the command was not finished", how_far.unwrap_or_default())
 }
 
 /// Names the bar that tells how far the command is.
@@ -40,7 +60,7 @@ pub fn show(bar: &ProgressBar) {
     work().bar = Some(bar.clone());
 }
 
-/// A file that is removed if the command is interrupted.
+/// A file or directory that is removed if the command is interrupted.
 pub fn remember(draft: &Path) {
     work().drafts.push(draft.into());
 }
@@ -76,19 +96,20 @@ pub fn catch() {
 #[cfg(not(unix))]
 pub fn catch() {}
 
+/// What shells expect of a command that a signal ended.
+pub fn exit_code(signal: i32) -> i32 {
+    128 + signal
+}
+
 /// Ends the command now.
 #[cfg(unix)]
 fn end(signal: i32) -> ! {
     let _guard = OUTPUT.lock().unwrap_or_else(PoisonError::into_inner);
     let work = work();
-    let how_far = work.bar.as_ref().map(|bar| {
-        let (percent, phase) = (bar.position() * 100 / bar.length().unwrap_or(1).max(1), bar.message());
-        bar.finish_and_clear();
-        if phase.is_empty() { format!(", {percent} % done") } else { format!(", {percent} % done ({phase})") }
-    });
+    let sentence = sentence(work.bar.as_ref());
     for draft in &work.drafts {
-        let _ = std::fs::remove_file(draft);
+        part::remove(draft);
     }
-    eprintln!("interrupted{}: the command was not finished", how_far.unwrap_or_default());
-    std::process::exit(128 + signal)
+    eprintln!("{sentence}");
+    std::process::exit(exit_code(signal))
 }

@@ -5,7 +5,6 @@ use crate::evaluate::{timings, workloads};
 use crate::output::Numbers;
 use crate::progress::Progress;
 use clap::Args;
-use std::time::Duration;
 use steadyfs_lab::evaluate::{Timing, Workload};
 use steadyfs_lab::life::{self, Options};
 use steadyfs_lab::units::{parse_percent, parse_write_size};
@@ -68,24 +67,16 @@ take about four minutes; so much time passes on the chip as it takes to use it u
 Example:
   steady life --spread 5 --json life.json";
 
-/// Programs that are simulated in a second.
-const PROGRAMS_PER_SECOND: u64 = 60_000;
-
 /// Runs `steady life`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let mut bar = Progress::of(1, "").takes(arguments.estimate());
+    arguments.numbers.check()?;
+    let mut bar = Progress::of(1, "");
     let life = life::run(&arguments.options(), &mut |share, phase| bar.set(share, phase));
     drop(bar);
     arguments.numbers.write(&life.map_err(|error| Failure(error.to_string()))?)
 }
 
 impl Arguments {
-    /// How long it takes to use the chip up.
-    fn estimate(&self) -> Duration {
-        let programs = u64::from(self.blocks) * u64::from(self.pages) * u64::from(self.endurance);
-        Duration::from_secs(programs / PROGRAMS_PER_SECOND)
-    }
-
     fn options(&self) -> Options {
         Options {
             device: self.device.clone(),

@@ -137,8 +137,17 @@ fn main() -> ExitCode {
     match run(parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure(sentence)) => {
-            eprintln!("error: {}", output::for_terminal(&sentence));
-            ExitCode::FAILURE
+            let sentence = output::for_terminal(&sentence);
+            match interrupt::signal() {
+                Some(signal) => {
+                    eprintln!("{sentence}");
+                    ExitCode::from(interrupt::exit_code(signal) as u8)
+                }
+                None => {
+                    eprintln!("error: {sentence}");
+                    ExitCode::FAILURE
+                }
+            }
         }
     }
 }

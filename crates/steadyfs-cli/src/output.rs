@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use crate::image::names::{is_unprintable, printable};
+use crate::image::part::directory_of;
 use crate::interrupt;
 use clap::Args;
 use serde::Serialize;
@@ -34,10 +35,58 @@ pub struct Numbers {
 }
 
 impl Numbers {
+    /// Refuses what cannot be written, before anything is measured.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.json.iter().try_for_each(|path| check_file(path))
+    }
+
     /// Writes the table, the JSON or both.
     pub fn write<R: Serialize + Display>(&self, result: &R) -> Result<(), Failure> {
         write_numbers(self.json.as_deref(), result)
     }
+}
+
+/// Refuses the path of a file that cannot be written. Nothing is made.
+pub fn check_file(path: &Path) -> Result<(), Failure> {
+    let wrong = |what: &str| Failure::at(path.display(), format!("cannot be written: {what}"));
+    match path.metadata() {
+        _ if path.as_os_str() == "-" => Ok(()),
+        Ok(metadata) if metadata.is_dir() => Err(wrong("is a directory; expected the name of a file")),
+        Ok(_) => demand_writable(path).map_err(|error| wrong(&error.to_string())),
+        Err(_) => {
+            let directory = directory_of(path);
+            match directory.metadata() {
+                Ok(metadata) if metadata.is_dir() => demand_writable(directory),
+                Ok(_) => return Err(wrong(&format!("{} is no directory; expected one", directory.display()))),
+                Err(error) => Err(error),
+            }
+            .map_err(|error| wrong(&format!("{}: {error}; expected a directory in which files can be made", directory.display())))
+        }
+    }
+}
+
+/// Refuses the path of a directory that can neither be made nor written to.
+fn check_directory(path: &Path) -> Result<(), Failure> {
+    match path.ancestors().find(|above| above.as_os_str().is_empty() || above.exists()) {
+        Some(above) if !above.as_os_str().is_empty() && !above.is_dir() => {
+            Err(Failure::at(path.display(), format!("{} is a file; expected a directory", above.display())))
+        }
+        Some(above) => {
+            let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+            demand_writable(above).map_err(|error| Failure::writing(path.display(), &error))
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(unix)]
+fn demand_writable(path: &Path) -> io::Result<()> {
+    Ok(rustix::fs::access(path, rustix::fs::Access::WRITE_OK)?)
+}
+
+#[cfg(not(unix))]
+fn demand_writable(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// Writes the table to standard output and the JSON to a file, or the JSON to standard output.
@@ -53,6 +102,12 @@ fn write_numbers<R: Serialize + Display>(json_path: Option<&Path>, result: &R) -
 }
 
 impl Outputs {
+    /// Refuses what cannot be written, before anything is measured.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.json.iter().chain(&self.report).try_for_each(|path| check_file(path))?;
+        self.svg.iter().try_for_each(|path| check_directory(path))
+    }
+
     /// Writes everything that was asked for. `result` is the table and the JSON; `report` is made only when needed.
     pub fn write<R: Serialize + Display, P: Page>(&self, result: &R, report: impl FnOnce() -> P) -> Result<(), Failure> {
         if self.report.is_some() || self.svg.is_some() {

@@ -11,12 +11,29 @@ const STEPS: u64 = 1000;
 /// How long after each other lines come where there is no bar.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
+/// How long the work goes on before anything is said of its time.
+const FIRST_AFTER: Duration = Duration::from_secs(3);
+/// The share of the work behind which its time is known, more or less.
+const FIRST_SHARE: f64 = 0.01;
+/// By what factor the time may become another one until that is said.
+const OFF_BY: f64 = 1.4;
+
 /// What is said of so long a time; nothing of a few seconds.
-fn announcement(estimate: Duration) -> Option<String> {
+fn announcement(all: Duration, said: Option<Duration>) -> Option<String> {
     // Nobody needs to know to the second.
-    let seconds = estimate.as_secs();
-    let text = if seconds < 60 { format!("{} s", seconds.div_ceil(10) * 10) } else { format!("{} min", seconds.div_ceil(60)) };
-    (estimate >= LINE_EVERY).then(|| format!("takes about {text}; Ctrl-C ends it"))
+    let seconds = all.as_secs();
+    let time = match seconds {
+        0..120 => format!("{} s", seconds.div_ceil(10) * 10),
+        120..7200 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h", seconds.div_ceil(3600)),
+    };
+    match said {
+        None => (all >= LINE_EVERY).then(|| format!("takes about {time}; Ctrl-C ends it")),
+        Some(said) => {
+            let factor = all.as_secs_f64() / said.as_secs_f64();
+            (!(1.0 / OFF_BY..=OFF_BY).contains(&factor)).then(|| format!("takes about {time} in all, as it goes now"))
+        }
+    }
 }
 
 /// A bar that is gone when it is dropped, or lines that stay.
@@ -24,15 +41,11 @@ pub struct Progress {
     bar: ProgressBar,
     done: u64,
     total: u64,
-    lines: Option<Lines>,
-    /// How long the command takes, until it was told.
-    estimate: Option<Duration>,
-}
-
-/// When lines are told.
-struct Lines {
     start: Instant,
-    next: Instant,
+    /// When the next line comes, where there is no bar.
+    next_line: Option<Instant>,
+    /// The time of the whole that was told last, and when.
+    told: Option<(Duration, Instant)>,
 }
 
 impl Progress {
@@ -43,14 +56,8 @@ impl Progress {
         bar.set_message(message.to_string());
         interrupt::show(&bar);
         let start = Instant::now();
-        let lines = (!is_terminal).then_some(Lines { start, next: start + LINE_EVERY });
-        Self { bar, done: 0, total: total.max(1), lines, estimate: None }
-    }
-
-    /// Tells how long the command takes once its work begins, where that is more than a few seconds. The machine decides; the estimate is for two cores.
-    pub fn takes(mut self, estimate: Duration) -> Self {
-        self.estimate = Some(estimate);
-        self
+        let next_line = (!is_terminal).then_some(start + LINE_EVERY);
+        Self { bar, done: 0, total: total.max(1), start, next_line, told: None }
     }
 
     /// Goes on by some bytes.
@@ -68,16 +75,28 @@ impl Progress {
     }
 
     fn show(&mut self, share: f64) {
-        if let Some(text) = self.estimate.take().and_then(announcement) {
-            self.bar.suspend(|| eprintln!("{text}"));
-        }
         let share = share.clamp(0.0, 1.0);
         self.bar.set_position((share * STEPS as f64) as u64);
-        let Some(lines) = &mut self.lines else { return };
         let now = Instant::now();
-        if now >= lines.next {
-            lines.next = now + LINE_EVERY;
-            eprintln!("{}", line(&self.bar.message(), share, now - lines.start));
+        self.tell_time(share, now);
+        if self.next_line.is_some_and(|next| now >= next) {
+            self.next_line = Some(now + LINE_EVERY);
+            eprintln!("{}", line(&self.bar.message(), share, now - self.start));
+        }
+    }
+
+    /// Tells how long all of it takes, as far as the work that was done tells, and again when that turns out to be wrong.
+    fn tell_time(&mut self, share: f64, now: Instant) {
+        let spent = now - self.start;
+        let is_known = share >= FIRST_SHARE || (share > 0.0 && spent >= LINE_EVERY);
+        let is_early = self.told.is_some_and(|(_, when)| now - when < LINE_EVERY);
+        if spent < FIRST_AFTER || !is_known || is_early {
+            return;
+        }
+        let all = spent.div_f64(share);
+        if let Some(text) = announcement(all, self.told.map(|(said, _)| said)) {
+            self.bar.suspend(|| eprintln!("{text}"));
+            self.told = Some((all, now));
         }
     }
 }
@@ -113,10 +132,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_takes_long_is_announced() {
-        assert_eq!(announcement(Duration::from_secs(9)), None);
-        assert_eq!(announcement(Duration::from_secs(41)).as_deref(), Some("takes about 50 s; Ctrl-C ends it"));
-        assert!(announcement(Duration::from_secs(200)).is_some_and(|text| text.starts_with("takes about 4 min")));
+    fn only_what_takes_long_is_announced_and_again_when_it_takes_longer() {
+        let seconds = Duration::from_secs;
+        assert_eq!(announcement(seconds(9), None), None);
+        assert_eq!(announcement(seconds(41), None).as_deref(), Some("takes about 50 s; Ctrl-C ends it"));
+        assert!(announcement(seconds(200), None).is_some_and(|text| text.starts_with("takes about 4 min")));
+        assert!(announcement(seconds(42_951), None).is_some_and(|text| text.starts_with("takes about 12 h")));
+        assert_eq!(announcement(seconds(250), Some(seconds(200))), None);
+        assert_eq!(announcement(seconds(300), Some(seconds(200))).as_deref(), Some("takes about 5 min in all, as it goes now"));
+        assert!(announcement(seconds(100), Some(seconds(200))).is_some());
     }
 
     #[test]

@@ -5,7 +5,6 @@ use crate::output::Numbers;
 use crate::progress::Progress;
 use clap::Args;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 use steadyfs_lab::realtime::{self, Options};
 use steadyfs_lab::units::{parse_percent, parse_rate, parse_size};
 
@@ -51,8 +50,9 @@ Examples:
 
 /// Runs `steady realtime`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.numbers.check()?;
     let options = arguments.options();
-    let bar = Mutex::new(Progress::of(1, "").takes(Duration::from_secs(40)));
+    let bar = Mutex::new(Progress::of(1, ""));
     let tell = |share: f64, what: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, what);
     let result = realtime::run(&options, &tell);
     drop(bar);

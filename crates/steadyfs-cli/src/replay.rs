@@ -43,6 +43,7 @@ Example:
 
 /// Runs `steady replay`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.outputs.check()?;
     let trace = read(&arguments.trace, arguments.unit)?;
     let rates = if arguments.rate.is_empty() { DEFAULT_RATES.to_vec() } else { arguments.rate.clone() };
     let summary = Summary::of(&trace, arguments.write, &rates, arguments.buffer)

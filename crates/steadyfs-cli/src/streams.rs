@@ -7,7 +7,6 @@ use crate::progress::Progress;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 use steadyfs_lab::evaluate::Timing;
 use steadyfs_lab::report::StreamsReport;
 use steadyfs_lab::streams::{self, EMMC, Options, Way, Writes};
@@ -64,9 +63,6 @@ Examples:
   steady streams --report streams.html
   steady streams --writes zipf --streams one,automatic --fill 80%,95% --device mt29f1g01abafd";
 
-/// Pages that are written and moved in a second by one processor.
-const PAGES_PER_SECOND: u64 = 60_000;
-
 /// Reads the name of what is written.
 fn writes() -> impl TypedValueParser<Value = Writes> {
     PossibleValuesParser::new(Writes::ALL.map(Writes::name)).try_map(|name| name.parse::<Writes>())
@@ -79,23 +75,14 @@ fn ways() -> impl TypedValueParser<Value = Way> {
 
 /// Runs `steady streams`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.outputs.check()?;
     let options = arguments.options();
-    let bar = Mutex::new(Progress::of(1, "").takes(estimate(&options)));
+    let bar = Mutex::new(Progress::of(1, ""));
     let tell = |share: f64, row: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, row);
     let streams = streams::run(&options, &tell);
     drop(bar);
     let streams = streams.map_err(|error| Failure(error.to_string()))?;
     arguments.outputs.write(&streams, || StreamsReport::of(&streams))
-}
-
-/// How long it takes, where the chip is known.
-fn estimate(options: &Options) -> Duration {
-    if options.device != EMMC {
-        return Duration::ZERO;
-    }
-    let pages = u64::from(options.blocks.unwrap_or(256)) * 32 * 13;
-    let runs = options.writes.len() * options.fills.len() * options.ways.len();
-    Duration::from_secs(pages * runs as u64 / PAGES_PER_SECOND / options.threads as u64)
 }
 
 impl Arguments {

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::interrupt;
-use crate::output::{Numbers, print};
+use crate::output::{Numbers, check_file, print};
 use crate::progress::Progress;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Error};
@@ -112,18 +112,16 @@ Examples:
   steady torture --workload disk --geometry small-disk,nor --cuts 20000
   steady torture --exhaustive 2 --geometry small --fault none --resume night.json";
 
-/// Time of a cut in one thread, reduction and comparison included.
-const MILLISECONDS_PER_CUT: u64 = 6;
-/// Time of a round in two threads.
-const ROUND: Duration = Duration::from_secs(60);
-
 /// Runs `steady torture`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(run) = &arguments.replay {
         return replay(run);
     }
+    arguments.numbers.check()?;
+    let state = arguments.resume.iter().try_for_each(|path| check_file(path));
+    state.unwrap_or_else(|Failure(sentence)| refuse(&BadInput(sentence)));
     let options = arguments.options().unwrap_or_else(|error| refuse(&error));
-    let progress = std::cell::RefCell::new(Progress::of(1, "torture").takes(estimate(&options)));
+    let progress = std::cell::RefCell::new(Progress::of(1, "torture"));
     let tell = |now: torture::Progress| {
         progress.borrow_mut().set(now.share, &format!("{} cuts, {} failures", now.cuts, now.failures));
         interrupt::signal().is_none()
@@ -141,17 +139,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         0 => Ok(()),
         1 => Err(Failure("one run failed".into())),
         count => Err(Failure(format!("{count} runs failed"))),
-    }
-}
-
-/// How long a run takes: what was asked for, or as many cuts as a second makes, or a round. Nothing is known of one with steps of another length.
-fn estimate(options: &Options) -> Duration {
-    let threads = options.threads.max(1) as u32;
-    match (options.time, options.cuts) {
-        (Some(time), _) => time,
-        (None, Some(cuts)) => Duration::from_millis(cuts.saturating_mul(MILLISECONDS_PER_CUT)) / threads,
-        (None, None) if options.steps.is_none() => ROUND * 2 / threads,
-        (None, None) => Duration::ZERO,
     }
 }
 

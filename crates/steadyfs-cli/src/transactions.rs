@@ -41,6 +41,7 @@ Example:
 /// Runs `steady transactions`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { device, timing, flush_us, write, files, numbers } = arguments;
+    numbers.check()?;
     let options =
         Options { device: device.clone(), timing: *timing, flush_ns: flush_us * 1_000, write_bytes: *write, files: *files };
     let transactions = transactions::run(&options).map_err(|error| Failure(error.to_string()))?;

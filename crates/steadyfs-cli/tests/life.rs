@@ -25,5 +25,8 @@ fn a_life_is_told_as_a_table_and_as_json() {
 fn nor_chips_end_with_code_1_and_one_sentence() {
     let output = steady(&["life", "--device", "w25q128jv"]);
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: w25q128jv: is NOR, expected a NAND chip\n");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "error: w25q128jv: is NOR; this command takes raw NAND: mt29f1g01abafd, w25n01gv, gd5f1gq5, mt29f2g08abaea, k9f1208u0\n"
+    );
 }

@@ -21,7 +21,10 @@ const SHORT: [&str; 8] = ["--geometry", "small", "--workload", "log,reclaim", "-
 #[test]
 fn a_short_torture_finds_nothing_and_tells_what_it_did() {
     let output = steady(&[&SHORT[..], &["--json", "-"]].concat());
-    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+    let said = String::from_utf8_lossy(&output.stderr);
+    // A machine that is busy may need so long that it is told.
+    let is_time = |line: &str| line.starts_with("takes about ") || line.ends_with(" left");
+    assert!(output.status.code() == Some(0) && said.lines().all(is_time), "{said}");
     let run: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(run["failures"].as_array().map(Vec::len), Some(0));
     // Seven kinds of faults, none among them.

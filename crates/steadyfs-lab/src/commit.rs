@@ -129,11 +129,12 @@ impl Default for Options {
 /// # Errors
 /// The first one of [`CommitError`].
 pub fn run(options: &Options, tell: &mut dyn FnMut(f64, &str)) -> Result<Commit, CommitError> {
+    let profiles = options.devices.iter().map(|name| find_managed(name)).collect::<Result<Vec<_>, _>>();
+    let profiles = profiles.map_err(CommitError::Device)?;
     let mut devices = Vec::new();
-    for (index, name) in options.devices.iter().enumerate() {
-        tell(index as f64 / options.devices.len() as f64, name);
-        let profile = find_managed(name).map_err(CommitError::Device)?;
-        devices.push(run_on(&profile.name, &Managed::of(&profile, options.seed), options)?);
+    for (index, profile) in profiles.iter().enumerate() {
+        tell(index as f64 / profiles.len() as f64, &profile.name);
+        devices.push(run_on(&profile.name, &Managed::of(profile, options.seed), options)?);
     }
     Ok(Commit { write_bytes: options.write_bytes, files: options.files, devices })
 }

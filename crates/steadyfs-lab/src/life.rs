@@ -21,7 +21,7 @@ pub use audit::{Audit, Loss};
 pub use table::{Life, Spread};
 
 use crate::evaluate::tracker::TagTracker;
-use crate::evaluate::{EvaluateError, Timing, Workload, find_profile};
+use crate::evaluate::{EvaluateError, Timing, Workload, find_nand};
 use steadyfs::media::Flash;
 use steadyfs::{Access, Config, FileSystem};
 use wear_out::wear_out;
@@ -93,8 +93,8 @@ impl Options {
 /// [`EvaluateError`]: the device or the options are not possible, or the volume fails before it is filled. How a volume ends
 /// after that is the result, not an error.
 pub fn run(options: &Options, progress: &mut dyn FnMut(f64, &str)) -> Result<Life, EvaluateError> {
-    let profile = find_profile(&options.device)?;
-    let mut tracker = TagTracker::new(chip::make(&profile, options)?);
+    let profile = find_nand(&options.device)?;
+    let mut tracker = TagTracker::new(chip::make(&profile, options));
     let geometry = tracker.geometry();
     let config = Config::for_geometry(&geometry);
     let mut memory = vec![0; config.memory_bytes(&geometry)];
@@ -152,6 +152,9 @@ mod tests {
     #[test]
     fn nor_is_refused() {
         let error = run(&Options { device: "w25q128jv".into(), ..Options::default() }, &mut |_, _| {}).unwrap_err();
-        assert_eq!(error.to_string(), "w25q128jv: is NOR, expected a NAND chip");
+        assert_eq!(
+            error.to_string(),
+            "w25q128jv: is NOR; this command takes raw NAND: mt29f1g01abafd, w25n01gv, gd5f1gq5, mt29f2g08abaea, k9f1208u0"
+        );
     }
 }

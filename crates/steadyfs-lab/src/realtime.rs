@@ -17,7 +17,7 @@ pub use advice::{Advice, Guarantee};
 pub use cards::{Trace, Volume, WRITE_BYTES};
 pub use table::{Backlog, Realtime, Row};
 
-use crate::evaluate::{self, EvaluateError, find_managed};
+use crate::evaluate::{self, EvaluateError, find_managed, find_nand};
 use std::fmt;
 use std::sync::Mutex;
 use steadyfs::media::Failure;
@@ -174,6 +174,7 @@ fn on_nand(options: &Options, tell: &mut dyn FnMut(f64)) -> Result<Trace, Realti
 pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Realtime, RealtimeError> {
     let profiles = options.cards.iter().map(|card| find_managed(card)).collect::<Result<Vec<_>, _>>();
     let profiles = profiles.map_err(RealtimeError::Profile)?;
+    find_nand(&options.nand).map_err(RealtimeError::Profile)?;
     // Advice is wanted for one that is told.
     let mut rates = options.rates.clone();
     if !rates.contains(&options.rate) {

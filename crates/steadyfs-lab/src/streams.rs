@@ -20,7 +20,7 @@ pub use map::{Cell, Map};
 pub use table::{Row, Streams};
 pub use workload::Writes;
 
-use crate::evaluate::{EvaluateError, Timing, UnknownName, find_profile};
+use crate::evaluate::{EvaluateError, Timing, UnknownName, find_nand};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Mutex;
@@ -220,11 +220,9 @@ impl Device {
     fn of(options: &Options) -> Result<Device, StreamsError> {
         let profile = match options.device.as_str() {
             EMMC => Profile::from_toml(EMMC_PROFILE).expect("the built-in profile is a profile"),
-            device => find_profile(device).map_err(StreamsError::Device)?,
+            device => find_nand(device).map_err(StreamsError::Device)?,
         };
-        let Some(nand) = profile.nand() else {
-            return Err(StreamsError::Device(EvaluateError::NotNand { device: profile.name }));
-        };
+        let nand = profile.nand().expect("it was looked for among these");
         let usual = nand.geometry();
         let geometry = Geometry { block_count: options.blocks.unwrap_or(usual.block_count), ..usual };
         Ok(Device { nand: nand.clone(), profile, geometry })
@@ -245,12 +243,13 @@ pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Strea
     let device = Device::of(options)?;
     let items = items(options, &device)?;
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let order = dealt(items.len());
     let results: Vec<Mutex<Option<Result<Row, StreamsError>>>> = items.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
         for _ in 0..options.threads.max(1) {
             scope.spawn(|| {
-                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let index = items.iter().position(|other| std::ptr::eq(other, item)).expect("it is one of them");
+                while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let item = &items[index];
                     let result = drive::run(item, &device, options);
                     if result.is_err() {
                         next.store(items.len(), Ordering::Relaxed);
@@ -264,6 +263,12 @@ pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Strea
     });
     let rows = results.into_iter().filter_map(|result| result.into_inner().expect("nobody panicked"));
     Ok(Streams::new(options, &device.profile.name, device.geometry, rows.collect::<Result<_, _>>()?))
+}
+
+/// The order of so many runs: those that are alike do not follow each other, so that a part of them tells how long all take.
+fn dealt(count: usize) -> Vec<usize> {
+    const STEP: usize = 11;
+    (0..STEP).flat_map(|first| (first..count).step_by(STEP)).collect()
 }
 
 /// The runs, in the order of the rows. Where nobody knows which job a write is of, nothing can be given.

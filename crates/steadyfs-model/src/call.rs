@@ -172,20 +172,46 @@ impl State {
         }
     }
 
-    /// A page is lost. Not the last complete record, nor one that was cut behind it: nobody can tell one from the other.
+    /// A page is lost. Nobody can tell the last complete record from one that was cut: it is lost only where the world says so.
     fn lose(&mut self, scope: &Scope, choices: &mut Choices) -> bool {
+        if scope.logs {
+            return self.lose_change(choices);
+        }
         let base = self.newest_root(scope).map_or(0, |(_, table)| table.sequence);
         let record = |page: usize| match &self.chip.cells[page] {
             Cell::Good(tag, _) if tag.sequence >= base && !scope.is_of_ring(scope.block_of(page as Page)) => Some(tag.sequence),
             _ => None,
         };
         let last = (0..self.chip.cells.len()).filter_map(record).max();
-        let may_go = |&page: &usize| matches!(self.chip.cells[page], Cell::Good(..)) && (last.is_none() || record(page) != last);
+        let may_go = |&page: &usize| {
+            matches!(self.chip.cells[page], Cell::Good(..)) && (scope.loses_last || last.is_none() || record(page) != last)
+        };
         let pages: Vec<usize> = (0..self.chip.cells.len()).filter(may_go).collect();
         if pages.is_empty() {
             return false;
         }
-        self.chip.cells[*choices.of(&pages)] = Cell::Lost;
+        let page = *choices.of(&pages);
+        if last.is_none() || record(page) != last {
+            self.promise.before = None;
+        }
+        self.chip.cells[page] = Cell::Lost;
+        self.chip.losses -= 1;
+        self.promise.lost = true;
+        true
+    }
+
+    /// A change in the log of a leaf is lost.
+    fn lose_change(&mut self, choices: &mut Choices) -> bool {
+        let has = |page: usize, logical: usize| matches!(&self.chip.cells[page], Cell::Good(_, Content::Leaf(_, log)) if log.whole[logical].is_some());
+        let places = (0..self.chip.cells.len()).flat_map(|page| (0..LOGICAL).map(move |logical| (page, logical)));
+        let changes: Vec<(usize, usize)> = places.filter(|&(page, logical)| has(page, logical)).collect();
+        if changes.is_empty() {
+            return false;
+        }
+        let (page, logical) = *choices.of(&changes);
+        if let Cell::Good(_, Content::Leaf(_, log)) = &mut self.chip.cells[page] {
+            (log.whole[logical], log.unreadable[logical]) = (None, true);
+        }
         self.chip.losses -= 1;
         self.promise.lost = true;
         true
@@ -206,7 +232,7 @@ impl State {
             Ok(()) if machine.ram.damaged => Some(Violation::ToldForNothing),
             Ok(()) if call == Call::Mount => match machine.all_bytes() {
                 Ok(found) if promise.is_kept_by(found) => {
-                    (promise.committed, promise.open, promise.lost) = (found, found, false);
+                    *promise = Promise { committed: found, open: found, ..Promise::default() };
                     machine.wrong_claim().or_else(|| machine.second_mount_differs(found))
                 }
                 _ => Some(Violation::CommitLostOrMixed),
@@ -215,8 +241,9 @@ impl State {
             Ok(()) => machine.wrong_claim(),
         };
         if result.is_ok() {
-            if matches!(call, Call::Save(_) | Call::Commit) {
-                promise.committed = promise.open;
+            if matches!(call, Call::Save(_) | Call::Commit) && promise.committed != promise.open {
+                let before = core::mem::replace(&mut promise.committed, promise.open);
+                promise.before = Some(before).filter(|_| machine.scope.loses_last && machine.chip.losses > 0);
             }
             promise.attempted = None;
             self.ram = Some(machine.ram).filter(|_| call != Call::End);
@@ -231,7 +258,9 @@ impl Promise {
     fn is_kept_by(&self, found: Pages<[u8; 2]>) -> bool {
         let is_kept = |(found, promised): (&u8, &u8)| found == promised || (self.lost && *found == LOST);
         let keeps = |promised: &Pages<[u8; 2]>| found.as_flattened().iter().zip(promised.as_flattened()).all(is_kept);
-        keeps(&self.committed) || self.attempted.as_ref().is_some_and(keeps)
+        keeps(&self.committed)
+            || self.attempted.as_ref().is_some_and(keeps)
+            || self.before.as_ref().is_some_and(|before| self.lost && keeps(before))
     }
 }
 

@@ -131,7 +131,9 @@ impl State {
             visit(&mut ram.patches[logical]);
         }
         let promise = &mut self.promise;
-        for pages in [&mut promise.committed, &mut promise.open].into_iter().chain(&mut promise.attempted) {
+        for pages in
+            [&mut promise.committed, &mut promise.open].into_iter().chain(&mut promise.attempted).chain(&mut promise.before)
+        {
             pages[logical].iter_mut().for_each(&mut visit);
         }
     }

@@ -86,20 +86,39 @@ pub struct Log {
     pub whole: Pages<Option<Page>>,
     /// Changes whose program was cut or failed.
     pub unsteady: Pages<Option<Page>>,
-    /// Which of those read as whole; drawn when the log is first read.
-    pub reading: Option<Pages<bool>>,
+    /// How those read; drawn when the log is first read.
+    pub reading: Option<Pages<Change>>,
+    /// Changes of which there is something that cannot be read.
+    pub unreadable: Pages<bool>,
+}
+
+/// How a change reads whose program was cut or failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// As it was programmed.
+    Whole,
+    /// As nothing.
+    Blank,
+    /// As damaged.
+    Torn,
 }
 
 impl Log {
-    /// How it reads until the power fails: each change that was cut or failed is whole, or is not there.
+    /// How it reads until the power fails: each change that was cut or failed is whole, is not there, or cannot be read.
     fn read(&mut self, choices: &mut Choices) -> Self {
         let unsteady = self.unsteady;
-        let is_whole = *self.reading.get_or_insert_with(|| unsteady.map(|change| change.is_some() && choices.choose(2) == 0));
-        let mut whole = self.whole;
-        for (logical, change) in unsteady.into_iter().enumerate().filter(|&(logical, _)| is_whole[logical]) {
-            whole[logical] = change;
+        let mut draw =
+            |change: Option<Page>| change.map_or(Change::Blank, |_| *choices.of(&[Change::Whole, Change::Blank, Change::Torn]));
+        let reading = *self.reading.get_or_insert_with(|| unsteady.map(&mut draw));
+        let mut read = Self { whole: self.whole, unreadable: self.unreadable, ..Self::default() };
+        for (logical, change) in reading.into_iter().enumerate() {
+            match change {
+                Change::Whole => read.whole[logical] = unsteady[logical],
+                Change::Blank => {}
+                Change::Torn => read.unreadable[logical] = true,
+            }
         }
-        Self { whole, ..Self::default() }
+        read
     }
 }
 
@@ -168,6 +187,8 @@ pub enum Seen {
     Blank,
     /// As nothing.
     Noise,
+    /// As a page of long ago.
+    Old,
     /// A tag and a content; whether the checksum is right.
     Page(Tag, Content, bool),
 }
@@ -183,7 +204,8 @@ impl Chip {
         }
         match cell {
             Cell::Blank | Cell::Touched => Seen::Blank,
-            Cell::Stale | Cell::Lost => Seen::Noise,
+            Cell::Stale => Seen::Old,
+            Cell::Lost => Seen::Noise,
             Cell::Good(tag, content) => Seen::Page(*tag, content.clone(), *content != Content::Lost),
             Cell::Unsteady(tag, content, reading) => match *reading.get_or_insert_with(|| *choices.of(readings)) {
                 Reading::Good => Seen::Page(*tag, content.clone(), *content != Content::Lost),

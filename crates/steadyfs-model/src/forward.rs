@@ -18,6 +18,22 @@ struct Cursor {
 /// A record: its tag, and where it is.
 pub type Record = (Tag, Page);
 
+/// What roll-forward met beside records. As `store/traces.rs` has it.
+#[derive(Clone, Copy, Default)]
+pub struct Traces {
+    /// At the next place of each head there is something that is no record.
+    pub at_heads: [bool; 3],
+    /// Something was programmed, whether it counts or not.
+    pub in_use: bool,
+}
+
+impl Traces {
+    fn note(&mut self, head: usize, is_there: bool) {
+        self.at_heads[head] = is_there;
+        self.in_use |= is_there;
+    }
+}
+
 /// How roll-forward ended.
 pub struct Last {
     /// The last record.
@@ -26,24 +42,29 @@ pub struct Last {
     pub is_complete: bool,
     /// The journal buffer holds the newest journal page.
     pub journal_is_read: bool,
+    /// What was met beside the records.
+    pub traces: Traces,
 }
 
 impl Machine<'_> {
     /// Applies the records that were programmed after the root.
     pub fn roll_forward(&mut self) -> Step<Last> {
         let base = self.ram.table.sequence;
-        let mut cursors = if self.ram.table.closed { Vec::new() } else { self.cursors(base) };
+        let mut traces = Traces::default();
+        let mut cursors = if self.ram.table.closed { Vec::new() } else { self.cursors(&mut traces, base) };
         let (mut last, mut is_complete, mut held, mut buffered) = (None, false, None::<Record>, None);
-        while let Some((record, ends)) = self.next_record(&mut cursors, base) {
+        while let Some((record, ends)) = self.next_record(&mut cursors, &mut traces, base) {
             let Some(gap) = record.0.sequence.checked_sub(self.ram.table.sequence) else { continue };
             if let Some(before) = held.take().filter(|_| !is_behind_failure(gap)) {
                 self.apply(before);
                 (last, is_complete) = (Some(before), false);
             }
             if ends && !self.is_whole(record, &mut buffered) {
+                // The copy of a page that was lost before has no right checksum.
+                self.ram.lost_moves += u8::from(head_of(record.0.kind) == MOVED);
                 continue;
             }
-            let is_missing = gap > 0 && gap < FAILURE_JUMP && gap > Sequence::from(self.ram.lost_moves);
+            let is_missing = gap < FAILURE_JUMP && !self.are_lost_moves(gap);
             self.ram.damaged |= is_missing && self.scope.has(Rule::GapIsTold);
             self.ram.table.sequence = record.0.sequence + 1;
             if ends {
@@ -62,39 +83,54 @@ impl Machine<'_> {
             None => {}
         }
         let journal_is_read = buffered.is_some_and(|page| page == self.ram.table.journal_at);
-        Ok(Last { record: last, is_complete, journal_is_read })
+        Ok(Last { record: last, is_complete, journal_is_read, traces })
+    }
+
+    /// Whether so many numbers are missing as moves that could not be read have, each of which accounts for them once.
+    fn are_lost_moves(&mut self, gap: Sequence) -> bool {
+        let moves = gap.min(self.ram.lost_moves.into());
+        self.ram.lost_moves -= moves as u8;
+        moves == gap
     }
 
     /// A cursor for each block in which records may be.
-    fn cursors(&mut self, base: Sequence) -> Vec<Cursor> {
+    fn cursors(&mut self, traces: &mut Traces, base: Sequence) -> Vec<Cursor> {
         let heads = self.ram.table.heads;
         let mut cursors = Vec::new();
         for (head, (block, next)) in heads.into_iter().enumerate().filter(|(_, head)| head.0 != crate::chip::NONE) {
-            cursors.extend(self.look(Some(head), block, next, base));
+            let (cursor, is_other) = self.look(Some(head), block, next, base);
+            traces.note(head, is_other);
+            cursors.extend(cursor);
         }
         for block in 0..self.scope.blocks.0 {
             if self.state(block) == BlockState::Listed {
-                cursors.extend(self.look(None, block, 0, base));
+                let (cursor, is_other) = self.look(None, block, 0, base);
+                traces.in_use |= is_other;
+                cursors.extend(cursor);
             }
         }
         cursors
     }
 
-    /// The record at a place of a head's block, or at the begin of a listed one. A tag there is believed until the record turns out to be the last
-    /// one of its block; in a listed block it needs its checksum.
-    fn look(&mut self, head: Option<usize>, block: Block, place: u8, base: Sequence) -> Option<Cursor> {
+    /// The record at a place of a head's block, or at the begin of a listed one; and whether something else is there. A tag there is believed until the
+    /// record turns out to be the last one of its block; in a listed block it needs its checksum.
+    fn look(&mut self, head: Option<usize>, block: Block, place: u8, base: Sequence) -> (Option<Cursor>, bool) {
         if place >= self.scope.blocks.1 {
-            return None;
+            return (None, false);
         }
         let is_believed = head.is_some() || !self.scope.has(Rule::FirstIsChecked);
-        match self.read(self.scope.pages_of(block).start + place) {
-            Seen::Page(tag, _, sound) if sound || is_believed => {
-                let of_head = tag.kind != Kind::Root && head.is_none_or(|head| head == head_of(tag.kind));
-                (of_head && tag.sequence >= base).then_some(Cursor { block, place, tag })
-            }
-            Seen::Blank if head.is_none() => None,
+        let is_new =
+            |tag: &Tag| tag.kind != Kind::Root && head.is_none_or(|head| head == head_of(tag.kind)) && tag.sequence >= base;
+        let seen = self.read(self.scope.pages_of(block).start + place);
+        let is_blank = matches!(seen, Seen::Blank);
+        let found = match seen {
+            Seen::Page(tag, _, sound) if (sound || is_believed) && is_new(&tag) => Some(Cursor { block, place, tag }),
+            Seen::Page(_, _, sound) if head.is_none() && (sound || is_believed) => return (None, false),
+            Seen::Blank | Seen::Old if head.is_none() => return (None, false),
             _ => self.look_behind(head, block, place + 1, base),
-        }
+        };
+        let is_other = found.is_none() && !is_blank;
+        (found, is_other)
     }
 
     /// Behind a place without a record: the numbers tell whether one was lost there.
@@ -113,13 +149,17 @@ impl Machine<'_> {
     }
 
     /// Takes the record with the lowest sequence; and whether it is the last one of its block.
-    fn next_record(&mut self, cursors: &mut Vec<Cursor>, base: Sequence) -> Option<(Record, bool)> {
+    fn next_record(&mut self, cursors: &mut Vec<Cursor>, traces: &mut Traces, base: Sequence) -> Option<(Record, bool)> {
         let lowest = (0..cursors.len()).min_by_key(|&index| cursors[index].tag.sequence)?;
         let Cursor { block, place, tag } = cursors.remove(lowest);
         let head = head_of(tag.kind);
+        traces.in_use = true;
+        let (after, mut is_other) = self.look(Some(head), block, place + 1, base);
         // Sequences grow within a block.
-        let after = self.look(Some(head), block, place + 1, base).filter(|after| after.tag.sequence > tag.sequence);
+        let is_there = after.is_some();
+        let after = after.filter(|after| after.tag.sequence > tag.sequence);
         let ends = after.is_none();
+        is_other |= is_there && ends;
         if let Some(after) = after {
             cursors.insert(lowest, after);
         }
@@ -131,6 +171,7 @@ impl Machine<'_> {
                 }
                 self.set_state(block, BlockState::Active);
             }
+            traces.note(head, is_other);
         }
         Some(((tag, self.scope.pages_of(block).start + place), ends))
     }

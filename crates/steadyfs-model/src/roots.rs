@@ -1,7 +1,7 @@
 //! Roots, the blocks of the ring, and settling. As `store/ring.rs` and `store/settle.rs` do it; `ring` has more of them.
 
 use crate::chip::{Block, Content, IDLE, Kind, NONE, Page, Seen, Sequence, Stop, Tag};
-use crate::forward::Last;
+use crate::forward::{Last, Traces};
 use crate::machine::{Machine, Step};
 use crate::rules::Rule;
 use crate::state::{BlockState, JOURNAL, MOVED, Pages, USER, Violation};
@@ -154,9 +154,10 @@ impl Machine<'_> {
         if self.scope.has(Rule::SequenceJump) {
             self.ram.table.sequence += JUMP;
         }
-        let used = last.record.is_some() || !self.ram.table.heads_rest;
+        let is_used = if self.scope.has(Rule::TracesAreUse) { last.traces.in_use } else { last.record.is_some() };
+        let used = is_used || !self.ram.table.heads_rest;
         if self.scope.has(Rule::SkipBeforeRoot) {
-            self.skip_places(used);
+            self.skip_places(used, &last.traces);
         }
         (self.ram.table.heads_rest, self.ram.table.start) = (true, IDLE);
         while self.scope.has(Rule::SettleRoot) {
@@ -173,7 +174,7 @@ impl Machine<'_> {
             }
         }
         if !self.scope.has(Rule::SkipBeforeRoot) {
-            self.skip_places(used);
+            self.skip_places(used, &last.traces);
         }
         self.erase_unknown()?;
         self.empty_ring()
@@ -247,12 +248,13 @@ impl Machine<'_> {
         self.program_root_pages(pages..2 * pages, &table)
     }
 
-    /// Skips a place of each head that a cut program may have touched without a trace.
-    fn skip_places(&mut self, used: bool) {
+    /// Skips the places of each head that a cut program may have touched without a trace: one, or two where the first one is not blank.
+    fn skip_places(&mut self, used: bool, traces: &Traces) {
         for head in [USER, MOVED, JOURNAL] {
+            let touched = 1 + u8::from(traces.at_heads[head] && self.scope.has(Rule::SkipBehindTraces));
             let next = &mut self.ram.table.heads[head].1;
             if self.scope.has(Rule::SkipPlaces) && (used || head == JOURNAL) {
-                *next = (*next + 1).min(self.scope.blocks.1);
+                *next = (*next + touched).min(self.scope.blocks.1);
             }
         }
     }

@@ -3,7 +3,7 @@
 //! Some things that the store does are no rules here, because nothing misses them as long as the others hold: that a failed record before a jump
 //! does not count and that a commit counts once (either does, where a failed program is always repeated); that the last record is not applied
 //! if it is a copy (it would be copied into the ring); that copies in the ring have sequences below the root's; that a block in which a program failed goes
-//! bad. All are done all the same.
+//! bad; that the log of a leaf which moves is known only if it was so before (it takes more calls than any world here has). All are done all the same.
 
 /// A rule of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +38,10 @@ pub enum Rule {
     NoFoldWhileEmptied,
     /// I6: a place of each head that may have been touched is skipped.
     SkipPlaces,
+    /// I36: where there is something at the next place of a head that is no record, one place more is skipped.
+    SkipBehindTraces,
+    /// I36: whatever was programmed since the root says that the heads were in use, whether it can be read or not.
+    TracesAreUse,
     /// I6: the places are skipped before the root is written.
     SkipBeforeRoot,
     /// I6: erases that no closed root proves are done again.
@@ -46,6 +50,8 @@ pub enum Rule {
     SequenceJump,
     /// I32: where leaves have logs, the source of the last move counts.
     SourceIsKept,
+    /// I37: a leaf with a change in its log that cannot be read, and was not cut, cannot be read.
+    LogIsRead,
     /// I19: after a cut a leaf whose log may have been touched is written anew.
     LogIsKnown,
     /// I7: the first program of a head after a mount is a journal page.

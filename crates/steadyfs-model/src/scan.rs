@@ -161,7 +161,7 @@ impl Machine<'_> {
     fn derive_live(&mut self) -> Step {
         self.ram.live = 0;
         let leaf = self.ram.table.leaf;
-        if leaf != NONE && self.read_sound(leaf).is_none() {
+        if self.read_leaf().is_none() {
             // Pages of a lost leaf are told of when they are read.
             self.ram.damaged = true;
             return Ok(());

@@ -6,7 +6,9 @@ use crate::state::Scope;
 
 /// How pages may read that a cut left: as programmed, with a wrong checksum, as nothing.
 const PLAIN: &[Reading] = &[Reading::Good, Reading::Bad, Reading::Noise];
-/// The same, and as tags that were never programmed: with the number of another record, and behind a jump.
+/// How they read where a cut leaves no trace.
+const TRACELESS: &[Reading] = &[Reading::Good, Reading::Blank];
+/// As with traces, and as tags that were never programmed: with the number of another record, and behind a jump.
 const FORGED: &[Reading] = &[
     Reading::Good,
     Reading::Bad,
@@ -50,6 +52,7 @@ impl Scope {
         cuts: 2,
         failures: 0,
         losses: 0,
+        loses_last: false,
         readings: PLAIN,
         calls: EVERYTHING,
         depth: 4,
@@ -58,6 +61,15 @@ impl Scope {
     /// Mounts, and cuts in mounts.
     pub const RECOVERY: Scope =
         Scope { name: "recovery", calls: &[PowerOff, Save(0), Save(1), Move, Root, End], depth: 6, ..Scope::BROAD };
+    /// The same, where a cut leaves no trace.
+    pub const TRACELESS: Scope = Scope {
+        name: "no traces",
+        blocks: (5, 3),
+        readings: TRACELESS,
+        calls: &[PowerOff, Save(0), Move, Root, End],
+        depth: 7,
+        ..Scope::BROAD
+    };
     /// Three cuts, each of them perhaps in a mount.
     pub const NESTED: Scope = Scope { name: "nested", cuts: 3, calls: &[PowerOff, Save(0)], depth: 8, ..Scope::BROAD };
     /// Transactions of several pages and patches.
@@ -107,6 +119,15 @@ impl Scope {
         calls: &[PowerOff, Save(0), Fold, Move, Root],
         ..Scope::LOGS
     };
+    /// A change in the log of a leaf is lost.
+    pub const LOST_CHANGES: Scope = Scope {
+        name: "lost changes",
+        cuts: 1,
+        losses: 1,
+        calls: &[PowerOff, Save(0), Save(1), Fold, End],
+        depth: 8,
+        ..Scope::LOGS
+    };
     /// Two programs or erases that fail, perhaps in one call.
     pub const FAILURES: Scope = Scope {
         name: "failures",
@@ -139,6 +160,15 @@ impl Scope {
         calls: &[PowerOff, Save(0), Save(1), Write(0), Patch(1), Commit, Fold, Move],
         depth: 6,
         ..Scope::BROAD
+    };
+    /// The last record is lost, and a cut has met the program behind it.
+    pub const LOST_LAST: Scope = Scope {
+        name: "last record lost",
+        blocks: (5, 3),
+        loses_last: true,
+        calls: &[PowerOff, Save(0), Patch(1), Commit],
+        depth: 8,
+        ..Scope::LOSSES
     };
     /// The ring goes round while copied frames lie in it.
     pub const ROUND: Scope =

@@ -43,6 +43,8 @@ pub struct Scope {
     pub failures: u8,
     /// Pages that are lost for good while the power is off.
     pub losses: u8,
+    /// Whether that may be the last record as well, which a mount takes for one that was cut.
+    pub loses_last: bool,
     /// How unsteady pages may read.
     pub readings: &'static [Reading],
     /// The calls.
@@ -219,6 +221,8 @@ pub struct Promise {
     pub open: Pages<[u8; 2]>,
     /// What a commit that was cut may have made durable.
     pub attempted: Option<Pages<[u8; 2]>>,
+    /// What was acknowledged before that, where the last record may be lost.
+    pub before: Option<Pages<[u8; 2]>>,
     /// A page was lost, and no mount has succeeded since.
     pub lost: bool,
 }

@@ -104,13 +104,28 @@ impl Machine<'_> {
     }
 
     fn leaf(&mut self) -> Pages<Page> {
-        match self.ram.table.leaf {
-            NONE => [NONE; LOGICAL],
-            leaf => match self.read_sound(leaf) {
-                Some((_, Content::Leaf(frames, log))) => std::array::from_fn(|at| log.whole[at].unwrap_or(frames[at])),
-                _ => [NONE; LOGICAL],
-            },
+        self.read_leaf().unwrap_or([NONE; LOGICAL])
+    }
+
+    /// What the leaf and its log name; `None` when it cannot be read.
+    pub fn read_leaf(&mut self) -> Option<Pages<Page>> {
+        if self.ram.table.leaf == NONE {
+            return Some([NONE; LOGICAL]);
         }
+        match self.read_sound(self.ram.table.leaf) {
+            Some((_, Content::Leaf(frames, log))) if self.log_can_be_read(&log) => {
+                Some(std::array::from_fn(|at| log.whole[at].unwrap_or(frames[at])))
+            }
+            _ => None,
+        }
+    }
+
+    /// A change that cannot be read may be one that was cut, where the overlay says what it was to say. The store tells by numbers and order which it
+    /// was to be; here it is known.
+    fn log_can_be_read(&self, log: &Log) -> bool {
+        let table = &self.ram.table;
+        let is_excused = |logical: usize| !table.log_is_known && table.overlay[logical].is_some();
+        !self.scope.has(Rule::LogIsRead) || (0..LOGICAL).all(|logical| !log.unreadable[logical] || is_excused(logical))
     }
 
     /// The frame of a logical page as the open transaction sees it.
@@ -284,7 +299,6 @@ impl Machine<'_> {
         let to = self.program_copy(kind, tag.logical, content, frame)?;
         if leaf {
             self.ram.table.leaf = to;
-            self.ram.table.log_is_known = true;
         } else if pending {
             self.ram.table.pending[logical] = Some(to);
         } else {

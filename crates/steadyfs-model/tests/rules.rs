@@ -13,6 +13,7 @@ use steadyfs_model::state::Violation::{self, *};
 worlds! {
     every_call_with_two_cuts BROAD
     mounts_with_two_cuts RECOVERY
+    mounts_with_two_cuts_without_a_trace TRACELESS
     three_cuts_within_mounts NESTED
     transactions_with_patches_and_rollback TRANSACTIONS
     pending_frames_move PENDING
@@ -22,6 +23,7 @@ worlds! {
     leaves_with_logs_and_two_cuts LOGS
     logs_of_leaves_whose_programs_fail FAILING_LOGS
     logs_of_leaves_and_roots LOGS_AND_ROOTS
+    a_change_in_the_log_of_a_leaf_is_lost LOST_CHANGES
     old_frames_are_released_at_once FULL
     two_programs_or_erases_fail FAILURES
     one_fails_and_the_power FAILURE
@@ -30,13 +32,14 @@ worlds! {
     a_page_is_lost LOSSES
     a_page_is_lost_that_may_be_a_copy LOST_COPIES
     a_copy_is_lost_that_a_leaf_names LOST_LEAF_COPIES
+    last_record_is_lost_and_a_cut_is_behind_it LOST_LAST
     copied_frames_stay_while_the_ring_goes_round ROUND
     a_full_overlay_while_the_ring_is_emptied EMPTIED
 }
 
 #[test]
 fn mounts_miss_each_of_their_rules() {
-    let missed: [(Scope, Rule, Violation, usize); 20] = [
+    let missed: [(Scope, Rule, Violation, usize); 23] = [
         (Scope::RECOVERY, Rule::SettleRoot, WrongClaim, 3),
         (Scope::RECOVERY, Rule::OpeningWritesRoot, CommitLostOrMixed, 4),
         (Scope::FAILING_MOUNTS, Rule::CopiedAgain, WrongClaim, 3),
@@ -46,12 +49,15 @@ fn mounts_miss_each_of_their_rules() {
         (Scope::LOST_COPIES, Rule::LostIsCopied, MountRefused, 5),
         (Scope::EMPTIED, Rule::NoFoldWhileEmptied, CargoTooLarge, 8),
         (Scope::LOGS, Rule::SourceIsKept, WrongClaim, 8),
-        (Scope::LOGS_AND_ROOTS, Rule::LogIsKnown, ProgramOfTouchedPage, 8),
+        (Scope::LOST_CHANGES, Rule::LogIsRead, CommitLostOrMixed, 7),
+        (Scope::LOGS_AND_ROOTS, Rule::LogIsKnown, ToldForNothing, 7),
         (Scope::RECOVERY, Rule::SkipPlaces, ProgramOfTouchedPage, 5),
-        (Scope::RECOVERY, Rule::SkipBeforeRoot, ProgramOfTouchedPage, 6),
+        (Scope::TRACELESS, Rule::SkipBeforeRoot, ProgramOfTouchedPage, 6),
+        (Scope::LOST_LAST, Rule::SkipBehindTraces, ProgramOfTouchedPage, 7),
+        (Scope::LOST_LAST, Rule::TracesAreUse, ProgramOfTouchedPage, 8),
         (Scope::FORGERY, Rule::EraseAgain, CommitLostOrMixed, 6),
         (Scope::RECOVERY, Rule::SequenceJump, CommitLostOrMixed, 5),
-        (Scope::FORGERY, Rule::FirstIsJournal, ProgramOfTouchedPage, 6),
+        (Scope::TRACELESS, Rule::FirstIsJournal, ProgramOfTouchedPage, 6),
         (Scope::RECOVERY, Rule::RootIsWhole, MountRefused, 4),
         (Scope::RECOVERY, Rule::LastIsChecked, MountRefused, 4),
         (Scope::FORGERY, Rule::FirstIsChecked, ProgramOfTouchedPage, 6),

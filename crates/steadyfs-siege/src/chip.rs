@@ -10,62 +10,9 @@ use std::rc::Rc;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
 use crate::fate::{self, Style};
-use crate::fault::{Fault, Kind, PageFate};
-
-/// What a page holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Content {
-    /// Data bytes of the page.
-    pub data: Vec<u8>,
-    /// The tag beside them.
-    pub tag: [u8; TAG_BYTES],
-}
-
-impl Content {
-    /// An erased page.
-    pub fn blank(page_bytes: usize) -> Self {
-        Self { data: vec![0xFF; page_bytes], tag: [0xFF; TAG_BYTES] }
-    }
-}
-
-/// One look at an unsteady page.
-#[derive(Clone, Debug)]
-pub enum Face {
-    /// It reads as erased.
-    Blank,
-    /// The ECC gives up.
-    Unreadable,
-    /// It reads as this.
-    Shows(Rc<Content>),
-}
-
-/// The state of a page.
-#[derive(Clone, Debug)]
-pub enum Page {
-    /// Erased, and ready to be programmed.
-    Blank,
-    /// As it was programmed.
-    Whole(Rc<Content>),
-    /// Damaged; reads the same at each look.
-    Torn(Rc<Content>),
-    /// Each look shows one of the faces, drawn by weight.
-    Unsteady(Rc<Vec<(u32, Face)>>),
-    /// Reads as erased, but an operation that was cut has touched it: it takes no program.
-    Touched,
-    /// Cannot be read until the block is erased.
-    Lost,
-}
-
-/// Operations since the chip was made.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Operations {
-    /// Reads of pages and of tags.
-    pub reads: u64,
-    /// Programs and copies.
-    pub programs: u64,
-    /// Erases.
-    pub erases: u64,
-}
+use crate::fault::{Kind, PageFate};
+use crate::page::{Content, Face, Page};
+use crate::strike::{Strike, Strikes};
 
 #[derive(Clone, Debug, Default)]
 struct Block {
@@ -75,15 +22,6 @@ struct Block {
     erase_failed: bool,
     /// Pages below this one may not be programmed before an erase.
     next: u32,
-}
-
-/// When power fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// In the operation after so many more of any kind.
-    Operation(u32),
-    /// In the program or erase after so many more of them.
-    Change(u32),
 }
 
 /// The chip.
@@ -97,19 +35,12 @@ pub struct Chip {
     /// How pages that a cut meets end up.
     pub style: Style,
     rng: fastrand::Rng,
-    has_power: bool,
-    cut: Option<Cut>,
-    fault: Option<Fault>,
-    fired: u32,
-    last_fired: String,
+    strikes: Strikes,
     first_page_fault: Option<PageIndex>,
-    operations: Operations,
     recent_tags: VecDeque<[u8; TAG_BYTES]>,
     /// Pages programmed last, each with the number of its program.
     order: VecDeque<(PageIndex, u64)>,
     program_calls: u64,
-    /// Whether each program and erase is printed.
-    pub is_traced: bool,
     begun: VecDeque<BlockIndex>,
 }
 
@@ -135,17 +66,11 @@ impl Chip {
             register: None,
             style: Style::Mixed,
             rng,
-            has_power: true,
-            cut: None,
-            fault: None,
-            fired: 0,
-            last_fired: String::new(),
+            strikes: Strikes::new(),
             first_page_fault: None,
-            operations: Operations::default(),
             recent_tags: VecDeque::new(),
             order: VecDeque::new(),
             program_calls: 0,
-            is_traced: false,
             begun: VecDeque::new(),
         }
     }
@@ -155,14 +80,14 @@ impl Chip {
         self.blocks[block as usize].factory_bad = true;
     }
 
-    /// Lets power fail.
-    pub fn arm_cut(&mut self, cut: Cut) {
-        self.cut = Some(cut);
+    /// What strikes the chip.
+    pub fn strikes(&self) -> &Strikes {
+        &self.strikes
     }
 
-    /// Lets one operation fail.
-    pub fn arm_fault(&mut self, fault: Fault) {
-        self.fault = Some(fault);
+    /// The same, to be armed.
+    pub fn strikes_mut(&mut self) -> &mut Strikes {
+        &mut self.strikes
     }
 
     /// Lets the next read of the first page of one of the blocks begun last fail, once. `age` 0 is the block begun last.
@@ -170,42 +95,21 @@ impl Chip {
         self.first_page_fault = self.begun.get(age).map(|block| block * self.geometry.pages_per_block);
     }
 
-    /// Power again; whatever was to fail and has not is forgotten.
+    /// Power again; a cut that was to come and has not is forgotten.
     pub fn power_on(&mut self) {
-        self.has_power = true;
-        self.cut = None;
+        self.strikes.power_on();
         self.register = None;
     }
 
     /// Forgets faults that have not struck.
     pub fn disarm(&mut self) {
-        self.fault = None;
+        self.strikes.disarm();
         self.first_page_fault = None;
-    }
-
-    /// Whether there is power.
-    pub fn has_power(&self) -> bool {
-        self.has_power
     }
 
     /// Whether a fault waits to strike.
     pub fn is_armed(&self) -> bool {
-        self.fault.is_some() || self.first_page_fault.is_some()
-    }
-
-    /// Faults that struck so far.
-    pub fn fired(&self) -> u32 {
-        self.fired
-    }
-
-    /// The fault that struck last, in words.
-    pub fn last_fired(&self) -> &str {
-        &self.last_fired
-    }
-
-    /// Operations so far.
-    pub fn operations(&self) -> Operations {
-        self.operations
+        self.strikes.is_armed() || self.first_page_fault.is_some()
     }
 
     /// Pages that hold something, in no special order.
@@ -233,15 +137,28 @@ impl Chip {
         };
     }
 
+    /// Flips some bits of a page that was programmed, each at a place of its own in data or tag.
+    pub fn flip_bits(&mut self, page: PageIndex, count: u32) {
+        let bytes = self.geometry.page_bytes as usize + TAG_BYTES;
+        for _ in 0..count {
+            let (byte, bit) = (self.rng.usize(..bytes), self.rng.u32(..8));
+            self.flip_bit(page, byte, bit);
+        }
+    }
+
+    /// Flips a bit of a page that was programmed: of its data, or of its tag behind that.
+    pub fn flip_bit(&mut self, page: PageIndex, byte: usize, bit: u32) {
+        if let Page::Whole(content) | Page::Torn(content) = &mut self.pages[page as usize] {
+            let mut damaged = Content::clone(content);
+            let data = damaged.data.len();
+            *if byte < data { &mut damaged.data[byte] } else { &mut damaged.tag[byte - data] } ^= 1 << bit;
+            self.pages[page as usize] = Page::Torn(Rc::new(damaged));
+        }
+    }
+
     /// Whether a page holds what was programmed.
     pub fn is_programmed(&self, page: PageIndex) -> bool {
         matches!(self.pages[page as usize], Page::Whole(_))
-    }
-
-    fn trace(&self, line: impl FnOnce() -> String) {
-        if self.is_traced {
-            println!("    {}", line());
-        }
     }
 
     fn block_of(&self, page: PageIndex) -> usize {
@@ -249,55 +166,21 @@ impl Chip {
         (page / self.geometry.pages_per_block) as usize
     }
 
-    /// Counts an operation, and lets power fail or a fault strike.
-    fn begin(&mut self, kind: Kind) -> Result<Strike, Failure> {
-        if !self.has_power {
-            return Err(Failure::Device);
-        }
-        match kind {
-            Kind::Read => self.operations.reads += 1,
-            Kind::Program => self.operations.programs += 1,
-            Kind::Erase => self.operations.erases += 1,
-            Kind::Flush => {}
-        }
-        let is_due = match &mut self.cut {
-            Some(Cut::Operation(left)) => count_down(left),
-            Some(Cut::Change(left)) if matches!(kind, Kind::Program | Kind::Erase) => count_down(left),
-            _ => false,
-        };
-        if is_due {
-            self.cut = None;
-            self.has_power = false;
-            return Ok(Strike::Cut);
-        }
-        if let Some(fault) = &mut self.fault
-            && fault.kind == kind
-            && count_down(&mut fault.after)
-        {
-            let fault = self.fault.take().expect("it is there");
-            self.fired += 1;
-            self.last_fired = fault.to_string();
-            return Ok(Strike::Fault(fault));
-        }
-        Ok(Strike::None)
-    }
-
     /// One look at a page.
     fn look(&mut self, page: PageIndex) -> Result<Rc<Content>, Failure> {
         let block = self.block_of(page);
         assert!(!self.blocks[block].factory_bad, "illegal use: read of page {page} in factory bad block {block}");
-        match self.begin(Kind::Read)? {
+        match self.strikes.begin(Kind::Read)? {
             Strike::None => {}
             Strike::Cut => return Err(Failure::Device),
             Strike::Fault(fault) => {
-                self.last_fired = format!("{} of page {page}", self.last_fired);
+                self.strikes.at(format_args!("of page {page}"));
                 return Err(fault.failure);
             }
         }
         if self.first_page_fault == Some(page) {
             self.first_page_fault = None;
-            self.fired += 1;
-            self.last_fired = format!("first page {page} of a block cannot be read once");
+            self.strikes.fire(format!("first page {page} of a block cannot be read once"));
             return Err(Failure::Uncorrectable);
         }
         let blank = || Rc::new(Content::blank(self.geometry.page_bytes as usize));
@@ -317,13 +200,13 @@ impl Chip {
     fn put_bytes(&mut self, page: PageIndex, at: usize, bytes: &[u8]) -> Result<(), Failure> {
         let block = self.block_of(page);
         assert!(!self.blocks[block].factory_bad, "illegal use: program of page {page} in factory bad block {block}");
-        if let (Page::Whole(content), true) = (&self.pages[page as usize], self.has_power) {
+        if let (Page::Whole(content), true) = (&self.pages[page as usize], self.strikes.has_power()) {
             let held = &content.data[at..at + bytes.len()];
             let may = |(&old, &new): (&u8, &u8)| old == 0xFF || new == 0xFF || (old == 0 && new == 0);
             assert!(held.iter().zip(bytes).all(may), "illegal use: bytes from {at} of page {page} are programmed twice");
         }
         let is_grown_bad = self.blocks[block].grown_bad;
-        let strike = self.begin(Kind::Program)?;
+        let strike = self.strikes.begin(Kind::Program)?;
         let blank = Content::blank(self.geometry.page_bytes as usize);
         let (before, rng) = (self.pages[page as usize].clone(), &mut self.rng);
         let end = |ends: &[fate::Bytes], rng: &mut fastrand::Rng| fate::program_bytes(&before, &blank, at, bytes, ends, rng);
@@ -339,7 +222,7 @@ impl Chip {
                 (Err(Failure::Device), end(&ends, rng))
             }
             Strike::Fault(fault) => {
-                self.last_fired = format!("{} at bytes of page {page}", self.last_fired);
+                self.strikes.at(format_args!("at bytes of page {page}"));
                 self.blocks[block].grown_bad |= fault.is_bad_for_good;
                 let end = match fault.page {
                     PageFate::Untouched => return Err(fault.failure),
@@ -350,18 +233,17 @@ impl Chip {
                 (Err(fault.failure), end)
             }
             Strike::None if is_grown_bad => {
-                self.fired += 1;
-                self.last_fired = format!("Program of bytes of page {page} in a block that went bad");
+                self.strikes.fire(format!("Program of bytes of page {page} in a block that went bad"));
                 (Err(Failure::BadBlock), end(&[Some], rng))
             }
             Strike::None => (Ok(()), end(&[All], rng)),
         };
-        if matches!(before, Page::Blank) && self.has_power {
+        if matches!(before, Page::Blank) && self.strikes.has_power() {
             let next = &mut self.blocks[block].next;
             *next = (*next).max(page % self.geometry.pages_per_block + 1);
         }
         self.pages[page as usize] = end;
-        self.trace(|| format!("program {} bytes from {at} of page {page} (block {block}): {result:?}", bytes.len()));
+        self.strikes.trace(|| format!("program {} bytes from {at} of page {page} (block {block}): {result:?}", bytes.len()));
         let mut tag = [0xFF; TAG_BYTES];
         tag[..bytes.len().min(TAG_BYTES)].copy_from_slice(&bytes[..bytes.len().min(TAG_BYTES)]);
         self.note_program(page, tag);
@@ -399,7 +281,7 @@ impl Chip {
         let place = page % self.geometry.pages_per_block;
         let state = &self.blocks[block];
         assert!(!state.factory_bad, "illegal use: program of page {page} in factory bad block {block}");
-        if self.has_power {
+        if self.strikes.has_power() {
             assert!(!state.erase_failed, "illegal use: program of page {page} in block {block}, whose erase failed");
             assert!(
                 place >= state.next,
@@ -408,7 +290,7 @@ impl Chip {
             );
         }
         let is_grown_bad = state.grown_bad;
-        let strike = self.begin(Kind::Program)?;
+        let strike = self.strikes.begin(Kind::Program)?;
         let tag = content.tag;
         let was_fit = matches!(self.pages[page as usize], Page::Blank);
         let whole = Rc::new(content);
@@ -417,7 +299,7 @@ impl Chip {
         let (result, end) = match strike {
             Strike::Cut => (Err(Failure::Device), fate::cut_program(&whole, was_fit, self.style, tags, rng)),
             Strike::Fault(fault) => {
-                self.last_fired = format!("{} at page {page}", self.last_fired);
+                self.strikes.at(format_args!("at page {page}"));
                 self.blocks[block].grown_bad |= fault.is_bad_for_good;
                 let end = match fault.page {
                     PageFate::Untouched => return Err(fault.failure),
@@ -428,8 +310,7 @@ impl Chip {
                 (Err(fault.failure), end)
             }
             Strike::None if is_grown_bad => {
-                self.fired += 1;
-                self.last_fired = format!("Program of page {page} in a block that went bad");
+                self.strikes.fire(format!("Program of page {page} in a block that went bad"));
                 (Err(Failure::BadBlock), torn(rng, tags))
             }
             Strike::None if was_fit => (Ok(()), Page::Whole(whole.clone())),
@@ -437,26 +318,13 @@ impl Chip {
             Strike::None => (Ok(()), fate::overprogrammed(&whole, tags, rng)),
         };
         self.pages[page as usize] = end;
-        if self.has_power {
+        if self.strikes.has_power() {
             self.blocks[block].next = place + 1;
         }
-        self.trace(|| format!("program {page} (block {block}, place {place}): {result:?}"));
+        self.strikes.trace(|| format!("program {page} (block {block}, place {place}): {result:?}"));
         self.note_program(page, tag);
         result
     }
-}
-
-/// What meets an operation.
-enum Strike {
-    None,
-    Cut,
-    Fault(Fault),
-}
-
-fn count_down(left: &mut u32) -> bool {
-    let is_due = *left == 0;
-    *left = left.saturating_sub(1);
-    is_due
 }
 
 impl Flash for Chip {
@@ -501,7 +369,7 @@ impl Flash for Chip {
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         assert!(self.can_copy, "illegal use: this chip does not copy");
         let loaded = self.register.take();
-        if !self.has_power {
+        if !self.strikes.has_power() {
             return Err(Failure::Device);
         }
         let loaded = loaded.expect("illegal use: copy without a read of a tag just before it");
@@ -538,10 +406,10 @@ impl Flash for Chip {
         let index = block as usize;
         assert!(index < self.blocks.len(), "illegal use: block {block} does not exist");
         assert!(!self.blocks[index].factory_bad, "illegal use: erase of factory bad block {block}");
-        let strike = self.begin(Kind::Erase)?;
+        let strike = self.strikes.begin(Kind::Erase)?;
         let from = index * self.geometry.pages_per_block as usize;
         let pages = from..from + self.geometry.pages_per_block as usize;
-        self.trace(|| format!("erase {block}{}", if matches!(strike, Strike::None) { "" } else { ": fails" }));
+        self.strikes.trace(|| format!("erase {block}{}", if matches!(strike, Strike::None) { "" } else { ": fails" }));
         let tags = self.recent_tags.make_contiguous();
         match strike {
             Strike::Cut => {
@@ -550,7 +418,7 @@ impl Flash for Chip {
                 Err(Failure::Device)
             }
             Strike::Fault(fault) => {
-                self.last_fired = format!("{} at block {block}", self.last_fired);
+                self.strikes.at(format_args!("at block {block}"));
                 match fault.page {
                     PageFate::Untouched => {}
                     PageFate::Holds => self.pages[pages].fill(Page::Blank),
@@ -564,8 +432,7 @@ impl Flash for Chip {
                 Err(fault.failure)
             }
             Strike::None if self.blocks[index].grown_bad => {
-                self.fired += 1;
-                self.last_fired = format!("Erase of block {block}, which went bad");
+                self.strikes.fire(format!("Erase of block {block}, which went bad"));
                 self.blocks[index].erase_failed = true;
                 Err(Failure::BadBlock)
             }
@@ -579,7 +446,7 @@ impl Flash for Chip {
     }
 
     fn sync(&mut self) -> Result<(), Failure> {
-        match self.begin(Kind::Flush)? {
+        match self.strikes.begin(Kind::Flush)? {
             Strike::None => Ok(()),
             Strike::Cut => Err(Failure::Device),
             Strike::Fault(fault) => Err(fault.failure),
@@ -587,7 +454,7 @@ impl Flash for Chip {
     }
 
     fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
-        if !self.has_power {
+        if !self.strikes.has_power() {
             return Err(Failure::Device);
         }
         Ok(self.blocks[block as usize].factory_bad)
@@ -595,7 +462,7 @@ impl Flash for Chip {
 
     /// The driver erases the block first, or the mark spoils the page that it is written to.
     fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
-        if !self.has_power {
+        if !self.strikes.has_power() {
             return Err(Failure::Device);
         }
         let first = (block * self.geometry.pages_per_block) as usize;

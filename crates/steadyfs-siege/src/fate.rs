@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use steadyfs::media::TAG_BYTES;
 
-use crate::chip::{Content, Face, Page};
+use crate::page::{Content, Face, Page};
 
 /// How pages end up that a cut meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

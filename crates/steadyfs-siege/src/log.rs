@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::session::is_followed;
+use crate::world::World;
 
 /// Something that must not be.
 #[derive(Clone, Debug)]
@@ -20,10 +21,8 @@ pub struct Log {
     pub findings: Vec<Finding>,
     /// Counts of what happened, to see that a campaign reaches what it means to.
     pub counts: BTreeMap<&'static str, u64>,
-    /// Whether each call is printed.
-    pub is_traced: bool,
-    /// Volumes have several streams.
-    pub has_streams: bool,
+    /// What it lives on.
+    pub world: World,
 }
 
 impl Log {
@@ -46,7 +45,7 @@ impl Log {
 
     /// Prints a line where calls are traced.
     pub fn trace(&self, line: impl FnOnce() -> String) {
-        if self.is_traced {
+        if self.world.is_traced {
             println!("{}", line());
         }
     }

@@ -1,4 +1,5 @@
-//! `steadyfs-siege CAMPAIGN --seed N --volumes N --threads N`, or `--only N --trace` for one volume of it; with `--streams` each volume has several.
+//! `steadyfs-siege CAMPAIGN --seed N --volumes N --threads N`, or `--only N --trace` for one volume of it; with `--medium card` they lie on cards, and
+//! with `--streams` each has several.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -7,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use steadyfs_siege::campaign::{ALL, Campaign};
 use steadyfs_siege::log::{Finding, Log};
+use steadyfs_siege::world::{MediumKind, World};
 
 struct Options {
     campaigns: Vec<Campaign>,
@@ -14,27 +16,22 @@ struct Options {
     volumes: Option<u32>,
     threads: usize,
     only: Option<u32>,
-    is_traced: bool,
-    has_streams: bool,
+    world: World,
     /// Findings of a class that are printed.
     shown: usize,
 }
 
-const USAGE: &str = "steadyfs-siege transient|lost|chains|lives|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--streams]";
+const USAGE: &str = "steadyfs-siege transient|lost|bits|chains|lives|repair|repair-cuts|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--medium chip|card] [--streams]";
 
 fn parse() -> Option<Options> {
-    let mut options = Options {
-        campaigns: vec![],
-        seed: 1,
-        volumes: None,
-        threads: 2,
-        only: None,
-        is_traced: false,
-        has_streams: false,
-        shown: 5,
-    };
+    let mut options =
+        Options { campaigns: vec![], seed: 1, volumes: None, threads: 2, only: None, world: World::default(), shown: 5 };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
+        if word == "--medium" {
+            options.world.medium = MediumKind::named(&words.next()?)?;
+            continue;
+        }
         let mut number = || words.next()?.parse::<u32>().ok();
         match word.as_str() {
             "--seed" => options.seed = u64::from(number()?),
@@ -42,8 +39,8 @@ fn parse() -> Option<Options> {
             "--threads" => options.threads = number()?.clamp(1, 2) as usize,
             "--only" => options.only = Some(number()?),
             "--show" => options.shown = number()? as usize,
-            "--trace" => options.is_traced = true,
-            "--streams" => options.has_streams = true,
+            "--trace" => options.world.is_traced = true,
+            "--streams" => options.world.has_streams = true,
             "all" => options.campaigns = ALL.to_vec(),
             name => options.campaigns.push(Campaign::named(name)?),
         }
@@ -78,8 +75,7 @@ fn run(campaign: &Campaign, options: &Options) -> usize {
                     if index >= indexes.end {
                         return;
                     }
-                    let Log { findings, counts: seen, .. } =
-                        campaign.run(options.seed, index, options.is_traced, options.has_streams);
+                    let Log { findings, counts: seen, .. } = campaign.run(options.seed, index, options.world);
                     let mut counts = counts.lock().expect("no thread panics");
                     seen.into_iter().for_each(|(what, count)| *counts.entry(what).or_default() += count);
                     if !findings.is_empty() {
@@ -114,12 +110,7 @@ fn report(campaign: &Campaign, options: &Options, results: &BTreeMap<u32, Vec<Fi
         println!("  {class}: {} volumes, {} findings", volumes.len(), totals[class]);
         for (index, detail) in volumes.iter().take(options.shown) {
             println!("    {detail}");
-            println!(
-                "      cargo run --release -p steadyfs-siege -- {} --seed {} --only {index} --trace{}",
-                campaign.name,
-                options.seed,
-                if options.has_streams { " --streams" } else { "" }
-            );
+            println!("      {}", options.world.replay(campaign.name, options.seed, *index));
         }
     }
 }

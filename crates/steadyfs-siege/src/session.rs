@@ -9,15 +9,15 @@ use std::rc::Rc;
 use steadyfs::{CommitOn, Error, File, FileSystem};
 
 use crate::adapt;
-use crate::chip::Chip;
 use crate::log::Log;
 use crate::loss::{self, Verdict};
+use crate::medium::Medium;
 use crate::oracle::Oracle;
 use crate::tree::{Id, Tree};
 use crate::view::{self, Partial, Trouble};
 
-/// A volume on our chip.
-pub type Fs<'m, 'c> = FileSystem<'m, &'c mut Chip>;
+/// A volume on our medium.
+pub type Fs<'m, 'c> = FileSystem<'m, &'c mut Medium>;
 
 /// Whether a call makes durable what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,8 +112,8 @@ const ROOM: [Error; 5] =
     [Error::NoSpace, Error::TooManyFiles, Error::TransactionTooLarge, Error::FileTooLarge, Error::AttributesTooLarge];
 
 impl Session<'_, '_, '_> {
-    /// The chip.
-    pub fn chip(&mut self) -> &mut Chip {
+    /// The medium.
+    pub fn medium(&mut self) -> &mut Medium {
         self.fs.flash_mut()
     }
 
@@ -228,7 +228,7 @@ impl Session<'_, '_, '_> {
     /// A program or erase that the chip reports as failed is survived by writing elsewhere, as often as the settings say.
     fn check_survivable(&mut self, name: &str, error: Error) {
         if error == Error::MediaFailing && self.fs.config().failures > 0 {
-            let fault = self.fs.flash().last_fired().to_string();
+            let fault = self.fs.flash().last_fired();
             self.log.find("one failure is not survived", format!("{name}: {error:?} after {fault}"));
         }
     }
@@ -261,7 +261,7 @@ impl Session<'_, '_, '_> {
             }
             return Answer::Refused;
         }
-        let cause = if is_struck { self.fs.flash().last_fired().to_string() } else { "no fault".to_string() };
+        let cause = if is_struck { self.fs.flash().last_fired() } else { "no fault".to_string() };
         if change.steps.last().is_some_and(|after| self.shows(after, &seen)) {
             self.log.find("an error, and it took effect", format!("{name} ({cause})"));
             return Answer::Over;

@@ -101,6 +101,8 @@ pub struct Partial {
     pub cut_lists: Vec<String>,
     /// Files of which a part cannot be read.
     pub damaged: Vec<String>,
+    /// Names that a directory lists twice.
+    pub doubles: Vec<String>,
     /// Errors.
     pub errors: u32,
 }
@@ -118,7 +120,9 @@ pub fn look_tolerantly<F: Flash>(fs: &mut FileSystem<'_, F>, piece: usize) -> Pa
                 Ok(Some(entry)) => {
                     let name = if path.is_empty() { entry.name().to_string() } else { format!("{path}/{}", entry.name()) };
                     let is_file = entry.stat.kind == Kind::File;
-                    partial.sizes.insert(name.clone(), is_file.then_some(entry.stat.size));
+                    if partial.sizes.insert(name.clone(), is_file.then_some(entry.stat.size)).is_some() {
+                        partial.doubles.push(name.clone());
+                    }
                     match attributes_of(fs, entry.stat.inode) {
                         Ok(attributes) => drop(partial.attributes.insert(name.clone(), attributes)),
                         Err(_) => partial.errors += 1,

@@ -1,31 +1,24 @@
-//! A chip with a volume on it, the model of what is on it, and the chance that drives both: all from one seed.
+//! A chip or a card with a volume on it, the model of what is on it, and the chance that drives both: all from one seed.
 
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, CommitOn, Config, Error, FileSystem, MountError};
 
 use crate::adapt;
-use crate::chip::Chip;
 use crate::client::Habits;
 use crate::log::Log;
+use crate::medium::Medium;
 use crate::oracle::Oracle;
 use crate::session::{FailedUnmount, Session};
+use crate::shape::{self, Settings};
+use crate::world::MediumKind;
 
 /// Bytes of the table of heads of a volume with one stream.
 const HEADS_BYTES: usize = 18;
 
-/// How free the choice of settings is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settings {
-    /// Those of `Config::for_geometry`.
-    Default,
-    /// Any that `Config::check` accepts.
-    Any,
-}
-
 /// A volume under siege.
 pub struct Volume {
-    /// The chip.
-    pub chip: Chip,
+    /// What it lies on.
+    pub medium: Medium,
     /// Settings of the volume.
     pub config: Config,
     /// The model.
@@ -37,78 +30,42 @@ pub struct Volume {
     memory: Vec<u8>,
 }
 
-fn any_geometry(rng: &mut fastrand::Rng, pages_max: u32) -> Geometry {
-    loop {
-        let page_bytes = *rng.choice(&[256, 256, 512, 512, 1024, 2048]).expect("one of them");
-        let pages_per_block = *rng.choice(&[8, 12, 16, 20, 24, 32, 48, 64]).expect("one of them");
-        let block_count = rng.u32(24..=128);
-        if pages_per_block * block_count <= pages_max {
-            return Geometry { page_bytes, pages_per_block, block_count, programs_bytes: rng.bool() };
-        }
-    }
-}
-
-fn any_config(rng: &mut fastrand::Rng, geometry: &Geometry, settings: Settings) -> Config {
-    let mut config = Config::for_geometry(geometry);
-    if settings == Settings::Default {
-        return config;
-    }
-    config.unit_pages = 1 << rng.u32(..3);
-    config.transaction_pages = rng.u16(8..40);
-    config.overlay_entries = config.transaction_pages + 40 + rng.u16(..60);
-    config.checkpoint_programs = rng.u16(16..200);
-    config.wear_spread = rng.u8(8..40);
-    config.bad_blocks_max = rng.u16(2..6);
-    config.files_max = rng.u32(12..200);
-    config.failures = rng.u8(..4);
-    config
-}
-
-/// The settings with two to four streams, if the volume is large enough. Chance of its own, so that everything else is as without.
-fn with_streams(config: Config, geometry: &Geometry, seed: u64) -> Config {
-    let mut rng = fastrand::Rng::with_seed(!seed);
-    let most = rng.u8(2..=4);
-    let moved_apart = rng.bool();
-    let auto_streams = rng.bool();
-    let fits = |streams: u8| {
-        Some(Config { streams, moved_apart, auto_streams, ..config }).filter(|config| config.check(geometry).is_ok())
-    };
-    (2..=most).rev().find_map(fits).unwrap_or(config)
-}
-
-/// A geometry and settings that go together.
-pub fn any_shape(rng: &mut fastrand::Rng, settings: Settings, pages_max: u32) -> (Geometry, Config) {
-    loop {
-        let geometry = any_geometry(rng, pages_max);
-        let config = any_config(rng, &geometry, settings);
-        if config.check(&geometry).is_ok() {
-            return (geometry, config);
-        }
-    }
-}
-
 impl Volume {
-    /// Formats a chip; both are drawn from the seed.
+    /// Formats a medium; both are drawn from the seed.
     ///
     /// # Errors
-    /// When a sound chip cannot be formatted.
+    /// When a sound medium cannot be formatted.
     pub fn new(seed: u64, settings: Settings, pages_max: u32, log: &mut Log) -> Result<Self, MountError> {
+        Self::with(seed, settings, pages_max, log, |_| ())
+    }
+
+    /// The same, with settings that `adjust` has changed.
+    ///
+    /// # Errors
+    /// When a sound medium cannot be formatted.
+    pub fn with(
+        seed: u64,
+        settings: Settings,
+        pages_max: u32,
+        log: &mut Log,
+        adjust: impl Fn(&mut Config),
+    ) -> Result<Self, MountError> {
         let mut rng = fastrand::Rng::with_seed(seed);
-        let (geometry, mut config) = any_shape(&mut rng, settings, pages_max);
-        if log.has_streams {
-            config = with_streams(config, &geometry, seed);
-        }
-        let mut chip = Chip::new(geometry, rng.bool(), rng.u32(..4) == 0, rng.u64(..));
-        if rng.u32(..4) == 0 && config.bad_blocks_max > 2 {
-            // Manufacturers promise that block 0 is good.
-            chip.make_factory_bad(rng.u32(1..geometry.block_count));
-        }
-        chip.is_traced = log.is_traced;
-        let memory = vec![0; config.memory_bytes(&geometry)];
+        let has_streams = log.world.has_streams;
+        let with = |mut config, geometry: &Geometry| {
+            adjust(&mut config);
+            if has_streams { shape::with_streams(config, geometry, seed) } else { config }
+        };
+        let (mut medium, config) = match log.world.medium {
+            MediumKind::Chip => shape::any_chip(&mut rng, settings, pages_max, with),
+            MediumKind::Card => shape::any_card(&mut rng, settings, pages_max, with),
+        };
+        medium.set_traced(log.world.is_traced);
+        let memory = vec![0; config.memory_bytes(&medium.geometry())];
         let habits = Habits::any(&mut rng);
-        log.trace(|| format!("{geometry:?} copy {} {config:?} {habits:?}", chip.can_copy()));
-        let mut volume = Self { chip, config, oracle: Oracle::new(), rng, habits, memory };
-        FileSystem::format(&mut volume.chip, &volume.config, &mut volume.memory)?;
+        log.trace(|| format!("{} {config:?} {habits:?}", medium.describe()));
+        let mut volume = Self { medium, config, oracle: Oracle::new(), rng, habits, memory };
+        FileSystem::format(&mut volume.medium, &volume.config, &mut volume.memory)?;
         Ok(volume)
     }
 
@@ -126,12 +83,12 @@ impl Volume {
         // The seeds that are kept are of a time when the volume needed less by the table of heads.
         let known = self.memory.len() - HEADS_BYTES;
         self.rng.fill(&mut self.memory[..known]);
-        let fired = self.chip.fired();
-        let result = FileSystem::mount(&mut self.chip, access, &mut self.memory);
+        let fired = self.medium.fired();
+        let result = FileSystem::mount(&mut self.medium, access, &mut self.memory);
         let fs = match result {
             Ok(fs) => fs,
             Err(error) => {
-                log.trace(|| format!("mount {access:?}: {error:?}, power {}", self.chip.has_power()));
+                log.trace(|| format!("mount {access:?}: {error:?}, power {}", self.medium.has_power()));
                 return Err(error);
             }
         };
@@ -151,8 +108,8 @@ impl Volume {
     /// Judges an unmount that returned an error: it has committed nothing, or says that this is unknown, or power failed.
     pub fn judge_unmount(&mut self, failed: Option<FailedUnmount>, log: &mut Log) {
         let Some(failed) = failed else { return };
-        let is_struck = self.chip.fired() != failed.fired;
-        if !self.chip.has_power() || adapt::is_unknown(failed.error) {
+        let is_struck = self.medium.fired() != failed.fired;
+        if !self.medium.has_power() || adapt::is_unknown(failed.error) {
             if failed.commits {
                 let current = self.oracle.current.clone();
                 self.oracle.allow(&current);

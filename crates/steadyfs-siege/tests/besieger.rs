@@ -4,15 +4,19 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use steadyfs::Error;
+use steadyfs::media::sectors::SectorDevice;
 use steadyfs::media::{Failure, Flash, Geometry};
 use steadyfs_siege::campaign::Campaign;
-use steadyfs_siege::chip::{Chip, Cut};
+use steadyfs_siege::card::{Cache, Card, Held};
+use steadyfs_siege::chip::Chip;
 use steadyfs_siege::fate::Style;
 use steadyfs_siege::fault::{Fault, Kind, PageFate};
 use steadyfs_siege::loss::{self, Verdict};
 use steadyfs_siege::oracle::Oracle;
+use steadyfs_siege::strike::Cut;
 use steadyfs_siege::tree::Tree;
 use steadyfs_siege::view::Partial;
+use steadyfs_siege::world::{MediumKind, World};
 
 const GEOMETRY: Geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
 
@@ -52,7 +56,7 @@ fn a_cut_page_shows_several_faces_and_holds_no_later_program() {
     for seed in 0..20 {
         let mut chip = Chip::new(GEOMETRY, true, false, seed);
         chip.style = Style::Unsteady;
-        chip.arm_cut(Cut::Change(0));
+        chip.strikes_mut().arm_cut(Cut::Change(0));
         assert_eq!(chip.program(0, &[1; 256], &[2; 16]), Err(Failure::Device));
         assert_eq!(read(&mut chip, 1), Err(Failure::Device), "there is no power");
         chip.power_on();
@@ -69,12 +73,12 @@ fn a_cut_page_shows_several_faces_and_holds_no_later_program() {
 fn a_program_may_be_reported_as_failed_and_hold() {
     let mut chip = chip();
     let fault = Fault { kind: Kind::Program, page: PageFate::Holds, ..Fault::read(1, Failure::Device) };
-    chip.arm_fault(fault);
+    chip.strikes_mut().arm_fault(fault);
     chip.program(0, &[1; 256], &[2; 16]).unwrap();
     assert_eq!(chip.program(1, &[3; 256], &[4; 16]), Err(Failure::Device));
     assert_eq!(read(&mut chip, 1), Ok((vec![3; 256], [4; 16])));
     chip.program(2, &[5; 256], &[6; 16]).unwrap();
-    assert_eq!(chip.fired(), 1);
+    assert_eq!(chip.strikes().fired(), 1);
 }
 
 #[test]
@@ -111,9 +115,51 @@ fn old_content_is_told_from_wrong_content_and_from_missing_content() {
 
 #[test]
 fn a_seed_tells_everything() {
-    for name in ["transient", "chains", "lives"] {
+    for (name, medium) in
+        ["transient", "chains", "lives"].into_iter().flat_map(|name| [(name, MediumKind::Chip), (name, MediumKind::Card)])
+    {
         let campaign = Campaign::named(name).expect("a campaign");
-        let runs = [0, 1].map(|_| (0..10).map(|index| format!("{:?}", campaign.run(3, index, false, false))).collect::<Vec<_>>());
+        let world = World { medium, ..World::default() };
+        let runs = [0, 1].map(|_| (0..10).map(|index| format!("{:?}", campaign.run(3, index, world))).collect::<Vec<_>>());
         assert_eq!(runs[0], runs[1], "{name}");
     }
+}
+
+fn sector(card: &mut Card, at: u32) -> Result<u8, Failure> {
+    let mut bytes = [0; 512];
+    card.read(at, &mut [&mut bytes]).map(|()| bytes[0])
+}
+
+#[test]
+fn a_card_keeps_what_was_flushed_and_the_order_where_it_says_so() {
+    let mut is_out_of_order = false;
+    for (seed, reorders) in (0..200).flat_map(|seed| [(seed, false), (seed, true)]) {
+        let mut card = Card::new(20, Cache { sectors_max: 100, reorders }, false, seed);
+        card.write(0, &[&[1; 512]]).unwrap();
+        card.flush().unwrap();
+        (1..9).for_each(|at| card.write(at, &[&[2; 512]]).unwrap());
+        card.strikes(|strikes| strikes.arm_cut(Cut::Change(0)));
+        assert_eq!(card.write(9, &[&[2; 512]]), Err(Failure::Device));
+        card.power_on();
+        assert_eq!(sector(&mut card, 0), Ok(1), "it was flushed");
+        let states: Vec<_> = (1..10).map(|at| sector(&mut card, at)).collect();
+        let first_lost = states.iter().position(|state| *state != Ok(2)).unwrap_or(9);
+        // What is behind one that is lost in order holds what it held.
+        let is_in_order = states.iter().skip(first_lost + 1).all(|state| *state == Ok(0));
+        assert!(is_in_order || reorders, "{states:?}");
+        is_out_of_order |= !is_in_order;
+    }
+    assert!(is_out_of_order);
+}
+
+#[test]
+fn a_hidden_sector_shows_again_and_a_spoilt_one_when_it_is_written() {
+    let mut card = Card::new(8, Cache { sectors_max: 0, reorders: false }, false, 1);
+    card.write(3, &[&[1; 512]]).unwrap();
+    card.hide(3, 2, false);
+    assert_eq!([0; 3].map(|_| sector(&mut card, 3)), [Err(Failure::Uncorrectable), Err(Failure::Uncorrectable), Ok(1)]);
+    card.spoil(3, Held::Unreadable);
+    assert_eq!(sector(&mut card, 3), Err(Failure::Uncorrectable));
+    card.write(3, &[&[4; 512]]).unwrap();
+    assert_eq!((sector(&mut card, 3), card.strikes(|strikes| strikes.fired())), (Ok(4), 0));
 }

@@ -5,8 +5,9 @@
 
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Config, Error, FileSystem, MountError, OpenOptions};
-use steadyfs_siege::chip::{Chip, Cut};
+use steadyfs_siege::chip::Chip;
 use steadyfs_siege::fate::Style;
+use steadyfs_siege::strike::Cut;
 
 /// Pages of a root, after which its first seal is cut.
 const ROOT_PAGES: u32 = 2;
@@ -21,8 +22,8 @@ fn change(chip: &mut Chip, memory: &mut [u8], name: &str) -> Result<(), MountErr
 
 /// Cuts an operation that changes the chip, in a mount.
 fn cut_mount(chip: &mut Chip, memory: &mut [u8], operation: u32) {
-    chip.arm_cut(Cut::Change(operation));
-    assert!(FileSystem::mount(&mut *chip, Access::ReadWrite, memory).is_err() && !chip.has_power(), "it is cut");
+    chip.strikes_mut().arm_cut(Cut::Change(operation));
+    assert!(FileSystem::mount(&mut *chip, Access::ReadWrite, memory).is_err() && !chip.strikes().has_power(), "it is cut");
     chip.power_on();
 }
 
@@ -40,7 +41,7 @@ fn what_was_acknowledged_stays_after_roots_that_a_cut_erase_had_hidden() {
         fs.commit().expect("commit");
         assert!(fs.unmount().is_ok());
         chip.style = Style::Unsteady;
-        chip.arm_cut(Cut::Change(ROOT_PAGES));
+        chip.strikes_mut().arm_cut(Cut::Change(ROOT_PAGES));
         assert!(change(&mut chip, &mut memory, "b").is_err(), "it is cut");
         chip.power_on();
         cut_mount(&mut chip, &mut memory, ROOT_PAGES);

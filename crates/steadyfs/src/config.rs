@@ -439,7 +439,7 @@ impl Layout {
     }
 
     /// Logical pages of which the logical address space has one for each that may hold data. Large blocks gain enough where they are nearly full of live frames.
-    const fn room(frames: u32, config: &Config) -> u32 {
+    pub(crate) const fn room(frames: u32, config: &Config) -> u32 {
         if config.wear_spread > 0 { frames / 10 * 9 } else { frames / 25 * 24 }
     }
 

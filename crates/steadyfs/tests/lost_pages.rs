@@ -396,7 +396,8 @@ fn repair_that_is_cut_is_begun_again() {
     let (mut cuts, mut begun) = (0, 0);
     for page in 0..GEOMETRY.block_count * GEOMETRY.pages_per_block {
         let mut fs = mount(&volume, &[page], Access::ReadOnly, &mut memory);
-        if fs.damage().is_none() {
+        // Where a table is lost the mount settles first, and would be cut itself.
+        if matches!(fs.damage(), None | Some(Damage::Tables)) {
             continue;
         }
         let before: Vec<_> = (0..FILES).map(|number| read(&mut fs, number)).collect();
@@ -436,7 +437,8 @@ fn repair_in_which_one_operation_fails_can_be_repeated() {
         let mut fs = mount(&volume, &[page], Access::ReadOnly, &mut memory);
         let Some(damage) = fs.damage() else { continue };
         let before: Vec<_> = (0..FILES).map(|number| read(&mut fs, number)).collect();
-        for hiccup in 1.. {
+        // Each of the first operations, and some of the many reads behind them.
+        for hiccup in (1..150).chain((150..).step_by(37)) {
             let mut fs = mount(&volume, &[page], Access::ReadWrite, &mut memory);
             fs.flash_mut().hiccup = hiccup;
             let result = accept(&mut fs);

@@ -4,9 +4,11 @@ use crate::Failure;
 use crate::image::chip::ChipOptions;
 use crate::image::export;
 use crate::image::names::{host_fault, last_name, sanitised};
-use crate::image::tree::{Item, totals, walk};
+use crate::image::part::{Part, directory_of};
+use crate::image::tree::{Item, walk};
 use crate::image::volume::is_directory;
 use crate::image::{Memory, Volume};
+use crate::interrupt;
 use crate::progress::Progress;
 use clap::Args;
 use std::fs;
@@ -72,27 +74,21 @@ fn get_file(volume: &mut Volume<'_>, stat: Stat, arguments: &Arguments, place: &
     if stat.kind == Kind::Symlink {
         return export::link(volume, &item, place);
     }
-    if fs::symlink_metadata(place).is_err() {
-        return export::file(volume, &item, place, &mut progress);
-    }
-    if !arguments.force {
+    let is_there = fs::symlink_metadata(place).is_ok();
+    if is_there && !arguments.force {
         return Err(Failure::at(place.display(), "exists already; --force replaces it"));
     }
-    if place.is_dir() {
+    if is_there && place.is_dir() {
         return Err(Failure::at(place.display(), "is a directory; expected a file, or nothing"));
     }
+    interrupt::ends_itself();
     // The old file stays until the new one is complete; a link is replaced, not followed.
-    let mut name = place.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.part", std::process::id()));
-    let draft = place.with_file_name(name);
-    export::file(volume, &item, &draft, &mut progress)?;
-    fs::rename(&draft, place).map_err(|error| Failure::writing(place.display(), &error))
+    let (part, mut host) = Part::file(directory_of(place), place)?;
+    export::content(volume, &item, &mut host, place, &mut progress)?;
+    if arguments.force { part.rename(place) } else { export::rename_new(part.path(), place) }
 }
 
 fn get_directory(volume: &mut Volume<'_>, stat: Stat, arguments: &Arguments, place: &Path) -> Result<(), Failure> {
     let items = walk(volume, stat.inode, &arguments.from)?;
-    let places = export::plan(volume, &items, place, arguments.sanitise)?;
-    export::empty_directory(place)?;
-    let mut progress = Progress::of(totals(&items).2, "get");
-    export::all(volume, &items, &places, &mut progress)
+    export::all(volume, &items, place, arguments.sanitise, "get")
 }

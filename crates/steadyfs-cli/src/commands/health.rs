@@ -46,8 +46,10 @@ struct State {
     data_blocks: u32,
     /// Those of the manufacturer included.
     bad_blocks: u32,
-    /// Blocks that may still go bad before the volume shrinks.
+    /// Blocks that may still go bad before the volume shrinks. None on a card or disk, which replaces its blocks by itself.
     spare_blocks: u32,
+    /// Whether it is a card or disk, whose blocks are not those of the chips inside.
+    managed: bool,
     /// Blocks whose data is to move.
     weak_blocks: u32,
     erases_min: u32,
@@ -69,6 +71,7 @@ struct State {
 
 /// Runs `steady health`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.numbers.check()?;
     let endurance = match arguments.endurance {
         None => arguments.chip.endurance()?,
         told => told,
@@ -87,6 +90,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 impl State {
+    fn spare(&self) -> String {
+        match self.managed {
+            true => "none needed: a card or disk replaces its blocks by itself".to_string(),
+            false => format!("{} left", format_count(self.spare_blocks.into())),
+        }
+    }
+
     fn of(volume: &Mounted<'_>, endurance: Option<u32>) -> Self {
         let (health, lost) = (volume.health(), volume.damage());
         Self {
@@ -94,6 +104,7 @@ impl State {
             data_blocks: health.blocks,
             bad_blocks: health.bad_blocks,
             spare_blocks: health.spare_blocks,
+            managed: volume.chip().sector_layout().is_some(),
             weak_blocks: health.weak_blocks,
             erases_min: health.erases_min,
             erases_mean: health.erases_total as f64 / f64::from(health.blocks.max(1)),
@@ -116,7 +127,7 @@ impl fmt::Display for State {
         f.write_str(&facts([
             ("Blocks", format!("{}, {} of them for data", count(self.blocks), count(self.data_blocks))),
             ("Bad blocks", count(self.bad_blocks)),
-            ("Spare blocks", format!("{} left", count(self.spare_blocks))),
+            ("Spare blocks", self.spare()),
             ("Weak blocks", count(self.weak_blocks)),
             ("Erases", format!("{erases}, of blocks for data")),
         ]))?;

@@ -4,10 +4,10 @@ use crate::Failure;
 use crate::image::chip::ChipOptions;
 use crate::image::names::join;
 use crate::image::volume::is_directory;
-use crate::image::{Memory, Volume, time};
+use crate::image::{Volume, change};
 use clap::Args;
 use std::path::PathBuf;
-use steadyfs::{Access, Error};
+use steadyfs::Error;
 
 /// Arguments of `steady mkdir`.
 #[derive(Args, Debug)]
@@ -27,20 +27,16 @@ pub struct Arguments {
 
 /// Runs `steady mkdir`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let mut memory = Memory::default();
-    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadWrite, &mut memory)?;
-    volume.fs.set_time(time::now());
-    for path in &arguments.path {
-        if arguments.parents {
-            make_all(&mut volume, path)?;
-        } else {
-            volume.fs.create_dir(path).map_err(|error| match error {
-                Error::NotFound => volume.refuse(path, "lies in no directory that is there; -p makes those too"),
-                _ => volume.fail(path, error),
-            })?;
-        }
-    }
-    volume.close(&arguments.chip).map(drop)
+    change(&arguments.image, &arguments.chip, |volume| {
+        arguments.path.iter().try_for_each(|path| if arguments.parents { make_all(volume, path) } else { make(volume, path) })
+    })
+}
+
+fn make(volume: &mut Volume<'_>, path: &str) -> Result<(), Failure> {
+    volume.fs.create_dir(path).map(drop).map_err(|error| match error {
+        Error::NotFound => volume.refuse(path, "lies in no directory that is there; -p makes those too"),
+        _ => volume.fail(path, error),
+    })
 }
 
 fn make_all(volume: &mut Volume<'_>, path: &str) -> Result<(), Failure> {

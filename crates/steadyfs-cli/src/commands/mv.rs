@@ -4,10 +4,10 @@ use crate::Failure;
 use crate::image::chip::ChipOptions;
 use crate::image::names::{join, last_name};
 use crate::image::volume::is_directory;
-use crate::image::{Memory, Volume, time};
+use crate::image::{Volume, change};
 use clap::Args;
 use std::path::PathBuf;
-use steadyfs::{Access, Error};
+use steadyfs::Error;
 
 /// Arguments of `steady mv`.
 #[derive(Args, Debug)]
@@ -26,10 +26,10 @@ pub struct Arguments {
 
 /// Runs `steady mv`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let mut memory = Memory::default();
-    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadWrite, &mut memory)?;
-    volume.fs.set_time(time::now());
-    let (from, to) = (arguments.from.as_str(), arguments.to.as_str());
+    change(&arguments.image, &arguments.chip, |volume| rename(volume, &arguments.from, &arguments.to))
+}
+
+fn rename(volume: &mut Volume<'_>, from: &str, to: &str) -> Result<(), Failure> {
     let source = volume.stat(from)?;
     let to = match volume.find(to)? {
         Some(stat) if is_directory(&stat) && stat.inode != source.inode => join(to, last_name(from).unwrap_or_default()),
@@ -41,7 +41,5 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             volume.refuse(from, format!("cannot become /{}: {error}", to.trim_matches('/')))
         }
         _ => volume.fail(&to, error),
-    })?;
-    volume.free_removed()?;
-    volume.close(&arguments.chip).map(drop)
+    })
 }

@@ -6,11 +6,11 @@ use crate::image::import::{self, Directory, Mode};
 use crate::image::names::{join, last_name};
 use crate::image::scan::{self, Source};
 use crate::image::volume::is_directory;
-use crate::image::{Memory, Volume, time};
+use crate::image::{Volume, change};
 use crate::progress::Progress;
 use clap::Args;
 use std::path::PathBuf;
-use steadyfs::{Access, ROOT};
+use steadyfs::ROOT;
 
 /// Arguments of `steady put`.
 #[derive(Args, Debug)]
@@ -37,6 +37,7 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Files keep their times of modification, and mode, owner and group where the volume keeps them. A file that is there is replaced as a whole, or not at all.
+A command that is interrupted leaves the files that it had finished. What a killed one left of the next, /~steady-put, goes with the next command that writes.
 
 Examples:
   steady put card.img settings.toml /
@@ -49,17 +50,11 @@ const MODE: Mode = Mode { keeps_times: true, owner: None, is_atomic: true };
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     // Everything of the host is looked at before the image is touched.
     let scans = arguments.from.iter().map(|path| Scan::of(path, arguments)).collect::<Result<Vec<_>, _>>()?;
-    let mut memory = Memory::default();
-    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadWrite, &mut memory)?;
-    volume.fs.set_time(time::now());
-    let mut progress = Progress::of(scans.iter().map(Scan::bytes).sum(), "put");
-    let (parent, name) = target(&mut volume, &arguments.to, scans.len())?;
-    for scan in &scans {
-        scan.put(&mut volume, &parent, name.unwrap_or(&scan.source.name), &mut progress)?;
-    }
-    drop(progress);
-    volume.free_removed()?;
-    volume.close(&arguments.chip).map(drop)
+    change(&arguments.image, &arguments.chip, |volume| {
+        let mut progress = Progress::of(scans.iter().map(Scan::bytes).sum(), "put");
+        let (parent, name) = target(volume, &arguments.to, scans.len())?;
+        scans.iter().try_for_each(|scan| scan.put(volume, &parent, name.unwrap_or(&scan.source.name), &mut progress))
+    })
 }
 
 /// A file or directory of the command line, and what is below it.

@@ -5,11 +5,12 @@ use crate::image::chip::ChipOptions;
 use crate::image::names::last_name;
 use crate::image::tree::{Item, walk};
 use crate::image::volume::is_directory;
-use crate::image::{Memory, Volume, time};
+use crate::image::{Volume, change};
+use crate::interrupt;
 use crate::progress::Progress;
 use clap::Args;
 use std::path::PathBuf;
-use steadyfs::{Access, Place, Stat};
+use steadyfs::{Place, Stat};
 
 /// Arguments of `steady rm`.
 #[derive(Args, Debug)]
@@ -29,17 +30,12 @@ pub struct Arguments {
 
 /// Runs `steady rm`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let mut memory = Memory::default();
-    let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadWrite, &mut memory)?;
-    volume.fs.set_time(time::now());
-    // All paths are looked at before the first is removed.
-    let found = arguments.path.iter().map(|path| Ok((path, look(&mut volume, path, arguments)?)));
-    let found = found.collect::<Result<Vec<_>, Failure>>()?;
-    for (path, stat) in found {
-        remove(&mut volume, path, &stat)?;
-    }
-    volume.free_removed()?;
-    volume.close(&arguments.chip).map(drop)
+    change(&arguments.image, &arguments.chip, |volume| {
+        // All paths are looked at before the first is removed.
+        let found = arguments.path.iter().map(|path| Ok((path, look(volume, path, arguments)?)));
+        let found = found.collect::<Result<Vec<_>, Failure>>()?;
+        found.iter().try_for_each(|(path, stat)| remove(volume, path, stat))
+    })
 }
 
 fn look(volume: &mut Volume<'_>, path: &str, arguments: &Arguments) -> Result<Stat, Failure> {
@@ -59,6 +55,7 @@ fn remove(volume: &mut Volume<'_>, path: &str, stat: &Stat) -> Result<(), Failur
         let items = walk(volume, stat.inode, path)?;
         let mut progress = Progress::of(items.len() as u64, "remove");
         for item in items.iter().rev() {
+            interrupt::check()?;
             remove_item(volume, item)?;
             progress.add(1);
         }

@@ -7,7 +7,6 @@ use crate::image::export;
 use crate::image::tree::{totals, walk};
 use crate::image::{Memory, Volume};
 use crate::output::{print, print_json};
-use crate::progress::Progress;
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -35,7 +34,8 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Nothing is written outside of DIR, whatever the image holds. All names are looked at before the first file is made.";
+Nothing is written outside of DIR, whatever the image holds. All names are looked at before the first file is made, and all of
+it is there at the end or nothing: what a killed command left in DIR or beside it, .steady-PID.part, goes with the next one.";
 
 #[derive(Serialize)]
 struct Summary {
@@ -49,12 +49,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
     let mut volume = Volume::open(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
     let items = walk(&mut volume, ROOT, "")?;
-    let places = export::plan(&volume, &items, &arguments.directory, arguments.sanitise)?;
-    export::empty_directory(&arguments.directory)?;
+    export::all(&mut volume, &items, &arguments.directory, arguments.sanitise, "unpack")?;
     let (files, directories, bytes) = totals(&items);
-    let mut progress = Progress::of(bytes, "unpack");
-    export::all(&mut volume, &items, &places, &mut progress)?;
-    drop(progress);
     volume.close(&arguments.chip)?;
     if arguments.json {
         return print_json(&Summary { files, directories, bytes });

@@ -2,11 +2,11 @@
 
 use super::chip::{Chip, is_block_device, is_mtd, profile, refuse_profile};
 use super::lock::Lock;
+use super::part::{Part, directory_of};
 use super::settings::Settings;
 use super::volume::Memory;
 use super::{DiskVolume, Volume};
 use crate::Failure;
-use crate::interrupt;
 #[cfg(target_os = "linux")]
 use crate::progress::Progress;
 use std::fs;
@@ -22,12 +22,11 @@ use steadyfs_host::block::{self, BlockFile};
 /// An image that is being made, under a name of its own. It is removed unless it is finished.
 #[derive(Debug)]
 pub struct Draft {
-    path: PathBuf,
+    /// The image, which the chip locks; nothing where a device of this machine is formatted.
+    part: Option<Part>,
     target: PathBuf,
     /// Held while the image takes the place of an old one.
     _old: Option<Lock>,
-    is_device: bool,
-    is_finished: bool,
 }
 
 impl Draft {
@@ -60,17 +59,14 @@ impl Draft {
         let old = if exists { Some(Lock::take(target, Access::ReadWrite)?) } else { None };
         // What a link names is replaced, not the link.
         let target = if exists { target.canonicalize().unwrap_or_else(|_| target.into()) } else { target.to_path_buf() };
-        let mut name = target.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".{}.part", std::process::id()));
-        let path = target.with_file_name(name);
-        interrupt::remember(&path);
+        let part = Part::named(directory_of(&target));
         let made = match chip {
-            Some((profile, shape)) => Chip::create(&path, &shape, &profile),
-            None => Self::card(&path, settings),
+            Some((profile, shape)) => Chip::create(part.path(), &shape, &profile),
+            None => Self::card(part.path(), settings),
         };
-        let chip =
-            made.map_err(|Failure(text)| Failure(text.replacen(&path.display().to_string(), &target.display().to_string(), 1)))?;
-        Ok((Self { path, target, _old: old, is_device: false, is_finished: false }, chip))
+        let (hidden, shown) = (part.path().display().to_string(), target.display().to_string());
+        let chip = made.map_err(|Failure(text)| Failure(text.replacen(&hidden, &shown, 1)))?;
+        Ok((Self { part: Some(part), target, _old: old }, chip))
     }
 
     /// A file with the content of a card or disk.
@@ -80,7 +76,7 @@ impl Draft {
             .ok_or_else(|| Failure("--size is missing; expected the size of the card or disk, such as 4GiB".into()))?;
         let file = block::create(path, bytes).map_err(|error| Failure::at(path.display(), error))?;
         let layout = settings.sector_layout(file.sector_count(), block::UNIT_BYTES);
-        Chip::blank_block(path, file, layout).inspect_err(|_| drop(fs::remove_file(path)))
+        Chip::blank_block(path, file, layout)
     }
 
     /// A card or disk of this machine.
@@ -97,7 +93,7 @@ impl Draft {
         let layout = settings.sector_layout(file.sector_count(), unit_bytes);
         let layout = layout.renewed(&mut file).map_err(|failure| Failure::at(target.display(), failure))?;
         let chip = Chip::blank_block(target, file, layout)?;
-        Ok((Self { path: target.into(), target: target.into(), _old: None, is_device: true, is_finished: false }, chip))
+        Ok((Self { part: None, target: target.into(), _old: None }, chip))
     }
 
     #[cfg(target_os = "linux")]
@@ -112,7 +108,7 @@ impl Draft {
         }
         let mut chip = Chip::open_blank_mtd(target, settings.page_bytes)?;
         erase(&mut chip).map_err(|reason| Failure::at(target.display(), reason))?;
-        Ok((Self { path: target.into(), target: target.into(), _old: None, is_device: true, is_finished: false }, chip))
+        Ok((Self { part: None, target: target.into(), _old: None }, chip))
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -140,14 +136,10 @@ impl Draft {
     }
 
     /// Puts the image of a chip, whose volume is unmounted, in its place.
-    pub fn finish(mut self, chip: Chip) -> Result<(), Failure> {
+    pub fn finish(self, chip: Chip) -> Result<(), Failure> {
         chip.sync_file().map_err(|reason| Failure::at(self.target.display(), reason))?;
         drop(chip);
-        if !self.is_device {
-            fs::rename(&self.path, &self.target).map_err(|error| Failure::writing(self.target.display(), &error))?;
-        }
-        self.is_finished = true;
-        Ok(())
+        self.part.map_or(Ok(()), |part| part.rename(&self.target))
     }
 }
 
@@ -165,13 +157,4 @@ fn erase(chip: &mut Chip) -> Result<(), String> {
         progress.add(1);
     }
     Ok(())
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if !self.is_device && !self.is_finished {
-            let _ = fs::remove_file(&self.path);
-        }
-        interrupt::forget(&self.path);
-    }
 }

@@ -10,6 +10,7 @@ pub fn name(damage: Damage) -> &'static str {
         Damage::Journal => "journal",
         Damage::Leaf => "leaf",
         Damage::Repair => "repair",
+        Damage::Tables => "tables",
         _ => "unknown",
     }
 }
@@ -21,6 +22,7 @@ pub fn describe(damage: Damage) -> &'static str {
         Damage::Record => "a change since the newest root cannot be read: what it was of has the content of before",
         Damage::Journal => "the newest journal page cannot be read: small changes of the last commits are missing",
         Damage::Leaf => "a page of the map cannot be read: nor can what it maps",
+        Damage::Tables => "a table of the file system cannot be read: nobody knows what is free",
         Damage::Repair => "a repair was begun that has not ended",
         _ => "something cannot be read",
     }

@@ -5,10 +5,12 @@
 //! in the way and not followed; those of the image are made last. Modes are set without the right to become another user.
 
 use super::names::{host_fault, sanitised};
+use super::part::{self, Part};
 use super::time;
-use super::tree::Item;
+use super::tree::{Item, totals};
 use super::volume::Volume;
 use crate::Failure;
+use crate::interrupt;
 use crate::progress::Progress;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -19,7 +21,7 @@ use steadyfs::Kind;
 ///
 /// # Errors
 /// A name that the host does not take is refused, or made one that it takes.
-pub fn plan(volume: &Volume<'_>, items: &[Item], target: &Path, sanitise: bool) -> Result<Vec<PathBuf>, Failure> {
+fn plan(volume: &Volume<'_>, items: &[Item], target: &Path, sanitise: bool) -> Result<Vec<PathBuf>, Failure> {
     let mut at = vec![target.to_path_buf()];
     let mut places = Vec::with_capacity(items.len());
     for item in items {
@@ -40,26 +42,66 @@ pub fn plan(volume: &Volume<'_>, items: &[Item], target: &Path, sanitise: bool) 
     Ok(places)
 }
 
-/// Makes everything of a walk at its place. Directories get their permissions and times last, because these say what may be made in them, and what is
-/// made in them changes those.
-pub fn all(volume: &mut Volume<'_>, items: &[Item], places: &[PathBuf], progress: &mut Progress) -> Result<(), Failure> {
-    for (item, place) in items.iter().zip(places) {
+/// Makes everything of a walk in a directory that is empty or not there yet: all of it, or nothing where that fails or is interrupted.
+pub fn all(volume: &mut Volume<'_>, items: &[Item], target: &Path, sanitise: bool, verb: &str) -> Result<(), Failure> {
+    let places = plan(volume, items, target, sanitise)?;
+    let is_new = !is_empty_directory(target)?;
+    interrupt::ends_itself();
+    let part = Part::directory(if is_new { part::directory_of(target) } else { target }, target)?;
+    let drafts = plan(volume, items, part.path(), sanitise)?;
+    fill(volume, items, &drafts, &places, &mut Progress::of(totals(items).2, verb))?;
+    interrupt::write(|| {
+        if is_new {
+            return rename_new(part.path(), target);
+        }
+        let mut top = items.iter().zip(drafts.iter().zip(&places)).filter(|(item, _)| item.depth == 0);
+        top.try_for_each(|(_, (from, to))| rename_new(from, to))
+    })?;
+    finish_directories(volume, items, &places);
+    Ok(())
+}
+
+/// Makes directories, files and then links: each where its draft is, while errors name the place that it is to get.
+fn fill(
+    volume: &mut Volume<'_>,
+    items: &[Item],
+    drafts: &[PathBuf],
+    places: &[PathBuf],
+    progress: &mut Progress,
+) -> Result<(), Failure> {
+    let all = || items.iter().zip(drafts.iter().zip(places));
+    for (item, (draft, place)) in all() {
+        let unwritable = |error| Failure::writing(place.display(), &error);
         if item.is_directory() {
-            fs::create_dir(place).map_err(|error| Failure::writing(place.display(), &error))?;
+            fs::create_dir(draft).map_err(unwritable)?;
         } else if item.stat.kind == Kind::File {
-            file(volume, item, place, progress)?;
+            let mut host = OpenOptions::new().write(true).create_new(true).open(draft).map_err(unwritable)?;
+            content(volume, item, &mut host, place, progress)?;
         }
     }
-    for (item, place) in items.iter().zip(places).filter(|(item, _)| item.stat.kind == Kind::Symlink) {
-        link(volume, item, place)?;
+    for (item, (draft, place)) in all().filter(|(item, _)| item.stat.kind == Kind::Symlink) {
+        let target = volume.read_link(item.stat.inode, &item.path)?;
+        make_link(&target, draft).map_err(|error| Failure::writing(place.display(), &error))?;
     }
+    Ok(())
+}
+
+/// Gives something a name that nothing has.
+pub fn rename_new(from: &Path, to: &Path) -> Result<(), Failure> {
+    if fs::symlink_metadata(to).is_ok() {
+        return Err(Failure::at(to.display(), "exists already; expected nothing"));
+    }
+    fs::rename(from, to).map_err(|error| Failure::writing(to.display(), &error))
+}
+
+/// Gives directories their modes and times last, because these say what may be made in them, and what is made in them changes those.
+fn finish_directories(volume: &mut Volume<'_>, items: &[Item], places: &[PathBuf]) {
     for (item, place) in items.iter().zip(places).rev().filter(|(item, _)| item.is_directory()) {
         if let Ok(directory) = File::open(place) {
             set_mode(volume, item, &directory);
             time::set_on_host(&directory, item.stat.modified_ns);
         }
     }
-    Ok(())
 }
 
 /// Makes a link that is not there yet.
@@ -90,21 +132,23 @@ fn set_mode(volume: &mut Volume<'_>, item: &Item, file: &File) {
 #[cfg(not(unix))]
 fn set_mode(_: &mut Volume<'_>, _: &Item, _: &File) {}
 
-/// Makes a file that is not there yet; one that cannot be completed is removed.
-pub fn file(volume: &mut Volume<'_>, item: &Item, place: &Path, progress: &mut Progress) -> Result<(), Failure> {
+/// Writes a new file of the host.
+pub fn content(
+    volume: &mut Volume<'_>,
+    item: &Item,
+    host: &mut File,
+    place: &Path,
+    progress: &mut Progress,
+) -> Result<(), Failure> {
     let unwritable = |error: std::io::Error| Failure::writing(place.display(), &error);
-    let mut host = OpenOptions::new().write(true).create_new(true).open(place).map_err(unwritable)?;
-    let written = volume.read_file(item.stat.inode, &item.path, |piece| {
+    volume.read_file(item.stat.inode, &item.path, |piece| {
+        interrupt::check()?;
         progress.add(piece.len() as u64);
-        write_piece(&mut host, piece).map_err(unwritable)
-    });
-    let written = written.and_then(|()| host.set_len(item.stat.size).map_err(unwritable));
-    if written.is_err() {
-        let _ = fs::remove_file(place);
-    }
-    written?;
-    set_mode(volume, item, &host);
-    time::set_on_host(&host, item.stat.modified_ns);
+        write_piece(host, piece).map_err(unwritable)
+    })?;
+    host.set_len(item.stat.size).map_err(unwritable)?;
+    set_mode(volume, item, host);
+    time::set_on_host(host, item.stat.modified_ns);
     Ok(())
 }
 
@@ -117,16 +161,13 @@ fn write_piece(host: &mut File, piece: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// Makes a directory of the host to be filled: a new one, or one that is empty.
-pub fn empty_directory(place: &Path) -> Result<(), Failure> {
-    match fs::create_dir(place) {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            let mut entries = fs::read_dir(place).map_err(|error| Failure::at(place.display(), error))?;
-            match entries.next() {
-                None => Ok(()),
-                Some(_) => Err(Failure::at(place.display(), "is not empty; expected a directory that is, or none")),
-            }
-        }
-        result => result.map_err(|error| Failure::writing(place.display(), &error)),
+/// Whether there is a directory, which is to be empty, but for what interrupted commands have left; else there is nothing.
+fn is_empty_directory(place: &Path) -> Result<bool, Failure> {
+    part::remove_left(place);
+    match fs::read_dir(place).map(|mut entries| entries.next().is_none()) {
+        Ok(true) => Ok(true),
+        Ok(false) => Err(Failure::at(place.display(), "is not empty; expected a directory that is, or none")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Failure::at(place.display(), error)),
     }
 }

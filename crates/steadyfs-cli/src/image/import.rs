@@ -1,16 +1,15 @@
 //! From the host into a volume.
 
+use super::draft;
 use super::names::join;
 use super::scan::Source;
 use super::volume::{PIECE_BYTES, Volume, is_directory};
 use crate::Failure;
+use crate::interrupt;
 use crate::progress::Progress;
 use std::fs::File as HostFile;
 use std::io::{self, Read};
 use steadyfs::{Error, File, InodeNumber, OpenOptions, Permissions, Stat};
-
-/// Names under which files are written before they take the place of others.
-const DRAFTS: [&str; 4] = ["~0", "~1", "~2", "~3"];
 
 /// A directory of the volume: its inode, and its path as errors name it.
 #[derive(Clone, Debug)]
@@ -115,8 +114,9 @@ fn link(
     if child(volume, parent, name)?.is_some_and(|stat| is_directory(&stat)) {
         return Err(volume.refuse(&path, "is a directory; expected a link, or nothing"));
     }
-    let (draft, inode) = draft(volume, parent, name, &path, mode, |volume, place| volume.fs.create_symlink(place, target))?;
-    settle(volume, source, inode, (parent, draft, name), mode)
+    let inode = begin(volume, parent, name, mode, |volume, place| volume.fs.create_symlink(place, target))?;
+    let settled = settle(volume, source, inode, (parent, name), mode);
+    drop_draft(volume, settled, mode)
 }
 
 /// What a directory of the volume has under a name.
@@ -143,45 +143,43 @@ pub fn file(
     }
     let mut host = HostFile::open(&source.path).map_err(|error| Failure::at(source.path.display(), error))?;
     let new = OpenOptions { create_new: true, ..OpenOptions::WRITE };
-    let (draft, mut target) = draft(volume, parent, name, &path, mode, |volume, place| volume.fs.open(place, new))?;
+    let mut target = begin(volume, parent, name, mode, |volume, place| volume.fs.open(place, new))?;
     let inode = target.inode();
     let copied = copy(volume, source, &mut host, &mut target, &path, progress);
     let closed = volume.fs.close(target).map_err(|error| volume.fail(&path, error));
-    let copied = copied.and(closed).and_then(|()| settle(volume, source, inode, (parent, draft, name), mode));
-    if copied.is_err()
-        && let Some(draft) = draft
-    {
-        // Committed, because what was written so far may be.
-        let _ = volume.fs.remove((parent.inode, draft)).and_then(|()| volume.fs.commit());
-    }
-    copied
+    let settled = copied.and(closed).and_then(|()| settle(volume, source, inode, (parent, name), mode));
+    drop_draft(volume, settled, mode)
 }
 
-/// Creates a file or link: itself, or under another name from which it takes its place when it is complete.
-fn draft<T>(
+/// Creates a file or link: itself, or the draft that takes its place when it is complete.
+fn begin<T>(
     volume: &mut Volume<'_>,
     parent: &Directory,
     name: &str,
-    path: &str,
     mode: Mode,
-    create: impl Fn(&mut Volume<'_>, (InodeNumber, &str)) -> Result<T, Error>,
-) -> Result<(Option<&'static str>, T), Failure> {
+    create: impl FnOnce(&mut Volume<'_>, (InodeNumber, &str)) -> Result<T, Error>,
+) -> Result<T, Failure> {
+    let path = join(&parent.path, name);
     if !mode.is_atomic {
-        let file = create(volume, (parent.inode, name)).map_err(|error| volume.fail(path, error))?;
-        return Ok((None, file));
+        return create(volume, (parent.inode, name)).map_err(|error| volume.fail(&path, error));
     }
     if name.len() > usize::from(volume.fs.config().name_bytes_max) {
-        return Err(volume.fail(path, Error::NameTooLong));
+        return Err(volume.fail(&path, Error::NameTooLong));
     }
-    for draft in DRAFTS {
-        match create(volume, (parent.inode, draft)) {
-            Ok(file) => return Ok((Some(draft), file)),
-            Err(Error::Exists) => {}
-            Err(error) => return Err(volume.fail(path, error)),
-        }
+    if (parent.inode, name) == draft::place(volume) {
+        return Err(
+            volume.refuse(&path, "is the name under which files are written until they are complete; expected another one")
+        );
     }
-    Err(volume
-        .refuse(path, "cannot be replaced: the directory has files ~0 to ~3, of commands that were interrupted; remove them"))
+    draft::create(volume, &path, create)
+}
+
+/// Removes the draft of what failed.
+fn drop_draft(volume: &mut Volume<'_>, result: Result<(), Failure>, mode: Mode) -> Result<(), Failure> {
+    if result.is_err() && mode.is_atomic {
+        let _ = draft::remove(volume);
+    }
+    result
 }
 
 fn copy(
@@ -195,6 +193,7 @@ fn copy(
     let mut buffer = vec![0; PIECE_BYTES];
     let mut offset = 0;
     loop {
+        interrupt::check()?;
         let count = read_piece(host, &mut buffer).map_err(|error| Failure::at(source.path.display(), error))?;
         if count == 0 {
             return Ok(());
@@ -224,14 +223,12 @@ fn settle(
     volume: &mut Volume<'_>,
     source: &Source,
     inode: InodeNumber,
-    (parent, draft, name): (&Directory, Option<&str>, &str),
+    (parent, name): (&Directory, &str),
     mode: Mode,
 ) -> Result<(), Failure> {
     let owned = own(volume, inode, source, mode);
     let stamped = owned.and_then(|()| if mode.keeps_times { volume.fs.set_modified(inode, source.modified_ns) } else { Ok(()) });
-    let named = stamped.and_then(|()| match draft {
-        Some(draft) => volume.fs.rename((parent.inode, draft), (parent.inode, name)),
-        None => Ok(()),
-    });
+    let from = draft::place(volume);
+    let named = stamped.and_then(|()| if mode.is_atomic { volume.fs.rename(from, (parent.inode, name)) } else { Ok(()) });
     named.map_err(|error| volume.fail(&join(&parent.path, name), error))
 }

@@ -9,6 +9,9 @@
 //! | `mounted` | a volume of either kind |
 //! | `damage` | what a volume has lost, in words |
 //! | `settings` | the settings of a new volume, as arguments |
+//! | `change` | a command that changes a volume, from the mount to the unmount |
+//! | `draft` | the file of a volume that is not complete, and what is left of it |
+//! | `part` | the same on the host |
 //! | `create` | a new image, which replaces an old one only when it is complete |
 //! | `names` | names as they are printed, and which of them a host takes |
 //! | `place` | `IMG:PATH` |
@@ -18,15 +21,18 @@
 //! | `import` | from the host into a volume |
 //! | `export` | from a volume to the host |
 
+pub mod change;
 pub mod chip;
 pub mod create;
 pub mod damage;
 pub mod disk;
+pub mod draft;
 pub mod export;
 pub mod import;
 mod lock;
 pub mod mounted;
 pub mod names;
+pub mod part;
 pub mod place;
 pub mod scan;
 pub mod settings;
@@ -34,6 +40,7 @@ pub mod time;
 pub mod tree;
 pub mod volume;
 
+pub use change::change;
 pub use disk::DiskVolume;
 pub use mounted::Mounted;
 pub use volume::{Memory, Volume};

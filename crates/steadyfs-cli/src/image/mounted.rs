@@ -30,10 +30,13 @@ macro_rules! either {
 }
 
 impl<'m> Mounted<'m> {
-    /// Opens and mounts an image or device, and warns on standard error where something is lost or unsettled.
+    /// Opens and mounts an image or device, and warns on standard error where something is lost or unsettled. For writing, what an interrupted command left is removed.
     pub fn open(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
-        let volume = Self::examine(path, options, access, memory)?;
+        let mut volume = Self::examine(path, options, access, memory)?;
         warn(path, volume.damage(), volume.is_unsettled());
+        if let (Self::Files(files), Access::ReadWrite) = (&mut volume, access) {
+            files.remove_left()?;
+        }
         Ok(volume)
     }
 

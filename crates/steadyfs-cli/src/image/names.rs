@@ -19,6 +19,19 @@ pub fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
+const PART_PREFIX: &str = ".steady-";
+const PART_SUFFIX: &str = ".part";
+
+/// The name of what a process makes on the host, until it is complete.
+pub fn part_name(process: u32) -> String {
+    format!("{PART_PREFIX}{process}{PART_SUFFIX}")
+}
+
+/// The process that such a name tells; nothing of other names.
+pub fn part_process(name: &str) -> Option<u32> {
+    name.strip_prefix(PART_PREFIX)?.strip_suffix(PART_SUFFIX)?.parse().ok()
+}
+
 /// What is wrong with a name for a file of the host, if anything.
 pub fn host_fault(name: &str) -> Option<&'static str> {
     match name {
@@ -26,6 +39,7 @@ pub fn host_fault(name: &str) -> Option<&'static str> {
         "." | ".." => Some("names a directory of its own"),
         _ if name.contains(['/', '\0']) => Some("holds '/' or NUL"),
         _ if name.contains(is_unprintable) => Some("holds control characters"),
+        _ if part_process(name).is_some() => Some("is kept for what is not complete"),
         _ if cfg!(windows) && name.contains(['\\', ':', '*', '?', '"', '<', '>', '|']) => {
             Some("holds what Windows does not take")
         }
@@ -39,6 +53,7 @@ pub fn sanitised(name: &str) -> Cow<'_, str> {
         (None, _) => Cow::Borrowed(name),
         (Some(_), "" | ".") => Cow::Borrowed("_"),
         (Some(_), "..") => Cow::Borrowed("__"),
+        (Some(_), _) if part_process(name).is_some() => Cow::Owned(name.replacen('.', "_", 1)),
         (Some(_), _) => Cow::Owned(name.chars().map(|c| if host_fault(&format!("x{c}")).is_some() { '_' } else { c }).collect()),
     }
 }
@@ -69,7 +84,7 @@ mod tests {
 
     #[test]
     fn names_that_would_leave_a_directory_are_faults() {
-        for name in ["", ".", "..", "a/b", "/", "a\0b", "a\nb", "\u{7f}"] {
+        for name in ["", ".", "..", "a/b", "/", "a\0b", "a\nb", "\u{7f}", ".steady-7.part"] {
             assert!(host_fault(name).is_some(), "{name:?}");
             assert_eq!(host_fault(&sanitised(name)), None, "{name:?}");
         }
@@ -77,6 +92,14 @@ mod tests {
             assert_eq!((host_fault(name), sanitised(name)), (None, name.into()));
         }
         assert_eq!(sanitised("../../etc/x\n"), ".._.._etc_x_");
+    }
+
+    #[test]
+    fn only_names_of_parts_are_taken_for_parts() {
+        assert_eq!(part_process(&part_name(12)), Some(12));
+        for name in [".steady-.part", ".steady-x.part", "steady-12.part", ".steady-12.part.txt", "a.part", ".steady-12"] {
+            assert_eq!(part_process(name), None, "{name}");
+        }
     }
 
     #[test]

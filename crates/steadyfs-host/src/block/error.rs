@@ -12,6 +12,14 @@ pub enum BlockError {
     /// The first sector is not that of a volume.
     #[error("no SteadyFS volume begins in the first sector: never formatted, or cut off")]
     NoVolume,
+    /// A volume begins in the first sector that is longer than the file or device.
+    #[error("{} long, the volume has {}: the last {} bytes are missing", in_words(*found), in_words(*expected), expected - found)]
+    CutOff {
+        /// Bytes of the file or device.
+        found: u64,
+        /// Bytes that the volume says it has.
+        expected: u64,
+    },
     /// It was opened for reading.
     #[error("was opened for reading alone")]
     ReadOnly,
@@ -26,4 +34,13 @@ pub enum BlockError {
         #[source]
         reason: io::Error,
     },
+}
+
+/// A size as people say it.
+fn in_words(bytes: u64) -> String {
+    const MIB: f64 = (1 << 20) as f64;
+    match bytes as f64 / MIB {
+        mib if mib >= 1024.0 => format!("{:.1} GiB", mib / 1024.0),
+        mib => format!("{mib:.1} MiB"),
+    }
 }

@@ -39,7 +39,7 @@ pub struct BlockFile {
 pub fn open(path: impl AsRef<Path>, access: Access) -> Result<SectorPages<BlockFile>, BlockError> {
     let mut file = BlockFile::open(path, access)?;
     let found = SectorLayout::find(&mut file, 0).map_err(|_| file.take_error())?;
-    let layout = found.ok_or(BlockError::NoVolume)?;
+    let layout = found.ok_or_else(|| file.cut_off().unwrap_or(BlockError::NoVolume))?;
     SectorPages::new(file, layout).ok_or(BlockError::NoVolume)
 }
 
@@ -53,9 +53,9 @@ pub fn create(path: impl AsRef<Path>, bytes: u64) -> Result<BlockFile, BlockErro
     BlockFile::of(file, Access::ReadWrite)
 }
 
-/// Whether a file or device begins as a volume on sectors does. What cannot be read does not.
+/// Whether a file or device begins as a volume on sectors does, though it may be cut off behind that. What cannot be read does not.
 pub fn is_volume(path: impl AsRef<Path>) -> bool {
-    BlockFile::open(path, Access::ReadOnly).is_ok_and(|mut file| matches!(SectorLayout::find(&mut file, 0), Ok(Some(_))))
+    BlockFile::open(path, Access::ReadOnly).is_ok_and(|mut file| file.layout_of_any_length().is_some())
 }
 
 impl BlockFile {
@@ -79,6 +79,21 @@ impl BlockFile {
     /// Why the last operation that failed did so.
     pub fn error(&self) -> Option<&BlockError> {
         self.error.as_ref()
+    }
+
+    /// How the volume is divided that begins here, whatever is left of it.
+    fn layout_of_any_length(&mut self) -> Option<SectorLayout> {
+        let sectors = std::mem::replace(&mut self.sectors, u32::MAX);
+        let found = SectorLayout::find(self, 0);
+        self.sectors = sectors;
+        found.ok().flatten()
+    }
+
+    /// What is wrong where a volume begins that is longer than the device.
+    fn cut_off(&mut self) -> Option<BlockError> {
+        let expected = self.layout_of_any_length()?.sectors;
+        let bytes = |sectors: u32| u64::from(sectors) * SECTOR_BYTES as u64;
+        (expected > self.sectors).then(|| BlockError::CutOff { found: bytes(self.sectors), expected: bytes(expected) })
     }
 
     fn take_error(&mut self) -> BlockError {

@@ -5,15 +5,31 @@ use super::{EvaluateError, Options, Outcome, Timing};
 use std::path::Path;
 use steadyfs::media::Flash;
 use steadyfs::media::nor::{NorPages, page_bytes_for};
-use steadyfs_sim::managed::ManagedProfile;
+use steadyfs_sim::managed::{Kind, ManagedProfile};
 use steadyfs_sim::{Chip, Metered, Nand, Nor, Profile, ProfileError};
 
-/// Finds a profile: a file when the name ends in `.toml` or names one, else one that is built in.
+/// Finds the profile of a raw chip: a file when the name ends in `.toml` or names one, else one that is built in.
 ///
 /// # Errors
-/// [`EvaluateError::Device`], which lists the names there are, and [`EvaluateError::Unreadable`].
+/// [`EvaluateError::Device`], which lists the names there are, [`EvaluateError::OtherKind`] and [`EvaluateError::Unreadable`].
 pub fn find_profile(device: &str) -> Result<Profile, EvaluateError> {
-    find(device, Profile::named, Profile::from_toml)
+    match find(device)? {
+        Found::Raw(profile) => Ok(profile),
+        Found::Managed(profile) => Err(other_kind(device, of_managed(&profile), "raw flash", names(|_| true))),
+    }
+}
+
+/// The same of raw NAND.
+///
+/// # Errors
+/// As [`find_profile`].
+pub fn find_nand(device: &str) -> Result<Profile, EvaluateError> {
+    let is = match find(device)? {
+        Found::Raw(profile) if profile.nand().is_some() => return Ok(profile),
+        Found::Raw(_) => "NOR",
+        Found::Managed(profile) => of_managed(&profile),
+    };
+    Err(other_kind(device, is, "raw NAND", names(|profile| profile.nand().is_some())))
 }
 
 /// The same of a managed device.
@@ -21,23 +37,73 @@ pub fn find_profile(device: &str) -> Result<Profile, EvaluateError> {
 /// # Errors
 /// As [`find_profile`].
 pub fn find_managed(device: &str) -> Result<ManagedProfile, EvaluateError> {
-    find(device, ManagedProfile::named, ManagedProfile::from_toml)
+    let is = match find(device)? {
+        Found::Managed(profile) => return Ok(profile),
+        Found::Raw(profile) if profile.nand().is_some() => "raw NAND",
+        Found::Raw(_) => "raw NOR",
+    };
+    let known = ManagedProfile::all().into_iter().map(|profile| profile.name).collect();
+    Err(other_kind(device, is, "managed flash", known))
 }
 
-/// Finds what a name or a file stands for.
-fn find<P>(
-    device: &str,
-    named: impl Fn(&str) -> Result<P, ProfileError>,
-    from_toml: impl Fn(&str) -> Result<P, ProfileError>,
-) -> Result<P, EvaluateError> {
+/// What a name or a file stands for.
+enum Found {
+    Raw(Profile),
+    Managed(ManagedProfile),
+}
+
+fn of_managed(profile: &ManagedProfile) -> &'static str {
+    match profile.kind {
+        Kind::Sd => "a card",
+        Kind::Emmc => "an eMMC",
+        Kind::Ssd => "an SSD",
+    }
+}
+
+/// Names of the built-in raw chips that are meant.
+fn names(is_meant: impl Fn(&Profile) -> bool) -> Vec<String> {
+    Profile::all().into_iter().filter(is_meant).map(|profile| profile.name).collect()
+}
+
+fn other_kind(device: &str, is: &'static str, takes: &'static str, known: Vec<String>) -> EvaluateError {
+    EvaluateError::OtherKind { device: device.to_string(), is, takes, known: known.join(", ") }
+}
+
+/// Finds what a name or a file stands for, of whatever kind.
+fn find(device: &str) -> Result<Found, EvaluateError> {
     let path = Path::new(device);
-    let refuse = |reason| EvaluateError::Device { device: device.to_string(), reason };
     if path.extension().is_none_or(|extension| extension != "toml") && !path.is_file() {
-        return named(device).map_err(|reason| EvaluateError::Device { device: "device".to_string(), reason });
+        let named = either(device, Profile::named, ManagedProfile::named);
+        return named.map_err(|reason| EvaluateError::Device { device: "device".to_string(), reason });
     }
     let text = std::fs::read_to_string(path)
         .map_err(|error| EvaluateError::Unreadable { path: device.to_string(), reason: error.to_string() })?;
-    from_toml(&text).map_err(refuse)
+    let read = either(&text, Profile::from_toml, ManagedProfile::from_toml);
+    read.map_err(|reason| EvaluateError::Device { device: device.to_string(), reason })
+}
+
+/// What is neither is answered as a raw chip that is wrong, unless it says that it is managed.
+fn either(
+    text: &str,
+    raw: impl Fn(&str) -> Result<Profile, ProfileError>,
+    managed: impl Fn(&str) -> Result<ManagedProfile, ProfileError>,
+) -> Result<Found, ProfileError> {
+    let wrong = match raw(text) {
+        Ok(profile) => return Ok(Found::Raw(profile)),
+        Err(wrong) => wrong,
+    };
+    match managed(text) {
+        Ok(profile) => Ok(Found::Managed(profile)),
+        Err(ProfileError::Unknown { name, known }) => Err(match wrong {
+            ProfileError::Unknown { known: raw, .. } => ProfileError::Unknown { name, known: format!("{raw}, {known}") },
+            wrong => wrong,
+        }),
+        // A kind that no raw chip has is that of a managed device, whose keys are wrong then.
+        Err(of_managed) if matches!(&wrong, ProfileError::Key { key, .. } if key == "kind") => {
+            Err(if matches!(&of_managed, ProfileError::Key { key, .. } if key == "kind") { wrong } else { of_managed })
+        }
+        Err(_) => Err(wrong),
+    }
 }
 
 /// Something to do on a chip of any kind.
@@ -96,6 +162,23 @@ mod tests {
         let error = find_profile(path.to_str().unwrap()).unwrap_err();
         assert!(matches!(error, EvaluateError::Device { .. }), "{error}");
         std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn devices_of_another_kind_are_told_from_unknown_ones() {
+        let is = |result: Result<(), EvaluateError>| result.unwrap_err().to_string();
+        let card = is(find_profile("sd-industrial").map(drop));
+        assert!(
+            card.starts_with("sd-industrial: is a card; this command takes raw flash: ") && card.contains("w25n01gv"),
+            "{card}"
+        );
+        let nor = is(find_nand("w25q128jv").map(drop));
+        assert!(nor.starts_with("w25q128jv: is NOR; this command takes raw NAND: ") && !nor.contains("mx25"), "{nor}");
+        let raw = is(find_managed("mt29f1g01abafd").map(drop));
+        assert!(
+            raw.starts_with("mt29f1g01abafd: is raw NAND; this command takes managed flash: ") && raw.contains("ssd-sata"),
+            "{raw}"
+        );
     }
 
     #[test]

@@ -58,10 +58,16 @@ pub enum EvaluateError {
         /// What the operating system says.
         reason: String,
     },
-    /// The chip is of another kind than the run is for.
-    NotNand {
-        /// Name of the device.
+    /// The device is of another kind than the run is for.
+    OtherKind {
+        /// The device as given.
         device: String,
+        /// What it is.
+        is: &'static str,
+        /// What the run is for.
+        takes: &'static str,
+        /// The names of those, separated by commas.
+        known: String,
     },
     /// So few bytes of the volume are to be used that the workload does not fit into them.
     TooSmall {
@@ -166,8 +172,10 @@ impl fmt::Display for EvaluateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EvaluateError::Device { device, reason } => write!(f, "{device}: {reason}"),
-            EvaluateError::Unreadable { path, reason } => write!(f, "{path}: {reason}"),
-            EvaluateError::NotNand { device } => write!(f, "{device}: is NOR, expected a NAND chip"),
+            EvaluateError::Unreadable { path, reason } => write!(f, "{path}: {reason}; expected the file of a profile"),
+            EvaluateError::OtherKind { device, is, takes, known } => {
+                write!(f, "{device}: is {is}; this command takes {takes}: {known}")
+            }
             EvaluateError::TooSmall { used_bytes, needed_bytes } => {
                 let (used, needed) = (format_size(*used_bytes), format_size(*needed_bytes));
                 write!(f, "{used} of the volume are to be used, but the workload needs {needed}: raise the fill or write less")

@@ -141,7 +141,7 @@ mod tests {
     /// A volume with a file of 512 KiB, and what must be in it.
     fn filled(memory: &mut Vec<u8>) -> (TagTracker<LifeChip>, Writer) {
         let profile = find_profile("mt29f1g01abafd").unwrap();
-        let mut tracker = TagTracker::new(chip::make(&profile, &Options { blocks: 64, ..Options::default() }).unwrap());
+        let mut tracker = TagTracker::new(chip::make(&profile, &Options { blocks: 64, ..Options::default() }));
         let config = Config::for_geometry(&tracker.geometry());
         memory.resize(config.memory_bytes(&tracker.geometry()), 0);
         FileSystem::format(&mut tracker, &config, memory).unwrap();

@@ -1,7 +1,6 @@
 //! The chip of a life: its blocks die, its bits flip, and years pass with its erases.
 
 use super::Options;
-use crate::evaluate::EvaluateError;
 use steadyfs::media::Geometry;
 use steadyfs_sim::{BitErrorModel, BitErrors, FailOps, Lives, Metered, Nand, NandTiming, Profile};
 
@@ -12,8 +11,8 @@ const YEAR_HOURS: f64 = 8766.0;
 pub type LifeChip = FailOps<BitErrors<Nand>>;
 
 /// Makes an erased chip.
-pub fn make(profile: &Profile, options: &Options) -> Result<LifeChip, EvaluateError> {
-    let nand = profile.nand().ok_or_else(|| EvaluateError::NotNand { device: profile.name.clone() })?;
+pub fn make(profile: &Profile, options: &Options) -> LifeChip {
+    let nand = profile.nand().expect("the profile was looked for among those of NAND");
     let Options { blocks, pages_per_block, endurance, spread_percent, seed, .. } = *options;
     let geometry = Geometry { page_bytes: nand.page_bytes, pages_per_block, block_count: blocks, programs_bytes: false };
     let timing = NandTiming::of(nand, options.timing.choice());
@@ -22,7 +21,7 @@ pub fn make(profile: &Profile, options: &Options) -> Result<LifeChip, EvaluateEr
     let chip = BitErrors::new(chip);
     let chip = if options.bit_errors { chip.with_model(model, seed) } else { chip };
     let lives = Lives { endurance, spread_percent, ending_in_program_percent: options.program_failures_percent };
-    Ok(FailOps::new(chip, seed).with_lives(lives, seed))
+    FailOps::new(chip, seed).with_lives(lives, seed)
 }
 
 /// The time that passes while the erases are used up.

@@ -24,8 +24,25 @@ pub struct Progress {
     pub failures: usize,
 }
 
-/// What an item gave: its number, the tally, whether it came to its end.
-type Done = (u64, Tally, bool);
+/// What an item gave.
+struct Done {
+    /// Its number.
+    item: u64,
+    tally: Tally,
+    /// Whether it came to its end.
+    is_whole: bool,
+    /// Cuts that were tried in it.
+    runs: u64,
+}
+
+/// What the threads know of each other.
+#[derive(Default)]
+struct Shared {
+    over: AtomicBool,
+    next: AtomicU64,
+    /// Cuts that were tried so far, in items that are not done too: items take long, and not one as long as the other.
+    runs: AtomicU64,
+}
 
 /// Tortures, on all threads, as long as `tell` returns that it is to go on. With `resume`, what was done is kept in that file, and work goes on from there.
 ///
@@ -34,33 +51,38 @@ type Done = (u64, Tally, bool);
 pub fn run(options: &Options, resume: Option<&Path>, tell: &dyn Fn(Progress) -> bool) -> Result<Summary, BadInput> {
     options.check()?;
     let mut pool = Pool::new(options, State::load(resume, options)?);
-    let over = AtomicBool::new(pool.is_over());
-    let next = AtomicU64::new(0);
+    let shared = Shared { over: AtomicBool::new(pool.is_over()), ..Shared::default() };
     let (sender, receiver) = mpsc::channel::<Done>();
     std::thread::scope(|scope| {
         for _ in 0..options.threads {
-            let (sender, over, next, state) = (sender.clone(), &over, &next, pool.state.done());
-            scope.spawn(move || work(options, &state, next, over, &sender));
+            let (sender, shared, state) = (sender.clone(), &shared, pool.state.done());
+            scope.spawn(move || work(options, &state, shared, &sender));
         }
         drop(sender);
-        pool.collect(&receiver, &over, tell)
+        pool.collect(&receiver, &shared, tell)
     })?;
     Ok(pool.summary())
 }
 
 /// Takes items until there are no more.
-fn work(options: &Options, done: &[bool], next: &AtomicU64, over: &AtomicBool, sender: &mpsc::Sender<Done>) {
-    let is_over = || over.load(Ordering::Relaxed);
+fn work(options: &Options, done: &[bool], shared: &Shared, sender: &mpsc::Sender<Done>) {
+    let is_over = || shared.over.load(Ordering::Relaxed);
     while !is_over() {
-        let n = next.fetch_add(1, Ordering::Relaxed);
-        if options.items().is_some_and(|items| n >= items) {
+        let item = shared.next.fetch_add(1, Ordering::Relaxed);
+        if options.items().is_some_and(|items| item >= items) {
             return;
         }
-        if done.get(n as usize).copied().unwrap_or(false) {
+        if done.get(item as usize).copied().unwrap_or(false) {
             continue;
         }
-        let (tally, whole) = runner(&options.item(n), options.mode, &is_over);
-        if sender.send((n, tally, whole)).is_err() {
+        let runs = AtomicU64::new(0);
+        let looks = || {
+            runs.fetch_add(1, Ordering::Relaxed);
+            shared.runs.fetch_add(1, Ordering::Relaxed);
+            is_over()
+        };
+        let (tally, is_whole) = runner(&options.item(item), options.mode, &looks);
+        if sender.send(Done { item, tally, is_whole, runs: runs.into_inner() }).is_err() {
             return;
         }
     }
@@ -72,35 +94,41 @@ struct Pool<'o> {
     state: State,
     /// What this invocation did of items that it did not bring to an end.
     unfinished: Tally,
+    /// Items of earlier invocations, and cuts of them.
+    before: (u64, u64),
+    /// Cuts that were tried in the items that this invocation brought to an end.
+    runs: u64,
     start: Instant,
 }
 
 impl<'o> Pool<'o> {
     fn new(options: &'o Options, state: State) -> Self {
-        Self { options, state, unfinished: Tally::default(), start: Instant::now() }
+        let before = (state.items_done(), state.tally.cuts);
+        Self { options, state, unfinished: Tally::default(), before, runs: 0, start: Instant::now() }
     }
 
     /// Takes what the threads send until they have all ended.
     fn collect(
         &mut self,
         receiver: &mpsc::Receiver<Done>,
-        over: &AtomicBool,
+        shared: &Shared,
         tell: &dyn Fn(Progress) -> bool,
     ) -> Result<(), BadInput> {
         let mut result = Ok(());
         loop {
             match receiver.recv_timeout(TELL_EVERY) {
-                Ok((n, tally, true)) => {
-                    self.state.add(n, &tally);
+                Ok(Done { item, tally, is_whole: true, runs }) => {
+                    self.runs += runs;
+                    self.state.add(item, &tally);
                     result = result.and(self.state.save(false));
                 }
-                Ok((_, tally, false)) => self.unfinished.add(&tally),
+                Ok(Done { tally, .. }) => self.unfinished.add(&tally),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
-            let goes_on = tell(self.progress());
+            let goes_on = tell(self.progress(shared.runs.load(Ordering::Relaxed)));
             if self.is_over() || !goes_on || result.is_err() {
-                over.store(true, Ordering::Relaxed);
+                shared.over.store(true, Ordering::Relaxed);
             }
         }
         result.and(self.state.save(true))
@@ -115,14 +143,25 @@ impl<'o> Pool<'o> {
             || tally.failures.len() >= *failures_max
     }
 
-    fn progress(&self) -> Progress {
+    /// How far this invocation is, which has tried so many cuts.
+    fn progress(&self, runs: u64) -> Progress {
         let tally = &self.state.tally;
-        let of = |done: f64, all: f64| if all > 0.0 { done / all } else { 1.0 };
-        let items = self.options.items().map(|items| of(self.state.items_done() as f64, items as f64));
-        let cuts = self.options.cuts.map(|cuts| of(tally.cuts as f64, cuts as f64));
-        let time = self.options.time.map(|time| of(self.start.elapsed().as_secs_f64(), time.as_secs_f64()));
+        let (items_before, cuts_before) = self.before;
+        let share = |done: f64, all: f64| if all > 0.0 { (done / all).min(1.0) } else { 1.0 };
+        let items = self.options.items().map(|items| share(runs as f64, self.runs_of((items - items_before) as f64)));
+        let cuts = self.options.cuts.map(|cuts| share(runs as f64, cuts.saturating_sub(cuts_before) as f64));
+        let time = self.options.time.map(|time| share(self.start.elapsed().as_secs_f64(), time.as_secs_f64()));
         let share = [items, cuts, time].into_iter().flatten().fold(0.0, f64::max);
-        Progress { share, cuts: tally.cuts, failures: tally.failures.len() }
+        Progress { share, cuts: cuts_before + runs, failures: tally.failures.len() }
+    }
+
+    /// Cuts that will have been tried when so many items are done, if the others are as those that are. Items of all kinds are dealt out among each other.
+    fn runs_of(&self, items: f64) -> f64 {
+        match self.state.items_done() - self.before.0 {
+            // Nothing is known yet.
+            0 => f64::INFINITY,
+            done => items * self.runs as f64 / done as f64,
+        }
     }
 
     fn summary(self) -> Summary {

@@ -3,13 +3,14 @@
 use steadyfs::Access;
 
 use crate::adapt;
-use crate::chip::Cut;
 use crate::client;
 use crate::fate::Style;
 use crate::fault::{Fault, log_uniform};
 use crate::log::Log;
 use crate::session::{Answer, Session};
-use crate::volume::{Settings, Volume};
+use crate::shape::Settings;
+use crate::strike::Cut;
+use crate::volume::Volume;
 
 /// Cut mounts in a row.
 const CUTS: u32 = 40;
@@ -20,7 +21,7 @@ pub fn volume(seed: u64, log: &mut Log) {
         Ok(volume) => volume,
         Err(error) => return log.find("format refused", format!("{error:?}")),
     };
-    volume.chip.style = Style::Unsteady;
+    volume.medium.set_style(Style::Unsteady);
     if !prepare(&mut volume, log) {
         return;
     }
@@ -53,7 +54,7 @@ fn prepare(volume: &mut Volume, log: &mut Log) -> bool {
             let events = client::any_events(session.rng);
             session.choose(events);
             if let Some(cut) = cut {
-                session.chip().arm_cut(Cut::Operation(cut));
+                session.medium().arm_cut(Cut::Operation(cut));
             }
             let may_go_on = session.work(&habits, calls, |_, _| true);
             if may_go_on && ends_well { session.unmount() } else { None }
@@ -62,7 +63,7 @@ fn prepare(volume: &mut Volume, log: &mut Log) -> bool {
             Ok(failed) => volume.judge_unmount(failed, log),
             Err(error) => log.find("mount refused before the chain", format!("{error:?}")),
         }
-        volume.chip.power_on();
+        volume.medium.power_on();
         if !log.may_go_on() {
             return false;
         }
@@ -80,31 +81,31 @@ fn cut_mount(
     log: &mut Log,
 ) -> bool {
     // Mostly within what a mount programs and erases, and sometimes in what a client does then.
-    let before = volume.chip.operations();
+    let before = volume.medium.operations();
     let limit = if with_changes && volume.rng.u32(..4) == 0 { *changes + 20 } else { *changes };
-    volume.chip.arm_cut(Cut::Change(volume.rng.u32(..limit)));
+    volume.medium.arm_cut(Cut::Change(volume.rng.u32(..limit)));
     if with_reads && volume.rng.u32(..6) == 0 {
         let after = log_uniform(&mut volume.rng, 60);
         let fault = Fault::any_read(after, &mut volume.rng);
-        volume.chip.arm_fault(fault);
+        volume.medium.arm_fault(fault);
     }
-    let fired = volume.chip.fired();
+    let fired = volume.medium.fired();
     let habits = volume.habits.clone();
     let mut after = None;
     let result = volume.mount(Access::ReadWrite, log, |mut session: Session<'_, '_, '_>| {
-        after = session.has_power().then(|| session.chip().operations());
+        after = session.has_power().then(|| session.medium().operations());
         session.log.count(if after.is_some() { "mounts that were not cut" } else { "mounts that were cut at their end" });
         if session.has_power() && session.verify_mount(true) && with_changes && adapt::why_read_only(&session.fs).is_none() {
             session.log.count("mounts with changes in the chain");
             session.work(&habits, 2, |_, _| true);
         }
     });
-    let after = after.unwrap_or_else(|| volume.chip.operations());
+    let after = after.unwrap_or_else(|| volume.medium.operations());
     let most = (after.programs + after.erases - before.programs - before.erases) as u32;
     *changes = (*changes).max(most.min(40));
-    let is_excused = !volume.chip.has_power() || volume.chip.fired() != fired;
-    volume.chip.power_on();
-    volume.chip.disarm();
+    let is_excused = !volume.medium.has_power() || volume.medium.fired() != fired;
+    volume.medium.power_on();
+    volume.medium.disarm();
     match result {
         Err(error) if !is_excused => {
             // A page may have shown another face than it will at the next try.

@@ -5,11 +5,12 @@ use steadyfs::Access;
 use steadyfs::media::Failure;
 
 use crate::adapt;
-use crate::chip::Cut;
 use crate::client;
 use crate::fault::{Fault, log_uniform};
 use crate::log::Log;
-use crate::volume::{Settings, Volume};
+use crate::shape::Settings;
+use crate::strike::Cut;
+use crate::volume::Volume;
 
 /// Lets one volume live.
 pub fn volume(seed: u64, log: &mut Log) {
@@ -28,13 +29,13 @@ pub fn volume(seed: u64, log: &mut Log) {
         }
         if with_first_pages && volume.rng.bool() {
             let age = volume.rng.usize(..3);
-            volume.chip.arm_first_page(age);
+            volume.medium.arm_first_page(age);
         }
         if with_failures && volume.rng.bool() {
             let after = log_uniform(&mut volume.rng, 120);
             // Blocks that go bad for good would wear the volume out.
             let fault = Fault { failure: Failure::Device, is_bad_for_good: false, ..Fault::any_program(after, &mut volume.rng) };
-            volume.chip.arm_fault(fault);
+            volume.medium.arm_fault(fault);
         }
         if !life(&mut volume, calls_max, cut_max, log) {
             return;
@@ -45,7 +46,7 @@ pub fn volume(seed: u64, log: &mut Log) {
 /// A mount that only reads must show a state that may be, and may not settle anything.
 fn look_only(volume: &mut Volume, log: &mut Log) -> bool {
     log.count("read-only mounts");
-    let before = volume.chip.operations();
+    let before = volume.medium.operations();
     let mut result = Ok(true);
     for _ in 0..2 {
         result = volume.mount(Access::ReadOnly, log, |mut session| session.verify_mount(false));
@@ -54,7 +55,7 @@ fn look_only(volume: &mut Volume, log: &mut Log) -> bool {
         }
         log.count("read-only mounts refused once");
     }
-    let after = volume.chip.operations();
+    let after = volume.medium.operations();
     if (before.programs, before.erases) != (after.programs, after.erases) {
         log.find("a read-only mount programs", format!("{before:?} {after:?}"));
     }
@@ -74,13 +75,13 @@ fn life(volume: &mut Volume, calls_max: u32, cut_max: u32, log: &mut Log) -> boo
     let limit = if volume.rng.u32(..4) == 0 { 60 } else { cut_max };
     let ends_well = volume.rng.u32(..4) == 0;
     if volume.rng.u32(..4) != 0 {
-        volume.chip.arm_cut(Cut::Operation(volume.rng.u32(..limit)));
+        volume.medium.arm_cut(Cut::Operation(volume.rng.u32(..limit)));
     } else {
-        volume.chip.arm_cut(Cut::Change(volume.rng.u32(..limit.min(200))));
+        volume.medium.arm_cut(Cut::Change(volume.rng.u32(..limit.min(200))));
     }
     let mut refusals = 0;
     loop {
-        let fired = volume.chip.fired();
+        let fired = volume.medium.fired();
         let result = volume.mount(Access::ReadWrite, log, |mut session| {
             if !session.has_power() || !session.verify_mount(true) {
                 return None;
@@ -94,7 +95,7 @@ fn life(volume: &mut Volume, calls_max: u32, cut_max: u32, log: &mut Log) -> boo
             let may_go_on = session.work(&habits, calls, |_, _| true);
             if may_go_on && ends_well { session.unmount() } else { None }
         });
-        let is_excused = !volume.chip.has_power();
+        let is_excused = !volume.medium.has_power();
         match result {
             Ok(failed) => {
                 volume.judge_unmount(failed, log);
@@ -102,7 +103,7 @@ fn life(volume: &mut Volume, calls_max: u32, cut_max: u32, log: &mut Log) -> boo
             }
             Err(_) if is_excused => break,
             Err(error) => {
-                let by = if volume.chip.fired() != fired { volume.chip.last_fired() } else { "no fault" };
+                let by = if volume.medium.fired() != fired { volume.medium.last_fired() } else { "no fault".to_string() };
                 log.trace(|| format!("refused: {error:?}, {by}"));
                 log.count("mounts refused once");
                 refusals += 1;
@@ -113,8 +114,8 @@ fn life(volume: &mut Volume, calls_max: u32, cut_max: u32, log: &mut Log) -> boo
             }
         }
     }
-    volume.chip.power_on();
-    volume.chip.disarm();
+    volume.medium.power_on();
+    volume.medium.disarm();
     log.count("lives");
     log.may_go_on()
 }

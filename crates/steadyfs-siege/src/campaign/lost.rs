@@ -6,22 +6,32 @@ use steadyfs::media::PageIndex;
 use steadyfs::{Access, MountError};
 
 use crate::adapt;
-use crate::chip::Cut;
 use crate::client;
 use crate::fault::log_uniform;
 use crate::log::Log;
 use crate::loss::{self, Verdict};
 use crate::oracle::Oracle;
 use crate::session::{Answer, Session};
+use crate::shape::Settings;
+use crate::strike::Cut;
 use crate::tree::Tree;
 use crate::view::{self, Partial};
-use crate::volume::{Settings, Volume};
+use crate::volume::Volume;
 
 /// What a mount of a damaged volume told.
 struct Told {
     partial: Partial,
     /// The mount is read-only, or was refused for writing: it says that something is missing.
     is_told: bool,
+}
+
+/// What follows a look at a damaged volume that tells of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Then {
+    /// It is repaired.
+    Mends,
+    /// Nothing.
+    Ends,
 }
 
 /// Lets one volume live, and loses each of its pages.
@@ -39,26 +49,26 @@ pub fn volume(seed: u64, log: &mut Log) {
     } else {
         log.count("volumes that are unsettled");
     }
-    let intact = volume.chip.clone();
+    let intact = volume.medium.clone();
     let newest = newest(&volume, None);
-    log.trace(|| format!("newest pages {:?}, ended well {is_clean}", intact.newest().collect::<Vec<_>>()));
+    log.trace(|| format!("newest pages {:?}, ended well {is_clean}", intact.newest()));
     let (history, durable, next_id) = (volume.oracle.history.clone(), volume.oracle.durable.clone(), volume.oracle.next_id);
-    let is_traced = log.is_traced;
+    let world = log.world;
     for page in intact.programmed() {
         for is_mounted in [false, true] {
-            volume.chip = intact.clone();
+            volume.medium = intact.clone();
             volume.oracle = Oracle { current: durable[0].clone(), history: history.clone(), durable: durable.clone(), next_id };
             volume.rng = fastrand::Rng::with_seed(seed ^ u64::from(page) << 1 ^ u64::from(is_mounted));
             let is_unreadable = volume.rng.u32(..4) != 0;
-            let mut own = Log { is_traced, ..Log::default() };
+            let mut own = Log { world, ..Log::default() };
             own.trace(|| format!("--- page {page} lost, mounted {is_mounted}, unreadable {is_unreadable}"));
             if is_mounted {
                 while_mounted(&mut volume, page, is_unreadable, &mut own);
             } else {
                 own.count("pages lost");
-                volume.chip.lose(page, is_unreadable);
+                volume.medium.lose(page, is_unreadable);
                 let may_be_cut = !is_clean && newest.contains(&page);
-                after_mount(&mut volume, may_be_cut, "", &mut own);
+                after_mount(&mut volume, may_be_cut, "", Then::Mends, &mut own);
             }
             own.counts.into_iter().for_each(|(what, count)| *log.counts.entry(what).or_default() += count);
             let place = |detail| format!("page {page}{}: {detail}", if is_mounted { ", mounted" } else { "" });
@@ -68,7 +78,7 @@ pub fn volume(seed: u64, log: &mut Log) {
 }
 
 /// A life before the loss; tells whether it ended well, or `None` when the model cannot follow.
-fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
+pub(super) fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
     let habits = volume.habits.clone();
     let mut is_clean = false;
     for _ in 0..volume.rng.u32(1..4) {
@@ -79,7 +89,7 @@ fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
             let events = client::any_events(session.rng);
             session.choose(events);
             if let Some(cut) = cut {
-                session.chip().arm_cut(Cut::Operation(cut));
+                session.medium().arm_cut(Cut::Operation(cut));
             }
             if !session.verify_mount(true) || !session.work(&habits, calls, |_, _| true) {
                 return (false, None);
@@ -88,12 +98,12 @@ fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
         });
         match result {
             Ok((ended_well, failed)) => {
-                is_clean = ended_well && volume.chip.has_power();
+                is_clean = ended_well && volume.medium.has_power();
                 volume.judge_unmount(failed, log);
             }
             Err(error) => log.find("mount refused before the loss", format!("{error:?}")),
         }
-        volume.chip.power_on();
+        volume.medium.power_on();
     }
     let may_go_on = log.may_go_on();
     // What is known from the other campaigns is not counted again.
@@ -102,9 +112,9 @@ fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
 }
 
 /// The pages of the last record, of which `lost` may be one: only those of a volume that did not end well may be taken for what a cut left.
-fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
-    let is_whole = |(page, _): &(PageIndex, u64)| lost == Some(*page) || volume.chip.is_programmed(*page);
-    let mut pages = volume.chip.newest().filter(is_whole);
+pub(super) fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
+    let is_whole = |(page, _): &(PageIndex, u64)| lost == Some(*page) || volume.medium.is_programmed(*page);
+    let mut pages = volume.medium.newest().into_iter().filter(is_whole);
     let Some((page, program)) = pages.next() else { return Vec::new() };
     let others =
         pages.enumerate().take_while(|(number, (_, other))| number + 1 < volume.config.unit_pages.into() || *other == program);
@@ -112,7 +122,7 @@ fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
 }
 
 /// What the intact volume shows, and whether every mount shows that.
-fn truth(volume: &mut Volume, log: &mut Log) -> Option<(Rc<Tree>, bool)> {
+pub(super) fn truth(volume: &mut Volume, log: &mut Log) -> Option<(Rc<Tree>, bool)> {
     let mut current = None;
     let result = volume.mount(Access::ReadOnly, log, |mut session| {
         if session.verify_mount(false) {
@@ -137,13 +147,13 @@ fn mount(volume: &mut Volume, log: &mut Log) -> Result<Told, MountError> {
     volume.mount(Access::ReadWrite, log, look(false)).or_else(|_| volume.mount(Access::ReadOnly, log, look(true)))
 }
 
-fn piece_of(volume: &Volume) -> usize {
-    let geometry = steadyfs::media::Flash::geometry(&volume.chip);
+pub(super) fn piece_of(volume: &Volume) -> usize {
+    let geometry = steadyfs::media::Flash::geometry(&volume.medium);
     geometry.page_bytes as usize * usize::from(volume.config.unit_pages)
 }
 
 /// Mounts the damaged volume and judges what it shows.
-fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, log: &mut Log) {
+pub(super) fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, then: Then, log: &mut Log) {
     let told = match mount(volume, log) {
         Ok(told) => told,
         Err(error) => {
@@ -153,7 +163,7 @@ fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, log: &mut Log)
     };
     let verdict = loss::judge(&told.partial, &volume.oracle);
     log.trace(|| format!("{when}{verdict:?}, told {}", told.is_told));
-    if told.is_told && matches!(verdict, Verdict::Whole | Verdict::Missing { .. }) {
+    if then == Then::Mends && told.is_told && matches!(verdict, Verdict::Whole | Verdict::Missing { .. }) {
         mend(volume, when, log);
     }
     match verdict {
@@ -171,7 +181,7 @@ fn after_mount(volume: &mut Volume, may_be_cut: bool, when: &str, log: &mut Log)
 
 /// What can be mounted read-only can be mended, and written again; nothing wrong or old comes back by that.
 fn mend(volume: &mut Volume, when: &str, log: &mut Log) {
-    let mut scratch = vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.chip))];
+    let mut scratch = vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.medium))];
     let result = volume.mount(Access::ReadWrite, log, |mut session| {
         let repaired = session.fs.repair(&mut scratch, &mut |_| ());
         session.log.trace(|| format!("repair: {repaired:?}"));
@@ -226,11 +236,11 @@ fn while_mounted(volume: &mut Volume, page: PageIndex, is_unreadable: bool, log:
             return (false, None);
         }
         // What was programmed there may have been erased meanwhile.
-        if !session.chip().is_programmed(page) {
+        if !session.medium().is_programmed(page) {
             return (false, None);
         }
         session.log.count("pages lost while mounted");
-        session.chip().lose(page, is_unreadable);
+        session.medium().lose(page, is_unreadable);
         session.is_damaged = true;
         if !session.work(&habits, after, |_, _| true) {
             return (false, None);
@@ -253,7 +263,7 @@ fn while_mounted(volume: &mut Volume, page: PageIndex, is_unreadable: bool, log:
     if log.may_go_on() {
         // Nothing was programmed behind the page that was lost: nobody can tell it from one that a cut met.
         let may_be_cut = !is_clean && newest(volume, Some(page)).contains(&page);
-        after_mount(volume, may_be_cut, "after a remount: ", log);
+        after_mount(volume, may_be_cut, "after a remount: ", Then::Mends, log);
     }
 }
 

@@ -1,13 +1,16 @@
 //! The campaigns: each makes one volume from a seed, lives with it, and notes what must not be.
 
+pub mod bits;
 pub mod chains;
 pub mod lives;
 pub mod lost;
+pub mod repair;
 pub mod transient;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::log::Log;
+use crate::world::World;
 
 /// A campaign: its name, and what it does with one seed.
 #[derive(Clone, Copy)]
@@ -20,11 +23,14 @@ pub struct Campaign {
 }
 
 /// All campaigns.
-pub const ALL: [Campaign; 4] = [
+pub const ALL: [Campaign; 7] = [
     Campaign { name: "transient", volumes: 8_000, run: transient::volume },
     Campaign { name: "lost", volumes: 300, run: lost::volume },
+    Campaign { name: "bits", volumes: 500, run: bits::volume },
     Campaign { name: "chains", volumes: 6_000, run: chains::volume },
     Campaign { name: "lives", volumes: 2_000, run: lives::volume },
+    Campaign { name: "repair", volumes: 2_000, run: repair::volume },
+    Campaign { name: "repair-cuts", volumes: 60, run: repair::volume_with_cuts },
 ];
 
 impl Campaign {
@@ -33,15 +39,15 @@ impl Campaign {
         ALL.into_iter().find(|campaign| campaign.name == name)
     }
 
-    /// Lets one volume live. A panic of the volume, or of the chip that is used against its rules, is a finding.
-    pub fn run(&self, seed: u64, index: u32, is_traced: bool, has_streams: bool) -> Log {
-        let mut log = Log { is_traced, has_streams, ..Log::default() };
+    /// Lets one volume live. A panic of the volume, or of the medium that is used against its rules, is a finding.
+    pub fn run(&self, seed: u64, index: u32, world: World) -> Log {
+        let mut log = Log { world, ..Log::default() };
         let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (u64::from(index) << 20) ^ self.name.len() as u64;
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (self.run)(seed, &mut log))) {
             let text = panic.downcast_ref::<String>().cloned();
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_string()));
             let text = text.unwrap_or_default();
-            log.find(if text.starts_with("illegal use") { "illegal use of the chip" } else { "panic" }, text);
+            log.find(if text.starts_with("illegal use") { "illegal use of the medium" } else { "panic" }, text);
         }
         log
     }

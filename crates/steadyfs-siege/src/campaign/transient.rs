@@ -3,12 +3,13 @@
 use steadyfs::{Access, MountError};
 
 use crate::adapt;
-use crate::chip::Cut;
 use crate::client;
 use crate::fault::{Fault, log_uniform};
 use crate::log::Log;
 use crate::session::{Answer, FailedUnmount, Session};
-use crate::volume::{Settings, Volume};
+use crate::shape::Settings;
+use crate::strike::Cut;
+use crate::volume::Volume;
 
 /// What is to happen in one mount of the volume.
 struct Plan {
@@ -33,7 +34,7 @@ pub fn volume(seed: u64, log: &mut Log) {
         let mut plan = plan(&mut volume.rng);
         if number == strike && in_mount {
             let fault = fault_of_a_mount(&mut volume.rng);
-            volume.chip.arm_fault(fault);
+            volume.medium.arm_fault(fault);
         } else if number == strike {
             plan.fault = Some((volume.rng.u32(..plan.calls), Fault::any(&mut volume.rng)));
         }
@@ -41,8 +42,8 @@ pub fn volume(seed: u64, log: &mut Log) {
             return;
         }
     }
-    volume.chip.disarm();
-    volume.chip.power_on();
+    volume.medium.disarm();
+    volume.medium.power_on();
     last(&mut volume, log);
 }
 
@@ -73,9 +74,9 @@ fn fault_of_a_mount(rng: &mut fastrand::Rng) -> Fault {
 fn session(volume: &mut Volume, plan: &Plan, log: &mut Log) -> bool {
     let habits = volume.habits.clone();
     for attempt in 0.. {
-        let fired = volume.chip.fired();
+        let fired = volume.medium.fired();
         let result = volume.mount(Access::ReadWrite, log, |session| live(session, plan, &habits));
-        let is_struck = volume.chip.fired() != fired;
+        let is_struck = volume.medium.fired() != fired;
         match result {
             Ok(End::Unmount(failed)) => volume.judge_unmount(failed, log),
             Ok(End::Dropped) => {}
@@ -92,10 +93,10 @@ fn session(volume: &mut Volume, plan: &Plan, log: &mut Log) -> bool {
         }
         break;
     }
-    if volume.chip.fired() > 0 {
+    if volume.medium.fired() > 0 {
         log.counts.insert("volumes that a fault struck", 1);
     }
-    volume.chip.power_on();
+    volume.medium.power_on();
     log.may_go_on()
 }
 
@@ -119,16 +120,16 @@ fn live(mut session: Session<'_, '_, '_>, plan: &Plan, habits: &client::Habits) 
     let events = client::any_events(session.rng);
     session.choose(events);
     if let Some(cut) = plan.cut {
-        session.chip().arm_cut(Cut::Operation(cut));
+        session.medium().arm_cut(Cut::Operation(cut));
     }
     if let Some((0, fault)) = &plan.fault {
-        session.chip().arm_fault(fault.clone());
+        session.medium().arm_fault(fault.clone());
     }
     let may_go_on = session.work(habits, plan.calls, |session, call| {
         if let Some((at, fault)) = &plan.fault
             && *at == call + 1
         {
-            session.chip().arm_fault(fault.clone());
+            session.medium().arm_fault(fault.clone());
         }
         plan.goes_on || !session.was_struck
     });
@@ -140,7 +141,7 @@ fn live(mut session: Session<'_, '_, '_>, plan: &Plan, habits: &client::Habits) 
 
 /// A sound chip, and the mount says no.
 fn refused(volume: &mut Volume, error: MountError, log: &mut Log) {
-    let fault = volume.chip.last_fired().to_string();
+    let fault = volume.medium.last_fired().to_string();
     let reading = match volume.mount(Access::ReadOnly, log, |_| ()) {
         Ok(()) => "can be mounted read-only".to_string(),
         Err(error) => format!("read-only {error:?}"),
@@ -157,7 +158,7 @@ fn last(volume: &mut Volume, log: &mut Log) {
             return;
         }
     }
-    let mut scratch = vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.chip))];
+    let mut scratch = vec![0; volume.config.check_bytes(&steadyfs::media::Flash::geometry(&volume.medium))];
     let result = volume.mount(Access::ReadWrite, log, |mut session| {
         if !session.verify_mount(true) {
             return;

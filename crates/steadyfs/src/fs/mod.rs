@@ -41,7 +41,7 @@ mod transaction;
 mod trim;
 
 pub use bounds::Call;
-pub use check::{Checked, Finding};
+pub use check::{Checked, Finding, Mended};
 pub use directory::Cursor;
 pub use extents::Part;
 pub use inode::{NAME_BYTES_MAX, ROOT};
@@ -238,7 +238,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         // A read that fails once says nothing of the page.
         match (0..3).map(|_| self.load_space()).find(|result| *result != Err(Error::Corrupt)) {
             // What is intact can be read, but nobody knows what is free.
-            None => self.store.lock(),
+            None => self.store.find_tables_lost(),
             Some(result) => result?,
         }
         self.store.start_scrub();
@@ -337,41 +337,6 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// with [damage](Self::damage).
     pub fn is_settled(&self) -> bool {
         self.store.is_settled()
-    }
-
-    /// Accepts what the mount found missing as lost, [checks](Self::check) the volume and mends what the loss has left, so that it can be
-    /// changed again: an allocation map with the content of before must not give away pages that are in use. Does nothing where nothing is
-    /// missing.
-    ///
-    /// # Power loss
-    /// The volume can only be read until a repair ends.
-    ///
-    /// # Cost
-    /// [`mount_bound`](Self::mount_bound), a frame for each lost leaf of the map, and twice that of a check.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] where a lost leaf maps the tables of the file system, and nothing has changed; or where two owners of a page were
-    /// found, and the volume can still only be read. [`Error::ReadOnly`] when the volume was
-    /// mounted for reading, or the damage was found since the mount; those of [`check`](Self::check).
-    pub fn repair(&mut self, scratch: &mut [u8], report: &mut dyn FnMut(Finding)) -> Result<Checked, Error> {
-        if self.damage().is_none() {
-            return Ok(Checked::default());
-        }
-        self.check_scratch(scratch)?;
-        // Handles and the directory that was used last look again.
-        self.stamp = self.stamp.wrapping_add(1);
-        self.dir = None;
-        self.store.begin_repair(self.plan.data)?;
-        // Pages of two owners, and lists that name what is none of theirs, would let the removal of one file take pages of another.
-        let mut is_safe = true;
-        let checked = self.load_space().and_then(|()| {
-            self.check(scratch, true, &mut |finding| {
-                is_safe &= !matches!(finding, Finding::SharedPage { .. } | Finding::BadList);
-                report(finding);
-            })
-        });
-        self.store.end_repair(checked.is_ok() && is_safe)?;
-        if is_safe { checked } else { Err(Error::Corrupt) }
     }
 
     /// Ends the use of a volume and gives the medium back; commits where [`CommitOn::UNMOUNT`] is chosen, as it is by default.

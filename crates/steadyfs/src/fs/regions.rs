@@ -122,16 +122,27 @@ impl<F: Flash> FileSystem<'_, F> {
         }
     }
 
-    /// Reads an entry of an index page.
+    /// Reads an entry of an index page. One that was lost with a part of the page has all ones, which no page has.
     pub(super) fn index_entry(&mut self, page: u32, entry: u32) -> Result<Option<u32>, Error> {
-        let width = self.plan.index_bytes;
-        let mut bytes = [0; 4];
-        self.store.read(page, entry * width, &mut bytes[..width as usize])?;
-        let number = u32::from_le_bytes(bytes);
+        let number = self.raw_entry(page, entry)?;
         if number > self.plan.data_count {
             return Err(Error::Corrupt);
         }
         Ok(number.checked_sub(1).map(|number| self.plan.data + number))
+    }
+
+    pub(super) fn raw_entry(&mut self, page: u32, entry: u32) -> Result<u32, Error> {
+        let width = self.plan.index_bytes;
+        let mut bytes = [0; 4];
+        self.store.read(page, entry * width, &mut bytes[..width as usize])?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    /// What an entry of an index names: nothing where it is a hole, or was lost.
+    pub(super) fn named_by(&self, number: u32) -> Option<Result<u32, Error>> {
+        let lost = u32::MAX >> (32 - 8 * self.plan.index_bytes);
+        let page = number.checked_sub(1).filter(|_| number != lost)?;
+        Some(if page < self.plan.data_count { Ok(self.plan.data + page) } else { Err(Error::Corrupt) })
     }
 
     /// Writes an entry of an index page.

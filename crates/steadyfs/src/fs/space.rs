@@ -43,7 +43,8 @@ impl Plan {
     pub fn new(layout: &Layout) -> Self {
         let (page, files_max) = (layout.logical_bytes, layout.config.files_max);
         let inode_count = files_max + SPARE_INODES;
-        let data_count = layout.frame_count() / 10 * 9;
+        // The address space of a small volume of large blocks has room for fewer.
+        let data_count = (layout.frame_count() / 10 * 9).min(Layout::room(layout.frame_count(), &layout.config));
         let map_pages = (data_count + inode_count + 7).div_ceil(page * 8);
         let table = 1 + map_pages;
         let index_bytes = if data_count < 0xFFFF { 2 } else { 4 };
@@ -293,6 +294,15 @@ impl<F: Flash> FileSystem<'_, F> {
         self.space.next = self.space.end;
         self.space.used += 1;
         self.store.patch(page, at, &[byte[0] | 1 << (bit % 8)])
+    }
+
+    /// Marks an inode as in use.
+    pub(super) fn mark_inode(&mut self, inode: u32) -> Result<(), Error> {
+        let (page, at) = self.bit_place(inode);
+        let mut byte = [0];
+        self.store.read(page, at, &mut byte)?;
+        self.space.inodes += 1;
+        self.store.patch(page, at, &[byte[0] | 1 << (inode % 8)])
     }
 
     /// Whether an inode is in use.

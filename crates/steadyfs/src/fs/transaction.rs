@@ -257,8 +257,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             self.step(result)?;
         }
         if self.trims_first() {
-            let result = self.trim_step();
-            self.step(result)?;
+            self.trim()?;
         }
         Ok(())
     }
@@ -279,7 +278,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Ends a step that a call begins with.
-    fn step(&mut self, result: Result<(), Error>) -> Result<(), Error> {
+    pub(super) fn step(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         match result {
             Ok(()) => self.set_mark(),
             Err(error) => self.undo(error),
@@ -304,13 +303,13 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     }
 
     /// Makes the present state the one that [`undo`](Self::undo) goes back to.
-    fn set_mark(&mut self) {
+    pub(super) fn set_mark(&mut self) {
         self.store.accept();
         self.mark = Mark { space: self.space, lists: self.lists, orphaned: None };
     }
 
     /// Undoes what the call did since the mark; reads nothing and cannot fail.
-    fn undo(&mut self, error: Error) {
+    pub(super) fn undo(&mut self, error: Error) {
         if error == Error::Unknown {
             // The volume is locked; what it shows until the next mount is what the call would have left.
             return;

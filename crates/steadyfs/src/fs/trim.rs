@@ -19,6 +19,8 @@ use crate::store::edit::Edit;
 /// Pages freed by one call.
 pub(super) const PAGES_PER_STEP: u32 = 8;
 const LISTS_BYTES: usize = 12;
+/// Looks at a page before it is taken for lost.
+const LOOKS: u32 = 3;
 
 /// Where the lists of the root page start and end: inodes plus one, or 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,21 +125,78 @@ impl<F: Flash> FileSystem<'_, F> {
         self.store.write_edited(logical, of, Edit::Cut { keep })
     }
 
-    /// Frees the last few pages of the first inode of the list; when it has none, frees the inode.
-    pub(super) fn trim_step(&mut self) -> Result<(), Error> {
+    /// Takes a step of freeing, and ends it. What cannot be read, also by several looks, stays taken until a repair, and no call fails for it; a look that
+    /// fails once costs the call.
+    pub(super) fn trim(&mut self) -> Result<(), Error> {
+        let result = self.trim_step(false);
+        match self.step(result) {
+            Err(Error::Corrupt) if !self.trim_can_be_read()? => {}
+            result => return result,
+        }
+        self.store.begin()?;
+        let given_up = match self.trim_step(true) {
+            Err(Error::Corrupt) => self.write_lists(Lists { trim: 0, ..self.lists }),
+            result => result,
+        };
+        self.step(given_up)
+    }
+
+    /// Whether several looks find the first inode of the list, and its indexes.
+    fn trim_can_be_read(&mut self) -> Result<bool, Error> {
+        let inode = self.lists.trim - 1;
+        if !self.looks_readable(self.inode_place(inode).0)? {
+            return Ok(false);
+        }
+        let area = self.read_area(inode)?;
+        for number in 0..REGIONS {
+            let index = Region::of(&area, number).index;
+            if index == 0 {
+                continue;
+            }
+            if self.check_data_pages(index, 1).is_err() || !self.looks_readable(index)? {
+                return Ok(false);
+            }
+            for entry in 0..if self.plan.index_is_deep { self.plan.index_entries } else { 0 } {
+                let number = self.raw_entry(index, entry)?;
+                if let Some(Ok(page)) = self.named_by(number)
+                    && !self.looks_readable(page)?
+                {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn looks_readable(&mut self, logical: u32) -> Result<bool, Error> {
+        for _ in 0..LOOKS {
+            if self.store.verify(logical)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Frees the last few pages of the first inode of the list; when it has none, frees the inode. An index that cannot be read names none, once nobody
+    /// expects to read it any more.
+    pub(super) fn trim_step(&mut self, gives_up: bool) -> Result<(), Error> {
         let inode = self.lists.trim - 1;
         let header = self.read_header(inode)?;
         if !matches!(header.kind, InodeKind::Removed | InodeKind::Orphan) || header.next > self.plan.inode_count {
             return Err(Error::Corrupt);
         }
-        if !header.inline && self.free_some(inode, header.extra)? {
+        if !header.inline && self.free_some(inode, header.extra, gives_up)? {
             // The inode goes in the same step when nothing is left: a list whose newest inode is freed first would grow for ever.
             if self.read_area(inode)? != [0; AREA_BYTES] {
                 return Ok(());
             }
         }
         self.write_lists(Lists { trim: header.next, ..self.lists })?;
-        self.free_extensions(&header)?;
+        match self.free_extensions(&header) {
+            // They are none.
+            Err(Error::Corrupt) if gives_up => {}
+            result => result?,
+        }
         self.free_inode(inode)
     }
 
@@ -149,15 +208,14 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Frees pages of the last region of an inode that has some; `false` when there are none. Entries of the first index before
     /// `kept` belong to somebody else.
-    fn free_some(&mut self, inode: u32, kept: u32) -> Result<bool, Error> {
+    fn free_some(&mut self, inode: u32, kept: u32, gives_up: bool) -> Result<bool, Error> {
         let area = self.read_area(inode)?;
         let taken = |number: &u32| Region::of(&area, *number) != Region::EMPTY;
         let Some(number) = (0..REGIONS).rev().find(taken) else { return Ok(false) };
         let mut region = Region::of(&area, number);
         if region.index != 0 {
-            self.check_data_pages(region.index, 1)?;
             let kept = if (0..REGIONS).find(taken) == Some(number) { kept } else { 0 };
-            if self.free_index_step(region.index, kept)? {
+            if self.free_index_step(region.index, kept, gives_up)? {
                 return Ok(true);
             }
             let index = core::mem::take(&mut region.index);
@@ -177,15 +235,31 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(true)
     }
 
-    /// Frees pages that an index names from entry `kept` on; `false` when there are none.
-    fn free_index_step(&mut self, index: u32, kept: u32) -> Result<bool, Error> {
+    /// Frees pages that an index names from entry `kept` on; `false` when there are none, or none that can be read.
+    fn free_index_step(&mut self, index: u32, kept: u32, gives_up: bool) -> Result<bool, Error> {
+        match self.try_free_index_step(index, kept, gives_up) {
+            Err(Error::Corrupt) if gives_up => Ok(false),
+            result => result,
+        }
+    }
+
+    fn try_free_index_step(&mut self, index: u32, kept: u32, gives_up: bool) -> Result<bool, Error> {
+        self.check_data_pages(index, 1)?;
         if !self.plan.index_is_deep {
             return self.free_indexed(index, kept);
         }
         let entries = self.plan.index_entries;
         let Some((entry, page)) = self.last_entry(index, kept / entries)? else { return Ok(false) };
         let kept = if entry == kept / entries { kept % entries } else { 0 };
-        if !self.free_indexed(page, kept)? {
+        let Some(page) = page else {
+            self.set_index_entry(index, entry, None)?;
+            return Ok(true);
+        };
+        let is_freed = match self.free_indexed(page, kept) {
+            Err(Error::Corrupt) if gives_up => false,
+            result => result?,
+        };
+        if !is_freed {
             // The page of entries itself; one of which some entries belong to the file that was cut is here only for the rest.
             self.set_index_entry(index, entry, None)?;
             self.free_pages(page, 1)?;
@@ -193,8 +267,8 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(true)
     }
 
-    /// The last entry of an index page that names a page, from entry `kept` on.
-    fn last_entry(&mut self, page: u32, kept: u32) -> Result<Option<(u32, u32)>, Error> {
+    /// The last entry of an index page that is in use, from entry `kept` on, and the page that it names, if that can be one.
+    fn last_entry(&mut self, page: u32, kept: u32) -> Result<Option<(u32, Option<u32>)>, Error> {
         let width = self.plan.index_bytes;
         let per_page = self.store.layout().geometry.page_bytes / width;
         let unit = u32::from(self.store.layout().config.unit_pages);
@@ -208,8 +282,9 @@ impl<F: Flash> FileSystem<'_, F> {
                 (kept.max(base)..base + per_page).rev().find(taken)
             })?;
             if let Some(last) = last {
-                let target = self.index_entry(page, last)?.ok_or(Error::Corrupt)?;
-                return Ok(Some((last, target)));
+                // An entry that was lost with a part of the index names none; one that cannot be read is not taken for lost.
+                let number = self.raw_entry(page, last)?;
+                return Ok(Some((last, self.named_by(number).and_then(Result::ok))));
             }
         }
         Ok(None)
@@ -220,9 +295,10 @@ impl<F: Flash> FileSystem<'_, F> {
         self.check_data_pages(page, 1)?;
         for step in 0..PAGES_PER_STEP / 2 {
             let Some((entry, target)) = self.last_entry(page, kept)? else { return Ok(step > 0) };
-            self.check_data_pages(target, 1)?;
             self.set_index_entry(page, entry, None)?;
-            self.free_pages(target, 1)?;
+            if let Some(target) = target.filter(|&target| self.check_data_pages(target, 1).is_ok()) {
+                self.free_pages(target, 1)?;
+            }
         }
         Ok(true)
     }

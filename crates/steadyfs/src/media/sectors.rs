@@ -8,8 +8,8 @@
 //! A block is as long as the unit in which the device likes to be written, its *allocation unit*: pages of it are written one behind the other, so what is
 //! random to the caller is sequential to the device. Each tag has a sector of its own. A sector can be written again at any time, and holds what it held before
 //! until then; so a header says which *generation* of the block is the present one, every tag says to which it belongs, and pages of an earlier one read
-//! as erased. An erase writes a header, by turns in one of two sectors, so that a cut leaves the other; and discards the rest where the device can do that. Where a
-//! header cannot be read, the newest generation of which there is a page is the present one.
+//! as erased. An erase writes two headers, one after the other, so that a cut leaves one of them; and discards the rest where the device can do that. Where a
+//! header cannot be read, the newest generation of which there is a page is the present one, and the next program writes that header anew.
 //!
 //! A driver implements [`SectorDevice`]; [`SectorPages::new`] with a [`SectorLayout`] makes a [`Flash`] of it.
 //!
@@ -33,10 +33,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod generation;
+
 use super::crc::crc32;
 use super::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use crate::config::PAGES_MAX;
 use crate::format::Fields;
+use generation::{Generation, Known};
 
 /// Bytes of a sector.
 pub const SECTOR_BYTES: usize = 512;
@@ -266,22 +269,6 @@ impl SectorLayout {
     }
 }
 
-/// The number of a generation of a block; larger than that of any before. 0: none.
-type Generation = u32;
-
-/// What is known of a block.
-#[derive(Clone, Copy, Debug)]
-struct Known {
-    block: BlockIndex,
-    generation: Generation,
-    /// Both headers say so. What is programmed under a generation that is not certain may be lost tomorrow.
-    is_certain: bool,
-}
-
-impl Known {
-    const NOTHING: Self = Self { block: BlockIndex::MAX, generation: 0, is_certain: false };
-}
-
 /// A [`Flash`] made of a [`SectorDevice`]: what [`FileSystem::format`](crate::FileSystem::format) and [`mount`](crate::FileSystem::mount) take for a card or a disk.
 #[derive(Clone, Debug)]
 pub struct SectorPages<D> {
@@ -319,75 +306,6 @@ impl<D: SectorDevice> SectorPages<D> {
     /// How the device is divided.
     pub fn layout(&self) -> &SectorLayout {
         &self.layout
-    }
-
-    /// The present generation of a block; 0 where it has never been erased.
-    fn generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
-        let known = self.known[block as usize % KNOWN];
-        if known.block == block {
-            return Ok(known.generation);
-        }
-        self.find_generation(block)
-    }
-
-    /// Reads the present generation of a block.
-    fn find_generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
-        let headers = self.headers(block)?;
-        let generation = match headers {
-            // Never erased: its first page is of another volume, or none. Where both are lost, it is not.
-            [0, 0] if self.tag_at(block * self.layout.pages_per_block())? == 0 => 0,
-            // A header that a cut has torn was to be newer; one that is lost was so.
-            [0, one] | [one, 0] => one.max(self.newest_tag(block)?),
-            [even, odd] => even.max(odd),
-        };
-        let is_certain = !headers.contains(&0);
-        self.known[block as usize % KNOWN] = Known { block, generation, is_certain };
-        Ok(generation)
-    }
-
-    /// The generations in both headers of a block; 0 where there is none.
-    fn headers(&mut self, block: BlockIndex) -> Result<[Generation; HEADERS as usize], Failure> {
-        let mut found = [0; HEADERS as usize];
-        for (at, found) in (self.layout.header(block)..).zip(&mut found) {
-            for _ in 0..TRIES {
-                if was_read(self.device.read(at, &mut [&mut self.sector]))? {
-                    *found = if self.is_own(HEADER) { word(&self.sector, 8) } else { 0 };
-                    break;
-                }
-            }
-        }
-        Ok(found)
-    }
-
-    /// The generation of a page's tag; 0 where there is none.
-    fn tag_at(&mut self, page: PageIndex) -> Result<Generation, Failure> {
-        let is_read = was_read(self.device.read(self.layout.places(page).0, &mut [&mut self.sector]))?;
-        Ok(if is_read && self.is_own(PAGE) { word(&self.sector, 8) } else { 0 })
-    }
-
-    /// Whether the sector in the buffer is one of a kind, of this volume.
-    fn is_own(&self, magic: &[u8; 8]) -> bool {
-        is_sound(&self.sector, magic) && word(&self.sector, VOLUME_AT) == self.layout.volume
-    }
-
-    /// The newest generation of which a block has a page.
-    fn newest_tag(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
-        let (pages, mut newest) = (self.layout.pages_per_block(), 0);
-        for page in block * pages..(block + 1) * pages {
-            newest = newest.max(self.tag_at(page)?);
-        }
-        Ok(newest)
-    }
-
-    /// The present generation of a block that is to be programmed.
-    fn certain_generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
-        let generation = self.generation(block)?;
-        if !self.known[block as usize % KNOWN].is_certain {
-            // Both were written when the block was erased: one that cannot be read may be the newer one.
-            self.known[block as usize % KNOWN] = Known::NOTHING;
-            return Err(Failure::Device);
-        }
-        Ok(generation)
     }
 
     /// Makes a tag's sector in the buffer.
@@ -482,8 +400,11 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
         Ok(())
     }
 
+    /// # Cost
+    /// As [`timing`](Self::timing) says. Where a header of the block is lost, once more: each tag of the block is read twice, each header three times, and the lost one is
+    /// written anew.
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
-        let generation = self.certain_generation(page / self.layout.pages_per_block())?;
+        let generation = self.certain_generation(page)?;
         self.compose_tag(generation, tag);
         // The tag, the data, and as many blank bytes as are missing.
         let missing = self.layout.page_bytes as usize - data.len();
@@ -499,33 +420,17 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
     }
 
     fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
-        let generation = self.certain_generation(first / self.layout.pages_per_block())?;
+        let generation = self.certain_generation(first)?;
         let pages = data.chunks(MANY * self.layout.page_bytes as usize).zip(tags.chunks(MANY));
         (first..).step_by(MANY).zip(pages).try_for_each(|(first, (data, tags))| self.write_many(generation, first, data, tags))
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         let present = self.generation(block)?;
-        let [even, odd] = self.headers(block)?;
+        let headers = self.headers(block)?;
         self.known[block as usize % KNOWN] = Known::NOTHING;
-        let first = self.layout.header(block);
-        self.device.discard(first + HEADERS, self.layout.block_sectors - HEADERS)?;
-        // Both, where one of them is none. The last one is even, and lies at the begin of the block: a card that was written there goes on behind it, and
-        // takes the pages of a block whose begin is old for single ones.
-        let least = if even == 0 || odd == 0 { 2 } else { 1 };
-        let generations = present + 1..(present + least).next_multiple_of(2) + 1;
-        for generation in generations.clone() {
-            self.sector.fill(0);
-            let mut fields = Fields::new(&mut self.sector[12..]);
-            for number in [self.layout.sectors, self.layout.block_sectors, self.layout.page_bytes] {
-                fields.put(4, number.into());
-            }
-            fields.put(1, u64::from(self.layout.tags == TagPlace::Table));
-            seal(&mut self.sector, HEADER, generation, self.layout.volume);
-            self.device.write(first + generation % HEADERS, &[&self.sector])?;
-        }
-        self.known[block as usize % KNOWN] = Known { block, generation: generations.end - 1, is_certain: true };
-        Ok(())
+        self.device.discard(self.layout.header(block) + HEADERS, self.layout.block_sectors - HEADERS)?;
+        self.begin_generation(block, present, headers)
     }
 
     fn sync(&mut self) -> Result<(), Failure> {

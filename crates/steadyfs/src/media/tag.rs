@@ -86,6 +86,8 @@ impl Kinds {
     pub const LEAF: Self = Self::of(&[Kind::Leaf, Kind::MovedLeaf]);
     /// Journal pages.
     pub const JOURNAL: Self = Self::of(&[Kind::Journal, Kind::JournalDiscard, Kind::LeafChanged]);
+    /// Copies that reclamation has made.
+    pub const MOVED: Self = Self::of(&[Kind::Moved, Kind::MovedPending, Kind::MovedLeaf]);
 
     /// Every kind.
     pub const ALL: Self = Self(!0);

@@ -108,21 +108,22 @@ impl<F: Flash> Store<'_, F> {
         Ok(None)
     }
 
-    /// The first record of a chain that can be read at some places of a block, and its place there; none lies behind a blank one.
+    /// The first record of a chain that can be read at some places of a block, and its place there; none lies behind a blank one, and where there is
+    /// none the search ends at such a place.
     pub(super) fn find_chain_record(
         &mut self,
         block: BlockIndex,
         places: Range<u32>,
-    ) -> Result<Option<(u32, ChainRecord)>, Error> {
+    ) -> Result<(u32, Option<ChainRecord>), Error> {
         let capacity = self.head_capacity(HeadIndex::JOURNAL);
-        for place in places.start..places.end.min(capacity) {
-            match self.read_chain_record(TRIES, block * capacity + place)? {
-                Some(record) => return Ok(Some((place, record))),
-                None if self.page_buffer_is_blank() => break,
-                None => {}
+        let end = places.end.min(capacity);
+        for place in places.start..end {
+            let record = self.read_chain_record(TRIES, block * capacity + place)?;
+            if record.is_some() || self.page_buffer_is_blank() {
+                return Ok((place, record));
             }
         }
-        Ok(None)
+        Ok((end, None))
     }
 
     /// Whether the page buffer has nothing but ones.

@@ -14,8 +14,15 @@ pub(crate) enum Edit {
         /// Bytes that stay.
         keep: u32,
     },
-    /// What can be read of it; zeros in place of program pages that cannot.
-    Salvage,
+    /// What can be read of it; in place of program pages that cannot some byte before a place, zeros behind.
+    Salvage {
+        /// The byte.
+        fill: u8,
+        /// The place.
+        until: u32,
+    },
+    /// Nothing: reading it is an error until it is written anew.
+    Lost,
     /// The records of `bytes` bytes whose key has `value` under `mask`.
     Records {
         /// Bytes of a record: a key and a number, half of them each.
@@ -35,7 +42,7 @@ impl Edit {
                 let here = (keep as usize).saturating_sub(index as usize * bytes.len()).min(bytes.len());
                 bytes[here..].fill(0);
             }
-            Self::Salvage => {}
+            Self::Salvage { .. } | Self::Lost => {}
             Self::Records { bytes: width, mask, value } => keep_records(bytes, width, mask, value),
         }
     }

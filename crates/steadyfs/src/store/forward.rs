@@ -9,12 +9,13 @@
 
 use super::blocks::State;
 use super::mount::Damage;
-use super::program::FAILURE_JUMP;
+use super::program::{FAILURE_JUMP, LOST_CHECK};
 use super::scan::{TRIES, UNSTEADY_TRIES};
+use super::traces::Traces;
 use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
 use crate::config::LISTED_MAX;
 use crate::error::Error;
-use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_same_start};
+use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank, is_same_start};
 
 /// Most failures in a row that are told from another jump.
 const FAILURES_MAX: u64 = 4;
@@ -53,6 +54,17 @@ pub(super) struct Last {
     pub is_complete: bool,
     /// The journal buffer holds the newest journal page.
     pub journal_is_read: bool,
+    /// What was met beside the records.
+    pub traces: Traces,
+}
+
+/// What a page says by its tag.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    Blank,
+    /// It is not blank, and nobody can tell what it is.
+    Unknown,
+    Tag(Tag),
 }
 
 type Cursors = [Option<Cursor>; LISTED_MAX + 3];
@@ -65,10 +77,10 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn roll_forward(&mut self) -> Result<Last, Error> {
         let base = self.sequence;
         let mut cursors: Cursors = [None; LISTED_MAX + 3];
+        let mut traces = Traces::default();
         if !self.ring.closed {
-            self.begin_cursors(&mut cursors, base)?;
+            self.begin_cursors(&mut cursors, &mut traces, base)?;
         }
-        let unit = u64::from(self.layout.config.unit_pages);
         let (mut last, mut is_complete, mut held) = (None, false, None::<Record>);
         let (mut buffered, mut lost_chain) = (NONE, NONE);
         let reorders = self.loses_any();
@@ -76,19 +88,21 @@ impl<F: Flash> Store<'_, F> {
             if reorders && self.ends_before(&tag, &cursors, base)? {
                 break;
             }
-            let Some((record, ends)) = self.next_record(&mut cursors[slot], tag, base)? else { break };
+            let Some((record, ends)) = self.next_record(&mut cursors[slot], &mut traces, tag, base)? else { break };
             let Some(gap) = record.tag.sequence.checked_sub(self.sequence) else { continue };
             if let Some(before) = held.take().filter(|_| !is_behind_failure(gap)) {
                 self.apply(&before, &mut buffered, &mut lost_chain)?;
                 (last, is_complete) = (Some(before), false);
             }
             if (ends || reorders) && !self.is_whole(&record, &mut buffered)? {
+                // The copy of a page that was lost before has no right checksum.
+                self.lost_moves += u32::from(Kinds::MOVED.has(record.tag.kind));
                 continue;
             }
             if reorders && self.lacks_pages(&record.tag) && lowest(&cursors, base).is_none() {
                 break;
             }
-            if gap > 0 && gap < FAILURE_JUMP && gap > u64::from(self.lost_moves) * unit {
+            if gap < FAILURE_JUMP && !self.are_lost_moves(gap) {
                 self.damage = Some(Damage::Record);
             }
             self.sequence = record.tag.sequence + self.record_programs(&record);
@@ -107,7 +121,7 @@ impl<F: Flash> Store<'_, F> {
             }
             _ => {}
         }
-        Ok(Last { record: last, is_complete, journal_is_read: buffered != NONE && buffered == self.journal_at })
+        Ok(Last { record: last, is_complete, journal_is_read: buffered != NONE && buffered == self.journal_at, traces })
     }
 
     /// The last record of all is a move, which does not count. The log of its leaf may have it all the same, if power failed while that was programmed,
@@ -121,19 +135,30 @@ impl<F: Flash> Store<'_, F> {
         self.replay_set(tag.logical, source)
     }
 
+    /// Whether so many numbers are missing as moves that could not be read have, each of which accounts for them once.
+    fn are_lost_moves(&mut self, gap: u64) -> bool {
+        let unit = u64::from(self.layout.config.unit_pages);
+        let moves = (gap / unit).min(self.lost_moves.into());
+        self.lost_moves -= moves as u32;
+        moves * unit == gap
+    }
+
     /// Makes a cursor for each block in which records may be.
-    fn begin_cursors(&mut self, cursors: &mut Cursors, base: u64) -> Result<(), Error> {
+    fn begin_cursors(&mut self, cursors: &mut Cursors, traces: &mut Traces, base: u64) -> Result<(), Error> {
         let mut count = 0;
         for head in self.heads.all() {
             let Head { block, next } = self.heads.get(head);
             if block != NONE && count < cursors.len() {
-                self.look(&mut cursors[count], Some(head), block, next, base)?;
+                traces.note(head, self.look(&mut cursors[count], Some(head), block, next, base)?);
                 count += 1;
             }
         }
         for block in 0..self.blocks.block_count() {
             if self.blocks.state(block) == State::Listed && count < cursors.len() {
-                self.look(&mut cursors[count], None, block, 0, base)?;
+                if self.look(&mut cursors[count], None, block, 0, base)? {
+                    // The first record of a power cycle may be lost there.
+                    traces.note_use();
+                }
                 count += usize::from(cursors[count].is_some());
             }
         }
@@ -163,12 +188,20 @@ impl<F: Flash> Store<'_, F> {
         }
         let first = self.frame_page(place);
         for index in 0..u32::from(self.layout.config.unit_pages) {
+            let wanted = Tag { sequence: tag.sequence + u64::from(index), ..tag };
             let found = self.read_tagged(first + index, Kinds::of(&[tag.kind]))?;
-            if found != Some(Tag { sequence: tag.sequence + u64::from(index), ..tag }) {
+            if found != Some(wanted) && !self.says_lost(first + index, &wanted)? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Whether a page was programmed as one whose content is lost, under this tag, which its checksum proves: the data has none.
+    fn says_lost(&mut self, page: PageIndex, wanted: &Tag) -> Result<bool, Error> {
+        let mut tag = [0; TAG_BYTES];
+        let is_read = self.read_tag_anyhow(page, &mut tag)?;
+        Ok(is_read && Tag::parse(&tag) == Some(*wanted) && Tag::carried_check(&tag) == LOST_CHECK)
     }
 
     /// Whether a frame that power may have cut reads well by [`STEADY`] looks more than badly. One that reads well now and then must not count: it could
@@ -213,19 +246,31 @@ impl<F: Flash> Store<'_, F> {
         if Kinds::JOURNAL.has(record.tag.kind) { 1 } else { self.layout.config.unit_pages.into() }
     }
 
-    /// A tag, or `None` when it cannot be read or is none.
-    fn tag_at(&mut self, page: PageIndex) -> Result<Option<Tag>, Error> {
+    /// What a page says, read by its tag alone.
+    fn sight_of(&mut self, page: PageIndex) -> Result<Sight, Error> {
         let mut tag = [0; TAG_BYTES];
-        for _ in 0..TRIES {
-            if self.read_tag(page, &mut tag)? {
-                return Ok(Tag::parse(&tag));
-            }
+        if !self.read_tag_anyhow(page, &mut tag)? {
+            return Ok(Sight::Unknown);
         }
-        Ok(None)
+        Ok(match Tag::parse(&tag) {
+            Some(tag) => Sight::Tag(tag),
+            None if is_blank(&tag) => Sight::Blank,
+            None => Sight::Unknown,
+        })
     }
 
-    /// Makes a cursor at a place of a head's block, or at the start of a listed one that any head may have taken since the
-    /// root, if a new record is there.
+    /// What the first page of a listed block says, checksum and all: one that is not erased yet may begin with a page that a power cut tore long
+    /// ago, and whose tag may say anything.
+    fn sight_of_listed(&mut self, page: PageIndex) -> Result<Sight, Error> {
+        Ok(match self.read_tagged(page, Kinds::ALL)? {
+            Some(tag) => Sight::Tag(tag),
+            None if self.page_is_blank(page)? => Sight::Blank,
+            None => Sight::Unknown,
+        })
+    }
+
+    /// Makes a cursor at a place of a head's block, or at the start of a listed one that any head may have taken since the root, if a new record is
+    /// there or right behind. Whether there is something else: what a power cut has torn, or a record that is lost with nothing behind it.
     fn look(
         &mut self,
         cursor: &mut Option<Cursor>,
@@ -233,50 +278,48 @@ impl<F: Flash> Store<'_, F> {
         block: u32,
         next: u32,
         base: u64,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         *cursor = None;
         if next >= self.head_capacity(head.unwrap_or(HeadIndex::USER)) {
-            return Ok(());
+            return Ok(false);
         }
         if head == Some(HeadIndex::JOURNAL) && self.is_chain(block) {
             return self.look_in_chain(cursor, block, next, base);
         }
         let page = self.place_page(head, block, next);
-        // A block that was listed and is not erased yet may begin with a page that a power cut tore long ago: its tag may say anything.
-        let tag = if head.is_some() { self.tag_at(page)? } else { self.read_tagged(page, Kinds::ALL)? };
-        let Some(tag) = tag else {
+        let sight = if head.is_some() { self.sight_of(page)? } else { self.sight_of_listed(page)? };
+        match sight {
+            Sight::Tag(tag) if self.is_new(&tag, head, base) => *cursor = Some(self.cursor(&tag, block, next, base)),
+            // A page of long ago.
+            Sight::Tag(_) if head.is_none() => return Ok(false),
             // No head begins a block behind its first page.
-            if head.is_some() || !self.page_is_blank(page)? {
-                self.look_behind(cursor, head, block, next, base)?;
-            }
-            if head.is_none() && cursor.is_none() && self.is_chain(block) {
-                return self.look_in_chain(cursor, block, 0, base);
-            }
-            return Ok(());
-        };
-        if self.is_new(&tag, head, base) {
-            *cursor = Some(self.cursor(&tag, block, next, base));
+            Sight::Blank if head.is_none() => {}
+            _ => self.look_behind(cursor, head, block, next, base)?,
         }
-        Ok(())
+        if head.is_none() && cursor.is_none() && self.is_chain(block) {
+            return self.look_in_chain(cursor, block, 0, base);
+        }
+        Ok(cursor.is_none() && sight != Sight::Blank)
     }
 
-    /// Makes a cursor at the first record of a chain from a place on. One that lies behind a damaged one tells by its number that something is
-    /// lost: a page that is lost may take the beginning of a record behind it.
-    fn look_in_chain(&mut self, cursor: &mut Option<Cursor>, block: u32, next: u32, base: u64) -> Result<(), Error> {
+    /// Makes a cursor at the first record of a chain from a place on, and tells whether something else is there. One that lies behind a damaged one
+    /// tells by its number that something is lost: a page that is lost may take the beginning of a record behind it.
+    fn look_in_chain(&mut self, cursor: &mut Option<Cursor>, block: u32, next: u32, base: u64) -> Result<bool, Error> {
         let end = next + 2 * self.layout.journal_record_places() + 1;
         let mut from = next;
-        while let Some((next, record)) = self.find_chain_record(block, from..end)? {
+        loop {
+            let (at, record) = self.find_chain_record(block, from..end)?;
+            let Some(record) = record else { return Ok(at > next) };
             if self.is_new(&record.tag, Some(HeadIndex::JOURNAL), base) {
-                *cursor = Some(Cursor { places: record.places() as u16, ..self.cursor(&record.tag, block, next, base) });
-                break;
+                *cursor = Some(Cursor { places: record.places() as u16, ..self.cursor(&record.tag, block, at, base) });
+                return Ok(false);
             }
-            if next == 0 {
+            if at == 0 {
                 // A chain of long ago.
-                break;
+                return Ok(false);
             }
-            from = next + 1;
+            from = at + 1;
         }
-        Ok(())
     }
 
     fn cursor(&self, tag: &Tag, block: u32, next: u32, base: u64) -> Cursor {
@@ -338,7 +381,7 @@ impl<F: Flash> Store<'_, F> {
     /// commit lies behind it that was flushed, as anything behind a commit proves.
     fn ends_before(&mut self, tag: &Tag, cursors: &Cursors, base: u64) -> Result<bool, Error> {
         let gap = tag.sequence.saturating_sub(self.sequence);
-        if gap == 0 || is_behind_failure(gap) {
+        if gap == 0 || is_of_failures(gap, self.layout.config.unit_pages.into()) {
             return Ok(false);
         }
         let (mut ahead, lost_moves, mut committed) = (*cursors, self.lost_moves, false);
@@ -353,22 +396,34 @@ impl<F: Flash> Store<'_, F> {
         Ok(!committed || lowest(&ahead, base).is_none())
     }
 
-    /// Moves a cursor on to the next record of its block.
-    fn step(&mut self, cursor: &mut Option<Cursor>, tag: &Tag, base: u64) -> Result<Option<(HeadIndex, BlockIndex, u32)>, Error> {
+    /// Moves a cursor on to the next record of its block; where that is, or would be, and whether something else is there.
+    fn step(
+        &mut self,
+        cursor: &mut Option<Cursor>,
+        tag: &Tag,
+        base: u64,
+    ) -> Result<Option<(HeadIndex, BlockIndex, u32, bool)>, Error> {
         let (Some(head), Some(Cursor { place, places, distance, .. })) = (self.head_of(tag), *cursor) else { return Ok(None) };
         let (block, next) = (place / self.head_capacity(head), place % self.head_capacity(head) + u32::from(places));
-        self.look(cursor, Some(head), block, next, base)?;
+        let mut is_other = self.look(cursor, Some(head), block, next, base)?;
         // Sequences grow within a block.
         if cursor.is_some_and(|after| after.distance <= distance) {
-            *cursor = None;
+            (*cursor, is_other) = (None, true);
         }
-        Ok(Some((head, block, next)))
+        Ok(Some((head, block, next, is_other)))
     }
 
     /// Takes the record of a cursor; and whether it is the last one of its block.
-    fn next_record(&mut self, cursor: &mut Option<Cursor>, tag: Tag, base: u64) -> Result<Option<(Record, bool)>, Error> {
+    fn next_record(
+        &mut self,
+        cursor: &mut Option<Cursor>,
+        traces: &mut Traces,
+        tag: Tag,
+        base: u64,
+    ) -> Result<Option<(Record, bool)>, Error> {
         let place = cursor.map_or(0, |cursor| cursor.place);
-        let Some((head, block, next)) = self.step(cursor, &tag, base)? else { return Ok(None) };
+        let Some((head, block, next, is_other)) = self.step(cursor, &tag, base)? else { return Ok(None) };
+        traces.note_use();
         let ends = cursor.is_none();
         // One with a number that was used already is not of this volume's order, and no head was ever in a block that begins with it.
         if self.heads.get(head).block == block || tag.sequence >= self.sequence {
@@ -381,6 +436,7 @@ impl<F: Flash> Store<'_, F> {
                 // It was erased since the root, which nothing else tells.
                 self.count_erase(block);
             }
+            traces.note(head, is_other);
         }
         Ok(Some((Record { tag, place }, ends)))
     }
@@ -520,6 +576,12 @@ fn lowest(cursors: &Cursors, base: u64) -> Option<(usize, Tag)> {
 fn is_behind_failure(gap: u64) -> bool {
     let failures = gap / FAILURE_JUMP;
     (1..=FAILURES_MAX).contains(&failures) && gap % FAILURE_JUMP < failures
+}
+
+/// Whether programs that failed, of so many pages at most, make the numbers jump like that: then nothing is missing that was not reported.
+fn is_of_failures(gap: u64, unit: u64) -> bool {
+    let failures = gap / FAILURE_JUMP;
+    failures > 0 && gap % FAILURE_JUMP <= failures * unit
 }
 
 /// Whether all that a record says is at another place as well, until the next root. The very last record may be unsteady, so such a one is not

@@ -69,6 +69,11 @@ impl HeadIndex {
         self != Self::JOURNAL && !self.is_user()
     }
 
+    /// The bit that stands for it in a set of heads.
+    pub fn bit(self) -> u16 {
+        1 << self.0
+    }
+
     /// The stream of the frames that it programs.
     pub fn stream(self) -> u8 {
         self.0.saturating_sub(1) / 2

@@ -6,7 +6,7 @@
 //! looked at often, without a counter for each), and [`scrub`](crate::FileSystem::scrub) goes through everything.
 
 use super::blocks::State;
-use super::{Frame, HeadIndex, Store};
+use super::{Damage, Frame, HeadIndex, Store};
 use crate::error::Error;
 use crate::features::SCRUB;
 use crate::media::{BlockIndex, Corrected, Failure, Flash, PageIndex, TAG_BYTES};
@@ -182,9 +182,10 @@ impl<F: Flash> Store<'_, F> {
         Err(Error::ReadOnly)
     }
 
-    /// Turns the volume read-only until the next mount.
-    pub fn lock(&mut self) {
+    /// Notes that a table of the file system cannot be read: the volume is read-only until a repair.
+    pub fn find_tables_lost(&mut self) {
         self.read_only = true;
+        self.damage = self.damage.or(Some(Damage::Tables));
     }
 
     /// Notes that the chip has locked itself, where that is why a program or an erase failed.

@@ -2,27 +2,39 @@
 //!
 //! ```text
 //! page of a leaf:  | entries … | change 0 | change 1 | … | blank |
-//! change:          | entry 16 | frame 16 or 32 | check 16 |
 //! ```
 //!
 //! Instead of writing a leaf anew, a fold programs its entries of the overlay there, and then a record into the journal's chain that says that they are.
-//! A later change of an entry counts before an earlier one, and one with a wrong check not at all. A leaf is written anew when its log is full.
+//! A later change of an entry counts before an earlier one. A leaf is written anew when its log is full.
 //! After a power cut what seems blank in a log may have been touched, by that cut or by one before: the leaf is written anew then. Which logs are
 //! known not to have been touched is a part of the root.
+//!
+//! # A change that cannot be read
+//!
+//! One bit that has flipped is put right ([`change`](super::change)). Where more have, it matters whether the log is known:
+//!
+//! - If so, every change was programmed whole. Without one of them the page of the leaf says what was before, so it cannot be read.
+//! - If not, the last program of the log may have been cut. All that it was to say is in the overlay, and stays there until the leaf is written anew.
+//!   So changes may be unreadable as long as they and all behind them are no more than the overlay has entries of the page, and those behind them that
+//!   can be read are of such entries.
 
-use super::table::{read_word, write_word};
+use super::change::{Change, Changes, Place};
+use super::table::write_word;
 use super::{HeadIndex, NONE, State, Store};
 use crate::config::LEAF_LOG_BYTES;
 use crate::error::Error;
 use crate::media::{Failure, Flash, Kind, Kinds, Tag};
 
-/// Bytes of a change before its check.
-const CHECK_BYTES: usize = 2;
-
 impl<F: Flash> Store<'_, F> {
+    /// What the changes of a leaf have in common.
+    fn changes_of(&self, leaf: u32) -> Changes {
+        let (entries, frames) = (self.layout.leaf_page_entries(), self.layout.frame_count());
+        Changes { leaf, width: self.layout.entry_bytes as usize, entries, frames }
+    }
+
     /// Bytes of a change.
     fn change_bytes(&self) -> usize {
-        2 + self.layout.entry_bytes as usize + CHECK_BYTES
+        self.changes_of(0).bytes()
     }
 
     /// Changes that a page of a leaf holds.
@@ -42,29 +54,29 @@ impl<F: Flash> Store<'_, F> {
         self.flash.checksum(&self.page[..self.page.len() - missing], missing)
     }
 
-    fn check_of_change(&mut self, leaf: u32, change: &[u8]) -> u32 {
-        let mut bytes = [0; 12];
-        bytes[..4].copy_from_slice(&leaf.to_le_bytes());
-        bytes[4..4 + change.len()].copy_from_slice(change);
-        self.flash.checksum(&bytes, 0) & 0xFFFF
-    }
-
-    /// Lets the entries in the page buffer, which holds a page of a leaf, be what its log says.
-    pub(super) fn apply_log(&mut self, leaf: u32) {
-        let (size, start, width) = (self.change_bytes(), self.log_start(), self.layout.entry_bytes as usize);
-        for index in 0..self.changes_max() {
-            let at = start + index * size;
-            let mut change = [0; 8];
-            change[..size].copy_from_slice(&self.page[at..at + size]);
-            if is_blank(&change[..size]) {
-                continue;
-            }
-            let check = self.check_of_change(leaf, &change[..size - CHECK_BYTES]);
-            let (entry, frame) = (read_word(&change, 0, 2), read_word(&change, 2, width));
-            if read_word(&change, size - CHECK_BYTES, 2) == check && entry < self.layout.leaf_page_entries() {
-                write_word(&mut self.page, entry as usize * width, width, frame);
+    /// Lets the entries in the page buffer, which holds page `index` of a leaf, be what its log says; `false` when they cannot be known.
+    pub(super) fn apply_log(&mut self, leaf: u32, index: u32) -> bool {
+        let (changes, start) = (self.changes_of(leaf), self.log_start());
+        let mut unreadable = None;
+        for place in 0..self.changes_max() {
+            let bytes = &self.page[start + place * changes.bytes()..][..changes.bytes()];
+            match changes.read(bytes, &mut |bytes| self.flash.checksum(bytes, 0)) {
+                Place::Blank => {}
+                Place::Unreadable => unreadable = unreadable.or(Some(place)),
+                Place::Change(Change { entry, frame }) => {
+                    if unreadable.is_some() && self.overlay.find(self.first_of_page(leaf, index) + entry).is_none() {
+                        return false;
+                    }
+                    write_word(&mut self.page, entry as usize * changes.width, changes.width, frame);
+                }
             }
         }
+        unreadable.is_none_or(|first| self.may_be_cut(leaf, index, first))
+    }
+
+    /// Whether the changes of a page of a leaf from one on may be those of a program that was cut.
+    fn may_be_cut(&self, leaf: u32, index: u32, first: usize) -> bool {
+        !self.is_log_known(leaf) && self.next_change() - first <= self.overlay_of_page(leaf, index).len()
     }
 
     /// Makes the log in the page buffer blank: its entries are those of a leaf that is written anew.
@@ -92,9 +104,14 @@ impl<F: Flash> Store<'_, F> {
         }
     }
 
+    /// The first logical page that page `index` of a leaf maps.
+    fn first_of_page(&self, leaf: u32, index: u32) -> u32 {
+        leaf * self.layout.leaf_entries + index * self.layout.leaf_page_entries()
+    }
+
     /// The entries of the overlay that belong to page `index` of a leaf.
     pub(super) fn overlay_of_page(&self, leaf: u32, index: u32) -> core::ops::Range<u32> {
-        let first = leaf * self.layout.leaf_entries + index * self.layout.leaf_page_entries();
+        let first = self.first_of_page(leaf, index);
         self.overlay.lower_bound(first)..self.overlay.lower_bound(first + self.layout.leaf_page_entries())
     }
 
@@ -120,7 +137,11 @@ impl<F: Flash> Store<'_, F> {
         for index in 0..u32::from(self.layout.config.unit_pages) {
             let entries = self.overlay_of_page(leaf, index);
             if !entries.is_empty() {
-                self.load_leaf_page(leaf, index)?;
+                match self.load_leaf_page(leaf, index) {
+                    // What becomes of a leaf that cannot be read is for whoever writes it anew to say.
+                    Err(Error::Corrupt) => return Ok(false),
+                    result => result?,
+                };
                 if self.next_change() + entries.len() > self.changes_max() {
                     return Ok(false);
                 }
@@ -142,17 +163,13 @@ impl<F: Flash> Store<'_, F> {
     fn log_page(&mut self, leaf: u32, index: u32) -> Result<bool, Error> {
         self.load_leaf_page(leaf, index)?;
         self.settle_entries(leaf, index);
-        let (size, start, width) = (self.change_bytes(), self.log_start(), self.layout.entry_bytes as usize);
-        let next = self.next_change();
-        let (entries, settled) = (self.overlay_of_page(leaf, index), self.settled_bit());
-        let first = leaf * self.layout.leaf_entries + index * self.layout.leaf_page_entries();
+        let (changes, start, next) = (self.changes_of(leaf), self.log_start(), self.next_change());
+        let (entries, settled, first) = (self.overlay_of_page(leaf, index), self.settled_bit(), self.first_of_page(leaf, index));
         let mut bytes = [0xFF; LEAF_LOG_BYTES as usize];
-        let length = entries.len() * size;
-        for (change, entry) in bytes.chunks_exact_mut(size).zip(entries) {
-            write_word(change, 0, 2, self.overlay.key(entry) - first);
-            write_word(change, 2, width, self.overlay.value(entry) & !settled);
-            let check = self.check_of_change(leaf, &change[..size - CHECK_BYTES]);
-            write_word(change, size - CHECK_BYTES, 2, check);
+        let (size, length) = (changes.bytes(), entries.len() * changes.bytes());
+        for (bytes, entry) in bytes.chunks_exact_mut(size).zip(entries) {
+            let change = Change { entry: self.overlay.key(entry) - first, frame: self.overlay.value(entry) & !settled };
+            changes.emit(change, bytes, &mut |bytes| self.flash.checksum(bytes, 0));
         }
         let page = self.frame_page(self.root.get(leaf)) + index;
         let (block, pages) = (self.frame_block(self.root.get(leaf)), self.layout.geometry.pages_per_block);

@@ -101,15 +101,22 @@ impl<F: Flash> Store<'_, F> {
 
     /// The frame that the leaf on the medium names.
     pub(super) fn leaf_entry(&mut self, logical: u32) -> Result<Frame, Error> {
+        let frame = self.raw_leaf_entry(logical)?;
+        if frame >= self.layout.frame_count() { Err(Error::Corrupt) } else { Ok(frame) }
+    }
+
+    /// Whether a repair has found that nobody knows the frame of a logical page any more, because the leaf that named it was lost.
+    pub(super) fn is_missing(&mut self, logical: u32) -> Result<bool, Error> {
+        self.check_logical(logical)?;
+        Ok(self.raw_leaf_entry(logical)? == self.missing_entry())
+    }
+
+    fn raw_leaf_entry(&mut self, logical: u32) -> Result<Frame, Error> {
         let (leaf, entry) = (logical / self.layout.leaf_entries, logical % self.layout.leaf_entries);
         let width = self.layout.entry_bytes;
         let per_page = self.layout.leaf_page_entries();
         let (index, at) = (entry / per_page, entry % per_page * width);
-        if !self.load_leaf_page(leaf, index)? {
-            return Ok(0);
-        }
-        let frame = read_word(&self.page, at as usize, width as usize);
-        if frame >= self.layout.frame_count() { Err(Error::Corrupt) } else { Ok(frame) }
+        if self.load_leaf_page(leaf, index)? { Ok(read_word(&self.page, at as usize, width as usize)) } else { Ok(0) }
     }
 
     /// Reads a page of a leaf into the page buffer; `false` when the leaf was never written.
@@ -123,7 +130,11 @@ impl<F: Flash> Store<'_, F> {
         let page = self.frame_page(frame) + index;
         if self.cached != page {
             self.load(page, Kinds::LEAF, leaf)?;
-            self.apply_log(leaf);
+            if !self.apply_log(leaf, index) {
+                // Half of its log is applied.
+                self.cached = NONE;
+                return Err(Error::Corrupt);
+            }
         }
         Ok(true)
     }

@@ -16,6 +16,7 @@
 //! | [`program`] | heads, frames, retries after a failed program |
 //! | [`map`] | logical page → frame: overlay, leaves, folds |
 //! | [`leaf_log`] | changes of a leaf where the medium programs bytes |
+//! | [`change`] | one of them, and what a flipped bit makes of it |
 //! | [`cache`] | pages that were written in part |
 //! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
@@ -27,6 +28,7 @@
 //! | [`mount`] | format, mount, repair |
 //! | [`scan`] | finding the newest root |
 //! | [`forward`] | the records since |
+//! | [`traces`] | what roll-forward met beside them |
 //! | [`settle`] | what a mount programs before anybody sees what it found |
 //! | [`idle`] | reclamation ahead of time |
 //! | [`health`] | bits that flip, blocks that wear out, and what is done about it |
@@ -38,6 +40,7 @@ mod blocks;
 mod bounds;
 pub(crate) mod cache;
 mod chain;
+mod change;
 pub(crate) mod edit;
 mod forward;
 mod group;
@@ -60,6 +63,7 @@ mod scrub;
 mod settle;
 mod streams;
 mod table;
+mod traces;
 mod transaction;
 mod undo;
 

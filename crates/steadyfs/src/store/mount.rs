@@ -45,6 +45,8 @@ pub enum Damage {
     Journal,
     /// A repair was begun that has not ended.
     Repair,
+    /// A page of the file system's own tables can be read no more: nobody knows what is free.
+    Tables,
     /// A leaf of the map can be read no more: pages that it maps are [`Error::Corrupt`], and stay so after a repair until they are written anew.
     Leaf,
 }
@@ -116,8 +118,8 @@ impl<'m, F: Flash> Store<'m, F> {
         if !self.layout.programs_bytes() {
             return Ok(0);
         }
-        let found = self.find_chain_record(block, 0..2 * self.layout.journal_record_places() + 1)?;
-        Ok(found.map_or(0, |(_, record)| record.tag.sequence))
+        let (_, found) = self.find_chain_record(block, 0..2 * self.layout.journal_record_places() + 1)?;
+        Ok(found.map_or(0, |record| record.tag.sequence))
     }
 
     /// Erases the first good blocks for superblocks and ring. Whatever roots an earlier volume had in other blocks: nobody looks there.

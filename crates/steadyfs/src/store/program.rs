@@ -185,9 +185,12 @@ impl<F: Flash> Store<'_, F> {
                 }
                 self.journal.apply_earlier(logical, index * self.layout.geometry.page_bytes, &mut self.page);
             }
-            Source::Edited { of, base, edit: Edit::Salvage } => {
+            Source::Edited { edit: Edit::Lost, .. } => return Ok(self.lost_content()),
+            Source::Edited { of, base, edit: Edit::Salvage { fill, until } } => {
                 if !self.load_base_anyhow(of, base, index)? {
-                    self.page.fill(0);
+                    self.cached = NONE;
+                    self.page.fill(fill);
+                    Edit::Cut { keep: until }.apply(index, &mut self.page);
                 }
                 self.journal.apply(of, index * self.layout.geometry.page_bytes, &mut self.page);
             }
@@ -238,9 +241,13 @@ impl<F: Flash> Store<'_, F> {
         program(&mut self.flash, page, &self.page, 0, Some(LOST_CHECK), tag)
     }
 
-    /// Makes a page in the page buffer that leaves the journal, without its patches, in several tries; `false` when it can be read no more. Its
+    /// Makes a page in the page buffer that leaves the journal, without its patches, in several tries; `false` when it can be read no more, or nobody knows
+    /// where it is. Its
     /// patches must not take the journal's room for ever.
     fn load_base_anyhow(&mut self, logical: u32, base: Frame, index: u32) -> Result<bool, Error> {
+        if base == NONE {
+            return Ok(false);
+        }
         for _ in 0..TRIES {
             match self.load_base(logical, base, index) {
                 Err(Error::Corrupt) => {}

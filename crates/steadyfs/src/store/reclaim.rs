@@ -477,10 +477,8 @@ impl<F: Flash> Store<'_, F> {
     /// Lets a logical page or leaf be where it was moved to.
     pub(super) fn was_moved(&mut self, kind: Kind, logical: u32, from: Frame, to: Frame) {
         match (kind, self.pending.find(logical)) {
-            (Kind::MovedLeaf, _) => {
-                self.root.set(logical, to);
-                self.know_log(logical);
-            }
+            // A change of its log that a cut has torn is copied as it is: what is known of the log stays.
+            (Kind::MovedLeaf, _) => self.root.set(logical, to),
             (Kind::MovedPending, Some(index)) => self.move_pending(index, to),
             _ => self.map_move(logical, to),
         }

@@ -7,13 +7,14 @@
 use super::blocks::State;
 use super::forward::{Last, Record};
 use super::scan::UNSTEADY_TRIES;
+use super::traces::Traces;
 use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
 use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Kind, Kinds, Tag};
 
-/// Frames that a restart after a write costs: one skipped in each head (one more for each that only streams have), one copied and its move, one of pacing. They are taken from
-/// the reserve and given back a few per victim.
+/// Frames that a restart after a write costs: one skipped in each head (one more for each that only streams have, and for each at whose next place
+/// there is something that is no record), one copied and its move, one of pacing. They are taken from the reserve and given back a few per victim.
 const RESTART_FRAMES: u32 = 5;
 /// Distance by which the sequence jumps at a mount: the first page of a listed block, which a cut made unsteady, may read as a record later.
 const JUMP: u64 = 4096;
@@ -54,9 +55,10 @@ impl<F: Flash> Store<'_, F> {
             }
         }
         self.sequence += JUMP;
-        self.skip_places(last.record.is_some());
-        if last.record.is_some() {
-            self.pace.credit = self.pace.credit.saturating_sub(RESTART_FRAMES + self.layout.extra_heads());
+        self.skip_places(&last.traces);
+        if last.traces.are_there() {
+            let frames = RESTART_FRAMES + self.layout.extra_heads() + last.traces.more_frames(&self.heads);
+            self.pace.credit = self.pace.credit.saturating_sub(frames);
         }
         (self.unmarked, self.transaction_start) = (true, IDLE);
         loop {
@@ -186,18 +188,19 @@ impl<F: Flash> Store<'_, F> {
         self.sequence - u64::from(self.layout.config.unit_pages) + u64::from(index)
     }
 
-    /// Skips one place of each head that a cut program may have touched without a trace. The journal's comes first after a
-    /// mount; the others can have been in use only if there is a record.
-    fn skip_places(&mut self, used: bool) {
+    /// Skips the places of each head that a cut program may have touched without a trace: one, or two where the first one is not blank. The journal's
+    /// comes first after a mount; the others can have been in use only if there is a trace of anything.
+    fn skip_places(&mut self, traces: &Traces) {
         if self.layout.programs_bytes() {
             // A chain never goes on behind a place that may have been touched.
             self.close(HeadIndex::JOURNAL);
         }
-        let used = used || !self.unmarked;
+        let used = traces.are_there() || !self.unmarked;
         for head in self.heads.all() {
             let at = self.heads.get(head);
             if at.block != NONE && (used || head == HeadIndex::JOURNAL) {
-                self.heads.replace(head, Head { next: at.next + 1, ..at });
+                let next = (at.next + traces.touched_places(head)).min(self.head_capacity(head));
+                self.heads.replace(head, Head { next, ..at });
             }
         }
     }

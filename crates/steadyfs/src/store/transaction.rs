@@ -156,8 +156,11 @@ impl<F: Flash> Store<'_, F> {
     /// Writes logical page `of`, as `edit` changes each program page of it, as logical page `logical`; both may be the same. Costs
     /// what [`write`](Self::write) does.
     pub fn write_edited(&mut self, logical: u32, of: u32, edit: Edit) -> Result<(), Error> {
-        let source = Source::Edited { of, base: self.frame_of(of)?, edit };
-        self.write_source(logical, &source)
+        let base = match edit {
+            Edit::Salvage { .. } | Edit::Lost => self.frame_or_lost(of)?,
+            _ => self.frame_of(of)?,
+        };
+        self.write_source(logical, &Source::Edited { of, base, edit })
     }
 
     /// Whether nothing waits for a commit beside a logical page that is written as a whole.
@@ -320,9 +323,17 @@ impl<F: Flash> Store<'_, F> {
         self.write_source(logical, &source)
     }
 
+    /// The frame of a logical page, or [`NONE`] where nobody knows it any more.
+    fn frame_or_lost(&mut self, logical: u32) -> Result<u32, Error> {
+        match self.frame_of(logical) {
+            Err(Error::Corrupt) if self.is_missing(logical)? => Ok(NONE),
+            frame => frame,
+        }
+    }
+
     /// Writes a page as the journal buffer had it before the call, which makes room there.
     pub(super) fn flush_page(&mut self, logical: u32) -> Result<(), Error> {
-        let source = Source::Earlier { base: self.frame_of(logical)? };
+        let source = Source::Earlier { base: self.frame_or_lost(logical)? };
         self.write_same(logical, &source)
     }
 

@@ -2,6 +2,7 @@
 
 use super::Missing;
 use crate::Failure;
+use crate::commands::tree::counted;
 use crate::image::chip::ChipOptions;
 use crate::image::damage;
 use crate::image::volume::WORN_OUT;
@@ -78,9 +79,9 @@ impl Summary {
         let findings = self.missing.line() + &super::lines(&self.findings);
         let is_sound = self.findings.is_empty() && self.missing.lost.is_none();
         format!(
-            "{findings}a disk of {} sectors, {} pages: {}\n{}{}",
+            "{findings}a disk of {} sectors, {}: {}\n{}{}",
             format_count(self.sectors.into()),
-            format_count(self.pages.into()),
+            counted(self.pages.into(), "page", "pages"),
             if is_sound { "sound" } else { "damaged" },
             if self.worn_out { format!("worn out: {WORN_OUT}\n") } else { String::new() },
             if self.unsettled { format!("unsettled: {}\n", damage::UNSETTLED) } else { String::new() }

@@ -6,15 +6,17 @@ use super::tree::counted;
 use crate::Failure;
 use crate::image::chip::ChipOptions;
 use crate::image::damage;
+use crate::image::draft;
 use crate::image::volume::WORN_OUT;
 use crate::image::{Memory, Mounted, Volume};
 use crate::output::{print, print_json};
 use clap::Args;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use steadyfs::media::Flash;
-use steadyfs::{Access, Checked, Damage, Error, Finding};
-use steadyfs_lab::units::format_count;
+use steadyfs::{Access, Checked, Damage, Error, Finding, Mended};
+use steadyfs_lab::units::{format_count, format_size};
 
 /// Arguments of `steady check`.
 #[derive(Args, Debug)]
@@ -51,11 +53,24 @@ struct Summary {
     directories: u32,
     pages: u32,
     mended: u32,
+    /// What was mended, and how often; nothing that was not.
+    changes: BTreeMap<&'static str, u32>,
+    #[serde(flatten)]
+    rest: Rest,
+    findings: Vec<String>,
+}
+
+/// What is no fault, and is told all the same.
+#[derive(Serialize)]
+struct Rest {
     /// Whether so many blocks are bad that the volume can only be read.
     worn_out: bool,
     /// Whether a mount for writing may show the last commit otherwise.
     unsettled: bool,
-    findings: Vec<String>,
+    /// Pages of removed files: the next changes free them.
+    removed_pages: u64,
+    /// Bytes of the file that an interrupted command left; nothing where there is none.
+    interrupted_bytes: Option<u64>,
 }
 
 /// What the mount found missing.
@@ -88,6 +103,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Checks a file system. Returns how many findings there are, and how many of them were mended.
 fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32), Failure> {
     let lost = volume.fs.damage();
+    if arguments.repair {
+        volume.remove_left()?;
+    }
     let mut findings = Vec::new();
     let mut note = |finding: Finding| findings.push(finding.to_string());
     let mut scratch = vec![0; volume.fs.config().check_bytes(&volume.fs.flash().geometry())];
@@ -105,10 +123,10 @@ fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32)
         Ok(checked) => checked,
         Err(error) => return Err(ended_early(&volume, error, &missing, &findings, arguments.json)?),
     };
-    let (worn_out, unsettled) = (volume.is_worn_out(), volume.is_unsettled());
+    let rest = Rest::of(&mut volume);
     volume.close(&arguments.chip)?;
-    let (count, mended) = (findings.len() as u64 + missing.count(), checked.mended + u32::from(missing.repaired));
-    let summary = Summary { unsettled, ..Summary::of(&checked, worn_out, missing, findings) };
+    let (count, mended) = (findings.len() as u64 + missing.count(), checked.mended.total() + u32::from(missing.repaired));
+    let summary = Summary::of(&checked, rest, missing, findings);
     if arguments.json {
         print_json(&summary)?
     } else {
@@ -158,23 +176,82 @@ impl Missing {
 }
 
 impl Summary {
-    fn of(checked: &Checked, worn_out: bool, missing: Missing, findings: Vec<String>) -> Self {
+    fn of(checked: &Checked, rest: Rest, missing: Missing, findings: Vec<String>) -> Self {
         let Checked { files, directories, pages, mended, .. } = *checked;
-        Self { missing, files, directories, pages, mended, worn_out, unsettled: false, findings }
+        // The root directory is none that anybody made: `tree` and `unpack` do not count it either.
+        let (directories, changes) = (directories.saturating_sub(1), changes(&mended));
+        Self { missing, files, directories, pages, mended: mended.total(), changes, rest, findings }
+    }
+
+    /// What a repair has done, in a line.
+    fn mended_line(&self) -> String {
+        let words: Vec<String> =
+            self.changes.iter().map(|(what, count)| format!("{what} {}", format_count((*count).into()))).collect();
+        if words.is_empty() { String::new() } else { format!("mended: {}\n", words.join(", ")) }
     }
 
     fn text(&self) -> String {
         let findings = self.missing.line() + &lines(&self.findings);
         let is_sound = self.findings.is_empty() && self.missing.lost.is_none();
-        let (files, directories) = (u64::from(self.files), u64::from(self.directories));
         format!(
-            "{findings}{}, {}, {} pages: {}\n{}{}",
-            counted(files, "file", "files"),
-            counted(directories, "directory", "directories"),
-            format_count(self.pages.into()),
+            "{findings}{}{}, {}, {}{}: {}\n{}",
+            self.mended_line(),
+            counted(self.files.into(), "file", "files"),
+            counted(self.directories.into(), "directory", "directories"),
+            counted(self.pages.into(), "page", "pages"),
+            self.rest.removed(),
             if is_sound { "sound" } else { "damaged" },
-            if self.worn_out { format!("worn out: {WORN_OUT}\n") } else { String::new() },
-            if self.unsettled { format!("unsettled: {}\n", damage::UNSETTLED) } else { String::new() }
+            self.rest.text()
         )
     }
+}
+
+impl Rest {
+    fn of(volume: &mut Volume<'_>) -> Self {
+        let page_bytes = u64::from(volume.fs.usage().logical_bytes);
+        Self {
+            worn_out: volume.is_worn_out(),
+            unsettled: volume.is_unsettled(),
+            // What cannot be read is a finding already.
+            removed_pages: volume.fs.leaving().unwrap_or(0) / page_bytes,
+            interrupted_bytes: draft::left(volume).ok().flatten().map(|left| left.size),
+        }
+    }
+
+    /// How many of the pages are of removed files.
+    fn removed(&self) -> String {
+        match self.removed_pages {
+            0 => String::new(),
+            pages => format!(" ({} of removed files, freed by the next changes)", format_count(pages)),
+        }
+    }
+
+    fn text(&self) -> String {
+        let worn_out = self.worn_out.then(|| format!("worn out: {WORN_OUT}\n"));
+        let unsettled = self.unsettled.then(|| format!("unsettled: {}\n", damage::UNSETTLED));
+        let left = self.interrupted_bytes.map(|bytes| {
+            let (name, size) = (draft::NAME, format_size(bytes));
+            format!("left over: /{name}, {size}, of a `put` that was interrupted; the next command that writes removes it\n")
+        });
+        [worn_out, unsettled, left].into_iter().flatten().collect()
+    }
+}
+
+/// What was mended, in words.
+fn changes(mended: &Mended) -> BTreeMap<&'static str, u32> {
+    let all = [
+        ("tables written anew", mended.tables),
+        ("files emptied", mended.emptied),
+        ("files cut behind their end", mended.ends),
+        ("directories filled anew", mended.directories),
+        ("long names or attributes gone", mended.extensions),
+        ("entries removed", mended.entries),
+        ("counts put right", mended.counts),
+        ("names given", mended.names),
+        ("inodes marked", mended.inodes_marked),
+        ("inodes given back", mended.inodes_freed),
+        ("pages marked", mended.pages_marked),
+        ("pages given back", mended.pages_freed),
+    ];
+    all.into_iter().filter(|(_, count)| *count > 0).collect()
 }

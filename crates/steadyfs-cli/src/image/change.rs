@@ -1,0 +1,26 @@
+//! A command that changes a volume, from the mount to the unmount.
+
+use super::chip::ChipOptions;
+use super::time;
+use super::volume::{Memory, Volume};
+use crate::Failure;
+use crate::interrupt;
+use std::path::Path;
+use steadyfs::Access;
+
+/// Mounts a volume, changes it, gives the room of what was removed back, and unmounts. A change that fails, or is interrupted, leaves the volume unmounted as
+/// well: what it had done before is there as a whole.
+pub fn change(
+    image: &Path,
+    options: &ChipOptions,
+    work: impl FnOnce(&mut Volume<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut memory = Memory::default();
+    let mut volume = Volume::open(image, options, Access::ReadWrite, &mut memory)?;
+    volume.fs.set_time(time::now());
+    interrupt::ends_itself();
+    let done = work(&mut volume);
+    let freed = volume.free_removed();
+    let closed = volume.close(options).map(drop);
+    done.and(freed).and(closed)
+}

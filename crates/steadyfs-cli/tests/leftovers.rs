@@ -1,0 +1,231 @@
+//! Commands on images that are killed or interrupted at any moment: one more command, and nothing is left of them.
+
+#![cfg(unix)]
+
+mod common;
+
+use common::{Bench, content, text, tree};
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Moments at which each command is killed, and interrupted; `STEADY_MOMENTS` sets another number.
+fn moments() -> u32 {
+    std::env::var("STEADY_MOMENTS").ok().map_or(12, |text| text.parse().expect("a number"))
+}
+
+/// Moments, the same in every run.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: Duration) -> Duration {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        limit.mul_f64((self.0 >> 11) as f64 / (1_u64 << 53) as f64)
+    }
+}
+
+type Tree = BTreeMap<PathBuf, Option<Vec<u8>>>;
+
+/// A command that is stopped, and the one that comes after it.
+struct Case {
+    name: &'static str,
+    line: &'static str,
+    then: &'static str,
+}
+
+const CASES: [Case; 8] = [
+    Case { name: "put", line: "put -r i.img new /", then: "mkdir -p i.img then" },
+    Case { name: "put-over", line: "put -r i.img old /", then: "rm i.img nothing" },
+    Case { name: "mv", line: "mv i.img old/a old/b", then: "mkdir -p i.img then" },
+    Case { name: "rm", line: "rm -r i.img old", then: "put i.img nand.toml /" },
+    Case { name: "get", line: "get i.img old/a a", then: "get --force i.img old/a a" },
+    Case { name: "get-r", line: "get -r i.img old out", then: "get -r i.img old out" },
+    Case { name: "unpack", line: "unpack i.img out", then: "unpack i.img out" },
+    Case { name: "pack", line: "pack new n.img --device nand.toml", then: "pack new n.img --device nand.toml --force" },
+];
+
+fn prepared(name: &str) -> Bench {
+    let bench = Bench::new(&format!("leftovers-{name}"));
+    for index in 0..12 {
+        bench.write(&format!("new/file-{index}"), &content(index, 9000 + 1700 * index));
+    }
+    bench.write("old/a", &content(20, 90_000));
+    bench.write("old/b", &content(21, 50_000));
+    for index in 0..20 {
+        bench.write(&format!("old/deep/er/{index}"), &content(30 + index, 100 * index));
+    }
+    bench.ok("format fresh.img --device nand.toml");
+    bench.ok("put -r fresh.img old /");
+    bench
+}
+
+/// Starts a command, and stops it after a time.
+fn stop(bench: &Bench, line: &str, after: Duration, signal: Signal) {
+    let mut command = bench.command(line);
+    let mut child = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    std::thread::sleep(after);
+    let _ = kill_process(Pid::from_child(&child), signal);
+    child.wait().unwrap();
+}
+
+/// Takes away what the host has got under the name that was asked for; whether that was all of it, if it has anything.
+fn got(bench: &Bench, case: &Case) -> Option<bool> {
+    let (name, below) = match case.name {
+        "get" => {
+            let bytes = fs::read(bench.path("a")).ok()?;
+            fs::remove_file(bench.path("a")).unwrap();
+            return Some(bytes == content(20, 90_000));
+        }
+        "get-r" => ("out", "out"),
+        "unpack" => ("out", "out/old"),
+        _ => return None,
+    };
+    let is_whole = bench.path(name).exists().then(|| tree(&bench.path(below)) == tree(&bench.path("old")))?;
+    fs::remove_dir_all(bench.path(name)).unwrap();
+    Some(is_whole)
+}
+
+/// What the host and a volume hold at the end: of each file a content that it had before or was to get, and no other one.
+fn look(bench: &Bench, case: &Case, context: &str) {
+    let check = bench.json("check i.img --json");
+    assert_eq!((&check["findings"], &check["removed_pages"]), (&serde_json::json!([]), &0.into()), "{context}: {check}");
+    assert!(check["interrupted_bytes"].is_null() && check["unsettled"] == false, "{context}: {check}");
+    bench.ok("unpack i.img shown");
+    let is_shown = |path: &PathBuf, bytes: &Option<Vec<u8>>, from: &Tree| from.get(path) == Some(bytes);
+    let host: Tree = tree(&bench.directory).into_iter().collect();
+    for (path, bytes) in tree(&bench.path("shown")) {
+        let moved = case.name == "mv" && path.ends_with("b");
+        let from = if moved && !is_shown(&path, &bytes, &host) { PathBuf::from("old/a") } else { path.clone() };
+        assert!(path.ends_with("then") || is_shown(&from, &bytes, &host), "{context}: {path:?}");
+    }
+    let strange: Vec<_> = host.keys().filter(|path| path.to_string_lossy().contains("steady-")).collect();
+    assert!(strange.is_empty(), "{context}: {strange:?}");
+}
+
+fn stop_again_and_again(case: &Case) {
+    let bench = prepared(case.name);
+    let reset = || {
+        for name in ["out", "shown"] {
+            let _ = fs::remove_dir_all(bench.path(name));
+        }
+        for name in ["a", "n.img"] {
+            let _ = fs::remove_file(bench.path(name));
+        }
+        fs::copy(bench.path("fresh.img"), bench.path("i.img")).unwrap();
+    };
+    reset();
+    let start = Instant::now();
+    bench.ok(case.line);
+    let whole = start.elapsed();
+    let mut chance = Chance(7);
+    for (signal, name) in [(Signal::KILL, "killed"), (Signal::INT, "interrupted")] {
+        let mut removed = 0;
+        for _ in 0..moments() {
+            reset();
+            let after = chance.below(whole.mul_f64(1.2));
+            stop(&bench, case.line, after, signal);
+            let context = format!("{} {name} after {after:?}", case.name);
+            // What has its name is whole, and the next command makes it once more.
+            if let Some(whole) = got(&bench, case) {
+                assert!(whole, "{context}");
+            }
+            let then = bench.run(case.then);
+            let said = text(&then.stderr);
+            removed += u32::from(said.contains("removed "));
+            assert!(then.status.success() || case.name == "put-over", "{context}: {said}");
+            look(&bench, case, &context);
+        }
+        if moments() >= 100 {
+            eprintln!(
+                "{} {name} at {} moments of {whole:?}: {removed} times something was left and removed",
+                case.name,
+                moments()
+            );
+        }
+    }
+}
+
+/// Ctrl-C in a `put` of 30 MB left a file `~0` of 24 % of the volume, a kill `~1` beside it; later commands and `check --repair` let them be. `get`
+/// and `unpack` left half of a file under its name, and `pack` a file beside the image.
+#[test]
+fn nothing_is_left_of_an_interrupted_put() {
+    stop_again_and_again(&CASES[0]);
+}
+
+#[test]
+fn nothing_is_left_of_an_interrupted_put_over_old_files() {
+    stop_again_and_again(&CASES[1]);
+}
+
+#[test]
+fn nothing_is_left_of_an_interrupted_mv() {
+    stop_again_and_again(&CASES[2]);
+}
+
+#[test]
+fn nothing_is_left_of_an_interrupted_rm() {
+    stop_again_and_again(&CASES[3]);
+}
+
+#[test]
+fn nothing_is_left_of_an_interrupted_get() {
+    stop_again_and_again(&CASES[4]);
+}
+
+#[test]
+fn nothing_is_left_of_an_interrupted_get_of_a_directory() {
+    stop_again_and_again(&CASES[5]);
+}
+
+#[test]
+fn nothing_is_left_of_an_interrupted_unpack() {
+    stop_again_and_again(&CASES[6]);
+}
+
+#[test]
+fn nothing_is_left_of_an_interrupted_pack() {
+    stop_again_and_again(&CASES[7]);
+}
+
+#[test]
+fn check_names_what_an_interrupted_put_left_and_repair_removes_it() {
+    let bench = prepared("named");
+    fs::copy(bench.path("fresh.img"), bench.path("i.img")).unwrap();
+    // What a kill leaves, made by hand: a file of that name with content of its own.
+    bench.write("~steady-put", &content(1, 70_000));
+    let error = bench.fails("put i.img ~steady-put /");
+    assert!(error.contains("is the name under which files are written until they are complete"), "{error}");
+    bench.ok("put i.img ~steady-put /old");
+    bench.ok("mv i.img old/~steady-put /");
+    let before = bench.ok("check i.img");
+    assert!(before.contains("left over: /~steady-put, 68.4 KiB, of a `put` that was interrupted"), "{before}");
+    let repaired = bench.run("check --repair i.img");
+    assert_eq!(text(&repaired.stderr), "i.img: removed /~steady-put, which an interrupted `put` left\n");
+    let after = bench.ok("check i.img");
+    assert!(!after.contains("left over") && after.ends_with("sound\n"), "{after}");
+}
+
+#[test]
+fn a_signal_ends_put_with_a_line_and_the_code_of_shells() {
+    let bench = prepared("signal");
+    bench.write("large", &content(1, 400_000));
+    let mut seen = 0;
+    for after_us in (500..20_000).step_by(500) {
+        fs::copy(bench.path("fresh.img"), bench.path("i.img")).unwrap();
+        let child = bench.command("put i.img large /").stderr(std::process::Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(after_us));
+        let _ = kill_process(Pid::from_child(&child), Signal::INT);
+        let output = child.wait_with_output().unwrap();
+        let said = text(&output.stderr);
+        if output.status.code() == Some(130) && said.contains("% done") {
+            seen += 1;
+            assert!(said.starts_with("interrupted, ") && said.ends_with(": the command was not finished\n"), "{said}");
+            // Nothing is left for the next command to do.
+            let checked = bench.ok("check i.img");
+            assert!(checked.ends_with("sound\n") && bench.ok("ls i.img") == "old/\n", "{checked}");
+        }
+    }
+    assert!(seen > 0, "no signal came while the file was written");
+}

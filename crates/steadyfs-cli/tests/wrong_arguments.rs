@@ -1,0 +1,118 @@
+//! Names, kinds and paths that are wrong: each command says so at once, and names what it expected.
+
+mod common;
+
+use common::{Bench, text};
+use std::time::{Duration, Instant};
+
+/// In which a command with wrong arguments ends.
+const AT_ONCE: Duration = Duration::from_millis(300);
+
+/// Commands, and what their error says. `NO/` is a directory that is not there.
+const CASES: [(&str, &str); 66] = [
+    // Names that nothing has.
+    ("evaluate --device floppy", "expected one of"),
+    ("bench --device floppy", "sd-consumer"),
+    ("costs --device floppy", "expected one of"),
+    ("transactions --device floppy", "expected one of"),
+    ("life --device floppy", "expected one of"),
+    ("streams --device floppy", "expected one of"),
+    ("realtime --nand floppy", "expected one of"),
+    ("realtime --card sd-consumer,floppy", "expected one of"),
+    ("commit --device sd-consumer,floppy", "expected one of"),
+    ("torture --device floppy", "expected one of"),
+    ("format x.img --device floppy", "expected one of"),
+    ("ls i.img --device floppy", "expected one of"),
+    ("evaluate --workload randm", "random"),
+    ("evaluate --timing slow", "maximum"),
+    ("bench --case opn", "open"),
+    ("streams --writes zip", "zipf"),
+    ("streams --streams auto", "automatic"),
+    ("torture --geometry tiny", "small-copy"),
+    ("torture --workload logs", "configuration"),
+    ("torture --fault flips", "bit-flips"),
+    ("torture --mode some", "sampled"),
+    ("torture --replay nonsense", "--replay"),
+    ("mount i.img d --commit-on never", "timed"),
+    ("completions tcl", "bash"),
+    ("fit t.csv --kind floppy", "emmc"),
+    ("replay t.csv --unit weeks", "ms"),
+    // Devices of another kind.
+    ("evaluate --device sd-industrial", "is a card; this command takes raw flash: "),
+    ("bench --device ssd-sata", "is an SSD; this command takes raw flash: "),
+    ("costs --device emmc-64gb", "is an eMMC; this command takes raw flash: "),
+    ("transactions --device sd-consumer", "is a card; this command takes raw flash: "),
+    ("torture --device sd-consumer", "is a card; this command takes raw flash: "),
+    ("life --device w25q128jv", "is NOR; this command takes raw NAND: "),
+    ("life --device sd-industrial", "is a card; this command takes raw NAND: "),
+    ("streams --device emmc-64gb", "is an eMMC; this command takes raw NAND: "),
+    ("realtime --nand sd-industrial", "is a card; this command takes raw NAND: "),
+    ("realtime --nand w25q128jv", "is NOR; this command takes raw NAND: "),
+    ("realtime --card mt29f1g01abafd", "is raw NAND; this command takes managed flash: "),
+    ("commit --device mt29f1g01abafd", "is raw NAND; this command takes managed flash: "),
+    ("commit --device sd-industrial,w25q128jv", "is raw NOR; this command takes managed flash: "),
+    ("format x.img --device sd-industrial", "is a card; this command takes raw flash: "),
+    ("evaluate --device card.toml", "is a card; this command takes raw flash: "),
+    // Profiles that cannot be read.
+    ("evaluate --device NO/chip.toml", "expected the file of a profile"),
+    ("life --device broken.toml", "expected"),
+    ("commit --device NO/card.toml", "expected the file of a profile"),
+    // Outputs that cannot be written.
+    ("evaluate --report NO/x.html", "expected a directory in which files can be made"),
+    ("evaluate --json NO/x.json", "expected a directory in which files can be made"),
+    ("evaluate --trace NO/x.csv", "expected a directory in which files can be made"),
+    ("evaluate --report d", "is a directory; expected the name of a file"),
+    ("evaluate --svg t.csv", "is a file; expected a directory"),
+    ("evaluate --svg t.csv/figures", "is a file; expected a directory"),
+    ("bench --json NO/x.json", "expected a directory in which files can be made"),
+    ("costs --json d", "is a directory; expected the name of a file"),
+    ("transactions --json NO/x.json", "expected a directory in which files can be made"),
+    ("life --json NO/x.json", "expected a directory in which files can be made"),
+    ("streams --report t.csv/x.html", "expected"),
+    ("realtime --json NO/x.json", "expected a directory in which files can be made"),
+    ("commit --json NO/x.json", "expected a directory in which files can be made"),
+    ("torture --json NO/x.json", "expected a directory in which files can be made"),
+    ("torture --resume NO/state.json", "expected a directory in which files can be made"),
+    ("replay t.csv --report NO/x.html", "expected a directory in which files can be made"),
+    ("health i.img --json NO/x.json", "expected a directory in which files can be made"),
+    // Inputs that are not there.
+    ("evaluate --beside NO/t.csv", "NO/t.csv"),
+    ("replay NO/t.csv", "NO/t.csv"),
+    ("fit NO/t.csv --kind sd", "NO/t.csv"),
+    ("pack NO i.img --force --device nand.toml", "NO"),
+    ("mount i.img NO/d", "NO/d"),
+];
+
+/// `evaluate --report` into a directory that is not there simulated first and failed then, as did `realtime --nand` with a card and `commit` with a raw
+/// chip; `evaluate --device sd-industrial` found no profile of a name that `steady devices` lists.
+#[test]
+fn what_is_wrong_is_said_at_once_with_what_was_expected() {
+    let bench = Bench::new("wrong-arguments");
+    bench.ok("format i.img --device nand.toml");
+    bench.write("t.csv", b"time_us\n1\n2\n3\n");
+    bench.write("broken.toml", b"name = 1");
+    bench.write("card.toml", include_bytes!("../../steadyfs-sim/profiles/sd-industrial.toml"));
+    std::fs::create_dir(bench.path("d")).unwrap();
+    let before = common::tree(&bench.directory);
+    let mut slow = Vec::new();
+    for (line, expected) in CASES {
+        // Others use the machine as well: the best of three tells how long it takes.
+        let mut best = Duration::MAX;
+        for _ in 0..3 {
+            let start = Instant::now();
+            let output = bench.run(line);
+            best = best.min(start.elapsed());
+            let said = text(&output.stderr);
+            assert!(matches!(output.status.code(), Some(1 | 2)) && output.stdout.is_empty(), "{line}: {said}");
+            assert!(said.starts_with("error: ") && said.contains(expected), "{line}: {said}");
+            if best < AT_ONCE {
+                break;
+            }
+        }
+        if best >= AT_ONCE {
+            slow.push((line, best));
+        }
+    }
+    assert!(slow.is_empty(), "{slow:?}");
+    assert!(common::tree(&bench.directory) == before, "nothing is made");
+}

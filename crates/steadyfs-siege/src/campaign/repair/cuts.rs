@@ -1,0 +1,110 @@
+//! Power fails in each operation of a repair, on small volumes, and the next one ends it.
+
+use steadyfs::Access;
+
+use super::{check, judge, mend, scratch, spoil, used_volume};
+use crate::adapt;
+use crate::campaign::lost;
+use crate::log::Log;
+use crate::oracle::Oracle;
+use crate::strike::Cut;
+use crate::view::{self, Partial};
+use crate::volume::Volume;
+
+/// Cuts of one repair at most.
+const CUTS_MAX: u32 = 400;
+
+/// Lets one volume live, loses each of its pages, and cuts the repair in each program and erase.
+pub fn volume(seed: u64, log: &mut Log) {
+    let Some(mut volume) = used_volume(seed, 300, log) else { return };
+    let (medium, durable, history, next_id) =
+        (volume.medium.clone(), volume.oracle.durable.clone(), volume.oracle.history.clone(), volume.oracle.next_id);
+    for page in medium.programmed() {
+        let mut uncut = None;
+        for cut in 0..CUTS_MAX {
+            volume.medium = medium.clone();
+            volume.oracle = Oracle { current: durable[0].clone(), history: history.clone(), durable: durable.clone(), next_id };
+            volume.rng = fastrand::Rng::with_seed(seed ^ u64::from(page) << 1);
+            let mut own = Log { world: log.world, ..Log::default() };
+            spoil(&mut volume, page, &mut own);
+            let was_cut = match (&uncut, cut) {
+                (None, 0) => {
+                    uncut = last(&mut volume, None, &mut own);
+                    uncut.is_some()
+                }
+                (None, _) => false,
+                (Some(uncut), _) => cut_once(&mut volume, uncut, cut - 1, &mut own),
+            };
+            own.counts.into_iter().for_each(|(what, count)| *log.counts.entry(what).or_default() += count);
+            let place = |detail| format!("page {page}, cut {cut}: {detail}");
+            log.findings.extend(own.findings.into_iter().map(|f| crate::log::Finding { detail: place(f.detail), ..f }));
+            if !was_cut {
+                break;
+            }
+        }
+    }
+}
+
+/// A repair that is cut, perhaps again, and one that is not. Whether power failed.
+fn cut_once(volume: &mut Volume, uncut: &Partial, cut: u32, log: &mut Log) -> bool {
+    let mut scratch = scratch(volume);
+    let cuts = if volume.rng.u32(..4) == 0 { 2 } else { 1 };
+    for number in 0..cuts {
+        let after = if number == 0 { cut } else { volume.rng.u32(..8) };
+        volume.medium.arm_cut(Cut::Change(after));
+        let result = volume.mount(Access::ReadWrite, log, |mut session| {
+            let result = mend(&mut session.fs, &mut scratch);
+            session.log.trace(|| format!("repair that may be cut: {result:?}"));
+        });
+        let has_power = volume.medium.has_power();
+        volume.medium.power_on();
+        if has_power {
+            if let Err(error) = result {
+                log.find("mount refused", format!("{error:?}"));
+            }
+            if number == 0 {
+                return false;
+            }
+            break;
+        }
+        log.count("cuts in repairs");
+    }
+    last(volume, Some(uncut), log);
+    true
+}
+
+/// The repair that is not cut; what the volume shows then, where it can be repaired.
+fn last(volume: &mut Volume, uncut: Option<&Partial>, log: &mut Log) -> Option<Partial> {
+    let piece = lost::piece_of(volume);
+    let mut scratch = scratch(volume);
+    for _ in 0..2 {
+        let result = volume.mount(Access::ReadWrite, log, |mut session| {
+            let damage = session.fs.damage();
+            match mend(&mut session.fs, &mut scratch) {
+                Ok(_) => {}
+                Err(steadyfs::Error::Corrupt) if damage == Some(steadyfs::Damage::Leaf) => return None,
+                Err(error) => {
+                    session.log.find("repair refused", format!("{damage:?}: {error:?}"));
+                    return None;
+                }
+            }
+            if let Some(reason) = adapt::why_read_only(&session.fs) {
+                session.log.find("read-only after a repair", reason);
+                return None;
+            }
+            check(&mut session, &mut scratch, "after a repair that was cut")?;
+            let after = view::look_tolerantly(&mut session.fs, piece);
+            if let Some(uncut) = uncut {
+                judge::survives(uncut, &after, session.log);
+            }
+            Some(after)
+        });
+        match result {
+            Ok(after) => return after,
+            // A page may have shown another face than it will at the next try.
+            Err(error) => log.trace(|| format!("mount refused: {error:?}")),
+        }
+    }
+    log.find("mount refused after a repair that was cut", String::new());
+    None
+}

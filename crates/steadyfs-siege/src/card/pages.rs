@@ -1,0 +1,200 @@
+//! The pages of a volume on a [`Card`]: where they lie, and what of them is there, by the documentation of the format.
+
+use std::rc::Rc;
+
+use steadyfs::media::sectors::{SectorLayout, SectorPages, TagPlace};
+use steadyfs::media::{BlockIndex, Geometry, PageIndex};
+
+use super::{Bytes, Card, Held};
+
+/// Sectors of headers at the begin of a block.
+const HEADERS: u32 = 2;
+/// First bytes of a header, and of a tag's sector.
+const HEADER: &[u8] = b"SteadyBk";
+const TAG: &[u8] = b"SteadyPg";
+/// Where the number of the volume lies, and the checksum behind it.
+const VOLUME_AT: usize = 32;
+const CHECK_AT: usize = 36;
+
+/// A volume's pages on a card.
+#[derive(Clone)]
+pub struct CardPages {
+    /// What the volume is given.
+    pub flash: SectorPages<Card>,
+}
+
+impl CardPages {
+    /// Divides a card. `None` where the layout is impossible.
+    pub fn new(card: Card, layout: SectorLayout) -> Option<Self> {
+        SectorPages::new(card, layout).map(|flash| Self { flash })
+    }
+
+    /// The card.
+    pub fn card(&self) -> &Card {
+        self.flash.device()
+    }
+
+    fn layout(&self) -> &SectorLayout {
+        self.flash.layout()
+    }
+
+    /// The shape of the medium.
+    pub fn geometry(&self) -> Geometry {
+        self.layout().geometry()
+    }
+
+    fn header(&self, block: BlockIndex) -> u32 {
+        self.layout().first + block * self.layout().block_sectors
+    }
+
+    /// The sector of a page's tag, and the first one of its data.
+    fn places(&self, page: PageIndex) -> (u32, u32) {
+        let (pages, size) = (self.geometry().pages_per_block, self.layout().page_bytes / 512);
+        let (header, index) = (self.header(page / pages), page % pages);
+        match self.layout().tags {
+            TagPlace::Beside => {
+                let tag = header + HEADERS + index * (size + 1);
+                (tag, tag + 1)
+            }
+            TagPlace::Table => {
+                let data = (HEADERS + pages).div_ceil(size) * size;
+                (header + HEADERS + index, header + data + index * size)
+            }
+        }
+    }
+
+    /// The page whose tag lies in a sector.
+    fn page_of_tag(&self, sector: u32) -> Option<PageIndex> {
+        let (pages, block_sectors) = (self.geometry().pages_per_block, self.layout().block_sectors);
+        let within = sector.checked_sub(self.layout().first)?;
+        let index = (within % block_sectors).checked_sub(HEADERS)?;
+        let index = match self.layout().tags {
+            TagPlace::Beside => index / (self.layout().page_bytes / 512 + 1),
+            TagPlace::Table => index,
+        };
+        let page = within / block_sectors * pages + index;
+        (index < pages && self.places(page).0 == sector).then_some(page)
+    }
+
+    /// The generation in a sector that is sound, of this volume, and of a kind.
+    fn generation_in(&self, sector: u32, magic: &[u8]) -> Option<u32> {
+        let Held::Bytes(bytes) = self.card().held(sector) else { return None };
+        let is_own = bytes.starts_with(magic)
+            && word(&bytes, VOLUME_AT) == self.layout().volume
+            && word(&bytes, CHECK_AT) == crc32(&bytes[..CHECK_AT]);
+        is_own.then(|| word(&bytes, 8))
+    }
+
+    /// The present generation of a block.
+    fn present(&self, block: BlockIndex) -> u32 {
+        let headers = [0, 1].map(|header| self.generation_in(self.header(block) + header, HEADER));
+        let pages = self.geometry().pages_per_block;
+        let tags = if headers.contains(&None) { block * pages..(block + 1) * pages } else { 0..0 };
+        let tags = tags.filter_map(|page| self.generation_in(self.places(page).0, TAG));
+        headers.into_iter().flatten().chain(tags).max().unwrap_or(0)
+    }
+
+    /// Whether a page holds what was programmed.
+    pub fn is_programmed(&self, page: PageIndex) -> bool {
+        self.is_of(page, self.present(page / self.geometry().pages_per_block))
+    }
+
+    fn is_of(&self, page: PageIndex, generation: u32) -> bool {
+        let (tag, data) = self.places(page);
+        let is_held = |sector| matches!(self.card().held(sector), Held::Bytes(_));
+        self.generation_in(tag, TAG) == Some(generation) && (data..data + self.layout().page_bytes / 512).all(is_held)
+    }
+
+    /// Pages that hold something.
+    pub fn programmed(&self) -> Vec<PageIndex> {
+        let Geometry { pages_per_block, block_count, .. } = self.geometry();
+        let pages = |block| {
+            let present = self.present(block);
+            (block * pages_per_block..(block + 1) * pages_per_block).filter(move |page| self.is_of(*page, present))
+        };
+        (0..block_count).flat_map(pages).collect()
+    }
+
+    /// Pages programmed last, the newest first, each with a number that is the same for pages that a cut may lose together, as far as a mount can tell.
+    pub fn newest(&self) -> Vec<(PageIndex, u64)> {
+        let written = self.card().written();
+        let pages = |written: &super::Written| {
+            let number = written.number;
+            let sectors = written.first..written.first + written.count;
+            sectors.rev().filter_map(|sector| self.page_of_tag(sector)).map(move |page| (page, number)).collect::<Vec<_>>()
+        };
+        let mut newest: Vec<_> = written.iter().flat_map(pages).collect();
+        // Where the cache reorders, a commit counts as flushed when there is anything behind it: what the last two flushes brought may be taken for a cut.
+        let last = newest.first().map(|(_, number)| *number);
+        let before = newest.iter().map(|(_, number)| *number).find(|number| Some(*number) != last);
+        if let (true, Some(last), Some(before)) = (self.card().cache().reorders, last, before) {
+            newest.iter_mut().filter(|(_, number)| *number == before).for_each(|(_, number)| *number = last);
+        }
+        newest
+    }
+
+    /// Takes a page away for good: its tag, a sector of its data, or all of it. One that can be read has other data: a tag's sector with other bytes would
+    /// read as erased, as the format has it, and no device brings such bytes without an error.
+    pub fn lose(&self, page: PageIndex, is_unreadable: bool) {
+        let (tag, data) = self.places(page);
+        let size = self.layout().page_bytes / 512;
+        let (what, one, at, bit) = self.card().draw(|rng| (rng.u8(..4), data + rng.u32(..size), rng.usize(..512), rng.u32(..8)));
+        if let (false, Held::Bytes(bytes)) = (is_unreadable, self.card().held(one)) {
+            let mut bytes = Bytes::clone(&bytes);
+            bytes[at] ^= 1 << bit;
+            return self.card().spoil(one, Held::Bytes(Rc::new(bytes)));
+        }
+        let sectors = match what {
+            0 => vec![tag],
+            1 => std::iter::once(tag).chain(data..data + size).collect(),
+            _ => vec![one],
+        };
+        sectors.into_iter().for_each(|sector| self.card().spoil(sector, Held::Unreadable));
+    }
+
+    /// Flips some bits of a page, each at a place of its own in what its sectors say of it.
+    pub fn flip_bits(&self, page: PageIndex, count: u32) {
+        let (tag, data) = self.places(page);
+        let size = self.layout().page_bytes / 512;
+        for _ in 0..count {
+            let (sector, at, bit) = self.card().draw(|rng| {
+                let sector = rng.u32(..=size);
+                (sector, rng.usize(..if sector == size { CHECK_AT } else { 512 }), rng.u32(..8))
+            });
+            let sector = if sector == size { tag } else { data + sector };
+            if let Held::Bytes(bytes) = self.card().held(sector) {
+                let mut bytes = Bytes::clone(&bytes);
+                bytes[at] ^= 1 << bit;
+                self.card().spoil(sector, Held::Bytes(Rc::new(bytes)));
+            }
+        }
+    }
+
+    /// Lets the first page of one of the blocks begun last be unreadable once, or one of the block's headers for some looks. `age` 0 is the block begun last.
+    pub fn arm_first_page(&self, age: usize) {
+        let pages = self.geometry().pages_per_block;
+        let begun = self.newest().into_iter().map(|(page, _)| page).filter(|page| page.is_multiple_of(pages));
+        let Some(page) = begun.take(4).nth(age) else { return };
+        let (what, looks) = self.card().draw(|rng| (rng.u32(..3), rng.u32(1..24)));
+        match what {
+            0 => self.card().hide(self.places(page).0, 1, true),
+            // Nobody need notice it: that is no fault that excuses a call.
+            header => self.card().hide(self.header(page / pages) + header - 1, looks, false),
+        }
+    }
+
+    /// Power again. Whoever uses the card then knows nothing of it.
+    pub fn power_on(&mut self) {
+        self.flash.device_mut().power_on();
+    }
+}
+
+fn word(bytes: &Bytes, at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+/// CRC-32 of Ethernet.
+fn crc32(bytes: &[u8]) -> u32 {
+    let step = |sum: u32, _| (sum >> 1) ^ if sum & 1 == 1 { 0xEDB8_8320 } else { 0 };
+    !bytes.iter().fold(!0, |sum, &byte| (0..8).fold(sum ^ u32::from(byte), step))
+}

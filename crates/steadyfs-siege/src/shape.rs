@@ -1,0 +1,155 @@
+//! Media and settings that go together, drawn from a seed.
+
+use steadyfs::media::sectors::{SectorLayout, SectorPages, TagPlace};
+use steadyfs::media::{Flash, Geometry};
+use steadyfs::{Access, Config, FileSystem, OpenOptions};
+
+use crate::card::pages::CardPages;
+use crate::card::{Cache, Card};
+use crate::chip::Chip;
+use crate::medium::Medium;
+
+/// How free the choice of settings is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settings {
+    /// Those of `Config::for_geometry`.
+    Default,
+    /// Any that `Config::check` accepts.
+    Any,
+}
+
+fn any_geometry(rng: &mut fastrand::Rng, pages_max: u32) -> Geometry {
+    loop {
+        let page_bytes = *rng.choice(&[256, 256, 512, 512, 1024, 2048]).expect("one of them");
+        let pages_per_block = *rng.choice(&[8, 12, 16, 20, 24, 32, 48, 64]).expect("one of them");
+        let block_count = rng.u32(24..=128);
+        if pages_per_block * block_count <= pages_max {
+            return Geometry { page_bytes, pages_per_block, block_count, programs_bytes: rng.bool() };
+        }
+    }
+}
+
+/// The usual settings, or any.
+fn any_config(rng: &mut fastrand::Rng, usual: Config, settings: Settings) -> Config {
+    let mut config = usual;
+    if settings == Settings::Default {
+        return config;
+    }
+    config.unit_pages = 1 << rng.u32(..3);
+    config.transaction_pages = rng.u16(8..40);
+    config.overlay_entries = config.transaction_pages + 40 + rng.u16(..60);
+    config.checkpoint_programs = rng.u16(16..200);
+    config.wear_spread = rng.u8(8..40);
+    config.bad_blocks_max = rng.u16(2..6);
+    config.files_max = rng.u32(12..200);
+    config.failures = rng.u8(..4);
+    config
+}
+
+/// The settings with two to four streams, if the volume is large enough. Chance of its own, so that everything else is as without.
+pub fn with_streams(config: Config, geometry: &Geometry, seed: u64) -> Config {
+    let mut rng = fastrand::Rng::with_seed(!seed);
+    let most = rng.u8(2..=4);
+    let moved_apart = rng.bool();
+    let auto_streams = rng.bool();
+    let fits = |streams: u8| {
+        Some(Config { streams, moved_apart, auto_streams, ..config }).filter(|config| config.check(geometry).is_ok())
+    };
+    (2..=most).rev().find_map(fits).unwrap_or(config)
+}
+
+/// A geometry and settings that go together.
+pub fn any_shape(rng: &mut fastrand::Rng, settings: Settings, pages_max: u32) -> (Geometry, Config) {
+    loop {
+        let geometry = any_geometry(rng, pages_max);
+        let config = any_config(rng, Config::for_geometry(&geometry), settings);
+        if config.check(&geometry).is_ok() {
+            return (geometry, config);
+        }
+    }
+}
+
+/// A chip, and settings for it.
+pub fn any_chip(
+    rng: &mut fastrand::Rng,
+    settings: Settings,
+    pages_max: u32,
+    with: impl Fn(Config, &Geometry) -> Config,
+) -> (Medium, Config) {
+    let (geometry, config) = any_shape(rng, settings, pages_max);
+    let config = with(config, &geometry);
+    let mut chip = Chip::new(geometry, rng.bool(), rng.u32(..4) == 0, rng.u64(..));
+    if rng.u32(..4) == 0 && config.bad_blocks_max > 2 {
+        // Manufacturers promise that block 0 is good.
+        chip.make_factory_bad(rng.u32(1..geometry.block_count));
+    }
+    (Medium::Chip(Box::new(chip)), config)
+}
+
+fn any_layout(rng: &mut fastrand::Rng, pages_max: u32) -> SectorLayout {
+    loop {
+        let size = *rng.choice(&[1, 1, 1, 2, 4, 8]).expect("one of them");
+        let pages_per_block = *rng.choice(&[8, 12, 15, 16, 21, 32, 48, 64]).expect("one of them");
+        let tags = if rng.bool() { TagPlace::Beside } else { TagPlace::Table };
+        let headers = 2 + if tags == TagPlace::Table { size - 1 } else { 0 };
+        let block_sectors = headers + pages_per_block * (size + 1) + rng.u32(..=size);
+        let block_count = rng.u32(24..=128);
+        let sectors = block_sectors * block_count + rng.u32(..block_sectors);
+        if pages_per_block * block_count <= pages_max {
+            return SectorLayout {
+                first: rng.u32(..40),
+                sectors,
+                block_sectors,
+                page_bytes: size * 512,
+                tags,
+                volume: rng.u32(1..),
+            };
+        }
+    }
+}
+
+fn any_cache(rng: &mut fastrand::Rng) -> Cache {
+    let sectors_max = *rng.choice(&[0, 8, 60, 1_000, 100_000]).expect("one of them");
+    Cache { sectors_max, reorders: rng.bool() }
+}
+
+/// A card, and settings for it. Some had a volume before.
+pub fn any_card(
+    rng: &mut fastrand::Rng,
+    settings: Settings,
+    pages_max: u32,
+    with: impl Fn(Config, &Geometry) -> Config,
+) -> (Medium, Config) {
+    let (layout, config) = loop {
+        let layout = any_layout(rng, pages_max);
+        let mut config = any_config(rng, Config::for_sectors(&layout), settings);
+        // Wear and bad blocks are the card's business, mostly.
+        if rng.u32(..4) != 0 {
+            (config.wear_spread, config.bad_blocks_max) = (0, 0);
+        }
+        if config.check(&layout.geometry()).is_ok() {
+            break (layout, with(config, &layout.geometry()));
+        }
+    };
+    let cache = any_cache(rng);
+    let mut card = Card::new(layout.first + layout.sectors + rng.u32(..50), cache, rng.u32(..4) == 0, rng.u64(..));
+    let (mut layout, is_second) = (layout, rng.u32(..4) == 0);
+    if is_second {
+        let pages = CardPages::new(card, layout).expect("a layout that is possible").flash;
+        card = with_a_volume(pages, &config).into_device();
+        layout = layout.renewed(&mut card).expect("a sound card");
+    }
+    let pages = CardPages::new(card, layout).expect("a layout that is possible");
+    (Medium::Card(Box::new(pages)), config)
+}
+
+/// Leaves a volume with some content, as much as has room.
+fn with_a_volume(mut flash: SectorPages<Card>, config: &Config) -> SectorPages<Card> {
+    let mut memory = vec![0; config.memory_bytes(&flash.geometry())];
+    FileSystem::format(&mut flash, config, &mut memory).expect("a sound card");
+    let mut fs = FileSystem::mount(&mut flash, Access::ReadWrite, &mut memory).expect("a sound card");
+    if let Ok(mut file) = fs.open("before", OpenOptions::DURABLE) {
+        let _ = (0..40).try_for_each(|round| fs.write(&mut file, 0, &[round; 1_500]));
+    }
+    flash
+}

@@ -1,0 +1,220 @@
+//! Names: what each directory says, and what none of them says.
+
+use super::super::directory::{self, Found};
+use super::super::inode::{Header, InodeKind, NAME_BYTES_MAX, PARENT_AT, REGIONS, ROOT, Region};
+use super::super::regions::Node;
+use super::rounds::{Checker, soft};
+use super::tables::Salvage;
+use super::{Count, Finding};
+use crate::error::Error;
+use crate::fs::FileSystem;
+use crate::media::Flash;
+
+/// Names that are tried for what has none.
+const NAMES_MAX: u32 = 10;
+
+/// A record of a directory.
+#[derive(Clone, Copy)]
+struct Record {
+    directory: u32,
+    hash: u32,
+    bucket: u32,
+    buckets: u32,
+    /// Slot in its bucket.
+    slot: u32,
+    inode: u32,
+}
+
+impl<F: Flash> Checker<'_, '_, F> {
+    /// Every record of every directory, and their numbers.
+    pub fn directories(&mut self) -> Result<(), Error> {
+        for inode in 0..self.inodes_end()? {
+            if self.is_taken(inode)?
+                && let Some(header) = self.header(inode)?.filter(|header| header.kind == InodeKind::Directory)
+            {
+                self.directory(inode, &header)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn directory(&mut self, directory: u32, header: &Header) -> Result<(), Error> {
+        self.fs.dir = None;
+        let (mut entries, mut subdirectories) = (0, 0);
+        let mut node = Node::new(directory);
+        for bucket in 0..header.extra {
+            let Some(Some(page)) = soft(self.fs.page_of(&mut node, bucket))? else {
+                return self.empty_out(Finding::BadInode { inode: directory }, directory, header);
+            };
+            if !self.is_readable(page)? {
+                // The names that are lost are in the inodes. No look-up ends at what was there.
+                self.salvage(
+                    Finding::UnreadablePage { inode: directory, logical: page },
+                    page,
+                    Salvage { fill: 0xFF, until: u32::MAX },
+                )?;
+            }
+            for slot in 0..directory::slots(self.fs.store.layout()) {
+                let Some((hash, number)) = soft(self.fs.read_record(page, slot))? else { break };
+                let Some(inode) = number.checked_sub(1).filter(|_| number != u32::MAX) else { continue };
+                let record = Record { directory, hash, bucket, buckets: header.extra, slot, inode };
+                match self.entry(&record)? {
+                    Some(kind) => {
+                        entries += 1;
+                        subdirectories += u32::from(kind == InodeKind::Directory);
+                    }
+                    None => {
+                        let finding = Finding::BadEntry { directory, inode };
+                        self.fault(finding, Count::Entries, |fs| fs.clear_record(page, slot))?;
+                    }
+                }
+            }
+        }
+        if (entries, subdirectories) == (header.entries(), header.subdirectories()) {
+            return Ok(());
+        }
+        let finding = Finding::WrongCount { directory };
+        self.fault(finding, Count::Counts, |fs| fs.write_count(directory, entries, subdirectories))
+    }
+
+    /// What a record names, if it is right: something that says the same, that a look-up finds there, and that nothing else names.
+    fn entry(&mut self, record: &Record) -> Result<Option<InodeKind>, Error> {
+        let Record { directory, hash, bucket, buckets, inode, .. } = *record;
+        if inode >= self.fs.plan.inode_count || inode == ROOT {
+            return Ok(None);
+        }
+        let Some(header) = self.header(inode)? else { return Ok(None) };
+        let is_right = matches!(header.kind, InodeKind::File | InodeKind::Directory)
+            && header.parent == directory
+            && self.fs.record_is_right(inode, &header, hash, bucket, buckets)?
+            && (header.kind == InodeKind::File || self.reaches_root(directory)?)
+            && self.is_found(record, &header)?;
+        if !is_right || self.is_named(inode) {
+            return Ok(None);
+        }
+        if !self.is_taken(inode)? {
+            if !self.is_complete(inode, &header)? {
+                return Ok(None);
+            }
+            self.take_inode(inode)?;
+        }
+        self.mark_inode(inode);
+        Ok(Some(header.kind))
+    }
+
+    /// Whether a look-up of its name ends at a record.
+    fn is_found(&mut self, record: &Record, header: &Header) -> Result<bool, Error> {
+        let mut name = [0; NAME_BYTES_MAX];
+        let Some(name) = self.name(record.inode, header, &mut name)? else { return Ok(false) };
+        let wanted = record.bucket * directory::slots(self.fs.store.layout()) + record.slot;
+        Ok(match soft(self.fs.find(record.directory, name))? {
+            Some(Found::At { slot, inode }) => (slot, inode) == (wanted, record.inode),
+            Some(Found::Free(_)) => false,
+            // Something on the way cannot be read, which is no fault of this one.
+            None => true,
+        })
+    }
+
+    /// The name of an inode, if it can be read.
+    fn name<'b>(&mut self, inode: u32, header: &Header, bytes: &'b mut [u8; NAME_BYTES_MAX]) -> Result<Option<&'b str>, Error> {
+        let is_read = soft(self.fs.read_name(inode, header, bytes))?.is_some();
+        let name = core::str::from_utf8(&bytes[..usize::from(header.name_bytes)]);
+        Ok(name.ok().filter(|_| is_read))
+    }
+
+    /// Whether a file that the allocation map does not know has all its pages: what was removed has given them back.
+    fn is_complete(&mut self, inode: u32, header: &Header) -> Result<bool, Error> {
+        if header.inline {
+            return Ok(true);
+        }
+        let Some(area) = soft(self.fs.read_area(inode))? else { return Ok(false) };
+        for number in 0..REGIONS {
+            let region = Region::of(&area, number);
+            let index = (region.index != 0).then_some(region.index);
+            for page in (region.logical..region.logical + region.count).chain(index) {
+                let is_page = self.fs.check_data_pages(page, 1).is_ok();
+                let is_there = is_page
+                    && !self.is_owned(page)
+                    && (soft(self.fs.page_is_taken(page))? == Some(true) || soft(self.fs.store.is_written(page))? != Some(false));
+                if !is_there {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Everything that is taken must have been named by now. Directories first: files may be in them.
+    pub fn unnamed(&mut self) -> Result<(), Error> {
+        let before = self.checked.mended;
+        for kind in [InodeKind::Directory, InodeKind::File] {
+            for inode in 0..self.inodes_end()? {
+                if self.is_named(inode) || !self.is_taken(inode)? {
+                    continue;
+                }
+                match self.header(inode)? {
+                    Some(header) if header.kind == kind => self.lost(inode, &header)?,
+                    Some(header) if matches!(header.kind, InodeKind::Directory | InodeKind::File) => {}
+                    None if !self.is_empty(inode)? => {}
+                    _ if kind == InodeKind::File => {
+                        self.fault(Finding::LeakedInode { inode }, Count::InodesFreed, |fs| fs.free_inode(inode))?;
+                    }
+                    _ => {}
+                }
+            }
+            if self.checked.mended != before {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a file without a name the one that its inode says, or another one in the root.
+    fn lost(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
+        let mut bytes = [0; NAME_BYTES_MAX];
+        let may_stay = self.is_directory(header.parent)?
+            && self.reaches_root(header.parent)?
+            && (header.kind == InodeKind::File || self.reaches_root(inode)?);
+        let slot = match self.name(inode, header, &mut bytes)?.filter(|_| may_stay) {
+            Some(name) => soft(self.fs.find(header.parent, name))?,
+            None => None,
+        };
+        let finding = Finding::Lost { inode };
+        if let (Some(Found::Free(slot)), Ok(name)) = (slot, core::str::from_utf8(&bytes[..usize::from(header.name_bytes)])) {
+            return self.fault(finding, Count::Names, |fs| {
+                fs.enter(header.parent)?;
+                fs.insert_record(name, inode, slot, header.kind == InodeKind::Directory)
+            });
+        }
+        self.fault(finding, Count::Names, |fs| fs.adopt(inode, *header))
+    }
+
+    fn is_directory(&mut self, inode: u32) -> Result<bool, Error> {
+        let is_there = inode < self.fs.plan.inode_count && self.is_taken(inode)?;
+        Ok(is_there && self.header(inode)?.is_some_and(|header| header.kind == InodeKind::Directory))
+    }
+}
+
+impl<F: Flash> FileSystem<'_, F> {
+    /// Gives a file without a name one in the root.
+    fn adopt(&mut self, inode: u32, mut header: Header) -> Result<(), Error> {
+        let mut bytes = *b"lost-0000000000-0";
+        let mut rest = inode;
+        for digit in bytes[5..15].iter_mut().rev() {
+            *digit += (rest % 10) as u8;
+            rest /= 10;
+        }
+        for number in 0..NAMES_MAX {
+            bytes[16] = b'0' + number as u8;
+            let name = core::str::from_utf8(if number == 0 { &bytes[..15] } else { &bytes }).unwrap_or("lost");
+            if let Found::Free(slot) = self.find(ROOT, name)? {
+                let (page, at) = self.inode_place(inode);
+                self.store.patch(page, at + PARENT_AT, &ROOT.to_le_bytes())?;
+                self.write_name(inode, &mut header, name.as_bytes())?;
+                self.enter(ROOT)?;
+                return self.insert_record(name, inode, slot, header.kind == InodeKind::Directory);
+            }
+        }
+        Err(Error::Exists)
+    }
+}

@@ -1,0 +1,356 @@
+//! Inodes, their extensions and their pages: each belongs to one owner.
+//!
+//! Directories claim their pages first, then files, then what was removed: of two that claim a page the later one loses what it has.
+
+use super::super::inode::{
+    AREA_AT, AREA_BYTES, ATTRIBUTES_AT, HEADER_BYTES, Header, InodeKind, NAME_MORE_AT, REGIONS, ROOT, Region,
+};
+use super::rounds::{Checker, Mode, soft};
+use super::tables::Salvage;
+use super::{Count, Finding};
+use crate::error::Error;
+use crate::fs::FileSystem;
+use crate::media::Flash;
+use crate::store::edit::Edit;
+
+/// Why an inode cannot keep what it says of its pages.
+enum Fault {
+    /// It names what is no data page.
+    Nonsense,
+    /// A page belongs to something else as well.
+    Shared(u32),
+}
+
+/// An inode that claims its pages.
+struct Owner {
+    inode: u32,
+    kind: InodeKind,
+    /// Pages up to the end of a file, or the buckets of a directory.
+    pages: u32,
+    /// Bytes of the last page that are in the file; 0: all.
+    last_bytes: u32,
+    /// Entries of the first index that belong to somebody else.
+    kept: u32,
+}
+
+/// Whether something is wrong with the pages that are claimed.
+type Claim = Result<Option<Fault>, Error>;
+
+/// The order in which kinds claim their pages.
+fn turn(kind: InodeKind) -> Option<u32> {
+    match kind {
+        InodeKind::Directory => Some(0),
+        InodeKind::File => Some(1),
+        InodeKind::Removed | InodeKind::Orphan => Some(2),
+        InodeKind::Extension => None,
+    }
+}
+
+impl<'m, F: Flash> Checker<'_, 'm, F> {
+    /// All inodes that are taken.
+    pub fn owners(&mut self) -> Result<(), Error> {
+        for now in 0..3 {
+            for inode in 0..self.inodes_end()? {
+                if self.is_taken(inode)? {
+                    self.owner(inode, now)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn owner(&mut self, inode: u32, now: u32) -> Result<(), Error> {
+        match self.header(inode)? {
+            None if now == 0 && !self.is_empty(inode)? => self.bad_inode(inode),
+            Some(header) if turn(header.kind) == Some(now) => {
+                self.extensions(inode, &header)?;
+                self.pages_of(inode, &header)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// An inode that nobody can make sense of, though its page can be read, is none from now on.
+    fn bad_inode(&mut self, inode: u32) -> Result<(), Error> {
+        let finding = Finding::BadInode { inode };
+        let (page, at) = self.fs.inode_place(inode);
+        if !self.is_readable(page)? {
+            self.tell(finding);
+            return Ok(());
+        }
+        self.fault(finding, Count::Emptied, |fs| fs.store.patch(page, at, &[0; HEADER_BYTES]))
+    }
+
+    /// Whether there is nothing where an inode should be.
+    pub fn is_empty(&mut self, inode: u32) -> Result<bool, Error> {
+        let (page, at) = self.fs.inode_place(inode);
+        let mut kind = [0];
+        Ok(soft(self.fs.store.read(page, at, &mut kind))?.is_some() && kind == [0] && inode != ROOT)
+    }
+
+    /// The rest of a name, and attributes: an inode of their own that names its owner.
+    fn extensions(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
+        for (number, at) in [(header.name_more, NAME_MORE_AT), (header.attributes, ATTRIBUTES_AT)] {
+            let Some(extension) = number.checked_sub(1) else { continue };
+            if !self.is_extension_of(extension, inode)? || self.mark_inode(extension) {
+                let finding = Finding::LostExtension { inode };
+                let (page, place) = self.fs.inode_place(inode);
+                self.fault(finding, Count::Extensions, |fs| fs.store.patch(page, place + at, &[0; 4]))?;
+            } else if !self.is_taken(extension)? {
+                self.take_inode(extension)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_extension_of(&mut self, extension: u32, owner: u32) -> Result<bool, Error> {
+        let header = if extension < self.fs.plan.inode_count { self.header(extension)? } else { None };
+        // Where others have their generation an extension has its owner.
+        Ok(header.is_some_and(|header| header.kind == InodeKind::Extension && header.generation == owner))
+    }
+
+    /// Marks an inode as taken that is in use.
+    pub fn take_inode(&mut self, inode: u32) -> Result<(), Error> {
+        self.fault(Finding::UnmarkedInode { inode }, Count::InodesMarked, |fs| fs.mark_inode(inode))
+    }
+
+    fn pages_of(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
+        match header.kind {
+            InodeKind::Directory => self.checked.directories += 1,
+            InodeKind::File => self.checked.files += 1,
+            _ => {}
+        }
+        let fault = match self.owner_of_pages(inode, header) {
+            None => Some(Fault::Nonsense),
+            Some(_) if header.inline => None,
+            // What an earlier file with this inode left there.
+            Some(owner) if owner.kind == InodeKind::Directory && owner.pages == 0 => None,
+            Some(owner) => self.claim_all(&owner)?,
+        };
+        match fault {
+            None => Ok(()),
+            Some(Fault::Nonsense) => self.empty_out(Finding::BadInode { inode }, inode, header),
+            Some(Fault::Shared(logical)) => {
+                if header.kind == InodeKind::File && self.mode == Mode::Mend && self.is_content_of_another(inode, logical)? {
+                    // Nobody can tell whose content it is.
+                    soft(self.fs.change(|fs| fs.store.write_edited(logical, logical, Edit::Lost)))?;
+                }
+                self.empty_out(Finding::SharedPage { inode, logical }, inode, header)
+            }
+        }
+    }
+
+    /// What an inode says of its pages, if it can have so many.
+    fn owner_of_pages(&self, inode: u32, header: &Header) -> Option<Owner> {
+        let (pages, last_bytes) = match header.kind {
+            InodeKind::File if header.size <= self.fs.size_max() => {
+                let (page, within) = self.fs.split(header.size);
+                (page + u32::from(within > 0), within)
+            }
+            InodeKind::Directory if header.extra <= self.fs.plan.data_count => (header.extra, 0),
+            InodeKind::Removed | InodeKind::Orphan => (0, 0),
+            _ => return None,
+        };
+        let kept = if header.kind == InodeKind::Removed { header.extra } else { 0 };
+        Some(Owner { inode, kind: header.kind, pages, last_bytes, kept })
+    }
+
+    /// Takes its pages from an inode: a file is empty then, a directory has no entries.
+    pub fn empty_out(&mut self, finding: Finding, inode: u32, header: &Header) -> Result<(), Error> {
+        let is_directory = header.kind == InodeKind::Directory;
+        let emptied = Header { inline: !is_directory, size: 0, extra: 0, ..*header };
+        let counter = if is_directory { Count::Directories } else { Count::Emptied };
+        self.fault(finding, counter, |fs| {
+            let (page, at) = fs.inode_place(inode);
+            fs.store.patch(page, at, &emptied.emit())?;
+            fs.store.patch(page, at + AREA_AT, &[0; AREA_BYTES])
+        })
+    }
+
+    /// Claims every page of an inode's regions.
+    fn claim_all(&mut self, owner: &Owner) -> Claim {
+        // A table that cannot be read was told of.
+        let Some(area) = soft(self.fs.read_area(owner.inode))? else { return Ok(None) };
+        let mut kept = owner.kept;
+        for number in 0..REGIONS {
+            let (region, base) = (Region::of(&area, number), number * self.fs.plan.region_pages);
+            if region.count > 0 && self.fs.check_data_pages(region.logical, region.count).is_err() {
+                return Ok(Some(Fault::Nonsense));
+            }
+            for within in 0..region.count {
+                let fault = self.claim_content(owner, base + within, region.logical + within)?;
+                if fault.is_some() {
+                    return Ok(fault);
+                }
+            }
+            if region.index != 0 {
+                // Entries before `kept` belong to the file that this end was cut off.
+                let fault = self.claim_index(owner, region.index, base, core::mem::take(&mut kept))?;
+                if fault.is_some() {
+                    return Ok(fault);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Notes that a page belongs to an inode; whether it belongs to something else.
+    fn claim(&mut self, logical: u32) -> bool {
+        self.checked.pages += 1;
+        self.mark_page(logical)
+    }
+
+    /// Claims a page that is no index. What is in it is looked at when all is mended.
+    fn claim_content(&mut self, owner: &Owner, file_page: u32, logical: u32) -> Claim {
+        if self.claim(logical) {
+            return Ok(Some(Fault::Shared(logical)));
+        }
+        match owner.kind {
+            // A page behind the buckets would be taken for the next one.
+            InodeKind::Directory => Ok((file_page >= owner.pages).then_some(Fault::Nonsense)),
+            InodeKind::File => self.look_at_content(owner, file_page, logical).map(|()| None),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether content can be read; behind the end of a file there must be none.
+    fn look_at_content(&mut self, owner: &Owner, file_page: u32, logical: u32) -> Result<(), Error> {
+        let (finding, counter) = (Finding::DirtyEnd { inode: owner.inode }, Count::Ends);
+        if file_page >= owner.pages {
+            // Room that is kept for the file.
+            return if self.holds_something(logical)? {
+                self.fault(finding, counter, |fs| fs.store.discard(logical))
+            } else {
+                Ok(())
+            };
+        }
+        let is_last = file_page + 1 == owner.pages && owner.last_bytes > 0;
+        if (self.mode == Mode::Look || is_last) && !self.is_readable(logical)? {
+            self.checked.unreadable += u32::from(self.mode == Mode::Look);
+            self.tell(Finding::UnreadablePage { inode: owner.inode, logical });
+            return Ok(());
+        }
+        if is_last && !self.is_blank_behind(logical, owner.last_bytes)? {
+            return self.fault(finding, counter, |fs| fs.copy_cut(logical, logical, owner.last_bytes));
+        }
+        Ok(())
+    }
+
+    /// Whether a page has nothing but zeros from a byte on.
+    fn is_blank_behind(&mut self, logical: u32, from: u32) -> Result<bool, Error> {
+        let page_bytes = self.fs.store.layout().geometry.page_bytes;
+        for index in from / page_bytes..u32::from(self.fs.store.layout().config.unit_pages) {
+            let start = from.saturating_sub(index * page_bytes) as usize;
+            let is_blank = self.fs.store.with_page(logical, index, |bytes| bytes[start..].iter().all(|&byte| byte == 0));
+            if soft(is_blank)? == Some(false) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Claims an index, and all that it names from entry `kept` on; `base` is the first page of the file that it is of.
+    fn claim_index(&mut self, owner: &Owner, page: u32, base: u32, kept: u32) -> Claim {
+        if !self.fs.plan.index_is_deep {
+            return self.claim_last_index(owner, page, base, kept);
+        }
+        let span = self.fs.plan.index_entries;
+        let mut fault = self.claim_index_page(owner, page, base, span)?;
+        for entry in kept / span..span {
+            if fault.is_some() {
+                break;
+            }
+            let below = if entry == kept / span { kept % span } else { 0 };
+            fault = match self.named(page, entry)? {
+                Some(Ok(page)) => self.claim_last_index(owner, page, base + entry * span, below)?,
+                named => named.map(|_| Fault::Nonsense),
+            };
+        }
+        Ok(fault)
+    }
+
+    /// The same, of an index that names pages of a file.
+    fn claim_last_index(&mut self, owner: &Owner, page: u32, base: u32, kept: u32) -> Claim {
+        let mut fault = self.claim_index_page(owner, page, base, 1)?;
+        for entry in kept..self.fs.plan.index_entries {
+            if fault.is_some() {
+                break;
+            }
+            fault = match self.named(page, entry)? {
+                Some(Ok(page)) => self.claim_content(owner, base + entry, page)?,
+                named => named.map(|_| Fault::Nonsense),
+            };
+        }
+        Ok(fault)
+    }
+
+    /// Claims the page of an index of which each entry stands for `span` pages.
+    fn claim_index_page(&mut self, owner: &Owner, page: u32, base: u32, span: u32) -> Claim {
+        if self.fs.check_data_pages(page, 1).is_err() {
+            return Ok(Some(Fault::Nonsense));
+        }
+        if self.claim(page) {
+            return Ok(Some(Fault::Shared(page)));
+        }
+        if !self.is_readable(page)? {
+            // What it named reads as an error then; behind the end it named nothing.
+            let used = owner.pages.saturating_sub(base).div_ceil(span).min(self.fs.plan.index_entries);
+            let until = used * self.fs.plan.index_bytes;
+            self.salvage(Finding::UnreadablePage { inode: owner.inode, logical: page }, page, Salvage { fill: 0xFF, until })?;
+        }
+        Ok(None)
+    }
+
+    fn named(&mut self, page: u32, entry: u32) -> Result<Option<Result<u32, Error>>, Error> {
+        Ok(soft(self.fs.raw_entry(page, entry))?.and_then(|number| self.fs.named_by(number)))
+    }
+
+    /// Whether a page is content of a file that claimed it before this one.
+    fn is_content_of_another(&mut self, inode: u32, logical: u32) -> Result<bool, Error> {
+        for other in (0..self.inodes_end()?).filter(|&other| other != inode) {
+            let is_file = self.is_taken(other)? && self.header(other)?.is_some_and(|h| h.kind == InodeKind::File && !h.inline);
+            if is_file && self.fs.has_content(other, logical)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl<F: Flash> FileSystem<'_, F> {
+    /// Whether a data page is content of a file; its indexes are not.
+    fn has_content(&mut self, inode: u32, logical: u32) -> Result<bool, Error> {
+        let Some(area) = soft(self.read_area(inode))? else { return Ok(false) };
+        let entries = self.plan.index_entries;
+        for number in 0..REGIONS {
+            let region = Region::of(&area, number);
+            if (region.logical..region.logical + region.count).contains(&logical) {
+                return Ok(true);
+            }
+            if region.index == 0 || self.check_data_pages(region.index, 1).is_err() {
+                continue;
+            }
+            for entry in 0..entries {
+                let Some(Some(page)) = soft(self.index_entry(region.index, entry))? else { continue };
+                let is_there = if self.plan.index_is_deep {
+                    self.check_data_pages(page, 1).is_ok() && self.is_indexed(page, logical)?
+                } else {
+                    page == logical
+                };
+                if is_there {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn is_indexed(&mut self, index: u32, logical: u32) -> Result<bool, Error> {
+        for entry in 0..self.plan.index_entries {
+            if soft(self.index_entry(index, entry))? == Some(Some(logical)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,229 @@
+//! The order in which a volume is looked through, and mended.
+//!
+//! ```text
+//! round:  tables, lists → inodes, extensions, pages → entries → pages: marked, freed → names, leaked inodes
+//!                              changed: next round ─┴─ changed: next round
+//! ```
+//!
+//! Names come behind the marks of all pages and inodes that are in use: a directory that grows must not take one of them, nor one that is free and
+//! holds something. What a step
+//! finds rests on what the steps before it have mended, so a step that changed anything ends its round. A round that changes nothing is the last one.
+
+use super::super::inode::{Header, InodeKind, ROOT};
+use super::{Checked, Count, Finding, Mended};
+use crate::error::Error;
+use crate::fs::FileSystem;
+use crate::fs::transaction::CommitOn;
+use crate::media::Flash;
+
+/// Looks at a page before it is taken for lost.
+pub(super) const LOOKS: u32 = 3;
+/// Rounds of a repair at most. Each mends all of its kind: a chain of consequences is as long as there are kinds.
+const ROUNDS_MAX: u32 = 32;
+
+/// What a walk does with what it finds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// It tells.
+    Look,
+    /// It mends what can be mended, and tells that; the rest is told by the look that follows.
+    Mend,
+}
+
+/// A walk through a volume.
+pub(super) struct Checker<'c, 'm, F> {
+    pub fs: &'c mut FileSystem<'m, F>,
+    /// A bit for each inode that is named, or on a list, or an extension of one that is in use.
+    inodes: &'c mut [u8],
+    /// A bit for each data page that belongs to something.
+    pages: &'c mut [u8],
+    report: &'c mut dyn FnMut(Finding),
+    pub mode: Mode,
+    pub checked: Checked,
+}
+
+impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
+    pub fn new(fs: &'c mut FileSystem<'m, F>, scratch: &'c mut [u8], report: &'c mut dyn FnMut(Finding)) -> Self {
+        let [inodes, pages] = fs.scratch_bytes();
+        let (inodes, pages) = scratch[..inodes + pages].split_at_mut(inodes);
+        Self { fs, inodes, pages, report, mode: Mode::Look, checked: Checked::default() }
+    }
+
+    /// Tells of all that is not as it should be.
+    pub fn look(&mut self) -> Result<Checked, Error> {
+        self.mode = Mode::Look;
+        let Checked { findings, mended, .. } = self.checked;
+        self.checked = Checked { findings, mended, ..Checked::default() };
+        self.begin_round();
+        self.tables()?;
+        self.lists()?;
+        self.owners()?;
+        self.directories()?;
+        self.marks()?;
+        self.leaked_pages()?;
+        self.unnamed()?;
+        Ok(self.checked)
+    }
+
+    /// Mends all that can be mended.
+    pub fn mend(&mut self) -> Result<(), Error> {
+        self.mode = Mode::Mend;
+        if self.fs.store.is_open() {
+            self.fs.commit()?;
+        }
+        for _ in 0..ROUNDS_MAX {
+            let before = self.checked.mended;
+            self.begin_round();
+            self.round(before)?;
+            if self.checked.mended == before {
+                break;
+            }
+        }
+        // What RAM keeps of free space was taken from what there was before.
+        soft(self.fs.load_space()).map(drop)
+    }
+
+    /// One round; ends with the first step that has changed something on which others rest.
+    fn round(&mut self, before: Mended) -> Result<(), Error> {
+        self.tables()?;
+        soft(self.fs.count_space())?;
+        self.lists()?;
+        self.owners()?;
+        if self.checked.mended != before {
+            return Ok(());
+        }
+        self.directories()?;
+        if self.checked.mended != before {
+            return Ok(());
+        }
+        self.marks()?;
+        self.leaked_pages()?;
+        soft(self.fs.count_space())?;
+        self.unnamed()
+    }
+
+    fn begin_round(&mut self) {
+        self.inodes.fill(0);
+        self.pages.fill(0);
+        mark(self.inodes, ROOT);
+        self.fs.dir = None;
+    }
+
+    /// Tells of something that cannot be mended.
+    pub fn tell(&mut self, finding: Finding) {
+        if self.mode == Mode::Look {
+            self.checked.findings += 1;
+            (self.report)(finding);
+        }
+    }
+
+    /// Tells of something, or makes the change that mends it, durably, and counts it. What damage elsewhere does not allow stays as it is.
+    pub fn fault(
+        &mut self,
+        finding: Finding,
+        counter: Count,
+        change: impl FnOnce(&mut FileSystem<'m, F>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if self.mode == Mode::Mend {
+            if soft(self.fs.change(change))?.is_none() {
+                return Ok(());
+            }
+            *self.checked.mended.counter(counter) += 1;
+        }
+        self.checked.findings += 1;
+        (self.report)(finding);
+        Ok(())
+    }
+
+    /// Notes that an inode is referred to; tells whether it was before.
+    pub fn mark_inode(&mut self, inode: u32) -> bool {
+        mark(self.inodes, inode)
+    }
+
+    pub fn is_named(&self, inode: u32) -> bool {
+        is_marked(self.inodes, inode)
+    }
+
+    /// Notes that a data page belongs to something; tells whether it did before.
+    pub fn mark_page(&mut self, logical: u32) -> bool {
+        mark(self.pages, logical - self.fs.plan.data)
+    }
+
+    pub fn is_owned(&self, logical: u32) -> bool {
+        is_marked(self.pages, logical - self.fs.plan.data)
+    }
+
+    /// The inode behind the last one that is taken, or, where nobody can tell, behind all.
+    pub fn inodes_end(&mut self) -> Result<u32, Error> {
+        let end = soft(self.fs.count_taken())?.map_or(self.fs.plan.inode_count, |(_, end)| end);
+        Ok(end.min(self.fs.plan.inode_count))
+    }
+
+    /// Whether an inode is marked as taken, as far as that can be read.
+    pub fn is_taken(&mut self, inode: u32) -> Result<bool, Error> {
+        Ok(soft(self.fs.inode_is_taken(inode))?.unwrap_or(false))
+    }
+
+    /// The header of an inode; `None` when it cannot be read, or makes no sense.
+    pub fn header(&mut self, inode: u32) -> Result<Option<Header>, Error> {
+        soft(self.fs.read_header(inode))
+    }
+
+    /// Whether the directories above one end at the root.
+    pub fn reaches_root(&mut self, directory: u32) -> Result<bool, Error> {
+        let mut at = directory;
+        for _ in 0..=self.fs.plan.inode_count {
+            if at == ROOT {
+                return Ok(true);
+            }
+            match self.header(at)? {
+                Some(header) if header.kind == InodeKind::Directory && header.parent < self.fs.plan.inode_count => {
+                    at = header.parent
+                }
+                _ => return Ok(false),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a page is what was written, by several looks.
+    pub fn is_readable(&mut self, logical: u32) -> Result<bool, Error> {
+        for _ in 0..LOOKS {
+            if soft(self.fs.store.verify(logical))?.unwrap_or(false) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl<F: Flash> FileSystem<'_, F> {
+    /// Makes one change, durably, and nothing that a call makes beside it: lists may be damaged.
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
+        self.store.begin()?;
+        self.set_mark();
+        let result = change(self);
+        self.finish(result, CommitOn::NONE, true)
+    }
+}
+
+/// Lets damage pass and keeps the errors of the device.
+pub(super) fn soft<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error @ (Error::Device | Error::MediaFailing | Error::ReadOnly | Error::Unknown)) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Sets a bit; tells whether it was set before.
+fn mark(bits: &mut [u8], index: u32) -> bool {
+    let (byte, bit) = (&mut bits[index as usize / 8], 1 << (index % 8));
+    let before = *byte & bit != 0;
+    *byte |= bit;
+    before
+}
+
+fn is_marked(bits: &[u8], index: u32) -> bool {
+    bits[index as usize / 8] >> (index % 8) & 1 != 0
+}

@@ -1,0 +1,148 @@
+//! The file system's own pages: the root page with its lists, the allocation map, the file table.
+
+use super::super::inode::InodeKind;
+use super::super::trim::Lists;
+use super::rounds::{Checker, LOOKS, Mode, soft};
+use super::{Count, Finding};
+use crate::config::INODE_BYTES;
+use crate::error::Error;
+use crate::media::Flash;
+use crate::store::edit::Edit;
+
+/// Pages that one change frees.
+const PAGES_PER_CHANGE: u32 = 8;
+
+/// What goes in the place of what cannot be read: some byte before a place in the page, zeros behind.
+pub(super) struct Salvage {
+    pub fill: u8,
+    pub until: u32,
+}
+
+impl<F: Flash> Checker<'_, '_, F> {
+    /// The root page, the allocation map and the file table: what cannot be read of them is written anew, and says of nothing that it is taken.
+    pub fn tables(&mut self) -> Result<(), Error> {
+        for logical in 0..self.fs.plan.data {
+            if !self.is_readable(logical)? {
+                self.salvage(Finding::UnreadableTable { logical }, logical, Salvage { fill: 0, until: 0 })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts something in the place of what no look can read of a page.
+    pub fn salvage(&mut self, finding: Finding, logical: u32, salvage: Salvage) -> Result<(), Error> {
+        let Salvage { fill, until } = salvage;
+        self.fault(finding, Count::Tables, |fs| fs.store.write_edited(logical, logical, Edit::Salvage { fill, until }))
+    }
+
+    /// The lists of removed files, and of those that were open.
+    pub fn lists(&mut self) -> Result<(), Error> {
+        let is_sound = soft(self.fs.load_lists())?.is_some();
+        let Lists { trim, orphan_first, orphan_last } = self.fs.lists;
+        if is_sound && self.list_ends(trim, None)? && self.list_ends(orphan_first, Some(orphan_last))? {
+            return Ok(());
+        }
+        self.fault(Finding::BadList, Count::Counts, |fs| fs.write_lists(Lists::default()))
+    }
+
+    /// Whether a list has an end, that of the orphans the right one, and nothing on it that is none of it.
+    fn list_ends(&mut self, first: u32, last: Option<u32>) -> Result<bool, Error> {
+        let (mut number, mut before) = (first, 0);
+        while let Some(inode) = number.checked_sub(1) {
+            if inode >= self.fs.plan.inode_count || self.mark_inode(inode) || !self.is_taken(inode)? {
+                return Ok(false);
+            }
+            let Some(header) = self.header(inode)? else { return Ok(false) };
+            let is_right = match last {
+                Some(_) => header.kind == InodeKind::Orphan && header.parent == before,
+                None => matches!(header.kind, InodeKind::Removed | InodeKind::Orphan),
+            };
+            if !is_right {
+                return Ok(false);
+            }
+            (number, before) = (header.next, number);
+        }
+        Ok(last.is_none_or(|last| last == before))
+    }
+
+    /// Data pages that the allocation map must say to be in use.
+    pub fn marks(&mut self) -> Result<(), Error> {
+        for index in 0..self.fs.plan.data_count {
+            let logical = self.fs.plan.data + index;
+            if self.is_owned(logical) && soft(self.fs.page_is_taken(logical))? == Some(false) {
+                self.fault(Finding::UnmarkedPage { logical }, Count::PagesMarked, |fs| fs.mark_page(logical))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Pages that nothing uses, and that the allocation map says to be in use, or that hold what was in them before: whoever takes a page counts on an
+    /// empty one.
+    pub fn leaked_pages(&mut self) -> Result<(), Error> {
+        let (table, end) = (self.fs.plan.table, self.fs.plan.data + self.fs.plan.data_count);
+        // That of the root stays.
+        for logical in table + 1..self.fs.plan.data {
+            if self.is_leaked_table(logical)? {
+                self.fault(Finding::LeakedPage { logical }, Count::PagesFreed, |fs| fs.store.discard(logical))?;
+            }
+        }
+        let mut first = self.fs.plan.data;
+        while first < end {
+            let mut count = 0;
+            while first + count < end && count < PAGES_PER_CHANGE && self.is_leaked(first + count)? {
+                count += 1;
+            }
+            match (count, self.mode) {
+                (0, _) => {}
+                (_, Mode::Look) => (first..first + count).for_each(|logical| self.tell(Finding::LeakedPage { logical })),
+                (_, Mode::Mend) => self.free_leaked(first, count)?,
+            }
+            first += count.max(1);
+        }
+        Ok(())
+    }
+
+    fn is_leaked(&mut self, logical: u32) -> Result<bool, Error> {
+        Ok(!self.is_owned(logical) && (soft(self.fs.page_is_taken(logical))? == Some(true) || self.is_to_be_emptied(logical)?))
+    }
+
+    /// Whether a page of the file table holds something, though none of its inodes is taken.
+    fn is_leaked_table(&mut self, logical: u32) -> Result<bool, Error> {
+        let per_page = self.fs.store.layout().logical_bytes / INODE_BYTES;
+        let first = (logical - self.fs.plan.table) * per_page;
+        for inode in first..(first + per_page).min(self.fs.plan.inode_count) {
+            if soft(self.fs.inode_is_taken(inode))? != Some(false) {
+                return Ok(false);
+            }
+        }
+        self.is_to_be_emptied(logical)
+    }
+
+    /// Whether a page that nothing uses is to be emptied. A look does not tell of it: a call that failed may have left such a page, which does no harm
+    /// before a repair trusts nothing.
+    fn is_to_be_emptied(&mut self, logical: u32) -> Result<bool, Error> {
+        Ok(self.mode == Mode::Mend && self.holds_something(logical)?)
+    }
+
+    /// Whether a page was written; also where no look can read the leaf that says so.
+    pub fn holds_something(&mut self, logical: u32) -> Result<bool, Error> {
+        for _ in 0..LOOKS {
+            if let Some(is_written) = soft(self.fs.store.is_written(logical))? {
+                return Ok(is_written);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Gives neighbouring pages back, which one change does.
+    fn free_leaked(&mut self, first: u32, count: u32) -> Result<(), Error> {
+        let before = self.checked.mended.pages_freed;
+        self.fault(Finding::LeakedPage { logical: first }, Count::PagesFreed, |fs| fs.free_pages(first, count))?;
+        if self.checked.mended.pages_freed > before {
+            for logical in first + 1..first + count {
+                self.fault(Finding::LeakedPage { logical }, Count::PagesFreed, |_| Ok(()))?;
+            }
+        }
+        Ok(())
+    }
+}

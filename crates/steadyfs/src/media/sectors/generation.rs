@@ -1,0 +1,167 @@
+//! Which generation of a block is the present one: two headers say so, and tags where one of them is lost.
+//!
+//! ```text
+//! erase:   odd header ← present + 1, even one ← present + 2                        a cut leaves one of them
+//!          header of the lesser generation ← present + 1                           where the present one is odd, after a cut
+//!          both headers, the lost one first ← present + 1, + 2                     where one of them is lost
+//! program: lost header ← present, read back                                        behind the first place of the block
+//!          an erase                                                                at the first place: nothing in the block is needed any more
+//! ```
+//!
+//! *A header that cannot be read today may be readable tomorrow, and the newer one.* What is programmed under an older generation would be gone then. So
+//! nothing is programmed before both headers say what counts. That needs no flush of its own: a header that a power cut takes back out of the cache is as before, and what was
+//! programmed since was not flushed either.
+//!
+//! The even header is the first sector of the block, and an erase writes it last where it can: a card that was written there goes on behind it, and takes the pages of a block
+//! whose begin is old for single ones.
+
+use super::{BlockIndex, Failure, HEADER, HEADERS, KNOWN, PAGE, PageIndex, SectorDevice, SectorPages, TRIES, TagPlace};
+use super::{is_sound, seal, was_read, word};
+use crate::format::Fields;
+
+/// The number of a generation of a block; larger than that of any before. 0: none.
+pub(super) type Generation = u32;
+
+/// The generations in both headers of a block; 0 for a header that is lost, or was never written.
+type Headers = [Generation; HEADERS as usize];
+
+/// What is known of a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    block: BlockIndex,
+    generation: Generation,
+    /// Both headers can be read. What is programmed under a generation that is not certain may be lost tomorrow.
+    is_certain: bool,
+}
+
+impl Known {
+    pub(super) const NOTHING: Self = Self { block: BlockIndex::MAX, generation: 0, is_certain: false };
+}
+
+impl<D: SectorDevice> SectorPages<D> {
+    /// The present generation of a block; 0 where it has never been erased.
+    pub(super) fn generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
+        Ok(self.known_of(block)?.generation)
+    }
+
+    fn known_of(&mut self, block: BlockIndex) -> Result<Known, Failure> {
+        let known = self.known[block as usize % KNOWN];
+        if known.block == block { Ok(known) } else { self.find_generation(block).map(|(known, _)| known) }
+    }
+
+    /// The generation under which a page can be programmed: a header that is lost is written anew before.
+    ///
+    /// # Errors
+    /// [`Failure::BadBlock`] where a header does not hold what is written to it.
+    pub(super) fn certain_generation(&mut self, page: PageIndex) -> Result<Generation, Failure> {
+        let pages = self.layout.pages_per_block();
+        let block = page / pages;
+        let mut known = self.known_of(block)?;
+        if !known.is_certain {
+            // It may be readable by now.
+            let headers;
+            (known, headers) = self.find_generation(block)?;
+            if !known.is_certain {
+                known = self.mend(known, headers, page.is_multiple_of(pages))?;
+            }
+        }
+        Ok(known.generation)
+    }
+
+    /// Writes anew what is lost of a block's headers.
+    fn mend(&mut self, known: Known, headers: Headers, is_first_page: bool) -> Result<Known, Failure> {
+        let Known { block, generation, .. } = known;
+        self.known[block as usize % KNOWN] = Known::NOTHING;
+        if is_first_page || generation == 0 {
+            // Erased, or the caller would begin elsewhere. The lost header may be of that erase: what is begun now is newer than that.
+            self.begin_generation(block, generation, headers)?;
+        } else {
+            // Pages before this one may be needed, under the generation that they have.
+            for (slot, _) in (0..).zip(headers).filter(|(_, header)| *header == 0) {
+                self.write_header(block, slot, generation)?;
+            }
+        }
+        match self.find_generation(block)?.0 {
+            known if known.is_certain => Ok(known),
+            _ => Err(Failure::BadBlock),
+        }
+    }
+
+    /// Begins a generation of a block that is newer than the present one and all that its headers say.
+    ///
+    /// # Power loss
+    /// The block has this generation or the one before: the header that is written first is the one that can be spared.
+    pub(super) fn begin_generation(&mut self, block: BlockIndex, present: Generation, headers: Headers) -> Result<(), Failure> {
+        let [even, odd] = headers;
+        let spare = u32::from(odd <= even);
+        let next = present.max(even).max(odd) + 1;
+        let first = next + u32::from(next % HEADERS != spare);
+        // Both, where one of them is none.
+        let last = if headers.contains(&0) { first + 1 } else { first.next_multiple_of(HEADERS) };
+        for generation in first..=last {
+            self.write_header(block, generation % HEADERS, generation)?;
+        }
+        self.known[block as usize % KNOWN] = Known { block, generation: last, is_certain: true };
+        Ok(())
+    }
+
+    fn write_header(&mut self, block: BlockIndex, slot: u32, generation: Generation) -> Result<(), Failure> {
+        self.sector.fill(0);
+        let mut fields = Fields::new(&mut self.sector[12..]);
+        for number in [self.layout.sectors, self.layout.block_sectors, self.layout.page_bytes] {
+            fields.put(4, number.into());
+        }
+        fields.put(1, u64::from(self.layout.tags == TagPlace::Table));
+        seal(&mut self.sector, HEADER, generation, self.layout.volume);
+        self.device.write(self.layout.header(block) + slot, &[&self.sector])
+    }
+
+    /// Reads the present generation of a block, and what both headers say.
+    fn find_generation(&mut self, block: BlockIndex) -> Result<(Known, Headers), Failure> {
+        let headers = self.headers(block)?;
+        let generation = match headers {
+            // Never erased: its first page is of another volume, or none. Where both are lost, it is not.
+            [0, 0] if self.tag_at(block * self.layout.pages_per_block())? == 0 => 0,
+            // A header that a cut has torn was to be newer; one that is lost was so.
+            [0, one] | [one, 0] => one.max(self.newest_tag(block)?),
+            [even, odd] => even.max(odd),
+        };
+        let known = Known { block, generation, is_certain: !headers.contains(&0) };
+        self.known[block as usize % KNOWN] = known;
+        Ok((known, headers))
+    }
+
+    /// The generations in both headers of a block.
+    pub(super) fn headers(&mut self, block: BlockIndex) -> Result<Headers, Failure> {
+        let mut found = [0; HEADERS as usize];
+        for (at, found) in (self.layout.header(block)..).zip(&mut found) {
+            for _ in 0..TRIES {
+                if was_read(self.device.read(at, &mut [&mut self.sector]))? {
+                    *found = if self.is_own(HEADER) { word(&self.sector, 8) } else { 0 };
+                    break;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The generation of a page's tag; 0 where there is none.
+    fn tag_at(&mut self, page: PageIndex) -> Result<Generation, Failure> {
+        let is_read = was_read(self.device.read(self.layout.places(page).0, &mut [&mut self.sector]))?;
+        Ok(if is_read && self.is_own(PAGE) { word(&self.sector, 8) } else { 0 })
+    }
+
+    /// Whether the sector in the buffer is one of a kind, of this volume.
+    pub(super) fn is_own(&self, magic: &[u8; 8]) -> bool {
+        is_sound(&self.sector, magic) && word(&self.sector, super::VOLUME_AT) == self.layout.volume
+    }
+
+    /// The newest generation of which a block has a page.
+    fn newest_tag(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
+        let (pages, mut newest) = (self.layout.pages_per_block(), 0);
+        for page in block * pages..(block + 1) * pages {
+            newest = newest.max(self.tag_at(page)?);
+        }
+        Ok(newest)
+    }
+}

@@ -1,0 +1,170 @@
+//! A change in the log of a leaf, as its bytes.
+//!
+//! ```text
+//! | entry 16 | frame 16 or 32 | check 16 |
+//! ```
+//!
+//! The check is the low half of a CRC-32 over leaf, entry, frame and as many zeros as make 12 bytes. Any two changes differ in four bits at least, so one
+//! bit that has flipped is found and put right, and two are never taken for another change. No entry is so high that a change has ones alone but for one
+//! bit: that is a blank place of which a bit has flipped.
+
+use super::Frame;
+use super::table::{read_word, write_word};
+
+/// Bytes of a change before its check.
+const CHECK_BYTES: usize = 2;
+/// Bytes of the longest change.
+pub(super) const CHANGE_BYTES_MAX: usize = 8;
+
+/// An entry of a page of a leaf, and its frame from then on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Change {
+    pub entry: u32,
+    pub frame: Frame,
+}
+
+/// What the place of a change holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Blank,
+    Change(Change),
+    /// What was a change, or was to be one.
+    Unreadable,
+}
+
+/// What the changes of a page of a leaf have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Changes {
+    pub leaf: u32,
+    /// Bytes of a frame's number.
+    pub width: usize,
+    /// Entries of the page.
+    pub entries: u32,
+    /// Frames of the volume.
+    pub frames: u32,
+}
+
+impl Changes {
+    /// Bytes of a change.
+    pub fn bytes(&self) -> usize {
+        2 + self.width + CHECK_BYTES
+    }
+
+    /// Writes a change; `checksum` is that of the device.
+    pub fn emit(&self, change: Change, bytes: &mut [u8], checksum: &mut impl FnMut(&[u8]) -> u32) {
+        write_word(bytes, 0, 2, change.entry);
+        write_word(bytes, 2, self.width, change.frame);
+        let check = self.check(bytes, checksum);
+        write_word(bytes, 2 + self.width, CHECK_BYTES, check);
+    }
+
+    /// Reads the place of a change; `checksum` is that of the device.
+    pub fn read(&self, bytes: &[u8], checksum: &mut impl FnMut(&[u8]) -> u32) -> Place {
+        if bytes.iter().map(|byte| byte.count_zeros()).sum::<u32>() <= 1 {
+            return Place::Blank;
+        }
+        let mut near = [0; CHANGE_BYTES_MAX];
+        let near = &mut near[..bytes.len()];
+        near.copy_from_slice(bytes);
+        let mut found = self.parse(near, checksum);
+        for bit in 0..8 * bytes.len() {
+            if found.is_some() {
+                break;
+            }
+            near[bit / 8] ^= 1 << (bit % 8);
+            found = self.parse(near, checksum);
+            near[bit / 8] ^= 1 << (bit % 8);
+        }
+        found.map_or(Place::Unreadable, Place::Change)
+    }
+
+    fn parse(&self, bytes: &[u8], checksum: &mut impl FnMut(&[u8]) -> u32) -> Option<Change> {
+        let change = Change { entry: read_word(bytes, 0, 2), frame: read_word(bytes, 2, self.width) };
+        let may_be = change.entry < self.entries && change.frame < self.frames;
+        let check = read_word(bytes, 2 + self.width, CHECK_BYTES);
+        (may_be && check == self.check(bytes, checksum)).then_some(change)
+    }
+
+    fn check(&self, bytes: &[u8], checksum: &mut impl FnMut(&[u8]) -> u32) -> u32 {
+        let (mut input, fields) = ([0; 12], 2 + self.width);
+        input[..4].copy_from_slice(&self.leaf.to_le_bytes());
+        input[4..4 + fields].copy_from_slice(&bytes[..fields]);
+        checksum(&input) & 0xFFFF
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use std::vec::Vec;
+
+    const WIDTHS: [usize; 2] = [2, 4];
+
+    /// CRC-32, bit by bit.
+    fn checksum(bytes: &[u8]) -> u32 {
+        let step = |crc: u32| crc >> 1 ^ (0xEDB8_8320 & 0u32.wrapping_sub(crc & 1));
+        let byte = |crc: u32, &byte: &u8| (0..8).fold(crc ^ u32::from(byte), |crc, _| step(crc));
+        !bytes.iter().fold(!0, byte)
+    }
+
+    fn changes(leaf: u32, width: usize) -> Changes {
+        Changes { leaf, width, entries: 976, frames: if width == 2 { 0x8000 } else { 0x8000_0000 } }
+    }
+
+    /// Some changes of some leaves, as bytes.
+    fn examples(width: usize) -> Vec<(Changes, Change, Vec<u8>)> {
+        let numbers = (1..60u32).map(|number| number.wrapping_mul(0x9E37_79B9));
+        let example = |number: u32| {
+            let changes = changes(number % 40, width);
+            let change = Change { entry: number >> 8 & 0x1FF, frame: (number >> 3) % changes.frames };
+            let mut bytes = std::vec![0; changes.bytes()];
+            changes.emit(change, &mut bytes, &mut checksum);
+            (changes, change, bytes)
+        };
+        numbers.map(example).collect()
+    }
+
+    /// A change of which a bit had flipped was passed over, and its page read as it was before.
+    #[test]
+    fn one_flipped_bit_is_put_right() {
+        for (changes, change, bytes) in WIDTHS.into_iter().flat_map(examples) {
+            assert_eq!(changes.read(&bytes, &mut checksum), Place::Change(change));
+            for bit in 0..8 * bytes.len() {
+                let mut flipped = bytes.clone();
+                flipped[bit / 8] ^= 1 << (bit % 8);
+                assert_eq!(changes.read(&flipped, &mut checksum), Place::Change(change), "bit {bit} of {bytes:x?}");
+            }
+        }
+    }
+
+    #[test]
+    fn two_flipped_bits_are_never_taken_for_another_change() {
+        for (changes, _, bytes) in WIDTHS.into_iter().flat_map(examples) {
+            for (one, two) in (0..8 * bytes.len()).flat_map(|two| (0..two).map(move |one| (one, two))) {
+                let mut flipped = bytes.clone();
+                flipped[one / 8] ^= 1 << (one % 8);
+                flipped[two / 8] ^= 1 << (two % 8);
+                assert_eq!(changes.read(&flipped, &mut checksum), Place::Unreadable, "bits {one}, {two} of {bytes:x?}");
+            }
+        }
+    }
+
+    #[test]
+    fn blank_place_of_which_a_bit_has_flipped_is_blank() {
+        for width in WIDTHS {
+            let changes = changes(3, width);
+            let blank = std::vec![0xFF; changes.bytes()];
+            assert_eq!(changes.read(&blank, &mut checksum), Place::Blank);
+            for bit in 0..8 * blank.len() {
+                let mut flipped = blank.clone();
+                flipped[bit / 8] ^= 1 << (bit % 8);
+                assert_eq!(changes.read(&flipped, &mut checksum), Place::Blank);
+                flipped[0] ^= 0x10;
+                flipped[1] ^= 0x21;
+                assert_eq!(changes.read(&flipped, &mut checksum), Place::Unreadable);
+            }
+        }
+    }
+}

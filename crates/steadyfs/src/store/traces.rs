@@ -1,0 +1,44 @@
+//! What roll-forward met beside records: the traces of a program that was cut, or of a record that is lost.
+//!
+//! Nobody can tell one from the other. If it was a record, the program behind it may have been cut, and have touched the next place without a
+//! trace: a head must pass both.
+
+use super::heads::{HeadIndex, Heads};
+
+/// Where the heads stand, and whether they were used.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Traces {
+    /// A bit for each head at whose next place there is something that is no record.
+    at_heads: u16,
+    /// Something was programmed since the root, whether it counts or not.
+    in_use: bool,
+}
+
+impl Traces {
+    /// Notes whether something that is no record is at the next place of a head.
+    pub fn note(&mut self, head: HeadIndex, is_there: bool) {
+        self.at_heads = self.at_heads & !head.bit() | if is_there { head.bit() } else { 0 };
+        self.in_use |= is_there;
+    }
+
+    /// Notes that something was programmed.
+    pub fn note_use(&mut self) {
+        self.in_use = true;
+    }
+
+    /// Whether anything was programmed. The journal's head comes first after a mount: what it programmed may be lost, and another head have
+    /// touched its place without a trace.
+    pub fn are_there(&self) -> bool {
+        self.in_use
+    }
+
+    /// Places of a head that may have been touched: the next one, and the one behind it where that is not blank.
+    pub fn touched_places(&self, head: HeadIndex) -> u32 {
+        1 + u32::from(self.at_heads & head.bit() != 0)
+    }
+
+    /// Frames that are passed beyond one for each head.
+    pub fn more_frames(&self, heads: &Heads<'_>) -> u32 {
+        heads.of_frames().map(|head| self.touched_places(head) - 1).sum()
+    }
+}

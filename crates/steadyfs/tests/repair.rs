@@ -1,0 +1,310 @@
+//! Repair, and the life behind it: each story is one that a volume told which was repaired, answered that all was well, and lost something afterwards.
+//!
+//! `steadyfs-siege repair` looks for more of them.
+
+mod common;
+
+use common::Rng;
+use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::{Access, Checked, Config, Damage, Error, FileSystem, Finding, OpenOptions};
+use steadyfs_sim::{Nand, NandTiming};
+
+/// Small pages: a directory of few names has several, an index has few entries in each, and each holds two inodes.
+const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 64, programs_bytes: false };
+
+/// A chip of which some pages cannot be read until they are programmed again.
+#[derive(Clone)]
+struct Lossy {
+    chip: Nand,
+    lost: Vec<PageIndex>,
+}
+
+impl Lossy {
+    fn check(&self, page: PageIndex) -> Result<(), Failure> {
+        if self.lost.contains(&page) { Err(Failure::Uncorrectable) } else { Ok(()) }
+    }
+}
+
+impl Flash for Lossy {
+    fn geometry(&self) -> Geometry {
+        self.chip.geometry()
+    }
+    fn timing(&self) -> Timing {
+        self.chip.timing()
+    }
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.check(page)?;
+        self.chip.read(page, data, tag)
+    }
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.check(page)?;
+        self.chip.read_tag(page, tag)
+    }
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.lost.retain(|&lost| lost != page);
+        self.chip.program(page, data, tag)
+    }
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        let pages = block * GEOMETRY.pages_per_block..(block + 1) * GEOMETRY.pages_per_block;
+        self.lost.retain(|lost| !pages.contains(lost));
+        self.chip.erase(block)
+    }
+    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
+        self.chip.is_bad(block)
+    }
+    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.chip.mark_bad(block)
+    }
+}
+
+type Fs<'m> = FileSystem<'m, Lossy>;
+
+fn config() -> Config {
+    Config { unit_pages: 1, files_max: 96, ..Config::for_geometry(&GEOMETRY) }
+}
+
+fn memory() -> Vec<u8> {
+    vec![0; config().memory_bytes(&GEOMETRY)]
+}
+
+/// Lets `run` use a new volume, and ends that use well or with a cut.
+fn volume(ends_well: bool, run: impl FnOnce(&mut Fs<'_>)) -> Lossy {
+    let mut memory = memory();
+    let chip = Lossy { chip: Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1), lost: Vec::new() };
+    let chip = FileSystem::format(chip, &config(), &mut memory).expect("format");
+    let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
+    run(&mut fs);
+    fs.commit().expect("commit");
+    if ends_well { fs.unmount().expect("unmount") } else { fs.flash().clone() }
+}
+
+/// Pages that hold something.
+fn programmed(volume: &Lossy) -> Vec<PageIndex> {
+    let mut chip = volume.chip.clone();
+    let mut tag = [0; TAG_BYTES];
+    let mut holds = |page: &PageIndex| chip.read_tag(*page, &mut tag).is_ok() && tag != [0xFF; TAG_BYTES];
+    (0..GEOMETRY.block_count * GEOMETRY.pages_per_block).filter(|page| holds(page)).collect()
+}
+
+/// Repairs as `steady check --repair` does.
+fn repair(fs: &mut Fs<'_>) -> (Result<Checked, Error>, Vec<Finding>) {
+    let mut scratch = vec![0; config().check_bytes(&GEOMETRY)];
+    let mut findings = Vec::new();
+    let mut note = |finding| findings.push(finding);
+    let result = if fs.damage().is_some() { fs.repair(&mut scratch, &mut note) } else { fs.check(&mut scratch, true, &mut note) };
+    (result, findings)
+}
+
+/// What a check finds that is more than content which cannot be read.
+fn faults(fs: &mut Fs<'_>) -> Vec<Finding> {
+    let mut scratch = vec![0; config().check_bytes(&GEOMETRY)];
+    let mut findings = Vec::new();
+    fs.check(&mut scratch, false, &mut |finding| findings.push(finding)).expect("check");
+    findings.retain(|finding| !matches!(finding, Finding::UnreadablePage { .. }));
+    findings
+}
+
+/// Loses each page of a volume in turn, repairs it, and lets `live` use it; returns how many repairs mended something, and all findings.
+fn lose_each(volume: &Lossy, live: impl Fn(&mut Fs<'_>, PageIndex)) -> (u32, Vec<Finding>) {
+    let mut memory = memory();
+    let (mut mended, mut all) = (0, Vec::new());
+    for page in programmed(volume) {
+        let damaged = Lossy { lost: vec![page], ..volume.clone() };
+        let mut fs = FileSystem::mount(damaged, Access::ReadWrite, &mut memory).expect("mount");
+        let damage = fs.damage();
+        let (result, findings) = repair(&mut fs);
+        let checked = match result {
+            // The leaf maps tables.
+            Err(Error::Corrupt) if damage == Some(Damage::Leaf) => continue,
+            result => result.unwrap_or_else(|error| panic!("page {page} lost, {damage:?}: {error}")),
+        };
+        assert_eq!(faults(&mut fs), [], "page {page} lost, {damage:?}, {checked:?}");
+        let (again, _) = repair(&mut fs);
+        assert_eq!(again.map(|again| again.mended.total()), Ok(0), "page {page} lost, {damage:?}, repaired twice");
+        mended += u32::from(checked.mended.total() > 0);
+        all.extend(findings);
+        live(&mut fs, page);
+        assert_eq!(faults(&mut fs), [], "page {page} lost, {damage:?}, {checked:?}, and used");
+        let volume = fs.unmount().expect("unmount");
+        let mut fs = FileSystem::mount(volume, Access::ReadWrite, &mut memory).expect("mount");
+        assert_eq!((fs.damage(), faults(&mut fs)), (None, vec![]), "page {page} lost, mounted again");
+    }
+    (mended, all)
+}
+
+fn create(fs: &mut Fs<'_>, name: &str, bytes: &[u8]) -> Result<(), Error> {
+    let mut file = fs.open(name, OpenOptions::CREATE)?;
+    let written = fs.write(&mut file, 0, bytes);
+    fs.close(file)?;
+    written
+}
+
+fn read(fs: &mut Fs<'_>, name: &str) -> Result<Vec<u8>, Error> {
+    let mut file = fs.open(name, OpenOptions::READ)?;
+    let mut data = vec![0; 40_000];
+    let length = fs.read(&mut file, 0, &mut data);
+    fs.close(file)?;
+    data.truncate(length?);
+    Ok(data)
+}
+
+/// Names that a repair had just given were gone again: the directory grew for them by a page that the same pass gave back, and the next write took it.
+#[test]
+fn names_that_a_repair_has_given_stay() {
+    let name = |number: u32| format!("file {number:02}");
+    let volume = volume(true, |fs| {
+        (0..70).for_each(|number| create(fs, &name(number), &[number as u8; 20]).expect("create"));
+        fs.commit().expect("commit");
+        // Pages of the directory that are not in one run.
+        (0..30).for_each(|number| fs.remove(name(number).as_str()).expect("remove"));
+    });
+    let (mended, findings) = lose_each(&volume, |fs, page| {
+        let seen: Vec<u32> = (30..70).filter(|&number| fs.stat(name(number).as_str()).is_ok()).collect();
+        for number in 0..12 {
+            create(fs, &format!("new {number}"), &[7; 700]).expect("create");
+        }
+        fs.commit().expect("commit");
+        for number in seen {
+            assert_eq!(read(fs, &name(number)), Ok(vec![number as u8; 20]), "page {page} lost, file {number}");
+        }
+    });
+    let given = findings.iter().filter(|finding| matches!(finding, Finding::Lost { .. })).count();
+    assert!(mended > 10 && given > 20, "{mended} repairs mended something, {given} names were given");
+}
+
+/// After a repair a check was clean; then a file was created, took the inode that held the long name of another one, and that one was `Corrupt`.
+#[test]
+fn new_file_does_not_take_the_inode_of_a_long_name() {
+    let long = |number: u32| format!("{number:03}{}", "n".repeat(150));
+    let volume = volume(false, |fs| {
+        for number in 0..20 {
+            create(fs, &long(number), &[number as u8; 30]).expect("create");
+            let inode = fs.stat(long(number).as_str()).expect("stat").inode;
+            fs.set_attribute(inode, "key", Some(&[number as u8; 40])).expect("attribute");
+            fs.commit().expect("commit");
+        }
+    });
+    let (_, findings) = lose_each(&volume, |fs, page| {
+        let seen: Vec<u32> = (0..20).filter(|&number| fs.stat(long(number).as_str()).is_ok()).collect();
+        for number in 20..28 {
+            create(fs, &long(number), &[7; 30]).expect("create");
+        }
+        fs.commit().expect("commit");
+        for number in seen {
+            let stat = fs.stat(long(number).as_str()).unwrap_or_else(|error| panic!("page {page} lost, file {number}: {error}"));
+            let attribute = fs.attribute(stat.inode, "key", &mut [0; 40]);
+            assert!(matches!(attribute, Ok(40) | Err(Error::NotFound)), "page {page} lost, file {number}: {attribute:?}");
+            assert_eq!(read(fs, &long(number)), Ok(vec![number as u8; 30]), "page {page} lost, file {number}");
+        }
+    });
+    let has = |wanted: fn(&Finding) -> bool| findings.iter().any(wanted);
+    assert!(has(|finding| matches!(finding, Finding::LostExtension { .. })), "no extension was lost");
+    assert!(has(|finding| matches!(finding, Finding::UnmarkedInode { .. })), "no inode in use was marked as free");
+}
+
+/// A page was free, and held what an earlier transaction had put there, of which the allocation was lost: the file that took it showed that in place of zeros.
+/// And behind the end of a file lay what was there before, which came back when it grew.
+#[test]
+fn what_is_taken_after_a_repair_is_empty() {
+    let volume = volume(false, |fs| {
+        let mut rng = Rng(5);
+        for step in 0..120u32 {
+            let name = format!("f{}", step % 6);
+            let mut file = fs.open(name.as_str(), OpenOptions::CREATE).expect("open");
+            let size = fs.size(&mut file).expect("size");
+            match rng.below(3) {
+                0 if size > 1000 => fs.truncate(&mut file, rng.below(size)).expect("truncate"),
+                _ => fs.write(&mut file, size, &[0xEE; 900]).expect("write"),
+            }
+            fs.close(file).expect("close");
+            if step % 9 == 8 {
+                fs.remove(format!("f{}", step % 5).as_str()).ok();
+            }
+            fs.commit().expect("commit");
+        }
+    });
+    let (_, findings) = lose_each(&volume, |fs, page| {
+        for number in 0..6 {
+            let name = format!("f{number}");
+            let Ok(stat) = fs.stat(name.as_str()) else { continue };
+            let mut file = fs.open(name.as_str(), OpenOptions::WRITE).expect("open");
+            fs.truncate(&mut file, stat.size + 2_000).expect("truncate");
+            fs.close(file).expect("close");
+            // A page that cannot be read says so.
+            let Ok(data) = read(fs, &name) else { continue };
+            assert!(data[stat.size as usize..].iter().all(|&byte| byte == 0), "page {page} lost: {name} grows by what was there");
+        }
+        let mut file = fs.open("sparse", OpenOptions::CREATE).expect("open");
+        (0..12).for_each(|at| fs.write(&mut file, at * 512 + 100, &[1]).expect("write"));
+        fs.close(file).expect("close");
+        fs.commit().expect("commit");
+        let data = read(fs, "sparse").expect("read");
+        assert!(
+            data.iter().enumerate().all(|(at, &byte)| byte == u8::from(at % 512 == 100)),
+            "page {page} lost: a new page is not empty"
+        );
+    });
+    assert!(findings.iter().any(|finding| matches!(finding, Finding::LeakedPage { .. })), "no page held what it had before");
+}
+
+/// A file's index lost a page, the file was removed, and from then on every call that changes anything failed.
+#[test]
+fn removal_of_a_file_whose_index_is_lost_stops_nothing() {
+    let volume = volume(true, |fs| {
+        let mut file = fs.open("scattered", OpenOptions::CREATE).expect("open");
+        for at in (0..40).rev() {
+            fs.write(&mut file, at * 512, &[9; 512]).expect("write");
+            fs.commit().expect("commit");
+        }
+        fs.close(file).expect("close");
+    });
+    let mut memory = memory();
+    let mut hit = 0;
+    for page in programmed(&volume) {
+        let damaged = Lossy { lost: vec![page], ..volume.clone() };
+        let mut fs = FileSystem::mount(damaged, Access::ReadWrite, &mut memory).expect("mount");
+        if fs.damage().is_some() || read(&mut fs, "scattered").is_ok() || fs.remove("scattered").is_err() {
+            continue;
+        }
+        hit += 1;
+        for number in 0..20 {
+            create(&mut fs, &format!("new {number}"), &[7; 700]).unwrap_or_else(|error| panic!("page {page} lost: {error}"));
+            fs.commit().unwrap_or_else(|error| panic!("page {page} lost: {error}"));
+        }
+        repair(&mut fs).0.expect("repair");
+        assert_eq!(faults(&mut fs), [], "page {page} lost");
+    }
+    assert!(hit > 10, "{hit} pages hit the file");
+}
+
+/// A page of the allocation map is lost: the volume could be read, and nothing could repair it.
+#[test]
+fn lost_allocation_map_is_found_again() {
+    let volume = volume(true, |fs| {
+        for number in 0..20u8 {
+            create(fs, &format!("file {number}"), &[number; 1_500]).expect("create");
+        }
+        fs.create_dir("directory").expect("directory");
+        create(fs, "directory/file", &[99; 900]).expect("create");
+    });
+    let mut memory = memory();
+    let mut hit = 0;
+    for page in programmed(&volume) {
+        let damaged = Lossy { lost: vec![page], ..volume.clone() };
+        let mut fs = FileSystem::mount(damaged, Access::ReadWrite, &mut memory).expect("mount");
+        if fs.damage() != Some(Damage::Tables) {
+            continue;
+        }
+        hit += 1;
+        assert!(fs.health().read_only);
+        let used = repair(&mut fs).0.expect("repair").mended;
+        assert_eq!((fs.damage(), fs.health().read_only, faults(&mut fs)), (None, false, vec![]), "page {page} lost, {used:?}");
+        for number in 0..20u8 {
+            assert_eq!(read(&mut fs, &format!("file {number}")), Ok(vec![number; 1_500]), "page {page} lost");
+        }
+        assert_eq!(read(&mut fs, "directory/file"), Ok(vec![99; 900]), "page {page} lost");
+        create(&mut fs, "more", &[5; 5_000]).expect("create");
+        assert_eq!(read(&mut fs, "file 7"), Ok(vec![7; 1_500]), "page {page} lost: its pages are taken");
+    }
+    assert!(hit > 0, "no page holds the map");
+}
