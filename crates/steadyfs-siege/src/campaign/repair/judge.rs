@@ -103,59 +103,63 @@ fn same(was: &Shown<'_>, is: &Shown<'_>) -> bool {
     was.size == is.size && was.pieces == is.pieces
 }
 
-/// Where the mount did not say that the state is a mixture: what is there is as it was committed, and what is missing was counted.
+/// Where the mount did not say that the state is a mixture: what is there is as one of the states that may be durable, and what is missing was counted.
 fn no_more_than_hit(hit: &Hit, done: &Done, after: &BTreeMap<&str, Shown<'_>>, gone: u32, oracle: &Oracle, log: &mut Log) {
-    let mended = done.checked.mended;
-    let Some(tree) = oracle.durable.iter().min_by_key(|tree| differing(tree, after)) else { return };
-    let mut missing = 0;
-    for (path, id) in &tree.names {
-        let node = &tree.nodes[id];
-        let Some(is) = after.get(path.as_str()) else {
-            missing += 1;
-            continue;
-        };
-        if is.size == Some(0) && !node.data.is_empty() && mended.emptied > 0 {
-            continue;
-        }
-        let wrong = is.pieces.iter().any(|(offset, bytes)| node.data.get(*offset..*offset + bytes.len()) != Some(bytes));
-        let attributes = is.attributes.is_some_and(|attributes| *attributes != *node.attributes) && mended.extensions == 0;
-        if is.size != (!node.is_dir).then_some(node.data.len() as u64) || wrong || attributes {
-            let was = (node.is_dir, node.data.len(), node.attributes.len());
-            let words =
-                format!("{path} is {:?} with {:?}, was {was:?}, wrong {wrong}", is.size, is.attributes.map(BTreeMap::len));
-            log.find("not as it was committed after a repair", format!("{:?}: {words}", hit.damage));
-        }
-    }
-    if missing > 0 && mended.entries + mended.names + mended.inodes_freed == 0 {
-        log.find(
-            "files are missing, and nothing is said",
-            format!("{:?}: {missing} ({gone} were seen before), {mended:?}", hit.damage),
-        );
-    }
-    for (path, is) in after.iter().filter(|(path, _)| !tree.names.contains_key(**path)) {
-        let top = path.split('/').next().unwrap_or_default();
-        let is_of_old = |node: &Node| {
-            node.is_dir == is.size.is_none()
-                && is.size.is_none_or(|size| size == node.data.len() as u64 || size == 0)
-                && is.pieces.iter().all(|(offset, bytes)| node.data.get(*offset..*offset + bytes.len()) == Some(bytes))
-        };
-        if !top.starts_with("lost-") || !tree.nodes.values().any(is_of_old) {
-            log.find("a file that never was", format!("{:?}: {path}", hit.damage));
-        }
+    let faults = |tree: &Tree| {
+        let mut faults = as_it_was(tree, done, after);
+        faults.extend(silently_missing(tree, done, after, gone));
+        faults.extend(never_was(tree, after));
+        faults
+    };
+    for (what, details) in oracle.durable.iter().map(|tree| faults(tree)).min_by_key(Vec::len).unwrap_or_default() {
+        log.find(what, format!("{:?}: {details}", hit.damage));
     }
 }
 
-/// Paths that a tree has otherwise.
-fn differing(tree: &Tree, after: &BTreeMap<&str, Shown<'_>>) -> usize {
-    let is_there = |path: &str, node: &Node| {
-        after.get(path).is_some_and(|is| {
-            is.size == (!node.is_dir).then_some(node.data.len() as u64)
-                && is.pieces.iter().all(|(offset, bytes)| node.data.get(*offset..*offset + bytes.len()) == Some(bytes))
-                && is.attributes.is_none_or(|attributes| attributes.is_empty() || *attributes == *node.attributes)
-        })
+/// What was found, and where.
+type Fault = (&'static str, String);
+
+/// What is there under its name, and not as it was committed.
+fn as_it_was(tree: &Tree, done: &Done, after: &BTreeMap<&str, Shown<'_>>) -> Vec<Fault> {
+    let mended = done.checked.mended;
+    let mut faults = Vec::new();
+    for (path, id) in &tree.names {
+        let (node, Some(is)) = (&tree.nodes[id], after.get(path.as_str())) else { continue };
+        if is.size == Some(0) && !node.data.is_empty() && mended.emptied > 0 {
+            continue;
+        }
+        let attributes = is.attributes.is_some_and(|attributes| *attributes != *node.attributes) && mended.extensions == 0;
+        let wrong = !is_part_of(is, node);
+        if wrong || attributes {
+            let was = (node.is_dir, node.data.len(), node.attributes.len());
+            let words = format!("{path} is {:?} with {:?}, was {was:?}", is.size, is.attributes.map(BTreeMap::len));
+            faults.push(("not as it was committed after a repair", format!("{words}, content wrong {wrong}")));
+        }
+    }
+    faults
+}
+
+fn silently_missing(tree: &Tree, done: &Done, after: &BTreeMap<&str, Shown<'_>>, gone: u32) -> Option<Fault> {
+    let mended = done.checked.mended;
+    let missing = tree.names.keys().filter(|path| !after.contains_key(path.as_str())).count();
+    let is_told = missing == 0 || mended.entries + mended.names + mended.inodes_freed > 0;
+    (!is_told).then(|| ("files are missing, and nothing is said", format!("{missing} ({gone} were seen before), {mended:?}")))
+}
+
+/// Names that were not there, but for those that a repair gives.
+fn never_was(tree: &Tree, after: &BTreeMap<&str, Shown<'_>>) -> Vec<Fault> {
+    let is_given = |path: &str, is: &Shown<'_>| {
+        let empty = |node: &Node| is.size == Some(0) && !node.is_dir;
+        path.starts_with("lost-") && tree.nodes.values().any(|node| empty(node) || is_part_of(is, node))
     };
-    tree.names.iter().filter(|(path, id)| !is_there(path, &tree.nodes[*id])).count()
-        + after.keys().filter(|path| !tree.names.contains_key(**path)).count()
+    let new = after.iter().filter(|(path, is)| !tree.names.contains_key(**path) && !is_given(path, is));
+    new.map(|(path, is)| ("a file that never was", format!("{path} of {:?} bytes", is.size))).collect()
+}
+
+/// Whether a file has the size of a node, and no byte that the node has not.
+fn is_part_of(is: &Shown<'_>, node: &Node) -> bool {
+    let has = |(offset, bytes): (&usize, &&[u8])| node.data.get(*offset..*offset + bytes.len()) == Some(*bytes);
+    is.size == (!node.is_dir).then_some(node.data.len() as u64) && is.pieces.iter().all(has)
 }
 
 /// What a repair that was not cut leaves, one that was cut and the next one leave as well.

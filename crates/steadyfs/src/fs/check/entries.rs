@@ -29,8 +29,10 @@ impl<F: Flash> Checker<'_, '_, F> {
     /// Every record of every directory, and their numbers.
     pub fn directories(&mut self) -> Result<(), Error> {
         for inode in 0..self.inodes_end()? {
+            // One of more pages than there are was told of.
+            let can_be = |header: &Header, pages: u32| header.kind == InodeKind::Directory && header.extra <= pages;
             if self.is_taken(inode)?
-                && let Some(header) = self.header(inode)?.filter(|header| header.kind == InodeKind::Directory)
+                && let Some(header) = self.header(inode)?.filter(|header| can_be(header, self.fs.plan.data_count))
             {
                 self.directory(inode, &header)?;
             }
