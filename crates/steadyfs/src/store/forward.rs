@@ -189,19 +189,22 @@ impl<F: Flash> Store<'_, F> {
         let first = self.frame_page(place);
         for index in 0..u32::from(self.layout.config.unit_pages) {
             let wanted = Tag { sequence: tag.sequence + u64::from(index), ..tag };
-            let found = self.read_tagged(first + index, Kinds::of(&[tag.kind]))?;
-            if found != Some(wanted) && !self.says_lost(first + index, &wanted)? {
+            if self.record_tag(first + index, Kinds::of(&[tag.kind]))? != Some(wanted) {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Whether a page was programmed as one whose content is lost, under this tag, which its checksum proves: the data has none.
-    fn says_lost(&mut self, page: PageIndex, wanted: &Tag) -> Result<bool, Error> {
+    /// The tag of a page that is what it says, checksum and all, or that was programmed as one whose content is lost: its checksum proves that, the data has
+    /// none.
+    fn record_tag(&mut self, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
+        if let Some(tag) = self.read_tagged(page, kinds)? {
+            return Ok(Some(tag));
+        }
         let mut tag = [0; TAG_BYTES];
-        let is_read = self.read_tag_anyhow(page, &mut tag)?;
-        Ok(is_read && Tag::parse(&tag) == Some(*wanted) && Tag::carried_check(&tag) == LOST_CHECK)
+        let is_lost = self.read_tag_anyhow(page, &mut tag)? && Tag::carried_check(&tag) == LOST_CHECK;
+        Ok(Tag::parse(&tag).filter(|tag| is_lost && kinds.has(tag.kind)))
     }
 
     /// Whether a frame that power may have cut reads well by [`STEADY`] looks more than badly. One that reads well now and then must not count: it could
@@ -262,7 +265,7 @@ impl<F: Flash> Store<'_, F> {
     /// What the first page of a listed block says, checksum and all: one that is not erased yet may begin with a page that a power cut tore long
     /// ago, and whose tag may say anything.
     fn sight_of_listed(&mut self, page: PageIndex) -> Result<Sight, Error> {
-        Ok(match self.read_tagged(page, Kinds::ALL)? {
+        Ok(match self.record_tag(page, Kinds::ALL)? {
             Some(tag) => Sight::Tag(tag),
             None if self.page_is_blank(page)? => Sight::Blank,
             None => Sight::Unknown,
@@ -359,7 +362,7 @@ impl<F: Flash> Store<'_, F> {
                 continue;
             }
             let page = self.place_page(Some(head), block, next + 1);
-            let Some(tag) = self.read_tagged(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, None, base)) else { continue };
+            let Some(tag) = self.record_tag(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, None, base)) else { continue };
             if let Some(of) = self.head_of(&tag)
                 && (of == HeadIndex::JOURNAL) == (head == HeadIndex::JOURNAL)
             {

@@ -91,7 +91,7 @@ impl<F: Flash> Checker<'_, '_, F> {
             && self.fs.record_is_right(inode, &header, hash, bucket, buckets)?
             && (header.kind == InodeKind::File || self.reaches_root(directory)?)
             && self.is_found(record, &header)?;
-        if !is_right || self.is_named(inode) {
+        if !is_right || self.marks.is_named(inode) {
             return Ok(None);
         }
         if !self.is_taken(inode)? {
@@ -100,7 +100,7 @@ impl<F: Flash> Checker<'_, '_, F> {
             }
             self.take_inode(inode)?;
         }
-        self.mark_inode(inode);
+        self.marks.name(inode);
         Ok(Some(header.kind))
     }
 
@@ -136,7 +136,7 @@ impl<F: Flash> Checker<'_, '_, F> {
             for page in (region.logical..region.logical + region.count).chain(index) {
                 let is_page = self.fs.check_data_pages(page, 1).is_ok();
                 let is_there = is_page
-                    && !self.is_owned(page)
+                    && !self.marks.is_owned(page)
                     && (soft(self.fs.page_is_taken(page))? == Some(true) || soft(self.fs.store.is_written(page))? != Some(false));
                 if !is_there {
                     return Ok(false);
@@ -151,7 +151,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         let before = self.checked.mended;
         for kind in [InodeKind::Directory, InodeKind::File] {
             for inode in 0..self.inodes_end()? {
-                if self.is_named(inode) || !self.is_taken(inode)? {
+                if self.marks.is_named(inode) || !self.is_taken(inode)? {
                     continue;
                 }
                 match self.header(inode)? {

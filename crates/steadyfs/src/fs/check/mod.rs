@@ -12,8 +12,10 @@
 //! | [`tables`] | the root page, its lists, the allocation map |
 //! | [`owners`] | inodes, their extensions and pages: everything has one owner |
 //! | [`entries`] | names: directories, and what none of them names |
+//! | [`marks`] | what was met |
 
 mod entries;
+mod marks;
 mod owners;
 mod rounds;
 mod tables;

@@ -92,7 +92,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     fn extensions(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
         for (number, at) in [(header.name_more, NAME_MORE_AT), (header.attributes, ATTRIBUTES_AT)] {
             let Some(extension) = number.checked_sub(1) else { continue };
-            if !self.is_extension_of(extension, inode)? || self.mark_inode(extension) {
+            if !self.is_extension_of(extension, inode)? || self.marks.name(extension) {
                 let finding = Finding::LostExtension { inode };
                 let (page, place) = self.fs.inode_place(inode);
                 self.fault(finding, Count::Extensions, |fs| fs.store.patch(page, place + at, &[0; 4]))?;
@@ -197,7 +197,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// Notes that a page belongs to an inode; whether it belongs to something else.
     fn claim(&mut self, logical: u32) -> bool {
         self.checked.pages += 1;
-        self.mark_page(logical)
+        self.marks.own(logical)
     }
 
     /// Claims a page that is no index. What is in it is looked at when all is mended.

@@ -10,6 +10,7 @@
 //! finds rests on what the steps before it have mended, so a step that changed anything ends its round. A round that changes nothing is the last one.
 
 use super::super::inode::{Header, InodeKind, ROOT};
+use super::marks::Marks;
 use super::{Checked, Count, Finding, Mended};
 use crate::error::Error;
 use crate::fs::FileSystem;
@@ -33,10 +34,7 @@ pub(super) enum Mode {
 /// A walk through a volume.
 pub(super) struct Checker<'c, 'm, F> {
     pub fs: &'c mut FileSystem<'m, F>,
-    /// A bit for each inode that is named, or on a list, or an extension of one that is in use.
-    inodes: &'c mut [u8],
-    /// A bit for each data page that belongs to something.
-    pages: &'c mut [u8],
+    pub marks: Marks<'c>,
     report: &'c mut dyn FnMut(Finding),
     pub mode: Mode,
     pub checked: Checked,
@@ -44,9 +42,8 @@ pub(super) struct Checker<'c, 'm, F> {
 
 impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     pub fn new(fs: &'c mut FileSystem<'m, F>, scratch: &'c mut [u8], report: &'c mut dyn FnMut(Finding)) -> Self {
-        let [inodes, pages] = fs.scratch_bytes();
-        let (inodes, pages) = scratch[..inodes + pages].split_at_mut(inodes);
-        Self { fs, inodes, pages, report, mode: Mode::Look, checked: Checked::default() }
+        let marks = Marks::new(scratch, fs.scratch_bytes(), fs.plan.data);
+        Self { fs, marks, report, mode: Mode::Look, checked: Checked::default() }
     }
 
     /// Tells of all that is not as it should be.
@@ -103,17 +100,14 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     }
 
     fn begin_round(&mut self) {
-        self.inodes.fill(0);
-        self.pages.fill(0);
-        mark(self.inodes, ROOT);
+        self.marks.clear();
         self.fs.dir = None;
     }
 
     /// Tells of something that cannot be mended.
     pub fn tell(&mut self, finding: Finding) {
         if self.mode == Mode::Look {
-            self.checked.findings += 1;
-            (self.report)(finding);
+            self.note(finding);
         }
     }
 
@@ -125,32 +119,26 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         change: impl FnOnce(&mut FileSystem<'m, F>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if self.mode == Mode::Mend {
-            if soft(self.fs.change(change))?.is_none() {
+            let result = self.fs.change(change);
+            if !self.is_mended(result, counter)? {
                 return Ok(());
             }
-            *self.checked.mended.counter(counter) += 1;
         }
-        self.checked.findings += 1;
-        (self.report)(finding);
+        self.note(finding);
         Ok(())
     }
 
-    /// Notes that an inode is referred to; tells whether it was before.
-    pub fn mark_inode(&mut self, inode: u32) -> bool {
-        mark(self.inodes, inode)
+    /// Counts a change, if it was made. Not inlined: changes are many.
+    #[inline(never)]
+    fn is_mended(&mut self, result: Result<(), Error>, counter: Count) -> Result<bool, Error> {
+        let is_made = soft(result)?.is_some();
+        *self.checked.mended.counter(counter) += u32::from(is_made);
+        Ok(is_made)
     }
 
-    pub fn is_named(&self, inode: u32) -> bool {
-        is_marked(self.inodes, inode)
-    }
-
-    /// Notes that a data page belongs to something; tells whether it did before.
-    pub fn mark_page(&mut self, logical: u32) -> bool {
-        mark(self.pages, logical - self.fs.plan.data)
-    }
-
-    pub fn is_owned(&self, logical: u32) -> bool {
-        is_marked(self.pages, logical - self.fs.plan.data)
+    fn note(&mut self, finding: Finding) {
+        self.checked.findings += 1;
+        (self.report)(finding);
     }
 
     /// The inode behind the last one that is taken, or, where nobody can tell, behind all.
@@ -200,9 +188,20 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
 impl<F: Flash> FileSystem<'_, F> {
     /// Makes one change, durably, and nothing that a call makes beside it: lists may be damaged.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
+        self.begin_change()?;
+        let result = change(self);
+        self.end_change(result)
+    }
+
+    #[inline(never)]
+    fn begin_change(&mut self) -> Result<(), Error> {
         self.store.begin()?;
         self.set_mark();
-        let result = change(self);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn end_change(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         self.finish(result, CommitOn::NONE, true)
     }
 }
@@ -214,16 +213,4 @@ pub(super) fn soft<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
         Err(error @ (Error::Device | Error::MediaFailing | Error::ReadOnly | Error::Unknown)) => Err(error),
         Err(_) => Ok(None),
     }
-}
-
-/// Sets a bit; tells whether it was set before.
-fn mark(bits: &mut [u8], index: u32) -> bool {
-    let (byte, bit) = (&mut bits[index as usize / 8], 1 << (index % 8));
-    let before = *byte & bit != 0;
-    *byte |= bit;
-    before
-}
-
-fn is_marked(bits: &[u8], index: u32) -> bool {
-    bits[index as usize / 8] >> (index % 8) & 1 != 0
 }

@@ -49,7 +49,7 @@ impl<F: Flash> Checker<'_, '_, F> {
     fn list_ends(&mut self, first: u32, last: Option<u32>) -> Result<bool, Error> {
         let (mut number, mut before) = (first, 0);
         while let Some(inode) = number.checked_sub(1) {
-            if inode >= self.fs.plan.inode_count || self.mark_inode(inode) || !self.is_taken(inode)? {
+            if inode >= self.fs.plan.inode_count || self.marks.name(inode) || !self.is_taken(inode)? {
                 return Ok(false);
             }
             let Some(header) = self.header(inode)? else { return Ok(false) };
@@ -69,7 +69,7 @@ impl<F: Flash> Checker<'_, '_, F> {
     pub fn marks(&mut self) -> Result<(), Error> {
         for index in 0..self.fs.plan.data_count {
             let logical = self.fs.plan.data + index;
-            if self.is_owned(logical) && soft(self.fs.page_is_taken(logical))? == Some(false) {
+            if self.marks.is_owned(logical) && soft(self.fs.page_is_taken(logical))? == Some(false) {
                 self.fault(Finding::UnmarkedPage { logical }, Count::PagesMarked, |fs| fs.mark_page(logical))?;
             }
         }
@@ -103,7 +103,8 @@ impl<F: Flash> Checker<'_, '_, F> {
     }
 
     fn is_leaked(&mut self, logical: u32) -> Result<bool, Error> {
-        Ok(!self.is_owned(logical) && (soft(self.fs.page_is_taken(logical))? == Some(true) || self.is_to_be_emptied(logical)?))
+        Ok(!self.marks.is_owned(logical)
+            && (soft(self.fs.page_is_taken(logical))? == Some(true) || self.is_to_be_emptied(logical)?))
     }
 
     /// Whether a page of the file table holds something, though none of its inodes is taken.

@@ -1,0 +1,57 @@
+//! What a walk has met: a bit for each inode and for each data page, in memory that the caller lends.
+
+use super::super::inode::ROOT;
+
+/// The bits.
+pub(super) struct Marks<'c> {
+    /// Inodes that are named, or on a list, or an extension of one that is in use.
+    inodes: &'c mut [u8],
+    /// Data pages that belong to something.
+    pages: &'c mut [u8],
+    first_page: u32,
+}
+
+impl<'c> Marks<'c> {
+    /// Takes so many bytes for inodes and for data pages, of which `first_page` is the first.
+    pub fn new(scratch: &'c mut [u8], [inodes, pages]: [usize; 2], first_page: u32) -> Self {
+        let (inodes, pages) = scratch[..inodes + pages].split_at_mut(inodes);
+        Self { inodes, pages, first_page }
+    }
+
+    /// Nothing is met yet but the root.
+    pub fn clear(&mut self) {
+        self.inodes.fill(0);
+        self.pages.fill(0);
+        mark(self.inodes, ROOT);
+    }
+
+    /// Notes that an inode is referred to; tells whether it was before.
+    pub fn name(&mut self, inode: u32) -> bool {
+        mark(self.inodes, inode)
+    }
+
+    pub fn is_named(&self, inode: u32) -> bool {
+        is_marked(self.inodes, inode)
+    }
+
+    /// Notes that a data page belongs to something; tells whether it did before.
+    pub fn own(&mut self, logical: u32) -> bool {
+        mark(self.pages, logical - self.first_page)
+    }
+
+    pub fn is_owned(&self, logical: u32) -> bool {
+        is_marked(self.pages, logical - self.first_page)
+    }
+}
+
+/// Sets a bit; tells whether it was set before.
+fn mark(bits: &mut [u8], index: u32) -> bool {
+    let (byte, bit) = (&mut bits[index as usize / 8], 1 << (index % 8));
+    let before = *byte & bit != 0;
+    *byte |= bit;
+    before
+}
+
+fn is_marked(bits: &[u8], index: u32) -> bool {
+    bits[index as usize / 8] >> (index % 8) & 1 != 0
+}
