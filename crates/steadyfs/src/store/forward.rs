@@ -380,23 +380,25 @@ impl<F: Flash> Store<'_, F> {
         self.flash.reorders() || self.layout.moves_join()
     }
 
-    /// Where a device loses any part of what was not flushed: whether the records end before this one. They do so at the first number that is missing, unless a
-    /// commit lies behind it that was flushed, as anything behind a commit proves.
+    /// Where a cut leaves any part of what was not flushed: whether the records end before this one. They do so at the first number that is missing, unless a
+    /// commit lies behind it that was flushed, as anything behind a commit proves. A device that keeps its order loses a part of one command alone, a group of
+    /// moves: there anything else behind proves as much.
     fn ends_before(&mut self, tag: &Tag, cursors: &Cursors, base: u64) -> Result<bool, Error> {
         let gap = tag.sequence.saturating_sub(self.sequence);
         if gap == 0 || is_of_failures(gap, self.layout.config.unit_pages.into()) {
             return Ok(false);
         }
         let (mut ahead, lost_moves, mut committed) = (*cursors, self.lost_moves, false);
+        let in_order = !self.flash.reorders();
         while let Some((slot, tag)) = lowest(&ahead, base) {
-            if committed {
+            if committed || (in_order && !Kinds::MOVED.has(tag.kind)) {
                 break;
             }
             committed = Kinds::JOURNAL.and(Kinds::of(&[Kind::DataCommit])).has(tag.kind);
             self.step(&mut ahead[slot], &tag, base)?;
         }
         self.lost_moves = lost_moves;
-        Ok(!committed || lowest(&ahead, base).is_none())
+        Ok(lowest(&ahead, base).is_none() || !(committed || in_order))
     }
 
     /// Moves a cursor on to the next record of its block; where that is, or would be, and whether something else is there.
