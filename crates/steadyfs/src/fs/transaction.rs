@@ -1,5 +1,6 @@
 //! When changes become durable: events that commit, explicit commits, rollback.
 
+use super::commits::CommitLimits;
 use super::open::File;
 use super::space::Space;
 use super::trim::Lists;
@@ -44,6 +45,8 @@ impl CommitOn {
     pub const SYNC: Self = Self(1 << 10);
     /// The [interval](FileSystem::set_commit_interval) has passed since the first change of the transaction.
     pub const TIMED: Self = Self(1 << 11);
+    /// So many changes, or so many bytes, wait as the [limits](FileSystem::set_commit_limits) allow.
+    pub const MANY: Self = Self(1 << 12);
 
     /// Preset: every change is durable when its call returns.
     pub const EVERY_WRITE: Self = Self(0x7FF);
@@ -53,6 +56,9 @@ impl CommitOn {
     pub const ON_FLUSH: Self = Self(Self::UNMOUNT.0 | Self::FSYNC.0 | Self::FULL.0 | Self::SYNC.0);
     /// Preset: after an interval, and as [`ON_FLUSH`](Self::ON_FLUSH).
     pub const TIMED_AND_ON_FLUSH: Self = Self(Self::ON_FLUSH.0 | Self::TIMED.0);
+    /// Preset: after an interval, after many changes or bytes, whichever comes first, and as [`ON_FLUSH`](Self::ON_FLUSH). A device that charges for a
+    /// commit rather than for bytes, as cards do, takes several times as much.
+    pub const IN_GROUPS: Self = Self(Self::TIMED_AND_ON_FLUSH.0 | Self::MANY.0);
     /// Preset: [`commit`](FileSystem::commit) only. A transaction that outgrows its limit is refused.
     pub const MANUAL: Self = Self(0);
 
@@ -92,18 +98,23 @@ const PENDING_PER_CALL: u32 = 8;
 impl<'m, F: Flash> FileSystem<'m, F> {
     /// Chooses the events after which the volume commits. [`CommitOn::ON_FLUSH`] is the default; it may change at any time.
     pub fn set_commit_on(&mut self, events: CommitOn) {
-        self.commit_on = events;
+        self.commits.set_on(events);
     }
 
     /// The events after which the volume commits.
     pub fn commit_on(&self) -> CommitOn {
-        self.commit_on
+        self.commits.on()
+    }
+
+    /// Sets how much may wait for a commit where [`CommitOn::MANY`] is chosen. By default nothing is a limit.
+    pub fn set_commit_limits(&mut self, limits: CommitLimits) {
+        self.commits.set_limits(limits);
     }
 
     /// Sets the longest time that a change waits for a commit, in the unit of the caller's clock, where
     /// [`CommitOn::TIMED`] is chosen. One second (in nanoseconds) is the default.
     pub fn set_commit_interval(&mut self, interval_ns: u64) {
-        self.commit_interval_ns = interval_ns;
+        self.commits.set_interval(interval_ns);
     }
 
     /// Tells the volume the time: nanoseconds since 1970, or of any clock that does not go back. Changes are stamped with it. Without
@@ -124,10 +135,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// As [`commit`](Self::commit).
     pub fn poll(&mut self, now_ns: u64) -> Result<Option<u64>, Error> {
         self.set_time(now_ns);
-        if !self.commit_on.contains(CommitOn::TIMED) || !self.store.is_open() {
-            return Ok(None);
-        }
-        let due = self.changed_at_ns.saturating_add(self.commit_interval_ns);
+        let Some(due) = self.commits.due_ns().filter(|_| self.store.is_open()) else { return Ok(None) };
         if now_ns < due {
             return Ok(Some(due));
         }
@@ -185,7 +193,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// # Errors, cost, power loss
     /// As [`commit`](Self::commit).
     pub fn sync(&mut self) -> Result<(), Error> {
-        if self.commit_on.contains(CommitOn::SYNC) { self.commit() } else { Ok(()) }
+        if self.commit_on().contains(CommitOn::SYNC) { self.commit() } else { Ok(()) }
     }
 
     /// Makes the changes of a file durable, and all others with them, where [`CommitOn::FSYNC`] is chosen, as it is by default.
@@ -194,7 +202,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// As [`commit`](Self::commit).
     pub fn flush(&mut self, file: &File) -> Result<(), Error> {
         let _ = file;
-        if self.commit_on.contains(CommitOn::FSYNC) { self.commit() } else { Ok(()) }
+        if self.commit_on().contains(CommitOn::FSYNC) { self.commit() } else { Ok(()) }
     }
 
     /// Undoes all changes since the last commit. Handles of files that were created since become [stale](Error::Stale).
@@ -249,8 +257,9 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             self.step(result)?;
         }
         if !self.store.is_open() {
-            self.changed_at_ns = self.now_ns;
+            self.commits.begin(self.now_ns);
         }
+        self.commits.count(call);
         // With a commit, so that no rollback brings them back; an open transaction is not ours to commit.
         if self.has_abandoned_orphans() && !self.store.is_open() {
             let result = self.collect_orphans().and_then(|()| self.store.commit());
@@ -266,7 +275,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     pub(super) fn commits_first(&self, call: Call, is_long: bool) -> bool {
         let last_pages = self.space.used + PAGES_PER_CALL >= self.capacity();
         let last_inodes = self.space.inodes + INODES_PER_CALL >= self.plan.files_max;
-        self.commit_on.contains(CommitOn::FULL)
+        self.commit_on().contains(CommitOn::FULL)
             && self.store.is_open()
             && (self.store.pending_room() < self.pages_of(call, is_long) || last_pages || last_inodes)
     }
@@ -290,7 +299,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// must not become part of the open transaction.
     pub(super) fn finish<T>(&mut self, result: Result<T, Error>, event: CommitOn, durable: bool) -> Result<T, Error> {
         let result = result.and_then(|value| {
-            if durable || self.commit_on.contains(event) {
+            if durable || self.commits.are_due(event) {
                 self.store.commit()?;
             }
             Ok(value)
