@@ -2,7 +2,7 @@
 
 use crate::error::ConfigError;
 use crate::features::{GROUPS, NOR, PERMISSIONS, STREAMS};
-use crate::media::sectors::SectorLayout;
+use crate::media::sectors::{SECTOR_BYTES, SectorLayout};
 use crate::media::{Geometry, TAG_BYTES};
 use crate::store::journal::Shape;
 use crate::store::lifetimes;
@@ -126,9 +126,10 @@ impl Config {
         let per_block = pages_per_block / unit_pages;
         let frames = per_block * block_count;
         // What is written in order commits when a transaction is full, and each commit ends a stream.
-        let transaction_pages = clamp(per_block / 4, 16, 128);
+        let transaction_pages = clamp(per_block / 4, 16, 256);
         // A leaf that is written frees some ten changes; those of a victim have room beside.
-        let changes = max(frames / 90, 4 * per_block) + transaction_pages - 16;
+        // On small media that is cheap, and each of them makes more of the medium usable.
+        let changes = max(max(frames / 90, 4 * per_block), per_block + clamp(frames / 40, 0, 1400)) + transaction_pages - 16;
         Self {
             unit_pages: unit_pages as u16,
             transaction_pages: transaction_pages as u16,
@@ -180,6 +181,13 @@ impl Config {
         }
     }
 
+    /// Bytes of data that an empty volume holds on a medium without bad blocks; 0 where the settings do not [fit](Self::check) it.
+    pub fn usable_bytes(&self, geometry: &Geometry) -> u64 {
+        let Ok(layout) = Layout::derive(geometry, self) else { return 0 };
+        let pages = if self.is_disk() { layout.usable } else { crate::fs::capacity_empty(&layout) };
+        u64::from(pages) * u64::from(layout.logical_bytes)
+    }
+
     /// Bytes of RAM for a cache of so many logical pages, to be [lent](crate::FileSystem::lend_cache) after the mount.
     pub const fn cache_bytes(&self, geometry: &Geometry, pages: usize) -> usize {
         pages * (self.unit_pages as usize * geometry.page_bytes as usize + crate::store::cache::ENTRY_BYTES)
@@ -194,6 +202,21 @@ impl Config {
             Ok(_) => Ok(()),
             Err(rule) => Err(rule),
         }
+    }
+}
+
+/// Bytes of the allocation units that [`SectorLayout::for_size`] chooses among.
+const UNITS: [u32; 6] = [4 << 20, 2 << 20, 1 << 20, 512 << 10, 256 << 10, 128 << 10];
+
+impl SectorLayout {
+    /// The layout for a whole device of which nobody knows the allocation unit: the largest of 128 KiB to 4 MiB with which no more than a fortieth of the device is lost that
+    /// a smaller one would leave for data. Small cards have small units, and a volume keeps some twenty for itself.
+    pub fn for_size(sectors: u32) -> Self {
+        let layouts = UNITS.map(|unit| Self::for_device(sectors, unit));
+        let usable = |layout: &Self| Config::for_sectors(layout).usable_bytes(&layout.geometry()) / SECTOR_BYTES as u64;
+        let best = layouts.iter().map(usable).max().unwrap_or(0);
+        let enough = |layout: &&Self| usable(layout) > 0 && usable(layout) + u64::from(sectors / 40) >= best;
+        *layouts.iter().find(enough).unwrap_or(&layouts[UNITS.len() - 1])
     }
 }
 
@@ -436,6 +459,12 @@ impl Layout {
             data_blocks_max: data_blocks,
             victim_max: worst,
         })
+    }
+
+    /// Data pages that a file system has numbers for: nine tenths of the frames; where moves go in groups, as many as there is room for.
+    pub(crate) const fn data_pages(frames: u32, config: &Config) -> u32 {
+        let (room, most) = (Self::room(frames, config), frames / 10 * 9);
+        if config.move_group > 1 || room < most { room } else { most }
     }
 
     /// Logical pages of which the logical address space has one for each that may hold data. Large blocks gain enough where they are nearly full of live frames.

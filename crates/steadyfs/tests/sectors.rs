@@ -252,3 +252,31 @@ fn a_commit_that_is_lost_is_told_where_the_device_keeps_its_order() {
 fn memory_of(config: &Config) -> Vec<u8> {
     vec![0; config.memory_bytes(&layout().geometry())]
 }
+
+/// 64 MiB were refused in words of raw chips, of 128 MiB a third was usable: the unit was 4 MiB, whatever the size.
+#[test]
+fn a_small_card_has_small_units_and_most_of_it_is_usable() {
+    for (mib, unit_kib, usable_mib) in [(64, 256, 36), (128, 512, 95), (256, 512, 205), (512, 1024, 395), (4096, 4096, 3200)] {
+        let layout = SectorLayout::for_size(mib * 2048);
+        let config = Config::for_sectors(&layout);
+        assert_eq!(layout.block_sectors / 2, unit_kib, "{mib} MiB");
+        assert!(
+            config.usable_bytes(&layout.geometry()) >= usable_mib << 20,
+            "{mib} MiB: {}",
+            config.usable_bytes(&layout.geometry())
+        );
+    }
+}
+
+#[test]
+fn what_is_usable_is_known_before_a_volume_is_made() {
+    for (config, layout) in
+        [(config(), layout()), (Config::for_sectors(&SectorLayout::for_size(1 << 16)), SectorLayout::for_size(1 << 16))]
+    {
+        let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
+        let pages = SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, 1), layout).unwrap();
+        let pages = FileSystem::format(pages, &config, &mut memory).unwrap();
+        let fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
+        assert_eq!(fs.usage().usable_bytes, config.usable_bytes(&layout.geometry()));
+    }
+}

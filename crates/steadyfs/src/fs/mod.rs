@@ -62,6 +62,7 @@ use crate::store::{Access, BlockInfo, Damage, Description, Health, Store, Verify
 use commits::Commits;
 use directory::Directory;
 use open::OpenTable;
+pub(crate) use space::capacity_empty;
 use space::{Plan, Space};
 use transaction::Mark;
 use trim::Lists;
