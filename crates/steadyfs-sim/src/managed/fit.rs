@@ -10,6 +10,10 @@ const COMPARED_MAX: usize = 60_000;
 const ACCESSES_MAX: [usize; 2] = [9_000_000, 18_000_000];
 /// The error at which a search goes no further: 2 % each.
 const GOOD: f64 = 0.02;
+/// Accesses of a trace from which a profile can be told: with fewer a device has hardly cleaned.
+const ACCESSES_MIN: usize = 4000;
+/// The error from which on a profile says little of the device.
+const ERROR_MAX: f64 = 0.15;
 
 /// How well a fit meets a trace.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +30,42 @@ pub struct Quality {
     pub error: f64,
     /// Runs of the model.
     pub runs: u32,
+    /// Accesses of the trace.
+    pub accesses: usize,
+}
+
+/// Why a fit is not to be relied on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Doubt {
+    /// The trace has so few accesses.
+    Short(usize),
+    /// The profile misses the trace by so much: no device of this kind, or one that the models do not know.
+    Far(f64),
+}
+
+impl std::fmt::Display for Doubt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Doubt::Short(accesses) => write!(
+                f,
+                "the trace has {accesses} accesses; expected {ACCESSES_MIN} at least, in which a device cleans more than once"
+            ),
+            Doubt::Far(error) => write!(
+                f,
+                "the profile misses the trace by {error:.2}; expected {ERROR_MAX} at most: no model is like this device, or its trace is no one of random writes without a pause"
+            ),
+        }
+    }
+}
+
+impl Quality {
+    /// Why the profile is not to be relied on, if so.
+    pub fn doubt(&self) -> Option<Doubt> {
+        if self.accesses < ACCESSES_MIN {
+            return Some(Doubt::Short(self.accesses));
+        }
+        (self.error > ERROR_MAX).then_some(Doubt::Far(self.error))
+    }
 }
 
 impl std::fmt::Display for Quality {
@@ -48,14 +88,15 @@ impl std::fmt::Display for Quality {
 /// Finds a profile whose random writes take as long as those of a trace.
 ///
 /// `access_ns` are the durations, in order, of writes of `write_bytes` bytes, a multiple of 512, at random places of the whole device, without a pause. A few thousand show the
-/// bursts of most cards; fewer than two bursts leave their distance open. The search begins with a built-in profile of the kind and changes one figure after the
+/// bursts of most cards; fewer than two bursts leave their distance open. `capacity_mib` is that of the device: what is written at random lies over all of it. The search begins with a built-in profile of the kind and changes one figure after the
 /// other. What random writes do not show, such as open units, stays as it was there.
 ///
 /// # Panics
 /// Where the trace is empty, or `write_bytes` is not a multiple of 512.
-pub fn fit(access_ns: &[u64], write_bytes: u32, kind: Kind) -> (ManagedProfile, Quality) {
+pub fn fit(access_ns: &[u64], write_bytes: u32, kind: Kind, capacity_mib: u32) -> (ManagedProfile, Quality) {
     assert!(!access_ns.is_empty() && write_bytes >= 512 && write_bytes.is_multiple_of(512), "a trace of writes of whole sectors");
     let starts = ManagedProfile::all().into_iter().filter(|profile| profile.kind == kind);
+    let starts = starts.map(|profile| with_capacity(profile, capacity_mib));
     let mut search = Search::new(access_ns, write_bytes);
     let mut best: Option<(ManagedProfile, f64, Summary)> = None;
     for start in starts {
@@ -66,14 +107,38 @@ pub fn fit(access_ns: &[u64], write_bytes: u32, kind: Kind) -> (ManagedProfile, 
         }
     }
     let (start, error, summary) = best.expect("each kind has a built-in profile");
+    let like = start.name.clone();
     let (mut profile, error, fit) = search.descend(start, error, summary);
+    // What the trace does not say is as of the profile that was nearest, whatever that rests on.
+    profile.sources.values_mut().for_each(|source| *source = format!("U: as of {like}"));
+    profile.sources.insert("capacity_mib".into(), "D: of the device".into());
     profile.title = format!("{}, fitted to a trace", profile.title);
     profile.name = format!("{}-fitted", profile.name);
     for figure in figures_of(&mut profile.figures) {
-        profile.sources.insert(figure.key.into(), "F: to a trace".into());
+        profile.sources.insert(
+            figure.key.into(),
+            format!("F: {} writes of {write_bytes} bytes, error {:.2}", access_ns.len(), error.sqrt()),
+        );
     }
     let Search { write_bytes, rates, trace, runs, .. } = search;
-    (profile, Quality { write_bytes, rates_bytes_per_s: rates, trace, fit, error: error.sqrt(), runs })
+    (profile, Quality { write_bytes, rates_bytes_per_s: rates, trace, fit, error: error.sqrt(), runs, accesses: access_ns.len() })
+}
+
+/// The same device with another capacity, in whole units; a drive has as large a share of spare superblocks, and a card no more of a log than an eighth.
+fn with_capacity(mut profile: ManagedProfile, capacity_mib: u32) -> ManagedProfile {
+    match &mut profile.figures {
+        Figures::Card(card) => {
+            card.capacity_mib = (capacity_mib / (card.unit_kib / 1024).max(1) * (card.unit_kib / 1024).max(1)).max(64);
+            let blocks = (card.capacity_mib * 128 / card.log_block_kib).max(2 * card.clean_high_blocks);
+            card.log_kib = card.log_kib.min(blocks * card.log_block_kib);
+        }
+        Figures::Drive(drive) => {
+            let spare = u64::from(drive.spare_superblocks) * u64::from(capacity_mib) / u64::from(drive.capacity_mib);
+            drive.capacity_mib = capacity_mib.max(64);
+            drive.spare_superblocks = (spare as u32).max(drive.clean_high + 2);
+        }
+    }
+    profile
 }
 
 /// A figure that a fit may change.

@@ -252,11 +252,26 @@ fn a_fit_finds_the_times_of_another_card() {
     card.fill();
     random_writes(&mut card, 4096, 60_000, 11);
     let trace = random_writes(&mut card, 4096, 12_000, 12);
-    let (profile, quality) = fit(&trace, 4096, Kind::Sd);
+    let (profile, quality) = fit(&trace, 4096, Kind::Sd, 2048);
     println!("{quality}");
-    assert!(quality.error < 0.2, "{quality}");
+    assert_eq!(quality.doubt(), None, "{quality}");
+    assert_eq!(profile.card().unwrap().capacity_mib, 2048);
+    assert_eq!(
+        (&*profile.sources["capacity_mib"], &*profile.sources["slot_bytes"]),
+        ("D: of the device", "U: as of sd-industrial")
+    );
+    assert!(profile.sources["log_kib"].starts_with("F: 12000 writes of 4096 bytes"), "{:?}", profile.sources);
     assert!((quality.fit.mean_ns / quality.trace.mean_ns - 1.0).abs() < 0.15, "{quality}");
     assert_eq!(ManagedProfile::from_toml(&profile.to_toml()).unwrap(), profile);
+}
+
+#[test]
+fn a_fit_doubts_short_traces_and_what_no_card_does() {
+    let trace = random_writes(&mut filled("sd-industrial", 3), 4096, 3999, 5);
+    assert_eq!(fit(&trace, 4096, Kind::Sd, 4096).1.doubt(), Some(Doubt::Short(3999)));
+    // Slower and slower, as nothing does that cleans.
+    let slower: Vec<u64> = (0..8000).map(|access| access * access / 8).collect();
+    assert!(matches!(fit(&slower, 4096, Kind::Sd, 4096).1.doubt(), Some(Doubt::Far(_))));
 }
 
 #[test]
