@@ -1,7 +1,9 @@
 //! When the open transaction is committed though nobody asks for it.
 
 use super::Call;
-use super::transaction::CommitOn;
+#[cfg(doc)]
+use super::CommitOn;
+use crate::features::GROUPS;
 
 /// How much may wait for a commit where [`CommitOn::MANY`] is chosen; what is reached first commits. 0 is no limit.
 ///
@@ -27,32 +29,30 @@ impl CommitLimits {
     }
 }
 
-/// The events that commit, and what has waited since the first change of the open transaction.
-pub(super) struct Commits {
-    on: CommitOn,
-    limits: CommitLimits,
+/// What has waited for a commit since the first change of the open transaction.
+pub(super) struct Waiting {
     interval_ns: u64,
-    waiting: CommitLimits,
     /// When the first change was made.
     since_ns: u64,
+    /// A build without groups has no use for commits in groups either.
+    many: [Many; GROUPS as usize],
 }
 
-impl Commits {
+/// How much may wait, and how much does.
+#[derive(Clone, Copy, Default)]
+struct Many {
+    limits: CommitLimits,
+    waiting: CommitLimits,
+}
+
+impl Waiting {
     pub fn new() -> Self {
-        let nothing = CommitLimits { changes: 0, bytes: 0 };
-        Self { on: CommitOn::ON_FLUSH, limits: nothing, interval_ns: 1_000_000_000, waiting: nothing, since_ns: 0 }
+        Self { interval_ns: 1_000_000_000, since_ns: 0, many: [(); GROUPS as usize].map(|()| Many::default()) }
     }
 
-    pub fn on(&self) -> CommitOn {
-        self.on
-    }
-
-    pub fn set_on(&mut self, events: CommitOn) {
-        self.on = events;
-    }
-
+    #[cfg(feature = "groups")]
     pub fn set_limits(&mut self, limits: CommitLimits) {
-        self.limits = limits;
+        self.many.iter_mut().for_each(|many| many.limits = limits);
     }
 
     pub fn set_interval(&mut self, interval_ns: u64) {
@@ -61,23 +61,23 @@ impl Commits {
 
     /// Nothing waits yet.
     pub fn begin(&mut self, now_ns: u64) {
-        self.waiting = CommitLimits::default();
         self.since_ns = now_ns;
+        self.many.iter_mut().for_each(|many| many.waiting = CommitLimits::default());
     }
 
     /// A call changes something. One that fails counts as well: the commit comes a call sooner.
     pub fn count(&mut self, call: Call) {
-        self.waiting.add(if let Call::Write(bytes) = call { bytes } else { 0 });
+        let bytes = if let Call::Write(bytes) = call { bytes } else { 0 };
+        self.many.iter_mut().for_each(|many| many.waiting.add(bytes));
     }
 
-    /// Whether a call ends with a commit at whose end there is such an event.
-    pub fn are_due(&self, event: CommitOn) -> bool {
-        let is_many = event != CommitOn::NONE && self.on.contains(CommitOn::MANY) && self.limits.are_reached(&self.waiting);
-        is_many || self.on.contains(event)
+    /// Whether so much waits as may.
+    pub fn is_much(&self) -> bool {
+        self.many.iter().any(|many| many.limits.are_reached(&many.waiting))
     }
 
-    /// When a timed commit is due, if there are such.
-    pub fn due_ns(&self) -> Option<u64> {
-        self.on.contains(CommitOn::TIMED).then(|| self.since_ns.saturating_add(self.interval_ns))
+    /// When a timed commit is due.
+    pub fn due_ns(&self) -> u64 {
+        self.since_ns.saturating_add(self.interval_ns)
     }
 }

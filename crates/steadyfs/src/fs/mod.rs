@@ -59,7 +59,7 @@ use crate::config::Config;
 use crate::error::{ConfigError, Error, MountError};
 use crate::media::{BlockIndex, Flash};
 use crate::store::{Access, BlockInfo, Damage, Description, Health, Store, Verify};
-use commits::Commits;
+use commits::Waiting;
 use directory::Directory;
 use open::OpenTable;
 pub(crate) use space::capacity_empty;
@@ -152,7 +152,8 @@ pub struct FileSystem<'m, F> {
     is_stale: bool,
     /// Grows with every change of an inode; a handle that knows an older one looks its inode up again.
     stamp: u32,
-    commits: Commits,
+    commit_on: CommitOn,
+    waiting: Waiting,
     now_ns: u64,
     observer: Option<&'m mut (dyn FnMut(Change) + Send)>,
 }
@@ -219,7 +220,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             mark: Mark::default(),
             is_stale: false,
             stamp: 1,
-            commits: Commits::new(),
+            commit_on: CommitOn::ON_FLUSH,
+            waiting: Waiting::new(),
             now_ns: 0,
             observer: None,
         })
@@ -354,7 +356,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// # Errors
     /// As [`commit`](Self::commit).
     pub fn unmount(mut self) -> Result<F, Error> {
-        if self.commit_on().contains(CommitOn::UNMOUNT) {
+        if self.commit_on.contains(CommitOn::UNMOUNT) {
             self.commit()?;
         } else if self.store.is_open() {
             self.rollback()?;

@@ -317,7 +317,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Those of [every call](FileSystem#errors-of-every-call). The handle is closed all the same.
     pub fn close(&mut self, file: File) -> Result<(), Error> {
         self.release_handle(&file)?;
-        let commits = self.commit_on().contains(CommitOn::CLOSE) && file.options.changes();
+        let commits = self.commit_on.contains(CommitOn::CLOSE) && file.options.changes();
         if commits { self.commit() } else { Ok(()) }
     }
 

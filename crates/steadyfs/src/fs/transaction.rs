@@ -1,5 +1,6 @@
 //! When changes become durable: events that commit, explicit commits, rollback.
 
+#[cfg(feature = "groups")]
 use super::commits::CommitLimits;
 use super::open::File;
 use super::space::Space;
@@ -45,7 +46,7 @@ impl CommitOn {
     pub const SYNC: Self = Self(1 << 10);
     /// The [interval](FileSystem::set_commit_interval) has passed since the first change of the transaction.
     pub const TIMED: Self = Self(1 << 11);
-    /// So many changes, or so many bytes, wait as the [limits](FileSystem::set_commit_limits) allow.
+    /// So many changes, or so many bytes, wait as the [limits](FileSystem::set_commit_limits) allow, which a build without the feature `groups` does not have.
     pub const MANY: Self = Self(1 << 12);
 
     /// Preset: every change is durable when its call returns.
@@ -98,23 +99,30 @@ const PENDING_PER_CALL: u32 = 8;
 impl<'m, F: Flash> FileSystem<'m, F> {
     /// Chooses the events after which the volume commits. [`CommitOn::ON_FLUSH`] is the default; it may change at any time.
     pub fn set_commit_on(&mut self, events: CommitOn) {
-        self.commits.set_on(events);
+        self.commit_on = events;
     }
 
     /// The events after which the volume commits.
     pub fn commit_on(&self) -> CommitOn {
-        self.commits.on()
+        self.commit_on
+    }
+
+    /// Whether a call ends with a commit at whose end there is such an event.
+    pub(super) fn commits_on(&self, event: CommitOn) -> bool {
+        let is_many = event != CommitOn::NONE && self.commit_on.contains(CommitOn::MANY) && self.waiting.is_much();
+        is_many || self.commit_on.contains(event)
     }
 
     /// Sets how much may wait for a commit where [`CommitOn::MANY`] is chosen. By default nothing is a limit.
+    #[cfg(feature = "groups")]
     pub fn set_commit_limits(&mut self, limits: CommitLimits) {
-        self.commits.set_limits(limits);
+        self.waiting.set_limits(limits);
     }
 
     /// Sets the longest time that a change waits for a commit, in the unit of the caller's clock, where
     /// [`CommitOn::TIMED`] is chosen. One second (in nanoseconds) is the default.
     pub fn set_commit_interval(&mut self, interval_ns: u64) {
-        self.commits.set_interval(interval_ns);
+        self.waiting.set_interval(interval_ns);
     }
 
     /// Tells the volume the time: nanoseconds since 1970, or of any clock that does not go back. Changes are stamped with it. Without
@@ -135,7 +143,10 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// As [`commit`](Self::commit).
     pub fn poll(&mut self, now_ns: u64) -> Result<Option<u64>, Error> {
         self.set_time(now_ns);
-        let Some(due) = self.commits.due_ns().filter(|_| self.store.is_open()) else { return Ok(None) };
+        if !self.commit_on.contains(CommitOn::TIMED) || !self.store.is_open() {
+            return Ok(None);
+        }
+        let due = self.waiting.due_ns();
         if now_ns < due {
             return Ok(Some(due));
         }
@@ -193,7 +204,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// # Errors, cost, power loss
     /// As [`commit`](Self::commit).
     pub fn sync(&mut self) -> Result<(), Error> {
-        if self.commit_on().contains(CommitOn::SYNC) { self.commit() } else { Ok(()) }
+        if self.commit_on.contains(CommitOn::SYNC) { self.commit() } else { Ok(()) }
     }
 
     /// Makes the changes of a file durable, and all others with them, where [`CommitOn::FSYNC`] is chosen, as it is by default.
@@ -202,7 +213,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// As [`commit`](Self::commit).
     pub fn flush(&mut self, file: &File) -> Result<(), Error> {
         let _ = file;
-        if self.commit_on().contains(CommitOn::FSYNC) { self.commit() } else { Ok(()) }
+        if self.commit_on.contains(CommitOn::FSYNC) { self.commit() } else { Ok(()) }
     }
 
     /// Undoes all changes since the last commit. Handles of files that were created since become [stale](Error::Stale).
@@ -257,9 +268,9 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             self.step(result)?;
         }
         if !self.store.is_open() {
-            self.commits.begin(self.now_ns);
+            self.waiting.begin(self.now_ns);
         }
-        self.commits.count(call);
+        self.waiting.count(call);
         // With a commit, so that no rollback brings them back; an open transaction is not ours to commit.
         if self.has_abandoned_orphans() && !self.store.is_open() {
             let result = self.collect_orphans().and_then(|()| self.store.commit());
@@ -275,7 +286,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     pub(super) fn commits_first(&self, call: Call, is_long: bool) -> bool {
         let last_pages = self.space.used + PAGES_PER_CALL >= self.capacity();
         let last_inodes = self.space.inodes + INODES_PER_CALL >= self.plan.files_max;
-        self.commit_on().contains(CommitOn::FULL)
+        self.commit_on.contains(CommitOn::FULL)
             && self.store.is_open()
             && (self.store.pending_room() < self.pages_of(call, is_long) || last_pages || last_inodes)
     }
@@ -299,7 +310,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// must not become part of the open transaction.
     pub(super) fn finish<T>(&mut self, result: Result<T, Error>, event: CommitOn, durable: bool) -> Result<T, Error> {
         let result = result.and_then(|value| {
-            if durable || self.commits.are_due(event) {
+            if durable || self.commits_on(event) {
                 self.store.commit()?;
             }
             Ok(value)
