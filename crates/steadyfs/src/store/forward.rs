@@ -99,7 +99,7 @@ impl<F: Flash> Store<'_, F> {
                 self.lost_moves += u32::from(Kinds::MOVED.has(record.tag.kind));
                 continue;
             }
-            if reorders && self.lacks_pages(&record.tag) && lowest(&cursors, base).is_none() {
+            if self.flash.reorders() && self.lacks_pages(&record.tag) && lowest(&cursors, base).is_none() {
                 break;
             }
             if gap < FAILURE_JUMP && !self.are_lost_moves(gap) {
