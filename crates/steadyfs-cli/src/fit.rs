@@ -7,19 +7,25 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 use steadyfs_lab::replay::TimeUnit;
-use steadyfs_lab::units::parse_write_size;
+use steadyfs_lab::units::{parse_size, parse_write_size};
 use steadyfs_sim::managed::{self, Kind, ManagedProfile};
 
 /// Arguments of `steady fit`.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The trace; `-` reads standard input. Its columns are those of `steady replay`
+    /// The trace; `-` reads standard input. Its columns are those of `steady replay`, or it is a latency log of fio
     #[arg(value_name = "TRACE.csv")]
     trace: PathBuf,
     /// What the device is
     #[arg(long, value_parser = kinds())]
     kind: Kind,
+    /// Capacity of the device
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = capacity)]
+    capacity: u32,
+    /// Write the profile though it is not to be relied on
+    #[arg(long)]
+    anyway: bool,
     /// Bytes of each write: whole sectors
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "4KiB", value_parser = parse_write_size)]
     write: u64,
@@ -32,12 +38,23 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-The trace has the times of writes at random places of the whole device, one right behind the other: some thousands, so that the
-device cleans more than once. The profile goes to standard output, how well it meets the trace to standard error. What random writes
-do not show, such as open units, stays as in the built-in profile of the kind.
+The trace has the times of writes at random places of the whole device, one right behind the other: 4,000 at least, so that the
+device cleans more than once. The profile goes to standard output, how well it meets the trace to standard error. One that misses it by more than 0.15, or is of
+a shorter trace, is refused. What random writes do not show, such as open units, stays as in the built-in profile of the kind.
 
-Example:
-  steady fit card.csv --kind sd > card.toml && steady realtime --card card.toml";
+fio records one, of all of a card that holds nothing of value:
+  fio --name=card --filename=/dev/mmcblk1 --rw=randwrite --bs=4k --direct=1 --iodepth=1 --norandommap --io_size=1g --write_lat_log=card
+
+Examples:
+  steady fit card_lat.1.log --kind sd --capacity 4GiB > card.toml && steady realtime --card card.toml
+  steady fit card.csv --kind sd --capacity 16GiB";
+
+/// Reads a capacity, in MiB.
+fn capacity(text: &str) -> Result<u32, String> {
+    const EXPECTED: &str = "expected 64 MiB to 1 TiB";
+    let bytes = parse_size(text).map_err(|error| error.to_string())?;
+    u32::try_from(bytes >> 20).ok().filter(|mib| (64..=1 << 20).contains(mib)).ok_or_else(|| EXPECTED.to_string())
+}
 
 /// Reads the name of a kind.
 fn kinds() -> impl TypedValueParser<Value = Kind> {
@@ -57,10 +74,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if trace.access_ns.is_empty() {
         return Err(Failure(format!("{}: found no access", trace.name)));
     }
-    let (profile, quality) = managed::fit(&trace.access_ns, write_bytes, arguments.kind);
+    let (profile, quality) = managed::fit(&trace.access_ns, write_bytes, arguments.kind, arguments.capacity);
     let stem = arguments.trace.file_stem().map(|stem| stem.to_string_lossy().into_owned()).filter(|stem| stem != "-");
     let name = arguments.name.clone().or(stem).unwrap_or_else(|| "fitted".to_string());
     let title = format!("Fitted to {} accesses of {}", trace.access_ns.len(), trace.name);
     eprintln!("{quality}");
+    if let Some(doubt) = quality.doubt().filter(|_| !arguments.anyway) {
+        return Err(Failure(format!("{}: {doubt}; --anyway writes it all the same", trace.name)));
+    }
     print(&ManagedProfile { name, title, ..profile }.to_toml())
 }

@@ -5,8 +5,8 @@ use crate::output::Numbers;
 use crate::progress::Progress;
 use clap::Args;
 use std::sync::{Mutex, PoisonError};
-use steadyfs_lab::realtime::{self, Options};
-use steadyfs_lab::units::{parse_percent, parse_rate, parse_size};
+use steadyfs_lab::realtime::{self, Loss, Options};
+use steadyfs_lab::units::{parse_duration, parse_percent, parse_rate, parse_size};
 
 /// Arguments of `steady realtime`.
 #[derive(Args, Debug)]
@@ -30,6 +30,13 @@ pub struct Arguments {
     /// Share of each volume that holds data
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "80%", value_parser = parse_percent)]
     fill: f64,
+    /// Writes for each commit on the cards; raw NAND commits each
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    commit_every: u32,
+    /// What may be lost at a power cut, of commit and buffer together: a number of writes, or of milliseconds; tries a commit for each write and for as many as that
+    /// allows
+    #[arg(long, value_name = "COUNT|TIME", allow_hyphen_values = true, value_parser = loss, conflicts_with = "commit_every")]
+    may_lose: Option<Loss>,
     /// Seed of the places; the same seed gives the same run
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
     seed: u64,
@@ -38,12 +45,23 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Durable 4 KiB writes at random places, one right behind the other: on each card as it is, and with SteadyFS on raw NAND and on the same
+4 KiB writes at random places, each durable or each so many, one right behind the other: on each card as it is, and with SteadyFS on raw NAND and on the same
 cards. What a card does is what its profile says, and no promise; the bound on raw NAND is computed from the datasheet's times.
+Advice is for a rate, a RAM, and what may be lost at a power cut.
 
 Examples:
   steady realtime
-  steady realtime --rate 500kB/s --ram 16KiB --card sd-industrial,mine.toml";
+  steady realtime --rate 500kB/s --ram 16KiB --card sd-industrial,mine.toml
+  steady realtime --rate 500kB/s --ram 192KiB --may-lose 300ms";
+
+/// Reads what may be lost: a number of writes, or a duration.
+fn loss(text: &str) -> Result<Loss, String> {
+    match text.parse() {
+        Ok(0) => Err("expected one write at least: the one in progress".to_string()),
+        Ok(count) => Ok(Loss::Writes(count)),
+        Err(_) => parse_duration(text).map(Loss::Time).map_err(|error| format!("{error}, or a number of writes")),
+    }
+}
 
 /// Runs `steady realtime`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -67,6 +85,8 @@ impl Arguments {
             rates: usual.rates,
             rate: self.rate,
             ram_bytes: self.ram,
+            commit_every: self.commit_every,
+            may_lose: self.may_lose,
             seed: self.seed,
         }
     }
@@ -90,7 +110,8 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "realtime --rate 250kB/s --ram 16KiB --card a.toml,b --nand c --accesses 5000 --fill 50% --seed 3";
+        let line =
+            "realtime --rate 250kB/s --ram 16KiB --card a.toml,b --nand c --accesses 5000 --fill 50% --commit-every 16 --seed 3";
         let expected = Options {
             cards: vec!["a.toml".into(), "b".into()],
             nand: "c".into(),
@@ -99,8 +120,20 @@ mod tests {
             rates: Options::default().rates,
             rate: 250_000,
             ram_bytes: 16 << 10,
+            commit_every: 16,
+            may_lose: None,
             seed: 3,
         };
         assert_eq!(Line::parse_from(line.split(' ')).arguments.options(), expected);
+    }
+
+    #[test]
+    fn what_may_be_lost_is_a_number_of_writes_or_a_time() {
+        let loss =
+            |text: &str| Line::try_parse_from(["realtime", "--may-lose", text]).ok().and_then(|line| line.arguments.may_lose);
+        assert_eq!(loss("16"), Some(Loss::Writes(16)));
+        assert_eq!(loss("130ms"), Some(Loss::Time(130_000_000)));
+        assert_eq!([loss("0"), loss("-3"), loss("16 kB"), loss("soon")], [None; 4]);
+        assert!(Line::try_parse_from("realtime --may-lose 16 --commit-every 16".split(' ')).is_err());
     }
 }

@@ -4,6 +4,7 @@ mod common;
 
 use common::{Bench, content, text, tree};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 
 /// The profiles of small chips.
 const DEVICES: [&str; 2] = ["nand.toml", "nor.toml"];
@@ -467,9 +468,36 @@ fn cards_and_their_images_work_with_the_same_commands() {
     }
     let bench = Bench::new("card-refused");
     assert!(bench.fails("format card.img --block").contains("--size is missing"));
-    assert!(bench.fails("format card.img --block --size 1MiB").contains("no room for a block"));
+    let refused = bench.fails("format card.img --block --size 1MiB");
+    assert!(refused.contains("1 MiB have 8 allocation units of 128 KiB, too few for a volume"), "{refused}");
+    let refused = bench.fails("format card.img --block --size 64MiB --unit 4MiB");
+    assert!(
+        refused.contains("16 allocation units of 4 MiB") && refused.contains("expected --unit 1MiB, which leaves"),
+        "{refused}"
+    );
+    assert!(!refused.contains("bad_blocks_max"), "words of raw chips: {refused}");
     assert!(!bench.path("card.img").exists());
     assert_eq!(fs::read_dir(&bench.directory).unwrap().count(), 2, "nothing is left of a format that was refused");
+}
+
+#[test]
+fn a_file_that_holds_nothing_is_formatted_as_it_is_and_one_that_holds_something_is_not() {
+    let bench = Bench::new("card-blank");
+    let file = fs::File::create(bench.path("card.img")).unwrap();
+    assert!(bench.fails("format card.img --block").contains("--size is missing"), "an empty one has no size");
+    file.set_len(64 << 20).unwrap();
+    let before = fs::metadata(bench.path("card.img")).unwrap();
+    let made = bench.ok("format card.img --block");
+    assert!(made.contains("\nUnit ") && made.contains("; usable were "), "{made}");
+    let after = fs::metadata(bench.path("card.img")).unwrap();
+    assert_eq!((before.ino(), before.len()), (after.ino(), after.len()), "the same file");
+    assert!(bench.fails("format card.img --block").contains("exists already"), "now it holds a volume");
+    bench.ok("ls card.img");
+    fs::write(bench.path("notes"), [vec![0; 5000], vec![1]].concat()).unwrap();
+    assert!(bench.fails("format notes --block --size 64MiB").contains("exists already"));
+    fs::write(bench.path("zeros"), [0; 5000]).unwrap();
+    bench.ok("format zeros --block --size 64MiB");
+    assert_eq!(fs::metadata(bench.path("zeros")).unwrap().len(), 64 << 20, "the size that was asked for");
 }
 
 /// A card image that was cut to half was taken for one of NAND: "the superblock at byte 1536 is damaged: pages_per_block is 910".

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const AT_ONCE: Duration = Duration::from_millis(300);
 
 /// Commands, and what their error says. `NO/` is a directory that is not there.
-const CASES: [(&str, &str); 70] = [
+const CASES: [(&str, &str); 73] = [
     // Names that nothing has.
     ("evaluate --device floppy", "expected one of"),
     ("bench --device floppy", "sd-consumer"),
@@ -35,7 +35,10 @@ const CASES: [(&str, &str); 70] = [
     ("torture --replay nonsense", "--replay"),
     ("mount i.img d --commit-on never", "timed"),
     ("completions tcl", "bash"),
-    ("fit t.csv --kind floppy", "emmc"),
+    ("fit t.csv --kind floppy --capacity 4GiB", "emmc"),
+    ("fit t.csv --kind sd", "--capacity"),
+    ("realtime --may-lose 0", "expected one write at least"),
+    ("fit t.csv --kind sd --capacity 10MiB", "expected 64 MiB"),
     ("replay t.csv --unit weeks", "ms"),
     // Devices of another kind.
     ("evaluate --device sd-industrial", "is a card; this command takes raw flash: "),
@@ -83,7 +86,7 @@ const CASES: [(&str, &str); 70] = [
     // Inputs that are not there.
     ("evaluate --beside NO/t.csv", "NO/t.csv"),
     ("replay NO/t.csv", "NO/t.csv"),
-    ("fit NO/t.csv --kind sd", "NO/t.csv"),
+    ("fit NO/t.csv --kind sd --capacity 4GiB", "NO/t.csv"),
     ("pack NO i.img --force --device nand.toml", "NO"),
     ("mount i.img NO/d", "NO/d"),
 ];

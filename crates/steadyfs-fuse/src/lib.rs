@@ -25,7 +25,7 @@
 //!
 //! # When are changes durable?
 //! Where [`Options::commit_on`] says. By default `fsync`, `fdatasync` and unmounting commit, and nothing waits longer than
-//! [`Options::commit_interval`]. A commit takes everything with it, in the order in which it was done: what is seen after a power cut is
+//! [`Options::commit_interval`]; with [`CommitOn::MANY`](steadyfs::CommitOn::MANY) no more than [`Options::commit_limits`] either. A commit takes everything with it, in the order in which it was done: what is seen after a power cut is
 //! the whole volume as it was at one moment. `sync` and `syncfs` do not reach a FUSE file system; the interval bounds what they
 //! leave.
 //!

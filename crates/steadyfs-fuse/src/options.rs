@@ -2,7 +2,7 @@
 
 use fuser::SessionACL;
 use std::time::Duration;
-use steadyfs::CommitOn;
+use steadyfs::{CommitLimits, CommitOn};
 
 /// How a volume is mounted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub struct Options {
     pub commit_on: CommitOn,
     /// How long a change waits for a commit at most, where [`CommitOn::TIMED`] is chosen; by default one second.
     pub commit_interval: Duration,
+    /// How much waits for a commit at most, where [`CommitOn::MANY`] is chosen; by default nothing is a limit.
+    pub commit_limits: CommitLimits,
     /// Let other users in too; by default only the user who mounts. For others than root, `/etc/fuse.conf` must allow it.
     pub allow_other: bool,
     /// Let the kernel refuse every change with `EROFS`. Needed for a volume that is mounted
@@ -34,6 +36,7 @@ impl Default for Options {
         Self {
             commit_on: CommitOn::TIMED_AND_ON_FLUSH,
             commit_interval: Duration::from_secs(1),
+            commit_limits: CommitLimits::default(),
             allow_other: false,
             read_only: false,
             nonempty: false,

@@ -49,7 +49,7 @@ const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pag
         overlay_entries: 60,
         transaction_pages: 16,
         checkpoint_programs: 32,
-        wear_spread: 8,
+        wear_spread: if unit_pages == 2 { 0 } else { 8 },
         bad_blocks_max: 1,
         files_max: 40,
         failures: 0,
@@ -59,6 +59,8 @@ const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pag
         streams: if unit_pages == 1 && page_bytes == 256 { 2 } else { 1 },
         moved_apart: page_bytes == 256,
         auto_streams: programs_bytes,
+        // Pages of two, on a device that levels wear itself.
+        move_group: if unit_pages == 2 { 6 } else { 1 },
     };
     Shape { geometry, config }
 }
@@ -332,9 +334,15 @@ impl Volume {
 
     /// First logical page of the file table: behind the root page and the allocation map, as `docs/format.md` has it.
     pub fn table(&self) -> u32 {
+        let config = &self.shape.config;
+        1 + (self.data_pages() + config.files_max + 16 + 7).div_ceil(8 * self.logical_bytes())
+    }
+
+    /// Logical pages of data: more where moves go in groups.
+    fn data_pages(&self) -> u32 {
         let Shape { geometry, config } = &self.shape;
         let frames = geometry.pages_per_block / u32::from(config.unit_pages) * geometry.block_count;
-        1 + (frames / 10 * 9 + config.files_max + 16 + 7).div_ceil(8 * self.logical_bytes())
+        if config.move_group > 1 { frames / 25 * 24 } else { frames / 10 * 9 }
     }
 
     /// First logical page of the data.
@@ -344,9 +352,8 @@ impl Volume {
 
     /// Bits of the fields of a record's header in the journal: logical page, offset, length.
     pub fn record_widths(&self) -> [u32; 3] {
-        let Shape { geometry, config } = &self.shape;
-        let frames = geometry.pages_per_block / u32::from(config.unit_pages) * geometry.block_count;
-        let logical_count = self.data() + frames / 10 * 9;
+        let geometry = &self.shape.geometry;
+        let logical_count = self.data() + self.data_pages();
         [logical_count, self.logical_bytes(), geometry.page_bytes].map(|count| u32::BITS - (count - 1).leading_zeros())
     }
 }

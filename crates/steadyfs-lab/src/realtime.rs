@@ -13,8 +13,8 @@ mod advice;
 mod cards;
 mod table;
 
-pub use advice::{Advice, Guarantee};
-pub use cards::{Trace, Volume, WRITE_BYTES};
+pub use advice::{Advice, Answer, Guarantee, Loss};
+pub use cards::{Cleaning, Trace, Volume, WRITE_BYTES};
 pub use table::{Backlog, Realtime, Row};
 
 use crate::evaluate::{self, EvaluateError, find_managed, find_nand};
@@ -48,6 +48,11 @@ pub struct Options {
     pub rate: u64,
     /// RAM for buffer and file system, in bytes. Default 64 KiB.
     pub ram_bytes: u64,
+    /// Writes for each commit on the cards, and for each flush where there is no file system. Default 1. Raw NAND commits each.
+    pub commit_every: u32,
+    /// What may be lost at a power cut, of commit and buffer together. Where it is said, SteadyFS runs on each card with a commit for each write and with
+    /// one for as many as half of that allows. Default none.
+    pub may_lose: Option<Loss>,
     /// Seed of the places. Default 1.
     pub seed: u64,
 }
@@ -62,7 +67,20 @@ impl Default for Options {
             rates: vec![100_000, 500_000, 1_000_000, 2_000_000],
             rate: 500_000,
             ram_bytes: 64 << 10,
+            commit_every: 1,
+            may_lose: None,
             seed: 1,
+        }
+    }
+}
+
+impl Options {
+    /// Writes for each commit, one run for each.
+    fn commits(&self) -> Vec<u32> {
+        match self.may_lose.map(|loss| loss.commit_every(self.rate)) {
+            None => vec![self.commit_every],
+            Some(1) => vec![1],
+            Some(many) => vec![1, many],
         }
     }
 }
@@ -121,25 +139,27 @@ fn volume_of(profile: &ManagedProfile, fill: f64) -> Volume {
 /// What is run at a time.
 enum Item<'o> {
     Raw(&'o ManagedProfile),
-    OnCard(&'o ManagedProfile),
+    /// With so many writes for each commit.
+    OnCard(&'o ManagedProfile, u32),
     OnNand,
 }
 
 impl Item<'_> {
     fn run(&self, options: &Options, rates: &[u64], tell: &mut dyn FnMut(f64)) -> Result<Row, RealtimeError> {
-        let (name, trace) = match *self {
+        let (name, commit_every, trace) = match *self {
             Item::Raw(profile) => {
                 let mut device = Managed::of(profile, options.seed);
-                (profile.name.clone(), cards::raw(&mut device, options.accesses, options.seed, tell)?)
+                (profile.name.clone(), options.commit_every, cards::raw(&mut device, options, tell)?)
             }
-            Item::OnCard(profile) => {
+            Item::OnCard(profile, commit_every) => {
                 let device = Managed::of(profile, options.seed);
                 let volume = volume_of(profile, options.fill);
-                (format!("SteadyFS on {}", profile.name), cards::steadyfs(device, &volume, options.accesses, options.seed, tell)?)
+                let options = Options { commit_every, ..options.clone() };
+                (format!("SteadyFS on {}", profile.name), commit_every, cards::steadyfs(device, &volume, &options, tell)?)
             }
-            Item::OnNand => (format!("SteadyFS on {}", options.nand), on_nand(options, tell)?),
+            Item::OnNand => (format!("SteadyFS on {}", options.nand), 1, on_nand(options, tell)?),
         };
-        Ok(Row::of(&name, trace, matches!(self, Item::OnNand), rates))
+        Ok(Row { commit_every, ..Row::of(&name, trace, matches!(self, Item::OnNand), rates) })
     }
 }
 
@@ -155,6 +175,8 @@ fn on_nand(options: &Options, tell: &mut dyn FnMut(f64)) -> Result<Trace, Realti
     let outcome = evaluate::run(&run, &mut |share, _| tell(share)).map_err(RealtimeError::Nand)?;
     let evaluation = &outcome.evaluation;
     Ok(Trace {
+        root_ns: Vec::new(),
+        cleaning: None,
         bound_ns: Some((evaluation.bound_us * 1e3).round() as u64),
         ram_bytes: evaluation.ram_bytes,
         usable_bytes: evaluation.usable_bytes,
@@ -179,7 +201,8 @@ pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Realt
     }
     let mut items: Vec<Item<'_>> = profiles.iter().map(Item::Raw).collect();
     items.push(Item::OnNand);
-    items.extend(profiles.iter().map(Item::OnCard));
+    let commits = options.commits();
+    items.extend(profiles.iter().flat_map(|profile| commits.iter().map(|&every| Item::OnCard(profile, every))));
     let shares = Mutex::new(vec![0.0; items.len()]);
     let next = Mutex::new((0..items.len()).rev().collect::<Vec<_>>());
     let results: Vec<Mutex<Option<Result<Row, RealtimeError>>>> = items.iter().map(|_| Mutex::new(None)).collect();
@@ -222,6 +245,36 @@ mod tests {
         let text = realtime.to_string();
         assert!(text.contains("2 kB/s without a buffer") && text.contains("by a computed bound"), "{text}");
         assert!(realtime.rows.iter().all(|row| row.worst_ns.len() == WINDOW));
+    }
+
+    /// After 1,000 accesses "0 B" was said of a card that needs a megabyte.
+    #[test]
+    fn a_run_in_which_the_card_hardly_cleans_gives_no_yes() {
+        let options = Options {
+            cards: vec!["sd-industrial".into()],
+            accesses: 1000,
+            fill: 0.2,
+            commit_every: 16,
+            ram_bytes: 1 << 30,
+            ..Options::default()
+        };
+        let realtime = run(&options, &|_, _| {}).unwrap();
+        let answers: Vec<_> = realtime.advice.iter().map(|advice| advice.answer).collect();
+        assert_eq!(answers, [Answer::RunTooShort, Answer::Yes, Answer::RunTooShort]);
+        let text = realtime.to_string();
+        assert!(text.contains("not known, the run is too short") && text.contains("more accesses show them"), "{text}");
+    }
+
+    #[test]
+    fn what_may_be_lost_adds_a_run_with_commits_in_groups() {
+        let may_lose = Some(Loss::Writes(8));
+        let options = Options { cards: vec!["sd-consumer".into()], accesses: 1000, fill: 0.2, may_lose, ..Options::default() };
+        let realtime = run(&options, &|_, _| {}).unwrap();
+        assert_eq!(realtime.rows.iter().map(|row| row.commit_every).collect::<Vec<_>>(), [1, 1, 1, 4]);
+        assert!(realtime.rows[3].mean_us < realtime.rows[2].mean_us, "fewer commits are faster");
+        assert!(realtime.rows[2].max_uncleaned_us <= Some(realtime.rows[2].max_us));
+        let lost = realtime.advice[3].lost_bytes.unwrap();
+        assert_eq!(lost, realtime.advice[3].buffer_bytes.unwrap() + 4 * WRITE_BYTES as u64);
     }
 
     #[test]

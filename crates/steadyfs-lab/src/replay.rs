@@ -4,6 +4,8 @@
 //! separated by commas, semicolons or tabs; empty lines and lines that start with `#` are skipped; a header is optional
 //! for a single column. Where a semicolon or a tab separates, a comma within a number is a decimal point.
 //!
+//! A latency log of fio (`write_lat_log`) is known by its four to six columns of whole numbers; its writes count, in nanoseconds unless the caller gives another unit.
+//!
 //! The unit stands in the header (`duration_us`, `time [ns]`, `start (ms),end (ms)`) or is given by the caller. It is
 //! never guessed. `csv` in general allows quoted line breaks; a trace has no use for them, and without them every
 //! error names the line where it stands.
@@ -233,6 +235,9 @@ struct Layout {
     least: usize,
 }
 
+/// The direction of a write in a log of fio.
+const FIO_WRITE: &str = "1";
+
 /// The state of reading: the layout once it is known, and the accesses so far.
 struct Reader {
     unit: Option<TimeUnit>,
@@ -250,7 +255,7 @@ impl Reader {
             let separator = separator_of(line);
             let fields = fields_of(line, separator);
             let (columns, unit, has_header) = columns_of(&fields, self.unit)?;
-            let least = if has_header { fields.len() } else { 1 };
+            let least = if has_header || columns == Columns::Fio { fields.len() } else { 1 };
             self.layout = Some(Layout { separator, columns, unit, least });
             return if has_header { Ok(()) } else { self.line(line) };
         };
@@ -261,6 +266,8 @@ impl Reader {
         let access = match layout.columns {
             Columns::Duration(column) => layout.time(fields[column])?,
             Columns::StartEnd(start, end) => layout.span(fields[start], fields[end])?,
+            Columns::Fio if fields[2] != FIO_WRITE => return Ok(()),
+            Columns::Fio => layout.time(fields[1])?,
         };
         self.access_ns.push(access);
         Ok(())
@@ -337,6 +344,18 @@ mod tests {
         }
         assert_eq!(read("time [ns]\n7\n"), Ok(vec![7]));
         assert_eq!(read("seconds\n0.25\n"), Ok(vec![250_000_000]));
+    }
+
+    #[test]
+    fn a_latency_log_of_fio_is_read_and_only_its_writes_count() {
+        assert_eq!(
+            read("1, 1533441, 1, 4096, 0\n2, 70, 0, 4096, 8192\n3, 23000000, 1, 4096, 0\n"),
+            Ok(vec![1_533_441, 23_000_000])
+        );
+        assert_eq!(read("12, 1500, 1, 4096, 0x100, 0\n"), Ok(vec![1_500]));
+        assert_eq!(read_with("0,1500,1,4096\n", Some(TimeUnit::Microseconds)), Ok(vec![1_500_000]), "of fio 2");
+        assert!(read("1, 1533441, 1, 4096, 0\n2, 70\n").unwrap_err().contains("line 2"));
+        assert!(read("1, 2, 3, 4\n").is_err(), "no direction");
     }
 
     #[test]

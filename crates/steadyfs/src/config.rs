@@ -1,9 +1,9 @@
 //! Settings, and the numbers derived from them and the geometry.
 
 use crate::error::ConfigError;
-use crate::features::{NOR, PERMISSIONS, STREAMS};
-use crate::media::Geometry;
-use crate::media::sectors::SectorLayout;
+use crate::features::{GROUPS, NOR, PERMISSIONS, STREAMS};
+use crate::media::sectors::{SECTOR_BYTES, SectorLayout};
+use crate::media::{Geometry, TAG_BYTES};
 use crate::store::journal::Shape;
 use crate::store::lifetimes;
 
@@ -53,6 +53,10 @@ pub struct Config {
     /// Whether the volume finds out by itself which pages belong to one stream, from how often they are written; streams that the caller names
     /// count for nothing then. 772 bytes of RAM on any medium, and as many in each root.
     pub auto_streams: bool,
+    /// Program pages that reclamation reads one behind the other and then programs in one command, behind the caller's pages; 1 to 64. 1: each page moves by itself, in
+    /// blocks of its own. For devices that charge for the end of a stream of writes rather than for bytes, and level wear themselves. More: fewer ends of streams, and
+    /// a longer longest call; each takes a page and a tag of RAM. Pages of volumes with more than one stream move one by one.
+    pub move_group: u8,
 }
 
 impl Config {
@@ -89,6 +93,7 @@ impl Config {
             streams: 1,
             moved_apart: false,
             auto_streams: false,
+            move_group: 1,
         };
         // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
         // overlay makes more of the medium usable.
@@ -118,15 +123,23 @@ impl Config {
         {
             unit_pages *= 2;
         }
-        let frames = pages_per_block / unit_pages * block_count;
+        let per_block = pages_per_block / unit_pages;
+        let frames = per_block * block_count;
+        // What is written in order commits when a transaction is full, and each commit ends a stream.
+        let transaction_pages = clamp(per_block / 4, 16, 256);
+        // A leaf that is written frees some ten changes; those of a victim have room beside.
+        // On small media that is cheap, and each of them makes more of the medium usable.
+        let changes = max(max(frames / 90, 4 * per_block), per_block + clamp(frames / 40, 0, 1400)) + transaction_pages - 16;
         Self {
             unit_pages: unit_pages as u16,
-            // A leaf that is written frees some ten changes; those of a victim have room beside.
-            overlay_entries: clamp(max(frames / 90, 4 * (pages_per_block / unit_pages)), 64, 8192) as u16,
+            transaction_pages: transaction_pages as u16,
+            overlay_entries: clamp(changes, 64, 8192) as u16,
             checkpoint_programs: clamp(pages_per_block * block_count / 32, 32, 1024) as u16,
             wear_spread: 0,
             bad_blocks_max: 0,
             failures: 1,
+            // A small block is left to the caller's pages for the most part.
+            move_group: if GROUPS { clamp(pages_per_block / 8, 1, 16) as u8 } else { 1 },
             ..Self::for_geometry(&geometry)
         }
     }
@@ -183,6 +196,13 @@ impl Config {
         }
     }
 
+    /// Bytes of data that an empty volume holds on a medium without bad blocks; 0 where the settings do not [fit](Self::check) it.
+    pub fn usable_bytes(&self, geometry: &Geometry) -> u64 {
+        let Ok(layout) = Layout::derive(geometry, self) else { return 0 };
+        let pages = if self.is_disk() { layout.usable } else { crate::fs::capacity_empty(&layout) };
+        u64::from(pages) * u64::from(layout.logical_bytes)
+    }
+
     /// Bytes of RAM for a cache of so many logical pages, to be [lent](crate::FileSystem::lend_cache) after the mount.
     pub const fn cache_bytes(&self, geometry: &Geometry, pages: usize) -> usize {
         pages * (self.unit_pages as usize * geometry.page_bytes as usize + crate::store::cache::ENTRY_BYTES)
@@ -197,6 +217,21 @@ impl Config {
             Ok(_) => Ok(()),
             Err(rule) => Err(rule),
         }
+    }
+}
+
+/// Bytes of the allocation units that [`SectorLayout::for_size`] chooses among.
+const UNITS: [u32; 6] = [4 << 20, 2 << 20, 1 << 20, 512 << 10, 256 << 10, 128 << 10];
+
+impl SectorLayout {
+    /// The layout for a whole device of which nobody knows the allocation unit: the largest of 128 KiB to 4 MiB with which no more than a fortieth of the device is lost that
+    /// a smaller one would leave for data. Small cards have small units, and a volume keeps some twenty for itself.
+    pub fn for_size(sectors: u32) -> Self {
+        let layouts = UNITS.map(|unit| Self::for_device(sectors, unit));
+        let usable = |layout: &Self| Config::for_sectors(layout).usable_bytes(&layout.geometry()) / SECTOR_BYTES as u64;
+        let best = layouts.iter().map(usable).max().unwrap_or(0);
+        let enough = |layout: &&Self| usable(layout) > 0 && usable(layout) + u64::from(sectors / 40) >= best;
+        *layouts.iter().find(enough).unwrap_or(&layouts[UNITS.len() - 1])
     }
 }
 
@@ -233,6 +268,8 @@ pub(crate) const INODE_BYTES: u32 = 256;
 pub(crate) const SPARE_INODES: u32 = 16;
 /// Files that may be open at once in a buffer of [`Config::memory_bytes`].
 const OPEN_FILES: usize = 8;
+/// Most program pages of a group of moves.
+const GROUP_MAX: u8 = 64;
 /// Most streams of a volume: a tag has two bits for them.
 pub(crate) const STREAMS_MAX: u8 = 4;
 /// Erased blocks that reclamation keeps in stock.
@@ -336,6 +373,12 @@ impl Layout {
         if config.streams > 1 && !STREAMS {
             return Err(ConfigError::NoStreams);
         }
+        if config.move_group == 0 || config.move_group > GROUP_MAX || (config.move_group > 1 && config.wear_spread > 0) {
+            return Err(ConfigError::MoveGroup);
+        }
+        if config.move_group > 1 && !GROUPS {
+            return Err(ConfigError::NoGroups);
+        }
         if config.files_max > 0x10_0000 || config.failures > 8 {
             return Err(ConfigError::FilesOrFailures);
         }
@@ -433,6 +476,12 @@ impl Layout {
         })
     }
 
+    /// Data pages that a file system has numbers for: nine tenths of the frames; where moves go in groups, as many as there is room for.
+    pub(crate) const fn data_pages(frames: u32, config: &Config) -> u32 {
+        let (room, most) = (Self::room(frames, config), frames / 10 * 9);
+        if config.move_group > 1 || room < most { room } else { most }
+    }
+
     /// Logical pages of which the logical address space has one for each that may hold data. Large blocks gain enough where they are nearly full of live frames.
     pub(crate) const fn room(frames: u32, config: &Config) -> u32 {
         if config.wear_spread > 0 { frames / 10 * 9 } else { frames / 25 * 24 }
@@ -483,7 +532,29 @@ impl Layout {
             + ceil_div(blocks, 2)
             + entries * self.entry_bytes
             + self.head_table_bytes()
+            + self.group_bytes()
             + 2 * self.journal_bytes) as usize
+    }
+
+    /// Program pages that are programmed in one command; none where each is by itself.
+    pub(crate) const fn group_pages(&self) -> u32 {
+        let pages = self.config.move_group as u32;
+        if !GROUPS || pages < 2 * self.config.unit_pages as u32 || self.config.streams > 1 { 0 } else { pages }
+    }
+
+    /// Bytes of these, and of their tags.
+    pub(crate) const fn group_bytes(&self) -> u32 {
+        self.group_pages() * (self.geometry.page_bytes + TAG_BYTES as u32)
+    }
+
+    /// Frames that move at once.
+    pub(crate) const fn move_group(&self) -> u32 {
+        if GROUPS { max(self.group_pages() / self.config.unit_pages as u32, 1) } else { 1 }
+    }
+
+    /// Whether moved pages go behind the caller's, in one block: a device that likes few streams charges more for the switch between two than is saved by what dies together.
+    pub(crate) const fn moves_join(&self) -> bool {
+        self.move_group() > 1
     }
 
     /// Heads that are programmed: three, and those of streams.
@@ -509,6 +580,11 @@ impl Layout {
     /// Erased blocks that reclamation keeps in stock.
     pub(crate) const fn stock(&self) -> u32 {
         if STREAMS { STOCK + self.config.streams as u32 - 1 } else { STOCK }
+    }
+
+    /// Whether a journal page that commits pages goes behind them, as a frame.
+    pub(crate) const fn commits_join(&self) -> bool {
+        self.moves_join() && self.config.unit_pages == 1 && !self.geometry.programs_bytes
     }
 
     /// Whether moved pages keep to blocks of their stream.

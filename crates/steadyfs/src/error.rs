@@ -150,6 +150,10 @@ pub enum ConfigError {
     Streams,
     /// The volume has more than one stream, and this build is without the feature `streams`.
     NoStreams,
+    /// Pages of the volume move in groups, and this build is without the feature `groups`.
+    NoGroups,
+    /// `move_group` must be 1 to 64, and 1 where the device does not level wear itself.
+    MoveGroup,
     /// The medium programs bytes, and this build is without the feature `nor`.
     ProgramsBytes,
     /// The volume keeps permissions, and this build is without the feature `permissions`.
@@ -185,6 +189,8 @@ impl fmt::Display for ConfigError {
             Self::NameBytesMax => "name_bytes_max must be 1 to 255",
             Self::Streams => "streams must be 1 to 4",
             Self::NoStreams => "the volume has more than one stream, and this build is without the feature `streams`",
+            Self::NoGroups => "pages of the volume move in groups, and this build is without the feature `groups`",
+            Self::MoveGroup => "move_group must be 1 to 64, and 1 where the device does not level wear itself",
             Self::LogicalPageTooLarge => "a logical page must not be larger than 128 KiB, 32 KiB with pages of 16 KiB",
             Self::TooManyLogicalPages => "files_max asks for more logical pages than a map entry can name",
             Self::BlockTooSmall => {

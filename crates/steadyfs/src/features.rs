@@ -19,5 +19,7 @@ pub(crate) const CACHE: bool = cfg!(feature = "cache");
 pub(crate) const SCRUB: bool = cfg!(feature = "scrub");
 /// Moving data at rest out of blocks that wear less than others.
 pub(crate) const WEAR_LEVELLING: bool = cfg!(feature = "wear-levelling");
+/// Volumes on which pages move in groups.
+pub(crate) const GROUPS: bool = cfg!(feature = "groups");
 /// Volumes with more than one stream.
 pub(crate) const STREAMS: bool = cfg!(feature = "streams");

@@ -102,16 +102,17 @@ fn chain_does_not_go_on_where_bits_are_not_erased() {
         (chip, memory)
     };
     let (mut chip, _) = fresh();
+    let pages = chip.geometry().pages_per_block;
     let mut page = [0; 256];
     let mut half_blank = |number: &u32| {
-        chip.read_bytes(number / 16, number % 16 * 256, &mut page).expect("read");
+        chip.read_bytes(number / pages, number % pages * 256, &mut page).expect("read");
         page[0] != 0xFF && page[128..].iter().all(|&byte| byte == 0xFF)
     };
-    let touched: Vec<u32> = (0..16 * 32).filter(|number| half_blank(number)).collect();
+    let touched: Vec<u32> = (0..pages * 32).filter(|number| half_blank(number)).collect();
     assert!(!touched.is_empty());
     for number in touched {
         let (mut chip, mut memory) = fresh();
-        chip.program_bytes(number / 16, number % 16 * 256 + 200, &[0x7F]).expect("a bit flips");
+        chip.program_bytes(number / pages, number % pages * 256 + 200, &[0x7F]).expect("a bit flips");
         let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).expect("mount");
         (0..20).for_each(|count| write(&mut fs, &[count; 20]));
         let chip = fs.flash().clone();

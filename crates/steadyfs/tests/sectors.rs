@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use steadyfs::media::sectors::{SectorDevice, SectorLayout, SectorPages, SectorTimes, TagPlace};
 use steadyfs::media::{Failure, Flash, PageIndex, TAG_BYTES};
-use steadyfs::{Access, Config, FileSystem, OpenOptions};
+use steadyfs::{Access, Config, Damage, FileSystem, OpenOptions};
 use steadyfs_sim::Sectors;
 
 const OLD: [u8; TAG_BYTES] = [9; TAG_BYTES];
@@ -23,12 +23,14 @@ struct Card {
     /// Writes until one fails; it leaves nothing.
     fails_in: Option<u32>,
     reorders: bool,
+    /// Where the last write began.
+    written: u32,
 }
 
 impl Card {
     fn new(reorders: bool) -> Self {
         let sectors = Sectors::new(40 * BLOCK, Sectors::ROUND, 1);
-        Self { sectors, torn: BTreeSet::new(), hidden: (0, 0), fails_in: None, reorders }
+        Self { sectors, torn: BTreeSet::new(), hidden: (0, 0), fails_in: None, reorders, written: 0 }
     }
 }
 
@@ -61,6 +63,7 @@ impl SectorDevice for Card {
             return Err(Failure::Device);
         }
         let count = parts.iter().map(|part| part.len() as u32).sum::<u32>() / 512;
+        self.written = first;
         self.torn.retain(|sector| !(first..first + count).contains(sector));
         self.sectors.write(first, parts)
     }
@@ -180,7 +183,7 @@ fn config() -> Config {
 #[test]
 fn no_call_fails_for_a_header_that_is_lost() {
     let config = config();
-    let mut memory = vec![0; config.memory_bytes(&layout().geometry())];
+    let mut memory = memory_of(&config);
     let card = FileSystem::format(pages(Card::new(false)), &config, &mut memory).unwrap().into_device();
     let mut fs = FileSystem::mount(pages(card), Access::ReadWrite, &mut memory).unwrap();
     let mut file = fs.open("log", OpenOptions::DURABLE).unwrap();
@@ -204,7 +207,7 @@ fn no_call_fails_for_a_header_that_is_lost() {
 #[test]
 fn a_commit_behind_a_failed_program_counts_where_the_device_reorders() {
     let config = config();
-    let mut memory = vec![0; config.memory_bytes(&layout().geometry())];
+    let mut memory = memory_of(&config);
     let card = FileSystem::format(pages(Card::new(true)), &config, &mut memory).unwrap().into_device();
     for failing in 0..8 {
         let mut fs = FileSystem::mount(pages(card.clone()), Access::ReadWrite, &mut memory).unwrap();
@@ -218,5 +221,62 @@ fn a_commit_behind_a_failed_program_counts_where_the_device_reorders() {
         assert!((3_300..6_300).contains(&size), "write {failing} failed: {size}");
         let mut fs = FileSystem::mount(pages(fs.flash().device().clone()), Access::ReadOnly, &mut memory).unwrap();
         assert_eq!(fs.stat("log").unwrap().size, size, "write {failing} failed");
+    }
+}
+
+/// The page of a commit was lost behind which somebody had written on, and the mount showed what was before without a word: where moves go in groups every gap
+/// was taken for what a cut leaves. A card that keeps its order has nothing behind a write that was cut.
+#[test]
+fn a_commit_that_is_lost_is_told_where_the_device_keeps_its_order() {
+    let config = config();
+    assert!(config.move_group > 1);
+    let mut memory = memory_of(&config);
+    let card = FileSystem::format(pages(Card::new(false)), &config, &mut memory).unwrap().into_device();
+    let mut fs = FileSystem::mount(pages(card), Access::ReadWrite, &mut memory).unwrap();
+    let mut file = fs.open("log", OpenOptions::CREATE).unwrap();
+    fs.commit().unwrap();
+    for behind in [0, 1, 3] {
+        fs.append(&mut file, &[5; 200]).unwrap();
+        fs.append(&mut file, &[6; 1024]).unwrap();
+        fs.commit().unwrap();
+        let commit = fs.flash().device().written;
+        (0..behind).for_each(|page| fs.write(&mut file, page * 1024, &[7; 1024]).unwrap());
+        let mut card = fs.flash().device().clone();
+        card.torn.extend(commit..commit + 3);
+        let mut memory = memory_of(&config);
+        let found = FileSystem::mount(pages(card), Access::ReadOnly, &mut memory).unwrap().damage();
+        assert_eq!(found, (behind > 0).then_some(Damage::Record), "{behind} pages behind the commit");
+    }
+}
+
+fn memory_of(config: &Config) -> Vec<u8> {
+    vec![0; config.memory_bytes(&layout().geometry())]
+}
+
+/// 64 MiB were refused in words of raw chips, of 128 MiB a third was usable: the unit was 4 MiB, whatever the size.
+#[test]
+fn a_small_card_has_small_units_and_most_of_it_is_usable() {
+    for (mib, unit_kib, usable_mib) in [(64, 256, 36), (128, 512, 95), (256, 512, 205), (512, 1024, 395), (4096, 4096, 3200)] {
+        let layout = SectorLayout::for_size(mib * 2048);
+        let config = Config::for_sectors(&layout);
+        assert_eq!(layout.block_sectors / 2, unit_kib, "{mib} MiB");
+        assert!(
+            config.usable_bytes(&layout.geometry()) >= usable_mib << 20,
+            "{mib} MiB: {}",
+            config.usable_bytes(&layout.geometry())
+        );
+    }
+}
+
+#[test]
+fn what_is_usable_is_known_before_a_volume_is_made() {
+    for (config, layout) in
+        [(config(), layout()), (Config::for_sectors(&SectorLayout::for_size(1 << 16)), SectorLayout::for_size(1 << 16))]
+    {
+        let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
+        let pages = SectorPages::new(Sectors::new(layout.sectors, Sectors::ROUND, 1), layout).unwrap();
+        let pages = FileSystem::format(pages, &config, &mut memory).unwrap();
+        let fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
+        assert_eq!(fs.usage().usable_bytes, config.usable_bytes(&layout.geometry()));
     }
 }

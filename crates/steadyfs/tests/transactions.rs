@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use common::oracle::{Model, Session};
 use common::steps::{EXPLICIT, Op};
 use common::{Device, SHAPES, Shape};
-use steadyfs::{Access, Change, CommitOn, Error, MountError, OpenOptions};
+use steadyfs::{Access, Change, CommitLimits, CommitOn, Error, MountError, OpenOptions};
 
 /// Two files, one of them open, and three directories.
 fn stage(shape: &Shape) -> (Device, Model) {
@@ -154,6 +154,53 @@ fn the_timed_commit_is_made_when_it_is_due_and_not_before() {
     fs.set_commit_on(CommitOn::ON_FLUSH);
     assert_eq!(fs.poll(9000), Ok(None));
     assert!(fs.has_changes(), "not chosen any more");
+}
+
+/// Writes until nothing waits, twice; tells how many writes that took.
+fn writes_until_a_commit(limits: CommitLimits, events: CommitOn, bytes: usize) -> Option<usize> {
+    let mut device = SHAPES[0].device(1);
+    let mut fs = device.mount(Access::ReadWrite).expect("mount");
+    let mut file = fs.open("file", OpenOptions::CREATE).expect("create");
+    fs.commit().expect("commit");
+    fs.set_commit_on(events);
+    fs.set_commit_limits(limits);
+    let mut counts = (0..2).map(|_| {
+        (1..=12).find(|_| {
+            fs.write(&mut file, 0, &vec![7; bytes]).expect("write");
+            !fs.has_changes()
+        })
+    });
+    let (first, second) = (counts.next().flatten(), counts.next().flatten());
+    assert_eq!(first, second, "each transaction is counted anew");
+    first
+}
+
+#[test]
+fn many_changes_or_bytes_commit_whichever_comes_first() {
+    let limits = |changes, bytes| CommitLimits { changes, bytes };
+    let many = |changes, bytes| writes_until_a_commit(limits(changes, bytes), CommitOn::MANY, 100);
+    assert_eq!(many(5, 0), Some(5));
+    assert_eq!(many(0, 300), Some(3));
+    assert_eq!((many(5, 300), many(2, 300)), (Some(3), Some(2)));
+    assert_eq!(many(1, 0), Some(1));
+    assert_eq!(many(0, 0), None, "nothing is a limit");
+    assert_eq!(writes_until_a_commit(limits(2, 0), CommitOn::ON_FLUSH, 100), None, "not chosen");
+    assert_eq!(writes_until_a_commit(limits(7, 0), CommitOn::IN_GROUPS, 100), Some(7));
+}
+
+#[test]
+fn a_long_write_commits_within_where_as_many_of_its_pages_may_wait() {
+    let mut device = SHAPES[0].device(1);
+    let mut fs = device.mount(Access::ReadWrite).expect("mount");
+    let page = fs.usage().logical_bytes as usize;
+    fs.set_commit_on(CommitOn::MANY);
+    fs.set_commit_limits(CommitLimits { changes: 0, bytes: 3 * page as u32 });
+    let mut file = fs.open("file", OpenOptions::CREATE).expect("create");
+    fs.commit().expect("commit");
+    fs.write(&mut file, 0, &vec![7; 5 * page]).expect("write");
+    assert!(fs.has_changes(), "two pages wait");
+    fs.rollback().expect("rollback");
+    assert_eq!(fs.stat("file").expect("stat").size, 3 * page as u64);
 }
 
 #[test]

@@ -5,10 +5,13 @@ use crate::Failure;
 use crate::image::Memory;
 use crate::image::chip::ChipOptions;
 use crate::image::create::Draft;
-use crate::image::settings::Settings;
+use crate::image::settings::{Settings, other_units};
 use crate::output::print;
 use clap::Args;
 use std::path::PathBuf;
+use steadyfs::media::sectors::{SECTOR_BYTES, SectorLayout};
+use steadyfs_lab::table::facts;
+use steadyfs_lab::units::format_size;
 
 /// Arguments of `steady format`.
 #[derive(Args, Debug)]
@@ -30,6 +33,7 @@ Examples:
   steady format boot.img --device w25q128jv --block-bytes 4KiB --files-max 100
   steady format disk.img --device mt29f1g01abafd --disk
   steady format card.img --block --size 4GiB
+  truncate -s 64M card.img && steady format card.img --block
   steady format /dev/mmcblk0p2 --force
   steady format /dev/mtd3 --force";
 
@@ -39,6 +43,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         arguments.settings.check_disk()?;
     }
     let (draft, chip) = Draft::start(&arguments.image, &arguments.settings)?;
+    let units = chip.sector_layout().map(describe_units);
     let mut memory = Memory::default();
     let (room, chip) = if arguments.disk {
         let mut volume = draft.format_disk(chip, &arguments.settings, &mut memory)?;
@@ -48,5 +53,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         (Room::of(&mut volume).text(), volume.close(&ChipOptions::default())?)
     };
     draft.finish(chip)?;
-    print(&room)
+    print(&(room + &units.unwrap_or_default()))
+}
+
+/// The allocation unit of a card or disk, and what others would leave for files.
+fn describe_units(layout: &SectorLayout) -> String {
+    let of_unit = |(unit, usable): (u32, u64)| format!("{} with {}", format_size(usable), format_size(unit.into()));
+    let others: Vec<_> = other_units(layout).into_iter().map(of_unit).collect();
+    let unit = format_size(u64::from(layout.block_sectors) * SECTOR_BYTES as u64);
+    let others = if others.is_empty() { String::new() } else { format!("; usable were {}", others.join(", ")) };
+    facts([("Unit", format!("{unit}{others}"))])
 }

@@ -305,6 +305,10 @@ impl Flash for Chip {
         self.operate(|flash| flash.program(page, data, tag))
     }
 
+    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Fault> {
+        self.operate(|flash| flash.program_many(first, data, tags))
+    }
+
     fn can_copy(&self) -> bool {
         self.flash().can_copy()
     }

@@ -10,6 +10,7 @@ use crate::Failure;
 #[cfg(target_os = "linux")]
 use crate::progress::Progress;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use steadyfs::disk::Disk;
 #[cfg(target_os = "linux")]
@@ -36,12 +37,16 @@ impl Draft {
     /// When there is something already and it is not to be replaced.
     pub fn start(target: &Path, settings: &Settings) -> Result<(Self, Chip), Failure> {
         let exists = fs::symlink_metadata(target).is_ok();
-        if exists && !settings.force {
+        let blank = if settings.force { None } else { blank_bytes(target) };
+        if exists && !settings.force && blank.is_none() {
             return Err(Failure::at(target.display(), "exists already; --force replaces it, and all that it holds is lost"));
         }
         let (draft, mut chip) = match () {
             () if is_mtd(target) => Self::device(target, settings)?,
             () if is_block_device(target) => Self::block_device(target, settings)?,
+            () if settings.block && blank.is_some_and(|bytes| bytes > 0 && settings.size.is_none_or(|size| size == bytes)) => {
+                Self::sectors(target, settings)?
+            }
             () => Self::image(target, settings, exists)?,
         };
         for &block in &settings.bad_block {
@@ -71,11 +76,11 @@ impl Draft {
 
     /// A file with the content of a card or disk.
     fn card(path: &Path, settings: &Settings) -> Result<Chip, Failure> {
-        let bytes = settings
-            .size
-            .ok_or_else(|| Failure("--size is missing; expected the size of the card or disk, such as 4GiB".into()))?;
+        let bytes = settings.size.ok_or_else(|| {
+            Failure("--size is missing; expected the size of the card or disk, such as 4GiB, or a file of that size".into())
+        })?;
         let file = block::create(path, bytes).map_err(|error| Failure::at(path.display(), error))?;
-        let layout = settings.sector_layout(file.sector_count(), block::UNIT_BYTES);
+        let layout = settings.sector_layout(file.sector_count(), None);
         Chip::blank_block(path, file, layout)
     }
 
@@ -88,9 +93,13 @@ impl Draft {
                 format!("is a device of this machine, whose size is given; {name} is for images"),
             ));
         }
+        Self::sectors(target, settings)
+    }
+
+    /// A card, a disk, or a file of zeros that stands for one: it is used as it is.
+    fn sectors(target: &Path, settings: &Settings) -> Result<(Self, Chip), Failure> {
         let mut file = BlockFile::open(target, Access::ReadWrite).map_err(|error| Failure::at(target.display(), error))?;
-        let unit_bytes = block::unit_bytes(target).unwrap_or(block::UNIT_BYTES);
-        let layout = settings.sector_layout(file.sector_count(), unit_bytes);
+        let layout = settings.sector_layout(file.sector_count(), block::unit_bytes(target));
         let layout = layout.renewed(&mut file).map_err(|failure| Failure::at(target.display(), failure))?;
         let chip = Chip::blank_block(target, file, layout)?;
         Ok((Self { part: None, target: target.into(), _old: None }, chip))
@@ -141,6 +150,19 @@ impl Draft {
         chip.sync_file().map_err(|reason| Failure::at(self.target.display(), reason))?;
         drop(chip);
         self.part.map_or(Ok(()), |part| part.rename(&self.target))
+    }
+}
+
+/// The size of a file that holds nothing: it has no bytes, or zeros alone. What cannot be read holds something.
+fn blank_bytes(path: &Path) -> Option<u64> {
+    let mut file = fs::File::open(path).ok().filter(|_| path.is_file())?;
+    let (mut piece, mut bytes) = (vec![0; 1 << 20], 0);
+    loop {
+        match file.read(&mut piece).ok()? {
+            0 => return Some(bytes),
+            count if piece[..count].iter().any(|byte| *byte != 0) => return None,
+            count => bytes += count as u64,
+        }
     }
 }
 

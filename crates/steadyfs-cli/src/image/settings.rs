@@ -4,12 +4,12 @@ use super::chip::profile;
 use crate::Failure;
 use clap::Args;
 use std::num::ParseIntError;
-use steadyfs::Config;
 use steadyfs::media::Geometry;
 use steadyfs::media::nor::page_bytes_for;
-use steadyfs::media::sectors::{SectorLayout, TagPlace};
+use steadyfs::media::sectors::{SECTOR_BYTES, SectorLayout, TagPlace};
+use steadyfs::{Config, ConfigError};
 use steadyfs_host::image::Shape;
-use steadyfs_lab::units::parse_size;
+use steadyfs_lab::units::{format_size, parse_size};
 use steadyfs_sim::Profile;
 
 /// The chip of a new image, and the settings of its volume.
@@ -33,10 +33,12 @@ pub struct Settings {
     /// Make a card or disk, in place of a raw chip: a file of sectors. Understood where IMG is a block device such as /dev/mmcblk0p2
     #[arg(long, help_heading = SECTORS, conflicts_with_all = ["device", "bad_block", "block_bytes"])]
     pub block: bool,
-    /// Bytes of the card or disk, where its file is made; of a NOR chip that is like --device, but of another size
+    /// Bytes of the card or disk, where its file is made [default: those of a file that is there already, empty of anything but zeros]; of a NOR chip that
+    /// is like --device, but of another size
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size, help_heading = SECTORS)]
     pub size: Option<u64>,
-    /// Allocation unit of the card or disk: what it likes to be written in order [default: what Linux knows of it, or 4MiB]
+    /// Allocation unit of the card or disk: what it likes to be written in order [default: what Linux knows of it, or what suits its size: 4MiB from 4 GiB on,
+    /// less below]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = SECTORS)]
     pub unit: Option<u32>,
     /// Where tags of pages lie: beside them, as cards like it, or in a table, where pages stay aligned
@@ -87,6 +89,9 @@ const CHIP: &str = "Chip";
 const SECTORS: &str = "Card or disk";
 const VOLUME: &str = "Volume (defaults follow from the chip)";
 
+/// Allocation units that are told of.
+const UNITS: [u32; 4] = [4 << 20, 1 << 20, 512 << 10, 256 << 10];
+
 fn size(text: &str) -> Result<u32, String> {
     let bytes = parse_size(text).map_err(|error| error.to_string())?;
     u32::try_from(bytes).map_err(|_| "expected less than 4 GiB".to_string())
@@ -108,9 +113,12 @@ fn tags(text: &str) -> Result<TagPlace, String> {
 }
 
 impl Settings {
-    /// How a card or disk of so many sectors is divided, whose unit has so many bytes unless another one was asked for.
-    pub fn sector_layout(&self, sectors: u32, unit_bytes: u32) -> SectorLayout {
-        let usual = SectorLayout::for_device(sectors, self.unit.unwrap_or(unit_bytes));
+    /// How a card or disk of so many sectors is divided: by the unit that was asked for, the one that is known of it where that leaves room for a volume, or one that
+    /// suits its size.
+    pub fn sector_layout(&self, sectors: u32, known_unit: Option<u32>) -> SectorLayout {
+        let by_unit = |unit| SectorLayout::for_device(sectors, unit);
+        let known = known_unit.map(by_unit).filter(|layout| usable_bytes(layout) > 0);
+        let usual = self.unit.map(by_unit).or(known).unwrap_or_else(|| SectorLayout::for_size(sectors));
         SectorLayout { page_bytes: self.page_bytes.unwrap_or(usual.page_bytes), tags: self.tags, ..usual }
     }
 
@@ -176,14 +184,14 @@ impl Settings {
             permissions: !self.no_permissions,
             ..usual
         };
-        self.store_config(files, geometry)
+        self.store_config(files, geometry, layout)
     }
 
     /// The settings of a disk for a medium.
     pub fn disk_config(&self, geometry: &Geometry, layout: Option<&SectorLayout>) -> Result<Config, Failure> {
         self.check_disk()?;
         let usual = layout.map_or_else(|| Config::for_geometry(geometry), Config::for_sectors);
-        self.store_config(Config { files_max: 0, ..usual }, geometry)
+        self.store_config(Config { files_max: 0, ..usual }, geometry, layout)
     }
 
     /// Refuses settings that a disk does not have.
@@ -202,7 +210,7 @@ impl Settings {
     }
 
     /// The settings that files and disks have alike, in the place of the usual ones.
-    fn store_config(&self, usual: Config, geometry: &Geometry) -> Result<Config, Failure> {
+    fn store_config(&self, usual: Config, geometry: &Geometry, layout: Option<&SectorLayout>) -> Result<Config, Failure> {
         let transaction_pages = self.transaction_pages.unwrap_or(usual.transaction_pages);
         // A transaction of another size has its share of the table on top of the usual one.
         let overlay = u32::from(usual.overlay_entries) - u32::from(usual.transaction_pages) + u32::from(transaction_pages);
@@ -219,10 +227,43 @@ impl Settings {
             auto_streams: self.auto_streams,
             ..usual
         };
-        match config.check(geometry) {
-            Ok(()) => Ok(config),
-            Err(rule) => Err(Failure(format!("these settings do not fit the chip: {rule}"))),
+        match (config.check(geometry), layout) {
+            (Ok(()), _) => Ok(config),
+            (Err(rule), None) => Err(Failure(format!("these settings do not fit the chip: {rule}"))),
+            (Err(rule), Some(layout)) => Err(Failure(does_not_fit(layout, &rule))),
         }
+    }
+}
+
+/// Bytes of files that a card or disk can hold with the usual settings; 0 where none fit.
+fn usable_bytes(layout: &SectorLayout) -> u64 {
+    Config::for_sectors(layout).usable_bytes(&layout.geometry())
+}
+
+/// What other allocation units would leave for files on a card or disk: each half of the next, the largest first.
+pub fn other_units(layout: &SectorLayout) -> Vec<(u32, u64)> {
+    let others = UNITS.iter().filter(|&&unit| unit != layout.block_sectors * SECTOR_BYTES as u32);
+    let of_unit = |&unit: &u32| {
+        let other = SectorLayout { block_sectors: unit / SECTOR_BYTES as u32, ..*layout };
+        (unit, usable_bytes(&other))
+    };
+    others.map(of_unit).filter(|&(_, bytes)| bytes > 0).collect()
+}
+
+/// Why settings do not fit a card or disk, in words of such, and what fits.
+fn does_not_fit(layout: &SectorLayout, rule: &ConfigError) -> String {
+    let (unit, units) = (u64::from(layout.block_sectors) * SECTOR_BYTES as u64, layout.geometry().block_count);
+    let size = format_size(u64::from(layout.sectors) * SECTOR_BYTES as u64);
+    if usable_bytes(layout) > 0 {
+        return format!("these settings do not fit the card: {rule}");
+    }
+    let words = format!("{size} have {units} allocation units of {}, too few for a volume", format_size(unit));
+    match other_units(layout).first() {
+        Some(&(other, usable)) => {
+            let other = format_size(other.into()).replace(' ', "");
+            format!("{words}; expected --unit {other}, which leaves {} for files, or less", format_size(usable))
+        }
+        None => format!("{words}; expected a larger card"),
     }
 }
 

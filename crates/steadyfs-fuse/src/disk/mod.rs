@@ -23,9 +23,9 @@ use rustix::fs::FallocateFlags;
 use rustix::process::{getgid, getuid};
 use sectors::Sectors;
 use std::time::SystemTime;
-use steadyfs::CommitOn;
 use steadyfs::disk::{Disk, SECTOR_BYTES};
 use steadyfs::media::Flash;
+use steadyfs::{CommitLimits, CommitOn};
 
 /// The name of the file.
 pub(crate) const NAME: &str = "disk";
@@ -37,6 +37,9 @@ pub(crate) struct DiskVolume<'v, 'm, F> {
     sectors: Sectors<'v, 'm, F>,
     timer: Timer,
     commit_on: CommitOn,
+    limits: CommitLimits,
+    /// What was written since the oldest change that waits.
+    waiting: CommitLimits,
     modified: SystemTime,
     owner: (u32, u32),
     /// Changes of mode and owner are accepted, and change nothing.
@@ -58,6 +61,8 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
             sectors: Sectors::new(disk, options.commit_on),
             timer: Timer::new(options.commit_interval),
             commit_on: options.commit_on,
+            limits: options.commit_limits,
+            waiting: CommitLimits::default(),
             modified: SystemTime::now(),
             owner: (getuid().as_raw(), getgid().as_raw()),
             quiet_permissions: options.quiet_permissions,
@@ -131,6 +136,7 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
             return Err(Errno::ENOSPC);
         }
         let data = &data[..data.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
+        self.begin_change(data.len() as u64);
         self.sectors.write(offset, data)?;
         self.was_changed()?;
         Ok(data.len() as u32)
@@ -150,14 +156,24 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
         if !mode.intersects(punches | zeros) {
             return Ok(());
         }
+        self.begin_change(0);
         self.sectors.zero(offset, end.min(self.sectors.bytes()))?;
         self.was_changed()
     }
 
-    /// After a change: makes it durable where every write is.
+    /// Before a change of so many bytes: counts it.
+    fn begin_change(&mut self, bytes: u64) {
+        if !self.sectors.has_changes() {
+            self.waiting = CommitLimits::default();
+        }
+        self.waiting.add(u32::try_from(bytes).unwrap_or(u32::MAX));
+    }
+
+    /// After a change: makes it durable where every write is, or so much waits.
     fn was_changed(&mut self) -> Result<(), Errno> {
         self.modified = SystemTime::now();
-        if self.commit_on.contains(CommitOn::WRITE) { self.sectors.commit() } else { Ok(()) }
+        let is_many = self.commit_on.contains(CommitOn::MANY) && self.limits.are_reached(&self.waiting);
+        if is_many || self.commit_on.contains(CommitOn::WRITE) { self.sectors.commit() } else { Ok(()) }
     }
 
     /// Makes everything durable that was written.

@@ -8,7 +8,7 @@ use fuser::{Errno, INodeNo};
 use rustix::fs::FallocateFlags;
 use steadyfs::disk::Disk;
 use steadyfs::media::Geometry;
-use steadyfs::{Access, CommitOn, Config};
+use steadyfs::{Access, CommitLimits, CommitOn, Config};
 use steadyfs_sim::{FailOps, Nand, NandTiming};
 
 type Chip = FailOps<Nand>;
@@ -125,4 +125,22 @@ fn a_disk_with_a_commit_for_every_write_leaves_nothing_to_flush() {
         volume.allocate(0, 3 * PAGE, mode(FallocateFlags::ZERO_RANGE)).unwrap();
         assert!(!volume.sectors.has_changes());
     });
+}
+
+#[test]
+fn a_disk_commits_when_many_writes_or_bytes_wait() {
+    for (changes, bytes, expected) in [(3, 0, 3), (0, 5000, 5), (4, 2500, 3)] {
+        let commit_limits = CommitLimits { changes, bytes };
+        let options = Options { commit_on: CommitOn::IN_GROUPS, commit_limits, ..Options::default() };
+        volume(&options, |volume| {
+            for _ in 0..2 {
+                let waits = (0..expected).map(|at| {
+                    volume.write(at * 3000, &[1; 1000]).unwrap();
+                    volume.sectors.has_changes()
+                });
+                assert_eq!(waits.filter(|waits| *waits).count() as u64, expected - 1, "{commit_limits:?}");
+                assert!(!volume.sectors.has_changes());
+            }
+        });
+    }
 }

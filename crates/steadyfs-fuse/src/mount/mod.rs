@@ -61,6 +61,7 @@ fn serve_files<F: Flash + 'static>(
     ready: impl FnOnce(&Ours),
 ) -> Result<(), Failure> {
     fs.set_commit_on(options.commit_on);
+    fs.set_commit_limits(options.commit_limits);
     serve(&mut Volume::new(fs, options), Bridge::new, mountpoint, options, on_signals, ready)
 }
 

@@ -17,9 +17,6 @@ use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages, SectorTimes};
 use steadyfs_sim::{Counters, Metered, Sectors};
 
-/// Bytes of an allocation unit where nobody says how large it is: that of most SD cards from 4 GB on.
-pub const UNIT_BYTES: u32 = 4 << 20;
-
 /// A file or block device. [`Metered`] counts its commands and measures their time on the machine's clock.
 #[derive(Debug)]
 pub struct BlockFile {

@@ -181,6 +181,13 @@ impl Flash for Medium {
         any!(mut self, chip => chip.program(page, data, tag))
     }
 
+    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+        if self.lies() {
+            return Ok(());
+        }
+        any!(mut self, chip => chip.program_many(first, data, tags))
+    }
+
     fn can_copy(&self) -> bool {
         any!(self, chip => chip.can_copy())
     }

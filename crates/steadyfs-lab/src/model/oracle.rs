@@ -4,11 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use steadyfs::media::Flash;
-use steadyfs::{Access, Call, CommitOn, Cursor, Entry, Error, File, InodeNumber, Kind, MountError, OpenOptions, ROOT};
+use steadyfs::{
+    Access, Call, CommitLimits, CommitOn, Cursor, Entry, Error, File, InodeNumber, Kind, MountError, OpenOptions, ROOT,
+};
 
 use super::steps::{Op, PAGES_AT_REST, name};
 use super::tree::{Node, Tree, depth, join};
 use super::{Device, Fs, Rng, bounded};
+
+/// What may wait where [`CommitOn::MANY`] is chosen: a few small changes, or a long one.
+const LIMITS: CommitLimits = CommitLimits { changes: 5, bytes: 3000 };
 
 /// What the volume holds, and what a power cut may leave of it.
 #[derive(Clone, Debug)]
@@ -113,6 +118,7 @@ impl<'a> Session<'a> {
     pub fn open_volume(access: Access, device: &'a mut Device, model: &'a mut Model) -> Result<Self, MountError> {
         let mut fs = device.mount(access)?;
         fs.set_commit_on(model.events);
+        fs.set_commit_limits(LIMITS);
         fs.set_time(model.now_ns);
         Ok(Self { fs, model, handles: Vec::new(), listing: None })
     }
@@ -255,10 +261,12 @@ impl<'a> Session<'a> {
     ) -> Result<Option<T>, Error> {
         let before = self.model.current.clone();
         let known = self.model.durable.clone();
-        if self.model.events.contains(CommitOn::FULL) {
+        // Whether so much waits is the volume's to know: any call may be the one that commits.
+        let may_commit = self.model.events.contains(CommitOn::FULL.with(CommitOn::MANY));
+        if may_commit {
             self.model.durable.push(before.clone());
         }
-        if commits || self.model.events.contains(CommitOn::FULL) {
+        if commits || may_commit {
             self.model.durable.extend(states.iter().cloned());
         }
         match act(self) {

@@ -129,7 +129,7 @@ pub struct Limits {
 pub type Raw = (u8, u16, u32, u32);
 
 /// Events that a workload chooses among.
-pub const EVENTS: [CommitOn; 8] = [
+pub const EVENTS: [CommitOn; 9] = [
     EXPLICIT,
     CommitOn::ON_FLUSH,
     CommitOn::MANUAL,
@@ -138,6 +138,7 @@ pub const EVENTS: [CommitOn; 8] = [
     CommitOn::TIMED_AND_ON_FLUSH,
     CommitOn::FULL.with(CommitOn::RENAME).with(CommitOn::MKDIR),
     CommitOn::UNMOUNT.with(CommitOn::CREATE).with(CommitOn::REMOVE).with(CommitOn::TRUNCATE),
+    CommitOn::IN_GROUPS,
 ];
 
 /// Commits only where it is told to; a transaction that grows too large is refused.

@@ -1,8 +1,37 @@
-//! Which medium keeps a rate with some RAM, and on whose word.
+//! Which medium keeps a rate with some RAM, what is lost when power fails, and on whose word.
 
-use super::Options;
 use super::table::Row;
+use super::{Options, WRITE_BYTES};
 use serde::{Deserialize, Serialize};
+
+/// Times that a device cleans in a run from which anything is concluded: with fewer the longest accesses may not be among those that were seen.
+pub(super) const CLEANINGS_MIN: u64 = 3;
+/// Most writes that are tried for one commit.
+const COMMIT_EVERY_MAX: u64 = 64;
+
+/// What may be lost when power fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// So many writes.
+    Writes(u32),
+    /// What arrives in so many nanoseconds.
+    Time(u64),
+}
+
+impl Loss {
+    /// Bytes that may be lost, where so many arrive in a second.
+    fn bytes(self, rate: u64) -> u64 {
+        match self {
+            Loss::Writes(count) => u64::from(count) * WRITE_BYTES as u64,
+            Loss::Time(ns) => u64::try_from(u128::from(ns) * u128::from(rate) / 1_000_000_000).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Writes for each commit: half of what may be lost, for the buffer is lost as well.
+    pub(super) fn commit_every(self, rate: u64) -> u32 {
+        (self.bytes(rate) / 2 / WRITE_BYTES as u64).clamp(1, COMMIT_EVERY_MAX) as u32
+    }
+}
 
 /// On whose word a rate is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,40 +45,120 @@ pub enum Guarantee {
     None,
 }
 
+/// Whether a medium will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// It keeps the rate within the RAM, and loses no more than it may.
+    Yes,
+    /// No buffer suffices, or it and the file system do not fit into the RAM.
+    TooMuchRam,
+    /// A power cut loses more than it may.
+    LosesTooMuch,
+    /// Nothing speaks against it, but the run was too short to say so: the device hardly cleaned.
+    RunTooShort,
+}
+
 /// What one medium does for a rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
     /// The medium and the file system.
     pub system: String,
+    /// Writes for each commit.
+    pub commit_every: u32,
     /// Buffer for the rate, in bytes; nothing where no finite one suffices.
     pub buffer_bytes: Option<u64>,
+    /// What it were without the device's own cleaning; nothing on raw flash.
+    pub uncleaned_bytes: Option<u64>,
     /// RAM of the file system, in bytes.
     pub file_system_bytes: u64,
-    /// Whether both fit into the RAM that there is.
-    pub fits: bool,
+    /// Whether it will do.
+    pub answer: Answer,
     /// On whose word.
     pub guarantee: Guarantee,
+    /// Bytes that a power cut loses at most: those since the last commit, and the buffer; nothing where no buffer suffices.
+    pub lost_bytes: Option<u64>,
+    /// In how many milliseconds these arrive.
+    pub lost_ms: Option<f64>,
     /// Bytes that reach the medium for each byte of the caller: what it costs in life.
     pub written_per_byte: f64,
 }
 
 /// What each medium does for a rate.
 pub(super) fn advise(rows: &[Row], options: &Options) -> Vec<Advice> {
-    let advice = |row: &Row| {
-        let buffer_bytes = row.buffer_at(options.rate);
-        let fits = buffer_bytes.is_some_and(|buffer| buffer + row.ram_bytes <= options.ram_bytes);
-        Advice {
-            system: row.system.clone(),
-            buffer_bytes,
-            file_system_bytes: row.ram_bytes,
-            fits,
-            guarantee: match buffer_bytes {
-                None => Guarantee::None,
-                Some(_) if row.is_raw_flash => Guarantee::Computed,
-                Some(_) => Guarantee::ByProfile,
-            },
-            written_per_byte: row.written_per_byte,
-        }
-    };
-    rows.iter().map(advice).collect()
+    rows.iter().map(|row| advise_on(row, options)).collect()
+}
+
+fn advise_on(row: &Row, options: &Options) -> Advice {
+    let buffer_bytes = row.buffer_at(options.rate);
+    let lost_bytes = buffer_bytes.map(|buffer| buffer + u64::from(row.commit_every) * WRITE_BYTES as u64);
+    let may_lose = options.may_lose.map_or(u64::MAX, |loss| loss.bytes(options.rate));
+    Advice {
+        system: row.system.clone(),
+        commit_every: row.commit_every,
+        buffer_bytes,
+        uncleaned_bytes: row.backlog_at(options.rate).and_then(|row| row.uncleaned_bytes),
+        file_system_bytes: row.ram_bytes,
+        answer: match (buffer_bytes, lost_bytes) {
+            (Some(buffer), _) if buffer + row.ram_bytes > options.ram_bytes => Answer::TooMuchRam,
+            (Some(_), Some(lost)) if lost > may_lose => Answer::LosesTooMuch,
+            (Some(_), _) if row.is_too_short() => Answer::RunTooShort,
+            (Some(_), _) => Answer::Yes,
+            (None, _) => Answer::TooMuchRam,
+        },
+        guarantee: match buffer_bytes {
+            None => Guarantee::None,
+            Some(_) if row.is_raw_flash => Guarantee::Computed,
+            Some(_) => Guarantee::ByProfile,
+        },
+        lost_bytes,
+        lost_ms: lost_bytes.map(|bytes| bytes as f64 * 1e3 / options.rate.max(1) as f64),
+        written_per_byte: row.written_per_byte,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Backlog, Trace};
+    use super::*;
+    use crate::realtime::cards::Cleaning;
+
+    fn row(bursts: u64, commit_every: u32, access_ms: u64) -> Row {
+        let access_ns = vec![access_ms * 1_000_000; 10];
+        let trace = Trace {
+            cleaning: Some(Cleaning { bursts, access_ns: vec![0; 10] }),
+            access_ns,
+            root_ns: Vec::new(),
+            bound_ns: None,
+            ram_bytes: 10_000,
+            usable_bytes: 0,
+            written_per_byte: 1.0,
+        };
+        Row { commit_every, ..Row::of("card", trace, false, &[500_000]) }
+    }
+
+    fn answer(row: &Row, may_lose: Option<Loss>) -> Answer {
+        advise_on(row, &Options { ram_bytes: 12_000, may_lose, ..Options::default() }).answer
+    }
+
+    #[test]
+    fn a_yes_needs_ram_a_small_loss_and_a_device_that_has_cleaned() {
+        assert_eq!(answer(&row(3, 16, 8), None), Answer::Yes);
+        assert_eq!(answer(&row(2, 16, 8), None), Answer::RunTooShort, "a short run shows no long access");
+        assert_eq!(answer(&row(3, 16, 8), Some(Loss::Writes(16))), Answer::Yes);
+        assert_eq!(answer(&row(3, 16, 8), Some(Loss::Writes(15))), Answer::LosesTooMuch);
+        // 16 writes of 4 KiB are 131 ms of 500 kB/s.
+        assert_eq!(answer(&row(3, 16, 8), Some(Loss::Time(132_000_000))), Answer::Yes);
+        assert_eq!(answer(&row(3, 16, 8), Some(Loss::Time(131_000_000))), Answer::LosesTooMuch);
+        assert_eq!(answer(&row(0, 16, 9), None), Answer::TooMuchRam, "no buffer suffices, in a short run either");
+        let other =
+            Row { backlog: vec![Backlog { rate: 500_000, buffer_bytes: Some(2001), uncleaned_bytes: None }], ..row(3, 1, 8) };
+        assert_eq!(answer(&other, None), Answer::TooMuchRam);
+    }
+
+    #[test]
+    fn what_may_be_lost_says_how_often_to_commit() {
+        assert_eq!([1, 2, 3, 32, 1000].map(|count| Loss::Writes(count).commit_every(500_000)), [1, 1, 1, 16, 64]);
+        assert_eq!([0, 17_000_000, 200_000_000].map(|ns| Loss::Time(ns).commit_every(500_000)), [1, 1, 12]);
+    }
 }

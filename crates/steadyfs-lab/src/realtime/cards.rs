@@ -1,10 +1,11 @@
 //! Access times of 4 KiB writes at random places: of a device as it is, and of SteadyFS on it.
 
-use super::RealtimeError;
+use super::{Options, RealtimeError};
 use steadyfs::media::Flash;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages};
-use steadyfs::{Access, Config, FileSystem, OpenOptions};
+use steadyfs::{Access, CommitLimits, CommitOn, Config, FileSystem, OpenOptions};
 use steadyfs_sim::Metered;
+use steadyfs_sim::managed::NandCounts;
 use steadyfs_sim::sectors::{Controller, Timed};
 
 /// Bytes of an access.
@@ -17,8 +18,12 @@ const PIECE_BYTES: usize = 1 << 20;
 /// Accesses of a long run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// Durations in nanoseconds, in order.
+    /// Durations in nanoseconds, in order. A commit belongs to the access before it.
     pub access_ns: Vec<u64>,
+    /// Those of them in which SteadyFS wrote a root on a card.
+    pub root_ns: Vec<u64>,
+    /// What the device did for itself meanwhile; nothing on raw flash, which does nothing.
+    pub cleaning: Option<Cleaning>,
     /// The longest access that is promised by the profile's times; nothing where nobody promises.
     pub bound_ns: Option<u64>,
     /// RAM of the file system, in bytes.
@@ -29,23 +34,44 @@ pub struct Trace {
     pub written_per_byte: f64,
 }
 
-/// Writes to random places of the whole device, each durable, one right behind the other.
+/// What a device does for itself during the accesses of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cleaning {
+    /// Times that it began to clean.
+    pub bursts: u64,
+    /// How much of each access was waiting for that, in nanoseconds.
+    pub access_ns: Vec<u64>,
+}
+
+impl Cleaning {
+    /// Notes an access between two counts.
+    fn note(&mut self, before: &NandCounts, after: &NandCounts) {
+        self.bursts += after.bursts - before.bursts;
+        self.access_ns.push(after.cleaning_ns - before.cleaning_ns);
+    }
+}
+
+/// Writes to random places of the whole device, one right behind the other.
 pub(super) fn raw<C: Controller>(
     device: &mut Timed<C>,
-    accesses: u32,
-    seed: u64,
+    options: &Options,
     tell: &mut dyn FnMut(f64),
 ) -> Result<Trace, RealtimeError> {
-    let mut rng = fastrand::Rng::with_seed(seed);
+    let accesses = options.accesses;
+    let mut rng = fastrand::Rng::with_seed(options.seed);
     let page = (WRITE_BYTES / SECTOR_BYTES) as u32;
     let places = device.sector_count() / page;
     let data = [0; WRITE_BYTES];
-    let mut access_ns = Vec::with_capacity(accesses as usize);
+    let (mut access_ns, mut cleaning) = (Vec::with_capacity(accesses as usize), Cleaning::default());
     for access in 0..WARM_UP + accesses {
-        let before = device.time_ns();
-        device.write(rng.u32(..places) * page, &[&data]).and_then(|()| device.flush()).map_err(RealtimeError::Device)?;
+        let (before, counts) = (device.time_ns(), device.controller().counts());
+        device.write(rng.u32(..places) * page, &[&data]).map_err(RealtimeError::Device)?;
+        if (access + 1) % options.commit_every == 0 {
+            device.flush().map_err(RealtimeError::Device)?;
+        }
         if access >= WARM_UP {
             access_ns.push(device.time_ns() - before);
+            cleaning.note(&counts, &device.controller().counts());
         }
         if access % 4096 == 0 {
             tell(f64::from(access) / f64::from(WARM_UP + accesses));
@@ -53,6 +79,8 @@ pub(super) fn raw<C: Controller>(
     }
     Ok(Trace {
         access_ns,
+        root_ns: Vec::new(),
+        cleaning: Some(cleaning),
         bound_ns: None,
         ram_bytes: 0,
         usable_bytes: u64::from(places) * WRITE_BYTES as u64,
@@ -83,12 +111,11 @@ impl Volume {
     }
 }
 
-/// Durable overwrites at random places of one file, in steady state.
+/// Overwrites at random places of one file, in steady state.
 pub(super) fn steadyfs<C: Controller>(
     device: Timed<C>,
     volume: &Volume,
-    accesses: u32,
-    seed: u64,
+    options: &Options,
     tell: &mut dyn FnMut(f64),
 ) -> Result<Trace, RealtimeError> {
     let layout = volume.layout(device.sector_count());
@@ -112,30 +139,42 @@ pub(super) fn steadyfs<C: Controller>(
     }
     fs.close(file)?;
     fs.commit()?;
-    let mut file = fs.open("data", OpenOptions::DURABLE)?;
-    let (mut rng, places) = (fastrand::Rng::with_seed(seed), bytes / WRITE_BYTES as u64);
-    // Reclamation has gone through all that is free, and once through the rest.
-    let warm = (usable_bytes / WRITE_BYTES as u64) as u32;
-    let (mut access_ns, mut bound_ns) = (Vec::with_capacity(accesses as usize), 0);
-    let mut before_bytes = 0;
-    for access in 0..warm + accesses {
-        if access == warm {
-            before_bytes = fs.flash().counters().bytes_programmed;
+    let mut file = fs.open("data", OpenOptions::WRITE)?;
+    fs.set_commit_on(CommitOn::MANY);
+    fs.set_commit_limits(CommitLimits { changes: options.commit_every, bytes: 0 });
+    let (mut rng, places) = (fastrand::Rng::with_seed(options.seed), bytes / WRITE_BYTES as u64);
+    let counts = |fs: &FileSystem<'_, SectorPages<Timed<C>>>| fs.flash().device().controller().counts();
+    // Reclamation has gone through all that is free, and once through the rest; and the card has begun to clean, if it does so at all.
+    let least = (usable_bytes / WRITE_BYTES as u64) as u32;
+    let (mut warm, begun) = (0, counts(&fs).bursts);
+    while warm < least || (counts(&fs).bursts == begun && warm < least + WARM_UP) {
+        fs.write(&mut file, rng.u64(..places) * WRITE_BYTES as u64, &piece[..WRITE_BYTES])?;
+        warm += 1;
+        if warm % 1024 == 0 {
+            tell(0.3 + 0.4 * f64::from(warm) / f64::from(least + WARM_UP));
         }
+    }
+    let accesses = options.accesses;
+    let (mut access_ns, mut root_ns, mut bound_ns) = (Vec::with_capacity(accesses as usize), Vec::new(), 0);
+    let (mut cleaning, before_bytes) = (Cleaning::default(), fs.flash().counters().bytes_programmed);
+    for access in 0..accesses {
         if access % 1024 == 0 {
             bound_ns = bound_ns.max(fs.bound(steadyfs::Call::Write(WRITE_BYTES as u32)).time_ns(&fs.flash().timing()));
-            tell(0.3 + 0.7 * f64::from(access) / f64::from(warm + accesses));
+            tell(0.7 + 0.3 * f64::from(access) / f64::from(accesses));
         }
-        let before = fs.flash().time_ns();
+        let (before, root, nand) = (fs.flash().time_ns(), fs.describe().ring, counts(&fs));
         fs.write(&mut file, rng.u64(..places) * WRITE_BYTES as u64, &piece[..WRITE_BYTES])?;
-        if access >= warm {
-            access_ns.push(fs.flash().time_ns() - before);
-        }
+        let ns = fs.flash().time_ns() - before;
+        access_ns.push(ns);
+        cleaning.note(&nand, &counts(&fs));
+        root_ns.extend((fs.describe().ring != root).then_some(ns));
     }
     let written = (fs.flash().counters().bytes_programmed - before_bytes) as f64;
     Ok(Trace {
         written_per_byte: written / (f64::from(accesses) * WRITE_BYTES as f64),
         access_ns,
+        root_ns,
+        cleaning: Some(cleaning),
         bound_ns: Some(bound_ns),
         ram_bytes,
         usable_bytes,

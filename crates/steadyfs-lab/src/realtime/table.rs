@@ -1,6 +1,7 @@
 //! The result: a row for each medium, and the advice.
 
-use super::advice::{Advice, Guarantee, advise};
+use super::advice::{Advice, Answer, CLEANINGS_MIN, Guarantee, advise};
+use super::cards::Cleaning;
 use super::{Options, Trace, WINDOW, WRITE_BYTES};
 use crate::backlog::backlog;
 use crate::stats::Stats;
@@ -17,6 +18,9 @@ pub struct Backlog {
     pub rate: u64,
     /// Bytes of buffer of the whole run; nothing where no finite buffer suffices.
     pub buffer_bytes: Option<u64>,
+    /// The same without the time that accesses waited for the device's own cleaning; nothing on raw flash.
+    #[serde(default)]
+    pub uncleaned_bytes: Option<u64>,
 }
 
 /// What was measured of one medium.
@@ -26,12 +30,24 @@ pub struct Row {
     pub system: String,
     /// It is raw flash, whose times a datasheet bounds.
     pub is_raw_flash: bool,
+    /// Writes for each commit.
+    #[serde(default)]
+    pub commit_every: u32,
     /// Mean of an access, in microseconds.
     pub mean_us: f64,
     /// 99.9 % take at most so long.
     pub p999_us: f64,
     /// The longest.
     pub max_us: f64,
+    /// The longest of those in which SteadyFS wrote a root on a card.
+    #[serde(default)]
+    pub max_root_us: Option<f64>,
+    /// The longest, without the time that it waited for the device's own cleaning; nothing on raw flash.
+    #[serde(default)]
+    pub max_uncleaned_us: Option<f64>,
+    /// Times that the device began to clean; nothing on raw flash.
+    #[serde(default)]
+    pub cleanings: Option<u64>,
     /// What is promised, by the profile's times on managed flash, in microseconds.
     pub bound_us: Option<f64>,
     /// Buffers of input rates.
@@ -51,16 +67,26 @@ impl Row {
         let us = |ns: u64| ns as f64 / 1e3;
         let stats = Stats::of(&trace.access_ns);
         let of = |number: &dyn Fn(&Stats) -> u64| stats.as_ref().map_or(0.0, |stats| us(number(stats)));
+        let uncleaned_of = |cleaning: &Cleaning| -> Vec<u64> {
+            trace.access_ns.iter().zip(&cleaning.access_ns).map(|(all, part)| all.saturating_sub(*part)).collect()
+        };
+        let uncleaned = trace.cleaning.as_ref().map(uncleaned_of);
+        let buffer = |access_ns: &[u64], rate| backlog(access_ns, WRITE_BYTES as u64, rate).map(|worst| worst.left_bytes);
         let of_rate = |&rate: &u64| Backlog {
             rate,
-            buffer_bytes: backlog(&trace.access_ns, WRITE_BYTES as u64, rate).map(|worst| worst.left_bytes),
+            buffer_bytes: buffer(&trace.access_ns, rate),
+            uncleaned_bytes: uncleaned.as_ref().and_then(|access_ns| buffer(access_ns, rate)),
         };
         Row {
             system: system.to_string(),
             is_raw_flash,
+            commit_every: 1,
             mean_us: stats.as_ref().map_or(0.0, |stats| stats.mean_ns / 1e3),
             p999_us: of(&|stats| stats.p999_ns),
             max_us: of(&|stats| stats.max_ns),
+            max_root_us: trace.root_ns.iter().max().map(|&ns| us(ns)),
+            max_uncleaned_us: uncleaned.as_ref().and_then(|access_ns| access_ns.iter().copied().max()).map(us),
+            cleanings: trace.cleaning.as_ref().map(|cleaning| cleaning.bursts),
             bound_us: trace.bound_ns.map(us),
             backlog: rates.iter().map(of_rate).collect(),
             ram_bytes: trace.ram_bytes,
@@ -70,10 +96,19 @@ impl Row {
         }
     }
 
+    /// Whether the device cleaned so seldom that a longer run may show longer accesses.
+    pub(super) fn is_too_short(&self) -> bool {
+        self.cleanings.is_some_and(|cleanings| cleanings < CLEANINGS_MIN)
+    }
+
     /// The buffer that a rate needs.
     pub(super) fn buffer_at(&self, rate: u64) -> Option<u64> {
-        let known = self.backlog.iter().find(|row| row.rate == rate);
-        known.and_then(|row| row.buffer_bytes)
+        self.backlog_at(rate).and_then(|row| row.buffer_bytes)
+    }
+
+    /// What a rate needs.
+    pub(super) fn backlog_at(&self, rate: u64) -> Option<&Backlog> {
+        self.backlog.iter().find(|row| row.rate == rate)
     }
 }
 
@@ -112,46 +147,90 @@ fn buffer(bytes: Option<u64>) -> String {
     bytes.map_or_else(|| "–".to_string(), format_size)
 }
 
-impl fmt::Display for Realtime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let accesses = format_count(self.accesses.into());
-        writeln!(
-            f,
-            "4 KiB writes at random places, each durable: {accesses} accesses; volumes {:.0} % full\n",
-            100.0 * self.fill
-        )?;
-        let mut head = ["", "mean", "longest"].map(String::from).to_vec();
+/// A time in microseconds.
+fn time(us: Option<f64>) -> String {
+    us.map_or_else(|| "–".to_string(), |us| format_duration(us * 1e3))
+}
+
+impl Row {
+    fn cells(&self) -> Vec<String> {
+        let commit = if self.commit_every > 1 { self.commit_every.to_string() } else { "each".to_string() };
+        let longest = if self.is_too_short() { format!("≥ {}", time(Some(self.max_us))) } else { time(Some(self.max_us)) };
+        let mut cells = vec![self.system.clone(), commit, time(Some(self.mean_us)), longest];
+        cells.extend([time(self.max_uncleaned_us), time(self.max_root_us)]);
+        let at_least = |bytes: Option<u64>| match bytes {
+            Some(_) if self.is_too_short() => format!("≥ {}", buffer(bytes)),
+            _ => buffer(bytes),
+        };
+        cells.extend(self.backlog.iter().map(|row| at_least(row.buffer_bytes)));
+        cells.push(format!("{:.2}", self.written_per_byte));
+        cells
+    }
+}
+
+impl Advice {
+    /// Whether the medium will do, and why.
+    fn text(&self) -> String {
+        let word = match (self.answer, self.guarantee) {
+            (Answer::Yes, Guarantee::Computed) => "yes, by a computed bound",
+            (Answer::Yes, _) => "yes, by this profile alone",
+            (Answer::TooMuchRam, _) => "no",
+            (Answer::LosesTooMuch, _) => "no, a power cut loses too much",
+            (Answer::RunTooShort, _) => "not known, the run is too short",
+        };
+        let (Some(needed), Some(lost), Some(ms)) = (self.buffer_bytes, self.lost_bytes, self.lost_ms) else {
+            return format!("{word}: no buffer suffices");
+        };
+        let uncleaned = self.uncleaned_bytes.filter(|bytes| *bytes < needed);
+        let uncleaned =
+            uncleaned.map_or_else(String::new, |bytes| format!(" ({} without the card's cleaning)", format_size(bytes)));
+        let ram =
+            format!("{} of buffer{uncleaned} and {} of file system", format_size(needed), format_size(self.file_system_bytes));
+        let writes = format_count(lost.div_ceil(WRITE_BYTES as u64));
+        format!(
+            "{word}: {ram}; a cut loses up to {writes} {}, {}",
+            if lost <= WRITE_BYTES as u64 { "write" } else { "writes" },
+            format_duration(ms * 1e6)
+        )
+    }
+}
+
+impl Realtime {
+    /// The rows as a table.
+    fn table(&self) -> String {
+        let mut head = ["", "commit", "mean", "longest", "without cleaning", "with a root"].map(String::from).to_vec();
         let rates = self.rows.first().map(|row| row.backlog.clone()).unwrap_or_default();
         head.extend(rates.iter().map(|row| format_rate(row.rate as f64)));
         head.push("written".to_string());
-        let cells = |row: &Row| {
-            let mut cells = vec![row.system.clone(), format_duration(row.mean_us * 1e3), format_duration(row.max_us * 1e3)];
-            cells.extend(row.backlog.iter().map(|row| buffer(row.buffer_bytes)));
-            cells.push(format!("{:.2}", row.written_per_byte));
-            cells
-        };
-        let rows: Vec<_> = std::iter::once(head).chain(self.rows.iter().map(cells)).collect();
         let mut align = vec![Align::Left];
-        align.resize(rows[0].len(), Align::Right);
-        writeln!(f, "{}", table(&rows, &align))?;
+        align.resize(head.len(), Align::Right);
+        table(&std::iter::once(head).chain(self.rows.iter().map(Row::cells)).collect::<Vec<_>>(), &align)
+    }
+}
+
+impl fmt::Display for Realtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let accesses = format_count(self.accesses.into());
+        let full = 100.0 * self.fill;
         writeln!(
             f,
-            "Below a rate: the buffer that it needs; – where none suffices. Written: bytes to the medium for each byte of the caller.\n"
+            "4 KiB writes at random places, one right behind the other: {accesses} accesses; volumes {full:.0} % full\n"
         )?;
+        writeln!(f, "{}", self.table())?;
+        writeln!(
+            f,
+            "Commit: writes for each. Without cleaning: the longest access without what it waited for the card's own cleaning. Below a rate: the buffer that it needs; – where none suffices.\nWritten: bytes to the medium for each byte of the caller.\n"
+        )?;
+        if self.rows.iter().any(Row::is_too_short) {
+            writeln!(
+                f,
+                "≥: the card cleaned less than {CLEANINGS_MIN} times in that run, so longer accesses may be missing; more accesses show them.\n"
+            )?;
+        }
         writeln!(f, "{} with {} of RAM:", format_rate(self.rate as f64), format_size(self.ram_bytes))?;
         for advice in &self.advice {
-            let ram = match advice.buffer_bytes {
-                Some(buffer) => {
-                    format!("{} of buffer and {} of file system", format_size(buffer), format_size(advice.file_system_bytes))
-                }
-                None => "no buffer suffices".to_string(),
-            };
-            let word = match (advice.fits, advice.guarantee) {
-                (true, Guarantee::Computed) => "yes, by a computed bound",
-                (true, _) => "yes, by this profile alone",
-                (false, _) => "no",
-            };
-            writeln!(f, "  {:<28} {word}: {ram}", advice.system)?;
+            let commit = if advice.commit_every > 1 { format!(", a commit each {}", advice.commit_every) } else { String::new() };
+            writeln!(f, "  {:<44} {}", format!("{}{commit}", advice.system), advice.text())?;
         }
         writeln!(f, "\nBy the SD specification alone, a card may be busy for 250 ms behind 512 B: 2 kB/s without a buffer.")
     }

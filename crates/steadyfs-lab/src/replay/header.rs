@@ -77,6 +77,18 @@ pub(super) enum Columns {
     Duration(usize),
     /// A column of starts and a column of ends.
     StartEnd(usize, usize),
+    /// A log of fio's `write_lat_log`: time, latency, direction, bytes of the block, and more in newer ones. Only writes count.
+    Fio,
+}
+
+/// Columns of a log of fio at least, and at most.
+const FIO_COLUMNS: std::ops::RangeInclusive<usize> = 4..=6;
+
+/// Whether a line without a header is one of a latency log of fio: whole numbers, of which the third is a direction.
+fn is_fio(fields: &[&str]) -> bool {
+    let is_whole =
+        fields.iter().all(|field| !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit() || byte == b'x'));
+    FIO_COLUMNS.contains(&fields.len()) && is_whole && ["0", "1", "2"].contains(&fields[2])
 }
 
 /// Words for a column of durations; an earlier one is preferred, because `time` may also be a time of day.
@@ -94,18 +106,22 @@ pub(super) fn columns_of(fields: &[&str], given: Option<TimeUnit>) -> Result<(Co
         let unit = given.ok_or(Problem::UnitMissing { column: String::new() })?;
         return Ok((Columns::Duration(0), unit, false));
     }
+    if is_fio(fields) {
+        return Ok((Columns::Fio, given.unwrap_or(TimeUnit::Nanoseconds), false));
+    }
     let columns = (numbers == 0).then(|| named_columns(&named)).flatten();
     let columns = columns.ok_or_else(|| Problem::NoColumn {
         found: fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", "),
     })?;
     let unit = match columns {
         Columns::Duration(column) => unit_of(&named[column]),
+        Columns::Fio => None,
         Columns::StartEnd(start, end) => match (unit_of(&named[start]), unit_of(&named[end])) {
             (Some(start), Some(end)) if start != end => return Err(Problem::UnitsDiffer { start, end }),
             (start, end) => start.or(end),
         },
     };
-    let (Columns::Duration(first) | Columns::StartEnd(first, _)) = columns;
+    let first = if let Columns::Duration(first) | Columns::StartEnd(first, _) = columns { first } else { 0 };
     match (unit, given) {
         (Some(header), Some(given)) if header != given => Err(Problem::UnitConflict { header, given }),
         (None, None) => Err(Problem::UnitMissing { column: fields[first].to_string() }),

@@ -40,6 +40,8 @@ pub struct Volume {
     pub moved_apart: bool,
     /// See [`Config::auto_streams`].
     pub auto_streams: bool,
+    /// See [`Config::move_group`]; a device that moves groups levels wear itself.
+    pub move_group: u8,
 }
 
 /// Kinds of chips.
@@ -72,9 +74,10 @@ const NAMED: [(&str, &str); 13] = [
     ("nand", "c512x16x64u1t16o64k32"),
     ("nand-double", "n512x32x48u2t16o64k60"),
     ("nor", "r512x8x64u1t16o64k32"),
-    ("small-card", "b512x15x32u1t6o46k16"),
-    ("small-emmc", "d512x16x40u2t6o46k16"),
-    ("card", "b1024x30x48u1t16o64k64"),
+    ("small-card", "b512x15x32u1t6o46k16g4"),
+    ("small-emmc", "d512x16x40u2t6o46k16g6"),
+    ("card", "b1024x30x48u1t16o64k64g8"),
+    ("card-alone", "b1024x30x48u1t16o64k64"),
 ];
 
 /// Erase sectors of a block of [`Chip::NorGroups`].
@@ -105,6 +108,7 @@ impl Volume {
             streams: 1,
             moved_apart: false,
             auto_streams: false,
+            move_group: 1,
         };
         volume.check_chip()?;
         let config = Config::for_geometry(&volume.medium(0).geometry());
@@ -152,11 +156,12 @@ impl Volume {
             transaction_pages: self.transaction_pages,
             overlay_entries: self.overlay_entries,
             checkpoint_programs: self.checkpoint_programs,
-            wear_spread: 8,
+            wear_spread: if self.move_group > 1 { 0 } else { 8 },
             permissions: true,
             streams: self.streams,
             moved_apart: self.moved_apart,
             auto_streams: self.auto_streams,
+            move_group: self.move_group,
             ..Config::for_geometry(&geometry)
         };
         config.check(&geometry).map(|()| config).map_err(|rule| BadInput(format!("geometry {self}: {rule}")))
@@ -270,7 +275,8 @@ impl fmt::Display for Volume {
             (streams, false) => write!(f, "s{streams}"),
             (streams, true) => write!(f, "a{streams}"),
         }?;
-        f.write_str(if self.auto_streams { "l" } else { "" })
+        f.write_str(if self.auto_streams { "l" } else { "" })?;
+        if self.move_group > 1 { write!(f, "g{}", self.move_group) } else { Ok(()) }
     }
 }
 
@@ -306,8 +312,10 @@ impl FromStr for Volume {
             }
             _ => return Err(unknown()),
         };
+        let (plain, group) = plain.split_once('g').unwrap_or((&plain, "1"));
+        let move_group = group.parse().map_err(|_| unknown())?;
         // `l` as in lifetimes.
-        let (plain, auto_streams) = plain.strip_suffix('l').map_or((&*plain, false), |rest| (rest, true));
+        let (plain, auto_streams) = plain.strip_suffix('l').map_or((plain, false), |rest| (rest, true));
         let (plain, streams) = plain[1..].split_once(['s', 'a']).unwrap_or((&plain[1..], "1"));
         let (moved_apart, streams) = (text.contains('a'), streams.parse().map_err(|_| unknown())?);
         let (settings, cache) = plain.split_once('w').unwrap_or((plain, "0"));
@@ -328,6 +336,7 @@ impl FromStr for Volume {
             streams,
             moved_apart,
             auto_streams,
+            move_group,
         };
         volume.config().map(|_| volume)
     }

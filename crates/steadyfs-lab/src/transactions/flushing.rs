@@ -50,6 +50,10 @@ impl<C: Flash + Metered> Flash for Flushing<C> {
         self.chip.program(page, data, tag)
     }
 
+    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+        self.chip.program_many(first, data, tags)
+    }
+
     fn can_copy(&self) -> bool {
         self.chip.can_copy()
     }

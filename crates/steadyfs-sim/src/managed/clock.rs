@@ -19,6 +19,8 @@ pub struct NandCounts {
     pub early_closes: u64,
     /// Times that cleaning began.
     pub bursts: u64,
+    /// Time that accesses waited for cleaning, in nanoseconds.
+    pub cleaning_ns: u64,
     /// Units or superblocks that cleaning rewrote.
     pub folds: u64,
     /// Whole maps that were written.

@@ -324,6 +324,7 @@ impl Drive {
             let part = most.min(*owed);
             *owed -= part;
             if part > 0 {
+                self.clock.counts.cleaning_ns += if is_urgent { 0 } else { part };
                 self.clock.stall(part);
             }
         }

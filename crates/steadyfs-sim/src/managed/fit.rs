@@ -6,10 +6,16 @@ use super::{Figures, Kind, ManagedProfile, Summary, Translation, random_writes};
 const WARM_UP_MAX: usize = 1_500_000;
 /// Accesses that are compared at most.
 const COMPARED_MAX: usize = 60_000;
-/// Accesses of all runs of the model at most, with a card and with a drive: some ten seconds.
-const ACCESSES_MAX: [usize; 2] = [9_000_000, 18_000_000];
+/// Accesses of all runs of the model in a look at most, with a card and with a drive: ten seconds.
+const ACCESSES_MAX: [usize; 2] = [16_000_000, 18_000_000];
 /// The error at which a search goes no further: 2 % each.
 const GOOD: f64 = 0.02;
+/// The error from which on one look suffices.
+const ENOUGH: f64 = 0.06;
+/// Accesses of a trace from which a profile can be told: with fewer a device has hardly cleaned.
+const ACCESSES_MIN: usize = 4000;
+/// The error from which on a profile says little of the device.
+const ERROR_MAX: f64 = 0.15;
 
 /// How well a fit meets a trace.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +32,42 @@ pub struct Quality {
     pub error: f64,
     /// Runs of the model.
     pub runs: u32,
+    /// Accesses of the trace.
+    pub accesses: usize,
+}
+
+/// Why a fit is not to be relied on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Doubt {
+    /// The trace has so few accesses.
+    Short(usize),
+    /// The profile misses the trace by so much: no device of this kind, or one that the models do not know.
+    Far(f64),
+}
+
+impl std::fmt::Display for Doubt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Doubt::Short(accesses) => write!(
+                f,
+                "the trace has {accesses} accesses; expected {ACCESSES_MIN} at least, in which a device cleans more than once"
+            ),
+            Doubt::Far(error) => write!(
+                f,
+                "the profile misses the trace by {error:.2}; expected {ERROR_MAX} at most: no model is like this device, or its trace is no one of random writes without a pause"
+            ),
+        }
+    }
+}
+
+impl Quality {
+    /// Why the profile is not to be relied on, if so.
+    pub fn doubt(&self) -> Option<Doubt> {
+        if self.accesses < ACCESSES_MIN {
+            return Some(Doubt::Short(self.accesses));
+        }
+        (self.error > ERROR_MAX).then_some(Doubt::Far(self.error))
+    }
 }
 
 impl std::fmt::Display for Quality {
@@ -48,32 +90,50 @@ impl std::fmt::Display for Quality {
 /// Finds a profile whose random writes take as long as those of a trace.
 ///
 /// `access_ns` are the durations, in order, of writes of `write_bytes` bytes, a multiple of 512, at random places of the whole device, without a pause. A few thousand show the
-/// bursts of most cards; fewer than two bursts leave their distance open. The search begins with a built-in profile of the kind and changes one figure after the
+/// bursts of most cards; fewer than two bursts leave their distance open. `capacity_mib` is that of the device: what is written at random lies over all of it. The search begins with the built-in profiles of the kind and changes one figure after the
 /// other. What random writes do not show, such as open units, stays as it was there.
 ///
 /// # Panics
 /// Where the trace is empty, or `write_bytes` is not a multiple of 512.
-pub fn fit(access_ns: &[u64], write_bytes: u32, kind: Kind) -> (ManagedProfile, Quality) {
+pub fn fit(access_ns: &[u64], write_bytes: u32, kind: Kind, capacity_mib: u32) -> (ManagedProfile, Quality) {
     assert!(!access_ns.is_empty() && write_bytes >= 512 && write_bytes.is_multiple_of(512), "a trace of writes of whole sectors");
     let starts = ManagedProfile::all().into_iter().filter(|profile| profile.kind == kind);
+    let starts = starts.map(|profile| with_capacity(profile, capacity_mib));
     let mut search = Search::new(access_ns, write_bytes);
-    let mut best: Option<(ManagedProfile, f64, Summary)> = None;
-    for start in starts {
-        if let Some((error, summary)) = search.judge(&start)
-            && best.as_ref().is_none_or(|(_, least, _)| error < *least)
-        {
-            best = Some((start, error, summary));
-        }
-    }
-    let (start, error, summary) = best.expect("each kind has a built-in profile");
-    let (mut profile, error, fit) = search.descend(start, error, summary);
+    let mut found: Vec<Found> =
+        starts.filter_map(|start| search.judge(&start).map(|(error, summary)| (start, error, summary))).collect();
+    found.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let (like, (mut profile, error, fit)) = search.find(found);
+    // What the trace does not say is as of the profile that was nearest, whatever that rests on.
+    profile.sources.values_mut().for_each(|source| *source = format!("U: as of {like}"));
+    profile.sources.insert("capacity_mib".into(), "D: of the device".into());
     profile.title = format!("{}, fitted to a trace", profile.title);
     profile.name = format!("{}-fitted", profile.name);
     for figure in figures_of(&mut profile.figures) {
-        profile.sources.insert(figure.key.into(), "F: to a trace".into());
+        profile.sources.insert(
+            figure.key.into(),
+            format!("F: {} writes of {write_bytes} bytes, error {:.2}", access_ns.len(), error.sqrt()),
+        );
     }
     let Search { write_bytes, rates, trace, runs, .. } = search;
-    (profile, Quality { write_bytes, rates_bytes_per_s: rates, trace, fit, error: error.sqrt(), runs })
+    (profile, Quality { write_bytes, rates_bytes_per_s: rates, trace, fit, error: error.sqrt(), runs, accesses: access_ns.len() })
+}
+
+/// The same device with another capacity, in whole units; a drive has as large a share of spare superblocks, and a card no more of a log than an eighth.
+fn with_capacity(mut profile: ManagedProfile, capacity_mib: u32) -> ManagedProfile {
+    match &mut profile.figures {
+        Figures::Card(card) => {
+            card.capacity_mib = (capacity_mib / (card.unit_kib / 1024).max(1) * (card.unit_kib / 1024).max(1)).max(64);
+            let blocks = (card.capacity_mib * 128 / card.log_block_kib).max(2 * card.clean_high_blocks);
+            card.log_kib = card.log_kib.min(blocks * card.log_block_kib);
+        }
+        Figures::Drive(drive) => {
+            let spare = u64::from(drive.spare_superblocks) * u64::from(capacity_mib) / u64::from(drive.capacity_mib);
+            drive.capacity_mib = capacity_mib.max(64);
+            drive.spare_superblocks = (spare as u32).max(drive.clean_high + 2);
+        }
+    }
+    profile
 }
 
 /// A figure that a fit may change.
@@ -105,6 +165,25 @@ fn figures_of(figures: &mut Figures) -> Vec<Figure<'_>> {
     }
 }
 
+/// The times of a write that meets no cleaning, and of the cleaning that one access waits for, in microseconds.
+fn times_of(figures: &mut Figures) -> [&mut u32; 2] {
+    match figures {
+        Figures::Card(card) => {
+            // A part of a page takes no longer than all of it.
+            let is_whole = card.slot_program_us >= card.page_program_us;
+            [if is_whole { &mut card.page_program_us } else { &mut card.slot_program_us }, &mut card.clean_slice_us]
+        }
+        Figures::Drive(drive) => [&mut drive.command_us, &mut drive.clean_slice_us],
+    }
+}
+
+fn shift(time_us: &mut u32, by_us: i64) {
+    *time_us = (i64::from(*time_us) + by_us).clamp(1, 1 << 23) as u32;
+}
+
+/// A profile, the square of its error, and what it does.
+type Found = (ManagedProfile, f64, Summary);
+
 /// A trace, and how far the search has come.
 struct Search {
     write_bytes: u32,
@@ -134,10 +213,31 @@ impl Search {
         }
     }
 
+    /// Looks from each start, the nearest first, with and without a shift of the times, which saves many steps and may lead astray; until a look finds
+    /// enough. Returns the name of the start as well.
+    fn find(&mut self, starts: Vec<Found>) -> (String, Found) {
+        let mut best: Option<(String, Found)> = None;
+        for (start, shifts) in starts.into_iter().flat_map(|start| [(start.clone(), true), (start, false)]) {
+            if best.as_ref().is_some_and(|(_, found)| found.1 <= ENOUGH * ENOUGH) {
+                break;
+            }
+            (self.accesses, self.has_time) = (0, true);
+            let like = start.0.name.clone();
+            let found = self.descend(start, shifts);
+            if best.as_ref().is_none_or(|(_, least)| found.1 < least.1) {
+                best = Some((like, found));
+            }
+        }
+        best.expect("each kind has a built-in profile")
+    }
+
     /// Changes one figure after the other by ever smaller factors, as long as that helps.
-    fn descend(&mut self, start: ManagedProfile, error: f64, summary: Summary) -> (ManagedProfile, f64, Summary) {
-        let mut best = (start, error, summary);
+    fn descend(&mut self, start: Found, shifts: bool) -> Found {
+        let mut best = start;
         for step in [1.6, 1.25, 1.1, 1.04] {
+            if shifts {
+                self.align(&mut best);
+            }
             let mut is_better = true;
             while is_better && best.1 > GOOD * GOOD && self.has_time {
                 is_better = false;
@@ -149,8 +249,23 @@ impl Search {
         best
     }
 
+    /// Shifts the time of a write and that of cleaning by what the median and 99 % are off, while that helps: the search would go there in many steps.
+    fn align(&mut self, best: &mut Found) {
+        for _ in 0..6 {
+            let mut other = best.0.clone();
+            let off_us = |at: usize| (self.trace.percentile_ns[at] as i64 - best.2.percentile_ns[at] as i64) / 1000;
+            let [write, cleaning] = times_of(&mut other.figures);
+            shift(write, off_us(Summary::MEDIAN));
+            shift(cleaning, off_us(Summary::HIGH) - off_us(Summary::MEDIAN));
+            match self.judge(&other) {
+                Some((error, summary)) if error < best.1 => *best = (other, error, summary),
+                _ => return,
+            }
+        }
+    }
+
     /// Goes up or down with a figure while the error falls.
-    fn improve(&mut self, best: &mut (ManagedProfile, f64, Summary), index: usize, step: f64) -> bool {
+    fn improve(&mut self, best: &mut Found, index: usize, step: f64) -> bool {
         let mut is_better = false;
         for factor in [step, 1.0 / step] {
             while self.has_time {

@@ -28,7 +28,7 @@ mod slots;
 mod tests;
 
 pub use clock::NandCounts;
-pub use fit::{Quality, fit};
+pub use fit::{Doubt, Quality, fit};
 pub use profile::{CardProfile, DriveProfile, Figures, Kind, ManagedProfile};
 pub use run::{Summary, backlog_bytes, longest_window, random_writes};
 

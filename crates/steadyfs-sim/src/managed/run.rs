@@ -41,15 +41,18 @@ pub fn backlog_bytes(access_ns: &[u64], write_bytes: u32, rate_bytes_per_s: u64)
 pub struct Summary {
     /// Mean, in nanoseconds.
     pub mean_ns: f64,
-    /// Percentiles 50, 90, 99, 99.9 and the maximum, in nanoseconds.
-    pub percentile_ns: [u64; 5],
+    /// Percentiles 10, 25, 50, 75, 90, 99, 99.9 and the maximum, in nanoseconds.
+    pub percentile_ns: [u64; 8],
     /// Backlog, in bytes, of the 4,000 accesses that took longest together, at each of the rates asked for.
     pub backlog_bytes: [u64; 2],
 }
 
 impl Summary {
     /// Names of the percentiles.
-    pub const PERCENTILES: [&'static str; 5] = ["50 %", "90 %", "99 %", "99.9 %", "max"];
+    pub const PERCENTILES: [&'static str; 8] = ["10 %", "25 %", "50 %", "75 %", "90 %", "99 %", "99.9 %", "max"];
+    /// Where among them the median is, and that of 99 %.
+    pub(super) const MEDIAN: usize = 2;
+    pub(super) const HIGH: usize = 5;
 
     /// Sums a sequence up.
     pub fn of(access_ns: &[u64], write_bytes: u32, rates_bytes_per_s: [u64; 2]) -> Self {
@@ -62,7 +65,7 @@ impl Summary {
         let window = longest_window(access_ns, 4000);
         Self {
             mean_ns: access_ns.iter().map(|&ns| ns as f64).sum::<f64>() / access_ns.len() as f64,
-            percentile_ns: [at(500), at(900), at(990), at(999), at(1000)],
+            percentile_ns: [100, 250, 500, 750, 900, 990, 999, 1000].map(at),
             backlog_bytes: rates_bytes_per_s.map(|rate| backlog_bytes(window, write_bytes, rate)),
         }
     }

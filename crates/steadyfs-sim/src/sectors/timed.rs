@@ -2,7 +2,7 @@
 
 use super::Sectors;
 use crate::Survivors;
-use crate::managed::{ManagedProfile, Translation};
+use crate::managed::{ManagedProfile, NandCounts, Translation};
 use crate::meter::{Counters, Metered};
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
@@ -19,6 +19,10 @@ pub trait Controller {
     fn flush(&mut self) -> u64;
     /// Works for itself while the host does nothing for so long.
     fn idle(&mut self, ns: u64);
+    /// What it did so far; nothing where that is not known.
+    fn counts(&self) -> NandCounts {
+        NandCounts::default()
+    }
 }
 
 impl Controller for Translation {
@@ -36,6 +40,9 @@ impl Controller for Translation {
     }
     fn idle(&mut self, ns: u64) {
         Translation::idle(self, ns);
+    }
+    fn counts(&self) -> NandCounts {
+        Translation::counts(self)
     }
 }
 

@@ -1,11 +1,11 @@
 //! The superblock: what the volume is, and where its roots are. The first page of two blocks, written by `format` and never again.
 //!
 //! ```text
-//! 0         8         10         22        40            44     52
-//! | "SteadyFS" | version | geometry | settings | other copy | ring |
+//! 0         8         10         22        40            44     52      53
+//! | "SteadyFS" | version | geometry | settings | other copy | ring | group |
 //! ```
 //!
-//! `ring` has a bit for each block of the ring, the lowest one for block 1.
+//! `ring` has a bit for each block of the ring, the lowest one for block 1. `group` is blank where pages move one by one.
 
 use super::{Fields, VERSION};
 use crate::config::Config;
@@ -36,7 +36,9 @@ pub(crate) struct Superblock {
 }
 
 /// Bytes of a superblock.
-pub(crate) const BYTES: usize = 8 + 2 + 12 + 18 + 4 + 8;
+pub(crate) const BYTES: usize = 8 + 2 + 12 + 18 + 4 + 8 + 1;
+/// `group` of a volume whose pages move one by one.
+const NO_GROUP: u8 = 0xFF;
 
 impl Superblock {
     /// Reads a superblock. The caller checked the page's checksum; the content is still not trusted.
@@ -64,6 +66,7 @@ impl Superblock {
             streams: 1,
             moved_apart: false,
             auto_streams: false,
+            move_group: 1,
         };
         let flags = fields.get(1) as u8;
         let config = Config {
@@ -74,7 +77,8 @@ impl Superblock {
             ..config
         };
         let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes: flags & PROGRAMS_BYTES != 0 };
-        let (copy, ring) = (fields.get32(), fields.get(8));
+        let (copy, ring, group) = (fields.get32(), fields.get(8), fields.get(1) as u8);
+        let config = Config { move_group: if group == NO_GROUP { 1 } else { group }, ..config };
         let last = 64 - ring.leading_zeros();
         if copy == 0 || copy >= geometry.block_count || last >= geometry.block_count {
             return Err(MountError::NotFormatted);
@@ -115,6 +119,7 @@ impl Superblock {
         fields.put(1, u64::from(set | (config.streams - 1) << STREAMS_SHIFT));
         fields.put(4, self.copy.into());
         fields.put(8, self.ring);
+        fields.put(1, if config.move_group > 1 { config.move_group } else { NO_GROUP }.into());
     }
 }
 
@@ -131,6 +136,19 @@ mod tests {
         let mut bytes = [0; 256];
         superblock.emit(&mut bytes);
         assert_eq!(Superblock::parse(&bytes), Ok(superblock));
+    }
+
+    #[test]
+    fn a_group_of_moves_takes_a_byte_that_is_blank_without_one() {
+        let geometry = Geometry { page_bytes: 4096, pages_per_block: 256, block_count: 128, programs_bytes: false };
+        let alone = Config { wear_spread: 0, ..Config::for_geometry(&geometry) };
+        for (move_group, byte) in [(1, 0xFF), (16, 16)] {
+            let superblock = Superblock { geometry, config: Config { move_group, ..alone }, copy: 1, ring: 0x7E };
+            let mut bytes = [0; 256];
+            superblock.emit(&mut bytes);
+            assert_eq!(bytes[BYTES - 1], byte);
+            assert_eq!(Superblock::parse(&bytes), Ok(superblock));
+        }
     }
 
     #[test]

@@ -92,7 +92,7 @@ impl<F: Flash> FileSystem<'_, F> {
             let at = offset + done as u64;
             let step = ((logical_bytes - self.split(at).1) as usize).min(data.len() - done);
             self.begin(Call::Write(step as u32))?;
-            self.store.will_commit(file.options.durable || self.commit_on.contains(CommitOn::WRITE));
+            self.store.will_commit(file.options.durable || self.commits_on(CommitOn::WRITE));
             let result = self.write_piece(file, at, &data[done..done + step]);
             self.finish(result, CommitOn::WRITE, file.options.durable)?;
             done += step;

@@ -16,6 +16,7 @@
 //! | [`symlink`] | symbolic links |
 //! | [`trim`] | freeing the pages of removed and truncated files, a few per call |
 //! | [`transaction`] | events that commit, rollback |
+//! | [`commits`] | what waits for a commit |
 //! | [`check`] | verifying and mending a whole volume |
 //! | [`reader`] | reading only |
 //! | [`maintain`] | the same in idle time |
@@ -24,6 +25,7 @@
 mod attributes;
 mod bounds;
 mod check;
+mod commits;
 mod directory;
 mod extents;
 mod file;
@@ -42,6 +44,7 @@ mod trim;
 
 pub use bounds::Call;
 pub use check::{Checked, Finding, Mended};
+pub use commits::CommitLimits;
 pub use directory::Cursor;
 pub use extents::Part;
 pub use inode::{NAME_BYTES_MAX, ROOT};
@@ -56,8 +59,10 @@ use crate::config::Config;
 use crate::error::{ConfigError, Error, MountError};
 use crate::media::{BlockIndex, Flash};
 use crate::store::{Access, BlockInfo, Damage, Description, Health, Store, Verify};
+use commits::Waiting;
 use directory::Directory;
 use open::OpenTable;
+pub(crate) use space::capacity_empty;
 use space::{Plan, Space};
 use transaction::Mark;
 use trim::Lists;
@@ -148,10 +153,8 @@ pub struct FileSystem<'m, F> {
     /// Grows with every change of an inode; a handle that knows an older one looks its inode up again.
     stamp: u32,
     commit_on: CommitOn,
-    commit_interval_ns: u64,
+    waiting: Waiting,
     now_ns: u64,
-    /// When the first change of the open transaction was made.
-    changed_at_ns: u64,
     observer: Option<&'m mut (dyn FnMut(Change) + Send)>,
 }
 
@@ -218,9 +221,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             is_stale: false,
             stamp: 1,
             commit_on: CommitOn::ON_FLUSH,
-            commit_interval_ns: 1_000_000_000,
+            waiting: Waiting::new(),
             now_ns: 0,
-            changed_at_ns: 0,
             observer: None,
         })
     }

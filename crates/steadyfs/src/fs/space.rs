@@ -52,8 +52,7 @@ impl Plan {
     pub fn new(layout: &Layout) -> Self {
         let (page, files_max) = (layout.logical_bytes, layout.config.files_max);
         let inode_count = files_max + SPARE_INODES;
-        // The address space of a small volume of large blocks has room for fewer.
-        let data_count = (layout.frame_count() / 10 * 9).min(Layout::room(layout.frame_count(), &layout.config));
+        let data_count = Layout::data_pages(layout.frame_count(), &layout.config);
         let map_pages = (data_count + inode_count + 7).div_ceil(page * 8);
         let table = 1 + map_pages;
         let index_bytes = if data_count < 0xFFFF { 2 } else { 4 };
@@ -76,10 +75,20 @@ impl Plan {
         }
     }
 
+    /// Logical pages that may hold file data, where the file table has so many pages.
+    fn capacity(&self, layout: &Layout, table_pages: u32) -> u32 {
+        layout.usable.saturating_sub(self.table + table_pages + 1 + SPARE_PAGES).min(self.data_count)
+    }
+
     /// Bytes of a name that the inode itself holds.
     pub fn name_inline(&self) -> usize {
         if self.has_permissions { NAME_ROOM - PERMISSIONS_BYTES } else { NAME_ROOM }
     }
+}
+
+/// Logical pages that may hold file data on a volume without files.
+pub(crate) fn capacity_empty(layout: &Layout) -> u32 {
+    Plan::new(layout).capacity(layout, 1)
 }
 
 /// Bytes of the bits of the inodes of the largest logical page.
@@ -142,17 +151,12 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Logical pages that may hold file data, as full as the file table is.
     pub(super) fn capacity(&self) -> u32 {
-        self.capacity_with(self.space.table_pages)
+        self.plan.capacity(self.store.layout(), self.space.table_pages)
     }
 
     /// The same of a volume without files.
     pub(super) fn capacity_empty(&self) -> u32 {
-        self.capacity_with(1)
-    }
-
-    fn capacity_with(&self, table_pages: u32) -> u32 {
-        let taken = self.plan.table + table_pages + 1 + SPARE_PAGES;
-        self.store.layout().usable.saturating_sub(taken).min(self.plan.data_count)
+        self.plan.capacity(self.store.layout(), 1)
     }
 
     /// Inodes of a page of the file table.

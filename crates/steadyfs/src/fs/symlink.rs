@@ -38,7 +38,7 @@ impl<F: Flash> FileSystem<'_, F> {
             return Err(Error::NameTooLong);
         }
         self.begin_named(Call::Symlink { depth: 0, bytes: target.len() as u32 }, name.len() > self.plan.name_inline())?;
-        self.store.will_commit(self.commit_on.contains(CommitOn::CREATE));
+        self.store.will_commit(self.commits_on(CommitOn::CREATE));
         let result = self.create(directory, name, slot, Kind::Symlink, 0).and_then(|(inode, header)| {
             let mut file = self.unlisted(inode, &header);
             self.write_piece(&mut file, 0, target.as_bytes()).map(|()| inode)

@@ -1,5 +1,7 @@
 //! When changes become durable: events that commit, explicit commits, rollback.
 
+#[cfg(feature = "groups")]
+use super::commits::CommitLimits;
 use super::open::File;
 use super::space::Space;
 use super::trim::Lists;
@@ -44,6 +46,8 @@ impl CommitOn {
     pub const SYNC: Self = Self(1 << 10);
     /// The [interval](FileSystem::set_commit_interval) has passed since the first change of the transaction.
     pub const TIMED: Self = Self(1 << 11);
+    /// So many changes, or so many bytes, wait as the [limits](FileSystem::set_commit_limits) allow, which a build without the feature `groups` does not have.
+    pub const MANY: Self = Self(1 << 12);
 
     /// Preset: every change is durable when its call returns.
     pub const EVERY_WRITE: Self = Self(0x7FF);
@@ -53,6 +57,9 @@ impl CommitOn {
     pub const ON_FLUSH: Self = Self(Self::UNMOUNT.0 | Self::FSYNC.0 | Self::FULL.0 | Self::SYNC.0);
     /// Preset: after an interval, and as [`ON_FLUSH`](Self::ON_FLUSH).
     pub const TIMED_AND_ON_FLUSH: Self = Self(Self::ON_FLUSH.0 | Self::TIMED.0);
+    /// Preset: after an interval, after many changes or bytes, whichever comes first, and as [`ON_FLUSH`](Self::ON_FLUSH). A device that charges for a
+    /// commit rather than for bytes, as cards do, takes several times as much.
+    pub const IN_GROUPS: Self = Self(Self::TIMED_AND_ON_FLUSH.0 | Self::MANY.0);
     /// Preset: [`commit`](FileSystem::commit) only. A transaction that outgrows its limit is refused.
     pub const MANUAL: Self = Self(0);
 
@@ -100,10 +107,22 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.commit_on
     }
 
+    /// Whether a call ends with a commit at whose end there is such an event.
+    pub(super) fn commits_on(&self, event: CommitOn) -> bool {
+        let is_many = event != CommitOn::NONE && self.commit_on.contains(CommitOn::MANY) && self.waiting.is_much();
+        is_many || self.commit_on.contains(event)
+    }
+
+    /// Sets how much may wait for a commit where [`CommitOn::MANY`] is chosen. By default nothing is a limit.
+    #[cfg(feature = "groups")]
+    pub fn set_commit_limits(&mut self, limits: CommitLimits) {
+        self.waiting.set_limits(limits);
+    }
+
     /// Sets the longest time that a change waits for a commit, in the unit of the caller's clock, where
     /// [`CommitOn::TIMED`] is chosen. One second (in nanoseconds) is the default.
     pub fn set_commit_interval(&mut self, interval_ns: u64) {
-        self.commit_interval_ns = interval_ns;
+        self.waiting.set_interval(interval_ns);
     }
 
     /// Tells the volume the time: nanoseconds since 1970, or of any clock that does not go back. Changes are stamped with it. Without
@@ -127,7 +146,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         if !self.commit_on.contains(CommitOn::TIMED) || !self.store.is_open() {
             return Ok(None);
         }
-        let due = self.changed_at_ns.saturating_add(self.commit_interval_ns);
+        let due = self.waiting.due_ns();
         if now_ns < due {
             return Ok(Some(due));
         }
@@ -249,8 +268,9 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             self.step(result)?;
         }
         if !self.store.is_open() {
-            self.changed_at_ns = self.now_ns;
+            self.waiting.begin(self.now_ns);
         }
+        self.waiting.count(call);
         // With a commit, so that no rollback brings them back; an open transaction is not ours to commit.
         if self.has_abandoned_orphans() && !self.store.is_open() {
             let result = self.collect_orphans().and_then(|()| self.store.commit());
@@ -290,7 +310,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// must not become part of the open transaction.
     pub(super) fn finish<T>(&mut self, result: Result<T, Error>, event: CommitOn, durable: bool) -> Result<T, Error> {
         let result = result.and_then(|value| {
-            if durable || self.commit_on.contains(event) {
+            if durable || self.commits_on(event) {
                 self.store.commit()?;
             }
             Ok(value)

@@ -137,6 +137,18 @@ pub trait Flash {
     /// [`Failure::BadBlock`] when the chip reports that the program failed; [`Failure::WriteProtected`]; [`Failure::Device`].
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure>;
 
+    /// Programs pages that follow each other in a block, in one command where the medium has one: `data` is all of their bytes, `tags` has one for each.
+    ///
+    /// # Power loss
+    /// Any of these pages may be there or not; every other page is unchanged.
+    ///
+    /// # Errors
+    /// As [`program`](Flash::program); any of the pages may be there then.
+    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+        let pages = data.chunks_exact(data.len() / tags.len().max(1));
+        (first..).zip(pages.zip(tags)).try_for_each(|(page, (data, tag))| self.program(page, data, tag))
+    }
+
     /// Tells whether [`program_loaded`](Flash::program_loaded) exists on this chip (on-chip page copy, "internal data move").
     fn can_copy(&self) -> bool {
         false
@@ -239,6 +251,9 @@ impl<F: Flash + ?Sized> Flash for &mut F {
     }
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         (**self).program(page, data, tag)
+    }
+    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+        (**self).program_many(first, data, tags)
     }
     fn can_copy(&self) -> bool {
         (**self).can_copy()

@@ -8,7 +8,7 @@
 //! A block is as long as the unit in which the device likes to be written, its *allocation unit*: pages of it are written one behind the other, so what is
 //! random to the caller is sequential to the device. Each tag has a sector of its own. A sector can be written again at any time, and holds what it held before
 //! until then; so a header says which *generation* of the block is the present one, every tag says to which it belongs, and pages of an earlier one read
-//! as erased. An erase writes a header, by turns in one of two sectors, so that a cut leaves the other; and discards the rest where the device can do that. Where a
+//! as erased. An erase writes two headers, one after the other, so that a cut leaves one of them; and discards the rest where the device can do that. Where a
 //! header cannot be read, the newest generation of which there is a page is the present one, and the next program writes that header anew.
 //!
 //! A driver implements [`SectorDevice`]; [`SectorPages::new`] with a [`SectorLayout`] makes a [`Flash`] of it.
@@ -58,6 +58,12 @@ const PAGE: &[u8; 8] = b"SteadyPg";
 const CHECK_AT: usize = 36;
 /// Where the number of the volume lies.
 const VOLUME_AT: usize = CHECK_AT - 4;
+/// Where what a tag's sector says ends.
+const TAG_END: usize = CHECK_AT + 4;
+/// The rest of it.
+const ZEROS: [u8; SECTOR_BYTES - TAG_END] = [0; SECTOR_BYTES - TAG_END];
+/// Pages of a command at most: so many slices of them are on the stack.
+const MANY: usize = 16;
 /// What is missing of a page.
 const BLANK: [u8; SECTOR_BYTES] = [0xFF; SECTOR_BYTES];
 
@@ -302,6 +308,42 @@ impl<D: SectorDevice> SectorPages<D> {
         &self.layout
     }
 
+    /// Makes a tag's sector in the buffer.
+    fn compose_tag(&mut self, generation: Generation, tag: &[u8; TAG_BYTES]) {
+        self.sector.fill(0);
+        self.sector[12..12 + TAG_BYTES].copy_from_slice(tag);
+        seal(&mut self.sector, PAGE, generation, self.layout.volume);
+    }
+
+    /// Writes [`MANY`] pages that follow each other, or fewer: with their tags before them in one command, or in one for the pages and one for the tags.
+    fn write_many(
+        &mut self,
+        generation: Generation,
+        first: PageIndex,
+        data: &[u8],
+        tags: &[[u8; TAG_BYTES]],
+    ) -> Result<(), Failure> {
+        let mut heads = [[0; TAG_END]; MANY];
+        for (head, tag) in heads.iter_mut().zip(tags) {
+            self.compose_tag(generation, tag);
+            head.copy_from_slice(&self.sector[..TAG_END]);
+        }
+        let (at_tag, at_data) = self.layout.places(first);
+        let mut parts = [&[][..]; 3 * MANY];
+        let pages = data.chunks(self.layout.page_bytes as usize);
+        if at_data == at_tag + 1 {
+            for (parts, (head, page)) in parts.chunks_exact_mut(3).zip(heads.iter().zip(pages)) {
+                parts.copy_from_slice(&[head, &ZEROS, page]);
+            }
+            return self.device.write(at_tag, &parts[..3 * tags.len()]);
+        }
+        for (parts, head) in parts.chunks_exact_mut(2).zip(&heads[..tags.len()]) {
+            parts.copy_from_slice(&[head, &ZEROS]);
+        }
+        self.device.write(at_data, &[data])?;
+        self.device.write(at_tag, &parts[..2 * tags.len()])
+    }
+
     /// What the tag's sector in the buffer says: the tag, if it is of a generation of the block.
     fn tag_of(&self, generation: Generation) -> [u8; TAG_BYTES] {
         let mut tag = [0xFF; TAG_BYTES];
@@ -331,7 +373,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
             read_tag_ns: 3 * read(1),
             program_ns: program_ns + 2 * read(1),
             copy_ns: read_ns + program_ns + 4 * read(1),
-            erase_ns: 4 * read(1) + times.discard_ns + write(1),
+            erase_ns: 4 * read(1) + times.discard_ns + 2 * write(1),
         }
     }
 
@@ -363,9 +405,7 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
     /// written anew.
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         let generation = self.certain_generation(page)?;
-        self.sector.fill(0);
-        self.sector[12..12 + TAG_BYTES].copy_from_slice(tag);
-        seal(&mut self.sector, PAGE, generation, self.layout.volume);
+        self.compose_tag(generation, tag);
         // The tag, the data, and as many blank bytes as are missing.
         let missing = self.layout.page_bytes as usize - data.len();
         let mut parts = [&BLANK[..]; PAGE_SECTORS_MAX + 3];
@@ -379,12 +419,17 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
         self.device.write(at_tag, &parts[..1])
     }
 
+    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+        let generation = self.certain_generation(first)?;
+        let pages = data.chunks(MANY * self.layout.page_bytes as usize).zip(tags.chunks(MANY));
+        (first..).step_by(MANY).zip(pages).try_for_each(|(first, (data, tags))| self.write_many(generation, first, data, tags))
+    }
+
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         let present = self.generation(block)?;
         let headers = self.headers(block)?;
         self.known[block as usize % KNOWN] = Known::NOTHING;
-        let first = self.layout.header(block);
-        self.device.discard(first + HEADERS, self.layout.block_sectors - HEADERS)?;
+        self.device.discard(self.layout.header(block) + HEADERS, self.layout.block_sectors - HEADERS)?;
         self.begin_generation(block, present, headers)
     }
 

@@ -86,7 +86,7 @@ impl Kinds {
     pub const LEAF: Self = Self::of(&[Kind::Leaf, Kind::MovedLeaf]);
     /// Journal pages.
     pub const JOURNAL: Self = Self::of(&[Kind::Journal, Kind::JournalDiscard, Kind::LeafChanged]);
-    /// What the moved head programs.
+    /// Copies that reclamation has made.
     pub const MOVED: Self = Self::of(&[Kind::Moved, Kind::MovedPending, Kind::MovedLeaf]);
 
     /// Every kind.
@@ -141,9 +141,19 @@ impl Tag {
         if Kinds::DATA.has(self.kind) { (self.aux >> STREAM_SHIFT) as u8 } else { 0 }
     }
 
+    /// Whether it is a journal page that lies behind the caller's pages: what `aux` has in the place of a stream.
+    pub(crate) fn is_among_data(&self) -> bool {
+        Kinds::JOURNAL.has(self.kind) && self.aux >> STREAM_SHIFT > 0
+    }
+
     /// The frame that a moved page came from.
     pub(crate) fn source(&self) -> u32 {
         self.aux & ((1 << STREAM_SHIFT) - 1)
+    }
+
+    /// The same, where it is known to lie behind `first`: large media have more frames than a tag can name.
+    pub(crate) fn source_from(&self, first: u32) -> u32 {
+        first + (self.source().wrapping_sub(first) & ((1 << STREAM_SHIFT) - 1))
     }
 
     /// Sequence of the first program of the transaction that a page belongs to, or that a journal page commits.

@@ -164,6 +164,8 @@ impl<F: Flash> Store<'_, F> {
             erase: Cost { erases: self.opening_erases(), ..Cost::default() },
             failures: self.failures_cost(failures),
         };
+        // Journal pages that lie among the caller's are frames as well.
+        let frames = frames + if layout.commits_join() { work.commits } else { 0 };
         let promise = self.promise(frames);
         let erases = self.erases(&promise, frames, work.commits);
         let case = |plan: Plan| self.with_plan(own, &self.urgently(plan, frames));
@@ -195,7 +197,9 @@ impl<F: Flash> Store<'_, F> {
     fn failures_cost(&self, failures: u32) -> Cost {
         let unit = u32::from(self.layout.config.unit_pages);
         let root = Cost { programs: self.layout.root_programs, ..Cost::default() };
-        let again = Cost { reads: unit, tag_reads: unit, programs: unit, copies: unit, erases: 1 }.plus(&root);
+        // What fails may be a group of moves, behind which a root comes.
+        let most = unit.max(self.layout.group_pages());
+        let again = Cost { reads: most, tag_reads: unit, programs: most, copies: unit, erases: 1 }.plus(&root);
         again.times(failures).plus(&if failures > 0 { MARK } else { self.mark_cost() })
     }
 
@@ -226,14 +230,15 @@ impl<F: Flash> Store<'_, F> {
     fn erases(&self, promise: &Promise, frames: u32, journal_pages: u32) -> u32 {
         let blocks =
             |head: HeadIndex, places: u32| places.saturating_sub(self.head_rest(head)).div_ceil(self.head_capacity(head));
-        let moves = promise.moves(frames);
+        let moves = promise.moving(frames).moves;
         // Beside what is of no stream a call writes to one that it names, or to any; no more blocks than frames.
         let streams = self.heads.of_streams().filter(|head| head.is_user()).map(|head| blocks(head, frames));
         let of_streams =
             if self.layout.config.auto_streams { streams.sum::<u32>().min(frames) } else { streams.max().unwrap_or(0) };
-        let taken = blocks(HeadIndex::USER, frames + promise.folds(frames + moves))
+        let (own, apart) = if self.layout.moves_join() { (frames + moves, 0) } else { (frames, moves) };
+        let taken = blocks(HeadIndex::USER, own + promise.folds(frames + moves))
             + of_streams
-            + self.moved_heads().map(|head| blocks(head, moves)).sum::<u32>()
+            + self.moved_heads().map(|head| blocks(head, apart)).sum::<u32>()
             + blocks(
                 HeadIndex::JOURNAL,
                 (journal_pages + u32::from(self.unmarked || self.ring.closed)) * self.layout.journal_record_places(),
@@ -280,7 +285,8 @@ impl<F: Flash> Store<'_, F> {
     pub fn envelopes(&self, work: &Work, timing: &Timing) -> [Envelope; 2] {
         let bound = self.bound(work, Buffer::Any, 0);
         let flushes = if work.patches == 0 { 0 } else { work.pages + work.patches + 1 };
-        let frames = work.frames + flushes + self.written_back(work, Buffer::Any);
+        let commits = if self.layout.commits_join() { work.commits } else { 0 };
+        let frames = work.frames + flushes + self.written_back(work, Buffer::Any) + commits;
         let promise = self.promise(frames);
         // Pages that are written as a whole while the journal buffer patches them take a journal page each; nothing in such calls patches more.
         let patched = if work.commits == 0 { self.journal.patched_pages() } else { 0 };
@@ -344,7 +350,7 @@ impl<F: Flash> Store<'_, F> {
     pub fn mount_bound(layout: &Layout) -> Cost {
         let unit = u32::from(layout.config.unit_pages);
         // No erase is displaced here: the more moves, the more programs may a root be late.
-        let moves = Promise::new(layout, layout.usable, layout.data_blocks, layout.frames_per_block).moves(2);
+        let moves = Promise::new(layout, layout.usable, layout.data_blocks, layout.frames_per_block).moving(2).moves;
         let overshoot = ROOT_SLACK + 2 * (2 + moves + 2) * unit + 4;
         let programs = u32::from(layout.config.checkpoint_programs) + overshoot;
         let chains = 3 + layout.extra_heads() + layout.listed_blocks;
@@ -362,7 +368,9 @@ impl<F: Flash> Store<'_, F> {
                 + layout.leaf_count * unit
                 + TRIES
                 + 3 * copied
-                + chain,
+                + chain
+                // Where moves go in groups every record is read whole.
+                + if layout.moves_join() { programs } else { 0 },
             tag_reads: ring
                 + layout.ring_count * layout.root_programs * TRIES
                 + 2 * (layout.geometry.pages_per_block.ilog2() + 2)

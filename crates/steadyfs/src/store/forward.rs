@@ -83,7 +83,7 @@ impl<F: Flash> Store<'_, F> {
         }
         let (mut last, mut is_complete, mut held) = (None, false, None::<Record>);
         let (mut buffered, mut lost_chain) = (NONE, NONE);
-        let reorders = self.flash.reorders();
+        let reorders = self.loses_any();
         while let Some((slot, tag)) = lowest(&cursors, base) {
             if reorders && self.ends_before(&tag, &cursors, base)? {
                 break;
@@ -99,7 +99,7 @@ impl<F: Flash> Store<'_, F> {
                 self.lost_moves += u32::from(Kinds::MOVED.has(record.tag.kind));
                 continue;
             }
-            if reorders && self.lacks_pages(&record.tag) && lowest(&cursors, base).is_none() {
+            if self.flash.reorders() && self.lacks_pages(&record.tag) && lowest(&cursors, base).is_none() {
                 break;
             }
             if gap < FAILURE_JUMP && !self.are_lost_moves(gap) {
@@ -326,7 +326,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     fn cursor(&self, tag: &Tag, block: u32, next: u32, base: u64) -> Cursor {
-        let head = HeadIndex::of(tag).unwrap_or(HeadIndex::USER);
+        let head = self.head_of(tag).unwrap_or(HeadIndex::USER);
         let place = block * self.head_capacity(head) + next;
         Cursor { place, distance: (tag.sequence - base) as u32, logical: tag.logical, kind: tag.kind, aux: tag.aux, places: 1 }
     }
@@ -339,7 +339,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether a tag is of a record that was programmed after the root, by a head.
     fn is_new(&self, tag: &Tag, head: Option<HeadIndex>, base: u64) -> bool {
-        let of_head = HeadIndex::of(tag).is_some_and(|found| self.heads.has(found) && head.is_none_or(|head| head == found));
+        let of_head = self.head_of(tag).is_some_and(|found| self.heads.has(found) && head.is_none_or(|head| head == found));
         of_head && (base..base + HORIZON).contains(&tag.sequence) && self.names_something(tag)
     }
 
@@ -363,8 +363,11 @@ impl<F: Flash> Store<'_, F> {
             }
             let page = self.place_page(Some(head), block, next + 1);
             let Some(tag) = self.record_tag(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, None, base)) else { continue };
-            if HeadIndex::of(&tag).is_some_and(|of| (of == HeadIndex::JOURNAL) == (head == HeadIndex::JOURNAL)) {
-                self.lost_moves += u32::from(Kinds::MOVED.has(tag.kind));
+            if let Some(of) = self.head_of(&tag)
+                && (of == HeadIndex::JOURNAL) == (head == HeadIndex::JOURNAL)
+            {
+                // Behind the caller's pages nobody knows what was lost.
+                self.lost_moves += u32::from(of.is_moved());
                 *cursor = Some(self.cursor(&tag, block, next + 1, base));
                 return Ok(());
             }
@@ -372,23 +375,30 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
-    /// Where a device loses any part of what was not flushed: whether the records end before this one. They do so at the first number that is missing, unless a
-    /// commit lies behind it that was flushed, as anything behind a commit proves.
+    /// Whether a cut may leave any part of what was not flushed: that of a cache which reorders, or of a group.
+    fn loses_any(&self) -> bool {
+        self.flash.reorders() || self.layout.moves_join()
+    }
+
+    /// Where a cut leaves any part of what was not flushed: whether the records end before this one. They do so at the first number that is missing, unless a
+    /// commit lies behind it that was flushed, as anything behind a commit proves. A device that keeps its order loses a part of one command alone, a group of
+    /// moves: there anything else behind proves as much.
     fn ends_before(&mut self, tag: &Tag, cursors: &Cursors, base: u64) -> Result<bool, Error> {
         let gap = tag.sequence.saturating_sub(self.sequence);
         if gap == 0 || is_of_failures(gap, self.layout.config.unit_pages.into()) {
             return Ok(false);
         }
         let (mut ahead, lost_moves, mut committed) = (*cursors, self.lost_moves, false);
+        let in_order = !self.flash.reorders();
         while let Some((slot, tag)) = lowest(&ahead, base) {
-            if committed {
+            if committed || (in_order && !Kinds::MOVED.has(tag.kind)) {
                 break;
             }
             committed = Kinds::JOURNAL.and(Kinds::of(&[Kind::DataCommit])).has(tag.kind);
             self.step(&mut ahead[slot], &tag, base)?;
         }
         self.lost_moves = lost_moves;
-        Ok(!committed || lowest(&ahead, base).is_none())
+        Ok(lowest(&ahead, base).is_none() || !(committed || in_order))
     }
 
     /// Moves a cursor on to the next record of its block; where that is, or would be, and whether something else is there.
@@ -398,7 +408,7 @@ impl<F: Flash> Store<'_, F> {
         tag: &Tag,
         base: u64,
     ) -> Result<Option<(HeadIndex, BlockIndex, u32, bool)>, Error> {
-        let (Some(head), Some(Cursor { place, places, distance, .. })) = (HeadIndex::of(tag), *cursor) else { return Ok(None) };
+        let (Some(head), Some(Cursor { place, places, distance, .. })) = (self.head_of(tag), *cursor) else { return Ok(None) };
         let (block, next) = (place / self.head_capacity(head), place % self.head_capacity(head) + u32::from(places));
         let mut is_other = self.look(cursor, Some(head), block, next, base)?;
         // Sequences grow within a block.

@@ -52,6 +52,7 @@ impl HeadIndex {
     pub fn of(tag: &Tag) -> Option<Self> {
         match tag.kind {
             Kind::Super | Kind::Root => None,
+            _ if tag.is_among_data() => Some(Self::USER),
             Kind::Journal | Kind::JournalDiscard | Kind::LeafChanged => Some(Self::JOURNAL),
             Kind::Moved | Kind::MovedPending | Kind::MovedLeaf => Some(Self::moved(tag.stream())),
             Kind::Data | Kind::DataCommit | Kind::Leaf => Some(Self::user(tag.stream())),

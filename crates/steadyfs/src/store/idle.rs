@@ -116,11 +116,12 @@ impl<F: Flash> Store<'_, F> {
             }
             Step::Fold => fold.plus(&head(HeadIndex::USER)),
             Step::Move => {
-                let full = self.overlay.len() == self.overlay.capacity();
+                let moves = self.layout.move_group();
+                let full = self.overlay.len() + moves > self.overlay.capacity();
                 let room = if full { fold.plus(&head(HeadIndex::USER)) } else { Cost::default() };
                 let moved = self.moved_heads().any(|head| self.head_rest(head) == 0);
                 let again = Cost { tag_reads: self.layout.extra_moved_heads(), ..Cost::default() };
-                self.move_cost().plus(&block(moved)).plus(&room).plus(&again)
+                self.move_cost().times(moves).plus(&block(moved)).plus(&room).plus(&again)
             }
         }
     }
@@ -163,10 +164,7 @@ impl<F: Flash> Store<'_, F> {
                     let victim = self.failing_victim().or_else(|| self.idle_victim());
                     self.choose(victim);
                 }
-                match self.blocks.first_live(self.pace.victim) {
-                    Some(frame) => self.move_frame(frame),
-                    None => Ok(()),
-                }
+                self.move_some(self.layout.move_group()).map(drop)
             }
         }
     }

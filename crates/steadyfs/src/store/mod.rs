@@ -23,6 +23,7 @@
 //! | [`undo`] | what a call that fails leaves of the open transaction: all of it |
 //! | [`plan`] | what a call does for reclamation, and may do at most |
 //! | [`reclaim`] | the pace at which space is won back |
+//! | [`group`] | pages that are programmed in one command, and moves that wait to be as many |
 //! | [`ring`] | roots: the states from which a mount starts, and the ring of blocks that holds them |
 //! | [`mount`] | format, mount, repair |
 //! | [`scan`] | finding the newest root |
@@ -42,6 +43,7 @@ mod chain;
 mod change;
 pub(crate) mod edit;
 mod forward;
+mod group;
 mod heads;
 mod health;
 mod idle;
@@ -76,6 +78,7 @@ use crate::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 use blocks::{Blocks, State};
 use cache::Cache;
 use core::ops::{Deref, DerefMut};
+use group::Group;
 use heads::{Head, HeadIndex, Heads};
 use health::Watch;
 use journal::Journal;
@@ -119,6 +122,8 @@ struct Call {
     changes: u32,
     /// It ends with a commit.
     commits: bool,
+    /// It has committed, and emptied the device's cache.
+    flushed: bool,
     /// A page that had little in the journal was written.
     tidied: bool,
     /// Roots that were lost because the device did not answer.
@@ -202,6 +207,7 @@ pub struct Store<'m, F> {
     cached_is_checked: bool,
     verify: Verify,
     heads: Heads<'m>,
+    group: Group<'m>,
     /// The stream of what the call in progress writes.
     stream: u8,
     ring: Ring,
@@ -265,6 +271,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let known_logs = take(layout.known_logs_bytes());
         known_logs.fill(0);
         let heads = Heads::new(take(Heads::bytes_needed(&layout)));
+        let group = Group::new(take(layout.group_bytes()), layout.group_pages() as u8);
         // Where records are a chain each has its tag in the page buffer.
         let tag = if layout.programs_bytes() { TAG_BYTES } else { 0 };
         let journal = Journal::new(&mut take(layout.journal_bytes)[tag..], tag > 0, layout.journal_shape());
@@ -286,6 +293,7 @@ impl<'m, F: Flash> Store<'m, F> {
             cached_is_checked: true,
             verify: Verify::Always,
             heads,
+            group,
             stream: 0,
             ring: Ring { superblock_copy: NONE, mark: NONE, ..Ring::default() },
             watch: Watch::default(),

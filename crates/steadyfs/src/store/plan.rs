@@ -16,6 +16,7 @@
 //! ahead, and several blocks may be erased for one victim), what is missing comes out of the reserve, a few frames at most, because `c`
 //! counted up exceeds the need.
 
+use super::group::made_at_most;
 use crate::config::Layout;
 
 /// What a call does, or may do, beside what its caller asked for.
@@ -46,6 +47,8 @@ pub(crate) struct Promise {
     fold_frees: u32,
     leaf_changes: u32,
     frames_per_block: u32,
+    /// Moves that are made at once.
+    group: u32,
 }
 
 impl Promise {
@@ -71,6 +74,7 @@ impl Promise {
             fold_frees: layout.fold_frees,
             leaf_changes,
             frames_per_block,
+            group: layout.move_group(),
         }
     }
 
@@ -82,6 +86,11 @@ impl Promise {
         }
         // Data at rest fills its block, and moves over as many frames as the worst victim's.
         self.work.saturating_mul(frames).div_ceil(self.gain).clamp(1 + frames, self.frames_per_block * (frames + 1))
+    }
+
+    /// Moves that a call makes at most which owes so many.
+    fn made(&self, moves: u32) -> u32 {
+        made_at_most(moves, self.group)
     }
 
     /// Leaves written back by a call that makes so many changes of the map.
@@ -106,18 +115,18 @@ impl Promise {
 
     /// The most of a call without an erase that writes `frames` frames.
     pub fn moving(&self, frames: u32) -> Plan {
-        Plan { moves: self.moves(frames), ..Plan::default() }
+        Plan { moves: self.made(self.moves(frames)), ..Plan::default() }
     }
 
     /// The most of a call that writes leaves back, or a root: it moves a frame less for each.
     pub fn folding(&self, frames: u32, changes: u32) -> Plan {
-        let folds = self.folds(changes + self.moves(frames));
-        Plan { moves: self.moves(frames).saturating_sub(1), folds, root: true, ..Plan::default() }
+        let folds = self.folds(changes + self.made(self.moves(frames)));
+        Plan { moves: self.made(self.moves(frames).saturating_sub(1)), folds, root: true, ..Plan::default() }
     }
 
     /// The most of a call that erases.
     pub fn erasing(&self, frames: u32, changes: u32) -> Plan {
-        let moves = self.moves(frames).saturating_sub(self.per_erase);
+        let moves = self.made(self.moves(frames).saturating_sub(self.per_erase));
         Plan { erases: 1, moves, folds: self.folds_beside_erase(changes + moves), root: false }
     }
 }

@@ -44,7 +44,7 @@ enum Content {
 }
 
 /// Why a place that was taken does not hold what it should.
-enum Failed {
+pub(super) enum Failed {
     /// A later page of the frame could not be made.
     Unmade(Error),
     /// A program failed, and whether it was the last one, with which the record may be there all the same.
@@ -224,7 +224,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Makes a page in the page buffer whose checksum is not that of a lost one.
-    fn fill_lost(&mut self) {
+    pub(super) fn fill_lost(&mut self) {
         self.cached = NONE;
         // No checksum is that of both.
         for byte in [0, 1] {
@@ -307,8 +307,11 @@ impl<F: Flash> Store<'_, F> {
     /// The transaction is committed only when the page is complete; the journal page before it stays where it is.
     pub(super) fn program_journal(&mut self) -> Result<(), Error> {
         loop {
-            let places = self.ready_journal()?;
-            let place = self.take_places(HeadIndex::JOURNAL, places);
+            let joins = self.layout.commits_join() && self.pending.len() > 0;
+            let head = if joins { HeadIndex::USER } else { HeadIndex::JOURNAL };
+            let places = if joins { self.ready_head(head).map(|()| 1) } else { self.ready_journal() }?;
+            let place = self.take_places(head, places);
+            self.call.frames += u32::from(joins);
             let sequence = self.sequence;
             self.sequence += 1;
             // A long record takes the room of two.
@@ -316,14 +319,15 @@ impl<F: Flash> Store<'_, F> {
             let start = if self.transaction_start == IDLE { sequence } else { self.transaction_start };
             debug_assert_eq!(self.owed_pages(), 0);
             let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };
-            let tag = Tag { sequence, logical: self.pending.len(), kind, aux: Tag::aux_of(0, (sequence - start) as u32) };
+            let tag =
+                Tag { sequence, logical: self.pending.len(), kind, aux: Tag::aux_of(joins.into(), (sequence - start) as u32) };
             let is_chain = self.layout.programs_bytes();
             match if is_chain { self.program_chain_record(place, &tag) } else { self.program_journal_page(place, &tag) } {
                 Ok(()) => {
                     self.move_journal(place);
                     return Ok(());
                 }
-                Err(error) => self.survive_failure(HeadIndex::JOURNAL, Failed::Program(error, true), true)?,
+                Err(error) => self.survive_failure(head, Failed::Program(error, true), true)?,
             }
         }
     }
@@ -357,7 +361,7 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// A block that failed goes out of use. One whose device did not answer is left as well: its place may be blank, and what lies behind a
     /// blank place would be taken for nothing by a mount, or for a loss. A commit is repeated after whatever failure, because it may be there.
-    fn survive_failure(&mut self, head: HeadIndex, failed: Failed, commits: bool) -> Result<(), Error> {
+    pub(super) fn survive_failure(&mut self, head: HeadIndex, failed: Failed, commits: bool) -> Result<(), Error> {
         self.sequence += FAILURE_JUMP;
         let (error, may_be_there) = match failed {
             Failed::Unmade(error) => {

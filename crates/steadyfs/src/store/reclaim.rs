@@ -15,6 +15,7 @@
 //! victim is empty before `x` is 0; or a few frames later, which come out of the reserve.
 
 use super::blocks::{Choice, State, UNUSED};
+use super::group::Time;
 use super::plan::{Plan, Promise, Standing, Want};
 use super::program::Source;
 use super::{Call, Frame, HeadIndex, NONE, Store};
@@ -102,11 +103,12 @@ impl<F: Flash> Store<'_, F> {
     /// Where reclamation stands, and what there is to erase.
     fn standing(&self, written: u32, promise: &Promise) -> (Erasure, Standing) {
         let live = self.victim_live();
-        let (erase, erasure) = self.erase_wanted(promise.moves(written));
+        let (erase, erasure) = self.erase_wanted(promise.moving(written).moves);
         let standing = Standing {
             written,
             changes: self.call.changes,
-            live,
+            // What waits for its group counts as moved.
+            live: live.saturating_sub(self.group.owed()),
             is_urgent: self.victim_is_urgent(),
             afford: self.affordable(live),
             lacks: self.needed(live).saturating_sub(self.there()),
@@ -114,8 +116,8 @@ impl<F: Flash> Store<'_, F> {
             has_erased: self.call.erases > 0,
             erase,
             root: self.root_wanted(),
-            rests: self.pace.calls_since_erase < SIDE_GAP,
-            entries: self.overlay_entries(),
+            rests: self.rests(),
+            entries: self.overlay_entries() + self.group.owed(),
             soft: self.layout.overlay_soft,
             hard: self.overlay_hard(),
             is_short: self.is_short(0),
@@ -137,8 +139,7 @@ impl<F: Flash> Store<'_, F> {
         if plan.root {
             self.write_root()?;
         }
-        let rests = self.pace.calls_since_erase < SIDE_GAP;
-        let limit = if rests { self.overlay_hard() } else { self.layout.overlay_soft };
+        let limit = if self.rests() { self.overlay_hard() } else { self.layout.overlay_soft };
         self.call.changes = 0;
         for _ in 0..plan.folds {
             if self.overlay_entries() > limit {
@@ -148,9 +149,26 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
+    /// Whether it is too early for a leaf or a root that can wait.
+    fn rests(&self) -> bool {
+        self.pace.calls_since_erase < SIDE_GAP || self.awaits_flush()
+    }
+
+    /// Whether what reads costs less in a call that has flushed: one that commits, and it alone, ends a stream of writes anyway.
+    fn awaits_flush(&self) -> bool {
+        self.layout.moves_join() && !self.call.flushed
+    }
+
     /// Moves frames of the victim, and of the next one where that is empty.
     fn move_frames(&mut self, moves: u32, written: u32) -> Result<(), Error> {
-        for _ in 0..moves {
+        let time = match self.awaits_flush() {
+            _ if self.is_short(0) => Time::Last,
+            _ if self.victim_is_urgent() => Time::Now,
+            true => Time::Streaming,
+            false => Time::Flushed,
+        };
+        let mut left = self.group.owe(moves, self.victim_live(), self.layout.move_group(), time);
+        while left > 0 {
             if self.victim_live() == 0 {
                 self.choose(None);
                 self.choose_emptiest();
@@ -158,12 +176,20 @@ impl<F: Flash> Store<'_, F> {
                     break;
                 }
             }
-            match self.blocks.first_live(self.pace.victim) {
-                Some(frame) => self.move_frame(frame)?,
-                None => break,
-            }
+            left -= self.move_some(left)?;
         }
         Ok(())
+    }
+
+    /// Moves live frames of the victim, `most` at most; how many. Where pages move one by one, it is one.
+    pub(super) fn move_some(&mut self, most: u32) -> Result<u32, Error> {
+        if self.layout.moves_join() {
+            return self.move_group(most.min(self.layout.move_group()));
+        }
+        if let Some(frame) = self.blocks.first_live(self.pace.victim) {
+            self.move_frame(frame)?;
+        }
+        Ok(1)
     }
 
     /// Moves that take as long as one erase.
@@ -246,6 +272,7 @@ impl<F: Flash> Store<'_, F> {
         self.pace.victim = victim.unwrap_or(NONE);
         self.pace.victim_spoiled = false;
         self.pace.has_erased = false;
+        self.group.forget();
         if self.pace.levelling {
             // The block at rest took as many frames as it gave; what the caller wrote meanwhile came out of the credit.
             self.pace.levelling = false;
@@ -399,10 +426,11 @@ impl<F: Flash> Store<'_, F> {
 
     /// Moves a live frame for which the overlay has room.
     pub(super) fn move_known_frame(&mut self, frame: Frame) -> Result<(), Error> {
-        if !self.layout.moves_apart() {
-            self.ready_head(HeadIndex::MOVED)?;
-        }
         let mut bytes = [0; TAG_BYTES];
+        if !self.layout.moves_apart() {
+            let head = self.moved_head(&bytes);
+            self.ready_head(head)?;
+        }
         let mut is_read = self.read_tag_anyhow(self.frame_page(frame), &mut bytes)?;
         let head = self.moved_head(&bytes);
         if is_read && self.head_rest(head) == 0 {
@@ -410,41 +438,51 @@ impl<F: Flash> Store<'_, F> {
             is_read = self.read_tag_anyhow(self.frame_page(frame), &mut bytes)?;
         }
         let tag = if is_read { Tag::parse(&bytes) } else { None };
+        let Some((kind, logical)) = self.moves_as(frame, tag) else { return Ok(()) };
+        let to = self.program_frame(kind, logical, &Source::Copy { from: frame, loaded: &bytes })?;
+        self.was_moved(kind, logical, frame, to);
+        Ok(())
+    }
+
+    /// As what a live frame moves, by the tag of its first page, and which logical page or leaf it is; `None` where it need not move, and is released.
+    pub(super) fn moves_as(&mut self, frame: Frame, tag: Option<Tag>) -> Option<(Kind, u32)> {
         let movable = |tag: &Tag| self.names_something(tag) && (Kinds::LEAF.has(tag.kind) || Kinds::DATA.has(tag.kind));
         let Some(Tag { kind, logical, .. }) = tag.filter(movable) else {
             // Nobody can tell any more whose frame this is. Its block is never used again, so that no other data takes its place.
             self.pace.victim_spoiled = true;
             self.release(frame);
-            return Ok(());
+            return None;
         };
-        let pending = self.pending.find(logical).filter(|&index| self.pending_frame(index) == frame);
-        let kind = if Kinds::LEAF.has(kind) {
+        if Kinds::LEAF.has(kind) {
             if self.root.get(logical) != frame {
                 self.release(frame);
-                return Ok(());
+                return None;
             }
-            Kind::MovedLeaf
-        } else if pending.is_some() {
-            Kind::MovedPending
-        } else if let Some(index) = self.overlay.find(logical)
+            return Some((Kind::MovedLeaf, logical));
+        }
+        if self.pending.find(logical).is_some_and(|index| self.pending_frame(index) == frame) {
+            return Some((Kind::MovedPending, logical));
+        }
+        if let Some(index) = self.overlay.find(logical)
             && self.overlay.value(index) & !self.settled_bit() != frame
         {
             // The frame that the leaf still names. It is used again before the leaf is folded, so the fold must not release it.
             self.overlay.set_value(index, self.overlay.value(index) | self.settled_bit());
             self.release(frame);
-            return Ok(());
-        } else {
-            Kind::Moved
-        };
-        let to = self.program_frame(kind, logical, &Source::Copy { from: frame, loaded: &bytes })?;
-        match (kind, pending) {
+            return None;
+        }
+        Some((Kind::Moved, logical))
+    }
+
+    /// Lets a logical page or leaf be where it was moved to.
+    pub(super) fn was_moved(&mut self, kind: Kind, logical: u32, from: Frame, to: Frame) {
+        match (kind, self.pending.find(logical)) {
             // A change of its log that a cut has torn is copied as it is: what is known of the log stays.
             (Kind::MovedLeaf, _) => self.root.set(logical, to),
-            (_, Some(index)) => self.move_pending(index, to),
+            (Kind::MovedPending, Some(index)) => self.move_pending(index, to),
             _ => self.map_move(logical, to),
         }
-        self.release(frame);
-        Ok(())
+        self.release(from);
     }
 
     /// Whether the leaf or logical page that a tag names exists. Only damaged tags can name another.

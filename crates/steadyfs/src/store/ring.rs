@@ -276,7 +276,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Programs a root, without its copies.
     pub(super) fn program_root(&mut self, number: u32) -> Result<(), Error> {
-        (0..self.layout.root_pages).try_for_each(|index| self.program_root_page(number, index))
+        self.program_root_pages(number, 0, self.layout.root_pages)
     }
 
     /// Programs the copies of a root that was just programmed, which say the same.
@@ -285,9 +285,18 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn program_seals(&mut self, number: u32) -> Result<(), Error> {
         let pages = self.layout.root_pages;
         self.keep_order()?;
-        for index in pages..self.layout.root_programs {
-            let result = self.program_root_page(number, index);
-            if index > pages && result.is_err() {
+        self.program_root_pages(number, pages, self.layout.root_programs)
+    }
+
+    /// Programs pages of a root and its copies: one by one, or as many at once as a group takes.
+    fn program_root_pages(&mut self, number: u32, from: u32, to: u32) -> Result<(), Error> {
+        let many = self.layout.group_pages();
+        for first in (from..to).step_by(many.max(1) as usize) {
+            let last = to.min(first + many.max(1));
+            let result =
+                if many > 0 { self.program_root_group(number, first, last) } else { self.program_root_page(number, first) };
+            // Behind the first page of a copy, or in a command that has it.
+            if last > self.layout.root_pages + 1 && result.is_err() {
                 self.ring.follows = number;
             }
             result?;
@@ -295,20 +304,38 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
+    /// Programs the next pages of the ring in one command.
+    fn program_root_group(&mut self, number: u32, from: u32, to: u32) -> Result<(), Error> {
+        let first = self.ring_block(self.ring.place) * self.layout.geometry.pages_per_block + self.ring.next;
+        for index in from..to {
+            let tag = self.compose_root_page(number, index);
+            let check = self.page_check(Some(tag.kind));
+            self.group.put(index - from, &self.page, &tag.emit(check));
+        }
+        self.ring.next += to - from;
+        let (data, tags) = self.group.filled(to - from);
+        Ok(self.flash.program_many(first, data, tags)?)
+    }
+
     /// Programs the next page of the ring: page `index` of a root, or, from the number of its pages on, of its copies.
     fn program_root_page(&mut self, number: u32, index: u32) -> Result<(), Error> {
-        let pages = self.layout.root_pages;
         let page = self.ring_block(self.ring.place) * self.layout.geometry.pages_per_block + self.ring.next;
+        let tag = self.compose_root_page(number, index);
+        // A program that fails may have touched the page.
+        self.ring.next += 1;
+        self.program_buffer(page, &tag)
+    }
+
+    /// Makes page `index` of a root and its copies in the page buffer.
+    fn compose_root_page(&mut self, number: u32, index: u32) -> Tag {
+        let pages = self.layout.root_pages;
         self.cached = NONE;
         self.page.fill(0xFF);
         self.overlay.blank_rest();
         self.pending.blank_rest();
         let mut header = self.header().emit();
         self.exchange(&mut header, index % pages, false);
-        let tag = Tag { sequence: number.into(), logical: index % pages, kind: Kind::Root, aux: pages | (index / pages) << 8 };
-        // A program that fails may have touched the page.
-        self.ring.next += 1;
-        self.program_buffer(page, &tag)
+        Tag { sequence: number.into(), logical: index % pages, kind: Kind::Root, aux: pages | (index / pages) << 8 }
     }
 
     fn header(&self) -> Header {

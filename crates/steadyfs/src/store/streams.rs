@@ -55,6 +55,11 @@ impl<F: Flash> Store<'_, F> {
         HeadIndex::user(stream)
     }
 
+    /// The head that programmed a page with this tag; `None` where none does.
+    pub(super) fn head_of(&self, tag: &Tag) -> Option<HeadIndex> {
+        HeadIndex::of(tag).map(|head| if head.is_moved() && self.layout.moves_join() { HeadIndex::USER } else { head })
+    }
+
     /// The heads of frames that move.
     pub(super) fn moved_heads(&self) -> impl Iterator<Item = HeadIndex> + use<F> {
         (0..=self.layout.extra_moved_heads()).map(|stream| HeadIndex::moved(stream as u8))
@@ -62,6 +67,9 @@ impl<F: Flash> Store<'_, F> {
 
     /// The head for a frame with this tag that moves.
     pub(super) fn moved_head(&mut self, tag: &[u8; TAG_BYTES]) -> HeadIndex {
+        if self.layout.moves_join() {
+            return HeadIndex::USER;
+        }
         let stream = match Tag::parse(tag) {
             Some(tag) if self.layout.moves_apart() && !self.streams_join() => match self.lifetimes() {
                 Some(lifetimes) if Kinds::DATA.has(tag.kind) => lifetimes.at_rest(tag.logical),

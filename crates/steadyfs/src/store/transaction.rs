@@ -414,6 +414,7 @@ impl<F: Flash> Store<'_, F> {
     fn make_certain<T>(&mut self, programmed: Result<T, Error>) -> Result<T, Error> {
         if programmed.is_ok() {
             if self.flash.sync().or_else(|_| self.flash.sync()).is_ok() {
+                self.call.flushed = true;
                 return programmed;
             }
             self.call.perhaps = true;

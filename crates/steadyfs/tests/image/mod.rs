@@ -26,6 +26,7 @@ pub const CONFIG: Config = Config {
     streams: 1,
     moved_apart: false,
     auto_streams: false,
+    move_group: 1,
 };
 /// A file page behind those that the first page of entries of an index maps.
 const FAR_PAGE: usize = 200;

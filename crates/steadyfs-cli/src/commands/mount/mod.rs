@@ -14,8 +14,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 use std::time::Duration;
 use steadyfs::media::Corrected;
-use steadyfs::{Access, CommitOn, Health};
+use steadyfs::{Access, CommitLimits, CommitOn, Health};
 use steadyfs_fuse::{Options, Refusal};
+use steadyfs_lab::units::parse_size;
 use steadyfs_sim::Metered;
 
 /// Arguments of `steady mount`.
@@ -52,6 +53,12 @@ pub struct Arguments {
     /// How long a change waits for a commit, where it is timed, in milliseconds
     #[arg(long, value_name = "MS", allow_hyphen_values = true, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     commit_interval: u64,
+    /// Commit when so many writes and other changes wait, if nothing else comes first
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = clap::value_parser!(u32).range(1..))]
+    commit_every: Option<u32>,
+    /// Commit when so many bytes wait, if nothing else comes first
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = commit_bytes)]
+    commit_bytes: Option<u32>,
     /// Count the time that this chip takes: a name (see `steady devices`) or a file in TOML
     #[arg(long, value_name = "NAME|FILE.toml")]
     device: Option<String>,
@@ -85,7 +92,8 @@ A disk (`steady format --disk`) is the one file DIR/disk: mke2fs, mkfs.vfat and 
 it. fsync of it is a flush; holes that are punched in it are trimmed.
 
 Events: timed (after the interval, and with fsync), flush (with fsync), close (when a file is closed, and with names), write (with
-every call).
+every call). With --commit-every, --commit-bytes or both a commit comes as soon as so much waits as well: a power cut loses less than
+that, and a card takes several times as much as with a commit for each write.
 
 Example:
   mkdir /tmp/card && steady mount card.img /tmp/card --device mt29f1g01abafd --real-time";
@@ -106,6 +114,21 @@ impl Events {
     fn named(name: &str) -> Result<Self, String> {
         let found = EVENTS.iter().find(|(known, _)| *known == name).map(|(_, events)| Self(*events));
         found.ok_or_else(|| format!("commit_on={name}: expected one of {}", EVENTS.map(|(name, _)| name).join(", ")))
+    }
+}
+
+/// Reads how many bytes may wait.
+fn commit_bytes(text: &str) -> Result<u32, String> {
+    let bytes = parse_size(text).map_err(|error| error.to_string())?;
+    u32::try_from(bytes).ok().filter(|&bytes| bytes > 0).ok_or_else(|| "expected 1 B to 4 GiB".to_string())
+}
+
+impl Arguments {
+    /// What commits: the events of the preset, and what was set as a limit.
+    fn commit_on(&self) -> (CommitOn, CommitLimits) {
+        let limits = CommitLimits { changes: self.commit_every.unwrap_or(0), bytes: self.commit_bytes.unwrap_or(0) };
+        let many = if limits == CommitLimits::default() { CommitOn::NONE } else { CommitOn::MANY };
+        (self.commit_on.0.with(many), limits)
     }
 }
 
@@ -139,8 +162,10 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.real_time {
         volume.chip_mut().take_real_time();
     }
+    let (commit_on, commit_limits) = arguments.commit_on();
     let options = Options {
-        commit_on: arguments.commit_on.0,
+        commit_on,
+        commit_limits,
         commit_interval: Duration::from_millis(arguments.commit_interval),
         allow_other: arguments.allow_other,
         read_only: arguments.read_only,

@@ -1,6 +1,6 @@
 //! `-o` of mount(8) and `fstab`: the same settings as those of the arguments, by the names that other file systems give them.
 
-use super::{Arguments, Events};
+use super::{Arguments, Events, commit_bytes};
 
 /// Words that say what holds anyway, or what mount(8) itself acts on.
 const ACCEPTED: [&str; 25] = [
@@ -31,7 +31,7 @@ const ACCEPTED: [&str; 25] = [
     "iversion",
 ];
 const EXPECTED: &str = "ro, rw, noexec, sync, allow_other, nonempty, quiet_permissions, commit_on=EVENTS, commit_interval=MS, \
-                        device=NAME, real_time, disk";
+                        commit_every=COUNT, commit_bytes=SIZE, device=NAME, real_time, disk";
 
 /// Sets what an option says.
 ///
@@ -48,6 +48,14 @@ pub fn apply(arguments: &mut Arguments, option: &str) -> Result<(), String> {
             let ms = needed()?.parse().ok().filter(|&ms: &u64| ms > 0);
             arguments.commit_interval =
                 ms.ok_or_else(|| format!("option `{option}`: expected a whole number of milliseconds"))?;
+        }
+        "commit_every" => {
+            let count = needed()?.parse().ok().filter(|&count: &u32| count > 0);
+            arguments.commit_every = Some(count.ok_or_else(|| format!("option `{option}`: expected a whole number of changes"))?);
+        }
+        "commit_bytes" => {
+            let bytes = commit_bytes(needed()?).map_err(|error| format!("option `{option}`: {error}"))?;
+            arguments.commit_bytes = Some(bytes);
         }
         "device" => arguments.device = Some(needed()?.to_string()),
         _ if value.is_some() => return Err(format!("option `{option}`: expected one of {EXPECTED}")),
@@ -90,6 +98,7 @@ pub fn is_helper(program: &str) -> bool {
 mod tests {
     use super::*;
     use clap::Parser;
+    use steadyfs::{CommitLimits, CommitOn};
 
     #[derive(Parser)]
     struct Line {
@@ -111,8 +120,27 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_commits_beside_the_events() {
+        let (events, limits) = applied("commit_every=16,commit_bytes=64KiB").unwrap().commit_on();
+        assert_eq!((events, limits), (CommitOn::IN_GROUPS, CommitLimits { changes: 16, bytes: 65_536 }));
+        let (events, limits) = applied("commit_bytes=100,commit_on=flush").unwrap().commit_on();
+        assert!(events.contains(CommitOn::MANY) && !events.contains(CommitOn::TIMED) && limits.changes == 0);
+        assert_eq!(applied("nofail").unwrap().commit_on(), (CommitOn::TIMED_AND_ON_FLUSH, CommitLimits::default()));
+    }
+
+    #[test]
     fn what_is_no_option_is_told_with_those_that_are() {
-        for option in ["uid=0", "ro=1", "fast", "commit_interval=0", "commit_interval", "commit_on=never"] {
+        for option in [
+            "uid=0",
+            "ro=1",
+            "fast",
+            "commit_interval=0",
+            "commit_interval",
+            "commit_every=0",
+            "commit_bytes=0",
+            "commit_bytes=9GiB",
+            "commit_on=never",
+        ] {
             let error = applied(option).unwrap_err();
             assert!(error.contains("expected"), "{error}");
         }

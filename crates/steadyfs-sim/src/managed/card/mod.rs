@@ -315,6 +315,7 @@ impl Card {
             if self.owed_cleaning_ns > 0 {
                 let part = self.owed_cleaning_ns.min(slice);
                 self.owed_cleaning_ns -= part;
+                self.clock.counts.cleaning_ns += part;
                 self.clock.stall(part);
             }
         }

@@ -23,7 +23,7 @@ mod tables;
 use core::fmt;
 
 use super::{FileSystem, InodeNumber};
-use crate::config::{Config, SPARE_INODES};
+use crate::config::{Config, Layout, SPARE_INODES};
 use crate::error::Error;
 use crate::media::{Flash, Geometry};
 use rounds::Checker;
@@ -237,7 +237,7 @@ impl Config {
     /// Bytes that [`FileSystem::check`] needs to be lent.
     pub const fn check_bytes(&self, geometry: &Geometry) -> usize {
         let frames = geometry.pages_per_block / self.unit_pages as u32 * geometry.block_count;
-        ((self.files_max + SPARE_INODES).div_ceil(8) + (frames / 10 * 9).div_ceil(8)) as usize
+        ((self.files_max + SPARE_INODES).div_ceil(8) + Layout::data_pages(frames, self).div_ceil(8)) as usize
     }
 }
 

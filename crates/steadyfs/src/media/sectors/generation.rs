@@ -1,7 +1,8 @@
 //! Which generation of a block is the present one: two headers say so, and tags where one of them is lost.
 //!
 //! ```text
-//! erase:   header of the lesser generation ← present + 1                           a cut leaves the other one
+//! erase:   odd header ← present + 1, even one ← present + 2                        a cut leaves one of them
+//!          header of the lesser generation ← present + 1                           where the present one is odd, after a cut
 //!          both headers, the lost one first ← present + 1, + 2                     where one of them is lost
 //! program: lost header ← present, read back                                        behind the first place of the block
 //!          an erase                                                                at the first place: nothing in the block is needed any more
@@ -10,6 +11,9 @@
 //! *A header that cannot be read today may be readable tomorrow, and the newer one.* What is programmed under an older generation would be gone then. So
 //! nothing is programmed before both headers say what counts. That needs no flush of its own: a header that a power cut takes back out of the cache is as before, and what was
 //! programmed since was not flushed either.
+//!
+//! The even header is the first sector of the block, and an erase writes it last where it can: a card that was written there goes on behind it, and takes the pages of a block
+//! whose begin is old for single ones.
 
 use super::{BlockIndex, Failure, HEADER, HEADERS, KNOWN, PAGE, PageIndex, SectorDevice, SectorPages, TRIES, TagPlace};
 use super::{is_sound, seal, was_read, word};
@@ -89,11 +93,11 @@ impl<D: SectorDevice> SectorPages<D> {
     /// The block has this generation or the one before: the header that is written first is the one that can be spared.
     pub(super) fn begin_generation(&mut self, block: BlockIndex, present: Generation, headers: Headers) -> Result<(), Failure> {
         let [even, odd] = headers;
-        let spare = u32::from(odd < even);
+        let spare = u32::from(odd <= even);
         let next = present.max(even).max(odd) + 1;
         let first = next + u32::from(next % HEADERS != spare);
         // Both, where one of them is none.
-        let last = first + u32::from(headers.contains(&0));
+        let last = if headers.contains(&0) { first + 1 } else { first.next_multiple_of(HEADERS) };
         for generation in first..=last {
             self.write_header(block, generation % HEADERS, generation)?;
         }

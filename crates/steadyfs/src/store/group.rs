@@ -1,0 +1,241 @@
+//! Groups: pages that are programmed in one command, and moves that wait to be as many.
+//!
+//! What a card charges for is the end of a stream of writes, some two milliseconds, and hardly for its bytes: a commit ends one, a read does, a change of
+//! the block does. So on such devices a move is not made when it is owed. It waits until there is a group of them; then the victim's frames are read into
+//! lent memory, one behind the other, and programmed in one command behind the caller's pages. A call that has committed makes groups, for its flush has ended the stream
+//! anyway; another one when it would owe two of them. Leaves and roots wait for a commit as well, where they can.
+//!
+//! What waits counts as moved where reclamation [plans](super::plan), so a plan is what it would be otherwise. Nothing is lost by that: a move that is not made
+//! yet has not taken its frame either. What a call owes is counted up to whole groups in its bound.
+//!
+//! A device may leave any of a command's pages behind when power fails. So a mount takes the records up to the first that is missing, unless a commit
+//! behind it proves that it was flushed, as behind a cache that reorders; and after a group that failed a root comes before anything else.
+
+use super::program::{Failed, LOST_CHECK, was_read};
+use super::scan::TRIES;
+use super::{Frame, HeadIndex, Store};
+use crate::error::Error;
+use crate::features::GROUPS;
+use crate::media::{Flash, PageIndex, TAG_BYTES, Tag};
+
+/// Whether the time suits for a group of moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Time {
+    /// A stream of writes goes on.
+    Streaming,
+    /// A flush has ended it.
+    Flushed,
+    /// The victim must be left, whatever it costs.
+    Now,
+    /// All that is owed is made now: the reserve is used up.
+    Last,
+}
+
+/// Moves that a call makes at most which owes `moves` itself, where `many` are made at once.
+pub(super) fn made_at_most(moves: u32, many: u32) -> u32 {
+    if many > 1 { moves.max(1).next_multiple_of(many) } else { moves }
+}
+
+/// Lent pages, a tag for each behind them, and the moves that wait.
+struct Lent<'m> {
+    bytes: &'m mut [u8],
+    /// Pages that there is room for.
+    pages: u8,
+    /// Moves that calls owe, and have not made.
+    owed: u32,
+}
+
+impl Lent<'_> {
+    /// The pages, and their tags.
+    fn parts_mut(&mut self) -> (&mut [u8], &mut [[u8; TAG_BYTES]]) {
+        let (pages, tags) = self.bytes.split_at_mut(self.bytes.len() - usize::from(self.pages) * TAG_BYTES);
+        (pages, tags.as_chunks_mut().0)
+    }
+}
+
+/// A group of pages. A build without groups has no room for one.
+pub(super) struct Group<'m>([Lent<'m>; GROUPS as usize]);
+
+impl<'m> Group<'m> {
+    /// Of `pages` pages, which take all of `bytes`.
+    pub fn new(mut bytes: &'m mut [u8], pages: u8) -> Self {
+        Self([(); GROUPS as usize].map(|()| Lent { bytes: core::mem::take(&mut bytes), pages, owed: 0 }))
+    }
+
+    /// Moves that wait.
+    pub fn owed(&self) -> u32 {
+        self.0.first().map_or(0, |lent| lent.owed)
+    }
+
+    /// Begins with another victim, to which nothing is owed.
+    pub fn forget(&mut self) {
+        self.0.iter_mut().for_each(|lent| lent.owed = 0);
+    }
+
+    /// Adds moves, of a victim with `live` frames, to what is owed, and tells how many are made now.
+    ///
+    /// A group of `many` is made where the `time` suits, or where no more frames are left. Where two are owed as many are made as leave less than two: so a call
+    /// that adds `m` makes `m` at most, counted up to whole groups.
+    pub fn owe(&mut self, moves: u32, live: u32, many: u32, time: Time) -> u32 {
+        let Some(Lent { owed: waiting, .. }) = self.0.first_mut().filter(|_| many > 1) else { return moves };
+        let owed = *waiting + moves;
+        let due = match time {
+            Time::Last => owed,
+            _ if owed >= 2 * many => (owed + 1 - 2 * many).next_multiple_of(many),
+            Time::Now => owed.min(many),
+            _ if owed >= live => owed.min(many),
+            // Not right behind one that was made because two were owed.
+            Time::Flushed if owed >= many + many / 4 => many,
+            Time::Flushed | Time::Streaming => 0,
+        };
+        *waiting = owed - due;
+        due
+    }
+
+    /// The lent pages and tags; none where there are none.
+    fn parts_mut(&mut self) -> (&mut [u8], &mut [[u8; TAG_BYTES]]) {
+        self.0.first_mut().map_or((&mut [], &mut []), Lent::parts_mut)
+    }
+
+    /// Where page `index` of the group lies.
+    fn page_mut(&mut self, index: u32) -> &mut [u8] {
+        let (pages, tags) = self.parts_mut();
+        let page_bytes = pages.len() / tags.len();
+        &mut pages[index as usize * page_bytes..][..page_bytes]
+    }
+
+    /// Makes page `index` of the group.
+    pub fn put(&mut self, index: u32, page: &[u8], tag: &[u8; TAG_BYTES]) {
+        self.page_mut(index).copy_from_slice(page);
+        self.parts_mut().1[index as usize] = *tag;
+    }
+
+    /// The first `count` pages, and their tags.
+    pub fn filled(&mut self, count: u32) -> (&[u8], &[[u8; TAG_BYTES]]) {
+        let (count, (pages, tags)) = (count as usize, self.parts_mut());
+        (&pages[..count * (pages.len() / tags.len())], &tags[..count])
+    }
+}
+
+impl<F: Flash> Store<'_, F> {
+    /// Moves the first live frames of the victim, `most` at most, in one command; how many of them were looked at.
+    pub(super) fn move_group(&mut self, most: u32) -> Result<u32, Error> {
+        self.make_room(most)?;
+        self.ready_head(HeadIndex::USER)?;
+        let most = most.min(self.head_rest(HeadIndex::USER));
+        let end = (self.pace.victim + 1) * self.layout.frames_per_block;
+        let (mut next, mut looked, mut count) = (self.blocks.first_live(self.pace.victim), 0, 0);
+        while let Some(frame) = next.filter(|&frame| frame < end && looked < most) {
+            count += u32::from(self.read_member(frame, count)?);
+            looked += 1;
+            next = self.blocks.live_from(frame + 1);
+        }
+        if count > 0 {
+            self.program_group(count)?;
+        }
+        Ok(looked)
+    }
+
+    /// Reads a frame as member `index` of the group, and gives it the tag of a copy; `false` where it need not move.
+    fn read_member(&mut self, frame: Frame, index: u32) -> Result<bool, Error> {
+        let (unit, from) = (u32::from(self.layout.config.unit_pages), self.frame_page(frame));
+        let mut tag = [0; TAG_BYTES];
+        let mut check = self.read_to_group(from, index * unit, &mut tag)?;
+        let Some((kind, logical)) = self.moves_as(frame, check.and_then(|_| Tag::parse(&tag))) else { return Ok(false) };
+        for page in 0..unit {
+            let at = index * unit + page;
+            if page > 0 {
+                check = self.read_to_group(from + page, at, &mut tag)?;
+            }
+            if check.is_none() {
+                self.fill_lost();
+                self.group.page_mut(at).copy_from_slice(&self.page);
+            }
+            let tag = Tag { sequence: self.sequence + u64::from(at), logical, kind, aux: Tag::aux_of(0, frame) };
+            self.group.parts_mut().1[at as usize] = tag.emit(check.unwrap_or(LOST_CHECK));
+        }
+        Ok(true)
+    }
+
+    /// Reads a page into the group, and its tag. Returns the checksum that its copy carries; `None` where not even the tag can be read.
+    fn read_to_group(&mut self, page: PageIndex, index: u32, tag: &mut [u8; TAG_BYTES]) -> Result<Option<u32>, Error> {
+        for _ in 0..TRIES {
+            let result = self.flash.read(page, self.group.page_mut(index), tag);
+            if was_read(self.watched(page, result))? {
+                return Ok(Some(Tag::carried_check(tag)));
+            }
+        }
+        if !self.read_tag_anyhow(page, tag)? {
+            return Ok(None);
+        }
+        self.fill_lost();
+        self.group.page_mut(index).copy_from_slice(&self.page);
+        Ok(Some(LOST_CHECK))
+    }
+
+    /// Programs the first `count` frames of the group, and lets the map name them.
+    ///
+    /// Nobody can tell which of them are there after a program that failed: a root says that none counts, before anything follows them.
+    fn program_group(&mut self, count: u32) -> Result<(), Error> {
+        let unit = u32::from(self.layout.config.unit_pages);
+        let pages = count * unit;
+        let first = self.take_places(HeadIndex::USER, count);
+        self.sequence += u64::from(pages);
+        self.programs_since_root += pages;
+        let at = self.frame_page(first);
+        let (data, tags) = self.group.filled(pages);
+        if let Err(failure) = self.flash.program_many(at, data, tags) {
+            let survived = self.survive_failure(HeadIndex::USER, Failed::Program(failure.into(), true), false);
+            self.write_root()?;
+            return survived;
+        }
+        let victim = self.pace.victim * self.layout.frames_per_block;
+        for index in 0..count {
+            if let Some(tag) = Tag::parse(&self.group.parts_mut().1[(index * unit) as usize]) {
+                self.blocks.set_live(first + index, true);
+                self.was_moved(tag.kind, tag.logical, tag.source_from(victim), first + index);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn time() -> impl Strategy<Value = Time> {
+        prop_oneof![Just(Time::Streaming), Just(Time::Flushed), Just(Time::Now)]
+    }
+
+    proptest! {
+        /// What waits is never as much as two groups, and no call makes more than it owes itself, counted up to whole groups.
+        #[test]
+        fn a_call_makes_no_more_than_its_own_moves_counted_up(calls in prop::collection::vec((0u32..40, 0u32..100, time()), 1..60), many in 2u32..17) {
+            let mut group = Group::new(&mut [], 0);
+            let (mut owed, mut made) = (0, 0);
+            for (moves, live, time) in calls {
+                let now = group.owe(moves, live, many, time);
+                (owed, made) = (owed + moves, made + now);
+                prop_assert!(now <= made_at_most(moves, many), "{now} of {moves}");
+                prop_assert!(group.owed() < 2 * many && made + group.owed() == owed);
+            }
+        }
+    }
+
+    #[test]
+    fn alone_each_move_is_made_when_it_is_owed() {
+        let mut group = Group::new(&mut [], 0);
+        assert_eq!([(3, 9), (0, 9), (5, 1)].map(|(moves, live)| group.owe(moves, live, 1, Time::Streaming)), [3, 0, 5]);
+    }
+
+    #[test]
+    fn a_group_waits_for_a_flush_until_there_are_two_of_them() {
+        let mut group = Group::new(&mut [], 0);
+        let mut owe = |moves, time| group.owe(moves, 900, 16, time);
+        assert_eq!([owe(19, Time::Flushed), owe(5, Time::Streaming), owe(0, Time::Flushed)], [0, 0, 16]);
+        assert_eq!([owe(23, Time::Streaming), owe(1, Time::Streaming), owe(3, Time::Flushed)], [0, 16, 0]);
+        assert_eq!(owe(3, Time::Last), 22);
+    }
+}
