@@ -63,7 +63,7 @@ pub enum Chip {
 
 /// Grounds that have a name. The small ones have the smallest tables that the rules allow, so that folds and roots come every
 /// few calls.
-const NAMED: [(&str, &str); 13] = [
+const NAMED: [(&str, &str); 14] = [
     ("small", "n256x16x32u1t6o46k16"),
     ("small-copy", "c256x32x32u2t6o46k16"),
     ("small-nor", "r256x16x32u1t6o46k16"),
