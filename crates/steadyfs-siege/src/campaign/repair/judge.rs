@@ -72,17 +72,17 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
             emptied += 1;
             continue;
         }
+        // The entry of one that is gone gives way to another file of that name, and what was not settled may not have been committed.
+        let may_be_another = !hit.is_settled || (mended.entries > 0 && mended.names > 0);
+        if may_be_another && was_once(is, hit.damage, oracle) {
+            continue;
+        }
         let had_some = was.attributes.is_some_and(|attributes| !attributes.is_empty());
         bare += u32::from(had_some && is.attributes.is_some_and(BTreeMap::is_empty));
         // Of a page that two files claim nobody can tell whose it is.
         let stays = |offset: &usize, bytes: &&[u8]| is.pieces.get(offset).map_or(mended.emptied > 0, |is| is == bytes);
         let pieces_stay = was.pieces.iter().all(|(offset, bytes)| stays(offset, bytes));
         let attributes_stay = was.attributes.is_none() || is.attributes == was.attributes || mended.extensions > 0;
-        // The entry of one that is gone gives way to another file of that name, and what was not settled may not have been committed.
-        let may_be_another = !hit.is_settled || (mended.entries > 0 && mended.names > 0);
-        if may_be_another && was_once(is, hit.damage, oracle) {
-            continue;
-        }
         if is.size != was.size || !pieces_stay || !attributes_stay {
             let words =
                 format!("{path} was {:?} bytes, is {:?}, pieces {pieces_stay}, attributes {attributes_stay}", was.size, is.size);
