@@ -72,9 +72,10 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
             emptied += 1;
             continue;
         }
-        // The entry of one that is gone gives way to another file of that name, and what was not settled may not have been committed.
-        let may_be_another = !hit.is_settled || (mended.entries > 0 && mended.names > 0);
-        if may_be_another && was_once(is, hit.damage, oracle) {
+        // The entry of one that is gone gives way to another file of that name.
+        let is_another = mended.entries > 0 && mended.names > 0;
+        let is_undecided = !hit.is_settled && may_be(path, is, oracle) && is.is_whole >= was.is_whole;
+        if (is_another || is_undecided) && was_once(is, hit.damage, oracle) {
             continue;
         }
         let had_some = was.attributes.is_some_and(|attributes| !attributes.is_empty());
@@ -102,6 +103,12 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
     if matches!(hit.damage, None | Some(Damage::Leaf | Damage::Tables)) && !hit.is_old {
         no_more_than_hit(hit, done, &after, gone, oracle, log);
     }
+}
+
+/// Whether a file is as long as in one of the states that may be durable: what was not settled before the repair may not have been committed.
+fn may_be(path: &str, is: &Shown<'_>, oracle: &Oracle) -> bool {
+    let mut nodes = oracle.durable.iter().filter_map(|tree| tree.at(path));
+    nodes.any(|node| is.size == (!node.is_dir).then_some(node.data.len() as u64))
 }
 
 /// Whether each piece of a file is as it was in some file at some time. Its size lies elsewhere, and may be of another time;
