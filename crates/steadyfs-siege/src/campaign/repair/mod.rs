@@ -1,10 +1,12 @@
 //! Repair, and the life behind it: every page that is programmed is lost, one at a time, or bits of it flip; the volume is repaired, and used again.
 //!
 //! After a repair a check finds nothing but pages of files that cannot be read, a second repair changes nothing, and so it is after fifty calls and a remount.
-//! Files that were not hit have their content; of those that were, the repair says what it cost (`judge`). `cuts` lets power fail in it.
+//! Files that were not hit have their content; of those that were, the repair says what it cost (`judge`). `cuts` lets power fail in it,
+//! `reads` a read.
 
 mod cuts;
 mod judge;
+mod reads;
 
 use std::rc::Rc;
 
@@ -22,6 +24,7 @@ use crate::view::{self, Partial};
 use crate::volume::Volume;
 
 pub use cuts::volume as volume_with_cuts;
+pub use reads::volume as volume_with_reads;
 
 /// Calls behind a repair.
 const CALLS: u32 = 50;

@@ -4,7 +4,7 @@ use super::super::directory::{self, Found};
 use super::super::inode::{Header, InodeKind, NAME_BYTES_MAX, PARENT_AT, REGIONS, ROOT, Region};
 use super::super::regions::Node;
 use super::super::space::Room;
-use super::rounds::{Checker, soft};
+use super::rounds::Checker;
 use super::tables::Salvage;
 use super::{Count, Finding};
 use crate::error::Error;
@@ -46,7 +46,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         let (mut entries, mut subdirectories) = (0, 0);
         let mut node = Node::new(directory);
         for bucket in 0..header.extra {
-            let Some(Some(page)) = soft(self.fs.page_of(&mut node, bucket))? else {
+            let Some(Some(page)) = self.fs.seen(|fs| fs.page_of(&mut node, bucket))? else {
                 return self.empty_out(Finding::BadInode { inode: directory }, directory, header);
             };
             if !self.is_readable(page)? {
@@ -58,7 +58,7 @@ impl<F: Flash> Checker<'_, '_, F> {
                 )?;
             }
             for slot in 0..directory::slots(self.fs.store.layout()) {
-                let Some((hash, number)) = soft(self.fs.read_record(page, slot))? else { break };
+                let Some((hash, number)) = self.fs.seen(|fs| fs.read_record(page, slot))? else { break };
                 let Some(inode) = number.checked_sub(1).filter(|_| number != u32::MAX) else { continue };
                 let record = Record { directory, hash, bucket, buckets: header.extra, slot, inode };
                 match self.entry(&record)? {
@@ -110,7 +110,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         let mut name = [0; NAME_BYTES_MAX];
         let Some(name) = self.name(record.inode, header, &mut name)? else { return Ok(false) };
         let wanted = record.bucket * directory::slots(self.fs.store.layout()) + record.slot;
-        Ok(match soft(self.fs.find(record.directory, name))? {
+        Ok(match self.fs.seen(|fs| fs.find(record.directory, name))? {
             Some(Found::At { slot, inode }) => (slot, inode) == (wanted, record.inode),
             Some(Found::Free(_)) => false,
             // Something on the way cannot be read, which is no fault of this one.
@@ -120,7 +120,7 @@ impl<F: Flash> Checker<'_, '_, F> {
 
     /// The name of an inode, if it can be read.
     fn name<'b>(&mut self, inode: u32, header: &Header, bytes: &'b mut [u8; NAME_BYTES_MAX]) -> Result<Option<&'b str>, Error> {
-        let is_read = soft(self.fs.read_name(inode, header, bytes))?.is_some();
+        let is_read = self.fs.seen(|fs| fs.read_name(inode, header, bytes))?.is_some();
         let name = core::str::from_utf8(&bytes[..usize::from(header.name_bytes)]);
         Ok(name.ok().filter(|_| is_read))
     }
@@ -130,7 +130,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         if header.inline {
             return Ok(true);
         }
-        let Some(area) = soft(self.fs.read_area(inode))? else { return Ok(false) };
+        let Some(area) = self.fs.seen(|fs| fs.read_area(inode))? else { return Ok(false) };
         for number in 0..REGIONS {
             let region = Region::of(&area, number);
             let index = (region.index != 0).then_some(region.index);
@@ -138,7 +138,8 @@ impl<F: Flash> Checker<'_, '_, F> {
                 let is_page = self.fs.check_data_pages(page, 1).is_ok();
                 let is_there = is_page
                     && !self.marks.is_owned(page)
-                    && (soft(self.fs.page_is_taken(page))? == Some(true) || soft(self.fs.store.is_written(page))? != Some(false));
+                    && (self.fs.seen(|fs| fs.page_is_taken(page))? == Some(true)
+                        || self.fs.seen(|fs| fs.store.is_written(page))? != Some(false));
                 if !is_there {
                     return Ok(false);
                 }
@@ -179,7 +180,7 @@ impl<F: Flash> Checker<'_, '_, F> {
             && self.reaches_root(header.parent)?
             && (header.kind == InodeKind::File || self.reaches_root(inode)?);
         let slot = match self.name(inode, header, &mut bytes)?.filter(|_| may_stay) {
-            Some(name) => soft(self.fs.find(header.parent, name))?,
+            Some(name) => self.fs.seen(|fs| fs.find(header.parent, name))?,
             None => None,
         };
         let finding = Finding::Lost { inode };

@@ -86,7 +86,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     pub fn is_empty(&mut self, inode: u32) -> Result<bool, Error> {
         let (page, at) = self.fs.inode_place(inode);
         let mut kind = [0];
-        Ok(soft(self.fs.store.read(page, at, &mut kind))?.is_some() && kind == [0] && inode != ROOT)
+        Ok(self.fs.seen(|fs| fs.store.read(page, at, &mut kind))?.is_some() && kind == [0] && inode != ROOT)
     }
 
     /// The rest of a name, and attributes: an inode of their own that names its owner.
@@ -178,7 +178,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// Claims every page of an inode's regions.
     fn claim_all(&mut self, owner: &Owner) -> Claim {
         // A table that cannot be read was told of.
-        let Some(area) = soft(self.fs.read_area(owner.inode))? else { return Ok(None) };
+        let Some(area) = self.fs.seen(|fs| fs.read_area(owner.inode))? else { return Ok(None) };
         let mut kept = owner.kept;
         for number in 0..REGIONS {
             let (region, base) = (Region::of(&area, number), number * self.fs.plan.region_pages);
@@ -249,8 +249,9 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         let page_bytes = self.fs.store.layout().geometry.page_bytes;
         for index in from / page_bytes..u32::from(self.fs.store.layout().config.unit_pages) {
             let start = from.saturating_sub(index * page_bytes) as usize;
-            let is_blank = self.fs.store.with_page(logical, index, |bytes| bytes[start..].iter().all(|&byte| byte == 0));
-            if soft(is_blank)? == Some(false) {
+            let is_blank =
+                self.fs.seen(|fs| fs.store.with_page(logical, index, |bytes| bytes[start..].iter().all(|&byte| byte == 0)))?;
+            if is_blank == Some(false) {
                 return Ok(false);
             }
         }
@@ -310,7 +311,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     }
 
     fn named(&mut self, page: u32, entry: u32) -> Result<Option<Result<u32, Error>>, Error> {
-        Ok(soft(self.fs.raw_entry(page, entry))?.and_then(|number| self.fs.named_by(number)))
+        Ok(self.fs.seen(|fs| fs.raw_entry(page, entry))?.and_then(|number| self.fs.named_by(number)))
     }
 
     /// Whether a page is content of a file that claimed it before this one.
@@ -328,7 +329,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
 impl<F: Flash> FileSystem<'_, F> {
     /// Whether a data page is content of a file; its indexes are not.
     fn has_content(&mut self, inode: u32, logical: u32) -> Result<bool, Error> {
-        let Some(area) = soft(self.read_area(inode))? else { return Ok(false) };
+        let Some(area) = self.seen(|fs| fs.read_area(inode))? else { return Ok(false) };
         let entries = self.plan.index_entries;
         for number in 0..REGIONS {
             let region = Region::of(&area, number);
@@ -339,7 +340,7 @@ impl<F: Flash> FileSystem<'_, F> {
                 continue;
             }
             for entry in 0..entries {
-                let Some(Some(page)) = soft(self.index_entry(region.index, entry))? else { continue };
+                let Some(Some(page)) = self.seen(|fs| fs.index_entry(region.index, entry))? else { continue };
                 let is_there = if self.plan.index_is_deep {
                     self.check_data_pages(page, 1).is_ok() && self.is_indexed(page, logical)?
                 } else {
@@ -355,7 +356,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     fn is_indexed(&mut self, index: u32, logical: u32) -> Result<bool, Error> {
         for entry in 0..self.plan.index_entries {
-            if soft(self.index_entry(index, entry))? == Some(Some(logical)) {
+            if self.seen(|fs| fs.index_entry(index, entry))? == Some(Some(logical)) {
                 return Ok(true);
             }
         }

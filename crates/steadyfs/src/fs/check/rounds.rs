@@ -78,13 +78,13 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
             }
         }
         // What RAM keeps of free space was taken from what there was before.
-        soft(self.fs.load_space()).map(drop)
+        self.fs.seen(FileSystem::load_space).map(drop)
     }
 
     /// One round; ends with the first step that has changed something on which others rest.
     fn round(&mut self, before: Mended) -> Result<(), Error> {
         self.tables()?;
-        soft(self.fs.count_space())?;
+        self.fs.seen(FileSystem::count_space)?;
         self.lists()?;
         self.owners()?;
         if self.checked.mended != before {
@@ -96,7 +96,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         }
         self.marks()?;
         self.leaked_pages()?;
-        soft(self.fs.count_space())?;
+        self.fs.seen(FileSystem::count_space)?;
         self.unnamed()
     }
 
@@ -144,18 +144,18 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
 
     /// The inode behind the last one that is taken, or, where nobody can tell, behind all.
     pub fn inodes_end(&mut self) -> Result<u32, Error> {
-        let end = soft(self.fs.count_taken())?.map_or(self.fs.plan.inode_count, |(_, end)| end);
+        let end = self.fs.seen(FileSystem::count_taken)?.map_or(self.fs.plan.inode_count, |(_, end)| end);
         Ok(end.min(self.fs.plan.inode_count))
     }
 
     /// Whether an inode is marked as taken, as far as that can be read.
     pub fn is_taken(&mut self, inode: u32) -> Result<bool, Error> {
-        Ok(soft(self.fs.inode_is_taken(inode))?.unwrap_or(false))
+        Ok(self.fs.seen(|fs| fs.inode_is_taken(inode))?.unwrap_or(false))
     }
 
     /// The header of an inode; `None` when it cannot be read, or makes no sense.
     pub fn header(&mut self, inode: u32) -> Result<Option<Header>, Error> {
-        soft(self.fs.read_header(inode))
+        self.fs.seen(|fs| fs.read_header(inode))
     }
 
     /// Whether the directories above one end at the root.
@@ -204,6 +204,18 @@ impl<F: Flash> FileSystem<'_, F> {
     #[inline(never)]
     fn end_change(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         self.finish(result, CommitOn::NONE, true)
+    }
+}
+
+impl<F: Flash> FileSystem<'_, F> {
+    /// What one of several looks finds. A read that fails once is no damage: whatever a repair cannot see it takes for lost.
+    pub(super) fn seen<T>(&mut self, mut look: impl FnMut(&mut Self) -> Result<T, Error>) -> Result<Option<T>, Error> {
+        for _ in 1..LOOKS {
+            if let Some(seen) = soft(look(self))? {
+                return Ok(Some(seen));
+            }
+        }
+        soft(look(self))
     }
 }
 

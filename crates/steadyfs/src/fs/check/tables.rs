@@ -2,7 +2,7 @@
 
 use super::super::inode::InodeKind;
 use super::super::trim::Lists;
-use super::rounds::{Checker, LOOKS, Mode, soft};
+use super::rounds::{Checker, Mode};
 use super::{Count, Finding};
 use crate::config::INODE_BYTES;
 use crate::error::Error;
@@ -37,7 +37,7 @@ impl<F: Flash> Checker<'_, '_, F> {
 
     /// The lists of removed files, and of those that were open.
     pub fn lists(&mut self) -> Result<(), Error> {
-        let is_sound = soft(self.fs.load_lists())?.is_some();
+        let is_sound = self.fs.seen(|fs| fs.load_lists())?.is_some();
         let Lists { trim, orphan_first, orphan_last } = self.fs.lists;
         if is_sound && self.list_ends(trim, None)? && self.list_ends(orphan_first, Some(orphan_last))? {
             return Ok(());
@@ -69,7 +69,7 @@ impl<F: Flash> Checker<'_, '_, F> {
     pub fn marks(&mut self) -> Result<(), Error> {
         for index in 0..self.fs.plan.data_count {
             let logical = self.fs.plan.data + index;
-            if self.marks.is_owned(logical) && soft(self.fs.page_is_taken(logical))? == Some(false) {
+            if self.marks.is_owned(logical) && self.fs.seen(|fs| fs.page_is_taken(logical))? == Some(false) {
                 self.fault(Finding::UnmarkedPage { logical }, Count::PagesMarked, |fs| fs.mark_page(logical))?;
             }
         }
@@ -104,7 +104,7 @@ impl<F: Flash> Checker<'_, '_, F> {
 
     fn is_leaked(&mut self, logical: u32) -> Result<bool, Error> {
         Ok(!self.marks.is_owned(logical)
-            && (soft(self.fs.page_is_taken(logical))? == Some(true) || self.is_to_be_emptied(logical)?))
+            && (self.fs.seen(|fs| fs.page_is_taken(logical))? == Some(true) || self.is_to_be_emptied(logical)?))
     }
 
     /// Whether a page of the file table holds something, though none of its inodes is taken.
@@ -112,7 +112,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         let per_page = self.fs.store.layout().logical_bytes / INODE_BYTES;
         let first = (logical - self.fs.plan.table) * per_page;
         for inode in first..(first + per_page).min(self.fs.plan.inode_count) {
-            if soft(self.fs.inode_is_taken(inode))? != Some(false) {
+            if self.fs.seen(|fs| fs.inode_is_taken(inode))? != Some(false) {
                 return Ok(false);
             }
         }
@@ -127,12 +127,7 @@ impl<F: Flash> Checker<'_, '_, F> {
 
     /// Whether a page was written; also where no look can read the leaf that says so.
     pub fn holds_something(&mut self, logical: u32) -> Result<bool, Error> {
-        for _ in 0..LOOKS {
-            if let Some(is_written) = soft(self.fs.store.is_written(logical))? {
-                return Ok(is_written);
-            }
-        }
-        Ok(true)
+        Ok(self.fs.seen(|fs| fs.store.is_written(logical))?.unwrap_or(true))
     }
 
     /// Gives neighbouring pages back, which one change does.
