@@ -67,7 +67,7 @@ const NAMED: [(&str, &str); 14] = [
     ("small", "n256x16x32u1t6o46k16"),
     ("small-copy", "c256x32x32u2t6o46k16"),
     ("small-nor", "r256x16x32u1t6o46k16"),
-    ("small-nor-groups", "g256x32x32u1t6o46k32"),
+    ("small-nor-groups", "q256x32x32u1t6o46k32"),
     ("small-cached", "c256x16x32u1t6o46k16w4"),
     ("small-streams", "c256x16x80u1t6o46k16w2a2"),
     ("small-disk", "c1024x16x40u2t6o46k16s3l"),
@@ -260,7 +260,7 @@ impl fmt::Display for Volume {
             Chip::Nand => 'n',
             Chip::NandCopy => 'c',
             Chip::Nor => 'r',
-            Chip::NorGroups => 'g',
+            Chip::NorGroups => 'q',
             Chip::Sectors => 'b',
             Chip::SectorsTable => 'd',
         };
@@ -300,7 +300,7 @@ impl FromStr for Volume {
             'n' => Chip::Nand,
             'c' => Chip::NandCopy,
             'r' => Chip::Nor,
-            'g' => Chip::NorGroups,
+            'q' => Chip::NorGroups,
             'b' => Chip::Sectors,
             'd' => Chip::SectorsTable,
             '0'..='9' => {
