@@ -8,7 +8,7 @@
 //! | [`lost`](campaign::lost) | each page in turn is lost for good, mounted and not | what can be read is right, or the mount says that something is missing |
 //! | [`chains`](campaign::chains) | forty mounts in a row are cut, every cut page unsteady | the volume is there, as it was |
 //! | [`lives`](campaign::lives) | cuts all the time, torn pages with tags that read as anything, first pages that cannot be read once | as above, also in read-only mounts |
-//! | [`repair`](campaign::repair) | each page in turn is lost, or bits of it flip; the volume is repaired, perhaps with cuts, and used again | nothing else is lost, owned twice or leaked; a second repair changes nothing |
+//! | [`repair`](campaign::repair) | each page in turn is lost, or bits of it flip; the volume is repaired, perhaps with cuts or a read that fails once, and used again | nothing else is lost, owned twice or leaked; a second repair changes nothing |
 //!
 //! On a card (`--medium card`) all of them run. A read that fails is a command of the card, an erase that fails is a discard, a program that fails is a write of
 //! sectors, with [`Failure::Device`](steadyfs::media::Failure::Device) alone: a card has no blocks that go bad. A sector is never unsteady; where a chip's page would be,
