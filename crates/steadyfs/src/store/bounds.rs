@@ -354,6 +354,7 @@ impl<F: Flash> Store<'_, F> {
         let overshoot = ROOT_SLACK + 2 * (2 + moves + 2) * unit + 4;
         let programs = u32::from(layout.config.checkpoint_programs) + overshoot;
         let chains = 3 + layout.extra_heads() + layout.listed_blocks;
+        // As many tags as pages: where a damaged page may look blank, the search for the end of a block asks for two, which are fewer.
         let ring = TRIES * (layout.ring_count * layout.first_root_pages() + 2 * ring_window(layout));
         let copied = COPIED_MAX * unit + unit.max(layout.journal_pages());
         // Each record of a chain is read when it is found, when it counts, and when it is applied; behind its end every place may begin another one.
