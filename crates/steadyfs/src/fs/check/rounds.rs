@@ -208,9 +208,11 @@ impl<F: Flash> FileSystem<'_, F> {
 }
 
 impl<F: Flash> FileSystem<'_, F> {
-    /// What one of several looks finds. A read that fails once is no damage: whatever a repair cannot see it takes for lost.
+    /// What one of several looks finds. A read that fails once is no damage: whatever a repair cannot see it takes for lost. One look where every read is
+    /// repeated anyway.
     pub(super) fn seen<T>(&mut self, mut look: impl FnMut(&mut Self) -> Result<T, Error>) -> Result<Option<T>, Error> {
-        for _ in 1..LOOKS {
+        let looks = if self.store.unsteady_reads() > 0 { 1 } else { LOOKS };
+        for _ in 1..looks {
             if let Some(seen) = soft(look(self))? {
                 return Ok(Some(seen));
             }
