@@ -423,9 +423,8 @@ impl Layout {
         let overlay = config.overlay_entries as u32 - config.transaction_pages as u32;
         let overlay_soft = overlay - if fpb + 8 < overlay / 2 { fpb + 8 } else { overlay / 2 };
         let fold_frees = ceil_div(overlay_soft, leaf_count);
-        // The log of a leaf takes so many changes before the leaf is written anew; all logs may be full at once.
-        let log_changes = leaf_log_bytes / (4 + entry_bytes);
-        let leaf_changes = if log_changes > fold_frees { log_changes } else { fold_frees };
+        // All logs may be full at once.
+        let leaf_changes = max(Self::log_changes(leaf_log_bytes, entry_bytes), fold_frees);
         let full_logs = if leaf_log_bytes > 0 { leaf_count } else { 0 };
         let extra = config.extra_heads();
         // What is left of the block of each other stream may be of no use to a call.
@@ -474,6 +473,16 @@ impl Layout {
             data_blocks_max: data_blocks,
             victim_max: worst,
         })
+    }
+
+    /// Changes that the log of a leaf takes before the leaf is written anew.
+    const fn log_changes(leaf_log_bytes: u32, entry_bytes: u32) -> u32 {
+        leaf_log_bytes / (4 + entry_bytes)
+    }
+
+    /// Changes of the map for which a frame is needed at most, where leaves are folded above `entries` entries of the overlay.
+    pub(crate) const fn leaf_changes_above(&self, entries: u32) -> u32 {
+        max(Self::log_changes(self.leaf_log_bytes, self.entry_bytes), ceil_div(entries + 1, self.leaf_count))
     }
 
     /// Data pages that a file system has numbers for: nine tenths of the frames; where moves go in groups, as many as there is room for.

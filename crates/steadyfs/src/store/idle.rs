@@ -52,14 +52,14 @@ impl<F: Flash> Store<'_, F> {
             // A call that needs a block must not have to write a root for it: its bound has none beside an erase.
             return Some(Step::Root);
         }
-        let room = layout.overlay_soft - frames.min(layout.overlay_soft / 4 * 3);
+        let room = self.room_before(frames);
         if self.overlay_entries() > room && self.overlay.len() > 0 {
             return Some(Step::Fold);
         }
         if self.weak_head().is_some() {
             return Some(Step::Release);
         }
-        let short = self.pool() < self.pool_for(frames) && self.idle_victim().is_some();
+        let short = self.pool() < self.pool_for(frames) && self.idle_victim(room).is_some();
         if self.victim_live() > 0 || self.failing_victim().is_some() || short {
             return Some(Step::Move);
         }
@@ -82,12 +82,20 @@ impl<F: Flash> Store<'_, F> {
         self.reserve() + 4 * self.layout.frames_per_block + frames + frames / 2
     }
 
-    /// The block with fewest live frames, if emptying it wins an eighth of a block.
-    fn idle_victim(&self) -> Option<u32> {
+    /// Entries of the overlay above which idle work folds before a burst of `frames` frames.
+    fn room_before(&self, frames: u32) -> u32 {
+        self.layout.overlay_soft - frames.min(self.layout.overlay_soft / 4 * 3)
+    }
+
+    /// The block with fewest live frames, if emptying it wins an eighth of a block, whatever its moves make full: so idle work comes to an end.
+    fn idle_victim(&self, room: u32) -> Option<u32> {
         let fpb = self.layout.frames_per_block;
         let block = self.blocks.choose(State::Used, Choice::Emptiest(0))?;
         let live = self.blocks.live(block);
-        (live > 0 && live + live.div_ceil(self.layout.leaf_changes) + fpb.div_ceil(8) <= fpb).then_some(block)
+        // Entries that wait for a commit stay where they are.
+        let room = room.saturating_sub(self.pending.len());
+        let full = (self.overlay.len() + live).saturating_sub(room);
+        (live > 0 && live + full.div_ceil(self.layout.leaf_changes_above(room)) + fpb.div_ceil(8) <= fpb).then_some(block)
     }
 
     /// A block that its data must leave, if the room beside the reserve takes all of it.
@@ -132,13 +140,13 @@ impl<F: Flash> Store<'_, F> {
         while let Some(step) = self.idle_step(frames) {
             let Some(rest) = left.after(&self.idle_cost(step), &self.flash) else { return Ok(false) };
             left = rest;
-            self.idle(step)?;
+            self.idle(step, frames)?;
         }
         Ok(true)
     }
 
-    /// Does a step that [`idle_step`](Self::idle_step) named.
-    fn idle(&mut self, step: Step) -> Result<(), Error> {
+    /// Does a step that [`idle_step`](Self::idle_step) named before a burst of `frames` frames.
+    fn idle(&mut self, step: Step, frames: u32) -> Result<(), Error> {
         self.call = Call::default();
         match step {
             Step::Mark => self.begin(),
@@ -161,7 +169,7 @@ impl<F: Flash> Store<'_, F> {
             Step::Root => self.write_root(),
             Step::Move => {
                 if self.victim_live() == 0 {
-                    let victim = self.failing_victim().or_else(|| self.idle_victim());
+                    let victim = self.failing_victim().or_else(|| self.idle_victim(self.room_before(frames)));
                     self.choose(victim);
                 }
                 self.move_some(self.layout.move_group()).map(drop)
