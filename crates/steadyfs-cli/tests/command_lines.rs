@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use steadyfs_sim::managed::{ManagedProfile, Translation};
 
 /// How a line that is shown is run.
 enum Run {
@@ -127,10 +128,12 @@ const SESSIONS: [Session; 10] = [
             ("steady realtime --rate 500kB/s --ram 16KiB --card sd-industrial,mine.toml", Smaller(" --accesses 1000 --fill 10%")),
             ("steady commit", Smaller(" --copies 20 --files 20")),
             ("steady commit --device emmc-64gb --copies 10000", With(&[("10000", "100 --files 20")])),
-            ("steady fit card.csv --kind sd > card.toml", AsShown),
+            ("steady realtime --rate 500kB/s --ram 192KiB --may-lose 300ms", Smaller(" --accesses 1000 --fill 10%")),
+            ("steady fit card.csv --kind sd --capacity 16GiB", AsShown),
+            ("steady fit card_lat.1.log --kind sd --capacity 4GiB > card.toml", AsShown),
             ("steady realtime --card card.toml", Smaller(" --accesses 1000 --fill 10%")),
             (
-                "steady fit card.csv --kind sd > card.toml && steady realtime --card card.toml",
+                "steady fit card_lat.1.log --kind sd --capacity 4GiB > card.toml && steady realtime --card card.toml",
                 Smaller(" --accesses 1000 --fill 10%"),
             ),
             ("steady replay trace.csv --write 4096 --rate 500kB/s", AsShown),
@@ -162,6 +165,7 @@ const SESSIONS: [Session; 10] = [
         lines: &[
             ("steady mount card.img /mnt/card --device mt29f1g01abafd", Mounts("/mnt/card")),
             ("steady mount disk.img /mnt/card --background", Mounts("/mnt/card")),
+            ("steady mount card.img /mnt/card --commit-every 16 --commit-bytes 64KiB --commit-interval 100", Mounts("/mnt/card")),
             ("mkdir /tmp/card && steady mount card.img /tmp/card --device mt29f1g01abafd --real-time", Mounts("/tmp/card")),
             (
                 "mke2fs -t ext4 /mnt/card/disk && mount -o loop,discard /mnt/card/disk /mnt/ext4",
@@ -191,6 +195,11 @@ fn run(name: &str) {
     let session = SESSIONS.iter().find(|session| session.name == name).unwrap();
     let bench = Bench::new(&format!("lines-{name}"));
     furnish(&bench);
+    if name == "managed" {
+        let lines = |line: fn(u64) -> String, card| traced(card).into_iter().map(line).collect::<String>();
+        bench.write("card.csv", format!("time_ns\n{}", lines(|ns| format!("{ns}\n"), "sd-consumer")).as_bytes());
+        bench.write("card_lat.1.log", lines(|ns| format!("0, {ns}, 1, 4096, 0\n"), "sd-industrial").as_bytes());
+    }
     shell(&bench, session.before);
     for (shown, how) in session.lines {
         match how {
@@ -234,7 +243,7 @@ fn furnish(bench: &Bench) {
         bench.write(name, &content(index, 5000 * index + 10));
     }
     let trace: String = (0..4000).map(|at| format!("{}\n", 600 + at % 7 * 30 + if at % 97 == 0 { 15_000 } else { 0 })).collect();
-    for name in ["card.csv", "trace.csv", "board.csv"] {
+    for name in ["trace.csv", "board.csv"] {
         bench.write(name, format!("time_us\n{trace}").as_bytes());
     }
     for name in ["mine.toml", "card.toml"] {
@@ -258,6 +267,21 @@ fn shell(bench: &Bench, line: &str) -> String {
         "{line}: {status}\n{printed}\n{said}"
     );
     printed
+}
+
+/// How long writes at random places of a card take that has been written full.
+fn traced(card: &str) -> Vec<u64> {
+    let mut card = Translation::new(&ManagedProfile::named(card).unwrap(), 1);
+    card.fill();
+    let mut state = 1_u64;
+    let mut write = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        card.write((state >> 33) as u32 % (card.sector_count() / 8) * 8, 8)
+    };
+    for _ in 0..300_000 {
+        write();
+    }
+    (0..20_000).map(|_| write()).collect()
 }
 
 /// The repository.
