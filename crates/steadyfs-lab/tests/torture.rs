@@ -122,3 +122,9 @@ fn a_record_that_reads_well_now_and_then_does_not_count() {
 fn the_page_with_which_a_volume_is_nearly_full_is_in_the_bound() {
     hold(&["t1-c1024x16x40u2t6o46k16s3-disk-s1-n1-a5-c8n.14n"]);
 }
+
+/// An erase failed on the way, so that a block less had to hold as much: the moves that came after it in the same call were those of the fuller volume.
+#[test]
+fn a_block_that_goes_bad_leaves_its_call_the_moves_that_were_promised() {
+    hold(&["t1-r512x8x64u1t16o64k32-reclaim-s1-n47-a40-x12_13.18_19.32_35-p121-c85n.8o.47n.10n.14n.9o"]);
+}

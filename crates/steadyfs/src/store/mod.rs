@@ -116,6 +116,8 @@ struct Call {
     failures: u32,
     /// Erases.
     erases: u32,
+    /// Blocks that went bad.
+    lost: u32,
     /// The ring was opened: it is the first change after a clean end.
     opened: bool,
     /// Changes of the map.
@@ -430,6 +432,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Never uses a block again.
     fn lose(&mut self, block: BlockIndex) {
         self.blocks.set_state(block, State::Bad);
+        self.call.lost += 1;
         self.layout.set_bad_blocks(self.blocks.count(State::Bad));
     }
 

@@ -88,7 +88,8 @@ impl<F: Flash> Store<'_, F> {
             return Ok(());
         }
         self.pace.written += written;
-        let promise = self.promise(0);
+        // What has gone bad on the way leaves more to the next calls: this one promised what it does before that.
+        let promise = self.promise_of(0, self.call.lost);
         let (erasure, standing) = self.standing(written, &promise);
         let plan = standing.plan(&promise);
         self.carry_out_plan(&plan, erasure, written)
@@ -96,8 +97,14 @@ impl<F: Flash> Store<'_, F> {
 
     /// What a call may do at the present fill, when `frames` more frames are live.
     pub(super) fn promise(&self, frames: u32) -> Promise {
+        self.promise_of(frames, 0)
+    }
+
+    /// The same, when `blocks` more blocks could be used.
+    fn promise_of(&self, frames: u32, blocks: u32) -> Promise {
         let spare = u32::from(self.layout.config.bad_blocks_max).saturating_sub(self.blocks.count(State::Bad));
-        Promise::new(&self.layout, self.blocks.live_total() + frames, self.layout.data_blocks + spare, self.moves_per_erase())
+        let blocks = self.layout.data_blocks + spare + blocks;
+        Promise::new(&self.layout, self.blocks.live_total() + frames, blocks, self.moves_per_erase())
     }
 
     /// Where reclamation stands, and what there is to erase.
