@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::campaign::repair::{Costs, Held};
 use crate::session::is_followed;
 use crate::world::World;
 
@@ -21,6 +22,8 @@ pub struct Log {
     pub findings: Vec<Finding>,
     /// Counts of what happened, to see that a campaign reaches what it means to.
     pub counts: BTreeMap<&'static str, u64>,
+    /// What lost pages cost.
+    pub costs: BTreeMap<Held, Costs>,
     /// What it lives on.
     pub world: World,
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use steadyfs_siege::campaign::repair::{Costs, Held};
 use steadyfs_siege::campaign::{ALL, Campaign};
 use steadyfs_siege::log::{Finding, Log};
 use steadyfs_siege::world::{MediumKind, World};
@@ -66,6 +67,7 @@ fn run(campaign: &Campaign, options: &Options) -> usize {
     let next = AtomicU32::new(indexes.start);
     let results: Mutex<BTreeMap<u32, Vec<Finding>>> = Mutex::default();
     let counts: Mutex<BTreeMap<&'static str, u64>> = Mutex::default();
+    let costs: Mutex<BTreeMap<Held, Costs>> = Mutex::default();
     let begin = std::time::Instant::now();
     std::thread::scope(|scope| {
         for _ in 0..options.threads {
@@ -75,9 +77,11 @@ fn run(campaign: &Campaign, options: &Options) -> usize {
                     if index >= indexes.end {
                         return;
                     }
-                    let Log { findings, counts: seen, .. } = campaign.run(options.seed, index, options.world);
+                    let Log { findings, counts: seen, costs: cost, .. } = campaign.run(options.seed, index, options.world);
                     let mut counts = counts.lock().expect("no thread panics");
                     seen.into_iter().for_each(|(what, count)| *counts.entry(what).or_default() += count);
+                    let mut costs = costs.lock().expect("no thread panics");
+                    cost.iter().for_each(|(held, cost)| costs.entry(*held).or_default().add(cost));
                     if !findings.is_empty() {
                         results.lock().expect("no thread panics").insert(index, findings);
                     }
@@ -90,6 +94,11 @@ fn run(campaign: &Campaign, options: &Options) -> usize {
     for (what, count) in counts.into_inner().expect("no thread panics") {
         println!("    {count:>9} {what}");
     }
+    let costs = costs.into_inner().expect("no thread panics");
+    if !costs.is_empty() {
+        println!("  {}", Costs::HEAD);
+    }
+    costs.iter().for_each(|(held, cost)| println!("  {held:15}{cost}"));
     report(campaign, options, &results);
     results.len()
 }

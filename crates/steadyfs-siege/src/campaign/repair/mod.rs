@@ -4,6 +4,7 @@
 //! Files that were not hit have their content; of those that were, the repair says what it cost (`judge`). `cuts` lets power fail in it,
 //! `reads` a read.
 
+mod costs;
 mod cuts;
 mod judge;
 mod reads;
@@ -23,6 +24,7 @@ use crate::shape::Settings;
 use crate::view::{self, Partial};
 use crate::volume::Volume;
 
+pub use costs::{Costs, Held};
 pub use cuts::volume as volume_with_cuts;
 pub use reads::volume as volume_with_reads;
 
@@ -44,8 +46,10 @@ pub fn volume(seed: u64, log: &mut Log) {
         volume.rng = fastrand::Rng::with_seed(seed ^ u64::from(page) << 1);
         let mut own = Log { world: log.world, ..Log::default() };
         own.count("pages lost");
+        let held = Held::by(&mut volume.medium, &volume.config, page);
         spoil(&mut volume, page, &mut own);
-        one(&mut volume, &mut own);
+        let costs = one(&mut volume, &mut own);
+        log.costs.entry(held).or_default().add(&costs);
         own.counts.into_iter().for_each(|(what, count)| *log.counts.entry(what).or_default() += count);
         let place = |detail| format!("page {page}: {detail}");
         log.findings.extend(own.findings.into_iter().map(|f| crate::log::Finding { detail: place(f.detail), ..f }));
@@ -97,8 +101,9 @@ struct Done {
     after: Partial,
 }
 
-/// Repairs a volume, judges that, uses it, and judges it again.
-fn one(volume: &mut Volume, log: &mut Log) {
+/// Repairs a volume, judges that, uses it, and judges it again. What the loss cost.
+fn one(volume: &mut Volume, log: &mut Log) -> Costs {
+    let mut costs = Costs::REFUSED;
     let piece = lost::piece_of(volume);
     let mut scratch = scratch(volume);
     let mounted = volume.mount(Access::ReadWrite, log, |mut session| {
@@ -108,6 +113,7 @@ fn one(volume: &mut Volume, log: &mut Log) {
         let hit = Hit { before, damage: session.fs.damage(), is_old, is_settled: session.fs.is_settled() };
         let done = repair(&mut session, &hit, piece, &mut scratch)?;
         judge::after_repair(&hit, &done, session.oracle, session.log);
+        costs = if hit.is_old { Costs::EARLIER } else { Costs::of(&done.after, session.oracle) };
         let is_idle = done.checked.mended.total() == 0 && hit.damage.is_none() && session.rng.u32(..IDLE_REPAIRS) > 0;
         if session.log.findings.is_empty() && !is_idle {
             use_it(&mut session, &done, &mut scratch);
@@ -119,6 +125,7 @@ fn one(volume: &mut Volume, log: &mut Log) {
         Ok(_) => {}
         Err(error) => log.find("mount refused", format!("{error:?}")),
     }
+    costs
 }
 
 /// Memory for a check.
