@@ -22,7 +22,7 @@ struct Options {
     shown: usize,
 }
 
-const USAGE: &str = "steadyfs-siege transient|lost|bits|chains|lives|repair|repair-cuts|repair-reads|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--medium chip|card] [--streams]";
+const USAGE: &str = "steadyfs-siege transient|lost|bits|chains|lives|repair|repair-cuts|repair-faults|repair-reads|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--medium chip|card] [--streams]";
 
 fn parse() -> Option<Options> {
     let mut options =

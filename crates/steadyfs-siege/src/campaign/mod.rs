@@ -23,7 +23,7 @@ pub struct Campaign {
 }
 
 /// All campaigns.
-pub const ALL: [Campaign; 8] = [
+pub const ALL: [Campaign; 9] = [
     Campaign { name: "transient", volumes: 8_000, run: transient::volume },
     Campaign { name: "lost", volumes: 300, run: lost::volume },
     Campaign { name: "bits", volumes: 500, run: bits::volume },
@@ -31,6 +31,7 @@ pub const ALL: [Campaign; 8] = [
     Campaign { name: "lives", volumes: 2_000, run: lives::volume },
     Campaign { name: "repair", volumes: 2_000, run: repair::volume },
     Campaign { name: "repair-cuts", volumes: 60, run: repair::volume_with_cuts },
+    Campaign { name: "repair-faults", volumes: 60, run: repair::volume_with_faults },
     Campaign { name: "repair-reads", volumes: 100, run: repair::volume_with_reads },
 ];
 

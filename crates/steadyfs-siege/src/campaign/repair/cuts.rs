@@ -1,10 +1,11 @@
-//! Power fails in each operation of a repair, on small volumes, and the next one ends it.
+//! Power fails, or a program or an erase, in each operation of a repair, on small volumes, and the next one ends it.
 
 use steadyfs::Access;
 
 use super::{check, judge, mend, scratch, spoil, used_volume};
 use crate::adapt;
 use crate::campaign::lost;
+use crate::fault::Fault;
 use crate::log::Log;
 use crate::oracle::Oracle;
 use crate::strike::Cut;
@@ -14,8 +15,26 @@ use crate::volume::Volume;
 /// Cuts of one repair at most.
 const CUTS_MAX: u32 = 400;
 
+/// What meets a repair.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meets {
+    /// Power fails.
+    Cut,
+    /// A program or an erase is reported as failed.
+    Fault,
+}
+
 /// Lets one volume live, loses each of its pages, and cuts the repair in each program and erase.
 pub fn volume(seed: u64, log: &mut Log) {
+    each(seed, Meets::Cut, log);
+}
+
+/// The same with a program or an erase that fails once.
+pub fn volume_with_faults(seed: u64, log: &mut Log) {
+    each(seed, Meets::Fault, log);
+}
+
+fn each(seed: u64, meets: Meets, log: &mut Log) {
     let Some(mut volume) = used_volume(seed, 300, log) else { return };
     let (medium, durable, history, next_id) =
         (volume.medium.clone(), volume.oracle.durable.clone(), volume.oracle.history.clone(), volume.oracle.next_id);
@@ -33,7 +52,8 @@ pub fn volume(seed: u64, log: &mut Log) {
                     uncut.is_some()
                 }
                 (None, _) => false,
-                (Some(uncut), _) => cut_once(&mut volume, uncut, cut - 1, &mut own),
+                (Some(uncut), _) if meets == Meets::Cut => cut_once(&mut volume, uncut, cut - 1, &mut own),
+                (Some(uncut), _) => fail_once(&mut volume, uncut, cut - 1, &mut own),
             };
             own.counts.into_iter().for_each(|(what, count)| *log.counts.entry(what).or_default() += count);
             let place = |detail| format!("page {page}, cut {cut}: {detail}");
@@ -71,6 +91,36 @@ fn cut_once(volume: &mut Volume, uncut: &Partial, cut: u32, log: &mut Log) -> bo
     }
     last(volume, Some(uncut), log);
     true
+}
+
+/// A repair in which a program or an erase fails, and one without. Whether there were so many.
+fn fail_once(volume: &mut Volume, uncut: &Partial, after: u32, log: &mut Log) -> bool {
+    let mut scratch = scratch(volume);
+    let fired = volume.medium.fired();
+    let is_erase = after < 6 && volume.rng.u32(..5) == 0;
+    let mut fault = if is_erase { Fault::any_erase(after, &mut volume.rng) } else { Fault::any_program(after, &mut volume.rng) };
+    // Without a reserve for failing programs a block that takes no more is one failure in each repair until it is left.
+    fault.is_bad_for_good &= volume.config.failures > 0;
+    volume.medium.arm_fault(fault);
+    let result = volume.mount(Access::ReadWrite, log, |mut session| {
+        let result = mend(&mut session.fs, &mut scratch);
+        session.log.trace(|| format!("repair in which something may fail: {result:?}"));
+        if result.is_ok() && session.fs.health().read_only {
+            session.log.find("read-only after a repair that says it ended", format!("{:?}", session.fs.damage()));
+        } else if result.is_ok() {
+            let _ = check(&mut session, &mut scratch, "after a repair in which something failed");
+        }
+    });
+    let has_failed = volume.medium.fired() != fired;
+    volume.medium.disarm();
+    if let Err(error) = result {
+        log.trace(|| format!("mount refused: {error:?}"));
+    }
+    if has_failed {
+        log.count("programs and erases that failed in repairs");
+        last(volume, Some(uncut), log);
+    }
+    has_failed || is_erase
 }
 
 /// The repair that is not cut; what the volume shows then, where it can be repaired.

@@ -2,7 +2,7 @@
 //!
 //! After a repair a check finds nothing but pages of files that cannot be read, a second repair changes nothing, and so it is after fifty calls and a remount.
 //! Files that were not hit have their content; of those that were, the repair says what it cost (`judge`). `cuts` lets power fail in it,
-//! `reads` a read.
+//! or a program, `reads` a read.
 
 mod costs;
 mod cuts;
@@ -25,7 +25,7 @@ use crate::view::{self, Partial};
 use crate::volume::Volume;
 
 pub use costs::{Costs, Held};
-pub use cuts::volume as volume_with_cuts;
+pub use cuts::{volume as volume_with_cuts, volume_with_faults};
 pub use reads::volume as volume_with_reads;
 
 /// Calls behind a repair.
