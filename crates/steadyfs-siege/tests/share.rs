@@ -48,12 +48,12 @@ fn a_repair_that_is_cut_is_ended_by_the_next_one() {
     hold("repair-cuts", 1, 0..1);
 }
 
-/// A read that failed once was taken for a loss, and a file that was whole was taken away.
 #[test]
 fn a_repair_in_which_a_program_fails_is_ended_by_the_next_one() {
     hold("repair-faults", 1, 0..1);
 }
 
+/// A read that failed once was taken for a loss, and a file that was whole was taken away.
 #[test]
 fn a_read_that_fails_once_in_a_repair_costs_nothing() {
     hold("repair-reads", 1, 0..2);
