@@ -1,6 +1,7 @@
 //! What a volume's life showed: findings, and counts of what happened.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use crate::campaign::repair::{Costs, Held};
 use crate::session::is_followed;
@@ -34,6 +35,14 @@ impl Log {
         let detail = detail.into();
         self.trace(|| format!("FINDING {class}: {detail}"));
         self.findings.push(Finding { class, detail });
+    }
+
+    /// Takes in what was noted apart, its findings with the place where they were made.
+    pub fn take_in(&mut self, other: Log, place: impl Display) {
+        other.counts.into_iter().for_each(|(what, count)| *self.counts.entry(what).or_default() += count);
+        other.costs.iter().for_each(|(held, costs)| self.costs.entry(*held).or_default().add(costs));
+        let placed = |finding: Finding| Finding { detail: format!("{place}: {}", finding.detail), ..finding };
+        self.findings.extend(other.findings.into_iter().map(placed));
     }
 
     /// Whether the model still knows what is on the volume.

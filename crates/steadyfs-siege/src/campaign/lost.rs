@@ -70,9 +70,7 @@ pub fn volume(seed: u64, log: &mut Log) {
                 let may_be_cut = !is_clean && newest.contains(&page);
                 after_mount(&mut volume, may_be_cut, "", Then::Mends, &mut own);
             }
-            own.counts.into_iter().for_each(|(what, count)| *log.counts.entry(what).or_default() += count);
-            let place = |detail| format!("page {page}{}: {detail}", if is_mounted { ", mounted" } else { "" });
-            log.findings.extend(own.findings.into_iter().map(|f| crate::log::Finding { detail: place(f.detail), ..f }));
+            log.take_in(own, format_args!("page {page}{}", if is_mounted { ", mounted" } else { "" }));
         }
     }
 }

@@ -55,9 +55,7 @@ fn each(seed: u64, meets: Meets, log: &mut Log) {
                 (Some(uncut), _) if meets == Meets::Cut => cut_once(&mut volume, uncut, cut - 1, &mut own),
                 (Some(uncut), _) => fail_once(&mut volume, uncut, cut - 1, &mut own),
             };
-            own.counts.into_iter().for_each(|(what, count)| *log.counts.entry(what).or_default() += count);
-            let place = |detail| format!("page {page}, cut {cut}: {detail}");
-            log.findings.extend(own.findings.into_iter().map(|f| crate::log::Finding { detail: place(f.detail), ..f }));
+            log.take_in(own, format_args!("page {page}, cut {cut}"));
             if !was_cut {
                 break;
             }

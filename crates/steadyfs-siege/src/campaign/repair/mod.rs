@@ -49,10 +49,8 @@ pub fn volume(seed: u64, log: &mut Log) {
         let held = Held::by(&mut volume.medium, &volume.config, page);
         spoil(&mut volume, page, &mut own);
         let costs = one(&mut volume, &mut own);
-        log.costs.entry(held).or_default().add(&costs);
-        own.counts.into_iter().for_each(|(what, count)| *log.counts.entry(what).or_default() += count);
-        let place = |detail| format!("page {page}: {detail}");
-        log.findings.extend(own.findings.into_iter().map(|f| crate::log::Finding { detail: place(f.detail), ..f }));
+        own.costs.entry(held).or_default().add(&costs);
+        log.take_in(own, format_args!("page {page}"));
     }
 }
 

@@ -21,9 +21,7 @@ pub fn volume(seed: u64, log: &mut Log) {
         volume.medium = medium.clone();
         let mut own = Log { world: log.world, ..Log::default() };
         let has_failed = one(&mut volume, after, &mut own);
-        own.counts.into_iter().for_each(|(what, count)| *log.counts.entry(what).or_default() += count);
-        let place = |detail| format!("read {after}: {detail}");
-        log.findings.extend(own.findings.into_iter().map(|f| crate::log::Finding { detail: place(f.detail), ..f }));
+        log.take_in(own, format_args!("read {after}"));
         if !has_failed {
             break;
         }
