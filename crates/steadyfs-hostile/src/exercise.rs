@@ -137,11 +137,11 @@ struct Found {
     inodes: Vec<InodeNumber>,
 }
 
-/// Lists everything below the root. What a damaged directory names twice is entered once.
+/// Lists everything below the root. What a damaged directory names twice is entered once; none is listed within itself.
 fn walk(mut list: impl FnMut(InodeNumber, &mut Cursor) -> Result<Option<Entry>, Error>) -> Found {
     let mut found = Found { paths: vec!["a2".into(), "new".into(), "d/e/new".into()], inodes: vec![ROOT, 1, 2] };
-    let (mut waiting, mut seen) = (vec![(String::new(), ROOT)], HashSet::from([ROOT]));
-    while let Some((path, directory)) = waiting.pop() {
+    let (mut waiting, mut seen) = (vec![(String::new(), ROOT, vec![ROOT])], HashSet::from([ROOT]));
+    while let Some((path, directory, above)) = waiting.pop() {
         let mut cursor = Cursor::default();
         for _ in 0..ENTRIES_MAX {
             let before = cursor;
@@ -151,8 +151,9 @@ fn walk(mut list: impl FnMut(InodeNumber, &mut Cursor) -> Result<Option<Entry>, 
                 return found;
             }
             let path = format!("{path}{}", entry.name());
+            assert!(!above.contains(&entry.stat.inode), "{path} is listed within itself: who follows names finds no end");
             if entry.stat.kind == Kind::Directory && seen.insert(entry.stat.inode) {
-                waiting.push((format!("{path}/"), entry.stat.inode));
+                waiting.push((format!("{path}/"), entry.stat.inode, [&above[..], &[entry.stat.inode]].concat()));
             }
             found.paths.push(path);
             found.inodes.push(entry.stat.inode);

@@ -116,8 +116,6 @@ struct Call {
     failures: u32,
     /// Erases.
     erases: u32,
-    /// Blocks that went bad.
-    lost: u32,
     /// The ring was opened: it is the first change after a clean end.
     opened: bool,
     /// Changes of the map.
@@ -130,6 +128,8 @@ struct Call {
     tidied: bool,
     /// Roots that were lost because the device did not answer.
     lost_roots: u8,
+    /// Blocks that went bad.
+    lost_blocks: u8,
     /// The program of a commit failed, and may be there all the same.
     perhaps: bool,
 }
@@ -432,7 +432,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Never uses a block again.
     fn lose(&mut self, block: BlockIndex) {
         self.blocks.set_state(block, State::Bad);
-        self.call.lost += 1;
+        self.call.lost_blocks = self.call.lost_blocks.saturating_add(1);
         self.layout.set_bad_blocks(self.blocks.count(State::Bad));
     }
 

@@ -89,7 +89,7 @@ impl<F: Flash> Store<'_, F> {
         }
         self.pace.written += written;
         // What has gone bad on the way leaves more to the next calls: this one promised what it does before that.
-        let promise = self.promise_of(0, self.call.lost);
+        let promise = self.promise_of(0, self.call.lost_blocks.into());
         let (erasure, standing) = self.standing(written, &promise);
         let plan = standing.plan(&promise);
         self.carry_out_plan(&plan, erasure, written)

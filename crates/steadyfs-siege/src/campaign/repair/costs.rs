@@ -35,7 +35,8 @@ impl Held {
     /// What a page holds before it is lost.
     pub fn by(medium: &mut Medium, config: &Config, page: PageIndex) -> Self {
         let (geometry, mut tag) = (medium.geometry(), [0; TAG_BYTES]);
-        if medium.read_tag(page, &mut tag).is_err() {
+        let is_bad = medium.is_bad(page / geometry.pages_per_block) != Ok(false);
+        if is_bad || medium.read_tag(page, &mut tag).is_err() {
             return Self::Other;
         }
         match tag[8] & 15 {

@@ -143,7 +143,7 @@ fn last(volume: &mut Volume, uncut: Option<&Partial>, log: &mut Log) -> Option<P
             check(&mut session, &mut scratch, "after a repair that was cut")?;
             let after = view::look_tolerantly(&mut session.fs, piece);
             if let Some(uncut) = uncut {
-                judge::survives(uncut, &after, session.log);
+                judge::survives(uncut, &after, session.oracle, session.log);
             }
             Some(after)
         });

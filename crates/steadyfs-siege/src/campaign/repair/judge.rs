@@ -189,8 +189,11 @@ fn is_part_of(is: &Shown<'_>, node: &Node) -> bool {
 }
 
 /// What a repair that was not cut leaves, one that was cut and the next one leave as well.
-pub fn survives(uncut: &Partial, after: &Partial, log: &mut Log) {
+pub fn survives(uncut: &Partial, after: &Partial, oracle: &Oracle, log: &mut Log) {
     let after = shown(after);
+    // A mount may find the last commit that another took for one that was cut.
+    let is_open = oracle.durable.len() > 1;
+    let may_lack = |path: &str| is_open && oracle.durable.iter().any(|tree| tree.at(path).is_none());
     for (path, was) in shown(uncut).iter().filter(|(_, was)| was.is_whole) {
         let is_there = match after.get(path) {
             // One that was cut may have found attributes that another did not.
@@ -198,8 +201,9 @@ pub fn survives(uncut: &Partial, after: &Partial, log: &mut Log) {
                 is.is_whole
                     && same(was, is)
                     && (is.attributes == was.attributes || was.attributes.is_some_and(BTreeMap::is_empty))
+                    || is_open && is.is_whole && may_be(path, is, oracle) && was_once(is, None, oracle)
             }
-            None => after.iter().any(|(_, is)| same(was, is)),
+            None => may_lack(path) || after.iter().any(|(_, is)| same(was, is)),
         };
         if !is_there {
             let words = after.get(path).map_or("is gone".to_string(), |is| {
