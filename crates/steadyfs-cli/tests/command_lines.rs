@@ -105,6 +105,7 @@ const SESSIONS: [Session; 10] = [
         before: "",
         lines: &[
             ("steady streams --report streams.html", Smaller(" --writes sequential --blocks 80 --fill 80% --streams one,given")),
+            ("steady streams --study --report study.html --json study.json", Smaller(" --blocks 192 --passes 1")),
             (
                 "steady streams --writes zipf --streams one,automatic --fill 80%,95% --device mt29f1g01abafd",
                 Smaller(" --blocks 64"),

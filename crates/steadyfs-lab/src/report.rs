@@ -11,6 +11,7 @@
 //!   html       the page                            figures, on a canvas with axes    the SVG files
 //!                                                  beside     one more, of the run and of another file system
 //!   streams    what streams save: page and figures of its own
+//!   study      the numbers of a paper beside ours, likewise
 //! ```
 
 mod axis;
@@ -22,6 +23,7 @@ mod html;
 mod levels;
 mod opening;
 mod streams;
+mod study;
 mod view;
 
 use crate::envelope::{Envelope, guaranteed_left_bytes};
@@ -37,6 +39,7 @@ use view::View;
 pub use downsample::downsample;
 pub use levels::Level;
 pub use streams::StreamsReport;
+pub use study::StudyReport;
 
 /// A report for people.
 pub trait Page {

@@ -7,12 +7,16 @@
 //! ```text
 //!   workload   what is written, by whom           sqlite   what SQLite wrote, recorded
 //!   drive      one disk from empty to measured    map      what its blocks hold
-//!   table      rows, for people and as JSON
+//!   table      rows, for people and as JSON       f2fs     what a file system like F2FS writes
+//!   layer      a plain log of blocks              study    each number of the document, beside ours
 //! ```
 
 mod drive;
+mod f2fs;
+mod layer;
 mod map;
 mod sqlite;
+pub mod study;
 mod table;
 mod workload;
 
@@ -29,6 +33,7 @@ use steadyfs::disk::Disk;
 use steadyfs::media::Geometry;
 use steadyfs::{Bound, Config, ConfigError, Cost, Error, MountError};
 use steadyfs_sim::{Nand, NandProfile, NandTiming, Profile};
+use workload::JOBS_MAX;
 
 /// The device that is taken where none is named, in the place of a profile.
 pub const EMMC: &str = "emmc-like";
@@ -194,11 +199,20 @@ impl fmt::Display for StreamsError {
 
 impl std::error::Error for StreamsError {}
 
+/// How many times the pages the workload goes on until it is measured, and then is measured.
+const PASSES: [u64; 2] = [8, 4];
+
 /// One run.
+#[derive(Clone)]
 struct Item {
     writes: Writes,
     fill: f64,
     way: Way,
+    /// Streams of the disk, where the way has several.
+    streams: u8,
+    /// Stream of each job.
+    map: [u8; JOBS_MAX],
+    passes: [u64; 2],
     /// Logical pages that hold something.
     pages: u32,
 }
@@ -241,7 +255,17 @@ impl Device {
 /// The first one of [`StreamsError`].
 pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Streams, StreamsError> {
     let device = Device::of(options)?;
-    let items = items(options, &device)?;
+    let rows = drive_all(&items(options, &device)?, &device, options, tell)?;
+    Ok(Streams::new(options, &device.profile.name, device.geometry, rows))
+}
+
+/// Runs all items, several at a time, and gives their rows in order.
+fn drive_all(
+    items: &[Item],
+    device: &Device,
+    options: &Options,
+    tell: &(dyn Fn(f64, &str) + Sync),
+) -> Result<Vec<Row>, StreamsError> {
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let order = dealt(items.len());
     let results: Vec<Mutex<Option<Result<Row, StreamsError>>>> = items.iter().map(|_| Mutex::new(None)).collect();
@@ -250,7 +274,7 @@ pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Strea
             scope.spawn(|| {
                 while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let item = &items[index];
-                    let result = drive::run(item, &device, options);
+                    let result = drive::run(item, device, options);
                     if result.is_err() {
                         next.store(items.len(), Ordering::Relaxed);
                     }
@@ -261,8 +285,7 @@ pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Strea
             });
         }
     });
-    let rows = results.into_iter().filter_map(|result| result.into_inner().expect("nobody panicked"));
-    Ok(Streams::new(options, &device.profile.name, device.geometry, rows.collect::<Result<_, _>>()?))
+    results.into_iter().filter_map(|result| result.into_inner().expect("nobody panicked")).collect()
 }
 
 /// The order of so many runs: those that are alike do not follow each other, so that a part of them tells how long all take.
@@ -275,13 +298,10 @@ fn dealt(count: usize) -> Vec<usize> {
 fn items(options: &Options, device: &Device) -> Result<Vec<Item>, StreamsError> {
     let mut disk = u32::MAX;
     for way in &options.ways {
-        let config = way.config(&device.geometry, options.streams);
-        config.check(&device.geometry).map_err(StreamsError::Config)?;
-        let mut memory = vec![0; config.memory_bytes(&device.geometry)];
-        let chip = Disk::format(device.chip(options), &config, &mut memory).map_err(StreamsError::Mount)?;
-        let mounted = Disk::mount(chip, steadyfs::Access::ReadOnly, &mut memory).map_err(StreamsError::Mount)?;
-        disk = disk.min(mounted.sectors() / mounted.page_sectors());
+        disk = disk.min(disk_pages(way.config(&device.geometry, options.streams), device, options)?);
     }
+    // Four streams leave the first one to what nobody names, as the document has it.
+    let map = std::array::from_fn(|job| job.min(2) as u8 + u8::from(options.streams > 3));
     let mut items = Vec::new();
     for &writes in &options.writes {
         for &fill in &options.fills {
@@ -290,10 +310,20 @@ fn items(options: &Options, device: &Device) -> Result<Vec<Item>, StreamsError> 
                 return Err(StreamsError::TooSmall { pages, needed: writes.pages_min() });
             }
             let ways = options.ways.iter().filter(|way| !way.is_given() || writes.has_jobs());
-            items.extend(ways.map(|&way| Item { writes, fill, way, pages }));
+            let streams = options.streams;
+            items.extend(ways.map(|&way| Item { writes, fill, way, streams, map, passes: PASSES, pages }));
         }
     }
     Ok(items)
+}
+
+/// Logical pages of a disk with these settings.
+fn disk_pages(config: Config, device: &Device, options: &Options) -> Result<u32, StreamsError> {
+    config.check(&device.geometry).map_err(StreamsError::Config)?;
+    let mut memory = vec![0; config.memory_bytes(&device.geometry)];
+    let chip = Disk::format(device.chip(options), &config, &mut memory).map_err(StreamsError::Mount)?;
+    let mounted = Disk::mount(chip, steadyfs::Access::ReadOnly, &mut memory).map_err(StreamsError::Mount)?;
+    Ok(mounted.sectors() / mounted.page_sectors())
 }
 
 #[cfg(test)]

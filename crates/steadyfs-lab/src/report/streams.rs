@@ -281,7 +281,7 @@ fn cells(columns: &[&Vec<Cell>], kind: Cell, x: &Axis, top: f64) -> String {
 }
 
 /// Places as near to the levels as leaves `room` between each two, none below `bottom`.
-fn spread(levels: &[f64], room: f64, bottom: f64) -> Vec<f64> {
+pub(super) fn spread(levels: &[f64], room: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..levels.len()).collect();
     order.sort_by(|&a, &b| levels[b].total_cmp(&levels[a]));
     let mut places = vec![0.0; levels.len()];

@@ -12,9 +12,6 @@ use steadyfs::media::{Flash, Timing};
 use steadyfs::{Access, Bound};
 use steadyfs_sim::{Counters, Nand};
 
-/// The workload goes on for so many times the pages until it is measured, and then for so many.
-const SETTLE: u64 = 8;
-const MEASURE: u64 = 4;
 /// How often all pages are written at random first, where they are to be mixed up.
 const MIX_UP: u64 = 4;
 /// Parts of the run of which each has its write amplification.
@@ -26,8 +23,6 @@ struct Drive<'m> {
     timing: Timing,
     item: &'m Item,
     page: Vec<u8>,
-    /// Stream of each job.
-    streams: [u8; 3],
     tally: Tally,
 }
 
@@ -45,7 +40,7 @@ struct Tally {
 
 /// Runs one item.
 pub(super) fn run(item: &Item, device: &Device, options: &Options) -> Result<Row, StreamsError> {
-    let config = item.way.config(&device.geometry, options.streams);
+    let config = item.way.config(&device.geometry, item.streams);
     let mut memory = vec![0; config.memory_bytes(&device.geometry)];
     let ram_bytes = memory.len() as u64;
     let chip = TagTracker::new(device.chip(options));
@@ -54,9 +49,7 @@ pub(super) fn run(item: &Item, device: &Device, options: &Options) -> Result<Row
     let mut workload = Workload::new(item.writes, item.pages, options.seed);
     let page = vec![0; (disk.page_sectors() * SECTOR_BYTES) as usize];
     let timing = disk.flash().timing();
-    // Four streams leave the first one to what nobody names, as the document has it.
-    let streams = [0, 1, 2].map(|job| job + u8::from(options.streams > 3));
-    let mut drive = Drive { disk, timing, item, page, streams, tally: Tally::default() };
+    let mut drive = Drive { disk, timing, item, page, tally: Tally::default() };
     drive.fill(&workload, options)?;
     drive.measure(&mut workload, device, ram_bytes)
 }
@@ -80,9 +73,10 @@ impl Drive<'_> {
     /// Lets the workload go on, and measures its end.
     fn measure(mut self, workload: &mut Workload, device: &Device, ram_bytes: u64) -> Result<Row, StreamsError> {
         let pages = u64::from(self.item.pages);
-        let (settle, all) = (SETTLE * pages, (SETTLE + MEASURE) * pages);
-        let mut over_time = Vec::new();
+        let (settle, all) = (self.item.passes[0] * pages, self.item.passes.iter().sum::<u64>() * pages);
+        let (mut over_time, mut mean_us_over_time) = (Vec::new(), Vec::new());
         let mut part = self.counts();
+        let mut part_begin = (0, part.time_ns);
         let mut begin = part;
         for write in 0..all {
             if write == settle {
@@ -93,7 +87,9 @@ impl Drive<'_> {
             if (write + 1) * PARTS / all > write * PARTS / all {
                 let now = self.counts();
                 over_time.push(self.amplification(&part, &now));
+                mean_us_over_time.push((now.time_ns - part_begin.1) as f64 / 1e3 / (write + 1 - part_begin.0) as f64);
                 part = now;
+                part_begin = (write + 1, now.time_ns);
             }
         }
         let end = self.counts();
@@ -118,6 +114,7 @@ impl Drive<'_> {
             life_bytes: bytes.saturating_mul(room) / erases.max(1),
             ram_bytes,
             over_time,
+            mean_us_over_time,
             map: Map::of(self.disk.flash(), workload, frames),
         })
     }
@@ -134,7 +131,7 @@ impl Drive<'_> {
 
     /// Writes a page, durable.
     fn write(&mut self, page: u32, job: u8) -> Result<(), StreamsError> {
-        let stream = if self.item.way.is_given() { self.streams[usize::from(job)] } else { 0 };
+        let stream = if self.item.way.is_given() { self.item.map[usize::from(job)] } else { 0 };
         self.page[..4].copy_from_slice(&page.to_le_bytes());
         let bound = self.disk.bound(DiskCall::WriteDurable(self.page.len() as u32));
         let before = self.disk.flash().counts();
@@ -174,7 +171,14 @@ impl Drive<'_> {
 
     fn counts(&self) -> Counts {
         let (chip, counts) = (self.disk.flash(), self.disk.flash().counts());
-        Counts { programs: counts.programs + counts.copies, moves: chip.moves(), erases: counts.erases, data: chip.kinds().data }
+        let time_ns = counts.time_ns;
+        Counts {
+            time_ns,
+            programs: counts.programs + counts.copies,
+            moves: chip.moves(),
+            erases: counts.erases,
+            data: chip.kinds().data,
+        }
     }
 
     /// Pages programmed for each page that was written.
@@ -186,6 +190,7 @@ impl Drive<'_> {
 /// What the chip has done.
 #[derive(Clone, Copy)]
 struct Counts {
+    time_ns: u64,
     programs: u64,
     moves: u64,
     erases: u64,

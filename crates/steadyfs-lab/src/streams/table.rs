@@ -38,6 +38,8 @@ pub struct Row {
     pub ram_bytes: u64,
     /// Amplification in each of 60 equal parts of the run, from the filled disk to the end.
     pub over_time: Vec<f64>,
+    /// Mean time of a write in each of these parts, in microseconds.
+    pub mean_us_over_time: Vec<f64>,
     /// What the blocks hold at the end.
     #[serde(skip)]
     pub map: Map,

@@ -1,5 +1,6 @@
 //! What is written, and by whom.
 
+use super::f2fs::{F2fs, SEGMENT_PAGES, SEGMENTS_MIN};
 use super::sqlite::{Replay, Touch};
 use crate::evaluate::UnknownName;
 use fastrand::Rng;
@@ -9,6 +10,10 @@ use steadyfs::streams::sqlite_stream;
 
 /// The regions of the three jobs, in parts of the whole.
 const SHARES: [f64; 3] = [2.0, 101.0, 709.0];
+/// How often the three jobs write where their regions are alike, in parts of the whole: the other reading of the same numbers.
+const RATES: [f64; 3] = [709.0, 101.0, 2.0];
+/// Jobs that there are at most.
+pub(super) const JOBS_MAX: usize = 8;
 /// Skew of the Zipf distribution, as YCSB has it.
 const ZIPF_SKEW: f64 = 0.99;
 /// Parts of a mix: a database with its share of the pages and of the writes, a log, and media.
@@ -32,10 +37,16 @@ pub enum Writes {
     Mix,
     /// Two SQLite databases, recorded, beside data that rests.
     Sqlite,
+    /// Three jobs at random in regions of one size, of which one writes 709, one 101 and one 2 times as often; of the study alone.
+    Rates,
+    /// Eight jobs, equally often, at random in regions of which each is twice as large as the one before; of the study alone.
+    Lives,
+    /// The six logs of a file system like F2FS; of the study alone.
+    F2fs,
 }
 
 impl Writes {
-    /// All of them.
+    /// All that can be chosen by name.
     pub const ALL: [Writes; 6] = [Writes::Sequential, Writes::Random, Writes::Zipf, Writes::Log, Writes::Mix, Writes::Sqlite];
 
     /// The name, as on the command line and in JSON.
@@ -47,6 +58,9 @@ impl Writes {
             Writes::Log => "log",
             Writes::Mix => "mix",
             Writes::Sqlite => "sqlite",
+            Writes::Rates => "rates",
+            Writes::Lives => "lives",
+            Writes::F2fs => "f2fs",
         }
     }
 
@@ -62,6 +76,9 @@ impl Writes {
             Writes::Zipf | Writes::Log => 2,
             Writes::Mix => (f64::from(2 * FILE_PAGES) / (1.0 - MIX_PAGES[0] - MIX_PAGES[1])) as u32 + 1,
             Writes::Sqlite => Replay::pages() + 1,
+            Writes::Rates => 6,
+            Writes::Lives => 2 << JOBS_MAX,
+            Writes::F2fs => SEGMENTS_MIN * SEGMENT_PAGES,
         }
     }
 }
@@ -95,13 +112,14 @@ pub struct Workload {
     writes: Writes,
     rng: Rng,
     /// Where the region of each job begins, and where the last one ends.
-    regions: [u32; 4],
+    regions: Vec<u32>,
     cursors: [u32; 3],
     /// Pages left of the file that is being replaced.
     file_left: u32,
     /// Zipf: for each rank the share of it and those before; and where the ranks lie.
     zipf: Vec<(f64, u32)>,
     replay: Replay,
+    f2fs: Option<F2fs>,
 }
 
 impl Workload {
@@ -111,19 +129,28 @@ impl Workload {
         let part = |share: f64| (f64::from(pages) * share) as u32;
         let parts = SHARES.iter().sum::<f64>();
         let regions = match writes {
-            Writes::Sequential | Writes::Random => [0, part(SHARES[0] / parts), part((SHARES[0] + SHARES[1]) / parts), pages],
-            Writes::Mix => [0, part(MIX_PAGES[0]), part(MIX_PAGES[0] + MIX_PAGES[1]), pages],
-            Writes::Zipf | Writes::Log | Writes::Sqlite => [0, pages, pages, pages],
+            Writes::Sequential | Writes::Random => {
+                vec![0, part(SHARES[0] / parts), part((SHARES[0] + SHARES[1]) / parts), pages]
+            }
+            Writes::Mix => vec![0, part(MIX_PAGES[0]), part(MIX_PAGES[0] + MIX_PAGES[1]), pages],
+            Writes::Rates => vec![0, pages / 3, pages / 3 * 2, pages],
+            Writes::Lives => {
+                let ends = (1..=JOBS_MAX).map(|jobs| part(f64::from((1 << jobs) - 1) / f64::from((1 << JOBS_MAX) - 1)));
+                std::iter::once(0).chain(ends).collect()
+            }
+            Writes::Zipf | Writes::Log | Writes::Sqlite | Writes::F2fs => vec![0, pages, pages, pages],
         };
         let zipf = if writes == Writes::Zipf { zipf_of(pages, &mut rng) } else { Vec::new() };
-        Workload { writes, rng, regions, cursors: [0; 3], file_left: 0, zipf, replay: Replay::new() }
+        let f2fs = (writes == Writes::F2fs).then(|| F2fs::new(pages));
+        Workload { writes, rng, regions, cursors: [0; 3], file_left: 0, zipf, replay: Replay::new(), f2fs }
     }
 
-    /// The job that a page belongs to: of three, or of SQLite the file's stream where there are as many.
+    /// The job that a page belongs to: of SQLite the file's stream where there are three, of F2FS the temperature of the page's log.
     pub fn job_of(&self, page: u32) -> u8 {
         match self.writes {
+            Writes::F2fs => self.f2fs.as_ref().map_or(0, |f2fs| f2fs.job_of(page)),
             Writes::Sqlite => self.replay.file_of(page).map_or(0, |name| sqlite_stream(name.as_bytes(), 3)),
-            _ => (1..3).filter(|&job| page >= self.regions[job]).count() as u8,
+            _ => (1..self.regions.len() - 1).filter(|&job| page >= self.regions[job]).count() as u8,
         }
     }
 
@@ -145,6 +172,19 @@ impl Workload {
             }
             Writes::Log => self.in_order(0),
             Writes::Mix => self.mixed(),
+            Writes::Rates => {
+                let drawn = self.rng.f64() * RATES.iter().sum::<f64>();
+                let job = usize::from(drawn >= RATES[0]) + usize::from(drawn >= RATES[0] + RATES[1]);
+                self.rng.u32(self.regions[job]..self.regions[job + 1])
+            }
+            Writes::Lives => {
+                let job = self.rng.usize(..JOBS_MAX);
+                self.rng.u32(self.regions[job]..self.regions[job + 1])
+            }
+            Writes::F2fs => match &mut self.f2fs {
+                Some(f2fs) => return f2fs.next(&mut self.rng),
+                None => 0,
+            },
             Writes::Sqlite => match self.replay.next() {
                 Touch::Write(page) => page,
                 Touch::Cut { page, count } => return Step::Trim { page, count },

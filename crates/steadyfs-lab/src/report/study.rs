@@ -1,0 +1,226 @@
+//! The report of `steady streams --study`: the paper's numbers beside ours, the amplification by the number of streams, and time and amplification over the run.
+
+use super::axis::{Axis, Spread};
+use super::canvas::{BOTTOM, Canvas, TOP};
+use super::figures::label;
+use super::html::{STYLE, fill};
+use super::{Page, escape};
+use crate::streams::study::{Finding, Run, Study};
+use crate::units::{format_duration, format_percent};
+use std::fmt::Write;
+
+const TEMPLATE: &str = include_str!("../../assets/study.html");
+/// Height of the plotting area of a figure in pixels.
+const HEIGHT: f64 = 260.0;
+/// Letters beside a figure.
+const LETTERS: usize = 24;
+
+/// A report of the study.
+#[derive(Clone, Debug)]
+pub struct StudyReport<'a>(&'a Study);
+
+/// A line of a figure: its name, its class, and its values from left to right.
+struct Line {
+    name: String,
+    class: &'static str,
+    values: Vec<f64>,
+}
+
+impl<'a> StudyReport<'a> {
+    /// The report of a study.
+    pub fn of(study: &'a Study) -> StudyReport<'a> {
+        StudyReport(study)
+    }
+
+    /// Amplification by the number of streams.
+    fn by_count(&self) -> String {
+        let of = |system: &str| -> Vec<f64> {
+            self.0
+                .runs
+                .iter()
+                .filter(|run| run.system == system && run.writes == "lives" && !run.moved_apart)
+                .map(|run| run.amplification)
+                .collect()
+        };
+        let lines = [("plain", "w0"), ("steadyfs", "w1")].map(|(system, class)| Line {
+            name: system.to_string(),
+            class,
+            values: of(system),
+        });
+        let names: Vec<String> = (1..=lines[0].values.len()).map(|count| count.to_string()).collect();
+        let across = "streams that the jobs name";
+        draw("Write amplification by the number of streams", "eight jobs whose regions double", &lines, &names, across, |value| {
+            format!("{value:.2}")
+        })
+    }
+
+    /// What a number was over time, in a run at random at a fill, with one stream and with three.
+    fn over_time(&self, title: &str, values: impl Fn(&Run) -> &Vec<f64>, text: impl Fn(f64) -> String) -> String {
+        const SHOWN: f64 = 0.9;
+        let is_shown = |run: &&Run| run.writes == "random" && run.fill == SHOWN && !run.moved_apart;
+        let class_of = |run: &Run| match (run.system.as_str(), run.ids) {
+            ("plain", 1) => "w0",
+            ("plain", _) => "w4",
+            (_, 1) => "w3",
+            _ => "w1",
+        };
+        let line = |run: &Run| Line {
+            name: format!("{}, {} {}", run.system, run.ids, if run.ids == 1 { "stream" } else { "streams" }),
+            class: class_of(run),
+            values: values(run).clone(),
+        };
+        let lines: Vec<Line> = self
+            .0
+            .runs
+            .iter()
+            .filter(|run| ["plain", "steadyfs"].contains(&run.system.as_str()))
+            .filter(is_shown)
+            .map(line)
+            .collect();
+        let subtitle = format!("three jobs at random, {} full", format_percent(SHOWN));
+        draw(title, &subtitle, &lines, &[], "from the filled device to the end of the run", text)
+    }
+}
+
+/// Draws lines; `names` stand below the values.
+fn draw(title: &str, subtitle: &str, lines: &[Line], names: &[String], across: &str, text: impl Fn(f64) -> String) -> String {
+    let bottom = TOP + HEIGHT;
+    let mut canvas = Canvas::new(bottom + BOTTOM, title, subtitle);
+    canvas.make_room(LETTERS);
+    let all = || lines.iter().flat_map(|line| line.values.iter().copied());
+    let (least, most) = (all().fold(f64::MAX, f64::min).min(all().fold(0.0, f64::max)), all().fold(0.0, f64::max));
+    let room = (0.05 * (most - least)).max(0.01);
+    let y = Axis { low: (least - room).max(0.0), high: most + room, spread: Spread::Linear, pixels: (bottom, TOP) };
+    let count = lines.iter().map(|line| line.values.len()).max().unwrap_or(0).max(2);
+    let x = canvas.across(0.0, (count - 1) as f64);
+    canvas.vertical(&y, &label(y.ticks(5), text));
+    let below: Vec<(f64, String)> = names.iter().enumerate().map(|(at, name)| (at as f64, name.clone())).collect();
+    canvas.horizontal(&x, bottom, &below, across);
+    let ends: Vec<f64> = lines.iter().map(|line| line.values.last().map_or(bottom, |&last| y.at(last))).collect();
+    let places = super::streams::spread(&ends, 15.0, bottom);
+    for ((line, &end), &place) in lines.iter().zip(&ends).zip(&places) {
+        let mut path = String::new();
+        for (at, &value) in line.values.iter().enumerate() {
+            let _ = write!(path, "{}{} {}", if at == 0 { 'M' } else { 'L' }, x.at(at as f64), y.at(value));
+        }
+        canvas.path(&format!("way {}", line.class), &path);
+        canvas.name_level(end, place, &line.name);
+    }
+    canvas.finish()
+}
+
+impl Page for StudyReport<'_> {
+    fn html(&self) -> String {
+        let figures: String =
+            self.svg().into_iter().map(|(_, svg)| format!("<section class=\"card figure\">{svg}</section>\n")).collect();
+        let tables: String = self.0.parts().into_iter().map(|(part, findings)| section(part, &findings)).collect();
+        let [lead, scale] = self.0.lead();
+        fill(
+            TEMPLATE,
+            &[("style", STYLE), ("lead", &escape(&lead)), ("scale", &escape(&scale)), ("figures", &figures), ("tables", &tables)],
+        )
+    }
+
+    fn svg(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("by-count.svg", self.by_count()),
+            (
+                "amplification-over-time.svg",
+                self.over_time("Write amplification over time", |run| &run.over_time, |value| format!("{value:.2}")),
+            ),
+            (
+                "latency-over-time.svg",
+                self.over_time("Mean time of a write over time", |run| &run.mean_us_over_time, |us| format_duration(1e3 * us)),
+            ),
+        ]
+    }
+}
+
+/// The table of a part.
+fn section(part: &str, findings: &[&Finding]) -> String {
+    let rows: String = findings.iter().enumerate().map(|(at, row)| table_row(row, findings.get(at + 1).copied())).collect();
+    format!(
+        "<section class=\"card\"><h2>{}</h2><div class=\"wide\"><table>\n<thead><tr><th scope=\"col\"></th><th scope=\"col\" class=\"name\">Source</th>\
+         <th scope=\"col\">Paper</th><th scope=\"col\">Plain layer</th><th scope=\"col\">SteadyFS</th></tr></thead>\n<tbody>{rows}</tbody></table></div></section>\n",
+        escape(part)
+    )
+}
+
+/// A row, and the sentence that explains it and those like it.
+fn table_row(row: &Finding, next: Option<&Finding>) -> String {
+    let why = match !row.why.is_empty() && next.is_none_or(|next| next.why != row.why) {
+        true => format!("<tr><td colspan=\"5\" class=\"why\">{}</td></tr>\n", escape(&row.why)),
+        false => String::new(),
+    };
+    format!(
+        "<tr><th scope=\"row\">{}</th><td class=\"name\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n{why}",
+        escape(&row.what),
+        escape(&row.source),
+        escape(&row.paper),
+        escape(&row.plain),
+        escape(&row.steadyfs)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn study() -> Study {
+        let run = |system: &str, writes: &str, ids: u8| Run {
+            system: system.into(),
+            writes: writes.into(),
+            fill: 0.9,
+            ids,
+            streams: ids,
+            moved_apart: false,
+            pages: 1_000,
+            written_times: 20.0,
+            amplification: 2.0 / f64::from(ids),
+            erases_per_block: 30.0,
+            mean_us: 700.0,
+            max_us: 3_000.0,
+            bound_us: None,
+            ram_bytes: None,
+            over_time: vec![1.0, 2.0, 1.9],
+            mean_us_over_time: vec![400.0, 700.0, 690.0],
+        };
+        let finding = Finding {
+            part: "Write amplification".into(),
+            what: "<at> random".into(),
+            source: "abstract".into(),
+            paper: "−50 %".into(),
+            plain: "2.00 → 1.00 (−50 %)".into(),
+            steadyfs: "1.50 → 1.20 (−20 %)".into(),
+            why: "Because.".into(),
+        };
+        let runs = ["plain", "steadyfs"].map(|system| {
+            [("random", 1), ("random", 3), ("lives", 1), ("lives", 2)].map(|(writes, ids)| run(system, writes, ids))
+        });
+        Study { scale: "scaled".into(), seed: 1, findings: vec![finding.clone(), finding], runs: runs.concat() }
+    }
+
+    #[test]
+    fn the_report_has_every_row_and_a_sentence_for_those_that_share_it() {
+        let study = study();
+        let html = StudyReport::of(&study).html();
+        assert_eq!(html.matches("<th scope=\"row\">&lt;at&gt; random</th>").count(), 2);
+        assert_eq!(html.matches("Because.").count(), 1);
+        assert!(html.ends_with("</html>\n") && !html.contains("{{"));
+        let figures = StudyReport::of(&study).svg();
+        let lines = figures.iter().map(|(_, svg)| svg.matches("class=\"way").count()).collect::<Vec<_>>();
+        assert_eq!(lines, [2, 4, 4]);
+        assert!(figures.iter().all(|(_, svg)| !svg.contains("NaN") && !svg.contains("inf")));
+    }
+
+    #[test]
+    fn nothing_is_a_report_too() {
+        let study = Study { findings: Vec::new(), runs: Vec::new(), ..study() };
+        assert!(
+            StudyReport::of(&study)
+                .svg()
+                .iter()
+                .all(|(_, svg)| svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"))
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! The study for people.
+
+use super::{Finding, Study};
+use crate::table::{Align, table};
+use std::fmt::{self, Write};
+
+/// Letters of a line.
+const WIDTH: usize = 100;
+/// Where a sentence begins.
+const INDENT: usize = 2;
+
+impl Study {
+    /// The rows by what they belong to.
+    pub fn parts(&self) -> Vec<(&str, Vec<&Finding>)> {
+        let mut parts: Vec<(&str, Vec<&Finding>)> = Vec::new();
+        for finding in &self.findings {
+            match parts.last_mut() {
+                Some((part, findings)) if *part == finding.part => findings.push(finding),
+                _ => parts.push((&finding.part, vec![finding])),
+            }
+        }
+        parts
+    }
+
+    /// What was read and what was run, in sentences.
+    pub fn lead(&self) -> [String; 2] {
+        [
+            "The three jobs, \"2X, 101X & 709X\" in the paper's table 1, are read twice: as the sizes of regions that are written equally often, and as how often \
+             three regions of one size are written. \"figure alone\": the text of the paper has no number for it."
+                .to_string(),
+            format!("{}; seed {}.", self.scale, self.seed),
+        ]
+    }
+}
+
+/// Prints the tables, a sentence below each row or group of rows that it explains.
+impl fmt::Display for Study {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Enhancing eMMC using Multi-Stream technique (2019), and what was measured\n\n")?;
+        for sentence in self.lead() {
+            f.write_str(&wrapped(&sentence, 0))?;
+        }
+        for (part, findings) in self.parts() {
+            let mut rows = vec![[part, "Paper", "Plain layer", "SteadyFS"].map(String::from).to_vec()];
+            rows.extend(findings.iter().map(|row| [&row.what, &row.paper, &row.plain, &row.steadyfs].map(String::from).to_vec()));
+            let text = table(&rows, &[Align::Left, Align::Right, Align::Right, Align::Right]);
+            f.write_char('\n')?;
+            for (index, line) in text.lines().enumerate() {
+                writeln!(f, "{line}")?;
+                let Some(at) = index.checked_sub(2) else { continue };
+                let why = &findings[at].why;
+                if !why.is_empty() && findings.get(at + 1).is_none_or(|next| next.why != *why) {
+                    f.write_str(&wrapped(why, INDENT))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Text in lines that are not too long, each begun with so many spaces.
+fn wrapped(text: &str, indent: usize) -> String {
+    let (mut lines, mut line) = (String::new(), " ".repeat(indent));
+    for word in text.split_whitespace() {
+        if line.chars().count() + word.chars().count() > WIDTH {
+            let _ = writeln!(lines, "{}", line.trim_end());
+            line = " ".repeat(indent);
+        }
+        line += word;
+        line.push(' ');
+    }
+    lines + line.trim_end() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_broken_between_words() {
+        let text = wrapped(&"word ".repeat(45), 2);
+        assert_eq!(text.split_whitespace().count(), 45);
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH && line.starts_with("  word")));
+    }
+}
