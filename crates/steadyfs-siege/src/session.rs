@@ -159,6 +159,7 @@ impl Session<'_, '_, '_> {
         let before = self.oracle.current.clone();
         if let Some(after) = change.steps.last() {
             self.oracle.current = after.clone();
+            self.oracle.pass(before.clone());
         }
         // A call that changed nothing need not have committed what was there before it.
         let is_idle = change.steps.last().is_some_and(|after| *after == before);

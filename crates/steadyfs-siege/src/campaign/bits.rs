@@ -6,7 +6,6 @@ use steadyfs::media::{Flash, PageIndex, TAG_BYTES};
 use super::lost::{self, Then};
 use crate::log::{Finding, Log};
 use crate::medium::Medium;
-use crate::oracle::Oracle;
 use crate::shape::{self, Settings};
 use crate::volume::Volume;
 use crate::world::MediumKind;
@@ -35,11 +34,11 @@ pub fn volume(seed: u64, log: &mut Log) {
     }
     log.count(if is_clean { "volumes that ended cleanly" } else { "volumes that were cut" });
     let (intact, newest) = (volume.medium.clone(), lost::newest(&volume, None));
-    let (history, durable, next_id) = (volume.oracle.history.clone(), volume.oracle.durable.clone(), volume.oracle.next_id);
+    let oracle = volume.oracle.clone();
     for page in intact.programmed() {
         for (number, flips) in [1, 1, 1, 2, 3].into_iter().enumerate() {
             volume.medium = intact.clone();
-            volume.oracle = Oracle { current: durable[0].clone(), history: history.clone(), durable: durable.clone(), next_id };
+            volume.oracle = oracle.unseen();
             volume.rng = fastrand::Rng::with_seed(seed ^ u64::from(page) << 3 ^ number as u64);
             let in_tag = number == 0;
             let places = flip(&mut volume, page, flips, in_tag);

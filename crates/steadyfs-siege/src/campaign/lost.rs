@@ -52,12 +52,12 @@ pub fn volume(seed: u64, log: &mut Log) {
     let intact = volume.medium.clone();
     let newest = newest(&volume, None);
     log.trace(|| format!("newest pages {:?}, ended well {is_clean}", intact.newest()));
-    let (history, durable, next_id) = (volume.oracle.history.clone(), volume.oracle.durable.clone(), volume.oracle.next_id);
+    let oracle = volume.oracle.clone();
     let world = log.world;
     for page in intact.programmed() {
         for is_mounted in [false, true] {
             volume.medium = intact.clone();
-            volume.oracle = Oracle { current: durable[0].clone(), history: history.clone(), durable: durable.clone(), next_id };
+            volume.oracle = oracle.unseen();
             volume.rng = fastrand::Rng::with_seed(seed ^ u64::from(page) << 1 ^ u64::from(is_mounted));
             let is_unreadable = volume.rng.u32(..4) != 0;
             let mut own = Log { world, ..Log::default() };
@@ -269,7 +269,7 @@ fn while_mounted(volume: &mut Volume, page: PageIndex, is_unreadable: bool, log:
 fn look_while_mounted(session: &mut Session<'_, '_, '_>, piece: usize, when: &str) {
     let partial = view::look_tolerantly(&mut session.fs, piece);
     let (current, history) = (session.oracle.current.clone(), session.oracle.history.clone());
-    let oracle = Oracle { durable: vec![current.clone()], current, history, next_id: 0 };
+    let oracle = Oracle { durable: vec![current.clone()], current, history, ..Oracle::new() };
     match loss::judge(&partial, &oracle) {
         Verdict::Whole | Verdict::Missing { .. } => {}
         Verdict::Old(what) => session.log.find("silently old", format!("{when}: {what}")),

@@ -7,7 +7,6 @@ use crate::adapt;
 use crate::campaign::lost;
 use crate::fault::Fault;
 use crate::log::Log;
-use crate::oracle::Oracle;
 use crate::strike::Cut;
 use crate::view::{self, Partial};
 use crate::volume::Volume;
@@ -36,13 +35,12 @@ pub fn volume_with_faults(seed: u64, log: &mut Log) {
 
 fn each(seed: u64, meets: Meets, log: &mut Log) {
     let Some(mut volume) = used_volume(seed, 300, log) else { return };
-    let (medium, durable, history, next_id) =
-        (volume.medium.clone(), volume.oracle.durable.clone(), volume.oracle.history.clone(), volume.oracle.next_id);
+    let (medium, oracle) = (volume.medium.clone(), volume.oracle.clone());
     for page in medium.programmed() {
         let mut uncut = None;
         for cut in 0..CUTS_MAX {
             volume.medium = medium.clone();
-            volume.oracle = Oracle { current: durable[0].clone(), history: history.clone(), durable: durable.clone(), next_id };
+            volume.oracle = oracle.unseen();
             volume.rng = fastrand::Rng::with_seed(seed ^ u64::from(page) << 1);
             let mut own = Log { world: log.world, ..Log::default() };
             spoil(&mut volume, page, &mut own);

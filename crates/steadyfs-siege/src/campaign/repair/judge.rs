@@ -111,10 +111,10 @@ fn may_be(path: &str, is: &Shown<'_>, oracle: &Oracle) -> bool {
     nodes.any(|node| is.size == (!node.is_dir).then_some(node.data.len() as u64))
 }
 
-/// Whether each piece of a file is as it was in some file at some time. Its size lies elsewhere, and may be of another time;
+/// Whether each piece of a file is as it was in some file at some time, also within a transaction. Its size lies elsewhere, and may be of another time;
 /// where small changes are lost, each byte of a piece may.
 fn was_once(is: &Shown<'_>, damage: Option<Damage>, oracle: &Oracle) -> bool {
-    let nodes = || oracle.durable.iter().chain(&oracle.history).flat_map(|tree| tree.nodes.values());
+    let nodes = || oracle.durable.iter().chain(&oracle.history).chain(&oracle.passed).flat_map(|tree| tree.nodes.values());
     // Behind the end that a file had then there are zeros.
     let had = |node: &Node, (at, byte): (usize, &u8)| node.data.get(at).unwrap_or(&0) == byte;
     let is_known = |(&offset, bytes): (&usize, &&[u8])| {

@@ -18,7 +18,6 @@ use super::lost;
 use crate::adapt;
 use crate::log::Log;
 use crate::loss::{self, Verdict};
-use crate::oracle::Oracle;
 use crate::session::Session;
 use crate::shape::Settings;
 use crate::view::{self, Partial};
@@ -38,11 +37,10 @@ const BITS_MAX: u32 = 400;
 /// Lets one volume live, loses each of its pages, and repairs it.
 pub fn volume(seed: u64, log: &mut Log) {
     let Some(mut volume) = used_volume(seed, 700, log) else { return };
-    let (medium, durable, history, next_id) =
-        (volume.medium.clone(), volume.oracle.durable.clone(), volume.oracle.history.clone(), volume.oracle.next_id);
+    let (medium, oracle) = (volume.medium.clone(), volume.oracle.clone());
     for page in medium.programmed() {
         volume.medium = medium.clone();
-        volume.oracle = Oracle { current: durable[0].clone(), history: history.clone(), durable: durable.clone(), next_id };
+        volume.oracle = oracle.unseen();
         volume.rng = fastrand::Rng::with_seed(seed ^ u64::from(page) << 1);
         let mut own = Log { world: log.world, ..Log::default() };
         own.count("pages lost");
