@@ -304,7 +304,7 @@ fn a_directory_in_itself_ends_every_walk() {
     bench.forge("i.img", &record("outer/inner/file"), &record("outer"));
     for line in ["tree i.img", "unpack i.img out", "get -r i.img outer out", "rm -r i.img outer"] {
         let error = bench.fails(line);
-        assert!(error.contains("is a directory that has two names; `steady check` tells more"), "{error}");
+        assert!(error.contains("outer/inner") && error.contains("`steady check` tells more"), "{error}");
     }
     assert!(!bench.path("out").exists());
     assert_eq!(bench.run("check i.img").status.code(), Some(1));

@@ -467,12 +467,11 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// The inode and name of the first entry of a directory from `cursor` on; moves `cursor` behind it.
     ///
-    /// A directory is listed by the one that its inode names, and by no other: a damaged volume may name it in two, one of them within it, and who
-    /// follows the names would find no end.
+    /// A directory is listed by the one that its inode names. A damaged volume may name it in another as well, perhaps within itself, and who follows the
+    /// names would find no end: such an entry is [`Error::Corrupt`], and the cursor behind it.
     ///
     /// # Cost
-    /// A look at the directory's inode, one at each page of the bucket, one for each bucket without entries, and one at the inode; on a damaged volume
-    /// one at each directory that is passed over.
+    /// A look at the directory's inode, one at each page of the bucket, one for each bucket without entries, and one at the inode.
     pub(super) fn next_entry(&mut self, directory: u32, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
         self.enter(directory)?;
         let buckets = self.buckets()?;
@@ -484,7 +483,7 @@ impl<F: Flash> FileSystem<'_, F> {
                 *cursor = Cursor { number: found.number + 1, ..found };
                 let header = self.read_header(inode)?;
                 if header.kind == InodeKind::Directory && (header.parent != directory || inode == ROOT) {
-                    continue;
+                    return Err(Error::Corrupt);
                 }
                 let mut name = [0; NAME_BYTES_MAX];
                 self.read_name(inode, &header, &mut name)?;

@@ -333,7 +333,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Call::List`](super::Call::List), and a look for each bucket without entries.
     ///
     /// # Errors
-    /// [`Error::NotADirectory`], [`Error::NotFound`].
+    /// [`Error::NotADirectory`], [`Error::NotFound`]; [`Error::Corrupt`] for an entry of a damaged volume that names a directory which is elsewhere:
+    /// the cursor is behind it.
     pub fn list(&mut self, directory: InodeNumber, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
         self.next_entry(directory, cursor)
     }
