@@ -468,10 +468,11 @@ impl<F: Flash> FileSystem<'_, F> {
     /// The inode and name of the first entry of a directory from `cursor` on; moves `cursor` behind it.
     ///
     /// A directory is listed by the one that its inode names. A damaged volume may name it in another as well, perhaps within itself, and who follows the
-    /// names would find no end: such an entry is [`Error::Corrupt`], and the cursor behind it.
+    /// names would find no end. Such an entry is passed over where the mount has said that something is missing; else it is [`Error::Corrupt`].
     ///
     /// # Cost
-    /// A look at the directory's inode, one at each page of the bucket, one for each bucket without entries, and one at the inode.
+    /// A look at the directory's inode, one at each page of the bucket, one for each bucket without entries, and one at the inode; on a damaged
+    /// volume one at each that is passed over.
     pub(super) fn next_entry(&mut self, directory: u32, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
         self.enter(directory)?;
         let buckets = self.buckets()?;
@@ -483,6 +484,9 @@ impl<F: Flash> FileSystem<'_, F> {
                 *cursor = Cursor { number: found.number + 1, ..found };
                 let header = self.read_header(inode)?;
                 if header.kind == InodeKind::Directory && (header.parent != directory || inode == ROOT) {
+                    if self.damage().is_some() {
+                        continue;
+                    }
                     return Err(Error::Corrupt);
                 }
                 let mut name = [0; NAME_BYTES_MAX];

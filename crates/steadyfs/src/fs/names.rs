@@ -333,8 +333,8 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Call::List`](super::Call::List), and a look for each bucket without entries.
     ///
     /// # Errors
-    /// [`Error::NotADirectory`], [`Error::NotFound`]; [`Error::Corrupt`] for an entry of a damaged volume that names a directory which is elsewhere:
-    /// the cursor is behind it.
+    /// [`Error::NotADirectory`], [`Error::NotFound`]; [`Error::Corrupt`] for an entry that names a directory which is elsewhere, unless the
+    /// volume [says](Self::damage) that something is missing: then it is passed over.
     pub fn list(&mut self, directory: InodeNumber, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
         self.next_entry(directory, cursor)
     }

@@ -9,7 +9,7 @@ use super::blocks::{Choice, State};
 use super::{Call, HeadIndex, Store};
 use crate::cost::{Budget, Cost};
 use crate::error::Error;
-use crate::media::Flash;
+use crate::media::{BlockIndex, Flash};
 
 /// One piece of idle work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +24,8 @@ enum Step {
     Erase,
     /// Erase a block that no root has listed yet.
     Clean,
-    /// Move a frame of a victim.
-    Move,
+    /// Move a frame of the victim; of this one, where the last is empty.
+    Move(Option<BlockIndex>),
     /// Write a leaf anew.
     Fold,
     /// End the quarantine of empty blocks.
@@ -52,16 +52,19 @@ impl<F: Flash> Store<'_, F> {
             // A call that needs a block must not have to write a root for it: its bound has none beside an erase.
             return Some(Step::Root);
         }
-        let room = self.room_before(frames);
+        let room = layout.overlay_soft - frames.min(layout.overlay_soft / 4 * 3);
         if self.overlay_entries() > room && self.overlay.len() > 0 {
             return Some(Step::Fold);
         }
         if self.weak_head().is_some() {
             return Some(Step::Release);
         }
-        let short = self.pool() < self.pool_for(frames) && self.idle_victim(room).is_some();
-        if self.victim_live() > 0 || self.failing_victim().is_some() || short {
-            return Some(Step::Move);
+        if self.victim_live() > 0 {
+            return Some(Step::Move(None));
+        }
+        let wins = || if self.pool() < self.pool_for(frames) { self.idle_victim(room) } else { None };
+        if let Some(victim) = self.failing_victim().or_else(wins) {
+            return Some(Step::Move(Some(victim)));
         }
         let wanted = layout.stock() + 2 + (frames + frames / 2).div_ceil(layout.frames_per_block);
         let now = wanted.min(layout.listed_blocks);
@@ -82,13 +85,9 @@ impl<F: Flash> Store<'_, F> {
         self.reserve() + 4 * self.layout.frames_per_block + frames + frames / 2
     }
 
-    /// Entries of the overlay above which idle work folds before a burst of `frames` frames.
-    fn room_before(&self, frames: u32) -> u32 {
-        self.layout.overlay_soft - frames.min(self.layout.overlay_soft / 4 * 3)
-    }
-
-    /// The block with fewest live frames, if emptying it wins an eighth of a block, whatever its moves make full: so idle work comes to an end.
-    fn idle_victim(&self, room: u32) -> Option<u32> {
+    /// The block with fewest live frames, if emptying it wins an eighth of a block, whatever its moves make full where the overlay may have `room` entries: so
+    /// idle work comes to an end.
+    fn idle_victim(&self, room: u32) -> Option<BlockIndex> {
         let fpb = self.layout.frames_per_block;
         let block = self.blocks.choose(State::Used, Choice::Emptiest(0))?;
         let live = self.blocks.live(block);
@@ -99,7 +98,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// A block that its data must leave, if the room beside the reserve takes all of it.
-    fn failing_victim(&self) -> Option<u32> {
+    fn failing_victim(&self) -> Option<BlockIndex> {
         let block = self.urgent_victim().or_else(|| self.blocks.choose(State::Weak, Choice::LeastWornInUse));
         block.filter(|_| self.pool() > self.layout.reserve_frames / 2)
     }
@@ -123,7 +122,7 @@ impl<F: Flash> Store<'_, F> {
                 head(HeadIndex::JOURNAL).plus(&root).plus(&own)
             }
             Step::Fold => fold.plus(&head(HeadIndex::USER)),
-            Step::Move => {
+            Step::Move(_) => {
                 let moves = self.layout.move_group();
                 let full = self.overlay.len() + moves > self.overlay.capacity();
                 let room = if full { fold.plus(&head(HeadIndex::USER)) } else { Cost::default() };
@@ -140,13 +139,13 @@ impl<F: Flash> Store<'_, F> {
         while let Some(step) = self.idle_step(frames) {
             let Some(rest) = left.after(&self.idle_cost(step), &self.flash) else { return Ok(false) };
             left = rest;
-            self.idle(step, frames)?;
+            self.idle(step)?;
         }
         Ok(true)
     }
 
-    /// Does a step that [`idle_step`](Self::idle_step) named before a burst of `frames` frames.
-    fn idle(&mut self, step: Step, frames: u32) -> Result<(), Error> {
+    /// Does a step that [`idle_step`](Self::idle_step) named.
+    fn idle(&mut self, step: Step) -> Result<(), Error> {
         self.call = Call::default();
         match step {
             Step::Mark => self.begin(),
@@ -167,9 +166,8 @@ impl<F: Flash> Store<'_, F> {
             },
             Step::Fold => self.fold(),
             Step::Root => self.write_root(),
-            Step::Move => {
-                if self.victim_live() == 0 {
-                    let victim = self.failing_victim().or_else(|| self.idle_victim(self.room_before(frames)));
+            Step::Move(victim) => {
+                if victim.is_some() {
                     self.choose(victim);
                 }
                 self.move_some(self.layout.move_group()).map(drop)

@@ -53,7 +53,8 @@ impl Held {
         let (unit, inodes) = (u32::from(config.unit_pages), config.files_max + 16);
         let logical_bytes = unit * geometry.page_bytes;
         let frames = geometry.pages_per_block * geometry.block_count / unit;
-        let map_bytes = inodes.div_ceil(8) + (frames / 10 * 9).div_ceil(8);
+        let data_pages = if config.move_group > 1 { frames / 25 * 24 } else { frames / 10 * 9 };
+        let map_bytes = inodes.div_ceil(8) + data_pages.div_ceil(8);
         let table = 1 + map_bytes.div_ceil(logical_bytes);
         match logical {
             _ if logical < table => Self::Map,
