@@ -19,7 +19,7 @@ fn short_crc(bytes: &[u8]) -> u8 {
 pub const TAG_CONTENT_BYTES: usize = 12;
 
 /// Bytes at the end of a leaf's page that its checksum takes for blank, where the medium programs bytes.
-const LEAF_LOG_BYTES: usize = 96;
+pub(crate) const LEAF_LOG_BYTES: u8 = 96;
 
 /// Makes both checksums in the tag of a page right.
 pub fn seal(ram: &mut Ram, page: usize) {
@@ -27,7 +27,7 @@ pub fn seal(ram: &mut Ram, page: usize) {
     let (data, tag) = ram.parts_mut(page);
     let mut data = data.to_vec();
     if has_logs && kind::LEAF.contains(&(tag[8] & 0xF)) {
-        let from = data.len() - LEAF_LOG_BYTES;
+        let from = data.len() - usize::from(LEAF_LOG_BYTES);
         data[from..].fill(0xFF);
     }
     seal_tag(&data, tag);

@@ -9,7 +9,7 @@ use steadyfs::{Access, CommitOn, Config, Error, FileSystem, OpenOptions};
 
 use crate::exercise::memory_for;
 use crate::medium::Ram;
-use crate::seal::seal_tag;
+use crate::seal::{LEAF_LOG_BYTES, seal_tag};
 
 /// Kinds of tags, by the numbers of `docs/format.md`.
 pub mod kind {
@@ -61,6 +61,7 @@ const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pag
         auto_streams: programs_bytes,
         // Pages of two, on a device that levels wear itself.
         move_group: if unit_pages == 2 { 6 } else { 1 },
+        leaf_log_bytes: LEAF_LOG_BYTES,
     };
     Shape { geometry, config }
 }

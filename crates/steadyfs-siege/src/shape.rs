@@ -43,7 +43,15 @@ fn any_config(rng: &mut fastrand::Rng, usual: Config, settings: Settings) -> Con
     config.bad_blocks_max = rng.u16(2..6);
     config.files_max = rng.u32(12..200);
     config.failures = rng.u8(..4);
+    // What the usual settings have chosen of this may not fit the others.
+    config.leaf_log_bytes = 96;
     config
+}
+
+/// The settings with leaves that take more changes, if there is room for them.
+pub fn with_long_logs(config: Config, geometry: &Geometry) -> Config {
+    let longer = Config { leaf_log_bytes: 168, ..config };
+    if longer.check(geometry).is_ok() { longer } else { config }
 }
 
 /// The settings with two to four streams, if the volume is large enough. Chance of its own, so that everything else is as without.

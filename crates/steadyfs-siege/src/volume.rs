@@ -10,7 +10,7 @@ use crate::medium::Medium;
 use crate::oracle::Oracle;
 use crate::session::{FailedUnmount, Session};
 use crate::shape::{self, Settings};
-use crate::world::MediumKind;
+use crate::world::{MediumKind, World};
 
 /// Bytes of the table of heads of a volume with one stream.
 const HEADS_BYTES: usize = 18;
@@ -51,9 +51,10 @@ impl Volume {
         adjust: impl Fn(&mut Config),
     ) -> Result<Self, MountError> {
         let mut rng = fastrand::Rng::with_seed(seed);
-        let has_streams = log.world.has_streams;
+        let World { has_streams, has_long_logs, .. } = log.world;
         let with = |mut config, geometry: &Geometry| {
             adjust(&mut config);
+            let config = if has_long_logs { shape::with_long_logs(config, geometry) } else { config };
             if has_streams { shape::with_streams(config, geometry, seed) } else { config }
         };
         let (mut medium, config) = match log.world.medium {

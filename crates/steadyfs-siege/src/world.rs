@@ -30,6 +30,8 @@ pub struct World {
     pub medium: MediumKind,
     /// They have several streams.
     pub has_streams: bool,
+    /// Their leaves have long logs, where the medium programs bytes.
+    pub has_long_logs: bool,
     /// Each call is printed.
     pub is_traced: bool,
 }
@@ -43,6 +45,9 @@ impl World {
         }
         if self.has_streams {
             write!(command, " --streams").expect("a string takes everything");
+        }
+        if self.has_long_logs {
+            write!(command, " --long-logs").expect("a string takes everything");
         }
         command
     }

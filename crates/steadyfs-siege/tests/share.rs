@@ -5,9 +5,11 @@ use steadyfs_siege::campaign::Campaign;
 use steadyfs_siege::world::{MediumKind, World};
 
 /// On cards.
-const CARDS: World = World { medium: MediumKind::Card, has_streams: false, is_traced: false };
+const CARDS: World = World { medium: MediumKind::Card, has_streams: false, has_long_logs: false, is_traced: false };
 /// With several streams.
-const STREAMS: World = World { medium: MediumKind::Chip, has_streams: true, is_traced: false };
+const STREAMS: World = World { medium: MediumKind::Chip, has_streams: true, has_long_logs: false, is_traced: false };
+/// With leaves on NOR that take more changes.
+const LONG_LOGS: World = World { medium: MediumKind::Chip, has_streams: false, has_long_logs: true, is_traced: false };
 
 /// Runs a few volumes of a campaign, and says how to replay those that fail.
 fn hold(name: &str, seed: u64, volumes: Range<u32>) {
@@ -69,6 +71,13 @@ fn volumes_with_streams_lose_nothing() {
     hold_in(STREAMS, "transient", 3, 0..150);
     hold_in(STREAMS, "chains", 3, 0..100);
     hold_in(STREAMS, "lives", 3, 0..100);
+}
+
+#[test]
+fn leaves_with_long_logs_lose_nothing() {
+    hold_in(LONG_LOGS, "transient", 4, 0..100);
+    hold_in(LONG_LOGS, "lives", 4, 0..60);
+    hold_in(LONG_LOGS, "bits", 4, 0..2);
 }
 
 #[test]

@@ -57,6 +57,9 @@ pub struct Config {
     /// blocks of its own. For devices that charge for the end of a stream of writes rather than for bytes, and level wear themselves. More: fewer ends of streams, and
     /// a longer longest call; each takes a page and a tag of RAM. Pages of volumes with more than one stream move one by one.
     pub move_group: u8,
+    /// Bytes at the end of each page of a leaf that take changes of the map, where the medium programs bytes: 48 to 240, at most three quarters of a page. More: leaves are
+    /// written anew less often, so victims may hold more and more of the medium is usable; but a leaf maps less, and each takes a frame number of RAM and a frame of the reserve.
+    pub leaf_log_bytes: u8,
 }
 
 impl Config {
@@ -94,11 +97,12 @@ impl Config {
             moved_apart: false,
             auto_streams: false,
             move_group: 1,
+            leaf_log_bytes: LEAF_LOG_BYTES,
         };
         // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
         // overlay makes more of the medium usable.
         if frames < 0xC00 || frames >= 0x2000 {
-            return usual;
+            return usual.or_with_longer_logs(geometry);
         }
         // A little less where a small block has no room for the root.
         let small = Self { overlay_entries: clamp(frames / 26, 80, 144) as u16, transaction_pages: 32, ..usual };
@@ -107,6 +111,24 @@ impl Config {
             (Ok(()), _) => small,
             (_, Ok(())) => less,
             _ => usual,
+        }
+        .or_with_longer_logs(geometry)
+    }
+
+    /// With long logs of leaves, where less than four fifths of the frames were usable, and a twentieth more are with them.
+    const fn or_with_longer_logs(self, geometry: &Geometry) -> Self {
+        let longer = Self { leaf_log_bytes: LONG_LEAF_LOG_BYTES, ..self };
+        let (usable, frames) =
+            (self.usable_pages(geometry), geometry.pages_per_block / self.unit_pages as u32 * geometry.block_count);
+        let gains = geometry.programs_bytes && 5 * usable < 4 * frames && longer.usable_pages(geometry) > usable / 20 * 21;
+        if gains { longer } else { self }
+    }
+
+    /// Logical pages that may hold data; 0 where the settings do not fit.
+    const fn usable_pages(&self, geometry: &Geometry) -> u32 {
+        match Layout::derive(geometry, self) {
+            Ok(layout) => layout.usable,
+            Err(_) => 0,
         }
     }
 
@@ -275,8 +297,13 @@ pub(crate) const STREAMS_MAX: u8 = 4;
 /// Erased blocks that reclamation keeps in stock.
 const STOCK: u32 = 4;
 
-/// Bytes in the rest of each page of a leaf for changes, where the medium programs bytes.
-pub(crate) const LEAF_LOG_BYTES: u32 = 96;
+/// Bytes at the end of each page of a leaf for changes, where the medium programs bytes: 16 changes where frames are few.
+pub(crate) const LEAF_LOG_BYTES: u8 = 96;
+/// As many as let blocks of 15 frames be victims with 13 of them: 28 changes would do, 32 leave calls a little more to move.
+const LONG_LEAF_LOG_BYTES: u8 = 192;
+/// Fewest and most of them.
+const LEAF_LOG_MIN: u32 = 48;
+const LEAF_LOG_MAX: u32 = 240;
 
 /// Bytes at whose multiples the records of a chain begin.
 pub(crate) const SLOT_BYTES: u32 = 8;
@@ -389,7 +416,11 @@ impl Layout {
         let fpb = pages / unit;
         let frames = fpb * blocks;
         let entry_bytes = if frames <= 0x8000 { 2 } else { 4 };
-        let leaf_log_bytes = if geometry.programs_bytes { LEAF_LOG_BYTES } else { 0 };
+        let log_bytes = config.leaf_log_bytes as u32;
+        if log_bytes < LEAF_LOG_MIN || log_bytes > LEAF_LOG_MAX || 4 * log_bytes > 3 * page {
+            return Err(ConfigError::LeafLogBytes);
+        }
+        let leaf_log_bytes = if geometry.programs_bytes { log_bytes } else { 0 };
         let leaf_entries = (page - leaf_log_bytes) / entry_bytes * unit;
         // Room for the data itself, the allocation map and the file table.
         let table = ceil_div(config.files_max + SPARE_INODES, logical_bytes / INODE_BYTES);

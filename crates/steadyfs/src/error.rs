@@ -154,6 +154,8 @@ pub enum ConfigError {
     NoGroups,
     /// `move_group` must be 1 to 64, and 1 where the device does not level wear itself.
     MoveGroup,
+    /// `leaf_log_bytes` must be 48 to 240, and at most three quarters of a page.
+    LeafLogBytes,
     /// The medium programs bytes, and this build is without the feature `nor`.
     ProgramsBytes,
     /// The volume keeps permissions, and this build is without the feature `permissions`.
@@ -191,6 +193,7 @@ impl fmt::Display for ConfigError {
             Self::NoStreams => "the volume has more than one stream, and this build is without the feature `streams`",
             Self::NoGroups => "pages of the volume move in groups, and this build is without the feature `groups`",
             Self::MoveGroup => "move_group must be 1 to 64, and 1 where the device does not level wear itself",
+            Self::LeafLogBytes => "leaf_log_bytes must be 48 to 240, and at most three quarters of page_bytes",
             Self::LogicalPageTooLarge => "a logical page must not be larger than 128 KiB, 32 KiB with pages of 16 KiB",
             Self::TooManyLogicalPages => "files_max asks for more logical pages than a map entry can name",
             Self::BlockTooSmall => {

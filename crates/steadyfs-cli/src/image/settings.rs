@@ -71,6 +71,9 @@ pub struct Settings {
     /// Programs between two roots
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
     checkpoint_programs: Option<u16>,
+    /// Bytes of each page of the map that take changes, on NOR
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = VOLUME)]
+    leaf_log_bytes: Option<u8>,
     /// Largest difference between the erase counts of two blocks
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
     wear_spread: Option<u8>,
@@ -219,6 +222,7 @@ impl Settings {
             overlay_entries: self.overlay_entries.unwrap_or(u16::try_from(overlay).unwrap_or(u16::MAX)),
             transaction_pages,
             checkpoint_programs: self.checkpoint_programs.unwrap_or(usual.checkpoint_programs),
+            leaf_log_bytes: self.leaf_log_bytes.unwrap_or(usual.leaf_log_bytes),
             wear_spread: self.wear_spread.unwrap_or(usual.wear_spread),
             bad_blocks_max: self.bad_blocks_max.unwrap_or(usual.bad_blocks_max),
             failures: self.failures.unwrap_or(usual.failures),

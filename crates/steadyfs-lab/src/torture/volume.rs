@@ -42,6 +42,8 @@ pub struct Volume {
     pub auto_streams: bool,
     /// See [`Config::move_group`]; a device that moves groups levels wear itself.
     pub move_group: u8,
+    /// See [`Config::leaf_log_bytes`].
+    pub leaf_log_bytes: u8,
 }
 
 /// Kinds of chips.
@@ -67,7 +69,7 @@ const NAMED: [(&str, &str); 14] = [
     ("small", "n256x16x32u1t6o46k16"),
     ("small-copy", "c256x32x32u2t6o46k16"),
     ("small-nor", "r256x16x32u1t6o46k16"),
-    ("small-nor-groups", "q256x32x32u1t6o46k32"),
+    ("small-nor-groups", "q256x32x32u1t6o46k32e168"),
     ("small-cached", "c256x16x32u1t6o46k16w4"),
     ("small-streams", "c256x16x80u1t6o46k16w2a2"),
     ("small-disk", "c1024x16x40u2t6o46k16s3l"),
@@ -79,6 +81,9 @@ const NAMED: [(&str, &str); 14] = [
     ("card", "b1024x30x48u1t16o64k64g8"),
     ("card-alone", "b1024x30x48u1t16o64k64"),
 ];
+
+/// Bytes of the log of a leaf's page, where nothing else is said.
+const LEAF_LOG_BYTES: u8 = 96;
 
 /// Erase sectors of a block of [`Chip::NorGroups`].
 const GROUP_SECTORS: u32 = 4;
@@ -109,6 +114,7 @@ impl Volume {
             moved_apart: false,
             auto_streams: false,
             move_group: 1,
+            leaf_log_bytes: LEAF_LOG_BYTES,
         };
         volume.check_chip()?;
         let config = Config::for_geometry(&volume.medium(0).geometry());
@@ -117,6 +123,7 @@ impl Volume {
             transaction_pages: config.transaction_pages,
             overlay_entries: config.overlay_entries,
             checkpoint_programs: config.checkpoint_programs,
+            leaf_log_bytes: config.leaf_log_bytes,
             ..volume
         };
         volume.config().map(|_| volume)
@@ -162,6 +169,7 @@ impl Volume {
             moved_apart: self.moved_apart,
             auto_streams: self.auto_streams,
             move_group: self.move_group,
+            leaf_log_bytes: self.leaf_log_bytes,
             ..Config::for_geometry(&geometry)
         };
         config.check(&geometry).map(|()| config).map_err(|rule| BadInput(format!("geometry {self}: {rule}")))
@@ -276,7 +284,10 @@ impl fmt::Display for Volume {
             (streams, true) => write!(f, "a{streams}"),
         }?;
         f.write_str(if self.auto_streams { "l" } else { "" })?;
-        if self.move_group > 1 { write!(f, "g{}", self.move_group) } else { Ok(()) }
+        if self.move_group > 1 {
+            write!(f, "g{}", self.move_group)?;
+        }
+        if self.leaf_log_bytes == LEAF_LOG_BYTES { Ok(()) } else { write!(f, "e{}", self.leaf_log_bytes) }
     }
 }
 
@@ -312,7 +323,9 @@ impl FromStr for Volume {
             }
             _ => return Err(unknown()),
         };
-        let (plain, group) = plain.split_once('g').unwrap_or((&plain, "1"));
+        let (plain, logs) = plain.split_once('e').map_or((plain.as_str(), None), |(plain, logs)| (plain, Some(logs)));
+        let leaf_log_bytes = logs.map_or(Ok(LEAF_LOG_BYTES), str::parse).map_err(|_| unknown())?;
+        let (plain, group) = plain.split_once('g').unwrap_or((plain, "1"));
         let move_group = group.parse().map_err(|_| unknown())?;
         // `l` as in lifetimes.
         let (plain, auto_streams) = plain.strip_suffix('l').map_or((plain, false), |rest| (rest, true));
@@ -337,6 +350,7 @@ impl FromStr for Volume {
             moved_apart,
             auto_streams,
             move_group,
+            leaf_log_bytes,
         };
         volume.config().map(|_| volume)
     }

@@ -1,14 +1,14 @@
 //! The superblock: what the volume is, and where its roots are. The first page of two blocks, written by `format` and never again.
 //!
 //! ```text
-//! 0         8         10         22        40            44     52      53
-//! | "SteadyFS" | version | geometry | settings | other copy | ring | group |
+//! 0            8         10         22         40           44     52      53     54
+//! | "SteadyFS" | version | geometry | settings | other copy | ring | group | logs |
 //! ```
 //!
-//! `ring` has a bit for each block of the ring, the lowest one for block 1. `group` is blank where pages move one by one.
+//! `ring` has a bit for each block of the ring, the lowest one for block 1. `group` is blank where pages move one by one, `logs` where those of leaves have 96 bytes.
 
 use super::{Fields, VERSION};
-use crate::config::Config;
+use crate::config::{Config, LEAF_LOG_BYTES};
 use crate::error::MountError;
 use crate::media::Geometry;
 
@@ -36,9 +36,9 @@ pub(crate) struct Superblock {
 }
 
 /// Bytes of a superblock.
-pub(crate) const BYTES: usize = 8 + 2 + 12 + 18 + 4 + 8 + 1;
-/// `group` of a volume whose pages move one by one.
-const NO_GROUP: u8 = 0xFF;
+pub(crate) const BYTES: usize = 8 + 2 + 12 + 18 + 4 + 8 + 1 + 1;
+/// What volumes have in place of a setting that is the usual one: releases before it left the byte blank.
+const USUAL: u8 = 0xFF;
 
 impl Superblock {
     /// Reads a superblock. The caller checked the page's checksum; the content is still not trusted.
@@ -67,6 +67,7 @@ impl Superblock {
             moved_apart: false,
             auto_streams: false,
             move_group: 1,
+            leaf_log_bytes: LEAF_LOG_BYTES,
         };
         let flags = fields.get(1) as u8;
         let config = Config {
@@ -77,8 +78,12 @@ impl Superblock {
             ..config
         };
         let geometry = Geometry { page_bytes, pages_per_block, block_count, programs_bytes: flags & PROGRAMS_BYTES != 0 };
-        let (copy, ring, group) = (fields.get32(), fields.get(8), fields.get(1) as u8);
-        let config = Config { move_group: if group == NO_GROUP { 1 } else { group }, ..config };
+        let (copy, ring) = (fields.get32(), fields.get(8));
+        let mut or_usual = |usual| match fields.get(1) as u8 {
+            USUAL => usual,
+            chosen => chosen,
+        };
+        let config = Config { move_group: or_usual(1), leaf_log_bytes: or_usual(LEAF_LOG_BYTES), ..config };
         let last = 64 - ring.leading_zeros();
         if copy == 0 || copy >= geometry.block_count || last >= geometry.block_count {
             return Err(MountError::NotFormatted);
@@ -119,7 +124,9 @@ impl Superblock {
         fields.put(1, u64::from(set | (config.streams - 1) << STREAMS_SHIFT));
         fields.put(4, self.copy.into());
         fields.put(8, self.ring);
-        fields.put(1, if config.move_group > 1 { config.move_group } else { NO_GROUP }.into());
+        for (chosen, usual) in [(config.move_group, 1), (config.leaf_log_bytes, LEAF_LOG_BYTES)] {
+            fields.put(1, if chosen == usual { USUAL } else { chosen }.into());
+        }
     }
 }
 
@@ -139,14 +146,14 @@ mod tests {
     }
 
     #[test]
-    fn a_group_of_moves_takes_a_byte_that_is_blank_without_one() {
+    fn what_is_as_usual_leaves_its_byte_blank() {
         let geometry = Geometry { page_bytes: 4096, pages_per_block: 256, block_count: 128, programs_bytes: false };
         let alone = Config { wear_spread: 0, ..Config::for_geometry(&geometry) };
-        for (move_group, byte) in [(1, 0xFF), (16, 16)] {
-            let superblock = Superblock { geometry, config: Config { move_group, ..alone }, copy: 1, ring: 0x7E };
+        for (move_group, leaf_log_bytes, at_the_end) in [(1, 96, [0xFF, 0xFF]), (16, 168, [16, 168])] {
+            let superblock = Superblock { geometry, config: Config { move_group, leaf_log_bytes, ..alone }, copy: 1, ring: 0x7E };
             let mut bytes = [0; 256];
             superblock.emit(&mut bytes);
-            assert_eq!(bytes[BYTES - 1], byte);
+            assert_eq!(bytes[BYTES - 2..BYTES], at_the_end);
             assert_eq!(Superblock::parse(&bytes), Ok(superblock));
         }
     }

@@ -206,7 +206,9 @@ impl<F: Flash> Store<'_, F> {
     /// The plan of a call that may find so much of the reserve used up that moves do not wait.
     fn urgently(&self, plan: Plan, frames: u32) -> Plan {
         let fpb = self.layout.frames_per_block;
-        let is_short = self.is_short(frames + plan.moves + plan.folds);
+        // The journal may take a block.
+        let record = if self.head_rest(HeadIndex::JOURNAL) < self.layout.journal_record_places() { fpb } else { 0 };
+        let is_short = self.is_short(frames + plan.moves + plan.folds + record);
         Plan { moves: if is_short { plan.moves.max(fpb) } else { plan.moves }, ..plan }
     }
 

@@ -21,7 +21,6 @@
 use super::change::{Change, Changes, Place};
 use super::table::write_word;
 use super::{HeadIndex, NONE, State, Store};
-use crate::config::LEAF_LOG_BYTES;
 use crate::error::Error;
 use crate::media::{Failure, Flash, Kind, Kinds, Tag};
 
@@ -165,17 +164,17 @@ impl<F: Flash> Store<'_, F> {
         self.settle_entries(leaf, index);
         let (changes, start, next) = (self.changes_of(leaf), self.log_start(), self.next_change());
         let (entries, settled, first) = (self.overlay_of_page(leaf, index), self.settled_bit(), self.first_of_page(leaf, index));
-        let mut bytes = [0xFF; LEAF_LOG_BYTES as usize];
         let (size, length) = (changes.bytes(), entries.len() * changes.bytes());
-        for (bytes, entry) in bytes.chunks_exact_mut(size).zip(entries) {
+        let at = start + next * size;
+        for (bytes, entry) in self.page[at..].chunks_exact_mut(size).zip(entries) {
             let change = Change { entry: self.overlay.key(entry) - first, frame: self.overlay.value(entry) & !settled };
             changes.emit(change, bytes, &mut |bytes| self.flash.checksum(bytes, 0));
         }
         let page = self.frame_page(self.root.get(leaf)) + index;
         let (block, pages) = (self.frame_block(self.root.get(leaf)), self.layout.geometry.pages_per_block);
-        let offset = page % pages * self.layout.geometry.page_bytes + (start + next * size) as u32;
+        let offset = page % pages * self.layout.geometry.page_bytes + at as u32;
         self.cached = NONE;
-        match self.flash.program_bytes(block, offset, &bytes[..length]) {
+        match self.flash.program_bytes(block, offset, &self.page[at..at + length]) {
             Ok(()) => Ok(true),
             Err(failure) => {
                 self.known_logs[leaf as usize / 8] &= !(1 << (leaf % 8));

@@ -15,6 +15,9 @@
 //! bound of a call is what a [`Promise`] allows at most. Where the executor falls behind (it need not count leaves and roots
 //! ahead, and several blocks may be erased for one victim), what is missing comes out of the reserve, a few frames at most, because `c`
 //! counted up exceeds the need.
+//!
+//! A move must not bring about what the plan does not have: it is made only where a place is erased, and where the overlay has room for it. Else a
+//! leaf, a root or an erase would stand beside as many moves as there may be without.
 
 use super::group::made_at_most;
 use crate::config::Layout;
@@ -176,6 +179,12 @@ pub(super) struct Standing {
     /// Entries above which leaves are written back, and above which that waits for nothing.
     pub soft: u32,
     pub hard: u32,
+    /// Entries above which the next change of the map writes a leaf back at once.
+    pub most: u32,
+    /// Places for moved frames and for leaves in blocks that are begun, and erased blocks.
+    pub places: u32,
+    pub leaf_places: u32,
+    pub stock: u32,
     /// So much of the reserve is used up that the victim's frames move at any cost.
     pub is_short: bool,
 }
@@ -190,7 +199,7 @@ impl Standing {
             let most = most.saturating_sub(promise.per_erase);
             let moves = self.moves(promise, most).min(self.beside_erase(promise, most));
             let folds = promise.folds_beside_erase(self.changes + most).min(self.folds_above(self.hard, promise, moves));
-            return Plan { erases, moves, folds, root: false };
+            return Plan { erases, moves: self.with_room(promise, moves, folds, erases), folds, root: false };
         }
         let moves = self.moves(promise, most);
         // Calls that move more than others leave the rest to those, and so do the last ones of a victim, whose moves no later call could make; where
@@ -206,7 +215,14 @@ impl Standing {
         let folds = if root { 0 } else { self.folds_above(limit, promise, moves) };
         let displaced = if root { promise.root_moves } else { u32::from(folds > 0) };
         let moves = if displaced > 0 { self.less(promise, moves, displaced) } else { moves };
-        Plan { erases, moves, folds, root }
+        Plan { erases, moves: self.with_room(promise, moves, folds, erases), folds, root }
+    }
+
+    /// So many of the moves as there are places and entries of the overlay for, where so many leaves may be written back before them.
+    fn with_room(&self, promise: &Promise, moves: u32, folds: u32, erases: u32) -> u32 {
+        let blocks = (self.stock + erases).saturating_sub(u32::from(self.leaf_places < folds));
+        let entries = (self.most + folds * promise.fold_frees).saturating_sub(self.entries);
+        moves.min(self.places + blocks * promise.frames_per_block).min(entries)
     }
 
     /// Frames that the call moves, where it may move `most`.
@@ -302,17 +318,21 @@ mod tests {
             (written, changes, live, afford) in (0u32..6, 0u32..40, 0u32..33, 0u32..200),
             (entries, is_urgent, owes_erase, has_erased, rests) in (0u32..372, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
             (erase, root, fill, lacks) in (want(), want(), 0u32..101, 0u32..9),
+            (places, leaf_places, stock) in (0u32..33, 0u32..33, 0u32..5),
         ) {
             let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
             let layout = Layout::derive(&geometry, &Config::for_geometry(&geometry)).expect("a layout");
             let promise = Promise::new(&layout, layout.usable / 100 * fill, layout.data_blocks, 7);
-            let (soft, hard) = (layout.overlay_soft, layout.overlay_soft + 20);
+            let (soft, hard, most) = (layout.overlay_soft, layout.overlay_soft + 20, layout.overlay_soft + 40);
             let standing = Standing {
-                written, changes, live, is_urgent, afford, lacks, owes_erase, has_erased, erase, root, rests, entries, soft, hard, is_short: false,
+                written, changes, live, is_urgent, afford, lacks, owes_erase, has_erased, erase, root, rests, entries, soft, hard, most, places, leaf_places, stock, is_short: false,
             };
             let plan = standing.plan(&promise);
             let largest = [promise.moving(written), promise.folding(written, written + changes), promise.erasing(written, written + changes)];
             prop_assert!(largest.iter().any(|limit| is_within(&plan, limit)), "{plan:?} of {standing:?} exceeds {largest:?}");
+            let blocks = (stock + plan.erases).saturating_sub(u32::from(leaf_places < plan.folds));
+            prop_assert!(plan.moves <= places + blocks * layout.frames_per_block, "{plan:?} of {standing:?} erases beside its moves");
+            prop_assert!(plan.moves == 0 || entries + plan.moves <= most + plan.folds * layout.fold_frees, "{plan:?} of {standing:?} has no room in the overlay");
         }
     }
 }

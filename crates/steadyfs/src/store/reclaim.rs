@@ -19,6 +19,7 @@ use super::group::Time;
 use super::plan::{Plan, Promise, Standing, Want};
 use super::program::Source;
 use super::{Call, Frame, HeadIndex, NONE, Store};
+use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::features::{SCRUB, WEAR_LEVELLING};
 use crate::media::{BlockIndex, Flash, Kind, Kinds, TAG_BYTES, Tag};
@@ -127,6 +128,10 @@ impl<F: Flash> Store<'_, F> {
             entries: self.overlay_entries() + self.group.owed(),
             soft: self.layout.overlay_soft,
             hard: self.overlay_hard(),
+            most: self.overlay_most(),
+            places: self.moved_heads().map(|head| self.head_rest(head)).sum(),
+            leaf_places: self.head_rest(HeadIndex::USER),
+            stock: self.blocks.count(State::Erased),
             is_short: self.is_short(0),
         };
         (erasure, standing)
@@ -142,13 +147,19 @@ impl<F: Flash> Store<'_, F> {
         if plan.erases > 0 {
             self.erase_planned(erasure)?;
         }
+        // Leaves come first where the overlay has no room for what moves.
+        let mut folds = 0;
+        while folds < plan.folds && self.overlay_entries() + plan.moves > self.overlay_most() {
+            self.fold()?;
+            folds += 1;
+        }
         self.move_frames(plan.moves, written)?;
         if plan.root {
             self.write_root()?;
         }
         let limit = if self.rests() { self.overlay_hard() } else { self.layout.overlay_soft };
         self.call.changes = 0;
-        for _ in 0..plan.folds {
+        for _ in folds..plan.folds {
             if self.overlay_entries() > limit {
                 self.fold()?;
             }
@@ -554,8 +565,10 @@ impl<F: Flash> Store<'_, F> {
         let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
         let more = self.blocks.count(State::Free) + self.blocks.count(State::Clean) + self.blocks.count(State::Dead);
         let lacks_blocks = allocatable < self.layout.stock() && more > 0;
+        // The call that writes it may take a block for the caller's pages, and those that its moves fill.
+        let least = 1 + self.promise(0).moving(1).moves.div_ceil(self.layout.frames_per_block);
         match self.programs_since_root {
-            programs if programs >= due + ROOT_SLACK || (lacks_blocks && allocatable <= 1) => Want::Must,
+            programs if programs >= due + ROOT_SLACK || (lacks_blocks && allocatable <= least) => Want::Must,
             programs if programs >= due || lacks_blocks => Want::May,
             _ => Want::No,
         }
@@ -564,6 +577,11 @@ impl<F: Flash> Store<'_, F> {
     /// Entries that the overlay has, and will have when the open transaction commits.
     pub(super) fn overlay_entries(&self) -> u32 {
         self.overlay.len() + self.pending.len()
+    }
+
+    /// Entries above which a change of the map [makes room](Self::make_room) for itself, and for one of the next call.
+    fn overlay_most(&self) -> u32 {
+        self.overlay.capacity() - COPIED_MAX - 2
     }
 
     /// Entries above which folds wait for nothing.

@@ -27,6 +27,7 @@ pub const CONFIG: Config = Config {
     moved_apart: false,
     auto_streams: false,
     move_group: 1,
+    leaf_log_bytes: 96,
 };
 /// A file page behind those that the first page of entries of an index maps.
 const FAR_PAGE: usize = 200;
