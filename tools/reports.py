@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lays reports out in headless Chromium, on a phone and on a desk, light, dark and printed, and says what is wrong with them.
 
-    tools/reports.py             makes reports of evaluate, streams and replay, and looks at them
+    tools/reports.py             makes reports of evaluate, replay, streams, its study and life, and looks at them
     tools/reports.py FILE.html…  looks at these
 
 Text of a figure may not overlap, nothing may be wider than the page, and every text has the contrast of WCAG AA. The exit code is 1 where something
@@ -37,7 +37,9 @@ def make(directory):
     steady("evaluate", "--accesses", "3000", "--report", f"{directory}/evaluate.html", "--trace", f"{directory}/trace.csv")
     steady("replay", f"{directory}/trace.csv", "--write", "4096", "--rate", "500kB/s", "--report", f"{directory}/replay.html")
     steady("streams", "--report", f"{directory}/streams.html")
-    return [directory / f"{name}.html" for name in ("evaluate", "replay", "streams")]
+    steady("streams", "--study", "--blocks", "192", "--passes", "2", "--report", f"{directory}/study.html")
+    steady("life", "--blocks", "64", "--pages", "16", "--endurance", "300", "--spread", "5", "--report", f"{directory}/life.html")
+    return [directory / f"{name}.html" for name in ("evaluate", "replay", "streams", "study", "life")]
 
 
 def look(chromium, page, width, directory):

@@ -118,7 +118,7 @@ const SESSIONS: [Session; 10] = [
             ("steady bench --cache 1", Smaller(" --device w25q128jv --size 1MiB --case seq-512")),
             ("steady transactions --flush-us 955000", AsShown),
             ("steady life --spread 5", Smaller(" --blocks 32 --pages 16 --endurance 60")),
-            ("steady life --spread 5 --json life.json", Smaller(" --blocks 32 --pages 16 --endurance 60")),
+            ("steady life --spread 5 --report life.html --json life.json", Smaller(" --blocks 32 --pages 16 --endurance 60")),
         ],
     },
     Session {
