@@ -49,7 +49,7 @@ pub struct Arguments {
     /// Go round until so much time has passed, such as 30s
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration)]
     time: Option<u64>,
-    /// Go round until so many cuts were made [default without --time: one round]
+    /// Go round until so many cuts were made, or a few more; few are spread evenly over a round [default without --time: one round]
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..))]
     cuts: Option<u64>,
     /// Steps of a workload [default: 40, or 80 where cuts are sampled]

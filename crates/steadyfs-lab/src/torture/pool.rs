@@ -5,6 +5,7 @@ use super::state::State;
 use super::summary::Summary;
 use super::workload::Workload;
 use super::{BadInput, Options};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -55,8 +56,8 @@ pub fn run(options: &Options, resume: Option<&Path>, tell: &dyn Fn(Progress) -> 
     let (sender, receiver) = mpsc::channel::<Done>();
     std::thread::scope(|scope| {
         for _ in 0..options.threads {
-            let (sender, shared, state) = (sender.clone(), &shared, pool.state.done());
-            scope.spawn(move || work(options, &state, shared, &sender));
+            let (sender, shared, done) = (sender.clone(), &shared, pool.done_before.clone());
+            scope.spawn(move || work(options, &done, shared, &sender));
         }
         drop(sender);
         pool.collect(&receiver, &shared, tell)
@@ -92,6 +93,12 @@ fn work(options: &Options, done: &[bool], shared: &Shared, sender: &mpsc::Sender
 struct Pool<'o> {
     options: &'o Options,
     state: State,
+    /// Items that earlier invocations brought to an end.
+    done_before: Vec<bool>,
+    /// Where the number of cuts ends the work, items count in their order: what is done must not depend on which thread was faster. The next one...
+    next: u64,
+    /// ...and those behind it that have come to their end.
+    early: BTreeMap<u64, Done>,
     /// What this invocation did of items that it did not bring to an end.
     unfinished: Tally,
     /// Items of earlier invocations, and cuts of them.
@@ -104,7 +111,8 @@ struct Pool<'o> {
 impl<'o> Pool<'o> {
     fn new(options: &'o Options, state: State) -> Self {
         let before = (state.items_done(), state.tally.cuts);
-        Self { options, state, unfinished: Tally::default(), before, runs: 0, start: Instant::now() }
+        let (done_before, next, early) = (state.done(), 0, BTreeMap::new());
+        Self { options, state, done_before, next, early, unfinished: Tally::default(), before, runs: 0, start: Instant::now() }
     }
 
     /// Takes what the threads send until they have all ended.
@@ -117,11 +125,12 @@ impl<'o> Pool<'o> {
         let mut result = Ok(());
         loop {
             match receiver.recv_timeout(TELL_EVERY) {
-                Ok(Done { item, tally, is_whole: true, runs }) => {
-                    self.runs += runs;
-                    self.state.add(item, &tally);
+                Ok(done) if done.is_whole => {
+                    self.take(done);
                     result = result.and(self.state.save(false));
                 }
+                // The last item of each thread is not needed any more where the number of cuts ended the work.
+                Ok(_) if self.options.cuts.is_some() && self.is_full() => {}
                 Ok(Done { tally, .. }) => self.unfinished.add(&tally),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
@@ -131,16 +140,51 @@ impl<'o> Pool<'o> {
                 shared.over.store(true, Ordering::Relaxed);
             }
         }
+        self.end();
         result.and(self.state.save(true))
+    }
+
+    /// Takes an item that came to its end.
+    fn take(&mut self, done: Done) {
+        if self.options.cuts.is_none() {
+            return self.count(&done);
+        }
+        self.early.insert(done.item, done);
+        while !self.is_full() {
+            while self.done_before.get(self.next as usize).copied().unwrap_or(false) {
+                self.next += 1;
+            }
+            let Some(done) = self.early.remove(&self.next) else { break };
+            self.next += 1;
+            self.count(&done);
+        }
+    }
+
+    fn count(&mut self, done: &Done) {
+        self.runs += done.runs;
+        self.state.add(done.item, &done.tally);
+    }
+
+    /// Takes what did not count yet. Behind the last cut that was asked for only failures do: nobody wants to miss one.
+    fn end(&mut self) {
+        for done in std::mem::take(&mut self.early).into_values() {
+            if self.is_full() {
+                self.unfinished.failures.extend(done.tally.failures);
+            } else {
+                self.count(&done);
+            }
+        }
+    }
+
+    /// Whether as much was done as was asked for: so many cuts, or so many failures.
+    fn is_full(&self) -> bool {
+        let tally = &self.state.tally;
+        self.options.cuts.is_some_and(|cuts| tally.cuts >= cuts) || tally.failures.len() >= self.options.failures_max
     }
 
     /// Whether the threads are to stop although there is more to do.
     fn is_over(&self) -> bool {
-        let Options { cuts, time, failures_max, .. } = self.options;
-        let tally = &self.state.tally;
-        cuts.is_some_and(|cuts| tally.cuts >= cuts)
-            || time.is_some_and(|time| self.start.elapsed() >= time)
-            || tally.failures.len() >= *failures_max
+        self.is_full() || self.options.time.is_some_and(|time| self.start.elapsed() >= time)
     }
 
     /// How far this invocation is, which has tried so many cuts.
