@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const AT_ONCE: Duration = Duration::from_millis(300);
 
 /// Commands, and what their error says. `NO/` is a directory that is not there.
-const CASES: [(&str, &str); 73] = [
+const CASES: [(&str, &str); 104] = [
     // Names that nothing has.
     ("evaluate --device floppy", "expected one of"),
     ("bench --device floppy", "sd-consumer"),
@@ -78,6 +78,40 @@ const CASES: [(&str, &str); 73] = [
     ("torture --resume NO/state.json", "expected a directory in which files can be made"),
     ("replay t.csv --report NO/x.html", "expected a directory in which files can be made"),
     ("health i.img --json NO/x.json", "expected a directory in which files can be made"),
+    ("life --report NO/x.html", "expected a directory in which files can be made"),
+    ("life --report d", "is a directory; expected the name of a file"),
+    ("life --svg t.csv", "is a file; expected a directory"),
+    ("streams --study --report NO/x.html", "expected a directory in which files can be made"),
+    ("streams --study --json d", "is a directory; expected the name of a file"),
+    ("streams --study --svg t.csv/figures", "is a file; expected a directory"),
+    ("man t.csv", "cannot be written"),
+    // What one kind of run does not have, or has less of.
+    ("life --workload sequential", "adversary"),
+    ("life --blocks 3", "16..=65536"),
+    ("streams --study --device emmc-like", "cannot be used with"),
+    ("streams --study --blocks 16", "expected at least"),
+    ("streams --passes 3", "--study"),
+    ("devices mt29f1g01abafd", "unexpected argument"),
+    // Places in a volume.
+    ("ls i.img nothing", "i.img:/nothing: no such file or directory"),
+    ("tree i.img nothing", "i.img:/nothing: no such file or directory"),
+    ("put i.img t.csv nothing/x/", "is no directory; expected one that is there"),
+    ("put i.img d /", "-r takes it with all that it holds"),
+    ("get i.img nothing out", "i.img:/nothing: no such file or directory"),
+    ("get i.img / out", "-r gets it with all that it holds"),
+    ("cat i.img nothing", "i.img:/nothing: no such file or directory"),
+    ("rm i.img /", "expected a file or directory below the root"),
+    ("mkdir i.img a/b/c", "-p makes those too"),
+    ("mv i.img nothing x", "i.img:/nothing: no such file or directory"),
+    ("stat i.img nothing", "i.img:/nothing: no such file or directory"),
+    ("unpack i.img t.csv", "Not a directory"),
+    ("mount i.img t.csv", "is no directory; expected one to mount on"),
+    // Images that are none.
+    ("df t.csv", "no SteadyFS superblock"),
+    ("dump t.csv", "no SteadyFS superblock"),
+    ("check d", "expected the image of a chip"),
+    ("scrub d", "expected the image of a chip"),
+    ("tree NO/i.img", "NO/i.img: the file cannot be used"),
     // Sizes of another kind of device.
     ("format x.img --device mt29f1g01abafd --size 16MiB", "are for NOR"),
     ("format x.img --device w25q128jv --size 100000", "expected a multiple of the block, 65536 bytes"),
