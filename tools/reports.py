@@ -12,11 +12,11 @@ import html, json, pathlib, re, shutil, subprocess, sys, tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTHS = (390, 1280)
 DARK, PRINT = r"\(prefers-color-scheme:\s*dark\)", r"@media\s+print"
-# Media queries are decided in the text: a frame has the colours and the paper of its window.
+# Media queries are decided in the text: a frame has the colours and the paper of its window. Figures have no space before theirs.
 MODES = {
-    "light": lambda page: re.sub(DARK, "not all", page),
-    "dark": lambda page: re.sub(DARK, "all", page),
-    "print": lambda page: re.sub(PRINT, "@media all", re.sub(DARK, "not all", page)),
+    "light": lambda page: re.sub(DARK, " not all", page),
+    "dark": lambda page: re.sub(DARK, " all", page),
+    "print": lambda page: re.sub(PRINT, "@media all", re.sub(DARK, " not all", page)),
 }
 FRAME = """<!doctype html><iframe id="frame" src="page.html" style="width:{width}px;height:4000px;border:0"></iframe>
 <script>frame.onload = () => {{

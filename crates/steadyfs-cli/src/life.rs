@@ -63,7 +63,7 @@ pub struct Arguments {
 const AFTER_HELP: &str = "\
 Writes until a call of the volume fails, and then compares everything that was committed. Blocks fail after their last erase; bits
 flip with wear, age and reads, and the ECC corrects 8 of 512 bytes. Workloads are those of `steady evaluate`. The defaults
-take about four minutes; so much time passes on the chip as it takes to use it up.
+take about five minutes; so much time passes on the chip as it takes to use it up.
 
 Example:
   steady life --spread 5 --report life.html --json life.json";

@@ -102,7 +102,7 @@ roots takes nothing any more), bit-flips (that can be corrected), lock (the chip
 write-cache (of a device that answers before it programs), reorder (the same of
 small-card, small-emmc and card, which may lose any part of it), lie (a program that the chip says it made: what is lost is found).
 
-One round takes about a minute on two cores, 100,000 cuts five; Ctrl-C prints what was found so far, and --resume keeps it.
+One round, some 100,000 cuts, takes about five minutes on two cores; Ctrl-C prints what was found so far, and --resume keeps it.
 Each failure is made smaller and printed with a string that replays it. Exit codes: 0 nothing was found, 1 something was, 2 wrong
 usage.
 

@@ -21,7 +21,7 @@ pub(super) struct Figure<'a> {
     pub(super) subtitle: &'a str,
     /// The name of the horizontal axis.
     pub(super) across: &'a str,
-    /// Labels of the horizontal axis.
+    /// Labels of the horizontal axis; those beside the lines are left out.
     pub(super) ticks: Vec<(f64, String)>,
     /// How values of the vertical axis are written.
     pub(super) text: &'a dyn Fn(f64) -> String,
@@ -45,7 +45,8 @@ impl Figure<'_> {
         let (first, last) = range(|(x, _)| x).unwrap_or((0.0, 1.0));
         let x = canvas.across(first, last.max(first + f64::EPSILON));
         canvas.vertical(&y, &label(y.ticks(5), self.text));
-        canvas.horizontal(&x, bottom, &self.ticks, self.across);
+        let ticks: Vec<_> = self.ticks.iter().filter(|(at, _)| (first..=last).contains(at)).cloned().collect();
+        canvas.horizontal(&x, bottom, &ticks, self.across);
         let ends: Vec<f64> = lines.iter().map(|line| line.points.last().map_or(bottom, |&(_, last)| y.at(last))).collect();
         let places = spread(&ends, 15.0, bottom);
         for ((line, &end), &place) in lines.iter().zip(&ends).zip(&places) {

@@ -29,7 +29,7 @@ impl<'a> StudyReport<'a> {
         };
         // A device of one stream stands at the left.
         let lines = [("plain", "w0"), ("steadyfs", "w1")].map(|(system, class)| Line {
-            name: system.to_string(),
+            name: name_of(system).to_string(),
             class,
             points: (1..).map(f64::from).zip(of(system)).collect(),
         });
@@ -55,7 +55,7 @@ impl<'a> StudyReport<'a> {
             _ => "w1",
         };
         let line = |run: &Run| Line {
-            name: format!("{}, {} {}", run.system, run.ids, if run.ids == 1 { "stream" } else { "streams" }),
+            name: format!("{}, {} {}", name_of(&run.system), run.ids, if run.ids == 1 { "stream" } else { "streams" }),
             class: class_of(run),
             points: (0..).map(f64::from).zip(values(run).iter().copied()).collect(),
         };
@@ -98,6 +98,11 @@ impl Page for StudyReport<'_> {
             ),
         ]
     }
+}
+
+/// What a system is called in figures.
+fn name_of(system: &str) -> &str {
+    if system == "plain" { "plain layer" } else { "SteadyFS" }
 }
 
 /// The table of a part.

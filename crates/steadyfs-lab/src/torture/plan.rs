@@ -2,6 +2,7 @@
 
 use super::run::Run;
 use super::runner::Item;
+use super::workload::Workload;
 use super::{Mode, Options};
 
 /// A prime by which the items of a round are dealt out, so that a short run meets some of everything.
@@ -63,6 +64,20 @@ impl Options {
             cuts: Vec::new(),
         };
         Item { run, fault, slice, slices: self.slices(), share: self.share() }
+    }
+
+    /// What a cut of the n-th item costs, more or less: every run reads the whole volume, and the sectors of a disk are compared sooner than the files
+    /// of a tree.
+    pub(super) fn cut_work(&self, n: u64) -> u64 {
+        let Run { volume, workload, .. } = self.item(n).run;
+        let bytes = u64::from(volume.page_bytes) * u64::from(volume.pages_per_block) * u64::from(volume.block_count);
+        (if workload == Workload::Disk { bytes / 4 } else { bytes }).max(1)
+    }
+
+    /// The mean of that over a round.
+    pub(super) fn cut_work_mean(&self) -> f64 {
+        let round = self.round();
+        (0..round).map(|n| self.cut_work(n) as f64).sum::<f64>() / round as f64
     }
 
     /// What decides the items, as text: work goes on only where this is the same.

@@ -43,6 +43,8 @@ struct Shared {
     next: AtomicU64,
     /// Cuts that were tried so far, in items that are not done too: items take long, and not one as long as the other.
     runs: AtomicU64,
+    /// The work of these cuts, see [`Options::cut_work`]: on some volumes a cut takes five times as long as on others.
+    work: AtomicU64,
 }
 
 /// Tortures, on all threads, as long as `tell` returns that it is to go on. With `resume`, what was done is kept in that file, and work goes on from there.
@@ -76,10 +78,11 @@ fn work(options: &Options, done: &[bool], shared: &Shared, sender: &mpsc::Sender
         if done.get(item as usize).copied().unwrap_or(false) {
             continue;
         }
-        let runs = AtomicU64::new(0);
+        let (runs, cut_work) = (AtomicU64::new(0), options.cut_work(item));
         let looks = || {
             runs.fetch_add(1, Ordering::Relaxed);
             shared.runs.fetch_add(1, Ordering::Relaxed);
+            shared.work.fetch_add(cut_work, Ordering::Relaxed);
             is_over()
         };
         let (tally, is_whole) = runner(&options.item(item), options.mode, &looks);
@@ -105,6 +108,8 @@ struct Pool<'o> {
     before: (u64, u64),
     /// Cuts that were tried in the items that this invocation brought to an end.
     runs: u64,
+    /// See [`Options::cut_work_mean`].
+    cut_work_mean: f64,
     start: Instant,
 }
 
@@ -112,7 +117,18 @@ impl<'o> Pool<'o> {
     fn new(options: &'o Options, state: State) -> Self {
         let before = (state.items_done(), state.tally.cuts);
         let (done_before, next, early) = (state.done(), 0, BTreeMap::new());
-        Self { options, state, done_before, next, early, unfinished: Tally::default(), before, runs: 0, start: Instant::now() }
+        Self {
+            options,
+            state,
+            done_before,
+            next,
+            early,
+            unfinished: Tally::default(),
+            before,
+            runs: 0,
+            cut_work_mean: options.cut_work_mean(),
+            start: Instant::now(),
+        }
     }
 
     /// Takes what the threads send until they have all ended.
@@ -135,7 +151,7 @@ impl<'o> Pool<'o> {
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
-            let goes_on = tell(self.progress(shared.runs.load(Ordering::Relaxed)));
+            let goes_on = tell(self.progress(shared.runs.load(Ordering::Relaxed), shared.work.load(Ordering::Relaxed)));
             if self.is_over() || !goes_on || result.is_err() {
                 shared.over.store(true, Ordering::Relaxed);
             }
@@ -187,13 +203,14 @@ impl<'o> Pool<'o> {
         self.is_full() || self.options.time.is_some_and(|time| self.start.elapsed() >= time)
     }
 
-    /// How far this invocation is, which has tried so many cuts.
-    fn progress(&self, runs: u64) -> Progress {
+    /// How far this invocation is, which has tried so many cuts, that were so much work.
+    fn progress(&self, runs: u64, work: u64) -> Progress {
         let tally = &self.state.tally;
         let (items_before, cuts_before) = self.before;
         let share = |done: f64, all: f64| if all > 0.0 { (done / all).min(1.0) } else { 1.0 };
-        let items = self.options.items().map(|items| share(runs as f64, self.runs_of((items - items_before) as f64)));
-        let cuts = self.options.cuts.map(|cuts| share(runs as f64, cuts.saturating_sub(cuts_before) as f64));
+        let done = |cuts: f64| share(work as f64, cuts * self.cut_work_mean);
+        let items = self.options.items().map(|items| done(self.runs_of((items - items_before) as f64)));
+        let cuts = self.options.cuts.map(|cuts| done(cuts.saturating_sub(cuts_before) as f64));
         let time = self.options.time.map(|time| share(self.start.elapsed().as_secs_f64(), time.as_secs_f64()));
         let share = [items, cuts, time].into_iter().flatten().fold(0.0, f64::max);
         Progress { share, cuts: cuts_before + runs, failures: tally.failures.len() }
