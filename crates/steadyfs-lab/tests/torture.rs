@@ -82,9 +82,11 @@ fn few_cuts_end_near_their_number_and_are_the_same_on_any_number_of_threads() {
         let options = Options { mode, steps: None, cuts: Some(cuts), faults: FaultKind::of_raw_flash(), ..Options::default() };
         let [one, three] = [1, 3].map(|threads| run(&Options { threads, ..options.clone() }).tally);
         assert_eq!(one, three, "{mode} {cuts}");
-        assert!((cuts..cuts + cuts / 2).contains(&one.cuts) && one.failures.is_empty(), "{mode} {cuts}: {one:?}");
+        // A chain has one to six cuts.
+        let most = if mode == Mode::Sampled { 2 * cuts } else { cuts + cuts / 2 };
+        assert!((cuts..most).contains(&one.cuts) && one.failures.is_empty(), "{mode} {cuts}: {one:?}");
         // They are cuts like any others, in as many workloads as they suffice for.
-        assert!(one.torn_cuts > 0 && one.double_cuts > 0 && one.states > 2 * one.cuts, "{one:?}");
+        assert!(one.torn_cuts > 0 && one.double_cuts > 0 && one.states > one.cuts, "{one:?}");
         assert!(mode == Mode::Sampled || one.workloads > cuts / 20, "{one:?}");
     }
 }
