@@ -89,7 +89,7 @@ const CASES: [(&str, &str); 104] = [
     ("life --workload sequential", "adversary"),
     ("life --blocks 3", "16..=65536"),
     ("streams --study --device emmc-like", "cannot be used with"),
-    ("streams --study --blocks 16", "expected at least"),
+    ("streams --study --blocks 10", "16..=65536"),
     ("streams --passes 3", "--study"),
     ("devices mt29f1g01abafd", "unexpected argument"),
     // Places in a volume.
