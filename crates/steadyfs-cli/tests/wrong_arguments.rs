@@ -135,7 +135,13 @@ fn what_is_wrong_is_said_at_once_with_what_was_expected() {
     bench.write("broken.toml", b"name = 1");
     bench.write("card.toml", include_bytes!("../../steadyfs-sim/profiles/sd-industrial.toml"));
     std::fs::create_dir(bench.path("d")).unwrap();
-    let before = common::tree(&bench.directory);
+    // A volume that is mounted for a change that turns out impossible gets a new root; its files are looked at.
+    let made = || {
+        let mut tree = common::tree(&bench.directory);
+        tree.iter_mut().filter(|(path, _)| path.ends_with("i.img")).for_each(|(_, bytes)| *bytes = None);
+        (tree, bench.ok("tree i.img"))
+    };
+    let before = made();
     let mut slow = Vec::new();
     for (line, expected) in CASES {
         // Others use the machine as well: the best of three tells how long it takes.
@@ -156,5 +162,5 @@ fn what_is_wrong_is_said_at_once_with_what_was_expected() {
         }
     }
     assert!(slow.is_empty(), "{slow:?}");
-    assert!(common::tree(&bench.directory) == before, "nothing is made");
+    assert!(made() == before, "nothing is made");
 }
