@@ -183,4 +183,16 @@ echo "<<< done"
 END
 boot "${large_pages[@]}" nandsim.badblocks=1,7,100
 
+pack <<'END'
+echo ">>> steady on NOR of 16 MiB in erase blocks of 4 KiB: four make a block"
+steady format /dev/mtd0
+steady put -r /dev/mtd0 /lib /
+steady check /dev/mtd0
+steady dump /dev/mtd0 | busybox head -n 20
+steady get -r /dev/mtd0 lib /tmp/lib
+busybox cmp /lib/x86_64-linux-gnu/libc.so.6 /tmp/lib/x86_64-linux-gnu/libc.so.6
+echo "<<< done"
+END
+boot "${small_pages[@]}" mtdram.total_size=16384 mtdram.erase_size=4
+
 echo "all runs passed"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lays reports out in headless Chromium, on a phone and on a desk, light, dark and printed, and says what is wrong with them.
 
-    tools/reports.py             makes reports of evaluate, streams and replay, and looks at them
+    tools/reports.py             makes reports of evaluate, replay, streams, its study and life, and looks at them
     tools/reports.py FILE.html…  looks at these
 
 Text of a figure may not overlap, nothing may be wider than the page, and every text has the contrast of WCAG AA. The exit code is 1 where something
@@ -12,11 +12,11 @@ import html, json, pathlib, re, shutil, subprocess, sys, tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTHS = (390, 1280)
 DARK, PRINT = r"\(prefers-color-scheme:\s*dark\)", r"@media\s+print"
-# Media queries are decided in the text: a frame has the colours and the paper of its window.
+# Media queries are decided in the text: a frame has the colours and the paper of its window. Figures have no space before theirs.
 MODES = {
-    "light": lambda page: re.sub(DARK, "not all", page),
-    "dark": lambda page: re.sub(DARK, "all", page),
-    "print": lambda page: re.sub(PRINT, "@media all", re.sub(DARK, "not all", page)),
+    "light": lambda page: re.sub(DARK, " not all", page),
+    "dark": lambda page: re.sub(DARK, " all", page),
+    "print": lambda page: re.sub(PRINT, "@media all", re.sub(DARK, " not all", page)),
 }
 FRAME = """<!doctype html><iframe id="frame" src="page.html" style="width:{width}px;height:4000px;border:0"></iframe>
 <script>frame.onload = () => {{
@@ -37,7 +37,9 @@ def make(directory):
     steady("evaluate", "--accesses", "3000", "--report", f"{directory}/evaluate.html", "--trace", f"{directory}/trace.csv")
     steady("replay", f"{directory}/trace.csv", "--write", "4096", "--rate", "500kB/s", "--report", f"{directory}/replay.html")
     steady("streams", "--report", f"{directory}/streams.html")
-    return [directory / f"{name}.html" for name in ("evaluate", "replay", "streams")]
+    steady("streams", "--study", "--blocks", "192", "--passes", "2", "--report", f"{directory}/study.html")
+    steady("life", "--blocks", "64", "--pages", "16", "--endurance", "300", "--spread", "5", "--report", f"{directory}/life.html")
+    return [directory / f"{name}.html" for name in ("evaluate", "replay", "streams", "study", "life")]
 
 
 def look(chromium, page, width, directory):

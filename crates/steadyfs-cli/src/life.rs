@@ -2,11 +2,12 @@
 
 use crate::Failure;
 use crate::evaluate::{timings, workloads};
-use crate::output::Numbers;
+use crate::output::Outputs;
 use crate::progress::Progress;
 use clap::Args;
 use steadyfs_lab::evaluate::{Timing, Workload};
 use steadyfs_lab::life::{self, Options};
+use steadyfs_lab::report::LifeReport;
 use steadyfs_lab::units::{parse_percent, parse_write_size};
 
 /// Arguments of `steady life`.
@@ -56,24 +57,25 @@ pub struct Arguments {
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    numbers: Numbers,
+    outputs: Outputs,
 }
 
 const AFTER_HELP: &str = "\
 Writes until a call of the volume fails, and then compares everything that was committed. Blocks fail after their last erase; bits
 flip with wear, age and reads, and the ECC corrects 8 of 512 bytes. Workloads are those of `steady evaluate`. The defaults
-take about four minutes; so much time passes on the chip as it takes to use it up.
+take about five minutes; so much time passes on the chip as it takes to use it up.
 
 Example:
-  steady life --spread 5 --json life.json";
+  steady life --spread 5 --report life.html --json life.json";
 
 /// Runs `steady life`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.numbers.check()?;
+    arguments.outputs.check()?;
     let mut bar = Progress::of(1, "");
     let life = life::run(&arguments.options(), &mut |share, phase| bar.set(share, phase));
     drop(bar);
-    arguments.numbers.write(&life.map_err(|error| Failure(error.to_string()))?)
+    let life = life.map_err(|error| Failure(error.to_string()))?;
+    arguments.outputs.write(&life, || LifeReport::of(&life))
 }
 
 impl Arguments {

@@ -4,7 +4,6 @@ use crate::interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
-use steadyfs_lab::units::format_duration;
 
 /// Steps of the bar.
 const STEPS: u64 = 1000;
@@ -18,15 +17,20 @@ const FIRST_SHARE: f64 = 0.01;
 /// By what factor the time may become another one until that is said.
 const OFF_BY: f64 = 1.4;
 
+/// Seconds, minutes or hours.
+fn time(seconds: u64) -> String {
+    match seconds {
+        0..=120 => format!("{seconds} s"),
+        121..7200 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h", seconds.div_ceil(3600)),
+    }
+}
+
 /// What is said of so long a time; nothing of a few seconds.
 fn announcement(all: Duration, said: Option<Duration>) -> Option<String> {
     // Nobody needs to know to the second.
     let seconds = all.as_secs();
-    let time = match seconds {
-        0..120 => format!("{} s", seconds.div_ceil(10) * 10),
-        120..7200 => format!("{} min", seconds.div_ceil(60)),
-        _ => format!("{} h", seconds.div_ceil(3600)),
-    };
+    let time = time(if seconds < 120 { seconds.next_multiple_of(10) } else { seconds });
     match said {
         None => (all >= LINE_EVERY).then(|| format!("takes about {time}; Ctrl-C ends it")),
         Some(said) => {
@@ -76,8 +80,11 @@ impl Progress {
 
     fn show(&mut self, share: f64) {
         let share = share.clamp(0.0, 1.0);
-        self.bar.set_position((share * STEPS as f64) as u64);
         let now = Instant::now();
+        if self.next_line.is_none() {
+            self.bar.set_prefix(left(share, now - self.start).unwrap_or_default());
+        }
+        self.bar.set_position((share * STEPS as f64) as u64);
         self.tell_time(share, now);
         if self.next_line.is_some_and(|next| now >= next) {
             self.next_line = Some(now + LINE_EVERY);
@@ -103,11 +110,15 @@ impl Progress {
 
 /// How far it is, and how long the rest takes if it goes on like this.
 fn line(phase: &str, share: f64, spent: Duration) -> String {
-    let left = (share > 0.0).then(|| spent.mul_f64((1.0 - share) / share));
-    let left =
-        left.map_or(String::new(), |left| format!(", about {} left", format_duration((left.as_secs() * 1_000_000_000) as f64)));
+    let left = left(share, spent).map_or(String::new(), |left| format!(", {left}"));
     let phase = if phase.is_empty() { "" } else { &format!("{phase}: ") };
     format!("{phase}{:.0} %{left}", share * 100.0)
+}
+
+/// How long the rest takes if it goes on like this; nobody knows before the begin.
+fn left(share: f64, spent: Duration) -> Option<String> {
+    let left = (share > 0.0).then(|| spent.mul_f64((1.0 - share) / share))?;
+    Some(format!("about {} left", time(left.as_secs())))
 }
 
 impl Drop for Progress {
@@ -117,7 +128,7 @@ impl Drop for Progress {
 }
 
 fn visible() -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg:<22} [{bar:40}] {percent:>3} %  {eta}");
+    let style = ProgressStyle::with_template("{msg:<22} [{bar:40}] {percent:>3} %  {prefix}");
     let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr_with_hz(10));
     bar.with_style(style.map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("━╸─")))
 }
@@ -146,6 +157,7 @@ mod tests {
     #[test]
     fn lines_tell_phase_share_and_what_is_left() {
         assert_eq!(line("writing", 0.25, Duration::from_secs(10)), "writing: 25 %, about 30 s left");
+        assert_eq!(line("", 0.01, Duration::from_secs(100)), "1 %, about 3 h left");
         assert_eq!(line("", 0.0, Duration::from_secs(3)), "0 %");
     }
 }

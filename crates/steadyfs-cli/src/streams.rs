@@ -64,7 +64,7 @@ Writes:
   sqlite      what SQLite wrote, recorded: two databases, with a rollback journal and with a write-ahead log
 Streams: one; given (the jobs name them); automatic (the disk finds them); +aged: moved pages keep apart as well.
 Each run fills the disk, goes on for eight times as many pages, and measures four times as many; every call is held to its bound.
-The fill is that of the smallest disk compared. All defaults take less than a minute; a chip of 128 MiB ten times as long.
+The fill is that of the smallest disk compared. All defaults take one to two minutes; a chip of 128 MiB ten times as long.
 The study writes 1,400 GB to a device of 64 GB, scaled, as the paper did, at 80, 90 and 97 % fill: on SteadyFS and on a plain translation layer.
 It needs no device, and takes one to two minutes of one processor; --blocks (192 at least) and --passes make it smaller.
 

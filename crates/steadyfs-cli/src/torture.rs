@@ -49,7 +49,7 @@ pub struct Arguments {
     /// Go round until so much time has passed, such as 30s
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration)]
     time: Option<u64>,
-    /// Go round until so many cuts were made [default without --time: one round]
+    /// Go round until so many cuts were made, or a few more; few are spread evenly over a round [default without --time: one round]
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..))]
     cuts: Option<u64>,
     /// Steps of a workload [default: 40, or 80 where cuts are sampled]
@@ -102,7 +102,7 @@ roots takes nothing any more), bit-flips (that can be corrected), lock (the chip
 write-cache (of a device that answers before it programs), reorder (the same of
 small-card, small-emmc and card, which may lose any part of it), lie (a program that the chip says it made: what is lost is found).
 
-One round takes about a minute on two cores, 100,000 cuts five; Ctrl-C prints what was found so far, and --resume keeps it.
+One round, some 100,000 cuts, takes about five minutes on two cores; Ctrl-C prints what was found so far, and --resume keeps it.
 Each failure is made smaller and printed with a string that replays it. Exit codes: 0 nothing was found, 1 something was, 2 wrong
 usage.
 

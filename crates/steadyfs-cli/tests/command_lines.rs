@@ -13,16 +13,16 @@ use steadyfs_sim::managed::{ManagedProfile, Translation};
 enum Run {
     /// As it stands.
     AsShown,
-    /// As it stands, and what it prints has each of these, which the page where it stands has as well.
-    Shows(&'static [&'static str]),
-    /// With this behind it, because as it stands it takes minutes.
+    /// As it stands, and what it prints has each of these, which a page that tells of it has as well.
+    Shows(&'static str, &'static [&'static str]),
+    /// With this behind it, because as it stands it takes more than half a minute, or ends nowhere.
     Smaller(&'static str),
     /// With something in the place of each of these: devices and directories of a machine.
     With(&'static [(&'static str, &'static str)]),
     /// With a directory of the test in the place of this one, which is unmounted when it is mounted.
     Mounts(&'static str),
-    /// Not here, but by what is there.
-    Elsewhere(&'static str),
+    /// Not here, but by what is there: why.
+    Elsewhere(&'static str, &'static str),
 }
 use Run::{AsShown, Elsewhere, Mounts, Shows, Smaller, With};
 
@@ -87,17 +87,20 @@ const SESSIONS: [Session; 10] = [
         name: "evaluate",
         before: "",
         lines: &[
-            ("steady evaluate", Shows(&["2.504 ms", "3.835 ms", "3.23 MB/s"])),
-            ("steady evaluate --fill", Smaller(" 50% --accesses 500 --device nand.toml")),
-            ("steady evaluate --timing maximum", Smaller(EVALUATE)),
+            ("steady evaluate", Shows("README.md", &["2.504 ms", "3.835 ms", "3.23 MB/s"])),
+            ("steady evaluate --fill", With(&[("--fill", "--fill 50%")])),
+            ("steady evaluate --timing maximum", Shows("docs/design.md", &["11.26", "12.30", "1.17"])),
             ("steady evaluate --workload log", Smaller(EVALUATE)),
-            ("steady evaluate --fill 50% --timing maximum", Smaller(EVALUATE)),
-            ("steady evaluate --workload log --report log.html", Smaller(EVALUATE)),
-            ("steady evaluate --idle 100ms", Smaller(EVALUATE)),
-            ("steady evaluate --fill 80% --rate 1MB/s --report run.html --json run.json", Smaller(EVALUATE)),
-            ("steady evaluate --idle 100ms --burst 256KiB", Smaller(EVALUATE)),
-            ("steady evaluate --beside \"FatFs on Dhara=docs/peers/fatfs-on-dhara.csv\" --svg figures", Smaller(EVALUATE)),
-            ("steady evaluate --beside 'FatFs on Dhara=docs/peers/fatfs-on-dhara.csv' --svg figures", Smaller(EVALUATE)),
+            ("steady evaluate --fill 50% --timing maximum", Shows("docs/design.md", &["11.26", "12.30", "2.12"])),
+            ("steady evaluate --workload log --report log.html", AsShown),
+            ("steady evaluate --idle 100ms", Shows("docs/design.md", &["1.51", "96"])),
+            ("steady evaluate --fill 80% --rate 1MB/s --report run.html --json run.json", AsShown),
+            ("steady evaluate --idle 100ms --burst 256KiB", AsShown),
+            (
+                "steady evaluate --beside \"FatFs on Dhara=docs/peers/fatfs-on-dhara.csv\" --svg figures",
+                Shows("README.md", &["16.284 ms", "422.3 kB/s"]),
+            ),
+            ("steady evaluate --beside 'FatFs on Dhara=docs/peers/fatfs-on-dhara.csv' --svg figures", AsShown),
         ],
     },
     Session {
@@ -110,7 +113,7 @@ const SESSIONS: [Session; 10] = [
                 "steady streams --writes zipf --streams one,automatic --fill 80%,95% --device mt29f1g01abafd",
                 Smaller(" --blocks 64"),
             ),
-            ("steady costs", Smaller(" --files 200")),
+            ("steady costs", Shows("docs/design.md", &["1.79", "1.12", "3.07", "1.16", "4.31", "1.38"])),
             ("steady costs --device w25n01gv --json costs.json", Smaller(" --files 200")),
             ("steady bench --device w25q128jv --size 1MiB", Smaller(" --case append-64,create")),
             ("steady bench --device w25q128jv --size 1MiB --erase-block 4KiB", Smaller(" --case append-64,create")),
@@ -118,7 +121,7 @@ const SESSIONS: [Session; 10] = [
             ("steady bench --cache 1", Smaller(" --device w25q128jv --size 1MiB --case seq-512")),
             ("steady transactions --flush-us 955000", AsShown),
             ("steady life --spread 5", Smaller(" --blocks 32 --pages 16 --endurance 60")),
-            ("steady life --spread 5 --json life.json", Smaller(" --blocks 32 --pages 16 --endurance 60")),
+            ("steady life --spread 5 --report life.html --json life.json", Smaller(" --blocks 32 --pages 16 --endurance 60")),
         ],
     },
     Session {
@@ -170,7 +173,7 @@ const SESSIONS: [Session; 10] = [
             ("mkdir /tmp/card && steady mount card.img /tmp/card --device mt29f1g01abafd --real-time", Mounts("/tmp/card")),
             (
                 "mke2fs -t ext4 /mnt/card/disk && mount -o loop,discard /mnt/card/disk /mnt/ext4",
-                Elsewhere("crates/steadyfs-cli/tests/disk_mount.rs"),
+                Elsewhere("crates/steadyfs-cli/tests/disk_mount.rs", "needs a loop device, and is skipped there without one"),
             ),
         ],
     },
@@ -178,15 +181,33 @@ const SESSIONS: [Session; 10] = [
         name: "elsewhere",
         before: "",
         lines: &[
-            ("cargo add steadyfs --path CLONE/crates/steadyfs", Elsewhere("tools/lean/Cargo.toml")),
-            ("cargo install --path crates/steadyfs-cli", Elsewhere(".ci/run")),
-            ("cargo test --workspace", Elsewhere(".ci/run")),
-            ("cargo test -p steadyfs-hostile", Elsewhere(".ci/run")),
-            ("cargo run --release -p steadyfs-siege -- all", Elsewhere("crates/steadyfs-siege/tests")),
-            ("cargo run --release -p steadyfs-sim --example managed -- my-card.toml", Elsewhere(".ci/run")),
-            ("cargo run -p steadyfs-hostile --example seeds", Elsewhere(".ci/run")),
-            ("cargo +nightly fuzz run -s none mount_mutated -- -dict=fuzz/dictionary", Elsewhere("tools/fuzz.sh")),
-            ("cargo install cargo-fuzz", Elsewhere("tools/fuzz.sh")),
+            (
+                "cargo add steadyfs --path CLONE/crates/steadyfs",
+                With(&[("cargo add", "$CARGO add --offline"), ("CLONE", "$CLONE")]),
+            ),
+            (
+                "cargo install --path crates/steadyfs-cli",
+                Elsewhere("crates/steadyfs-cli", "builds all for minutes; what it installs is run here"),
+            ),
+            ("cargo test --workspace", Elsewhere(".ci/run", "is the command that runs this")),
+            ("cargo test -p steadyfs-hostile", Elsewhere(".ci/run", "is a part of the command that runs this")),
+            (
+                "cargo run --release -p steadyfs-siege -- all",
+                Elsewhere("crates/steadyfs-siege/tests", "takes hours; a share of it is a test"),
+            ),
+            (
+                "cargo run --release -p steadyfs-sim --example managed -- my-card.toml",
+                Elsewhere("crates/steadyfs-sim/examples/managed.rs", "builds for minutes; the tests build the example"),
+            ),
+            (
+                "cargo run -p steadyfs-hostile --example seeds",
+                Elsewhere("crates/steadyfs-hostile/examples/seeds.rs", "writes into the repository; the tests build the example"),
+            ),
+            (
+                "cargo +nightly fuzz run -s none mount_mutated -- -dict=fuzz/dictionary",
+                Elsewhere("tools/fuzz.sh", "needs another toolchain and has no end"),
+            ),
+            ("cargo install cargo-fuzz", Elsewhere("tools/fuzz.sh", "installs what is not of this project")),
         ],
     },
 ];
@@ -205,11 +226,11 @@ fn run(name: &str) {
     for (shown, how) in session.lines {
         match how {
             AsShown => drop(shell(&bench, shown)),
-            Shows(figures) => {
+            Shows(page, figures) => {
                 let output = shell(&bench, shown);
-                let readme = fs::read_to_string(root().join("README.md")).unwrap();
+                let told = fs::read_to_string(root().join(page)).unwrap();
                 for figure in *figures {
-                    assert!(output.contains(figure) && readme.contains(figure), "{shown}: {figure} is not in both:\n{output}");
+                    assert!(output.contains(figure) && told.contains(figure), "{shown}: {figure} is not in both:\n{output}");
                 }
             }
             Smaller(beside) => {
@@ -219,7 +240,7 @@ fn run(name: &str) {
                 drop(shell(&bench, &places.iter().fold(shown.to_string(), |line, (from, to)| line.replace(from, to))));
             }
             Mounts(directory) => drop(shell(&bench, &mounted(&shown.replace(directory, "mnt")))),
-            Elsewhere(place) => assert!(root().join(place).exists(), "{shown}: there is no {place}"),
+            Elsewhere(place, _why) => assert!(root().join(place).exists(), "{shown}: there is no {place}"),
         }
     }
 }
@@ -250,6 +271,8 @@ fn furnish(bench: &Bench) {
     for name in ["mine.toml", "card.toml"] {
         bench.write(name, include_bytes!("../../steadyfs-sim/profiles/sd-industrial.toml"));
     }
+    bench.write("Cargo.toml", b"[package]\nname = \"mine\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n");
+    bench.write("src/lib.rs", b"");
     fs::create_dir(bench.path("home")).unwrap();
     fs::create_dir(bench.path("bin")).unwrap();
     std::os::unix::fs::symlink(root().join("docs"), bench.path("docs")).unwrap();
@@ -260,7 +283,8 @@ fn furnish(bench: &Bench) {
 fn shell(bench: &Bench, line: &str) -> String {
     let path = format!("{}:{}", bench.path("bin").display(), std::env::var("PATH").unwrap());
     let mut command = Command::new("sh");
-    command.args(["-euc", line]).current_dir(&bench.directory).env("PATH", path).env("HOME", bench.path("home"));
+    command.args(["-euc", line]).current_dir(&bench.directory).env("PATH", path);
+    command.env("HOME", bench.path("home")).env("CLONE", root()).env("CARGO", env!("CARGO"));
     let Output { status, stdout, stderr } = command.stdin(Stdio::null()).output().unwrap();
     let (printed, said) = (text(&stdout), text(&stderr));
     assert!(

@@ -95,7 +95,21 @@ fn look(bench: &Bench, case: &Case, context: &str) {
     bench.ok("unpack i.img shown");
     let is_shown = |path: &PathBuf, bytes: &Option<Vec<u8>>, from: &Tree| from.get(path) == Some(bytes);
     let host: Tree = tree(&bench.directory).into_iter().collect();
-    for (path, bytes) in tree(&bench.path("shown")) {
+    let shown = tree(&bench.path("shown"));
+    // Space is used by what is shown, and by nothing else: pages of files, and few of each directory.
+    let df = bench.json("df i.img --json");
+    let number = |name: &str| df[name].as_u64().unwrap();
+    let page_bytes = number("logical_bytes");
+    let pages_of = |(_, bytes): &(PathBuf, Option<Vec<u8>>)| {
+        bytes.as_ref().map_or(3, |bytes| bytes.len().div_ceil(page_bytes as usize) as u64)
+    };
+    let most = 3 + shown.iter().map(pages_of).sum::<u64>();
+    assert!(
+        number("files") == shown.len() as u64 && number("used_bytes") <= most * page_bytes,
+        "{context}: {df}, {} shown",
+        shown.len()
+    );
+    for (path, bytes) in shown {
         let moved = case.name == "mv" && path.ends_with("b");
         let from = if moved && !is_shown(&path, &bytes, &host) { PathBuf::from("old/a") } else { path.clone() };
         assert!(path.ends_with("then") || is_shown(&from, &bytes, &host), "{context}: {path:?}");

@@ -11,7 +11,17 @@ fn a_life_is_told_as_a_table_and_as_json() {
     let short = ["life", "--blocks", "64", "--pages", "16", "--endurance", "40", "--spread", "5", "--program-failures", "20"];
     let table = steady(&short);
     let table = String::from_utf8(table.stdout).unwrap();
-    for fact in ["End", "Erases used", "Fill held", "Ring", "Bad blocks", "Scrubs", "Written", "Lost            nothing of"] {
+    for fact in [
+        "End",
+        "Erases used",
+        "Fill held",
+        "Ring",
+        "First bad block",
+        "Bad blocks",
+        "Scrubs",
+        "Written",
+        "Lost            nothing of",
+    ] {
         assert!(table.lines().any(|line| line.starts_with(fact)), "{fact}: {table}");
     }
     let output = steady(&[&short[..], &["--json", "-"]].concat());
@@ -19,6 +29,24 @@ fn a_life_is_told_as_a_table_and_as_json() {
     let life: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&life["workload"], &life["endurance"], &life["audit"]["lost_bytes"]), (&"log".into(), &40.into(), &0.into()));
     assert!(life["erases_percent"].as_f64() > Some(60.0) && life["bad_blocks"].as_u64() > Some(0), "{life}");
+}
+
+#[test]
+fn a_life_is_shown_in_a_page_and_in_figures() {
+    let directory = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("life");
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).unwrap();
+    let (page, figures) = (directory.join("life.html"), directory.join("figures"));
+    let outputs = ["--report", page.to_str().unwrap(), "--svg", figures.to_str().unwrap()];
+    let output = steady(&[&["life", "--blocks", "32", "--pages", "16", "--endurance", "40"][..], &outputs].concat());
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+    let page = std::fs::read_to_string(page).unwrap();
+    for text in ["Erases of each block", "Evenness of the wear", "Bad blocks", "First bad block", "read back."] {
+        assert!(page.contains(text), "{text}");
+    }
+    for name in ["blocks", "erases", "evenness", "bad-blocks"] {
+        assert!(std::fs::read_to_string(figures.join(format!("{name}.svg"))).unwrap().starts_with("<svg"), "{name}");
+    }
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! ```text
 //!   chip      blocks that die after so many erases, bits that flip with wear, age and reads
 //!     ▼
-//!   wear out  fill, then access after access until a call fails; time passes with the erases
+//!   wear out  fill, then access after access until a call fails
+//!   course    time that passes with the erases, scrubs, and how worn the blocks are meanwhile
 //!     ▼
 //!   audit     mount for reading, and compare every byte of every file
 //!     ▼
@@ -14,10 +15,12 @@
 
 mod audit;
 mod chip;
+mod course;
 mod table;
 mod wear_out;
 
 pub use audit::{Audit, Loss};
+pub use course::Moment;
 pub use table::{Life, Spread};
 
 use crate::evaluate::tracker::TagTracker;

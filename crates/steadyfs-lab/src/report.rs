@@ -3,7 +3,7 @@
 //! The page holds the whole trace, so that its slider computes the backlog of any input rate exactly; only the drawing
 //! is thinned, and keeps every minimum and maximum. It takes about eight bytes of file per access.
 //!
-//! [`Report::of_evaluation`] or [`Report::of_trace`] makes one, and [`StreamsReport::of`] one of streams; [`Page`] gives the files.
+//! [`Report::of_evaluation`] or [`Report::of_trace`] makes one, [`StreamsReport::of`] one of streams, and [`LifeReport::of`] one of a chip's life; [`Page`] gives the files.
 //!
 //! ```text
 //!   opening    the sentence that comes first, and the rate at which the slider stands
@@ -11,7 +11,8 @@
 //!   html       the page                            figures, on a canvas with axes    the SVG files
 //!                                                  beside     one more, of the run and of another file system
 //!   streams    what streams save: page and figures of its own
-//!   study      the numbers of a paper beside ours, likewise
+//!   study      the numbers of a paper beside ours, likewise       life       how a chip wore out, likewise
+//!   lines      figures of lines with names, for these
 //! ```
 
 mod axis;
@@ -21,6 +22,8 @@ mod downsample;
 mod figures;
 mod html;
 mod levels;
+mod life;
+mod lines;
 mod opening;
 mod streams;
 mod study;
@@ -38,6 +41,7 @@ use view::View;
 
 pub use downsample::downsample;
 pub use levels::Level;
+pub use life::LifeReport;
 pub use streams::StreamsReport;
 pub use study::StudyReport;
 

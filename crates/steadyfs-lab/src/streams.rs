@@ -28,7 +28,7 @@ use crate::evaluate::{EvaluateError, Timing, UnknownName, find_nand};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use steadyfs::disk::Disk;
 use steadyfs::media::Geometry;
 use steadyfs::{Bound, Config, ConfigError, Cost, Error, MountError};
@@ -202,6 +202,9 @@ impl std::error::Error for StreamsError {}
 /// How many times the pages the workload goes on until it is measured, and then is measured.
 const PASSES: [u64; 2] = [8, 4];
 
+/// How often all pages are written at random first, where they are to be mixed up.
+const MIX_UP: u64 = 4;
+
 /// One run.
 #[derive(Clone)]
 struct Item {
@@ -220,6 +223,12 @@ struct Item {
 impl Item {
     fn name(&self) -> String {
         format!("{} at {:.0} %, {}", self.writes, 100.0 * self.fill, self.way)
+    }
+
+    /// Pages that are written until it is measured, those included that mix all of them up first.
+    fn writes(&self, options: &Options) -> u64 {
+        let mixed = if options.mixed { MIX_UP } else { 0 };
+        u64::from(self.pages) * (1 + mixed + self.passes.iter().sum::<u64>())
     }
 }
 
@@ -249,7 +258,7 @@ impl Device {
     }
 }
 
-/// Runs all of it. `tell` hears the share that is done, and what was run last.
+/// Runs all of it. `tell` hears the share of all pages that are written, and what is run.
 ///
 /// # Errors
 /// The first one of [`StreamsError`].
@@ -266,7 +275,8 @@ fn drive_all(
     options: &Options,
     tell: &(dyn Fn(f64, &str) + Sync),
 ) -> Result<Vec<Row>, StreamsError> {
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let (next, written) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let all = items.iter().map(|item| item.writes(options)).sum::<u64>() as f64;
     let order = dealt(items.len());
     let results: Vec<Mutex<Option<Result<Row, StreamsError>>>> = items.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
@@ -274,13 +284,13 @@ fn drive_all(
             scope.spawn(|| {
                 while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let item = &items[index];
-                    let result = drive::run(item, device, options);
+                    let result = drive::run(item, device, options, &|pages| {
+                        tell((pages + written.fetch_add(pages, Ordering::Relaxed)) as f64 / all, &item.name());
+                    });
                     if result.is_err() {
                         next.store(items.len(), Ordering::Relaxed);
                     }
                     *results[index].lock().expect("nobody panics with it") = Some(result);
-                    let share = (1 + done.fetch_add(1, Ordering::Relaxed)) as f64 / items.len() as f64;
-                    tell(share, &item.name());
                 }
             });
         }

@@ -76,7 +76,8 @@ pub struct Options {
     pub seed: u64,
     /// Steps of a workload. Default: 40, chains 80.
     pub steps: Option<usize>,
-    /// Goes round until so many cuts were made. Without this and `time` it goes round once.
+    /// Goes round until so many cuts were made. Without this and `time` it goes round once. Where a round makes many more, each workload is cut in a
+    /// part of its operations, evenly. The same number makes the same cuts on any number of threads.
     pub cuts: Option<u64>,
     /// Goes round until so much time has passed.
     pub time: Option<Duration>,

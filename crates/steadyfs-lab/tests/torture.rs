@@ -66,14 +66,29 @@ fn work_goes_on_where_it_was_interrupted() {
     let path = std::env::temp_dir().join(format!("steadyfs-resume-{}.json", std::process::id()));
     let _ = std::fs::remove_file(&path);
     let whole = Options { steps: Some(3), threads: 2, ..Options::default() };
-    let short = Options { cuts: Some(1), ..whole.clone() };
-    let first = torture::run(&short, Some(&path), &|_| true).unwrap();
+    let first = torture::run(&whole, Some(&path), &|progress| progress.cuts == 0).unwrap();
     let second = torture::run(&whole, Some(&path), &|_| true).unwrap();
     assert_eq!(second.complete, Some(true));
     assert!(first.tally.cuts > 0 && first.tally.cuts < second.tally.cuts, "{first}");
     let undisturbed = run(&whole);
     assert_eq!(second.tally, undisturbed.tally, "the same work in two pieces");
     std::fs::remove_file(&path).unwrap();
+}
+
+/// `--cuts 20` made a whole round of many more, or as many as the threads had begun.
+#[test]
+fn few_cuts_end_near_their_number_and_are_the_same_on_any_number_of_threads() {
+    for (mode, cuts) in [(Mode::Every, 20), (Mode::Every, 500), (Mode::Sampled, 20)] {
+        let options = Options { mode, steps: None, cuts: Some(cuts), faults: FaultKind::of_raw_flash(), ..Options::default() };
+        let [one, three] = [1, 3].map(|threads| run(&Options { threads, ..options.clone() }).tally);
+        assert_eq!(one, three, "{mode} {cuts}");
+        // A chain has one to six cuts.
+        let most = if mode == Mode::Sampled { 2 * cuts } else { cuts + cuts / 2 };
+        assert!((cuts..most).contains(&one.cuts) && one.failures.is_empty(), "{mode} {cuts}: {one:?}");
+        // They are cuts like any others, in as many workloads as they suffice for.
+        assert!(one.torn_cuts > 0 && one.double_cuts > 0 && one.states > one.cuts, "{one:?}");
+        assert!(mode == Mode::Sampled || one.workloads > cuts / 20, "{one:?}");
+    }
 }
 
 #[test]

@@ -204,14 +204,10 @@ impl Chip {
         }
     }
 
-    /// Opens an MTD device that is to be formatted.
+    /// Opens an MTD device that is to be formatted; `divide` is that of [`Mtd::open_blank`].
     #[cfg(target_os = "linux")]
-    pub fn open_blank_mtd(path: &Path, nor_page_bytes: Option<u32>) -> Result<Self, Failure> {
-        let opened = match nor_page_bytes {
-            Some(page_bytes) => Mtd::open_nor(path, Access::ReadWrite, page_bytes),
-            None => Mtd::open(path, Access::ReadWrite),
-        };
-        let device = opened.map_err(|error| Failure::at(path.display(), error))?;
+    pub fn open_blank_mtd(path: &Path, divide: impl FnOnce(u32, u32) -> (u32, u32)) -> Result<Self, Failure> {
+        let device = Mtd::open_blank(path, divide).map_err(|error| Failure::at(path.display(), error))?;
         Ok(Self { medium: Medium::Mtd(device), clock: Clock::Machine, busy_until: None, _lock: None })
     }
 

@@ -116,7 +116,10 @@ impl Draft {
                 format!("is a chip of this machine, whose size and blocks are given; {name} is for images"),
             ));
         }
-        let mut chip = Chip::open_blank_mtd(target, settings.page_bytes)?;
+        let mut chip = Chip::open_blank_mtd(target, |bytes, count| settings.divide(bytes, count))?;
+        if settings.page_bytes.is_some() && !chip.geometry().programs_bytes {
+            return Err(Failure::at(target.display(), "is NAND, whose pages are given; --page-bytes is for NOR"));
+        }
         erase(&mut chip).map_err(|reason| Failure::at(target.display(), reason))?;
         Ok((Self { part: None, target: target.into(), _old: None }, chip))
     }

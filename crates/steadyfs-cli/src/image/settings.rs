@@ -156,26 +156,29 @@ impl Settings {
         Ok((profile, shape))
     }
 
-    /// NOR of so many erase sectors, with as few of them in a block as the settings allow; one where they never fit, which the format tells.
+    /// NOR of so many erase sectors.
     fn of_sectors(&self, sector_bytes: u32, sector_count: u32) -> Shape {
-        let powers = (0..8).map(|power| 1 << power).take_while(|&sectors| sector_count / sectors >= 16);
-        let shapes = powers.map(|sectors| self.nor(sector_bytes.saturating_mul(sectors), sector_count / sectors));
-        let fitting = shapes.flatten().find(|(_, geometry)| self.config(geometry, None).is_ok());
-        fitting.map_or_else(
-            || Shape::Nor {
-                page_bytes: self.page_bytes.unwrap_or(page_bytes_for(sector_bytes)),
-                block_bytes: sector_bytes,
-                block_count: sector_count,
-            },
-            |(shape, _)| shape,
-        )
+        let (page_bytes, block_bytes) = self.divide(sector_bytes, sector_count);
+        Shape::Nor { page_bytes, block_bytes, block_count: sector_count / (block_bytes / sector_bytes) }
     }
 
-    /// NOR of such blocks, and its geometry; nothing where a block has no room for pages.
-    fn nor(&self, block_bytes: u32, block_count: u32) -> Option<(Shape, Geometry)> {
+    /// Bytes of a page and of a block on NOR of so many erase sectors, with as few of them in a block as the settings allow; one where they never fit,
+    /// which the format tells.
+    pub fn divide(&self, sector_bytes: u32, sector_count: u32) -> (u32, u32) {
+        let powers = (0..8).map(|power| 1 << power).take_while(|&sectors| sector_count / sectors >= 16);
+        let fits = |block_bytes: &u32| {
+            let geometry = self.nor(*block_bytes, sector_count / (block_bytes / sector_bytes));
+            geometry.is_some_and(|geometry| self.config(&geometry, None).is_ok())
+        };
+        let fitting = powers.filter_map(|sectors| sector_bytes.checked_mul(sectors)).find(fits);
+        let block_bytes = fitting.unwrap_or(sector_bytes);
+        (self.page_bytes.unwrap_or(page_bytes_for(block_bytes)), block_bytes)
+    }
+
+    /// Geometry of NOR of such blocks; nothing where a block has no room for pages.
+    fn nor(&self, block_bytes: u32, block_count: u32) -> Option<Geometry> {
         let page_bytes = self.page_bytes.unwrap_or(page_bytes_for(block_bytes));
-        let shape = Shape::Nor { page_bytes, block_bytes, block_count };
-        shape.geometry().ok().map(|geometry| (shape, geometry))
+        Shape::Nor { page_bytes, block_bytes, block_count }.geometry().ok()
     }
 
     /// The settings of a file system for a medium.

@@ -54,6 +54,16 @@ pub enum MtdError {
         /// Bytes of an erase block.
         block_bytes: u32,
     },
+    /// The blocks of the volume on a NOR device are not made of its erase blocks.
+    #[error(
+        "the volume has blocks of {block_bytes} bytes; expected a multiple of the erase blocks of the device, {erase_bytes} bytes"
+    )]
+    Blocks {
+        /// Bytes of a block of the volume.
+        block_bytes: u32,
+        /// Bytes of an erase block of the device.
+        erase_bytes: u32,
+    },
     /// The kernel cannot read data and spare area at once.
     #[error("the kernel has no MEMREAD for this device; expected Linux 6.1 or newer")]
     OldKernel,

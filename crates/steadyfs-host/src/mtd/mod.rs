@@ -38,9 +38,10 @@ use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use steadyfs::Access;
+use steadyfs::media::groups::Groups;
 use steadyfs::media::nor::{NorPages, page_bytes_for};
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::{Access, Config};
 use steadyfs_sim::{Counters, Metered};
 
 /// A chip of this machine.
@@ -54,11 +55,12 @@ pub struct Mtd {
 #[derive(Debug)]
 enum Kind {
     Nand(NandDevice),
-    Nor(NorPages<NorDevice>),
+    Nor(NorPages<Groups<NorDevice>>),
 }
 
 impl Mtd {
-    /// Opens a device. On NOR the pages are those of the volume that it holds, else of the size that suits its erase blocks.
+    /// Opens a device. On NOR pages and blocks are those of the volume that it holds, else those that suit its erase blocks: of small ones several
+    /// are a block, as many as [`Config::group_sectors`] says.
     ///
     /// With [`Access::ReadOnly`] the device is never changed, and need not be writable.
     ///
@@ -69,20 +71,25 @@ impl Mtd {
         if info.is_nand() {
             return Ok(Self { chip: Kind::Nand(NandDevice::new(file, &info, size)?) });
         }
-        let page_bytes = page_bytes_of_volume(&file, size).unwrap_or(page_bytes_for(info.erase_bytes));
-        Self::nor(file, &info, size, page_bytes)
+        let (page_bytes, block_bytes) = shape_of_volume(&file, size).unwrap_or_else(|| {
+            let block_bytes = usual_block_bytes(info.erase_bytes, size);
+            (page_bytes_for(block_bytes), block_bytes)
+        });
+        Self::nor(file, &info, size, page_bytes, block_bytes)
     }
 
-    /// Opens a NOR device that is to be formatted with pages of `page_bytes`.
+    /// Opens a device that is to be formatted, whatever is on it. On NOR `divide` tells, from the bytes of an erase block and the number of them, the
+    /// bytes of a page and of a block of the volume; a block is one or more erase blocks.
     ///
     /// # Errors
-    /// As [`open`](Self::open); [`MtdError::Kind`] when the device is NAND, whose pages are given.
-    pub fn open_nor(path: impl AsRef<Path>, access: Access, page_bytes: u32) -> Result<Self, MtdError> {
-        let (file, info, size) = Self::look_at(path.as_ref(), access)?;
+    /// As [`open`](Self::open); [`MtdError::Blocks`] and [`MtdError::Pages`] where the device cannot be divided so.
+    pub fn open_blank(path: impl AsRef<Path>, divide: impl FnOnce(u32, u32) -> (u32, u32)) -> Result<Self, MtdError> {
+        let (file, info, size) = Self::look_at(path.as_ref(), Access::ReadWrite)?;
         if info.is_nand() {
-            return Err(MtdError::Kind { found: info.kind, expected: "NOR (3) or RAM (1)" });
+            return Ok(Self { chip: Kind::Nand(NandDevice::new(file, &info, size)?) });
         }
-        Self::nor(file, &info, size, page_bytes)
+        let (page_bytes, block_bytes) = divide(info.erase_bytes, erase_blocks(info.erase_bytes, size));
+        Self::nor(file, &info, size, page_bytes, block_bytes)
     }
 
     fn look_at(path: &Path, access: Access) -> Result<(File, abi::Info, u64), MtdError> {
@@ -97,13 +104,16 @@ impl Mtd {
         Ok((file, info, size))
     }
 
-    fn nor(file: File, info: &abi::Info, size: u64, page_bytes: u32) -> Result<Self, MtdError> {
+    fn nor(file: File, info: &abi::Info, size: u64, page_bytes: u32, block_bytes: u32) -> Result<Self, MtdError> {
         let device = NorDevice::new(file, info, size)?;
-        let block_bytes = info.erase_bytes;
+        let erase_bytes = info.erase_bytes;
+        if block_bytes == 0 || !block_bytes.is_multiple_of(erase_bytes) {
+            return Err(MtdError::Blocks { block_bytes, erase_bytes });
+        }
         if !page_bytes.is_power_of_two() || block_bytes / page_bytes < 5 {
             return Err(MtdError::Pages { page_bytes, block_bytes });
         }
-        Ok(Self { chip: Kind::Nor(NorPages::new(device, page_bytes)) })
+        Ok(Self { chip: Kind::Nor(NorPages::new(Groups::new(device, block_bytes / erase_bytes), page_bytes)) })
     }
 
     /// Replaces the durations that [`Flash::timing`] tells, which are those of a usual chip: the kernel knows none.
@@ -122,7 +132,7 @@ impl Mtd {
     pub fn error(&self) -> Option<&MtdError> {
         match &self.chip {
             Kind::Nand(device) => device.error(),
-            Kind::Nor(pages) => pages.chip().error(),
+            Kind::Nor(pages) => pages.chip().chip().error(),
         }
     }
 
@@ -141,14 +151,25 @@ impl Mtd {
     }
 }
 
-/// The page size of the volume on a NOR device, if there is one.
-fn page_bytes_of_volume(file: &File, size: u64) -> Option<u32> {
+/// Bytes of a page and of a block of the volume on a NOR device, if there is one.
+fn shape_of_volume(file: &File, size: u64) -> Option<(u32, u32)> {
     let mut head = vec![0; image::HEAD_BYTES.min(size) as usize];
     file.read_exact_at(&mut head, 0).ok()?;
     match image::shape_of(&head, size) {
-        Ok(image::Shape::Nor { page_bytes, .. }) => Some(page_bytes),
+        Ok(image::Shape::Nor { page_bytes, block_bytes, .. }) => Some((page_bytes, block_bytes)),
         _ => None,
     }
+}
+
+/// Bytes of a block of a NOR device that holds no volume: of as many erase blocks as the usual settings need. Where none fit it stays as it is, and
+/// whoever formats it hears why.
+fn usual_block_bytes(erase_bytes: u32, size: u64) -> u32 {
+    erase_bytes * Config::group_sectors(erase_bytes, erase_blocks(erase_bytes, size)).unwrap_or(1)
+}
+
+/// Erase blocks of a device.
+fn erase_blocks(erase_bytes: u32, size: u64) -> u32 {
+    u32::try_from(size / u64::from(erase_bytes.max(1))).unwrap_or(u32::MAX)
 }
 
 impl Flash for Mtd {
@@ -203,5 +224,19 @@ impl Metered for Mtd {
             Kind::Nand(device) => device.counters(),
             Kind::Nor(pages) => pages.counters(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_erase_blocks_are_grouped_as_images_group_them_and_large_ones_are_not() {
+        let kib = |erase_kib: u32, size_kib: u64| usual_block_bytes(erase_kib << 10, size_kib << 10) >> 10;
+        assert_eq!([1, 2, 16, 64].map(|mib| kib(4, mib << 10)), [4, 8, 16, 32]);
+        assert_eq!((kib(64, 16 << 10), kib(64, 4 << 10)), (64, 64));
+        // Nothing fits: it stays as it is, also where the kernel tells nonsense.
+        assert_eq!((kib(64, 128), usual_block_bytes(0, 1 << 20)), (64, 0));
     }
 }

@@ -3,6 +3,7 @@
 use super::Options;
 use super::audit::Audit;
 use super::chip::LifeChip;
+use super::course::{Moment, erase_counts};
 use super::wear_out::Worn;
 use crate::evaluate::tracker::TagTracker;
 use crate::table::facts;
@@ -25,7 +26,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    fn of(counts: impl Iterator<Item = u32>) -> Spread {
+    pub(super) fn of(counts: impl Iterator<Item = u32>) -> Spread {
         let counts: Vec<u32> = counts.collect();
         let sum: u64 = counts.iter().map(|&count| u64::from(count)).sum();
         Spread {
@@ -104,14 +105,26 @@ pub struct Life {
     pub programs_per_write: f64,
     /// Bytes that the volume has room for.
     pub usable_bytes: u64,
+    /// Writes when the first block had failed, to 64; nothing if none has.
+    pub first_bad_writes: Option<u64>,
+    /// Erases until then, in percent of all that the endurance allows.
+    pub first_bad_percent: Option<f64>,
     /// What was found of what was committed.
     pub audit: Audit,
+    /// How worn the chip was, in two hundred steps of the erases, and at the end.
+    pub moments: Vec<Moment>,
+    /// Erase counts of all blocks when a quarter, a half and three quarters of all erases were used, and at the end.
+    pub block_erases: Vec<Vec<u32>>,
+    /// Blocks that failed.
+    pub bad: Vec<u32>,
+    /// Blocks of the ring of roots.
+    pub ring: Vec<u32>,
 }
 
 impl Life {
     pub(super) fn of(device: &str, options: &Options, tracker: &TagTracker<LifeChip>, worn: &Worn, audit: Audit) -> Life {
         let chip = tracker.chip();
-        let counts = chip.inner().inner().erase_counts();
+        let counts = erase_counts(tracker);
         let erases: u64 = counts.iter().map(|&count| u64::from(count)).sum();
         let (ring, others): (Vec<_>, Vec<_>) =
             (0..options.blocks).filter(|block| !worn.superblocks.contains(block)).partition(|block| worn.ring.contains(block));
@@ -133,7 +146,7 @@ impl Life {
             end: worn.end.to_string(),
             erases,
             erases_percent: percent(erases as f64),
-            fill_held_percent: worn.course.shrunk_at.map_or(percent(erases as f64), |share| 100.0 * share),
+            fill_held_percent: worn.course.shrunk_at.map_or(percent(erases as f64), percent_of),
             read_only: worn.health.read_only,
             bad_blocks: chip.grown_bad().count() as u32,
             known_bad_blocks: worn.health.bad_blocks,
@@ -148,26 +161,35 @@ impl Life {
             written_bytes: worn.accesses * options.write_bytes,
             programs_per_write: worn.programs as f64 / worn.accesses.max(1) as f64,
             usable_bytes: worn.usable_bytes,
+            first_bad_writes: worn.course.first_bad.map(|(writes, _)| writes),
+            first_bad_percent: worn.course.first_bad.map(|(_, share)| percent_of(share)),
             audit,
+            moments: worn.course.moments.clone(),
+            block_erases: worn.course.quarters.iter().cloned().chain([counts]).collect(),
+            bad: chip.grown_bad().collect(),
+            ring: worn.ring.clone(),
         }
     }
+}
+
+fn percent_of(share: f64) -> f64 {
+    100.0 * share
 }
 
 /// Prints the table for people, at most 100 columns wide but for the end.
 impl fmt::Display for Life {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.head(f)?;
+        writeln!(f, "{}\n", self.title())?;
         f.write_str(&facts(self.facts()))
     }
 }
 
 impl Life {
-    /// What was run.
-    fn head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// What was run, in two lines.
+    pub fn title(&self) -> String {
         let block_bytes = u64::from(self.page_bytes) * u64::from(self.pages_per_block);
-        writeln!(
-            f,
-            "{}: {} blocks of {}, {} erases each (± {} %), {} usable\n{} at {} fill, {} a write, {} years, seed {}\n",
+        format!(
+            "{}: {} blocks of {}, {} erases each (± {} %), {} usable\n{} at {} fill, {} a write, {} years, seed {}",
             self.device,
             self.blocks,
             format_size(block_bytes),
@@ -183,7 +205,7 @@ impl Life {
     }
 
     /// What came of it.
-    fn facts(&self) -> [(&'static str, String); 10] {
+    pub fn facts(&self) -> [(&'static str, String); 11] {
         let written = format!(
             "{} in {} writes, {:.2} programs each",
             format_size(self.written_bytes),
@@ -196,6 +218,7 @@ impl Life {
             ("Fill held", format!("until {:.1} % of the erases", self.fill_held_percent)),
             ("Data blocks", format!("{} erases (least / mean / most)", self.other_erases)),
             ("Ring", format!("{} erases", self.ring_erases)),
+            ("First bad block", self.first_bad()),
             ("Bad blocks", format!("{}, of which the volume knows {}", self.bad_blocks, self.known_bad_blocks)),
             (
                 "Reads",
@@ -211,8 +234,16 @@ impl Life {
         ]
     }
 
+    /// When the first block failed.
+    fn first_bad(&self) -> String {
+        match self.first_bad_writes.zip(self.first_bad_percent) {
+            None => "none".to_string(),
+            Some((writes, percent)) => format!("after {}, {percent:.1} % of the erases", format_size(writes * self.write_bytes)),
+        }
+    }
+
     /// What was found of what was committed.
-    fn lost(&self) -> String {
+    pub fn lost(&self) -> String {
         let bytes = format_size(self.audit.bytes);
         match &self.audit.first_loss {
             None => format!("nothing of {bytes} in {} files", format_count(self.audit.files)),

@@ -1,12 +1,13 @@
 //! Fill, and then access after access until a call fails.
 
 use super::Options;
-use super::chip::{Clock, LifeChip};
+use super::chip::LifeChip;
+use super::course::Course;
 use crate::evaluate::checker::{Checker, Progress, Volume};
 use crate::evaluate::writer::{Plan, Writer};
 use crate::evaluate::{EvaluateError, Phase};
 use steadyfs::media::BlockIndex;
-use steadyfs::{BlockState, Budget, Health, Usage};
+use steadyfs::{BlockState, Health, Usage};
 
 /// Accesses between two looks at the clock.
 const LOOK_EVERY: u64 = 64;
@@ -33,17 +34,6 @@ pub struct Worn {
     pub usable_bytes: u64,
 }
 
-/// What happens beside the accesses.
-pub struct Course {
-    clock: Clock,
-    /// Rounds of scrubbing.
-    pub scrubs: u64,
-    /// Blocks that were weak after them, together.
-    pub weak_blocks: u64,
-    /// Share of all erases that was used when the volume had shrunk below the fill; nothing if it never had.
-    pub shrunk_at: Option<f64>,
-}
-
 /// Fills the volume and writes until a call fails.
 pub fn wear_out(
     mut fs: Volume<'_, '_, LifeChip>,
@@ -57,18 +47,19 @@ pub fn wear_out(
     let mut checker = Checker::only_counting(Phase::Fill, &mut progress);
     let mut writer = Writer::fill(&plan, &mut fs, &mut checker, |_| {})?;
     let before = fs.flash().counts();
-    let mut course = Course { clock: Clock::new(options), scrubs: 0, weak_blocks: 0, shrunk_at: None };
+    let (superblocks, ring) = reserved(&fs, options.blocks);
+    let mut course = Course::new(options, superblocks.iter().chain(&ring).copied());
     let mut checker = Checker::only_counting(Phase::WearOut, &mut progress);
     let end = loop {
         if checker.accesses().is_multiple_of(LOOK_EVERY) {
-            report(course.look(&mut fs, options, &plan, checker.accesses())?, &Phase::WearOut.to_string());
+            report(course.look(&mut fs, options, plan.fill_bytes, checker.accesses())?, &Phase::WearOut.to_string());
         }
         if let Err(error) = writer.access(&mut fs, &mut checker, options.write_bytes) {
             break error;
         }
     };
     let (accesses, spent) = (checker.accesses(), fs.flash().counts().since(&before));
-    let (superblocks, ring) = reserved(&fs, options.blocks);
+    course.end(fs.flash(), options, accesses);
     let (programs, health, usable_bytes) = (spent.programs + spent.copies, fs.health(), usage.usable_bytes);
     Ok(Worn { writer, accesses, programs, end, superblocks, ring, health, course, usable_bytes })
 }
@@ -90,27 +81,4 @@ fn reserved(fs: &Volume<'_, '_, LifeChip>, blocks: u32) -> (Vec<BlockIndex>, Vec
     let mut superblocks: Vec<_> = (0..blocks).filter(is_reserved).collect();
     let ring = superblocks.split_off(superblocks.len().min(2));
     (superblocks, ring)
-}
-
-impl Course {
-    /// Lets time pass, and does what is due; tells the share of the erases that is used.
-    fn look(
-        &mut self,
-        fs: &mut Volume<'_, '_, LifeChip>,
-        options: &Options,
-        plan: &Plan,
-        access: u64,
-    ) -> Result<f64, EvaluateError> {
-        let share = self.clock.follow(fs.flash_mut().chip_mut());
-        let usage = fs.usage();
-        if usage.usable_bytes < plan.fill_bytes + u64::from(usage.logical_bytes) {
-            self.shrunk_at.get_or_insert(share);
-        }
-        if options.scrub_days > 0 && u64::from(self.clock.days() / options.scrub_days) > self.scrubs {
-            fs.scrub(Budget::TimeNs(u64::MAX)).map_err(|error| EvaluateError::Idle { access, error })?;
-            self.scrubs += 1;
-            self.weak_blocks += u64::from(fs.health().weak_blocks);
-        }
-        Ok(share)
-    }
 }

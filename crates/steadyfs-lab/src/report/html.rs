@@ -26,7 +26,7 @@ pub(super) fn page(report: &Report) -> String {
             ("subtitle", &escape(&report.subtitle)),
             ("sentence", &escape(&sentence(report))),
             ("tiles", &tiles(report)),
-            ("facts", &facts(report)),
+            ("facts", &facts(&report.facts)),
             ("access_lead", &access_lead(report)),
             ("rates", &rate_rows(report)),
             ("rates_lead", rates_lead(report)),
@@ -58,11 +58,7 @@ pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
 
 /// The key numbers as markup. The second one is the buffer; it follows the slider.
 fn tiles(report: &Report) -> String {
-    let tile = |label: &str, value: &str, note: &str| {
-        format!("<div class=\"tile\"><dt>{label}</dt><dd>{value}<small>{note}</small></dd></div>")
-    };
-    let known = |fact: &Fact| tile(&escape(&fact.label), &escape(&fact.value), &escape(&fact.note));
-    let mut tiles: Vec<_> = report.tiles.iter().map(known).collect();
+    let mut tiles: Vec<_> = report.tiles.iter().map(tile_of).collect();
     let rate = opening_rate(report);
     let left = left_text(backlog(&report.access_ns, report.write_bytes, rate).map(|worst| worst.left_bytes));
     let label = format!("Buffer at <span id=\"tile-rate\">{}</span>", format_rate(rate as f64));
@@ -71,13 +67,23 @@ fn tiles(report: &Report) -> String {
     tiles.concat()
 }
 
-/// The other numbers as rows of a table.
-fn facts(report: &Report) -> String {
+/// A key number.
+pub(super) fn tile_of(fact: &Fact) -> String {
+    tile(&escape(&fact.label), &escape(&fact.value), &escape(&fact.note))
+}
+
+/// The same from markup.
+fn tile(label: &str, value: &str, note: &str) -> String {
+    format!("<div class=\"tile\"><dt>{label}</dt><dd>{value}<small>{note}</small></dd></div>")
+}
+
+/// Numbers as rows of a table.
+pub(super) fn facts(facts: &[Fact]) -> String {
     let row = |fact: &Fact| {
         let cells = [&fact.label, &fact.value, &fact.note].map(|text| escape(text));
         format!("<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"note\">{}</td></tr>", cells[0], cells[1], cells[2])
     };
-    report.facts.iter().map(row).collect()
+    facts.iter().map(row).collect()
 }
 
 /// Says what the figure of accesses shows.

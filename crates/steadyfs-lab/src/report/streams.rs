@@ -4,6 +4,7 @@ use super::axis::{Axis, Spread};
 use super::canvas::{BOTTOM, Canvas, LEFT, TOP};
 use super::figures::label;
 use super::html::{STYLE, fill};
+use super::lines::spread;
 use super::{Page, escape};
 use crate::streams::{Cell, Row, Streams, Way};
 use crate::units::{format_count, format_duration, format_percent, format_rate, format_size};
@@ -280,19 +281,6 @@ fn cells(columns: &[&Vec<Cell>], kind: Cell, x: &Axis, top: f64) -> String {
     path
 }
 
-/// Places as near to the levels as leaves `room` between each two, none below `bottom`.
-pub(super) fn spread(levels: &[f64], room: f64, bottom: f64) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..levels.len()).collect();
-    order.sort_by(|&a, &b| levels[b].total_cmp(&levels[a]));
-    let mut places = vec![0.0; levels.len()];
-    let mut least = bottom + room;
-    for index in order {
-        places[index] = levels[index].min(least - room);
-        least = places[index];
-    }
-    places
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -332,10 +320,5 @@ mod tests {
         let streams = Streams { rows: Vec::new(), ..streams() };
         let report = StreamsReport::of(&streams);
         assert!(report.html().ends_with("</html>\n") && report.svg().iter().all(|(_, svg)| !svg.contains("NaN")));
-    }
-
-    #[test]
-    fn names_stand_apart() {
-        assert_eq!(spread(&[100.0, 101.0, 40.0], 15.0, 200.0), [86.0, 101.0, 40.0]);
     }
 }

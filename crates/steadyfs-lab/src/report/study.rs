@@ -1,30 +1,15 @@
 //! The report of `steady streams --study`: the paper's numbers beside ours, the amplification by the number of streams, and time and amplification over the run.
 
-use super::axis::{Axis, Spread};
-use super::canvas::{BOTTOM, Canvas, TOP};
-use super::figures::label;
 use super::html::{STYLE, fill};
+use super::lines::{Figure, Line};
 use super::{Page, escape};
 use crate::streams::study::{Finding, Run, Study};
 use crate::units::{format_duration, format_percent};
-use std::fmt::Write;
 
 const TEMPLATE: &str = include_str!("../../assets/study.html");
-/// Height of the plotting area of a figure in pixels.
-const HEIGHT: f64 = 260.0;
-/// Letters beside a figure.
-const LETTERS: usize = 24;
-
 /// A report of the study.
 #[derive(Clone, Debug)]
 pub struct StudyReport<'a>(&'a Study);
-
-/// A line of a figure: its name, its class, and its values from left to right.
-struct Line {
-    name: String,
-    class: &'static str,
-    values: Vec<f64>,
-}
 
 impl<'a> StudyReport<'a> {
     /// The report of a study.
@@ -42,20 +27,25 @@ impl<'a> StudyReport<'a> {
                 .map(|run| run.amplification)
                 .collect()
         };
+        // A device of one stream stands at the left.
         let lines = [("plain", "w0"), ("steadyfs", "w1")].map(|(system, class)| Line {
-            name: system.to_string(),
+            name: name_of(system).to_string(),
             class,
-            values: of(system),
+            points: (1..).map(f64::from).zip(of(system)).collect(),
         });
-        let names: Vec<String> = (1..=lines[0].values.len()).map(|count| count.to_string()).collect();
-        let across = "streams that the jobs name";
-        draw("Write amplification by the number of streams", "eight jobs whose regions double", &lines, &names, across, |value| {
-            format!("{value:.2}")
-        })
+        let counts = lines[0].points.iter().map(|&(count, _)| (count, format!("{count:.0}"))).collect();
+        let figure = Figure {
+            title: "Write amplification by the number of streams",
+            subtitle: "eight jobs whose regions double",
+            across: "streams that the jobs name",
+            ticks: counts,
+            text: &|value| format!("{value:.2}"),
+        };
+        figure.draw(&lines)
     }
 
     /// What a number was over time, in a run at random at a fill, with one stream and with three.
-    fn over_time(&self, title: &str, values: impl Fn(&Run) -> &Vec<f64>, text: impl Fn(f64) -> String) -> String {
+    fn over_time(&self, title: &str, values: impl Fn(&Run) -> &Vec<f64>, text: &dyn Fn(f64) -> String) -> String {
         const SHOWN: f64 = 0.9;
         let is_shown = |run: &&Run| run.writes == "random" && run.fill == SHOWN && !run.moved_apart;
         let class_of = |run: &Run| match (run.system.as_str(), run.ids) {
@@ -65,9 +55,9 @@ impl<'a> StudyReport<'a> {
             _ => "w1",
         };
         let line = |run: &Run| Line {
-            name: format!("{}, {} {}", run.system, run.ids, if run.ids == 1 { "stream" } else { "streams" }),
+            name: format!("{}, {} {}", name_of(&run.system), run.ids, if run.ids == 1 { "stream" } else { "streams" }),
             class: class_of(run),
-            values: values(run).clone(),
+            points: (0..).map(f64::from).zip(values(run).iter().copied()).collect(),
         };
         let lines: Vec<Line> = self
             .0
@@ -78,35 +68,9 @@ impl<'a> StudyReport<'a> {
             .map(line)
             .collect();
         let subtitle = format!("three jobs at random, {} full", format_percent(SHOWN));
-        draw(title, &subtitle, &lines, &[], "from the filled device to the end of the run", text)
+        let across = "from the filled device to the end of the run";
+        Figure { title, subtitle: &subtitle, across, ticks: Vec::new(), text }.draw(&lines)
     }
-}
-
-/// Draws lines; `names` stand below the values.
-fn draw(title: &str, subtitle: &str, lines: &[Line], names: &[String], across: &str, text: impl Fn(f64) -> String) -> String {
-    let bottom = TOP + HEIGHT;
-    let mut canvas = Canvas::new(bottom + BOTTOM, title, subtitle);
-    canvas.make_room(LETTERS);
-    let all = || lines.iter().flat_map(|line| line.values.iter().copied());
-    let (least, most) = (all().fold(f64::MAX, f64::min).min(all().fold(0.0, f64::max)), all().fold(0.0, f64::max));
-    let room = (0.05 * (most - least)).max(0.01);
-    let y = Axis { low: (least - room).max(0.0), high: most + room, spread: Spread::Linear, pixels: (bottom, TOP) };
-    let count = lines.iter().map(|line| line.values.len()).max().unwrap_or(0).max(2);
-    let x = canvas.across(0.0, (count - 1) as f64);
-    canvas.vertical(&y, &label(y.ticks(5), text));
-    let below: Vec<(f64, String)> = names.iter().enumerate().map(|(at, name)| (at as f64, name.clone())).collect();
-    canvas.horizontal(&x, bottom, &below, across);
-    let ends: Vec<f64> = lines.iter().map(|line| line.values.last().map_or(bottom, |&last| y.at(last))).collect();
-    let places = super::streams::spread(&ends, 15.0, bottom);
-    for ((line, &end), &place) in lines.iter().zip(&ends).zip(&places) {
-        let mut path = String::new();
-        for (at, &value) in line.values.iter().enumerate() {
-            let _ = write!(path, "{}{} {}", if at == 0 { 'M' } else { 'L' }, x.at(at as f64), y.at(value));
-        }
-        canvas.path(&format!("way {}", line.class), &path);
-        canvas.name_level(end, place, &line.name);
-    }
-    canvas.finish()
 }
 
 impl Page for StudyReport<'_> {
@@ -126,14 +90,19 @@ impl Page for StudyReport<'_> {
             ("by-count.svg", self.by_count()),
             (
                 "amplification-over-time.svg",
-                self.over_time("Write amplification over time", |run| &run.over_time, |value| format!("{value:.2}")),
+                self.over_time("Write amplification over time", |run| &run.over_time, &|value| format!("{value:.2}")),
             ),
             (
                 "latency-over-time.svg",
-                self.over_time("Mean time of a write over time", |run| &run.mean_us_over_time, |us| format_duration(1e3 * us)),
+                self.over_time("Mean time of a write over time", |run| &run.mean_us_over_time, &|us| format_duration(1e3 * us)),
             ),
         ]
     }
+}
+
+/// What a system is called in figures.
+fn name_of(system: &str) -> &str {
+    if system == "plain" { "plain layer" } else { "SteadyFS" }
 }
 
 /// The table of a part.

@@ -3,7 +3,7 @@
 use super::map::Map;
 use super::table::Row;
 use super::workload::{Step, Workload};
-use super::{Device, Item, Options, StreamsError};
+use super::{Device, Item, MIX_UP, Options, StreamsError};
 use crate::evaluate::tracker::TagTracker;
 use crate::model::cost;
 use fastrand::Rng;
@@ -12,8 +12,6 @@ use steadyfs::media::{Flash, Timing};
 use steadyfs::{Access, Bound};
 use steadyfs_sim::{Counters, Nand};
 
-/// How often all pages are written at random first, where they are to be mixed up.
-const MIX_UP: u64 = 4;
 /// Parts of the run of which each has its write amplification.
 const PARTS: u64 = 60;
 
@@ -24,6 +22,8 @@ struct Drive<'m> {
     item: &'m Item,
     page: Vec<u8>,
     tally: Tally,
+    /// Hears now and then how many more pages were written.
+    tell: &'m dyn Fn(u64),
 }
 
 /// What the calls took since the last look.
@@ -38,8 +38,8 @@ struct Tally {
     bound_ns: u64,
 }
 
-/// Runs one item.
-pub(super) fn run(item: &Item, device: &Device, options: &Options) -> Result<Row, StreamsError> {
+/// Runs one item. `tell` hears now and then how many more pages were written.
+pub(super) fn run(item: &Item, device: &Device, options: &Options, tell: &dyn Fn(u64)) -> Result<Row, StreamsError> {
     let config = item.way.config(&device.geometry, item.streams);
     let mut memory = vec![0; config.memory_bytes(&device.geometry)];
     let ram_bytes = memory.len() as u64;
@@ -49,7 +49,7 @@ pub(super) fn run(item: &Item, device: &Device, options: &Options) -> Result<Row
     let mut workload = Workload::new(item.writes, item.pages, options.seed);
     let page = vec![0; (disk.page_sectors() * SECTOR_BYTES) as usize];
     let timing = disk.flash().timing();
-    let mut drive = Drive { disk, timing, item, page, tally: Tally::default() };
+    let mut drive = Drive { disk, timing, item, page, tally: Tally::default(), tell };
     drive.fill(&workload, options)?;
     drive.measure(&mut workload, device, ram_bytes)
 }
@@ -67,6 +67,7 @@ impl Drive<'_> {
                 self.write(rng.u32(..self.item.pages), 0)?;
             }
         }
+        (self.tell)(self.tally.writes);
         Ok(())
     }
 
@@ -88,6 +89,7 @@ impl Drive<'_> {
                 let now = self.counts();
                 over_time.push(self.amplification(&part, &now));
                 mean_us_over_time.push((now.time_ns - part_begin.1) as f64 / 1e3 / (write + 1 - part_begin.0) as f64);
+                (self.tell)(write + 1 - part_begin.0);
                 part = now;
                 part_begin = (write + 1, now.time_ns);
             }

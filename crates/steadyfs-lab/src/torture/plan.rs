@@ -2,10 +2,14 @@
 
 use super::run::Run;
 use super::runner::Item;
+use super::workload::Workload;
 use super::{Mode, Options};
 
 /// A prime by which the items of a round are dealt out, so that a short run meets some of everything.
 const DEAL: u64 = 7919;
+
+/// Cuts of an item from which on none of its operations is left out: so many are nearly as good as all, of which there are a few hundred.
+const WHOLE: u64 = 256;
 
 /// Shares of an exhaustive scenario. One takes some seconds.
 const SLICES: u64 = 16;
@@ -24,6 +28,18 @@ impl Options {
     pub(super) fn items(&self) -> Option<u64> {
         let once = self.mode == Mode::Exhaustive || (self.cuts.is_none() && self.time.is_none());
         once.then(|| self.round())
+    }
+
+    /// Cuts that are made in an item where so few were asked for that not every operation can be cut: they are spread over the round, or, as chains
+    /// of cuts are drawn anyway, made in its first item.
+    pub(super) fn share(&self) -> Option<u64> {
+        let cuts = self.cuts?;
+        let share = match self.mode {
+            Mode::Every => cuts.div_ceil(self.round()),
+            Mode::Sampled => cuts,
+            Mode::Exhaustive => return None,
+        };
+        (share < WHOLE).then_some(share)
     }
 
     /// The n-th item. Rounds come one after the other, each with another seed.
@@ -47,7 +63,21 @@ impl Options {
             faults: Vec::new(),
             cuts: Vec::new(),
         };
-        Item { run, fault, slice, slices: self.slices() }
+        Item { run, fault, slice, slices: self.slices(), share: self.share() }
+    }
+
+    /// What a cut of the n-th item costs, more or less: every run reads the whole volume, and the sectors of a disk are compared sooner than the files
+    /// of a tree.
+    pub(super) fn cut_work(&self, n: u64) -> u64 {
+        let Run { volume, workload, .. } = self.item(n).run;
+        let bytes = u64::from(volume.page_bytes) * u64::from(volume.pages_per_block) * u64::from(volume.block_count);
+        (if workload == Workload::Disk { bytes / 4 } else { bytes }).max(1)
+    }
+
+    /// The mean of that over a round.
+    pub(super) fn cut_work_mean(&self) -> f64 {
+        let round = self.round();
+        (0..round).map(|n| self.cut_work(n) as f64).sum::<f64>() / round as f64
     }
 
     /// What decides the items, as text: work goes on only where this is the same.
@@ -57,7 +87,8 @@ impl Options {
         let workloads = join(self.workloads.iter().map(ToString::to_string).collect());
         let faults = join(self.faults.iter().map(ToString::to_string).collect());
         let steps = self.steps.map_or("default".to_string(), |steps| steps.to_string());
-        format!("{} of {volumes}, {workloads}, faults {faults}, seed {}, steps {steps}", self.mode, self.seed)
+        let share = self.share().map_or(String::new(), |cuts| format!(", about {cuts} cuts of each"));
+        format!("{} of {volumes}, {workloads}, faults {faults}, seed {}, steps {steps}{share}", self.mode, self.seed)
     }
 }
 
@@ -79,6 +110,14 @@ mod tests {
         };
         assert_eq!((0..items).map(name).collect::<HashSet<_>>().len() as u64, items);
         assert_eq!((options.item(0).run.seed, options.item(items).run.seed), (1, 2));
+    }
+
+    #[test]
+    fn few_cuts_are_spread_over_the_round_and_many_leave_nothing_out() {
+        let share = |mode, cuts| Options { mode, cuts, ..Options::default() }.share();
+        assert_eq!((share(Mode::Every, Some(20)), share(Mode::Every, Some(256 * 8))), (Some(3), None));
+        assert_eq!((share(Mode::Sampled, Some(20)), share(Mode::Sampled, Some(500))), (Some(20), None));
+        assert_eq!((share(Mode::Exhaustive, Some(1)), share(Mode::Every, None)), (None, None));
     }
 
     #[test]

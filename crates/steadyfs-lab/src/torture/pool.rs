@@ -5,6 +5,7 @@ use super::state::State;
 use super::summary::Summary;
 use super::workload::Workload;
 use super::{BadInput, Options};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -42,6 +43,8 @@ struct Shared {
     next: AtomicU64,
     /// Cuts that were tried so far, in items that are not done too: items take long, and not one as long as the other.
     runs: AtomicU64,
+    /// The work of these cuts, see [`Options::cut_work`]: on some volumes a cut takes five times as long as on others.
+    work: AtomicU64,
 }
 
 /// Tortures, on all threads, as long as `tell` returns that it is to go on. With `resume`, what was done is kept in that file, and work goes on from there.
@@ -55,8 +58,8 @@ pub fn run(options: &Options, resume: Option<&Path>, tell: &dyn Fn(Progress) -> 
     let (sender, receiver) = mpsc::channel::<Done>();
     std::thread::scope(|scope| {
         for _ in 0..options.threads {
-            let (sender, shared, state) = (sender.clone(), &shared, pool.state.done());
-            scope.spawn(move || work(options, &state, shared, &sender));
+            let (sender, shared, done) = (sender.clone(), &shared, pool.done_before.clone());
+            scope.spawn(move || work(options, &done, shared, &sender));
         }
         drop(sender);
         pool.collect(&receiver, &shared, tell)
@@ -75,10 +78,11 @@ fn work(options: &Options, done: &[bool], shared: &Shared, sender: &mpsc::Sender
         if done.get(item as usize).copied().unwrap_or(false) {
             continue;
         }
-        let runs = AtomicU64::new(0);
+        let (runs, cut_work) = (AtomicU64::new(0), options.cut_work(item));
         let looks = || {
             runs.fetch_add(1, Ordering::Relaxed);
             shared.runs.fetch_add(1, Ordering::Relaxed);
+            shared.work.fetch_add(cut_work, Ordering::Relaxed);
             is_over()
         };
         let (tally, is_whole) = runner(&options.item(item), options.mode, &looks);
@@ -92,19 +96,39 @@ fn work(options: &Options, done: &[bool], shared: &Shared, sender: &mpsc::Sender
 struct Pool<'o> {
     options: &'o Options,
     state: State,
+    /// Items that earlier invocations brought to an end.
+    done_before: Vec<bool>,
+    /// Where the number of cuts ends the work, items count in their order: what is done must not depend on which thread was faster. The next one...
+    next: u64,
+    /// ...and those behind it that have come to their end.
+    early: BTreeMap<u64, Done>,
     /// What this invocation did of items that it did not bring to an end.
     unfinished: Tally,
     /// Items of earlier invocations, and cuts of them.
     before: (u64, u64),
     /// Cuts that were tried in the items that this invocation brought to an end.
     runs: u64,
+    /// See [`Options::cut_work_mean`].
+    cut_work_mean: f64,
     start: Instant,
 }
 
 impl<'o> Pool<'o> {
     fn new(options: &'o Options, state: State) -> Self {
         let before = (state.items_done(), state.tally.cuts);
-        Self { options, state, unfinished: Tally::default(), before, runs: 0, start: Instant::now() }
+        let (done_before, next, early) = (state.done(), 0, BTreeMap::new());
+        Self {
+            options,
+            state,
+            done_before,
+            next,
+            early,
+            unfinished: Tally::default(),
+            before,
+            runs: 0,
+            cut_work_mean: options.cut_work_mean(),
+            start: Instant::now(),
+        }
     }
 
     /// Takes what the threads send until they have all ended.
@@ -117,39 +141,76 @@ impl<'o> Pool<'o> {
         let mut result = Ok(());
         loop {
             match receiver.recv_timeout(TELL_EVERY) {
-                Ok(Done { item, tally, is_whole: true, runs }) => {
-                    self.runs += runs;
-                    self.state.add(item, &tally);
+                Ok(done) if done.is_whole => {
+                    self.take(done);
                     result = result.and(self.state.save(false));
                 }
+                // The last item of each thread is not needed any more where the number of cuts ended the work.
+                Ok(_) if self.options.cuts.is_some() && self.is_full() => {}
                 Ok(Done { tally, .. }) => self.unfinished.add(&tally),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
-            let goes_on = tell(self.progress(shared.runs.load(Ordering::Relaxed)));
+            let goes_on = tell(self.progress(shared.runs.load(Ordering::Relaxed), shared.work.load(Ordering::Relaxed)));
             if self.is_over() || !goes_on || result.is_err() {
                 shared.over.store(true, Ordering::Relaxed);
             }
         }
+        self.end();
         result.and(self.state.save(true))
+    }
+
+    /// Takes an item that came to its end.
+    fn take(&mut self, done: Done) {
+        if self.options.cuts.is_none() {
+            return self.count(&done);
+        }
+        self.early.insert(done.item, done);
+        while !self.is_full() {
+            while self.done_before.get(self.next as usize).copied().unwrap_or(false) {
+                self.next += 1;
+            }
+            let Some(done) = self.early.remove(&self.next) else { break };
+            self.next += 1;
+            self.count(&done);
+        }
+    }
+
+    fn count(&mut self, done: &Done) {
+        self.runs += done.runs;
+        self.state.add(done.item, &done.tally);
+    }
+
+    /// Takes what did not count yet. Behind the last cut that was asked for only failures do: nobody wants to miss one.
+    fn end(&mut self) {
+        for done in std::mem::take(&mut self.early).into_values() {
+            if self.is_full() {
+                self.unfinished.failures.extend(done.tally.failures);
+            } else {
+                self.count(&done);
+            }
+        }
+    }
+
+    /// Whether as much was done as was asked for: so many cuts, or so many failures.
+    fn is_full(&self) -> bool {
+        let tally = &self.state.tally;
+        self.options.cuts.is_some_and(|cuts| tally.cuts >= cuts) || tally.failures.len() >= self.options.failures_max
     }
 
     /// Whether the threads are to stop although there is more to do.
     fn is_over(&self) -> bool {
-        let Options { cuts, time, failures_max, .. } = self.options;
-        let tally = &self.state.tally;
-        cuts.is_some_and(|cuts| tally.cuts >= cuts)
-            || time.is_some_and(|time| self.start.elapsed() >= time)
-            || tally.failures.len() >= *failures_max
+        self.is_full() || self.options.time.is_some_and(|time| self.start.elapsed() >= time)
     }
 
-    /// How far this invocation is, which has tried so many cuts.
-    fn progress(&self, runs: u64) -> Progress {
+    /// How far this invocation is, which has tried so many cuts, that were so much work.
+    fn progress(&self, runs: u64, work: u64) -> Progress {
         let tally = &self.state.tally;
         let (items_before, cuts_before) = self.before;
         let share = |done: f64, all: f64| if all > 0.0 { (done / all).min(1.0) } else { 1.0 };
-        let items = self.options.items().map(|items| share(runs as f64, self.runs_of((items - items_before) as f64)));
-        let cuts = self.options.cuts.map(|cuts| share(runs as f64, cuts.saturating_sub(cuts_before) as f64));
+        let done = |cuts: f64| share(work as f64, cuts * self.cut_work_mean);
+        let items = self.options.items().map(|items| done(self.runs_of((items - items_before) as f64)));
+        let cuts = self.options.cuts.map(|cuts| done(cuts.saturating_sub(cuts_before) as f64));
         let time = self.options.time.map(|time| share(self.start.elapsed().as_secs_f64(), time.as_secs_f64()));
         let share = [items, cuts, time].into_iter().flatten().fold(0.0, f64::max);
         Progress { share, cuts: cuts_before + runs, failures: tally.failures.len() }

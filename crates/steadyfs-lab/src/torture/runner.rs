@@ -11,6 +11,10 @@ use steadyfs_sim::Torn;
 
 /// Chains of cuts that are drawn for a scenario.
 const CHAINS: u64 = 24;
+/// Cuts of a chain, more or less.
+const CHAIN_CUTS: u64 = 3;
+/// Cuts at an operation: one for each torn state, and a second one.
+const OPERATION_CUTS: u64 = Torn::ALL.len() as u64 + 1;
 
 /// What was done, and what was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +67,8 @@ pub(super) struct Item {
     pub slice: u64,
     /// ...when divided by this.
     pub slices: u64,
+    /// Cuts, more or less, where not every operation is cut.
+    pub share: Option<u64>,
 }
 
 /// Cuts power as the mode says. `false` in place of the tally's end means that time was up.
@@ -84,8 +90,8 @@ pub(super) fn runner(item: &Item, mode: Mode, is_over: &(dyn Fn() -> bool + Sync
     };
     let mut runner = Runner { scenario, tally, rng: Rng(item.run.seed ^ 0x702), is_over };
     let result = match mode {
-        Mode::Sampled => runner.chains(operations),
-        Mode::Every => runner.every(operations),
+        Mode::Sampled => runner.chains(operations, item.share.map_or(CHAINS, |cuts| (cuts / CHAIN_CUTS).clamp(1, CHAINS))),
+        Mode::Every => runner.every(operations, item.share.map_or(u64::MAX, |cuts| cuts.div_ceil(OPERATION_CUTS))),
         Mode::Exhaustive => runner.exhaustive((1..=operations).filter(|op| op % item.slices == item.slice)),
     };
     if let Err(Stop::Failed(cuts, what)) = &result {
@@ -110,9 +116,11 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Every operation in every torn state; after one of them another cut somewhere in the recovery or just after it.
-    fn every(&mut self, operations: u64) -> Result<(), Stop> {
-        for operation in 1..=operations {
+    /// Every operation in every torn state, or `most` of them, evenly; after one of the states another cut somewhere in the recovery or just after it.
+    fn every(&mut self, operations: u64, most: u64) -> Result<(), Stop> {
+        let stride = (operations / most).max(1);
+        let first = if stride > 1 { 1 + self.rng.below(stride) } else { 1 };
+        for operation in (first..=operations).step_by(stride as usize).take(usize::try_from(most).unwrap_or(usize::MAX)) {
             let second = self.rng.below(Torn::ALL.len() as u64) as usize;
             for (index, torn) in Torn::ALL.into_iter().enumerate() {
                 let mut cuts = vec![Cut { operation, torn }];
@@ -148,8 +156,8 @@ impl Runner<'_> {
     }
 
     /// Chains of cuts anywhere, half of which meet the recovery of the one before.
-    fn chains(&mut self, operations: u64) -> Result<(), Stop> {
-        for _ in 0..CHAINS {
+    fn chains(&mut self, operations: u64, count: u64) -> Result<(), Stop> {
+        for _ in 0..count {
             let mut scene = self.scenario.start();
             let mut cuts = vec![self.draw(operations.max(1))];
             let length = 1 + self.rng.below(CUTS_MAX as u64 - 2) as usize;

@@ -18,11 +18,13 @@ pub struct Summary {
     pub duration: Duration,
     mode: String,
     seed: u64,
+    /// Whether only a part of the operations of each workload was cut.
+    is_part: bool,
 }
 
 impl Summary {
     pub(super) fn new(options: &Options, tally: Tally, complete: Option<bool>, duration: Duration) -> Self {
-        Self { tally, complete, duration, mode: options.mode.to_string(), seed: options.seed }
+        Self { tally, complete, duration, mode: options.mode.to_string(), seed: options.seed, is_part: options.share().is_some() }
     }
 }
 
@@ -86,6 +88,7 @@ impl fmt::Display for Summary {
         let end = match self.complete {
             Some(true) => "everything was done",
             Some(false) => "stopped before everything was done",
+            None if self.is_part => "a part of each workload; more cuts meet all of it",
             None => "seeds go on without end",
         };
         writeln!(f, "\n{} from seed {}, {:.1} s: {end}", self.mode, self.seed, self.duration.as_secs_f64())
