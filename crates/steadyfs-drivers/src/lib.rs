@@ -51,7 +51,7 @@
 #[cfg(test)]
 extern crate std;
 
-#[cfg(any(feature = "embedded-sdmmc", feature = "block-device-driver"))]
+#[cfg(any(feature = "embedded-sdmmc", feature = "block-device-driver", feature = "embedded-storage"))]
 pub mod adapters;
 mod parts;
 pub mod sd;
