@@ -53,5 +53,6 @@ extern crate std;
 
 #[cfg(any(feature = "embedded-sdmmc", feature = "block-device-driver", feature = "embedded-storage"))]
 pub mod adapters;
+pub mod nor;
 mod parts;
 pub mod sd;

@@ -17,7 +17,7 @@
 //! - [`sectors`]: what managed flash looks like from outside: sectors behind a cache that power cuts empty.
 //! - [`managed`]: how long accesses to SD cards, eMMC and disks take, from what their translation layers do.
 //! - [`emmc`]: a disk behind the commands of an eMMC, whose contexts are streams.
-//! - [`sd_spi`]: an SD card, byte by byte on the bus, for drivers.
+//! - [`sd_spi`], [`nor_spi`]: an SD card and a NOR chip, byte by byte on the bus, for drivers; [`wire`] is the bus of the latter.
 //!
 //! Everything is `Clone`; chips share their pages with their clones until one of them writes, so that a snapshot before
 //! each power cut is cheap.
@@ -43,9 +43,11 @@ pub mod managed;
 pub mod meter;
 pub mod nand;
 pub mod nor;
+pub mod nor_spi;
 pub mod profile;
 pub mod sd_spi;
 pub mod sectors;
+pub mod wire;
 
 pub use fault::{BitErrorModel, BitErrors, FailOps, Lives, PowerCut, Survivors, Tearable, Torn, Trace, WriteCache};
 pub use meter::{Counters, Metered};
