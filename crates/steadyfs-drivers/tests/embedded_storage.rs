@@ -53,7 +53,7 @@ fn cut<F: Flash>(fresh: F, cut_after: impl Fn(&mut F, Option<u32>), step: u32) -
 }
 
 fn cut_multiwrite<const READ: usize, const WRITE: usize>(step: u32) {
-    let flash = FromMultiwrite::new(Hal::<READ, WRITE, 4096>::new(1 << 20), 0..1 << 20 as u32, FlashTimes::SPI_NOR).unwrap();
+    let flash = FromMultiwrite::new(Hal::<READ, WRITE, 4096>::new(1 << 20), 0..1u32 << 20, FlashTimes::SPI_NOR).unwrap();
     cut(flash, |flash, left| flash.chip_mut().flash_mut().left = left, step);
 }
 
@@ -102,7 +102,7 @@ fn a_range_is_all_that_is_touched() {
 fn a_bit_that_does_not_take_a_program_is_the_fault_of_its_block() {
     let mut hal = Hal::<1, 4, 4096>::new(1 << 20);
     hal.stuck = Some(4096 * 3 + 600);
-    let mut flash = FromMultiwrite::new(hal, 0..1 << 20 as u32, FlashTimes::SPI_NOR).unwrap();
+    let mut flash = FromMultiwrite::new(hal, 0..1u32 << 20, FlashTimes::SPI_NOR).unwrap();
     let chip = flash.chip_mut();
     assert_eq!(chip.program(4096 * 3 + 590, &[0; 20]), Err(Failure::BadBlock));
     assert_eq!(chip.program(4096 * 3 + 621, &[0x5A; 2]), Ok(()));

@@ -17,7 +17,7 @@
 //! - [`sectors`]: what managed flash looks like from outside: sectors behind a cache that power cuts empty.
 //! - [`managed`]: how long accesses to SD cards, eMMC and disks take, from what their translation layers do.
 //! - [`emmc`]: a disk behind the commands of an eMMC, whose contexts are streams.
-//! - [`sd_spi`], [`nor_spi`]: an SD card and a NOR chip, byte by byte on the bus, for drivers; [`wire`] is the bus of the latter.
+//! - [`sd_spi`], [`nor_spi`], [`nand_spi`]: an SD card, a NOR chip and a NAND chip, byte by byte on the bus, for drivers; [`wire`] is the bus of the chips.
 //!
 //! Everything is `Clone`; chips share their pages with their clones until one of them writes, so that a snapshot before
 //! each power cut is cheap.
@@ -42,6 +42,7 @@ mod garble;
 pub mod managed;
 pub mod meter;
 pub mod nand;
+pub mod nand_spi;
 pub mod nor;
 pub mod nor_spi;
 pub mod profile;

@@ -87,7 +87,7 @@ impl<C: SpiChip> SpiDevice for Wire<C> {
         let (mut sent, mut is_answered) = (Vec::new(), false);
         for operation in operations {
             match operation {
-                Operation::Write(bytes) if bytes.is_empty() => {}
+                Operation::Write([]) => {}
                 Operation::Write(bytes) => {
                     assert!(!is_answered, "bytes are sent behind an answer to {:#04x}", sent[0]);
                     chip.clock().pass(bytes.len());

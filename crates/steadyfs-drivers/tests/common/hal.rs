@@ -53,7 +53,7 @@ impl<const READ: usize, const WRITE: usize, const ERASE: usize> Hal<READ, WRITE,
         if let Some(written) = &mut self.written {
             assert!(!std::mem::replace(&mut written[word], true), "word {word:#x} is written twice");
             // The ECC of a word whose write was cut may not correct it.
-            if fails && self.random() % 2 == 0 {
+            if fails && self.random() & 1 == 0 {
                 self.torn.insert(word);
             }
         }
@@ -104,7 +104,7 @@ impl<const READ: usize, const WRITE: usize, const ERASE: usize> NorFlash for Hal
         self.error.map_or(Ok(()), Err)?;
         let fails = self.fails()?;
         for at in from as usize..to as usize {
-            self.cells[at] = if fails && self.random() % 2 == 0 { self.cells[at] | self.random() } else { 0xFF };
+            self.cells[at] = if fails && self.random() & 1 == 0 { self.cells[at] | self.random() } else { 0xFF };
         }
         let words = from as usize / WRITE..to as usize / WRITE;
         self.torn.retain(|word| !words.contains(word));
