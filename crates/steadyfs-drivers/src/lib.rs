@@ -53,6 +53,7 @@ extern crate std;
 
 #[cfg(any(feature = "embedded-sdmmc", feature = "block-device-driver", feature = "embedded-storage"))]
 pub mod adapters;
+pub mod check;
 pub mod nand;
 pub mod nor;
 mod parts;
