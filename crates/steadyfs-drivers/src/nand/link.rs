@@ -87,6 +87,7 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
     /// Waits for what takes so long, typically and at most; the status then.
     fn wait(&mut self, (typical_us, maximum_us): (u32, u32)) -> Result<u8, NandError> {
         let limit_us = maximum_us.saturating_mul(PATIENCE);
+        let pause_us = Self::pause_us(typical_us, maximum_us);
         let mut waited_us = typical_us.min(limit_us);
         self.delay.delay_us(waited_us);
         self.is_late = true;
@@ -99,14 +100,14 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
             if waited_us >= limit_us {
                 return Err(NandError::Busy { waited_us });
             }
-            self.delay.delay_us(Self::pause_us(typical_us));
-            waited_us = waited_us.saturating_add(Self::pause_us(typical_us));
+            self.delay.delay_us(pause_us);
+            waited_us = waited_us.saturating_add(pause_us);
         }
     }
 
-    /// Between two looks at a chip: the most by which the end of an operation is noticed late.
-    pub const fn pause_us(typical_us: u32) -> u32 {
-        typical_us / 8 + 1
+    /// Between two looks at a chip: the most by which the end of an operation is noticed late. There are some two thousand looks at most.
+    pub const fn pause_us(typical_us: u32, maximum_us: u32) -> u32 {
+        typical_us / 8 + maximum_us / 1024 + 1
     }
 
     /// Makes sure that a chip that was busy at the end of the last call takes commands now.

@@ -179,7 +179,7 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
 
     /// A program or an erase of a longest time, with its commands: 6 bytes to enable, 5 and the data, some looks.
     fn change_ns(&self, bytes: u32, typical_us: u32, maximum_us: u32) -> u64 {
-        let inside_us = u64::from(maximum_us) + u64::from(Link::<S, D>::pause_us(typical_us));
+        let inside_us = u64::from(maximum_us) + u64::from(Link::<S, D>::pause_us(typical_us, maximum_us));
         inside_us * 1000 + self.transfer_ns(bytes + 20) + self.look_ns(bytes)
     }
 }
