@@ -108,6 +108,13 @@ impl<const READ: usize, const WRITE: usize, const ERASE: usize> NorFlash for Hal
         }
         let words = from as usize / WRITE..to as usize / WRITE;
         self.torn.retain(|word| !words.contains(word));
+        if fails && self.written.is_some() {
+            for word in words.clone() {
+                if self.random() & 15 == 0 {
+                    self.torn.insert(word);
+                }
+            }
+        }
         if let Some(written) = &mut self.written {
             // What a cut erase has left takes no write.
             written[words].fill(fails);
