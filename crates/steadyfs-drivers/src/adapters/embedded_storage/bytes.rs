@@ -45,9 +45,9 @@ impl<T: MultiwriteNorFlash> FromMultiwrite<T> {
     /// # mod ram { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/hal.rs")); }
     /// # type QspiFlash = ram::Hal<1, 4, 4096>;
     /// const GEOMETRY: Geometry = FromMultiwrite::<QspiFlash>::geometry(512 << 10).unwrap();
-    /// static MEMORY: [u8; Config::for_geometry(&GEOMETRY).memory_bytes(&GEOMETRY)] = [0; _];
-    /// # const _: usize = MEMORY.len();
-    /// # trait Underscore {}
+    /// const MEMORY_BYTES: usize = Config::for_geometry(&GEOMETRY).memory_bytes(&GEOMETRY);
+    /// let memory = [0u8; MEMORY_BYTES];
+    /// # assert!(memory.iter().all(|byte| *byte == 0) && MEMORY_BYTES < 3000);
     /// ```
     pub const fn geometry(bytes: u32) -> Option<Geometry> {
         let (sector_bytes, sectors) = (T::ERASE_SIZE as u32, bytes / T::ERASE_SIZE as u32);
