@@ -274,3 +274,44 @@ fn acknowledged_writes_survive_a_cut_in_each_program_and_erase() {
     cut_everywhere(NandSpiProfile::mt29f2g01().with_blocks(64), 3);
     cut_everywhere(NandSpiProfile::w25n02kv().with_blocks(64), 5);
 }
+
+/// A small volume that is overwritten until its blocks are reclaimed many times, with programs and erases that fail now and then.
+#[test]
+fn a_volume_lives_through_reclamation_and_failures_on_every_family() {
+    const PLACES: usize = 300;
+    for profile in profiles() {
+        let id = profile.id;
+        let nand = Nand::with_geometry(profile.geometry, profile.timing, 1).with_bad_blocks_at(&[901, 917]);
+        let sim = NandSim::new(NandSpi::with_nand(profile, nand));
+        let part = Settings { first_block: 900, blocks: Some(64), ..SETTINGS };
+        let chip = NandChip::start(sim.clone(), sim.clone(), part).unwrap();
+        let config = Config { bad_blocks_max: 8, ..Config::for_geometry(&chip.geometry()) };
+        let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+        let chip = FileSystem::format(chip, &config, &mut memory).unwrap();
+        let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).unwrap();
+        let mut file = fs.open("data", OpenOptions::DURABLE).unwrap();
+        let (mut versions, mut rng) = ([0u8; PLACES], fastrand::Rng::with_seed(1));
+        for round in 0..6000 {
+            let place = rng.usize(..PLACES);
+            if round % 1500 == 700 {
+                sim.chip().inject(NandFault::Fails);
+            }
+            versions[place] = versions[place] % 250 + 1;
+            fs.write(&mut file, place as u64 * 4096, &[versions[place]; 4096])
+                .unwrap_or_else(|error| panic!("{id:02x?}: {error}"));
+        }
+        assert!(fs.health().bad_blocks >= 4, "{id:02x?}: {} bad blocks", fs.health().bad_blocks);
+        drop(fs);
+        sim.chip().power_on(1);
+        let chip = NandChip::start(sim.clone(), sim.clone(), part).unwrap();
+        let mut fs = FileSystem::mount(chip, Access::ReadOnly, &mut memory).unwrap();
+        let mut file = fs.open("data", OpenOptions::READ).unwrap();
+        for (place, version) in versions.into_iter().enumerate().filter(|(_, version)| *version > 0) {
+            let mut found = [0; 4096];
+            assert_eq!(fs.read(&mut file, place as u64 * 4096, &mut found), Ok(4096));
+            assert!(found.iter().all(|byte| *byte == version), "{id:02x?}: {place}");
+        }
+        let wear = sim.chip().nand().erase_counts().into_iter().skip(900).max();
+        assert!(wear > Some(2), "{id:02x?}: erased {wear:?} times");
+    }
+}

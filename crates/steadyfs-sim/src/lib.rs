@@ -9,7 +9,7 @@
 //!             Profile                        figures of real chips, each with its source
 //! ```
 //!
-//! - [`profile`]: what a chip is and how fast it is, read from TOML; six chips are built in.
+//! - [`profile`]: what a chip is and how fast it is, read from TOML; eleven chips are built in.
 //! - [`nand`], [`nor`]: the chips. Time is a number that every operation advances; nothing sleeps, and the same seed and
 //!   the same calls give the same bytes. **Illegal use of a chip panics**, with the block, the page and the rule.
 //! - [`fault`]: what goes wrong, as wrappers around any chip, so that the code under test has no hooks of its own.
