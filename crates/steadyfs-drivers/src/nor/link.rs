@@ -19,8 +19,15 @@ pub(super) mod command {
 
 const BUSY: u8 = 1;
 const ENABLED: u8 = 2;
-/// Block protection: three bits on all chips, a fourth one on most.
-const PROTECTION: u8 = 0x3C;
+/// Block protection in the status register: three bits on all chips. Of the next two each maker makes something else.
+const fn protection_bits(id: [u8; 3]) -> u8 {
+    match id[0] {
+        0xC2 => 0x3C,        // Macronix: BP0 to BP3
+        0xC8 => 0x7C,        // GigaDevice: BP0 to BP4
+        0x20 => 0x1C | 0x40, // Micron: bit 5 says from which end
+        _ => 0x1C,
+    }
+}
 
 /// How many times the longest time is waited for.
 const PATIENCE: u32 = 2;
@@ -67,12 +74,13 @@ pub(super) struct Link<S, D> {
     /// The chip did not get ready in the last call.
     is_late: bool,
     pub errors: Option<ErrorBits>,
+    protection: u8,
     pub long_address: LongAddress,
 }
 
 impl<S: SpiDevice, D: DelayNs> Link<S, D> {
     pub fn new(spi: S, delay: D) -> Self {
-        Self { spi, delay, is_late: false, errors: None, long_address: LongAddress::No }
+        Self { spi, delay, is_late: false, errors: None, protection: 0x1C, long_address: LongAddress::No }
     }
 
     pub fn into_parts(self) -> (S, D) {
@@ -179,11 +187,10 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         Ok(true)
     }
 
-    /// Whether blocks are protected; the status register then. Bits that mean something else on a chip with errors there do not count.
+    /// Whether blocks are protected; the status register then.
     pub fn protection(&mut self) -> Result<Option<u8>, NorError> {
         let status = self.register(command::STATUS)?;
-        let others = self.errors.filter(|bits| bits.register == command::STATUS).map_or(0, |bits| bits.any());
-        Ok((status & PROTECTION & !others != 0).then_some(status))
+        Ok((status & self.protection != 0).then_some(status))
     }
 
     /// Asks the chip what it is.
@@ -200,7 +207,7 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
             Some(info) => info,
             None => self.parameters(id)?,
         };
-        self.errors = ErrorBits::of(id);
+        (self.errors, self.protection) = (ErrorBits::of(id), protection_bits(id));
         if settings.unlock && self.protection()?.is_some() {
             self.enable()?;
             self.send(&[command::WRITE_STATUS, 0], &[])?;
