@@ -137,7 +137,11 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         self.send(&[command::WRITE_ENABLE], &[])?;
         match self.register(register::STATUS)? {
             status if status & (BUSY | ENABLED) == ENABLED => Ok(()),
-            status => Err(NandError::NotEnabled { status }),
+            status => {
+                // One that is busy, whatever with, is looked at before the next command.
+                self.is_late = true;
+                Err(NandError::NotEnabled { status })
+            }
         }
     }
 

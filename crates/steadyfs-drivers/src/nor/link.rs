@@ -158,7 +158,11 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         self.send(&[command::WRITE_ENABLE], &[])?;
         match self.register(command::STATUS)? {
             status if status & (BUSY | ENABLED) == ENABLED => Ok(()),
-            status => Err(NorError::NotEnabled { status }),
+            status => {
+                // One that is busy, whatever with, is looked at before the next command.
+                self.is_late = true;
+                Err(NorError::NotEnabled { status })
+            }
         }
     }
 
