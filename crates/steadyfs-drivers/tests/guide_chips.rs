@@ -1,4 +1,5 @@
 //! The drivers on the chips with which the guide for drivers is tested: other models of the same chips, by other hands.
+#![allow(clippy::duplicate_mod, clippy::manual_is_multiple_of)] // both have the same exercise, and are written for documentation tests
 
 #[path = "../../steadyfs/tests/fake/spi_nand.rs"]
 mod spi_nand;
