@@ -1,9 +1,45 @@
 //! Drivers for [SteadyFS](steadyfs), on the traits of [embedded-hal](https://docs.rs/embedded-hal/1).
 //!
-//! - [`sd`]: SD cards on SPI.
-//! - `adapters`: from the block devices of other crates, each behind a feature of its name.
+//! | medium | driver | tested on |
+//! |---|---|---|
+//! | SPI NOR of any maker, by SFDP | [`nor`] | `steadyfs_sim::nor_spi`, byte by byte |
+//! | SPI NAND: Micron MT29F, Winbond W25N, GigaDevice GD5F | [`nand`] | `steadyfs_sim::nand_spi`, byte by byte |
+//! | SD cards on SPI | [`sd`] | `steadyfs_sim::sd_spi`, byte by byte |
+//! | flash inside microcontrollers and QSPI flash, by `embedded-storage` | `adapters::embedded_storage` | words that take one write or many |
+//! | block devices of other crates | `adapters`, each behind a feature of its name | |
 //!
-//! Drivers for SPI NAND and SPI NOR are short, and stand in the [guide](steadyfs::guide::drivers), to be copied and changed.
+//! [`check`] tries a driver of your own on spare blocks, and names what is wrong with it; the [guide](steadyfs::guide::drivers) tells how to write one.
+//!
+//! # A volume on SPI NOR
+//! The chips here are simulated; on a board bus and delay come from its HAL.
+//! ```
+//! use steadyfs::{Access, Config, FileSystem, media::Flash};
+//! use steadyfs_drivers::nor::{NorChip, Settings};
+//! # let sim = steadyfs_sim::nor_spi::NorSim::new(steadyfs_sim::nor_spi::NorSpi::new(steadyfs_sim::nor_spi::NorSpiProfile::w25q128jv()));
+//! # let (spi, delay) = (sim.clone(), sim);
+//!
+//! let flash = NorChip::start(spi, delay, Settings::DEFAULT)?.into_pages()?;
+//! let config = Config::for_geometry(&flash.geometry());
+//! let mut memory = vec![0; config.memory_bytes(&flash.geometry())];
+//! let flash = FileSystem::format(flash, &config, &mut memory)?;
+//! let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # A volume on SPI NAND
+//! ```
+//! use steadyfs::{Access, Config, FileSystem, media::Flash};
+//! use steadyfs_drivers::nand::{NandChip, Settings};
+//! # let sim = steadyfs_sim::nand_spi::NandSim::new(steadyfs_sim::nand_spi::NandSpi::new(steadyfs_sim::nand_spi::NandSpiProfile::gd5f1gq5()));
+//! # let (spi, delay) = (sim.clone(), sim);
+//!
+//! let flash = NandChip::start(spi, delay, Settings::DEFAULT)?;
+//! let config = Config::for_geometry(&flash.geometry());
+//! let mut memory = vec![0; config.memory_bytes(&flash.geometry())];
+//! let flash = FileSystem::format(flash, &config, &mut memory)?;
+//! let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut memory)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # A logger on a card
 //! The card here is a simulated one (`steadyfs_sim::sd_spi`); on a board bus, pin and delay come from its HAL.
@@ -51,7 +87,10 @@
 #[cfg(test)]
 extern crate std;
 
-#[cfg(any(feature = "embedded-sdmmc", feature = "block-device-driver"))]
+#[cfg(any(feature = "embedded-sdmmc", feature = "block-device-driver", feature = "embedded-storage"))]
 pub mod adapters;
+pub mod check;
+pub mod nand;
+pub mod nor;
 mod parts;
 pub mod sd;

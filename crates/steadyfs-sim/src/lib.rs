@@ -9,7 +9,7 @@
 //!             Profile                        figures of real chips, each with its source
 //! ```
 //!
-//! - [`profile`]: what a chip is and how fast it is, read from TOML; six chips are built in.
+//! - [`profile`]: what a chip is and how fast it is, read from TOML; eleven chips are built in.
 //! - [`nand`], [`nor`]: the chips. Time is a number that every operation advances; nothing sleeps, and the same seed and
 //!   the same calls give the same bytes. **Illegal use of a chip panics**, with the block, the page and the rule.
 //! - [`fault`]: what goes wrong, as wrappers around any chip, so that the code under test has no hooks of its own.
@@ -17,7 +17,7 @@
 //! - [`sectors`]: what managed flash looks like from outside: sectors behind a cache that power cuts empty.
 //! - [`managed`]: how long accesses to SD cards, eMMC and disks take, from what their translation layers do.
 //! - [`emmc`]: a disk behind the commands of an eMMC, whose contexts are streams.
-//! - [`sd_spi`]: an SD card, byte by byte on the bus, for drivers.
+//! - [`sd_spi`], [`nor_spi`], [`nand_spi`]: an SD card, a NOR chip and a NAND chip, byte by byte on the bus, for drivers; [`wire`] is the bus of the chips.
 //!
 //! Everything is `Clone`; chips share their pages with their clones until one of them writes, so that a snapshot before
 //! each power cut is cheap.
@@ -42,10 +42,13 @@ mod garble;
 pub mod managed;
 pub mod meter;
 pub mod nand;
+pub mod nand_spi;
 pub mod nor;
+pub mod nor_spi;
 pub mod profile;
 pub mod sd_spi;
 pub mod sectors;
+pub mod wire;
 
 pub use fault::{BitErrorModel, BitErrors, FailOps, Lives, PowerCut, Survivors, Tearable, Torn, Trace, WriteCache};
 pub use meter::{Counters, Metered};

@@ -108,7 +108,7 @@ impl<T: BlockDevice<SECTOR_BYTES>, I: FnMut()> SectorDevice for FromAsync<T, I> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{BROKEN, Ram, TIMES, exercise};
+    use super::super::sectors::tests::{BROKEN, Ram, TIMES, exercise};
     use super::*;
     use core::cell::Cell;
 

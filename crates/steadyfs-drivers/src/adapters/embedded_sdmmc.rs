@@ -91,7 +91,7 @@ impl<T: BlockDevice> SectorDevice for FromBlockDevice<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{BROKEN, Ram, TIMES, exercise};
+    use super::super::sectors::tests::{BROKEN, Ram, TIMES, exercise};
     use super::*;
     use core::fmt;
     use embedded_sdmmc_types::BlockCount;

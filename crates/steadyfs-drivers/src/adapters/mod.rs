@@ -1,93 +1,17 @@
-//! Devices of other crates, as devices of sectors.
+//! Flash and devices of other crates: `embedded_storage` for raw NOR, the others for devices of sectors.
 //!
+//! # Devices of sectors
 //! Neither trait can flush or discard, or say how long it takes. The times are given by hand, and a flush reads the sector that was written last: a card must have ended its writes before it can
-//! answer that. A device with a cache that outlives reads, or one that loses its writes without a word, is none for a file system. What such a device says of an error is kept, and the file system sees a [`Failure::Device`].
+//! answer that. A device with a cache that outlives reads, or one that loses its writes without a word, is none for a file system. What such a device says of an error is kept, and the file system sees a [`Device`](steadyfs::media::Failure::Device).
 
 #[cfg(feature = "block-device-driver")]
 pub mod block_device_driver;
 #[cfg(feature = "embedded-sdmmc")]
 pub mod embedded_sdmmc;
+#[cfg(feature = "embedded-storage")]
+pub mod embedded_storage;
+#[cfg(any(feature = "embedded-sdmmc", feature = "block-device-driver"))]
+mod sectors;
 
-use crate::parts;
-use steadyfs::media::Failure;
-use steadyfs::media::sectors::SECTOR_BYTES;
-
-/// Sectors that go to the device in one call: a page of 4 KiB and its tag. They are copied, since parts may be cut anywhere.
-const BATCH: usize = 9;
-
-/// The calls that a transfer becomes: index of the first sector in the parts, and how many.
-fn batches(bytes: usize) -> Result<impl Iterator<Item = (usize, usize)>, Failure> {
-    if !bytes.is_multiple_of(SECTOR_BYTES) {
-        return Err(Failure::Device);
-    }
-    let sectors = bytes / SECTOR_BYTES;
-    Ok((0..sectors).step_by(BATCH).map(move |done| (done, BATCH.min(sectors - done))))
-}
-
-/// Keeps an error.
-fn conclude<E>(result: Result<(), E>, last_error: &mut Option<E>) -> Result<(), Failure> {
-    result.map_err(|error| {
-        *last_error = Some(error);
-        Failure::Device
-    })
-}
-
-/// Copies a sector out of the parts.
-fn gather(parts: &[&[u8]], index: usize, sector: &mut [u8; SECTOR_BYTES]) {
-    let mut at = 0;
-    for piece in parts::sector(parts, index) {
-        sector[at..at + piece.len()].copy_from_slice(piece);
-        at += piece.len();
-    }
-}
-
-/// Copies a sector into the parts.
-fn scatter(parts: &mut [&mut [u8]], index: usize, sector: &[u8; SECTOR_BYTES]) {
-    let mut at = 0;
-    for piece in parts::sector_mut(parts, index) {
-        piece.copy_from_slice(&sector[at..at + piece.len()]);
-        at += piece.len();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use core::cell::RefCell;
-    use std::vec::Vec;
-    use steadyfs::media::sectors::{SectorDevice, SectorTimes};
-
-    pub(super) const TIMES: SectorTimes =
-        SectorTimes { read_ns: 1, read_sector_ns: 2, write_ns: 3, write_sector_ns: 4, discard_ns: 0, flush_ns: 0 };
-
-    /// Sectors in RAM, of which one cannot be written, and how many each call was for.
-    pub(super) struct Ram {
-        pub sectors: RefCell<Vec<[u8; SECTOR_BYTES]>>,
-        pub calls: RefCell<Vec<usize>>,
-    }
-
-    impl Ram {
-        pub fn new() -> Self {
-            Self { sectors: RefCell::new(std::vec![[0; SECTOR_BYTES]; 64]), calls: RefCell::default() }
-        }
-    }
-
-    /// The sector that fails.
-    pub(super) const BROKEN: usize = 63;
-
-    /// Writes and reads in parts of odd lengths.
-    pub(super) fn exercise(device: &mut impl SectorDevice) {
-        assert_eq!((device.sector_count(), device.times()), (64, TIMES));
-        let data: Vec<u8> = (0..20 * SECTOR_BYTES).map(|byte| (byte % 253) as u8).collect();
-        device.write(5, &[&data[..512], &data[512..700], &data[700..]]).unwrap();
-        device.write(25, &[&[7; SECTOR_BYTES]]).unwrap();
-        let mut found = std::vec![0; 21 * SECTOR_BYTES];
-        let (begin, end) = found.split_at_mut(9001);
-        device.read(5, &mut [begin, end]).unwrap();
-        assert_eq!((&found[..data.len()], &found[data.len()..]), (&data[..], &[7; SECTOR_BYTES][..]));
-        assert_eq!(device.write(BROKEN as u32, &[&[1; SECTOR_BYTES]]), Err(Failure::Device));
-        assert_eq!(device.write(0, &[&[1; 100]]), Err(Failure::Device));
-        assert_eq!(device.read(0, &mut [&mut [1; 100]]), Err(Failure::Device));
-        device.flush().unwrap();
-    }
-}
+#[cfg(any(feature = "embedded-sdmmc", feature = "block-device-driver"))]
+use sectors::{BATCH, batches, conclude, gather, scatter};

@@ -14,13 +14,18 @@ use std::collections::BTreeMap;
 use steadyfs::media::{Geometry, TAG_BYTES};
 
 /// The built-in documents.
-const BUILT_IN: [&str; 6] = [
+const BUILT_IN: [&str; 11] = [
     include_str!("../../profiles/mt29f1g01abafd.toml"),
     include_str!("../../profiles/w25n01gv.toml"),
     include_str!("../../profiles/gd5f1gq5.toml"),
     include_str!("../../profiles/mt29f2g08abaea.toml"),
     include_str!("../../profiles/w25q128jv.toml"),
     include_str!("../../profiles/k9f1208u0.toml"),
+    include_str!("../../profiles/m25p16.toml"),
+    include_str!("../../profiles/mx25r6435f.toml"),
+    include_str!("../../profiles/w25q16jv.toml"),
+    include_str!("../../profiles/s25fl128s.toml"),
+    include_str!("../../profiles/gd25q64.toml"),
 ];
 
 /// Why a profile was refused.
@@ -350,7 +355,11 @@ mod tests {
     #[test]
     fn every_built_in_profile_is_found_by_its_name() {
         let names: Vec<_> = Profile::all().into_iter().map(|profile| profile.name).collect();
-        assert_eq!(names, ["mt29f1g01abafd", "w25n01gv", "gd5f1gq5", "mt29f2g08abaea", "w25q128jv", "k9f1208u0"]);
+        let nand = ["mt29f1g01abafd", "w25n01gv", "gd5f1gq5", "mt29f2g08abaea", "k9f1208u0"];
+        let nor = ["w25q128jv", "m25p16", "mx25r6435f", "w25q16jv", "s25fl128s", "gd25q64"];
+        assert_eq!(names.len(), nand.len() + nor.len());
+        assert!(nand.iter().all(|name| Profile::named(name).unwrap().nand().is_some()));
+        assert!(nor.iter().all(|name| Profile::named(name).unwrap().nor().is_some()));
         for name in &names {
             assert_eq!(Profile::named(name).unwrap().name, *name);
         }

@@ -1,0 +1,141 @@
+//! A range of a chip: reads and writes of whole words, erases of whole sectors, and a look at what came of them.
+
+use super::{FlashTimes, RangeError};
+use core::ops::Range;
+use embedded_storage::nor_flash::NorFlash;
+use steadyfs::media::Failure;
+
+/// The largest word of a chip.
+pub(super) const WORD_BYTES_MAX: usize = 64;
+
+/// A range of a chip, addressed from 0.
+#[derive(Debug)]
+pub(super) struct Window<T: NorFlash> {
+    pub flash: T,
+    start: u32,
+    pub times: FlashTimes,
+    pub last_error: Option<T::Error>,
+    /// What an error of a read is.
+    unread: Failure,
+}
+
+/// Whether words, sectors and range of a chip are such that addresses can be computed.
+pub(super) fn check<T: NorFlash>(flash: &T, range: &Range<u32>) -> Result<(), RangeError> {
+    let words = [T::READ_SIZE, T::WRITE_SIZE];
+    if words.iter().any(|word| !word.is_power_of_two() || *word > WORD_BYTES_MAX) || !T::ERASE_SIZE.is_multiple_of(256) {
+        return Err(RangeError::Words);
+    }
+    if range.end < range.start || range.end as usize > flash.capacity() {
+        return Err(RangeError::OutOfBounds);
+    }
+    let is_aligned = |address: u32| (address as usize).is_multiple_of(T::ERASE_SIZE);
+    if is_aligned(range.start) && is_aligned(range.end) { Ok(()) } else { Err(RangeError::NotSectors) }
+}
+
+/// The first part of `length` bytes at an address: bytes to skip in its first word, and how many bytes go in one call.
+const fn part(address: u32, length: usize, word: usize) -> (usize, usize) {
+    let skip = address as usize % word;
+    match (skip, length >= word) {
+        (0, true) => (0, length - length % word),
+        _ if length < word - skip => (skip, length),
+        _ => (skip, word - skip),
+    }
+}
+
+impl<T: NorFlash> Window<T> {
+    pub fn new(flash: T, start: u32, times: FlashTimes, unread: Failure) -> Self {
+        Self { flash, start, times, last_error: None, unread }
+    }
+
+    /// Reads bytes; what is no whole word goes through a buffer.
+    pub fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), Failure> {
+        let (word, mut address, mut rest) = (T::READ_SIZE, self.start + address, data);
+        while !rest.is_empty() {
+            let (skip, length) = part(address, rest.len(), word);
+            let (now, later) = rest.split_at_mut(length);
+            let result = if skip == 0 && length >= word {
+                self.flash.read(address, now)
+            } else {
+                let mut buffer = [0; WORD_BYTES_MAX];
+                let result = self.flash.read(address - skip as u32, &mut buffer[..word]);
+                now.copy_from_slice(&buffer[skip..skip + length]);
+                result
+            };
+            result.map_err(|error| {
+                self.last_error = Some(error);
+                self.unread
+            })?;
+            (address, rest) = (address + length as u32, later);
+        }
+        Ok(())
+    }
+
+    /// Writes bytes, and ones around them where they are no whole words. `holds(found, wanted)` says whether a byte is as it should be.
+    pub fn write(&mut self, address: u32, data: &[u8], holds: fn(u8, u8) -> bool) -> Result<(), Failure> {
+        let (word, mut at, mut rest) = (T::WRITE_SIZE, self.start + address, data);
+        let mut result = Ok(());
+        while !rest.is_empty() && result.is_ok() {
+            let (skip, length) = part(at, rest.len(), word);
+            let (now, later) = rest.split_at(length);
+            result = if skip == 0 && length >= word {
+                self.flash.write(at, now)
+            } else {
+                let mut buffer = [0xFF; WORD_BYTES_MAX];
+                buffer[skip..skip + length].copy_from_slice(now);
+                self.flash.write(at - skip as u32, &buffer[..word])
+            };
+            (at, rest) = (at + length as u32, later);
+        }
+        let is_right = self.compare(address, data.len(), |index, found| holds(found, data[index]));
+        self.conclude(result, is_right)
+    }
+
+    /// Erases sectors one after the other.
+    pub fn erase(&mut self, address: u32, bytes: u32) -> Result<(), Failure> {
+        let sector = T::ERASE_SIZE as u32;
+        let first = self.start + address;
+        let result = (first..first + bytes).step_by(sector as usize).try_for_each(|at| self.flash.erase(at, at + sector));
+        let is_blank = self.compare(address, bytes as usize, |_, found| found == 0xFF);
+        self.conclude(result, is_blank)
+    }
+
+    /// Whether all bytes are as they should be.
+    fn compare(&mut self, address: u32, bytes: usize, is_right: impl Fn(usize, u8) -> bool) -> Result<bool, Failure> {
+        let mut found = [0; WORD_BYTES_MAX];
+        for done in (0..bytes).step_by(WORD_BYTES_MAX) {
+            let length = WORD_BYTES_MAX.min(bytes - done);
+            self.read(address + done as u32, &mut found[..length])?;
+            if !found[..length].iter().enumerate().all(|(index, byte)| is_right(done + index, *byte)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What an operation has come to. What is not there, and can be read, is the fault of the block.
+    fn conclude(&mut self, result: Result<(), T::Error>, is_right: Result<bool, Failure>) -> Result<(), Failure> {
+        let is_told = result.is_err();
+        if let Err(error) = result {
+            self.last_error = Some(error);
+        }
+        match (is_told, is_right) {
+            (false, Ok(true)) => Ok(()),
+            (_, Ok(false)) | (false, Err(Failure::Uncorrectable)) => Err(Failure::BadBlock),
+            _ => Err(Failure::Device),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::part;
+
+    #[test]
+    fn parts_are_whole_words_or_lie_within_one() {
+        assert_eq!(part(8, 20, 8), (0, 16));
+        assert_eq!(part(24, 4, 8), (0, 4));
+        assert_eq!(part(13, 20, 8), (5, 3));
+        assert_eq!(part(13, 2, 8), (5, 2));
+        assert_eq!(part(7, 9, 1), (0, 9));
+    }
+}

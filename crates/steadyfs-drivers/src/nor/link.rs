@@ -1,0 +1,247 @@
+//! Commands, addresses, busy and write enable.
+
+use super::sfdp::{self, HEADER_BYTES, LongAddress, NorInfo, TABLE_WORDS};
+use super::{NorError, Settings};
+use embedded_hal::delay::DelayNs;
+use embedded_hal::spi::{Operation, SpiDevice};
+
+/// Commands that all chips have.
+pub(super) mod command {
+    pub const WRITE_STATUS: u8 = 0x01;
+    pub const PROGRAM: u8 = 0x02;
+    pub const STATUS: u8 = 0x05;
+    pub const WRITE_ENABLE: u8 = 0x06;
+    pub const FAST_READ: u8 = 0x0B;
+    pub const PARAMETERS: u8 = 0x5A;
+    pub const ID: u8 = 0x9F;
+    pub const LONG_ADDRESSES: u8 = 0xB7;
+}
+
+const BUSY: u8 = 1;
+const ENABLED: u8 = 2;
+/// Block protection in the status register: three bits on all chips. Of the next two each maker makes something else.
+const fn protection_bits(id: [u8; 3]) -> u8 {
+    match id[0] {
+        0xC2 => 0x3C,        // Macronix: BP0 to BP3
+        0xC8 => 0x7C,        // GigaDevice: BP0 to BP4
+        0x20 => 0x1C | 0x40, // Micron: bit 5 says from which end
+        _ => 0x1C,
+    }
+}
+
+/// How many times the longest time is waited for.
+const PATIENCE: u32 = 2;
+/// The longest erase of parameters that make sense, for a chip of which nothing is known yet, in microseconds.
+const UNKNOWN_US: u32 = 4_000_000;
+/// The longest time of a write to the status register, in microseconds: 15 ms on Winbond's chips, 40 on Macronix'.
+const STATUS_US: u32 = 100_000;
+
+/// Where a chip says that a program or an erase failed, as far as its identification tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ErrorBits {
+    /// The register.
+    pub register: u8,
+    /// The bits in it.
+    pub program: u8,
+    pub erase: u8,
+    /// Clears them; 0 where the next operation does.
+    pub clear: u8,
+}
+
+impl ErrorBits {
+    pub fn of(id: [u8; 3]) -> Option<Self> {
+        match id {
+            // Macronix: the security register.
+            [0xC2, ..] => Some(Self { register: 0x2B, program: 0x20, erase: 0x40, clear: 0 }),
+            // Micron N25Q and MT25Q: the flag status register.
+            [0x20, 0xBA | 0xBB, _] => Some(Self { register: 0x70, program: 0x10, erase: 0x20, clear: 0x50 }),
+            // Infineon S25FL-S: the status register; the chip seems busy until they are cleared.
+            [0x01, 0x02 | 0x20, _] => Some(Self { register: command::STATUS, program: 0x40, erase: 0x20, clear: 0x30 }),
+            _ => None,
+        }
+    }
+
+    const fn any(&self) -> u8 {
+        self.program | self.erase
+    }
+}
+
+/// The wires to a chip.
+#[derive(Debug)]
+pub(super) struct Link<S, D> {
+    spi: S,
+    delay: D,
+    /// The chip did not get ready in the last call.
+    is_late: bool,
+    pub errors: Option<ErrorBits>,
+    protection: u8,
+    pub long_address: LongAddress,
+}
+
+impl<S: SpiDevice, D: DelayNs> Link<S, D> {
+    pub fn new(spi: S, delay: D) -> Self {
+        Self { spi, delay, is_late: false, errors: None, protection: 0x1C, long_address: LongAddress::No }
+    }
+
+    pub fn into_parts(self) -> (S, D) {
+        (self.spi, self.delay)
+    }
+
+    fn receive(&mut self, command: &[u8], data: &mut [u8]) -> Result<(), NorError> {
+        self.spi.transaction(&mut [Operation::Write(command), Operation::Read(data)]).map_err(|_| NorError::Bus)
+    }
+
+    fn send(&mut self, command: &[u8], data: &[u8]) -> Result<(), NorError> {
+        self.spi.transaction(&mut [Operation::Write(command), Operation::Write(data)]).map_err(|_| NorError::Bus)
+    }
+
+    fn register(&mut self, register: u8) -> Result<u8, NorError> {
+        let mut value = [0];
+        self.receive(&[register], &mut value)?;
+        Ok(value[0])
+    }
+
+    /// A command with its address: how many bytes of the array.
+    fn addressed(&self, command: u8, address: u32) -> ([u8; 6], usize) {
+        let [top, high, middle, low] = address.to_be_bytes();
+        let command = match (self.long_address, command) {
+            (LongAddress::Commands, command::FAST_READ) => 0x0C,
+            (LongAddress::Commands, command::PROGRAM) => 0x12,
+            (LongAddress::Commands, 0x20) => 0x21,
+            (LongAddress::Commands, 0x52) => 0x5C,
+            (LongAddress::Commands, 0xD8) => 0xDC,
+            _ => command,
+        };
+        match self.long_address {
+            LongAddress::No => ([command, high, middle, low, 0, 0], 4),
+            _ => ([command, top, high, middle, low, 0], 5),
+        }
+    }
+
+    /// Waits for what typically takes so long, and at most so long; the status then.
+    fn wait(&mut self, typical_us: u32, maximum_us: u32) -> Result<u8, NorError> {
+        let limit_us = maximum_us.saturating_mul(PATIENCE);
+        let pause_us = Self::pause_us(typical_us, maximum_us);
+        let mut waited_us = typical_us.min(limit_us);
+        self.delay.delay_us(waited_us);
+        self.is_late = true;
+        loop {
+            let status = self.register(command::STATUS)?;
+            let has_failed = self.errors.is_some_and(|bits| bits.register == command::STATUS && status & bits.any() != 0);
+            if status & BUSY == 0 || has_failed {
+                self.is_late = false;
+                return Ok(status);
+            }
+            if waited_us >= limit_us {
+                return Err(NorError::Busy { waited_us });
+            }
+            self.delay.delay_us(pause_us);
+            waited_us = waited_us.saturating_add(pause_us);
+        }
+    }
+
+    /// Between two looks at a chip: the most by which the end of an operation is noticed late. There are some two thousand looks at most.
+    pub const fn pause_us(typical_us: u32, maximum_us: u32) -> u32 {
+        typical_us / 8 + maximum_us / 1024 + 1
+    }
+
+    /// Makes sure that a chip that was busy at the end of the last call takes commands now.
+    fn settle(&mut self) -> Result<(), NorError> {
+        if self.is_late && self.register(command::STATUS)? & BUSY != 0 {
+            return Err(NorError::Busy { waited_us: 0 });
+        }
+        self.is_late = false;
+        Ok(())
+    }
+
+    fn enable(&mut self) -> Result<(), NorError> {
+        self.send(&[command::WRITE_ENABLE], &[])?;
+        match self.register(command::STATUS)? {
+            status if status & (BUSY | ENABLED) == ENABLED => Ok(()),
+            status => {
+                // One that is busy, whatever with, is looked at before the next command.
+                self.is_late = true;
+                Err(NorError::NotEnabled { status })
+            }
+        }
+    }
+
+    /// Reads bytes.
+    pub fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), NorError> {
+        self.settle()?;
+        let (command, length) = self.addressed(command::FAST_READ, address);
+        self.receive(&command[..=length], data)
+    }
+
+    /// A program or an erase; whether the chip has said that it failed.
+    pub fn change(&mut self, command: u8, address: u32, data: &[u8], typical_us: u32, maximum_us: u32) -> Result<bool, NorError> {
+        self.settle()?;
+        self.enable()?;
+        let (command, length) = self.addressed(command, address);
+        self.send(&command[..length], data)?;
+        let status = self.wait(typical_us, maximum_us)?;
+        let Some(bits) = self.errors else { return Ok(false) };
+        let found = if bits.register == command::STATUS { status } else { self.register(bits.register)? };
+        if found & bits.any() == 0 {
+            return Ok(false);
+        }
+        if bits.clear != 0 {
+            self.send(&[bits.clear], &[])?;
+        }
+        Ok(true)
+    }
+
+    /// Whether blocks are protected; the status register then.
+    pub fn protection(&mut self) -> Result<Option<u8>, NorError> {
+        let status = self.register(command::STATUS)?;
+        Ok((status & self.protection != 0).then_some(status))
+    }
+
+    /// Asks the chip what it is.
+    pub fn start(&mut self, settings: &Settings) -> Result<NorInfo, NorError> {
+        self.wait(0, UNKNOWN_US)?;
+        let mut id = [0; 3];
+        self.receive(&[command::ID], &mut id)?;
+        if id == [0; 3] || id == [0xFF; 3] {
+            return Err(NorError::NoChip { id });
+        }
+        let info = match settings.info {
+            Some(info) if info.id != id => return Err(NorError::OtherChip { id }),
+            Some(info) if !info.is_sound() => return Err(NorError::BadParameters),
+            Some(info) => info,
+            None => self.parameters(id)?,
+        };
+        (self.errors, self.protection) = (ErrorBits::of(id), protection_bits(id));
+        if settings.unlock && self.protection()?.is_some() {
+            self.enable()?;
+            self.send(&[command::WRITE_STATUS, 0], &[])?;
+            self.wait(0, STATUS_US)?;
+        }
+        self.set_addresses(&info)?;
+        Ok(info)
+    }
+
+    fn parameters(&mut self, id: [u8; 3]) -> Result<NorInfo, NorError> {
+        let mut header = [0; HEADER_BYTES];
+        self.receive(&[command::PARAMETERS, 0, 0, 0, 0], &mut header)?;
+        let (address, words) = sfdp::table(&header).ok_or(NorError::NoParameters)?;
+        let mut table = [0; 4 * TABLE_WORDS];
+        let [_, high, middle, low] = address.to_be_bytes();
+        self.receive(&[command::PARAMETERS, high, middle, low, 0], &mut table[..4 * words])?;
+        sfdp::parse(id, &table[..4 * words]).ok_or(NorError::BadParameters)
+    }
+
+    /// Chips of up to 16 MiB take three bytes of address unless they know nothing else.
+    fn set_addresses(&mut self, info: &NorInfo) -> Result<(), NorError> {
+        let is_long = info.bytes > 1 << 24 || info.long_address == LongAddress::Always;
+        self.long_address = if is_long { info.long_address } else { LongAddress::No };
+        match self.long_address {
+            LongAddress::Mode => self.send(&[command::LONG_ADDRESSES], &[]),
+            LongAddress::EnabledMode => {
+                self.enable()?;
+                self.send(&[command::LONG_ADDRESSES], &[])
+            }
+            _ => Ok(()),
+        }
+    }
+}

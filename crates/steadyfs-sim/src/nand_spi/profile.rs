@@ -1,0 +1,179 @@
+//! What a chip is: identification, shape, spare area, ECC status, parameter page.
+
+use crate::nand::NandTiming;
+use steadyfs::media::{Geometry, TAG_BYTES};
+
+/// How the status register, 0xC0, tells what the ECC did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EccStatus {
+    /// Bits 4 and 5: corrected, not corrected (Winbond W25N01GV).
+    OneBit,
+    /// Bits 4 to 6: 1 to 3, 4 to 6, 7 to 8 bits are 1, 3 and 5; 2 is not corrected (Micron).
+    Steps,
+    /// Bits 4 and 5: 1 is corrected, and bits 4 and 5 of register 0xF0 are the number less one (GigaDevice GD5F1GQ5).
+    Counted,
+    /// Bits 4 and 5: 1 and 3 are corrected, and the upper half of register 0x30 is the number (Winbond W25N02KV).
+    Register,
+}
+
+/// A chip.
+#[derive(Clone, Debug)]
+pub struct NandSpiProfile {
+    /// Answer to 0x9F and a byte.
+    pub id: [u8; 3],
+    /// Pages and blocks.
+    pub geometry: Geometry,
+    /// Bytes of the spare area.
+    pub spare_bytes: usize,
+    /// Planes; a block is in that of its number's lowest bit.
+    pub planes: u32,
+    /// How its ECC tells.
+    pub ecc: EccStatus,
+    /// Spare bytes for users that the ECC covers.
+    pub protected: fn(usize) -> bool,
+    /// Whether there is a parameter page.
+    pub has_parameters: bool,
+    /// Whether buffer reads must be chosen (Winbond).
+    pub reads_on: bool,
+    /// Whether it has a table of replaced blocks, 0xA5 (Winbond W25N01GV).
+    pub has_links: bool,
+    /// Times inside the chip.
+    pub timing: NandTiming,
+}
+
+/// Times inside the chip alone, in microseconds.
+const fn timing(read_us: u64, program_us: u64, erase_us: u64) -> NandTiming {
+    NandTiming {
+        bus_read_ps_per_byte: 0,
+        bus_program_ps_per_byte: 0,
+        array_read_ns: read_us * 1000,
+        array_program_ns: program_us * 1000,
+        array_erase_ns: erase_us * 1000,
+        ..NandTiming::ROUND
+    }
+}
+
+impl NandSpiProfile {
+    /// Winbond W25N01GV: one bit of ECC, and in each section of 16 spare bytes four that it covers.
+    pub fn w25n01gv() -> Self {
+        Self {
+            id: [0xEF, 0xAA, 0x21],
+            geometry: Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false },
+            spare_bytes: 64,
+            planes: 1,
+            ecc: EccStatus::OneBit,
+            protected: |byte| (4..8).contains(&(byte % 16)),
+            has_parameters: true,
+            reads_on: true,
+            has_links: true,
+            timing: timing(60, 250, 2000),
+        }
+    }
+
+    /// Winbond W25N02KV: eight bits.
+    pub fn w25n02kv() -> Self {
+        let usual = Self::w25n01gv();
+        Self {
+            id: [0xEF, 0xAA, 0x22],
+            geometry: Geometry { block_count: 2048, ..usual.geometry },
+            spare_bytes: 128,
+            ecc: EccStatus::Register,
+            protected: |byte| byte < 64 && byte % 16 >= 4,
+            has_links: false,
+            ..usual
+        }
+    }
+
+    /// Micron MT29F1G01ABAFD: eight bits, told in steps.
+    pub fn mt29f1g01() -> Self {
+        let usual = Self::w25n01gv();
+        Self {
+            id: [0x2C, 0x14, 0xFF],
+            spare_bytes: 128,
+            ecc: EccStatus::Steps,
+            protected: |byte| (32..64).contains(&byte),
+            reads_on: false,
+            has_links: false,
+            timing: timing(46, 220, 2000),
+            ..usual
+        }
+    }
+
+    /// Micron MT29F2G01ABAGD: the same in two planes.
+    pub fn mt29f2g01() -> Self {
+        let usual = Self::mt29f1g01();
+        let geometry = Geometry { block_count: 2048, ..usual.geometry };
+        Self { id: [0x2C, 0x24, 0xFF], geometry, planes: 2, ..usual }
+    }
+
+    /// GigaDevice GD5F1GQ5UE: four bits, counted; without a parameter page here.
+    pub fn gd5f1gq5() -> Self {
+        let usual = Self::mt29f1g01();
+        Self {
+            id: [0xC8, 0x51, 0xFF],
+            ecc: EccStatus::Counted,
+            protected: |byte| byte < 64 && byte % 16 >= 4,
+            has_parameters: false,
+            timing: timing(25, 380, 3200),
+            ..usual
+        }
+    }
+
+    /// The same chip with fewer blocks, which its parameter page tells.
+    #[must_use]
+    pub fn with_blocks(self, block_count: u32) -> Self {
+        Self { geometry: Geometry { block_count, ..self.geometry }, ..self }
+    }
+
+    /// The status bits for so many corrected bits, or for more than can be corrected; and the register beside it.
+    pub(super) fn status(&self, bits: Option<u8>) -> (u8, u8) {
+        let Some(bits) = bits else { return (2 << 4, 0) };
+        match (self.ecc, bits) {
+            (_, 0) => (0, 0),
+            (EccStatus::OneBit, _) => (1 << 4, 0),
+            (EccStatus::Steps, 1..=3) => (1 << 4, 0),
+            (EccStatus::Steps, 4..=6) => (3 << 4, 0),
+            (EccStatus::Steps, _) => (5 << 4, 0),
+            (EccStatus::Counted, _) => (1 << 4, (bits - 1) << 4),
+            (EccStatus::Register, 1..=4) => (1 << 4, bits << 4),
+            (EccStatus::Register, _) => (3 << 4, bits << 4),
+        }
+    }
+
+    /// The parameter page (ONFI 1.0, 5.4), three times.
+    pub(super) fn parameters(&self) -> Vec<u8> {
+        let Geometry { page_bytes, pages_per_block, block_count, .. } = self.geometry;
+        let mut page = vec![0; 256];
+        let mut put = |at: usize, bytes: &[u8]| page[at..at + bytes.len()].copy_from_slice(bytes);
+        put(0, b"ONFI");
+        put(80, &page_bytes.to_le_bytes());
+        put(84, &(self.spare_bytes as u16).to_le_bytes());
+        put(92, &pages_per_block.to_le_bytes());
+        put(96, &block_count.to_le_bytes());
+        put(100, &[1]);
+        // The longest times are three times the typical ones here.
+        for (at, ns) in [(133, self.timing.array_program_ns), (135, self.timing.array_erase_ns), (137, self.timing.array_read_ns)]
+        {
+            put(at, &((3 * ns / 1000) as u16).to_le_bytes());
+        }
+        let crc = crc16(&page[..254]);
+        page[254..].copy_from_slice(&crc.to_le_bytes());
+        page.repeat(3)
+    }
+}
+
+/// ONFI 1.0, 5.4.1.36.
+fn crc16(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0x4F4E, |crc, &byte| {
+        let step = |crc: u16, _| if crc & 0x8000 != 0 { crc << 1 ^ 0x8005 } else { crc << 1 };
+        (0..8).fold(crc ^ u16::from(byte) << 8, step)
+    })
+}
+
+/// Collects the tag from the protected bytes: in sections its quarters, or one run.
+pub(super) fn tag_places(profile: &NandSpiProfile) -> [usize; TAG_BYTES] {
+    match profile.id[0] {
+        0x2C => std::array::from_fn(|index| 32 + index),
+        _ => std::array::from_fn(|index| index / 4 * 16 + 4 + index % 4),
+    }
+}

@@ -1,0 +1,35 @@
+//! A NOR chip on SPI, at the level of bytes: what a driver on [embedded-hal](https://docs.rs/embedded-hal/1) is tested with.
+//!
+//! [`NorSim`] is the wire; it is an `SpiDevice` and a `DelayNs`. The chip behind it, [`NorSpi`], decodes commands, has a status register, a write enable latch and busy times, and keeps its
+//! bytes in a [`Nor`], so that power cuts leave what they leave there. Its parameters can be read by SFDP (JESD216B).
+//!
+//! **Illegal use panics**: any command but a look at the status of a busy chip, a command that the chip does not know, one without all of its address, a program that runs over the end of its page, an erase
+//! inside of a block, bits that would go from 0 to 1, addresses beyond the chip. A program or an erase without write enable does nothing, as on real chips.
+//!
+//! ```
+//! use embedded_hal::spi::SpiDevice;
+//! use steadyfs_sim::nor_spi::{NorSim, NorSpi, NorSpiProfile};
+//!
+//! let mut wire = NorSim::new(NorSpi::new(NorSpiProfile::w25q128jv()));
+//! let mut id = [0; 3];
+//! wire.transaction(&mut [embedded_hal::spi::Operation::Write(&[0x9F]), embedded_hal::spi::Operation::Read(&mut id)]).unwrap();
+//! assert_eq!(id, [0xEF, 0x40, 0x18]);
+//! ```
+//!
+//! # Left out
+//! More than one data line, suspend, security registers, write protection by pins, and deep power-down.
+
+mod chip;
+mod profile;
+#[cfg(test)]
+mod tests;
+
+pub use chip::{NorFault, NorSpi};
+pub use profile::{EraseCommand, ErrorBits, FourByte, NorSpiProfile};
+
+#[cfg(doc)]
+use crate::Nor;
+use crate::wire::Wire;
+
+/// The wires to a simulated chip. Clones are wires to the same chip.
+pub type NorSim = Wire<NorSpi>;
