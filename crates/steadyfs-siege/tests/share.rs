@@ -45,6 +45,12 @@ fn a_repaired_volume_lives_on() {
     hold_in(STREAMS, "repair", 3, 0..1);
 }
 
+/// A page that was lost moved, as lost, and was the last record but for a frame that could not be made. No mount copied it, and none succeeded.
+#[test]
+fn a_lost_page_that_moved_last_is_mounted() {
+    hold("repair", 61, 934..935);
+}
+
 #[test]
 fn a_repair_that_is_cut_is_ended_by_the_next_one() {
     hold("repair-cuts", 1, 0..1);

@@ -198,7 +198,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// The tag of a page that is what it says, checksum and all, or that was programmed as one whose content is lost: its checksum proves that, the data has
     /// none.
-    fn record_tag(&mut self, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
+    pub(super) fn record_tag(&mut self, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
         if let Some(tag) = self.read_tagged(page, kinds)? {
             return Ok(Some(tag));
         }

@@ -163,7 +163,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Copies the pages of a frame to the next ones of the ring, checking what is read: several times, for it may be metastable. A page that was
-    /// lost since an earlier mount copied it costs what is in it, and no more.
+    /// lost since an earlier mount copied it, or before it moved, costs what is in it, and no more.
     fn copy_into_ring(&mut self, copied: &Copied) -> Result<(), Error> {
         let kinds = Kinds::of(&[copied.kind]);
         let was_copied = self.is_of_ring(self.frame_block(copied.from));
@@ -175,7 +175,9 @@ impl<F: Flash> Store<'_, F> {
             self.ring.next += 1;
             match found {
                 Some(Tag { aux, .. }) => self.program_buffer(page, &Tag { aux, ..tag })?,
-                None if was_copied => self.program_lost(page, &tag)?,
+                None if was_copied || self.record_tag(from, kinds)?.is_some_and(|tag| tag.logical == copied.logical) => {
+                    self.program_lost(page, &tag)?
+                }
                 None => return Err(Error::Corrupt),
             }
         }
