@@ -28,6 +28,9 @@
 // Words of the size of a pointer of steadyfs_t.
 #define STEADYFS_POINTERS 52
 
+// Bytes of a name at most, without the NUL.
+#define STEADYFS_NAME_MAX 255
+
 // Open for reading.
 #define STEADYFS_O_RDONLY 1
 
@@ -328,9 +331,6 @@ typedef enum steadyfs_finding_kind {
   STEADYFS_FINDING_OTHER = 15,
 } steadyfs_finding_kind;
 
-// What a file, directory or link is.
-typedef struct steadyfs_info steadyfs_info;
-
 // The longest that one operation of a NAND chip takes, transfer included, in nanoseconds.
 //
 // Every bound is made of these numbers: datasheet maxima for guarantees, typical values for expectations. A bus that others use
@@ -578,6 +578,26 @@ typedef struct steadyfs_t {
   // Not for the caller.
   size_t pointers[STEADYFS_POINTERS];
 } steadyfs_t;
+
+// What a file, directory or link is.
+typedef struct steadyfs_info {
+  // Of enum steadyfs_type.
+  uint8_t type;
+  // Number of the file or directory, for its life.
+  uint32_t inode;
+  // The directory it is in; that of the root is the root.
+  uint32_t parent;
+  // Tells files apart that had the same number one after the other.
+  uint32_t generation;
+  // Directories that a directory holds.
+  uint32_t subdirectories;
+  // Bytes of a file, or of what a link names; entries of a directory.
+  uint64_t size;
+  // When it was changed last, as steadyfs_set_time told; 0 where it told nothing.
+  uint64_t modified_ns;
+  // Its name, ended by a NUL; `/` for the root; empty where the path ended with `..`.
+  char name[256];
+} steadyfs_info;
 
 // Mode, owner and group of a file or directory. Nothing here looks at them: who may do what is for the caller to say.
 typedef struct steadyfs_permissions {
@@ -947,7 +967,10 @@ int64_t steadyfs_poll(struct steadyfs_t *fs, uint64_t now_ns);
 
 // Lets `changed` be told of every change of the volume, in the call that makes it and after it was made. It must not call the volume. A
 // later observer takes the place of an earlier one. Its time is in no bound. Errors: STEADYFS_ERR_INVAL.
-int steadyfs_observe(struct steadyfs_t *fs, struct steadyfs_observer_t *observer, void (*changed)(void *context, int event, uint32_t inode), void *context);
+int steadyfs_observe(struct steadyfs_t *fs,
+                     struct steadyfs_observer_t *observer,
+                     void (*changed)(void *context, int event, uint32_t inode),
+                     void *context);
 
 // Tells what a volume is and holds. Costs nothing.
 int steadyfs_fs_stat(struct steadyfs_t *fs, struct steadyfs_fsinfo *info);
@@ -987,7 +1010,13 @@ int steadyfs_damage(struct steadyfs_t *fs);
 //
 // Power loss: what was mended stays mended. Cost: reads the whole volume. Errors: STEADYFS_ERR_NOMEM where `scratch` has fewer bytes than
 // steadyfs_check_bytes, STEADYFS_ERR_IO; with `repair` those of a commit. Damage is a finding, not an error.
-int steadyfs_fs_check(struct steadyfs_t *fs, void *scratch, size_t scratch_bytes, bool repair, void (*report)(void *context, const struct steadyfs_finding *finding), void *context, struct steadyfs_checked *checked);
+int steadyfs_fs_check(struct steadyfs_t *fs,
+                      void *scratch,
+                      size_t scratch_bytes,
+                      bool repair,
+                      void (*report)(void *context, const struct steadyfs_finding *finding),
+                      void *context,
+                      struct steadyfs_checked *checked);
 
 // Accepts what the mount found missing as lost, checks the volume and mends what the loss has left, so that it can be changed again. Does
 // nothing where nothing is missing: steadyfs_damage.
@@ -995,7 +1024,12 @@ int steadyfs_fs_check(struct steadyfs_t *fs, void *scratch, size_t scratch_bytes
 // Power loss: the volume can only be read until a repair ends; one that was cut is begun again. Cost: that of a mount and of a check with
 // `repair`. Errors: STEADYFS_ERR_CORRUPT where what is lost cannot be mended, STEADYFS_ERR_READONLY where the volume was mounted for
 // reading, those of steadyfs_fs_check.
-int steadyfs_fs_repair(struct steadyfs_t *fs, void *scratch, size_t scratch_bytes, void (*report)(void *context, const struct steadyfs_finding *finding), void *context, struct steadyfs_checked *checked);
+int steadyfs_fs_repair(struct steadyfs_t *fs,
+                       void *scratch,
+                       size_t scratch_bytes,
+                       void (*report)(void *context, const struct steadyfs_finding *finding),
+                       void *context,
+                       struct steadyfs_checked *checked);
 
 // Tells the worst case of steadyfs_file_open. Costs nothing, as every bound. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 int steadyfs_bound_file_open(struct steadyfs_t *fs, const char *path, int flags, struct steadyfs_cost *cost);

@@ -1,0 +1,49 @@
+/* Simulated chips in RAM, for the programs beside. They are strict: a driver's mistake, or one of the file system, aborts. */
+
+#ifndef CHIP_H
+#define CHIP_H
+
+#include "steadyfs.h"
+
+/* Power, which fails in the program or erase with this number, counted from 1; 0: never. */
+struct power {
+    uint64_t operations;
+    uint64_t cut_at;
+    bool is_off;
+    uint32_t random;
+};
+
+struct nor_chip {
+    struct power *power;
+    uint32_t erase_bytes, erase_count;
+    uint8_t *bytes;
+    uint8_t *written; /* a flag for each byte: it was programmed since the last erase */
+};
+
+struct nand_chip {
+    struct power *power;
+    uint32_t page_bytes, pages_per_block, block_count;
+    uint8_t *data, *tags;
+    uint8_t *written;    /* a flag for each page: it was programmed since the last erase */
+    uint32_t *next;      /* for each block: the first page that may be programmed */
+    uint32_t bad_block;  /* one that the maker marked bad */
+};
+
+uint32_t random_number(uint32_t *state);
+
+/* Each makes an erased chip, and the driver for it: `driver->context` is the chip. */
+void nor_new(struct nor_chip *chip, struct power *power, uint32_t erase_bytes, uint32_t erase_count, struct steadyfs_nor *driver);
+void nand_new(struct nand_chip *chip, struct power *power, uint32_t page_bytes, uint32_t pages_per_block, uint32_t block_count,
+              struct steadyfs_nand *driver);
+
+/* Makes a chip hold what another one of its size holds. */
+void nor_copy(struct nor_chip *to, const struct nor_chip *from);
+void nand_copy(struct nand_chip *to, const struct nand_chip *from);
+
+void nor_free(struct nor_chip *chip);
+void nand_free(struct nand_chip *chip);
+
+/* Memory, or an end. */
+void *need(size_t bytes);
+
+#endif
