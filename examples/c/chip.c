@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define TAG_BYTES 16
+#define SECTOR_BYTES 512u
 
 static void misuse(const char *what, uint32_t where)
 {
@@ -300,4 +301,85 @@ void nand_free(struct nand_chip *chip)
     free(chip->tags);
     free(chip->written);
     free(chip->next);
+}
+
+/* ---- A card that answers a write when it is durable ---- */
+
+static size_t card_sectors(const struct card *card, uint32_t first, const struct steadyfs_part *parts, uint32_t count)
+{
+    size_t bytes = 0;
+    for (uint32_t part = 0; part < count; part++)
+        bytes += parts[part].bytes;
+    if (bytes % SECTOR_BYTES != 0)
+        misuse("bytes that are no whole sectors", first);
+    if (first + bytes / SECTOR_BYTES > card->sector_count)
+        misuse("sectors behind the end", first);
+    return bytes / SECTOR_BYTES;
+}
+
+static int card_read(void *context, uint32_t first, const struct steadyfs_part *parts, uint32_t count)
+{
+    struct card *card = context;
+    const uint8_t *from = card->bytes + (size_t)first * SECTOR_BYTES;
+    if (card->power->is_off)
+        return STEADYFS_FAIL_DEVICE;
+    card_sectors(card, first, parts, count);
+    for (uint32_t part = 0; part < count; part++) {
+        memcpy(parts[part].data, from, parts[part].bytes);
+        from += parts[part].bytes;
+    }
+    return STEADYFS_FAIL_NONE;
+}
+
+static int card_write(void *context, uint32_t first, const struct steadyfs_part *parts, uint32_t count)
+{
+    struct card *card = context;
+    uint8_t *to = card->bytes + (size_t)first * SECTOR_BYTES;
+    size_t sectors, written;
+    if (card->power->is_off)
+        return STEADYFS_FAIL_DEVICE;
+    sectors = card_sectors(card, first, parts, count);
+    written = sectors * SECTOR_BYTES;
+    if (is_cut(card->power)) {
+        /* Some of the sectors, and then one that holds anything. */
+        written = random_number(&card->power->random) % sectors * SECTOR_BYTES;
+        for (size_t at = written; at < written + SECTOR_BYTES; at++)
+            to[at] = (uint8_t)random_number(&card->power->random);
+    }
+    for (uint32_t part = 0; part < count && written > 0; part++) {
+        size_t bytes = parts[part].bytes < written ? parts[part].bytes : written;
+        memcpy(to, parts[part].data, bytes);
+        to += bytes;
+        written -= bytes;
+    }
+    return card->power->is_off ? STEADYFS_FAIL_DEVICE : STEADYFS_FAIL_NONE;
+}
+
+void card_new(struct card *card, struct power *power, uint32_t sector_count, struct steadyfs_sectors *driver)
+{
+    size_t bytes = (size_t)sector_count * SECTOR_BYTES;
+    *card = (struct card){.power = power, .sector_count = sector_count};
+    card->bytes = need(bytes);
+    memset(card->bytes, 0, bytes);
+    *driver = (struct steadyfs_sectors){
+        .context = card,
+        .sector_count = sector_count,
+        .keeps_order = true,
+        .read_ns = 200000,
+        .read_sector_ns = 25000,
+        .write_ns = 1000000,
+        .write_sector_ns = 30000,
+        .read = card_read,
+        .write = card_write,
+    };
+}
+
+void card_copy(struct card *to, const struct card *from)
+{
+    memcpy(to->bytes, from->bytes, (size_t)from->sector_count * SECTOR_BYTES);
+}
+
+void card_free(struct card *card)
+{
+    free(card->bytes);
 }

@@ -29,19 +29,28 @@ struct nand_chip {
     uint32_t bad_block;  /* one that the maker marked bad */
 };
 
+struct card {
+    struct power *power;
+    uint32_t sector_count;
+    uint8_t *bytes;
+};
+
 uint32_t random_number(uint32_t *state);
 
 /* Each makes an erased chip, and the driver for it: `driver->context` is the chip. */
 void nor_new(struct nor_chip *chip, struct power *power, uint32_t erase_bytes, uint32_t erase_count, struct steadyfs_nor *driver);
 void nand_new(struct nand_chip *chip, struct power *power, uint32_t page_bytes, uint32_t pages_per_block, uint32_t block_count,
               struct steadyfs_nand *driver);
+void card_new(struct card *card, struct power *power, uint32_t sector_count, struct steadyfs_sectors *driver);
 
 /* Makes a chip hold what another one of its size holds. */
 void nor_copy(struct nor_chip *to, const struct nor_chip *from);
 void nand_copy(struct nand_chip *to, const struct nand_chip *from);
+void card_copy(struct card *to, const struct card *from);
 
 void nor_free(struct nor_chip *chip);
 void nand_free(struct nand_chip *chip);
+void card_free(struct card *card);
 
 /* Memory, or an end. */
 void *need(size_t bytes);
