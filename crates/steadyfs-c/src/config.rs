@@ -267,6 +267,10 @@ impl Config {
     /// Drivers are null or stay as they are until the unmount, and their callbacks keep what the header says.
     pub(crate) unsafe fn driver(&self) -> Result<Driver, Code> {
         match (self.nand.is_null(), self.nor.is_null(), self.sectors.is_null()) {
+            // Known to the compiler, so that a build without a medium has no code for it.
+            (false, true, true) if !cfg!(feature = "nand") => Err(Code::ErrUnsupported),
+            (true, false, true) if !cfg!(feature = "nor") => Err(Code::ErrUnsupported),
+            (true, true, false) if !cfg!(feature = "sectors") => Err(Code::ErrUnsupported),
             (false, true, true) => {
                 // SAFETY: As the caller says.
                 let chip = NandChip::new(unsafe { pointers::reference(self.nand) }?)?;

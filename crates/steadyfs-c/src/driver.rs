@@ -329,6 +329,7 @@ impl NorChip {
         Ok(Self { driver })
     }
 
+    #[cfg(feature = "nor")]
     pub fn sync(&self) -> Result<(), Failure> {
         judge_optional(self.driver.sync, self.driver.context)
     }

@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(options(STEADYFS_O_RDONLY | STEADYFS_O_APPEND), Err(Code::ErrNotwritable));
         assert_eq!(options(STEADYFS_O_RDONLY), Ok(OpenOptions::READ));
         assert_eq!(options(STEADYFS_O_RDWR | STEADYFS_O_CREAT | STEADYFS_O_DURABLE), Ok(OpenOptions::DURABLE));
-        let third = options(STEADYFS_O_WRONLY | 3 * STEADYFS_O_STREAM);
+        let third = options(STEADYFS_O_WRONLY | (3 * STEADYFS_O_STREAM));
         assert_eq!(third.map(|options| options.stream), Ok(3));
     }
 }

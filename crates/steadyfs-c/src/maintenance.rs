@@ -2,7 +2,7 @@
 
 use crate::error::{Code, status, wide, yes_or_no};
 use crate::pointers;
-use crate::volume::{Fs, Mounted, enter};
+use crate::volume::{Fs, Mounted, ask, enter};
 use core::ffi::{c_int, c_void};
 use steadyfs::{Budget, Damage as CoreDamage, Finding as CoreFinding};
 
@@ -72,7 +72,7 @@ const ATTRIBUTES_MAX: u32 = 248;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_fs_size(fs: *mut Fs) -> i64 {
     // SAFETY: As the header says.
-    wide(unsafe { enter(fs, |fs| Ok::<_, Code>(fs.usage().used_bytes)) })
+    wide(unsafe { ask(fs, |fs| fs.usage().used_bytes) })
 }
 
 /// Tells how many bytes the next writes to one file get, whatever else is written: what is free and what removed files still hold,
@@ -233,7 +233,7 @@ pub unsafe extern "C" fn steadyfs_damage(fs: *mut Fs) -> c_int {
         Some(_) => Damage::DamageOther,
     };
     // SAFETY: As the header says.
-    let result = unsafe { enter(fs, |fs| Ok::<_, Code>(number(fs.damage()))) };
+    let result = unsafe { ask(fs, |fs| number(fs.damage())) };
     result.map_or_else(Code::number, |damage| damage as c_int)
 }
 

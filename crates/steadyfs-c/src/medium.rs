@@ -1,20 +1,17 @@
 //! One medium for all drivers, so that volumes on different kinds of chips have one type.
 
-use crate::driver::{Card, NandChip, NorChip};
-use steadyfs::media::groups::Groups;
-use steadyfs::media::nor::NorPages;
-use steadyfs::media::sectors::SectorPages;
+use crate::driver;
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
 /// What lies under a volume.
 pub(crate) enum Medium {
     #[cfg(feature = "nand")]
-    Nand(NandChip),
+    Nand(driver::NandChip),
     #[cfg(feature = "nor")]
-    Nor(NorPages<Groups<NorChip>>),
+    Nor(steadyfs::media::nor::NorPages<steadyfs::media::groups::Groups<driver::NorChip>>),
     /// Where it lies is at the begin of the memory that was lent: it is larger than the others.
     #[cfg(feature = "sectors")]
-    Sectors(&'static mut SectorPages<Card>),
+    Sectors(&'static mut steadyfs::media::sectors::SectorPages<driver::Card>),
 }
 
 #[cfg(not(any(feature = "nand", feature = "nor", feature = "sectors")))]

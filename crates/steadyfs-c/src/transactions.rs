@@ -2,7 +2,7 @@
 
 use crate::config::events;
 use crate::error::{Code, status, wide, yes_or_no};
-use crate::volume::{Fs, Mounted, enter};
+use crate::volume::{Fs, Mounted, ask, enter};
 use core::ffi::{c_int, c_void};
 use steadyfs::Change;
 
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn steadyfs_rollback(fs: *mut Fs) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_has_changes(fs: *mut Fs) -> c_int {
     // SAFETY: As the header says.
-    yes_or_no(unsafe { enter(fs, |fs| Ok::<_, Code>(fs.has_changes())) })
+    yes_or_no(unsafe { ask(fs, |fs| fs.has_changes()) })
 }
 
 /// Chooses the events after which the volume commits: commit_on of steadyfs_config. Costs nothing. Errors: STEADYFS_ERR_INVAL.
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn steadyfs_has_changes(fs: *mut Fs) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_set_commit_on(fs: *mut Fs, commit_on: u16) -> c_int {
     // SAFETY: As the header says.
-    status(unsafe { events(commit_on).and_then(|events| enter(fs, |fs| Ok::<_, Code>(fs.set_commit_on(events)))) })
+    status(unsafe { events(commit_on).and_then(|events| ask(fs, |fs| fs.set_commit_on(events))) })
 }
 
 /// Tells the volume the time: nanoseconds since 1970, or of any clock that does not go back. Changes are stamped with it. Without it they
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn steadyfs_set_commit_on(fs: *mut Fs, commit_on: u16) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_set_time(fs: *mut Fs, now_ns: u64) -> c_int {
     // SAFETY: As the header says.
-    status(unsafe { enter(fs, |fs| Ok::<_, Code>(fs.set_time(now_ns))) })
+    status(unsafe { ask(fs, |fs| fs.set_time(now_ns)) })
 }
 
 /// Tells the time, and makes the commit of STEADYFS_COMMIT_TIMED if it is due. Returns when to call next; 0 where nothing waits.

@@ -98,6 +98,15 @@ pub(crate) unsafe fn enter<T, E: Into<Code>>(fs: *mut Fs, call: impl FnOnce(&mut
     unsafe { with(fs, |fs, _| call(fs).map_err(Into::into)) }
 }
 
+/// The same where the call cannot fail.
+///
+/// # Safety
+/// As [`with`].
+pub(crate) unsafe fn ask<T>(fs: *mut Fs, call: impl FnOnce(&mut Mounted) -> T) -> Result<T, Code> {
+    // SAFETY: As the caller says.
+    unsafe { with(fs, |fs, _| Ok(call(fs))) }
+}
+
 /// Makes an empty volume on a medium. Everything on it is lost. `fs` holds no volume afterwards.
 ///
 /// Power loss: after a cut neither the new volume nor an earlier one can be relied on; format again. Cost: a look at the mark of each

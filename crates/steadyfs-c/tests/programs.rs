@@ -1,0 +1,139 @@
+//! The C programs of `examples/c`, with the library as C gets it: built, run, and run again under valgrind where there is one.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// Where everything that is made goes.
+fn output() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR"))
+}
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c")
+}
+
+/// Whether a tool is there.
+fn has(tool: &str) -> bool {
+    Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// The C compiler of the host; none where there is none.
+fn compiler() -> Option<String> {
+    let named = std::env::var("CC").into_iter();
+    let found = named.chain(["cc", "gcc", "clang"].map(String::from)).find(|tool| has(tool));
+    if found.is_none() {
+        println!("skipped: there is no C compiler");
+    }
+    found
+}
+
+/// Runs a command and returns what it printed.
+#[track_caller]
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (told, errors) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {}\n{told}{errors}", output.status);
+    told
+}
+
+/// The static library, built once, with the arithmetic and the assertions of a test build checked.
+fn library() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let target = output().join("cargo");
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["rustc", "--quiet", "--lib", "--crate-type", "staticlib", "--manifest-path"]);
+        cargo.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).arg("--target-dir").arg(&target);
+        run(&mut cargo);
+        target.join("debug/libsteadyfs_c.a")
+    })
+}
+
+/// Builds a program.
+fn build(compiler: &str, program: &str) -> PathBuf {
+    let (examples, made) = (examples(), output().join(program));
+    let mut command = Command::new(compiler);
+    command.args(["-std=c99", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"]);
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg("-o").arg(&made);
+    command.arg(examples.join(program).with_extension("c")).arg(examples.join("chip.c")).arg(library());
+    command.args(["-lpthread", "-ldl", "-lm"]);
+    run(&mut command);
+    made
+}
+
+/// Runs a program under valgrind, whose least complaint is an error.
+fn under_valgrind(program: &Path, arguments: &[&str]) {
+    if has("valgrind") {
+        let mut valgrind = Command::new("valgrind");
+        valgrind.args(["--quiet", "--leak-check=full", "--error-exitcode=9"]);
+        run(valgrind.arg(program).args(arguments));
+    } else {
+        println!("skipped: there is no valgrind");
+    }
+}
+
+#[test]
+fn the_logger_logs_to_nor_and_nand() {
+    let Some(compiler) = compiler() else { return };
+    let logger = build(&compiler, "logger");
+    let told = run(&mut Command::new(&logger));
+    assert!(told.ends_with("all records are there\n"), "{told}");
+    under_valgrind(&logger, &[]);
+}
+
+#[test]
+fn every_call_does_what_it_says() {
+    let Some(compiler) = compiler() else { return };
+    let calls = build(&compiler, "calls");
+    assert_eq!(run(&mut Command::new(&calls)), "every call does what it says\n");
+    under_valgrind(&calls, &[]);
+}
+
+/// Every fifth cut here, and each in `make test`.
+#[test]
+fn what_was_acknowledged_survives_power_cuts() {
+    let Some(compiler) = compiler() else { return };
+    let power_cut = build(&compiler, "power_cut");
+    let told = run(Command::new(&power_cut).arg("5"));
+    assert_eq!(told.lines().filter(|line| line.ends_with("every one survived")).count(), 3, "{told}");
+    under_valgrind(&power_cut, &["97"]);
+}
+
+/// The header declares every function that the library has, and none that it lacks.
+#[test]
+fn the_program_of_every_call_makes_every_call() {
+    let header = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("include/steadyfs.h")).expect("the header");
+    let calls = std::fs::read_to_string(examples().join("calls.c")).expect("the program");
+    let functions: Vec<&str> = header
+        .lines()
+        .filter(|line| !line.starts_with("//") && !line.starts_with(' ') && line.contains("steadyfs_"))
+        .filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next())
+        .filter(|name| name.starts_with("steadyfs_"))
+        .collect();
+    assert!(functions.len() > 70, "{functions:?}");
+    for name in functions {
+        assert!(calls.contains(&format!("{name}(")), "calls.c does not call {name}");
+    }
+}
+
+#[test]
+fn header_is_one_of_cpp_too() {
+    if !has("c++") {
+        println!("skipped: there is no C++ compiler");
+        return;
+    }
+    let source = output().join("header.cpp");
+    std::fs::write(
+        &source,
+        "#include \"steadyfs.h\"\nint main() { return steadyfs_commit(nullptr) == STEADYFS_ERR_INVAL ? 0 : 1; }\n",
+    )
+    .expect("written");
+    let made = output().join("header");
+    let mut command = Command::new("c++");
+    command.args(["-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"]);
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg("-o").arg(&made).arg(&source).arg(library());
+    run(command.args(["-lpthread", "-ldl", "-lm"]));
+    run(&mut Command::new(&made));
+}
