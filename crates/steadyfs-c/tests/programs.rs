@@ -118,6 +118,40 @@ fn the_program_of_every_call_makes_every_call() {
     }
 }
 
+/// What littlefs declares, up to its version 2.11.
+const LITTLEFS: &str = "format mount unmount remove rename stat getattr setattr removeattr file_open file_opencfg file_close file_sync \
+    file_read file_write file_seek file_truncate file_tell file_rewind file_size mkdir dir_open dir_close dir_read dir_seek dir_tell \
+    dir_rewind fs_stat fs_size fs_traverse fs_mkconsistent fs_gc fs_grow migrate";
+
+fn guide() -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/c.md")).expect("docs/c.md")
+}
+
+#[test]
+fn the_guide_has_a_line_for_every_call_of_littlefs() {
+    let guide = guide();
+    for name in LITTLEFS.split_whitespace() {
+        let call = format!("`lfs_{name}");
+        assert!(guide.lines().any(|line| line.starts_with('|') && line.contains(&call)), "docs/c.md says nothing of {call}`");
+    }
+}
+
+#[test]
+fn the_guides_program_compiles() {
+    let Some(compiler) = compiler() else { return };
+    let guide = guide();
+    let program = guide.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a program");
+    let callbacks = "#include <stdint.h>\nint my_read(void *context, uint32_t address, void *data, uint32_t bytes);\n\
+        int my_program(void *context, uint32_t address, const void *data, uint32_t bytes);\n\
+        int my_erase(void *context, uint32_t sector);\n";
+    let source = output().join("guide.c");
+    std::fs::write(&source, format!("{callbacks}{program}")).expect("written");
+    let mut command = Command::new(compiler);
+    command.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-c", "-I"]);
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg(&source).arg("-o").arg(output().join("guide.o"));
+    run(&mut command);
+}
+
 #[test]
 fn header_is_one_of_cpp_too() {
     if !has("c++") {

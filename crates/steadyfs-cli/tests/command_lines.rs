@@ -180,6 +180,10 @@ const SESSIONS: [Session; 10] = [
         lines: &[
             ("cargo add steadyfs --path CLONE/crates/steadyfs", Elsewhere("tools/lean/Cargo.toml")),
             ("cargo install --path crates/steadyfs-cli", Elsewhere(".ci/run")),
+            (
+                "cargo rustc -p steadyfs-c --release --lib --crate-type staticlib --target thumbv7m-none-eabi",
+                Elsewhere("crates/steadyfs-c/tests/programs.rs"),
+            ),
             ("cargo test --workspace", Elsewhere(".ci/run")),
             ("cargo test -p steadyfs-hostile", Elsewhere(".ci/run")),
             ("cargo run --release -p steadyfs-siege -- all", Elsewhere("crates/steadyfs-siege/tests")),
