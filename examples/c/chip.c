@@ -1,27 +1,7 @@
 #include "chip.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define TAG_BYTES 16
 #define SECTOR_BYTES 512u
-
-static void misuse(const char *what, uint32_t where)
-{
-    fprintf(stderr, "misuse of the chip: %s at %u\n", what, (unsigned)where);
-    abort();
-}
-
-void *need(size_t bytes)
-{
-    void *memory = malloc(bytes);
-    if (memory == NULL) {
-        fprintf(stderr, "no memory\n");
-        exit(1);
-    }
-    return memory;
-}
 
 /* xorshift: the same numbers everywhere. */
 uint32_t random_number(uint32_t *state)
@@ -107,11 +87,17 @@ void nor_new(struct nor_chip *chip, struct power *power, uint32_t erase_bytes, u
     chip->written = need(bytes);
     memset(chip->bytes, 0xFF, bytes);
     memset(chip->written, 0, bytes);
+    nor_attach(chip, power, driver);
+}
+
+void nor_attach(struct nor_chip *chip, struct power *power, struct steadyfs_nor *driver)
+{
+    chip->power = power;
     /* Longest times of a W25Q128JV on one data line at 50 MHz; one on a board reads them from its datasheet. */
     *driver = (struct steadyfs_nor){
         .context = chip,
-        .erase_bytes = erase_bytes,
-        .erase_count = erase_count,
+        .erase_bytes = chip->erase_bytes,
+        .erase_count = chip->erase_count,
         .program_page_bytes = 256,
         .read_ns = 3200,
         .read_byte_ns = 160,
@@ -129,12 +115,6 @@ void nor_copy(struct nor_chip *to, const struct nor_chip *from)
     size_t bytes = (size_t)from->erase_bytes * from->erase_count;
     memcpy(to->bytes, from->bytes, bytes);
     memcpy(to->written, from->written, bytes);
-}
-
-void nor_free(struct nor_chip *chip)
-{
-    free(chip->bytes);
-    free(chip->written);
 }
 
 /* ---- NAND ---- */
@@ -271,12 +251,18 @@ void nand_new(struct nand_chip *chip, struct power *power, uint32_t page_bytes, 
     memset(chip->tags, 0xFF, (size_t)pages * TAG_BYTES);
     memset(chip->written, 0, pages);
     memset(chip->next, 0, block_count * sizeof *chip->next);
+    nand_attach(chip, power, driver);
+}
+
+void nand_attach(struct nand_chip *chip, struct power *power, struct steadyfs_nand *driver)
+{
+    chip->power = power;
     /* Longest times of a W25N01GV on one data line at 50 MHz. */
     *driver = (struct steadyfs_nand){
         .context = chip,
-        .page_bytes = page_bytes,
-        .pages_per_block = pages_per_block,
-        .block_count = block_count,
+        .page_bytes = chip->page_bytes,
+        .pages_per_block = chip->pages_per_block,
+        .block_count = chip->block_count,
         .timing = {.read_ns = 410000, .read_tag_ns = 83000, .program_ns = 1050000, .erase_ns = 10010000},
         .read = nand_read,
         .read_tag = nand_read_tag,
@@ -293,14 +279,6 @@ void nand_copy(struct nand_chip *to, const struct nand_chip *from)
     memcpy(to->tags, from->tags, (size_t)nand_pages(from) * TAG_BYTES);
     memcpy(to->written, from->written, nand_pages(from));
     memcpy(to->next, from->next, from->block_count * sizeof *from->next);
-}
-
-void nand_free(struct nand_chip *chip)
-{
-    free(chip->data);
-    free(chip->tags);
-    free(chip->written);
-    free(chip->next);
 }
 
 /* ---- A card that answers a write when it is durable ---- */
@@ -377,9 +355,4 @@ void card_new(struct card *card, struct power *power, uint32_t sector_count, str
 void card_copy(struct card *to, const struct card *from)
 {
     memcpy(to->bytes, from->bytes, (size_t)from->sector_count * SECTOR_BYTES);
-}
-
-void card_free(struct card *card)
-{
-    free(card->bytes);
 }

@@ -5,6 +5,15 @@
 
 #include "steadyfs.h"
 
+#if __STDC_HOSTED__
+#include <string.h>
+#else
+/* Without a C library these come with steadyfs. */
+void *memcpy(void *to, const void *from, size_t bytes);
+void *memset(void *to, int value, size_t bytes);
+int memcmp(const void *one, const void *other, size_t bytes);
+#endif
+
 /* Power, which fails in the program or erase with this number, counted from 1; 0: never. */
 struct power {
     uint64_t operations;
@@ -37,7 +46,11 @@ struct card {
 
 uint32_t random_number(uint32_t *state);
 
-/* Each makes an erased chip, and the driver for it: `driver->context` is the chip. */
+/* Make the driver of a chip that is there: `driver->context` is the chip. */
+void nor_attach(struct nor_chip *chip, struct power *power, struct steadyfs_nor *driver);
+void nand_attach(struct nand_chip *chip, struct power *power, struct steadyfs_nand *driver);
+
+/* Each makes an erased chip, and the driver for it. */
 void nor_new(struct nor_chip *chip, struct power *power, uint32_t erase_bytes, uint32_t erase_count, struct steadyfs_nor *driver);
 void nand_new(struct nand_chip *chip, struct power *power, uint32_t page_bytes, uint32_t pages_per_block, uint32_t block_count,
               struct steadyfs_nand *driver);
@@ -52,7 +65,8 @@ void nor_free(struct nor_chip *chip);
 void nand_free(struct nand_chip *chip);
 void card_free(struct card *card);
 
-/* Memory, or an end. */
+/* What the place offers where the chips are: host.c, or a board. Memory, or an end; and the end of a program that misuses a chip. */
 void *need(size_t bytes);
+void misuse(const char *what, uint32_t where);
 
 #endif

@@ -57,7 +57,8 @@ fn build(compiler: &str, program: &str) -> PathBuf {
     let mut command = Command::new(compiler);
     command.args(["-std=c99", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"]);
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg("-o").arg(&made);
-    command.arg(examples.join(program).with_extension("c")).arg(examples.join("chip.c")).arg(library());
+    command.arg(examples.join(program).with_extension("c")).arg(examples.join("chip.c"));
+    command.arg(examples.join("host.c")).arg(library());
     command.args(["-lpthread", "-ldl", "-lm"]);
     run(&mut command);
     made
