@@ -122,19 +122,44 @@ pub unsafe extern "C" fn steadyfs_format(fs: *mut Fs, config: *const Config) -> 
 }
 
 unsafe fn format(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
-    let volume = place(fs)?;
     // SAFETY: As the header says.
+    let (_, config) = unsafe { begin(fs, config) }?;
+    // SAFETY: As the header says.
+    let (medium, memory, settings) = unsafe { new_medium(config) }?;
+    Mounted::format(medium, &settings, memory)?;
+    Ok(())
+}
+
+/// What a format and a mount begin with: an object without a volume, and the configuration.
+unsafe fn begin<'a>(fs: *mut Fs, config: *const Config) -> Result<(*mut Volume, &'a Config), Code> {
+    let volume = place(fs)?;
+    // SAFETY: The place is aligned, and the caller's to give; the rest is as the header says.
     let config = unsafe {
         (&raw mut (*volume).state).write(0);
         pointers::reference(config)
     }?;
+    Ok((volume, config))
+}
+
+/// The medium for a format, the memory of the volume, and the settings. Not inlined: its stack is free again when the format begins.
+#[inline(never)]
+unsafe fn new_medium(config: &Config) -> Result<(Medium, &'static mut [u8], steadyfs::Config), Code> {
     // SAFETY: As the header says.
     let driver = unsafe { config.driver() }?;
     let settings = config.settings(&driver)?;
     // SAFETY: As the header says.
     let (medium, memory) = driver.renewed()?.into_medium(unsafe { config.lent() }?)?;
-    Mounted::format(medium, &settings, memory)?;
-    Ok(())
+    Ok((medium, memory, settings))
+}
+
+/// The medium for a mount, and the memory of the volume. Not inlined, for the same reason.
+#[inline(never)]
+unsafe fn present_medium(config: &Config) -> Result<(Medium, &'static mut [u8]), Code> {
+    // SAFETY: As the header says.
+    let driver = unsafe { config.driver() }?.found()?;
+    driver.check()?;
+    // SAFETY: As the header says.
+    driver.into_medium(unsafe { config.lent() }?)
 }
 
 /// Mounts a volume. `fs` and the memory of the configuration are its own until steadyfs_unmount.
@@ -155,35 +180,51 @@ pub unsafe extern "C" fn steadyfs_mount(fs: *mut Fs, config: *const Config) -> c
 }
 
 unsafe fn mount(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
-    let volume = place(fs)?;
     // SAFETY: As the header says.
-    let config = unsafe {
-        (&raw mut (*volume).state).write(0);
-        pointers::reference(config)
-    }?;
+    let (volume, config) = unsafe { begin(fs, config) }?;
     let events = events(config.commit_on)?;
     // SAFETY: As the header says.
-    let driver = unsafe { config.driver() }?.found()?;
-    driver.check()?;
-    // SAFETY: As the header says.
-    let (medium, memory) = driver.into_medium(unsafe { config.lent() }?)?;
+    let (medium, memory) = unsafe { present_medium(config) }?;
     let access = if config.read_only { Access::ReadOnly } else { Access::ReadWrite };
-    let mut mounted = Mounted::mount(medium, access, memory)?;
+    // SAFETY: The place is aligned, and the caller's to give. What is written in place is copied once.
+    let mounted = unsafe {
+        let slot = &raw mut (*volume).fs;
+        mount_into(slot, medium, access, memory)?;
+        (*slot).assume_init_mut()
+    };
     mounted.set_commit_on(events);
     if config.commit_interval_ns != 0 {
         mounted.set_commit_interval(config.commit_interval_ns);
     }
-    set_limits(&mut mounted, config.commit_changes, config.commit_bytes)?;
+    set_limits(mounted, config.commit_changes, config.commit_bytes)?;
     if config.trust_data {
         mounted.set_verify(Verify::Metadata);
     }
     // SAFETY: As the header says.
-    lend_cache(&mut mounted, unsafe { pointers::bytes_mut(config.cache, config.cache_bytes) }?)?;
+    lend_cache(mounted, unsafe { pointers::bytes_mut(config.cache, config.cache_bytes) }?)?;
     // SAFETY: The place is aligned, and the caller's to give.
     unsafe {
         (&raw mut (*volume).serial).write(next_serial());
-        (&raw mut (*volume).fs).write(MaybeUninit::new(mounted));
         (&raw mut (*volume).state).write(MOUNTED);
+    }
+    Ok(())
+}
+
+/// Mounts a volume into the place for it. Not inlined: one copy of it is on the stack.
+///
+/// # Safety
+/// `slot` is aligned and may be written.
+#[inline(never)]
+unsafe fn mount_into(
+    slot: *mut MaybeUninit<Mounted>,
+    medium: Medium,
+    access: Access,
+    memory: &'static mut [u8],
+) -> Result<(), Code> {
+    match Mounted::mount(medium, access, memory) {
+        // SAFETY: As the caller says.
+        Ok(mounted) => unsafe { slot.cast::<Mounted>().write(mounted) },
+        Err(error) => return Err(error.into()),
     }
     Ok(())
 }

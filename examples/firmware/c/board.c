@@ -28,7 +28,7 @@ void print(const char *text)
 
 void print_number(uint32_t number, unsigned width)
 {
-    char text[16], *at = text + sizeof text - 1;
+    char text[40], *at = text + sizeof text - 1;
     *at = 0;
     do {
         *--at = (char)('0' + number % 10);
