@@ -216,6 +216,9 @@ impl Driver {
 
     /// The same for a volume that is there: how a card is divided stands on it.
     pub fn found(self) -> Result<Self, Code> {
+        if !cfg!(feature = "sectors") {
+            return Ok(self);
+        }
         let Self::Sectors(mut card, layout) = self else { return Ok(self) };
         let layout = SectorLayout::find(&mut card, layout.first)?.ok_or(Code::ErrNotformatted)?;
         Ok(Self::Sectors(card, layout))
@@ -223,6 +226,9 @@ impl Driver {
 
     /// The same for a new volume, of which nothing of an earlier one is taken for a part.
     pub fn renewed(self) -> Result<Self, Code> {
+        if !cfg!(feature = "sectors") {
+            return Ok(self);
+        }
         let Self::Sectors(mut card, layout) = self else { return Ok(self) };
         let layout = layout.renewed(&mut card)?;
         Ok(Self::Sectors(card, layout))
@@ -327,7 +333,7 @@ impl Config {
         driver.check()?;
         let geometry = driver.geometry();
         let usual = match driver {
-            Driver::Sectors(_, layout) => steadyfs::Config::for_sectors(layout),
+            Driver::Sectors(_, layout) if cfg!(feature = "sectors") => steadyfs::Config::for_sectors(layout),
             _ => steadyfs::Config::for_geometry(&geometry),
         };
         let settings = self.settings.over(usual);

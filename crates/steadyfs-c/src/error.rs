@@ -149,71 +149,83 @@ impl Code {
         self as c_int
     }
 
-    const fn text(number: c_int) -> &'static CStr {
-        use Code::*;
-        macro_rules! texts {
-            ($($code:ident $text:literal)*) => { $(if number == $code as c_int { return $text; })* };
+    /// What a number says.
+    fn text(number: c_int) -> &'static CStr {
+        let index = CODES.iter().position(|code| code.number() == number).unwrap_or(CODES.len());
+        let mut texts = TEXTS;
+        for _ in 0..index {
+            let end = texts.iter().position(|byte| *byte == 0).map_or(0, |nul| nul + 1);
+            texts = texts.get(end..).unwrap_or_default();
         }
-        texts! {
-            ErrOk c"no error"
-            ErrIo c"the medium does not answer"
-            ErrCorrupt c"what was read is not what was written there"
-            ErrNoent c"no such file or directory"
-            ErrExist c"a file or directory of this name exists already"
-            ErrNotdir c"a file is where a directory is needed"
-            ErrIsdir c"a directory is where a file is needed"
-            ErrNotempty c"the directory is not empty"
-            ErrBadf c"the file or directory is not open on this volume"
-            ErrFbig c"the file would grow beyond what the volume allows"
-            ErrInval c"an argument makes no sense"
-            ErrNospc c"no room left on the volume"
-            ErrNomem c"the memory that was lent is too small"
-            ErrNoattr c"the file has no such attribute"
-            ErrNametoolong c"the name is longer than the volume allows"
-            ErrNotutf8 c"a path or a key is not UTF-8"
-            ErrNotmounted c"the object does not hold a mounted volume"
-            ErrBusy c"a call of this volume is in progress"
-            ErrMediafailing c"more programs failed in one call than the volume tolerates"
-            ErrReadonly c"the volume can only be read: mounted so, worn out, or the chip has locked itself"
-            ErrUnknown c"whether the change took effect is not known; mount again to see"
-            ErrToomanyfiles c"the volume holds as many files as its settings allow"
-            ErrTransaction c"the open transaction is larger than transaction_pages; commit more often"
-            ErrNamecollision c"too many names share one hash value; choose another name"
-            ErrStale c"the file is not there any more: its creation was rolled back"
-            ErrIsalink c"a symbolic link is where a file is needed"
-            ErrNotalink c"no symbolic link"
-            ErrIntoitself c"a directory cannot move into itself"
-            ErrNotreadable c"the file was not opened for reading"
-            ErrNotwritable c"the file was not opened for writing, or a flag needs STEADYFS_O_WRONLY"
-            ErrToomanyopen c"as many files are open as the memory has room for"
-            ErrAttributes c"the attributes of one file take more than 248 bytes"
-            ErrUnsupported c"the build or the volume lacks what the call needs"
-            ErrNotformatted c"no superblock found: the device was never formatted"
-            ErrVersion c"the volume has another version of the format"
-            ErrGeometry c"the volume was formatted for another chip"
-            ErrBadblocks c"too many blocks are bad, or blocks that the volume needs for itself are"
-            ErrIsdisk c"the volume is a disk of sectors, not a file system"
-            ErrNoroot c"there is a superblock, but no root that can be read"
-            ErrDriver c"no driver was given, or more than one, or one that lacks a callback"
-            ErrConfigPageBytes c"page_bytes must be a power of two from 256 to 16,384, and of sectors at least 512"
-            ErrConfigBlocks c"a block must have 4 to 4,096 pages, a medium 16 to 1,048,576 blocks"
-            ErrConfigUnitPages c"unit_pages must be a power of two up to 32, and a block must hold at least 4 logical pages"
-            ErrConfigTransactionPages c"transaction_pages must be 2 to 1,024"
-            ErrConfigOverlayEntries c"overlay_entries must be at least 40 more than transaction_pages, and at most 8,192"
-            ErrConfigCheckpointPrograms c"checkpoint_programs must be 16 to 4,096, and not more than 10 blocks of pages"
-            ErrConfigWearSpread c"wear_spread must be 8 to 200, or STEADYFS_NONE where the device levels wear itself"
-            ErrConfigFiles c"files_max must be at most 1,048,576, and failures at most 8"
-            ErrConfigStreams c"streams must be 1 to 4"
-            ErrConfigMoveGroup c"move_group must be 1 to 64, and 1 where the device does not level wear itself"
-            ErrConfigLogicalPage c"a logical page must not be larger than 128 KiB, 32 KiB with pages of 16 KiB"
-            ErrConfigTooManyPages c"files_max asks for more logical pages than a map entry can name"
-            ErrConfigBlockTooSmall c"a block must hold a root with its copies, three logical pages and a journal page"
-            ErrConfigTooFewBlocks c"too few blocks: bad_blocks_max, ring and reserve leave no room for data"
-            ErrConfigNoGain c"a reclaimed block would not gain a frame: more overlay_entries or larger blocks"
-            ErrConfig c"a setting is wrong"
-        }
-        c"no error of SteadyFS"
+        CStr::from_bytes_until_nul(texts).unwrap_or_default()
     }
+}
+
+/// Makes a row of the codes, and one of their texts. One: a linker drops it where nobody asks for a text, and keeps strings of which each is by itself.
+macro_rules! texts {
+    ($($code:ident $text:literal)*) => {
+        static CODES: [Code; [$($text),*].len()] = [$(Code::$code),*];
+        static TEXTS: &[u8] = concat!($($text, "\0",)* "no error of SteadyFS\0").as_bytes();
+    };
+}
+
+texts! {
+    ErrOk "no error"
+    ErrIo "the medium does not answer"
+    ErrCorrupt "what was read is not what was written there"
+    ErrNoent "no such file or directory"
+    ErrExist "a file or directory of this name exists already"
+    ErrNotdir "a file is where a directory is needed"
+    ErrIsdir "a directory is where a file is needed"
+    ErrNotempty "the directory is not empty"
+    ErrBadf "the file or directory is not open on this volume"
+    ErrFbig "the file would grow beyond what the volume allows"
+    ErrInval "an argument makes no sense"
+    ErrNospc "no room left on the volume"
+    ErrNomem "the memory that was lent is too small"
+    ErrNoattr "the file has no such attribute"
+    ErrNametoolong "the name is longer than the volume allows"
+    ErrNotutf8 "a path or a key is not UTF-8"
+    ErrNotmounted "the object does not hold a mounted volume"
+    ErrBusy "a call of this volume is in progress"
+    ErrMediafailing "more programs failed in one call than the volume tolerates"
+    ErrReadonly "the volume can only be read: mounted so, worn out, or the chip has locked itself"
+    ErrUnknown "whether the change took effect is not known; mount again to see"
+    ErrToomanyfiles "the volume holds as many files as its settings allow"
+    ErrTransaction "the open transaction is larger than transaction_pages; commit more often"
+    ErrNamecollision "too many names share one hash value; choose another name"
+    ErrStale "the file is not there any more: its creation was rolled back"
+    ErrIsalink "a symbolic link is where a file is needed"
+    ErrNotalink "no symbolic link"
+    ErrIntoitself "a directory cannot move into itself"
+    ErrNotreadable "the file was not opened for reading"
+    ErrNotwritable "the file was not opened for writing, or a flag needs STEADYFS_O_WRONLY"
+    ErrToomanyopen "as many files are open as the memory has room for"
+    ErrAttributes "the attributes of one file take more than 248 bytes"
+    ErrUnsupported "the build or the volume lacks what the call needs"
+    ErrNotformatted "no superblock found: the device was never formatted"
+    ErrVersion "the volume has another version of the format"
+    ErrGeometry "the volume was formatted for another chip"
+    ErrBadblocks "too many blocks are bad, or blocks that the volume needs for itself are"
+    ErrIsdisk "the volume is a disk of sectors, not a file system"
+    ErrNoroot "there is a superblock, but no root that can be read"
+    ErrDriver "no driver was given, or more than one, or one that lacks a callback"
+    ErrConfigPageBytes "page_bytes must be a power of two from 256 to 16,384, and of sectors at least 512"
+    ErrConfigBlocks "a block must have 4 to 4,096 pages, a medium 16 to 1,048,576 blocks"
+    ErrConfigUnitPages "unit_pages must be a power of two up to 32, and a block must hold at least 4 logical pages"
+    ErrConfigTransactionPages "transaction_pages must be 2 to 1,024"
+    ErrConfigOverlayEntries "overlay_entries must be at least 40 more than transaction_pages, and at most 8,192"
+    ErrConfigCheckpointPrograms "checkpoint_programs must be 16 to 4,096, and not more than 10 blocks of pages"
+    ErrConfigWearSpread "wear_spread must be 8 to 200, or STEADYFS_NONE where the device levels wear itself"
+    ErrConfigFiles "files_max must be at most 1,048,576, and failures at most 8"
+    ErrConfigStreams "streams must be 1 to 4"
+    ErrConfigMoveGroup "move_group must be 1 to 64, and 1 where the device does not level wear itself"
+    ErrConfigLogicalPage "a logical page must not be larger than 128 KiB, 32 KiB with pages of 16 KiB"
+    ErrConfigTooManyPages "files_max asks for more logical pages than a map entry can name"
+    ErrConfigBlockTooSmall "a block must hold a root with its copies, three logical pages and a journal page"
+    ErrConfigTooFewBlocks "too few blocks: bad_blocks_max, ring and reserve leave no room for data"
+    ErrConfigNoGain "a reclaimed block would not gain a frame: more overlay_entries or larger blocks"
+    ErrConfig "a setting is wrong"
 }
 
 /// Tells what an error code says, as English text that stays valid.

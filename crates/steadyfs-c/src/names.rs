@@ -70,7 +70,14 @@ impl Info {
 
 /// The last name of a path, if it is one.
 fn last_name(path: &str) -> &str {
-    let last = path.rsplit('/').find(|name| !name.is_empty() && *name != ".").unwrap_or("");
+    // By bytes: iterators over parts of a text take code that nothing else needs.
+    let (mut path, mut last) = (path, "");
+    while last.is_empty() && !path.is_empty() {
+        let at = path.bytes().rposition(|byte| byte == b'/');
+        let name = path.get(at.map_or(0, |at| at + 1)..).unwrap_or("");
+        path = path.get(..at.unwrap_or(0)).unwrap_or("");
+        last = if name == "." { "" } else { name };
+    }
     if last == ".." { "" } else { last }
 }
 

@@ -7,6 +7,7 @@ use core::ffi::{CStr, c_char, c_void};
 ///
 /// # Safety
 /// `text` is null, or ends with a NUL and stays as it is for the call.
+#[inline(never)]
 pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, Code> {
     if text.is_null() {
         return Err(Code::ErrInval);

@@ -71,6 +71,20 @@ fn place(fs: *mut Fs) -> Result<*mut Volume, Code> {
 /// # Safety
 /// `fs` is null or points to an [`Fs`] of which no other thread makes a call.
 pub(crate) unsafe fn with<T>(fs: *mut Fs, call: impl FnOnce(&mut Mounted, Owner) -> Result<T, Code>) -> Result<T, Code> {
+    // SAFETY: As the caller says.
+    let (mounted, owner) = unsafe { take(fs) }?;
+    let result = call(mounted, owner);
+    // SAFETY: It was there a moment ago, and the state is no part of what was borrowed.
+    unsafe { (*fs.cast::<Volume>()).state = MOUNTED };
+    result
+}
+
+/// Takes a mounted volume for a call, so that no other one begins meanwhile. Not inlined: every function begins with it.
+///
+/// # Safety
+/// As [`with`].
+#[inline(never)]
+unsafe fn take<'a>(fs: *mut Fs) -> Result<(&'a mut Mounted, Owner), Code> {
     let volume = place(fs)?;
     // SAFETY: It is not null and aligned; the state is no part of what a call in progress borrows.
     let (state, serial) = unsafe { ((*volume).state, (*volume).serial) };
@@ -82,11 +96,7 @@ pub(crate) unsafe fn with<T>(fs: *mut Fs, call: impl FnOnce(&mut Mounted, Owner)
     // SAFETY: As above.
     unsafe { (*volume).state = BUSY };
     // SAFETY: A mount has written it, and nobody else borrows it, since it was not busy.
-    let mounted = unsafe { (*volume).fs.assume_init_mut() };
-    let result = call(mounted, Owner { volume: fs, serial });
-    // SAFETY: As above.
-    unsafe { (*volume).state = MOUNTED };
-    result
+    Ok((unsafe { (*volume).fs.assume_init_mut() }, Owner { volume: fs, serial }))
 }
 
 /// The same where the call needs no handle.
