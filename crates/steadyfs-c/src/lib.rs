@@ -10,13 +10,13 @@
 //! | module | what is in it |
 //! |---|---|
 //! | [`driver`] | the callbacks, and the core's media made of them |
-//! | [`medium`] | one medium for all drivers |
+//! | `medium` | one medium for all drivers |
 //! | [`config`] | driver, memory and settings |
 //! | [`volume`] | format, mount, unmount; the way into a mounted volume |
 //! | [`names`], [`files`], [`directories`], [`transactions`] | the calls, by what they are about |
 //! | [`bounds`] | how long they take at most |
 //! | [`maintenance`] | space, idle work, health, verification |
-//! | [`error`], [`pointers`] | what goes out and comes in |
+//! | [`error`], `pointers` | what goes out and comes in |
 //!
 //! # Safety
 //! Each function of C is `unsafe` for Rust, for the same reason, which the header states for C:
