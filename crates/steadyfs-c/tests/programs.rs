@@ -92,6 +92,35 @@ fn every_call_does_what_it_says() {
     under_valgrind(&calls, &[]);
 }
 
+/// What the README shows, with the library that is there already.
+#[test]
+fn the_makefile_runs_the_logger() {
+    let Some(compiler) = compiler().filter(|_| has("make")) else { return };
+    let mut make = Command::new("make");
+    make.arg("-C")
+        .arg(examples())
+        .arg("run")
+        .arg(format!("CC={compiler}"))
+        .arg(format!("STEADYFS_LIBRARY={}", library().display()));
+    let told = run(make.arg(format!("BUILD={}", output().join("make").display())));
+    assert!(told.contains("all records are there\n"), "{told}");
+}
+
+#[test]
+fn the_cmake_package_builds_the_logger() {
+    if compiler().is_none() || !has("cmake") {
+        println!("skipped: there is no cmake");
+        return;
+    }
+    let made = output().join("cmake");
+    let mut configure = Command::new("cmake");
+    configure.arg("-S").arg(examples()).arg("-B").arg(&made).arg("-DSTEADYFS_PROFILE=dev");
+    run(configure.arg(format!("-DSTEADYFS_CARGO={}", env!("CARGO"))));
+    run(Command::new("cmake").arg("--build").arg(&made).args(["--target", "logger"]));
+    let told = run(&mut Command::new(made.join("logger")));
+    assert!(told.ends_with("all records are there\n"), "{told}");
+}
+
 /// Every fifth cut here, and each in `make test`.
 #[test]
 fn what_was_acknowledged_survives_power_cuts() {
