@@ -215,7 +215,7 @@ typedef enum steadyfs_error {
   STEADYFS_ERR_CONFIG = -249,
 } steadyfs_error;
 
-// Events after which a volume commits by itself; any of them, joined by |. All of them but the last are of littlefs's moments, or finer.
+// Events after which a volume commits by itself: any of them joined by |, or one of the presets.
 typedef enum steadyfs_commit_event {
   // steadyfs_unmount was called. Without it, an unmount drops what was not committed.
   STEADYFS_COMMIT_UNMOUNT = 1,

@@ -104,7 +104,7 @@ pub struct Config {
     pub settings: Settings,
 }
 
-/// Events after which a volume commits by itself; any of them, joined by |. All of them but the last are of littlefs's moments, or finer.
+/// Events after which a volume commits by itself: any of them joined by |, or one of the presets.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commit {
