@@ -189,6 +189,13 @@ const SESSIONS: [Session; 10] = [
                 "cargo install --path crates/steadyfs-cli",
                 Elsewhere("crates/steadyfs-cli", "builds all for minutes; what it installs is run here"),
             ),
+            (
+                "cargo rustc -p steadyfs-c --release --lib --crate-type staticlib --target thumbv7m-none-eabi",
+                Elsewhere(
+                    "crates/steadyfs-c/tests/programs.rs",
+                    "needs a toolchain for the target; the tests build the library for the host",
+                ),
+            ),
             ("cargo test --workspace", Elsewhere(".ci/run", "is the command that runs this")),
             ("cargo test -p steadyfs-hostile", Elsewhere(".ci/run", "is a part of the command that runs this")),
             (

@@ -1,0 +1,350 @@
+//! How long a call can take, told before it.
+
+use crate::error::status;
+use crate::files::{FileHandle, STEADYFS_O_APPEND, STEADYFS_O_CREAT, STEADYFS_O_TRUNC, options, with_file};
+use crate::pointers;
+use crate::volume::{Fs, Mounted, enter};
+use core::ffi::{c_char, c_int};
+use steadyfs::media::Flash;
+use steadyfs::{Bound, Call};
+
+/// The worst case of a call that is made now, in which no program fails.
+///
+/// The time is that of the longest case; the numbers are the most of each operation, which no single case has together.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Reads of whole pages.
+    pub reads: u32,
+    /// Reads of tags alone.
+    pub tag_reads: u32,
+    /// Programs of pages.
+    pub programs: u32,
+    /// Programs of a page that the chip holds already: `copy` of a driver.
+    pub copies: u32,
+    /// Erases of blocks.
+    pub erases: u32,
+    /// Time by the driver's timing, in nanoseconds.
+    pub time_ns: u64,
+}
+
+// Not inlined: each function below would have its own.
+impl Cost {
+    #[inline(never)]
+    fn of(fs: &Mounted, cost: &steadyfs::Cost) -> Self {
+        let steadyfs::Cost { reads, tag_reads, programs, copies, erases } = *cost;
+        Self { reads, tag_reads, programs, copies, erases, time_ns: cost.time_ns(&fs.flash().timing()) }
+    }
+
+    #[inline(never)]
+    fn of_bound(fs: &Mounted, bound: &Bound) -> Self {
+        Self { time_ns: bound.time_ns(&fs.flash().timing()), ..Self::of(fs, &bound.most()) }
+    }
+
+    #[inline(never)]
+    fn of_call(fs: &Mounted, call: Call) -> Self {
+        Self::of_bound(fs, &fs.bound(call))
+    }
+
+    /// One call behind another one.
+    #[inline(never)]
+    fn plus(self, other: Self) -> Self {
+        Self {
+            reads: self.reads.saturating_add(other.reads),
+            tag_reads: self.tag_reads.saturating_add(other.tag_reads),
+            programs: self.programs.saturating_add(other.programs),
+            copies: self.copies.saturating_add(other.copies),
+            erases: self.erases.saturating_add(other.erases),
+            time_ns: self.time_ns.saturating_add(other.time_ns),
+        }
+    }
+
+    /// One call or the other one.
+    #[inline(never)]
+    fn or(self, other: Self) -> Self {
+        Self {
+            reads: self.reads.max(other.reads),
+            tag_reads: self.tag_reads.max(other.tag_reads),
+            programs: self.programs.max(other.programs),
+            copies: self.copies.max(other.copies),
+            erases: self.erases.max(other.erases),
+            time_ns: self.time_ns.max(other.time_ns),
+        }
+    }
+
+    /// So many of them in a row.
+    #[inline(never)]
+    fn times(self, count: u64) -> Self {
+        let many = |number: u32| u32::try_from(u64::from(number).saturating_mul(count)).unwrap_or(u32::MAX);
+        Self {
+            reads: many(self.reads),
+            tag_reads: many(self.tag_reads),
+            programs: many(self.programs),
+            copies: many(self.copies),
+            erases: many(self.erases),
+            time_ns: self.time_ns.saturating_mul(count),
+        }
+    }
+}
+
+/// Names in a path, at most.
+#[inline(never)]
+fn depth(path: &str) -> u32 {
+    let bytes = path.as_bytes();
+    let ends = |at: &usize| bytes[*at] != b'/' && bytes.get(at + 1).is_none_or(|next| *next == b'/');
+    (0..bytes.len()).filter(ends).count() as u32
+}
+
+/// Tells a bound.
+unsafe fn tell(fs: *mut Fs, cost: *mut Cost, bound: impl FnOnce(&Mounted) -> Cost) -> c_int {
+    // SAFETY: As the header says.
+    status(unsafe { enter(fs, |fs| pointers::put(cost, bound(fs))) })
+}
+
+/// The same for a call that takes a path.
+unsafe fn tell_of_path(fs: *mut Fs, path: *const c_char, cost: *mut Cost, bound: impl FnOnce(&Mounted, u32) -> Cost) -> c_int {
+    // SAFETY: As the header says.
+    unsafe {
+        match pointers::text(path) {
+            Ok(path) => tell(fs, cost, |fs| bound(fs, depth(path))),
+            Err(code) => code.number(),
+        }
+    }
+}
+
+/// Tells the worst case of steadyfs_file_open. Costs nothing, as every bound. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_file_open(fs: *mut Fs, path: *const c_char, flags: c_int, cost: *mut Cost) -> c_int {
+    if let Err(code) = options(flags) {
+        return code.number();
+    }
+    // SAFETY: As the header says.
+    unsafe {
+        tell_of_path(fs, path, cost, |fs, depth| {
+            let mut cost = Cost::of_call(fs, Call::Open { depth });
+            if flags & STEADYFS_O_CREAT != 0 {
+                cost = cost.or(Cost::of_call(fs, Call::Create { depth }));
+            }
+            if flags & STEADYFS_O_TRUNC != 0 { cost.plus(Cost::of_call(fs, Call::Truncate)) } else { cost }
+        })
+    }
+}
+
+/// Tells the worst case of steadyfs_file_close, whether the file was removed or not.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_file_close(fs: *mut Fs, cost: *mut Cost) -> c_int {
+    // SAFETY: As the header says.
+    unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::Remove { depth: 0 }).or(Cost::of_call(fs, Call::Sync))) }
+}
+
+/// Tells the worst case of steadyfs_commit, steadyfs_sync and steadyfs_file_sync.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_commit(fs: *mut Fs, cost: *mut Cost) -> c_int {
+    // SAFETY: As the header says.
+    unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::Sync)) }
+}
+
+/// Tells the worst case of steadyfs_file_read of so many bytes.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_file_read(fs: *mut Fs, size: usize, cost: *mut Cost) -> c_int {
+    // The core counts bytes in 32 bits.
+    let (whole, rest) = (size as u64 / READ_MAX, (size as u64 % READ_MAX) as u32);
+    // SAFETY: As the header says.
+    unsafe {
+        tell(fs, cost, |fs| {
+            let cost = Cost::of_call(fs, Call::Read(rest));
+            if whole == 0 { cost } else { cost.plus(Cost::of_call(fs, Call::Read(READ_MAX as u32)).times(whole)) }
+        })
+    }
+}
+
+/// Bytes of a read at once, in bounds.
+const READ_MAX: u64 = 1 << 24;
+
+/// Tells the worst case of steadyfs_file_write of so many bytes at the position of a file, whatever is at it: that of each logical page
+/// that it touches, the first as the volume is now, each further one at the present fill. Errors: STEADYFS_ERR_BADF.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_file_write(fs: *mut Fs, file: *mut FileHandle, size: usize, cost: *mut Cost) -> c_int {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        with_file(fs, file, |fs, file, position, flags| {
+            let page = u64::from(fs.usage().logical_bytes);
+            let start = if flags & STEADYFS_O_APPEND != 0 { fs.size(file)? } else { *position };
+            let room = page - start % page;
+            let first = (size as u64).min(room);
+            let (whole, rest) = ((size as u64 - first) / page, (size as u64 - first) % page);
+            let further = |bytes: u64| Cost::of_bound(fs, &fs.bound_at_fill(Call::Write(bytes as u32), 0));
+            let mut sum = Cost::of_call(fs, fs.write_call(file, first as u32));
+            if whole > 0 {
+                sum = sum.plus(further(page).times(whole));
+            }
+            if rest > 0 {
+                sum = sum.plus(further(rest));
+            }
+            pointers::put(cost, sum)
+        })
+    };
+    status(result)
+}
+
+/// Tells the worst case of an overwrite of one whole logical page that the file has already, with STEADYFS_O_DURABLE and without a clock.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_overwrite(fs: *mut Fs, cost: *mut Cost) -> c_int {
+    // SAFETY: As the header says.
+    unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::Overwrite)) }
+}
+
+/// Tells the worst case of steadyfs_file_truncate.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_file_truncate(fs: *mut Fs, cost: *mut Cost) -> c_int {
+    // SAFETY: As the header says.
+    unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::Truncate)) }
+}
+
+/// Tells the worst case of steadyfs_remove. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_remove(fs: *mut Fs, path: *const c_char, cost: *mut Cost) -> c_int {
+    // SAFETY: As the header says.
+    unsafe {
+        // A directory is found twice: as no file first.
+        tell_of_path(fs, path, cost, |fs, depth| {
+            Cost::of_call(fs, Call::Remove { depth }).plus(Cost::of_call(fs, Call::Open { depth }))
+        })
+    }
+}
+
+/// Tells the worst case of steadyfs_rename. A directory that moves lies `depth` deep at most. Errors: STEADYFS_ERR_INVAL,
+/// STEADYFS_ERR_NOTUTF8.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_rename(fs: *mut Fs, from: *const c_char, to: *const c_char, cost: *mut Cost) -> c_int {
+    // SAFETY: As the header says.
+    unsafe {
+        match pointers::text(to) {
+            Ok(to) => tell_of_path(fs, from, cost, |fs, from| Cost::of_call(fs, Call::Rename { depth: from + depth(to) })),
+            Err(code) => code.number(),
+        }
+    }
+}
+
+/// Tells the worst case of steadyfs_stat and steadyfs_dir_open. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_stat(fs: *mut Fs, path: *const c_char, cost: *mut Cost) -> c_int {
+    // SAFETY: As the header says.
+    unsafe { tell_of_path(fs, path, cost, |fs, depth| Cost::of_call(fs, Call::Open { depth })) }
+}
+
+/// Tells the worst case of steadyfs_getattr. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_getattr(fs: *mut Fs, path: *const c_char, cost: *mut Cost) -> c_int {
+    // SAFETY: As the header says.
+    unsafe {
+        tell_of_path(fs, path, cost, |fs, depth| {
+            Cost::of_call(fs, Call::Open { depth }).plus(Cost::of_call(fs, Call::Open { depth: 0 }))
+        })
+    }
+}
+
+/// Tells the worst case of steadyfs_setattr and steadyfs_removeattr. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_setattr(fs: *mut Fs, path: *const c_char, cost: *mut Cost) -> c_int {
+    // SAFETY: As the header says.
+    unsafe {
+        tell_of_path(fs, path, cost, |fs, depth| {
+            Cost::of_call(fs, Call::Open { depth }).plus(Cost::of_call(fs, Call::SetAttribute))
+        })
+    }
+}
+
+/// Tells the worst case of steadyfs_mkdir. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_mkdir(fs: *mut Fs, path: *const c_char, cost: *mut Cost) -> c_int {
+    // SAFETY: As the header says.
+    unsafe { tell_of_path(fs, path, cost, |fs, depth| Cost::of_call(fs, Call::Create { depth })) }
+}
+
+/// Tells the worst case of steadyfs_dir_read of one entry; a look more for each bucket of the directory that is empty.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_dir_read(fs: *mut Fs, cost: *mut Cost) -> c_int {
+    // SAFETY: As the header says.
+    unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::List)) }
+}
+
+/// Tells the worst case of the next steadyfs_mount of this volume after a power cut, at any fill; twice that where the medium turns out
+/// to take no program.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_mount(fs: *mut Fs, cost: *mut Cost) -> c_int {
+    // SAFETY: As the header says.
+    unsafe { tell(fs, cost, |fs| Cost::of(fs, &fs.mount_bound())) }
+}
+
+/// Tells the worst case of steadyfs_unmount: a commit and a root.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_unmount(fs: *mut Fs, cost: *mut Cost) -> c_int {
+    // SAFETY: As the header says.
+    unsafe { tell(fs, cost, |fs| Cost::of_call(fs, Call::Sync).plus(Cost::of(fs, &fs.unmount_cost()))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_a_path_are_counted() {
+        assert_eq!(["", "/", "a", "/a/b", "a//b/./c/"].map(depth), [0, 0, 1, 2, 4]);
+    }
+
+    #[test]
+    fn costs_saturate() {
+        let cost = Cost { reads: 3, time_ns: u64::MAX / 2, ..Cost::default() };
+        assert_eq!(cost.times(1 << 40), Cost { reads: u32::MAX, time_ns: u64::MAX, ..Cost::default() });
+        assert_eq!(cost.plus(cost).reads, 6);
+    }
+}

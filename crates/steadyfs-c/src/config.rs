@@ -1,0 +1,519 @@
+//! The configuration: driver, memory, settings.
+
+use crate::driver::{Card, Nand, NandChip, Nor, NorChip, Sectors};
+use crate::error::{Code, length, status};
+use crate::medium::Medium;
+use crate::pointers;
+use core::ffi::{c_int, c_void};
+use steadyfs::media::groups::Groups;
+use steadyfs::media::nor::{NorPages, page_bytes_for};
+use steadyfs::media::sectors::{SectorLayout, SectorPages, TagPlace};
+use steadyfs::media::{Flash, Geometry};
+use steadyfs::{CommitOn, OPEN_FILE_BYTES};
+
+/// As the value of a setting: none, where 0 stands for the default.
+pub const STEADYFS_NONE: u8 = 255;
+/// As the value of bad_blocks_max: none.
+pub const STEADYFS_NO_BAD_BLOCKS: u16 = 0xFFFF;
+
+/// Settings of a volume, chosen when it is formatted and kept on it. A mount uses `open_files` and `group_sectors` alone.
+///
+/// Each is 0 for its default, so that a struct of zeros is what most want.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settings {
+    /// Program pages of a logical page: a power of two, 1 to 32. More: smaller map and tables; less: cheaper rewrites of single program
+    /// pages. Default: as many as make 4 KiB, where a block holds at least 8 of them.
+    pub unit_pages: u16,
+    /// Map changes kept in RAM, at least 40 more than transaction_pages, at most 8,192. More: fewer programs per write and more usable
+    /// space, for 4 bytes each (8 above 32,767 logical pages). Default: by the medium's size, from 64 on.
+    pub overlay_entries: u16,
+    /// Logical pages that one transaction may write, 2 to 1,024. More: larger transactions. Default: 16; 32 on some media of 12 to 32 MiB;
+    /// more on sectors.
+    pub transaction_pages: u16,
+    /// Programs between two roots, 16 to 4,096. More: fewer programs per write; less: a faster mount after a power cut. Default: by the
+    /// medium's size, from 32 on.
+    pub checkpoint_programs: u16,
+    /// Blocks that may be bad, factory and grown together, before the volume shrinks with each further one.
+    /// STEADYFS_NO_BAD_BLOCKS: none. Default: a fiftieth of the blocks of NAND, a two-hundredth of NOR, from 2 on; none on sectors.
+    pub bad_blocks_max: u16,
+    /// Files and directories at most, up to 1,048,576. A name of more than 64 bytes, and attributes, count as one each. Default: one for
+    /// each two logical pages, or more where these are few; 64 to 65,536.
+    pub files_max: u32,
+    /// Largest allowed difference between the erase counts of two blocks, 8 to 200. Less: more moves of data at rest. STEADYFS_NONE where
+    /// the device levels wear itself. Default: 32; none on sectors.
+    pub wear_spread: u8,
+    /// Program failures that one call survives by writing elsewhere, up to 8; STEADYFS_NONE: none. Default: 2; 1 on sectors.
+    pub failures: u8,
+    /// Bytes of a name at most, 1 to 255; it changes no table. Default: 255.
+    pub name_bytes_max: u8,
+    /// Streams, 1 to 4: see STEADYFS_O_STREAM. Each but the first takes a block of the room. Default: 1.
+    pub streams: u8,
+    /// Program pages that reclamation moves in one command, 1 to 64, for devices that level wear themselves. Default: 1; up to 16 on
+    /// sectors.
+    pub move_group: u8,
+    /// Bytes of each page of the map that take changes, on NOR, 48 to 240. Default: 96, or 192 where these make more usable.
+    pub leaf_log_bytes: u8,
+    /// Files and directories have room for mode, owner and group. Default: they have not.
+    pub permissions: bool,
+    /// Pages that reclamation moves keep to blocks of their stream. Default: they do not.
+    pub moved_apart: bool,
+    /// The volume finds out by itself which pages belong to one stream; 772 bytes of RAM. Default: it does not.
+    pub auto_streams: bool,
+    /// On NOR: erase sectors that make a block, a power of two. Default: the fewest with which the settings fit. A mount needs the number
+    /// of the format.
+    pub group_sectors: u16,
+    /// Files that may be open at once, for steadyfs_memory_bytes. Default: 8; each further one takes 12 bytes of memory.
+    pub open_files: u16,
+}
+
+/// What steadyfs_format and steadyfs_mount need. A struct of zeros with a driver and memory is complete.
+///
+/// The driver's struct and the memory must stay until the unmount; this struct may go.
+#[repr(C)]
+pub struct Config {
+    /// The driver; one of the three, and the others null.
+    pub nand: *const Nand,
+    /// The driver; one of the three, and the others null.
+    pub nor: *const Nor,
+    /// The driver; one of the three, and the others null.
+    pub sectors: *const Sectors,
+    /// All the RAM that the volume uses beside steadyfs_t. Any alignment. A volume has its own until it is unmounted.
+    pub memory: *mut c_void,
+    /// Bytes of it: at least steadyfs_memory_bytes. What is more takes open files, 12 bytes each.
+    pub memory_bytes: usize,
+    /// Memory for pages that are written in part, which wait there for the commit and so cost one program however often they are
+    /// written; or null. Default: null, every such write is programmed.
+    pub cache: *mut c_void,
+    /// Bytes of it: steadyfs_cache_bytes.
+    pub cache_bytes: usize,
+    /// Mounts for reading: nothing is programmed or erased, ever. Default: for writing.
+    pub read_only: bool,
+    /// What steadyfs_file_read reads is not checked against its checksum; the volume's own tables are. For flash behind an ECC: saves
+    /// nine tenths of a long read's instructions. Default: everything is checked.
+    pub trust_data: bool,
+    /// Events that commit by themselves: of enum steadyfs_commit. Default, 0: STEADYFS_COMMIT_ON_CLOSE. For none:
+    /// STEADYFS_COMMIT_MANUAL.
+    pub commit_on: u16,
+    /// With STEADYFS_COMMIT_MANY: calls that change something after which a commit is made. Default, 0: no limit.
+    pub commit_changes: u32,
+    /// With STEADYFS_COMMIT_MANY: bytes that were written after which a commit is made. Default, 0: no limit.
+    pub commit_bytes: u32,
+    /// With STEADYFS_COMMIT_TIMED: the longest time that a change waits for a commit, in the unit of steadyfs_set_time. Default, 0: one
+    /// second in nanoseconds.
+    pub commit_interval_ns: u64,
+    /// Settings of the volume, for the format.
+    pub settings: Settings,
+}
+
+/// Events after which a volume commits by itself: any of them joined by |, or one of the presets.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commit {
+    /// steadyfs_unmount was called. Without it, an unmount drops what was not committed.
+    CommitUnmount = 1,
+    /// A file was created.
+    CommitCreate = 1 << 1,
+    /// A file or directory was removed.
+    CommitRemove = 1 << 2,
+    /// A directory was made.
+    CommitMkdir = 1 << 3,
+    /// A file or directory was renamed.
+    CommitRename = 1 << 4,
+    /// A handle that may write was closed.
+    CommitClose = 1 << 5,
+    /// Bytes of a file (one logical page of a long write), or attributes, were written.
+    CommitWrite = 1 << 6,
+    /// steadyfs_file_sync was called.
+    CommitFsync = 1 << 7,
+    /// A file was cut or made larger.
+    CommitTruncate = 1 << 8,
+    /// The next call may not find room in the transaction, or on the volume, without a commit.
+    CommitFull = 1 << 9,
+    /// steadyfs_sync was called.
+    CommitSync = 1 << 10,
+    /// commit_interval_ns have passed since the first change of the transaction: steadyfs_poll.
+    CommitTimed = 1 << 11,
+    /// commit_changes or commit_bytes are reached.
+    CommitMany = 1 << 12,
+    /// Preset, the default: with names, and when a file is closed or synced. As littlefs does.
+    CommitOnClose = 0x7FF & !(1 << 6) & !(1 << 8),
+    /// Preset: with steadyfs_file_sync, steadyfs_sync and unmount, and where room runs out. Faster than closing many small files.
+    CommitOnFlush = 1 | 1 << 7 | 1 << 9 | 1 << 10,
+    /// Preset: every change is durable when its call returns.
+    CommitEveryWrite = 0x7FF,
+    /// Preset: steadyfs_commit only. A transaction that outgrows its limit is refused.
+    CommitManual = 0x8000,
+}
+
+/// Each event by its bit.
+const EVENTS: [CommitOn; 13] = [
+    CommitOn::UNMOUNT,
+    CommitOn::CREATE,
+    CommitOn::REMOVE,
+    CommitOn::MKDIR,
+    CommitOn::RENAME,
+    CommitOn::CLOSE,
+    CommitOn::WRITE,
+    CommitOn::FSYNC,
+    CommitOn::TRUNCATE,
+    CommitOn::FULL,
+    CommitOn::SYNC,
+    CommitOn::TIMED,
+    CommitOn::MANY,
+];
+
+/// The events of a number of C.
+pub(crate) fn events(bits: u16) -> Result<CommitOn, Code> {
+    const MANUAL: u16 = Commit::CommitManual as u16;
+    match bits {
+        0 => return Ok(CommitOn::ON_CLOSE),
+        MANUAL => return Ok(CommitOn::MANUAL),
+        _ if bits >> EVENTS.len() != 0 => return Err(Code::ErrInval),
+        _ => {}
+    }
+    let mut events = CommitOn::NONE;
+    for (bit, event) in EVENTS.into_iter().enumerate() {
+        if bits >> bit & 1 != 0 {
+            events = events.with(event);
+        }
+    }
+    Ok(events)
+}
+
+/// A driver that was looked at.
+pub(crate) enum Driver {
+    Nand(NandChip),
+    Nor(NorPages<Groups<NorChip>>),
+    Sectors(Card, SectorLayout),
+}
+
+impl Driver {
+    /// Bytes of memory that lie before the tables of the volume.
+    fn own_bytes(&self) -> usize {
+        match self {
+            Self::Sectors(..) => size_of::<SectorPages<Card>>() + align_of::<SectorPages<Card>>() - 1,
+            _ => 0,
+        }
+    }
+
+    fn geometry(&self) -> Geometry {
+        match self {
+            Self::Nand(chip) => chip.geometry(),
+            Self::Nor(pages) => pages.geometry(),
+            Self::Sectors(_, layout) => layout.geometry(),
+        }
+    }
+
+    /// Refuses a shape with which no arithmetic works. What settings ask for is checked by the core.
+    pub fn check(&self) -> Result<(), Code> {
+        let Geometry { page_bytes, pages_per_block, block_count, .. } = self.geometry();
+        if !page_bytes.is_power_of_two() || !(256..=16_384).contains(&page_bytes) {
+            return Err(Code::ErrConfigPageBytes);
+        }
+        let is_possible = (4..=4096).contains(&pages_per_block) && (16..=1 << 20).contains(&block_count);
+        let pages = u64::from(pages_per_block) * u64::from(block_count);
+        if is_possible && pages <= 1 << 31 { Ok(()) } else { Err(Code::ErrConfigBlocks) }
+    }
+
+    /// The same for a volume that is there: how a card is divided stands on it.
+    pub fn found(self) -> Result<Self, Code> {
+        if !cfg!(feature = "sectors") {
+            return Ok(self);
+        }
+        let Self::Sectors(mut card, layout) = self else { return Ok(self) };
+        let layout = SectorLayout::find(&mut card, layout.first)?.ok_or(Code::ErrNotformatted)?;
+        Ok(Self::Sectors(card, layout))
+    }
+
+    /// The same for a new volume, of which nothing of an earlier one is taken for a part.
+    pub fn renewed(self) -> Result<Self, Code> {
+        if !cfg!(feature = "sectors") {
+            return Ok(self);
+        }
+        let Self::Sectors(mut card, layout) = self else { return Ok(self) };
+        let layout = layout.renewed(&mut card)?;
+        Ok(Self::Sectors(card, layout))
+    }
+
+    /// Makes the medium, and divides the memory that was lent.
+    pub fn into_medium(self, memory: &'static mut [u8]) -> Result<(Medium, &'static mut [u8]), Code> {
+        match self {
+            #[cfg(feature = "nand")]
+            Self::Nand(chip) => Ok((Medium::Nand(chip), memory)),
+            #[cfg(feature = "nor")]
+            Self::Nor(pages) => Ok((Medium::Nor(pages), memory)),
+            #[cfg(feature = "sectors")]
+            Self::Sectors(card, layout) => {
+                let pages = SectorPages::new(card, layout).ok_or(Code::ErrConfigBlocks)?;
+                place(pages, memory).map(|(pages, rest)| (Medium::Sectors(pages), rest)).ok_or(Code::ErrNomem)
+            }
+            #[allow(unreachable_patterns)]
+            _ => Err(Code::ErrUnsupported),
+        }
+    }
+}
+
+/// Puts a value at the first aligned place of a memory, and returns the rest.
+#[cfg(feature = "sectors")]
+fn place<T>(value: T, memory: &'static mut [u8]) -> Option<(&'static mut T, &'static mut [u8])> {
+    let skipped = memory.as_ptr().align_offset(align_of::<T>());
+    let (head, rest) = memory.split_at_mut_checked(skipped.checked_add(size_of::<T>())?)?;
+    let at: *mut T = head[skipped..].as_mut_ptr().cast();
+    // SAFETY: There are as many bytes as the value has, aligned, and nobody else has them: they are split off. They are never read as bytes again.
+    let placed = unsafe {
+        at.write(value);
+        &mut *at
+    };
+    Some((placed, rest))
+}
+
+impl Config {
+    /// The driver, looked at.
+    ///
+    /// # Safety
+    /// Drivers are null or stay as they are until the unmount, and their callbacks keep what the header says.
+    pub(crate) unsafe fn driver(&self) -> Result<Driver, Code> {
+        match (self.nand.is_null(), self.nor.is_null(), self.sectors.is_null()) {
+            // Known to the compiler, so that a build without a medium has no code for it.
+            (false, true, true) if !cfg!(feature = "nand") => Err(Code::ErrUnsupported),
+            (true, false, true) if !cfg!(feature = "nor") => Err(Code::ErrUnsupported),
+            (true, true, false) if !cfg!(feature = "sectors") => Err(Code::ErrUnsupported),
+            (false, true, true) => {
+                // SAFETY: As the caller says.
+                let chip = NandChip::new(unsafe { pointers::reference(self.nand) }?)?;
+                Ok(Driver::Nand(chip))
+            }
+            (true, false, true) => {
+                // SAFETY: As the caller says.
+                let chip = NorChip::new(unsafe { pointers::reference(self.nor) }?)?;
+                self.grouped(chip).map(Driver::Nor)
+            }
+            (true, true, false) => {
+                // SAFETY: As the caller says.
+                let card = Card::new(unsafe { pointers::reference(self.sectors) }?)?;
+                self.divided(card)
+            }
+            _ => Err(Code::ErrDriver),
+        }
+    }
+
+    /// A NOR chip whose sectors are grouped to blocks.
+    fn grouped(&self, chip: NorChip) -> Result<NorPages<Groups<NorChip>>, Code> {
+        use steadyfs::media::nor::NorFlash;
+        let sectors = match self.settings.group_sectors {
+            0 => steadyfs::Config::group_sectors(chip.block_bytes(), chip.block_count()).ok_or(Code::ErrConfigTooFewBlocks)?,
+            sectors if sectors.is_power_of_two() && u32::from(sectors) <= chip.block_count() => u32::from(sectors),
+            _ => return Err(Code::ErrConfigBlocks),
+        };
+        let block_bytes = u64::from(chip.block_bytes()) * u64::from(sectors);
+        let block_bytes = u32::try_from(block_bytes).ok().filter(|bytes| *bytes <= 1 << 24).ok_or(Code::ErrConfigBlocks)?;
+        Ok(NorPages::new(Groups::new(chip, sectors), page_bytes_for(block_bytes)))
+    }
+
+    /// A card and how it is to be divided.
+    fn divided(&self, card: Card) -> Result<Driver, Code> {
+        let Sectors { sector_count, first, block_sectors, page_bytes, tags_in_table, .. } = *card.driver;
+        let sectors = sector_count - first;
+        let mut layout = if block_sectors == 0 {
+            SectorLayout::for_size(sectors)
+        } else {
+            SectorLayout { block_sectors, ..SectorLayout::for_device(sectors, 512) }
+        };
+        layout.first = first;
+        if page_bytes != 0 {
+            layout.page_bytes = page_bytes;
+        }
+        if tags_in_table {
+            layout.tags = TagPlace::Table;
+        }
+        Ok(Driver::Sectors(card, layout))
+    }
+
+    /// The settings for a driver, with the defaults that belong to it.
+    pub(crate) fn settings(&self, driver: &Driver) -> Result<steadyfs::Config, Code> {
+        driver.check()?;
+        let geometry = driver.geometry();
+        let usual = match driver {
+            Driver::Sectors(_, layout) if cfg!(feature = "sectors") => steadyfs::Config::for_sectors(layout),
+            _ => steadyfs::Config::for_geometry(&geometry),
+        };
+        let settings = self.settings.over(usual);
+        settings.check(&geometry)?;
+        Ok(settings)
+    }
+
+    /// Bytes of memory that a volume needs.
+    fn memory_needed(&self, driver: &Driver) -> Result<usize, Code> {
+        let more = usize::from(self.settings.open_files).saturating_sub(8) * OPEN_FILE_BYTES;
+        Ok(driver.own_bytes() + self.settings(driver)?.memory_bytes(&driver.geometry()) + more)
+    }
+
+    /// The memory that is lent, without what was in it.
+    ///
+    /// # Safety
+    /// Nobody else uses it until the unmount.
+    pub(crate) unsafe fn lent(&self) -> Result<&'static mut [u8], Code> {
+        if self.memory.is_null() {
+            return Err(Code::ErrNomem);
+        }
+        // SAFETY: As the caller says.
+        let memory = unsafe { pointers::bytes_mut(self.memory, self.memory_bytes) }?;
+        memory.fill(0);
+        Ok(memory)
+    }
+}
+
+impl Settings {
+    /// These settings where they are not 0, and others where they are.
+    fn over(&self, usual: steadyfs::Config) -> steadyfs::Config {
+        let word = |setting: u16, usual: u16| if setting == 0 { usual } else { setting };
+        let byte = |setting: u8, usual: u8| if setting == 0 { usual } else { setting };
+        let or_none = |setting: u8, usual: u8| if setting == STEADYFS_NONE { 0 } else { byte(setting, usual) };
+        let bad_blocks_max = word(self.bad_blocks_max, usual.bad_blocks_max);
+        steadyfs::Config {
+            unit_pages: word(self.unit_pages, usual.unit_pages),
+            overlay_entries: word(self.overlay_entries, usual.overlay_entries),
+            transaction_pages: word(self.transaction_pages, usual.transaction_pages),
+            checkpoint_programs: word(self.checkpoint_programs, usual.checkpoint_programs),
+            wear_spread: or_none(self.wear_spread, usual.wear_spread),
+            bad_blocks_max: if bad_blocks_max == STEADYFS_NO_BAD_BLOCKS { 0 } else { bad_blocks_max },
+            files_max: if self.files_max == 0 { usual.files_max } else { self.files_max },
+            failures: or_none(self.failures, usual.failures),
+            name_bytes_max: byte(self.name_bytes_max, usual.name_bytes_max),
+            permissions: self.permissions,
+            streams: byte(self.streams, usual.streams),
+            moved_apart: self.moved_apart,
+            auto_streams: self.auto_streams,
+            move_group: byte(self.move_group, usual.move_group),
+            leaf_log_bytes: byte(self.leaf_log_bytes, usual.leaf_log_bytes),
+        }
+    }
+
+    /// What a volume has.
+    fn of(config: &steadyfs::Config, group_sectors: u16, open_files: u16) -> Self {
+        let or_none = |value: u8| if value == 0 { STEADYFS_NONE } else { value };
+        Self {
+            unit_pages: config.unit_pages,
+            overlay_entries: config.overlay_entries,
+            transaction_pages: config.transaction_pages,
+            checkpoint_programs: config.checkpoint_programs,
+            bad_blocks_max: if config.bad_blocks_max == 0 { STEADYFS_NO_BAD_BLOCKS } else { config.bad_blocks_max },
+            files_max: config.files_max,
+            wear_spread: or_none(config.wear_spread),
+            failures: or_none(config.failures),
+            name_bytes_max: config.name_bytes_max,
+            streams: config.streams,
+            move_group: config.move_group,
+            leaf_log_bytes: config.leaf_log_bytes,
+            permissions: config.permissions,
+            moved_apart: config.moved_apart,
+            auto_streams: config.auto_streams,
+            group_sectors,
+            open_files,
+        }
+    }
+}
+
+/// Calls with a configuration, its driver and the settings that follow.
+///
+/// # Safety
+/// As [`Config::driver`], of a struct that is null or as the header says.
+unsafe fn inspect<T>(
+    config: *const Config,
+    look: impl FnOnce(&Config, &Driver, steadyfs::Config) -> Result<T, Code>,
+) -> Result<T, Code> {
+    // SAFETY: As the caller says.
+    let config = unsafe { pointers::reference(config) }?;
+    // SAFETY: As the caller says.
+    let driver = unsafe { config.driver() }?;
+    let settings = config.settings(&driver)?;
+    look(config, &driver, settings)
+}
+
+/// Tells how many bytes of memory a volume needs, or an error: STEADYFS_ERR_DRIVER, STEADYFS_ERR_CONFIG... for what is wrong with the
+/// configuration. Its fields for memory are not looked at. Calls nothing of the driver.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_memory_bytes(config: *const Config) -> isize {
+    // SAFETY: As the header says.
+    length(unsafe { inspect(config, |config, driver, _| config.memory_needed(driver)) })
+}
+
+/// Tells how many bytes a cache of so many logical pages needs, or an error as steadyfs_memory_bytes does.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_cache_bytes(config: *const Config, pages: usize) -> isize {
+    // SAFETY: As the header says.
+    length(unsafe {
+        inspect(config, |_, driver, settings| {
+            let page = settings.cache_bytes(&driver.geometry(), 1);
+            page.checked_mul(pages).filter(|bytes| *bytes <= isize::MAX as usize).ok_or(Code::ErrInval)
+        })
+    })
+}
+
+/// Tells how many bytes steadyfs_fs_check and steadyfs_fs_repair need to be lent, or an error as steadyfs_memory_bytes does.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_check_bytes(config: *const Config) -> isize {
+    // SAFETY: As the header says.
+    length(unsafe { inspect(config, |_, driver, settings| Ok(settings.check_bytes(&driver.geometry()))) })
+}
+
+/// Tells all settings, with the defaults where they are 0. Returns 0, or an error as steadyfs_memory_bytes does.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_settings_of(config: *const Config, settings: *mut Settings) -> c_int {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        inspect(config, |config, driver, found| {
+            let group_sectors = if let Driver::Nor(pages) = driver { pages.chip().sectors() as u16 } else { 0 };
+            let open_files = config.settings.open_files.max(8);
+            pointers::put(settings, Settings::of(&found, group_sectors, open_files))
+        })
+    };
+    status(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_of_c_are_those_of_the_core() {
+        assert_eq!(events(Commit::CommitOnClose as u16), Ok(CommitOn::ON_CLOSE));
+        assert_eq!(events(0), Ok(CommitOn::ON_CLOSE));
+        assert_eq!(events(Commit::CommitOnFlush as u16), Ok(CommitOn::ON_FLUSH));
+        assert_eq!(events(Commit::CommitEveryWrite as u16), Ok(CommitOn::EVERY_WRITE));
+        assert_eq!(events(Commit::CommitManual as u16), Ok(CommitOn::MANUAL));
+        assert_eq!(events(Commit::CommitTimed as u16), Ok(CommitOn::TIMED));
+        assert_eq!(events(Commit::CommitMany as u16), Ok(CommitOn::MANY));
+        assert_eq!(events(1 << 13), Err(Code::ErrInval));
+    }
+
+    #[test]
+    fn settings_of_zeros_are_the_defaults_and_none_is_zero() {
+        let geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };
+        let usual = steadyfs::Config::for_geometry(&geometry);
+        assert_eq!(Settings::default().over(usual), usual);
+        assert_eq!(Settings::of(&usual, 0, 8).over(usual), usual);
+        let none = Settings {
+            wear_spread: STEADYFS_NONE,
+            bad_blocks_max: STEADYFS_NO_BAD_BLOCKS,
+            failures: STEADYFS_NONE,
+            ..Settings::default()
+        };
+        let expected = steadyfs::Config { wear_spread: 0, bad_blocks_max: 0, failures: 0, ..usual };
+        assert_eq!(none.over(usual), expected);
+        assert_eq!(Settings::of(&expected, 0, 8).over(usual), expected);
+    }
+}

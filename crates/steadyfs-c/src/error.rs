@@ -1,0 +1,359 @@
+//! Codes of errors, and what they say.
+
+use core::ffi::{CStr, c_char, c_int};
+use steadyfs::media::Failure as MediaFailure;
+use steadyfs::{ConfigError, Error, MountError};
+
+/// What a driver's callback returns.
+///
+/// Any other number counts as STEADYFS_FAIL_DEVICE.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// It is done.
+    FailNone = 0,
+    /// The page cannot be read: more bits flipped than the ECC corrects. For reads.
+    FailUncorrectable = -1,
+    /// The chip reports that a program or an erase failed: the block has gone bad.
+    FailBadBlock = -2,
+    /// The chip has locked itself: it takes no program and no erase any more, and can be read.
+    FailWriteProtected = -3,
+    /// The device does not answer: bus fault, no answer in time, power lost.
+    FailDevice = -4,
+}
+
+/// Why a call failed. Calls return 0 or a number that they promise where they succeed, and one of these where not.
+///
+/// Codes that littlefs has, and that mean the same, have the same number. After every error but STEADYFS_ERR_UNKNOWN a call has
+/// changed nothing, and the open transaction can go on.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// No error.
+    ErrOk = 0,
+    /// The medium does not answer. Nothing that was committed is lost; mount again.
+    ErrIo = -5,
+    /// What was read is not what was written there: a page failed its checksum or its tag names another page.
+    ErrCorrupt = -84,
+    /// No file or directory has this name or number.
+    ErrNoent = -2,
+    /// A file or directory of this name exists already.
+    ErrExist = -17,
+    /// A file is where a directory is needed.
+    ErrNotdir = -20,
+    /// A directory is where a file is needed.
+    ErrIsdir = -21,
+    /// The directory has entries.
+    ErrNotempty = -39,
+    /// The file or directory is not open on this volume, or was opened before the mount.
+    ErrBadf = -9,
+    /// The file would grow beyond what the volume allows.
+    ErrFbig = -27,
+    /// An argument makes no sense: a null pointer, an unknown flag, a place before the begin of the file; or a name is empty, `.` or `..`.
+    ErrInval = -22,
+    /// No room: every logical page of the volume is in use.
+    ErrNospc = -28,
+    /// The memory that was lent is too small: steadyfs_memory_bytes, or steadyfs_check_bytes for a check.
+    ErrNomem = -12,
+    /// The file has no such attribute.
+    ErrNoattr = -61,
+    /// A name is longer than 255 bytes, or than the volume's name_bytes_max.
+    ErrNametoolong = -36,
+    /// A path or a key is not UTF-8.
+    ErrNotutf8 = -200,
+    /// The object does not hold a mounted volume.
+    ErrNotmounted = -201,
+    /// A call of this volume is in progress: a callback or another thread has called.
+    ErrBusy = -202,
+    /// More programs failed in one call than the volume's `failures` setting tolerates.
+    ErrMediafailing = -203,
+    /// The volume can only be read: mounted so, worn out, or the chip has locked itself.
+    ErrReadonly = -204,
+    /// Whether the change took effect is not known; the volume can only be read until it is mounted again.
+    ErrUnknown = -205,
+    /// The volume holds as many files as its settings allow.
+    ErrToomanyfiles = -206,
+    /// The open transaction would write more logical pages than transaction_pages. Commit more often.
+    ErrTransaction = -207,
+    /// Too many names share one hash value; choose another name.
+    ErrNamecollision = -208,
+    /// The file that this handle names is not there any more: its creation was rolled back.
+    ErrStale = -209,
+    /// A symbolic link is where a file is needed.
+    ErrIsalink = -210,
+    /// Something else is where a symbolic link is needed.
+    ErrNotalink = -211,
+    /// A directory would move into itself.
+    ErrIntoitself = -212,
+    /// The handle was not opened for reading.
+    ErrNotreadable = -213,
+    /// The handle was not opened for writing, or flags that write need STEADYFS_O_WRONLY.
+    ErrNotwritable = -214,
+    /// As many files are open as the memory has room for: open_files.
+    ErrToomanyopen = -215,
+    /// The attributes of one file take more than 248 bytes.
+    ErrAttributes = -216,
+    /// The build, or the volume, lacks what the call needs: a feature of the library, or permissions.
+    ErrUnsupported = -217,
+    /// No superblock was found; the device was never formatted.
+    ErrNotformatted = -220,
+    /// The volume has another version of the format.
+    ErrVersion = -221,
+    /// The volume was formatted for another chip.
+    ErrGeometry = -222,
+    /// More blocks are bad than bad_blocks_max allows, or blocks that the volume needs for itself are.
+    ErrBadblocks = -223,
+    /// The volume is a disk of sectors, which this API does not mount.
+    ErrIsdisk = -224,
+    /// No root can be read although there is a superblock.
+    ErrNoroot = -225,
+    /// No driver was given, or more than one, or one that lacks a callback.
+    ErrDriver = -230,
+    /// page_bytes must be a power of two from 256 to 16,384, and of sectors at least 512.
+    ErrConfigPageBytes = -231,
+    /// A block must have 4 to 4,096 pages, a medium 16 to 1,048,576 blocks.
+    ErrConfigBlocks = -232,
+    /// unit_pages must be a power of two up to 32, and a block must hold at least 4 logical pages.
+    ErrConfigUnitPages = -233,
+    /// transaction_pages must be 2 to 1,024.
+    ErrConfigTransactionPages = -234,
+    /// overlay_entries must be at least 40 more than transaction_pages, and at most 8,192.
+    ErrConfigOverlayEntries = -235,
+    /// checkpoint_programs must be 16 to 4,096, and not more than 10 blocks of pages.
+    ErrConfigCheckpointPrograms = -236,
+    /// wear_spread must be 8 to 200, or STEADYFS_NONE where the device levels wear itself.
+    ErrConfigWearSpread = -237,
+    /// files_max must be at most 1,048,576, and failures at most 8.
+    ErrConfigFiles = -238,
+    /// streams must be 1 to 4.
+    ErrConfigStreams = -239,
+    /// move_group must be 1 to 64, and 1 where the device does not level wear itself.
+    ErrConfigMoveGroup = -240,
+    /// A logical page must not be larger than 128 KiB, and must be smaller where page_bytes are more than 4,096.
+    ErrConfigLogicalPage = -241,
+    /// files_max asks for more logical pages than a map entry can name.
+    ErrConfigTooManyPages = -242,
+    /// A block must hold a root with its copies, three logical pages and a journal page: fewer overlay_entries, or larger blocks.
+    ErrConfigBlockTooSmall = -243,
+    /// Too few blocks: bad_blocks_max, ring and reserve leave no room for data.
+    ErrConfigTooFewBlocks = -244,
+    /// A reclaimed block would not gain a frame: more overlay_entries or larger blocks.
+    ErrConfigNoGain = -245,
+    /// leaf_log_bytes must be 48 to 240, and at most three quarters of a page.
+    ErrConfigLeafLog = -246,
+    /// A setting that this version of the library does not know is wrong.
+    ErrConfig = -249,
+}
+
+impl Code {
+    /// The number that a call returns.
+    pub(crate) const fn number(self) -> c_int {
+        self as c_int
+    }
+
+    /// What a number says.
+    fn text(number: c_int) -> &'static CStr {
+        let index = CODES.iter().position(|code| code.number() == number).unwrap_or(CODES.len());
+        let mut texts = TEXTS;
+        for _ in 0..index {
+            let end = texts.iter().position(|byte| *byte == 0).map_or(0, |nul| nul + 1);
+            texts = texts.get(end..).unwrap_or_default();
+        }
+        CStr::from_bytes_until_nul(texts).unwrap_or_default()
+    }
+}
+
+/// Makes a row of the codes, and one of their texts. One: a linker drops it where nobody asks for a text, and keeps strings of which each is by itself.
+macro_rules! texts {
+    ($($code:ident $text:literal)*) => {
+        static CODES: [Code; [$($text),*].len()] = [$(Code::$code),*];
+        static TEXTS: &[u8] = concat!($($text, "\0",)* "no error of SteadyFS\0").as_bytes();
+    };
+}
+
+texts! {
+    ErrOk "no error"
+    ErrIo "the medium does not answer"
+    ErrCorrupt "what was read is not what was written there"
+    ErrNoent "no such file or directory"
+    ErrExist "a file or directory of this name exists already"
+    ErrNotdir "a file is where a directory is needed"
+    ErrIsdir "a directory is where a file is needed"
+    ErrNotempty "the directory is not empty"
+    ErrBadf "the file or directory is not open on this volume"
+    ErrFbig "the file would grow beyond what the volume allows"
+    ErrInval "an argument makes no sense"
+    ErrNospc "no room left on the volume"
+    ErrNomem "the memory that was lent is too small"
+    ErrNoattr "the file has no such attribute"
+    ErrNametoolong "the name is longer than the volume allows"
+    ErrNotutf8 "a path or a key is not UTF-8"
+    ErrNotmounted "the object does not hold a mounted volume"
+    ErrBusy "a call of this volume is in progress"
+    ErrMediafailing "more programs failed in one call than the volume tolerates"
+    ErrReadonly "the volume can only be read: mounted so, worn out, or the chip has locked itself"
+    ErrUnknown "whether the change took effect is not known; mount again to see"
+    ErrToomanyfiles "the volume holds as many files as its settings allow"
+    ErrTransaction "the open transaction is larger than transaction_pages; commit more often"
+    ErrNamecollision "too many names share one hash value; choose another name"
+    ErrStale "the file is not there any more: its creation was rolled back"
+    ErrIsalink "a symbolic link is where a file is needed"
+    ErrNotalink "no symbolic link"
+    ErrIntoitself "a directory cannot move into itself"
+    ErrNotreadable "the file was not opened for reading"
+    ErrNotwritable "the file was not opened for writing, or a flag needs STEADYFS_O_WRONLY"
+    ErrToomanyopen "as many files are open as the memory has room for"
+    ErrAttributes "the attributes of one file take more than 248 bytes"
+    ErrUnsupported "the build or the volume lacks what the call needs"
+    ErrNotformatted "no superblock found: the device was never formatted"
+    ErrVersion "the volume has another version of the format"
+    ErrGeometry "the volume was formatted for another chip"
+    ErrBadblocks "too many blocks are bad, or blocks that the volume needs for itself are"
+    ErrIsdisk "the volume is a disk of sectors, not a file system"
+    ErrNoroot "there is a superblock, but no root that can be read"
+    ErrDriver "no driver was given, or more than one, or one that lacks a callback"
+    ErrConfigPageBytes "page_bytes must be a power of two from 256 to 16,384, and of sectors at least 512"
+    ErrConfigBlocks "a block must have 4 to 4,096 pages, a medium 16 to 1,048,576 blocks"
+    ErrConfigUnitPages "unit_pages must be a power of two up to 32, and a block must hold at least 4 logical pages"
+    ErrConfigTransactionPages "transaction_pages must be 2 to 1,024"
+    ErrConfigOverlayEntries "overlay_entries must be at least 40 more than transaction_pages, and at most 8,192"
+    ErrConfigCheckpointPrograms "checkpoint_programs must be 16 to 4,096, and not more than 10 blocks of pages"
+    ErrConfigWearSpread "wear_spread must be 8 to 200, or STEADYFS_NONE where the device levels wear itself"
+    ErrConfigFiles "files_max must be at most 1,048,576, and failures at most 8"
+    ErrConfigStreams "streams must be 1 to 4"
+    ErrConfigMoveGroup "move_group must be 1 to 64, and 1 where the device does not level wear itself"
+    ErrConfigLogicalPage "a logical page must not be larger than 128 KiB, 32 KiB with pages of 16 KiB"
+    ErrConfigTooManyPages "files_max asks for more logical pages than a map entry can name"
+    ErrConfigBlockTooSmall "a block must hold a root with its copies, three logical pages and a journal page"
+    ErrConfigTooFewBlocks "too few blocks: bad_blocks_max, ring and reserve leave no room for data"
+    ErrConfigNoGain "a reclaimed block would not gain a frame: more overlay_entries or larger blocks"
+    ErrConfigLeafLog "leaf_log_bytes must be 48 to 240, and at most three quarters of page_bytes"
+    ErrConfig "a setting is wrong"
+}
+
+/// Tells what an error code says, as English text that stays valid.
+///
+/// `code`: what a call returned; numbers that are no errors give "no error".
+#[unsafe(no_mangle)]
+pub extern "C" fn steadyfs_error_string(code: c_int) -> *const c_char {
+    Code::text(code.min(0)).as_ptr()
+}
+
+impl From<Error> for Code {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Device => Self::ErrIo,
+            Error::MediaFailing => Self::ErrMediafailing,
+            Error::Corrupt => Self::ErrCorrupt,
+            Error::ReadOnly => Self::ErrReadonly,
+            Error::NoSpace => Self::ErrNospc,
+            Error::TooManyFiles => Self::ErrToomanyfiles,
+            Error::TransactionTooLarge => Self::ErrTransaction,
+            Error::NotFound => Self::ErrNoent,
+            Error::Exists => Self::ErrExist,
+            Error::InvalidName | Error::NoSuchSector => Self::ErrInval,
+            Error::NameTooLong => Self::ErrNametoolong,
+            Error::NameCollision => Self::ErrNamecollision,
+            Error::FileTooLarge => Self::ErrFbig,
+            Error::Stale => Self::ErrStale,
+            Error::IsADirectory => Self::ErrIsdir,
+            Error::NotADirectory => Self::ErrNotdir,
+            Error::NotEmpty => Self::ErrNotempty,
+            Error::IsALink => Self::ErrIsalink,
+            Error::NotALink => Self::ErrNotalink,
+            Error::IntoItself => Self::ErrIntoitself,
+            Error::NotReadable => Self::ErrNotreadable,
+            Error::NotWritable => Self::ErrNotwritable,
+            Error::TooManyOpenFiles => Self::ErrToomanyopen,
+            Error::AttributesTooLarge => Self::ErrAttributes,
+            Error::ScratchTooSmall => Self::ErrNomem,
+            Error::Unsupported => Self::ErrUnsupported,
+            // One that this edition does not know says the least that is safe.
+            _ => Self::ErrUnknown,
+        }
+    }
+}
+
+impl From<ConfigError> for Code {
+    fn from(rule: ConfigError) -> Self {
+        match rule {
+            ConfigError::PageBytes => Self::ErrConfigPageBytes,
+            ConfigError::Blocks => Self::ErrConfigBlocks,
+            ConfigError::UnitPages => Self::ErrConfigUnitPages,
+            ConfigError::TransactionPages => Self::ErrConfigTransactionPages,
+            ConfigError::OverlayEntries => Self::ErrConfigOverlayEntries,
+            ConfigError::CheckpointPrograms | ConfigError::CheckpointTooRare => Self::ErrConfigCheckpointPrograms,
+            ConfigError::WearSpread => Self::ErrConfigWearSpread,
+            ConfigError::FilesOrFailures => Self::ErrConfigFiles,
+            ConfigError::Streams => Self::ErrConfigStreams,
+            ConfigError::MoveGroup => Self::ErrConfigMoveGroup,
+            ConfigError::LogicalPageTooLarge => Self::ErrConfigLogicalPage,
+            ConfigError::TooManyLogicalPages => Self::ErrConfigTooManyPages,
+            ConfigError::BlockTooSmall => Self::ErrConfigBlockTooSmall,
+            ConfigError::TooFewBlocks => Self::ErrConfigTooFewBlocks,
+            ConfigError::NoGain => Self::ErrConfigNoGain,
+            ConfigError::LeafLogBytes => Self::ErrConfigLeafLog,
+            ConfigError::NoStreams | ConfigError::NoGroups | ConfigError::ProgramsBytes | ConfigError::Permissions => {
+                Self::ErrUnsupported
+            }
+            _ => Self::ErrConfig,
+        }
+    }
+}
+
+impl From<MountError> for Code {
+    fn from(error: MountError) -> Self {
+        match error {
+            MountError::NotFormatted => Self::ErrNotformatted,
+            MountError::Version { .. } => Self::ErrVersion,
+            MountError::GeometryMismatch { .. } => Self::ErrGeometry,
+            MountError::MemoryTooSmall { .. } => Self::ErrNomem,
+            MountError::Config(rule) => rule.into(),
+            MountError::TooManyBadBlocks { .. } | MountError::OwnBlocksBad { .. } => Self::ErrBadblocks,
+            MountError::IsDisk => Self::ErrIsdisk,
+            MountError::NoRoot => Self::ErrNoroot,
+            MountError::Volume(error) => error.into(),
+            _ => Self::ErrUnknown,
+        }
+    }
+}
+
+impl From<MediaFailure> for Code {
+    fn from(failure: MediaFailure) -> Self {
+        Error::from(failure).into()
+    }
+}
+
+/// What a call without a result returns.
+pub(crate) fn status(result: Result<(), Code>) -> c_int {
+    result.map_or_else(Code::number, |()| 0)
+}
+
+/// What a call that tells a yes or no returns: 1 or 0.
+pub(crate) fn yes_or_no(result: Result<bool, Code>) -> c_int {
+    result.map_or_else(Code::number, c_int::from)
+}
+
+/// What a call returns that tells a number of bytes of memory.
+pub(crate) fn length(result: Result<usize, Code>) -> isize {
+    result.map_or_else(|code| code.number() as isize, |bytes| bytes.cast_signed())
+}
+
+/// What a call returns that tells a number of bytes of the medium or a place.
+pub(crate) fn wide(result: Result<u64, Code>) -> i64 {
+    result.map_or_else(|code| i64::from(code.number()), |bytes| i64::try_from(bytes).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_a_text_of_its_own() {
+        let mut texts = std::collections::BTreeSet::new();
+        let known = (-400..=0).map(Code::text).filter(|text| *text != c"no error of SteadyFS");
+        let count = known.map(|text| assert!(texts.insert(text), "{text:?} twice")).count();
+        let is_variant = |line: &&str| line.starts_with("    Err") && line.contains(" = ");
+        assert_eq!(count, include_str!("error.rs").lines().filter(is_variant).count());
+    }
+}

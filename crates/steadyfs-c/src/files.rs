@@ -1,0 +1,372 @@
+//! Files: open, read, write, and a position in them.
+
+use crate::error::{Code, length, status, wide};
+use crate::pointers;
+use crate::volume::{Fs, Mounted, Owner, with};
+use core::ffi::{c_char, c_int, c_void};
+use core::mem::MaybeUninit;
+use steadyfs::{File, OpenOptions};
+
+/// Open for reading.
+pub const STEADYFS_O_RDONLY: c_int = 1;
+/// Open for writing.
+pub const STEADYFS_O_WRONLY: c_int = 2;
+/// Open for reading and writing.
+pub const STEADYFS_O_RDWR: c_int = 3;
+/// Create the file when it does not exist; needs STEADYFS_O_WRONLY.
+pub const STEADYFS_O_CREAT: c_int = 0x0100;
+/// With STEADYFS_O_CREAT: fail with STEADYFS_ERR_EXIST when it does exist.
+pub const STEADYFS_O_EXCL: c_int = 0x0200;
+/// Cut the file to nothing; needs STEADYFS_O_WRONLY.
+pub const STEADYFS_O_TRUNC: c_int = 0x0400;
+/// Every write goes to the end of the file.
+pub const STEADYFS_O_APPEND: c_int = 0x0800;
+/// Every change through this handle is durable when the call returns, and so is the file's creation.
+pub const STEADYFS_O_DURABLE: c_int = 0x1000;
+/// Multiplied by 0 to 3: the stream of a file that is created. Files that are written again at about the same pace should have one, and
+/// others another; 0 is that of all that names none.
+pub const STEADYFS_O_STREAM: c_int = 0x1_0000;
+
+/// Seek from the begin of the file.
+pub const STEADYFS_SEEK_SET: c_int = 0;
+/// Seek from the present position.
+pub const STEADYFS_SEEK_CUR: c_int = 1;
+/// Seek from the end of the file.
+pub const STEADYFS_SEEK_END: c_int = 2;
+
+/// Words of 64 bits of steadyfs_file_t.
+pub const STEADYFS_FILE_WORDS: usize = 11;
+/// Words of the size of a pointer of steadyfs_file_t.
+pub const STEADYFS_FILE_POINTERS: usize = 2;
+
+/// An open file: memory of the caller's, which steadyfs_file_open makes a file of, whatever it held.
+///
+/// Several handles of one file see each other's changes. A file that is renamed or removed stays what it is for its handles. A handle
+/// that is not closed keeps its place in the table of open files until the unmount.
+#[repr(C)]
+pub struct FileHandle {
+    /// Not for the caller.
+    pub opaque: [u64; STEADYFS_FILE_WORDS],
+    /// Not for the caller.
+    pub pointers: [usize; STEADYFS_FILE_POINTERS],
+}
+
+/// What is in a [`FileHandle`].
+#[repr(C)]
+pub(crate) struct Open {
+    state: u32,
+    owner: Owner,
+    pub position: u64,
+    flags: c_int,
+    file: MaybeUninit<File>,
+}
+
+const _: () = assert!(size_of::<Open>() <= size_of::<FileHandle>() && align_of::<Open>() <= align_of::<FileHandle>());
+
+const OPEN: u32 = 0x656C_6946;
+
+/// The options of flags.
+pub(crate) fn options(flags: c_int) -> Result<OpenOptions, Code> {
+    let known = STEADYFS_O_RDWR
+        | STEADYFS_O_CREAT
+        | STEADYFS_O_EXCL
+        | STEADYFS_O_TRUNC
+        | STEADYFS_O_APPEND
+        | STEADYFS_O_DURABLE
+        | (3 * STEADYFS_O_STREAM);
+    if flags & !known != 0 || flags & STEADYFS_O_RDWR == 0 {
+        return Err(Code::ErrInval);
+    }
+    let has = |flag: c_int| flags & flag != 0;
+    if has(STEADYFS_O_APPEND) && !has(STEADYFS_O_WRONLY) {
+        return Err(Code::ErrNotwritable);
+    }
+    Ok(OpenOptions {
+        read: has(STEADYFS_O_RDONLY),
+        write: has(STEADYFS_O_WRONLY),
+        append: has(STEADYFS_O_APPEND),
+        truncate: has(STEADYFS_O_TRUNC),
+        create: has(STEADYFS_O_CREAT),
+        create_new: has(STEADYFS_O_CREAT) && has(STEADYFS_O_EXCL),
+        durable: has(STEADYFS_O_DURABLE),
+        stream: (flags / STEADYFS_O_STREAM) as u8,
+    })
+}
+
+/// The place of a handle.
+fn place(file: *mut FileHandle) -> Result<*mut Open, Code> {
+    let open: *mut Open = file.cast();
+    if open.is_null() || !open.is_aligned() { Err(Code::ErrInval) } else { Ok(open) }
+}
+
+/// Opens a file and writes its handle.
+unsafe fn open(
+    fs: *mut Fs,
+    file: *mut FileHandle,
+    flags: c_int,
+    open: impl FnOnce(&mut Mounted, OpenOptions) -> Result<File, Code>,
+) -> Result<(), Code> {
+    let handle = place(file)?;
+    // SAFETY: It is not null and aligned, and the caller's to give.
+    unsafe { (&raw mut (*handle).state).write(0) };
+    let options = options(flags)?;
+    // SAFETY: As the header says.
+    unsafe {
+        with(fs, |fs, owner| {
+            let file = MaybeUninit::new(open(fs, options)?);
+            handle.write(Open { state: OPEN, owner, position: 0, flags, file });
+            Ok(())
+        })
+    }
+}
+
+/// Makes a call of an open file. A handle of another volume, or of another mount, is none.
+///
+/// # Safety
+/// As [`with`]; `file` is null or points to a [`FileHandle`] that no other thread uses.
+pub(crate) unsafe fn with_file<T>(
+    fs: *mut Fs,
+    file: *mut FileHandle,
+    call: impl FnOnce(&mut Mounted, &mut File, &mut u64, c_int) -> Result<T, Code>,
+) -> Result<T, Code> {
+    let handle = place(file)?;
+    // SAFETY: As the caller says.
+    unsafe {
+        with(fs, |fs, owner| {
+            if (*handle).state != OPEN || (*handle).owner != owner {
+                return Err(Code::ErrBadf);
+            }
+            let open = &mut *handle;
+            call(fs, open.file.assume_init_mut(), &mut open.position, open.flags)
+        })
+    }
+}
+
+/// Opens a file. `flags`: STEADYFS_O_..., joined by |; one of RDONLY, WRONLY and RDWR at least.
+///
+/// Power loss: a file that is created is there after the next commit, one that is cut is cut. Cost: steadyfs_bound_file_open. Errors:
+/// STEADYFS_ERR_NOENT, STEADYFS_ERR_EXIST, STEADYFS_ERR_ISDIR, STEADYFS_ERR_ISALINK, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INVAL,
+/// STEADYFS_ERR_NAMETOOLONG, STEADYFS_ERR_NOTUTF8, STEADYFS_ERR_NOTWRITABLE where flags contradict each other, STEADYFS_ERR_TOOMANYOPEN,
+/// STEADYFS_ERR_TOOMANYFILES, STEADYFS_ERR_NOSPC.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_file_open(fs: *mut Fs, file: *mut FileHandle, path: *const c_char, flags: c_int) -> c_int {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        pointers::text(path).and_then(|path| open(fs, file, flags, |fs, options| fs.open(path, options).map_err(Into::into)))
+    };
+    status(result)
+}
+
+/// Opens a file that is known by its inode, whatever its name is now: steadyfs_info. As steadyfs_file_open.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_file_open_inode(fs: *mut Fs, file: *mut FileHandle, inode: u32, flags: c_int) -> c_int {
+    // SAFETY: As the header says.
+    status(unsafe { open(fs, file, flags, |fs, options| fs.open_inode(inode, options).map_err(Into::into)) })
+}
+
+/// Closes a file; commits where STEADYFS_COMMIT_CLOSE is chosen, as it is by default, and the handle may write. The handle is closed
+/// after an error as well.
+///
+/// Power loss: as in steadyfs_commit, where it commits. Cost: steadyfs_bound_file_close. Errors: STEADYFS_ERR_BADF, those of a commit.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_file_close(fs: *mut Fs, file: *mut FileHandle) -> c_int {
+    // SAFETY: As the header says; the handle is moved out, and its state says so.
+    let result = unsafe {
+        with_file(fs, file, |fs, open, _, _| {
+            let closed = core::ptr::read(open);
+            (&raw mut (*file.cast::<Open>()).state).write(0);
+            fs.close(closed).map_err(Into::into)
+        })
+    };
+    status(result)
+}
+
+/// Makes the changes of a file durable, and all others with them, where STEADYFS_COMMIT_FSYNC is chosen, as it is by default.
+///
+/// Power loss: all changes since the last commit are there, or none. Cost: steadyfs_bound_commit. Errors: STEADYFS_ERR_BADF, those of a
+/// commit.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_file_sync(fs: *mut Fs, file: *mut FileHandle) -> c_int {
+    // SAFETY: As the header says.
+    status(unsafe { with_file(fs, file, |fs, file, _, _| fs.flush(file).map_err(Into::into)) })
+}
+
+/// Reads from the position on, and moves it. Returns the number of bytes, less than `size` only at the end of the file.
+///
+/// Cost: steadyfs_bound_file_read. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOTREADABLE, STEADYFS_ERR_STALE, STEADYFS_ERR_CORRUPT.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_file_read(fs: *mut Fs, file: *mut FileHandle, buffer: *mut c_void, size: usize) -> isize {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        pointers::bytes_mut(buffer, size).and_then(|data| {
+            with_file(fs, file, |fs, file, position, _| {
+                let read = fs.read(file, *position, data)?;
+                *position += read as u64;
+                Ok(read)
+            })
+        })
+    };
+    length(result)
+}
+
+/// Writes at the position, or with STEADYFS_O_APPEND at the end, and moves the position behind what it wrote. Returns `size`. The file
+/// grows where needed; a gap reads as zeros.
+///
+/// A write of more than one logical page is the sum of such writes. Of one that fails, those before it have taken effect, and the position
+/// is where it was.
+///
+/// Power loss: nothing of it is there before the next commit; with STEADYFS_O_DURABLE each logical page is a commit. Cost:
+/// steadyfs_bound_file_write. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_NOTWRITABLE, STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG,
+/// STEADYFS_ERR_TRANSACTION, STEADYFS_ERR_STALE, STEADYFS_ERR_READONLY, STEADYFS_ERR_MEDIAFAILING, STEADYFS_ERR_UNKNOWN.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_file_write(fs: *mut Fs, file: *mut FileHandle, buffer: *const c_void, size: usize) -> isize {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        pointers::bytes(buffer, size).and_then(|data| {
+            with_file(fs, file, |fs, file, position, flags| {
+                fs.write(file, *position, data)?;
+                *position = if flags & STEADYFS_O_APPEND != 0 { fs.size(file)? } else { *position + data.len() as u64 };
+                Ok(data.len())
+            })
+        })
+    };
+    length(result)
+}
+
+/// Moves the position, behind the end of the file as well. `whence`: STEADYFS_SEEK_SET, CUR or END. Returns the new position.
+///
+/// Cost: nothing; with STEADYFS_SEEK_END perhaps a look at the inode. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_INVAL for a place before the
+/// begin or an unknown `whence`, STEADYFS_ERR_FBIG for one that no file reaches.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_file_seek(fs: *mut Fs, file: *mut FileHandle, offset: i64, whence: c_int) -> i64 {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        with_file(fs, file, |fs, file, position, _| {
+            let base = match whence {
+                STEADYFS_SEEK_SET => 0,
+                STEADYFS_SEEK_CUR => *position,
+                STEADYFS_SEEK_END => fs.size(file)?,
+                _ => return Err(Code::ErrInval),
+            };
+            let target = base.checked_add_signed(offset).ok_or(Code::ErrInval)?;
+            if target > fs.size_max() {
+                return Err(Code::ErrFbig);
+            }
+            *position = target;
+            Ok(target)
+        })
+    };
+    wide(result)
+}
+
+/// Cuts a file, or makes it larger with zeros. The position stays.
+///
+/// Power loss: the old size or the new one. Cost: steadyfs_bound_file_truncate, whatever the sizes. Errors: as steadyfs_file_write;
+/// STEADYFS_ERR_UNSUPPORTED in a build without the feature `truncate`.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_file_truncate(fs: *mut Fs, file: *mut FileHandle, size: u64) -> c_int {
+    // SAFETY: As the header says.
+    status(unsafe { with_file(fs, file, |fs, file, _, _| fs.truncate(file, size).map_err(Into::into)) })
+}
+
+/// Tells the position. Costs nothing. Errors: STEADYFS_ERR_BADF.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_file_tell(fs: *mut Fs, file: *mut FileHandle) -> i64 {
+    // SAFETY: As the header says.
+    wide(unsafe { with_file(fs, file, |_, _, position, _| Ok(*position)) })
+}
+
+/// Moves the position to the begin. Costs nothing. Errors: STEADYFS_ERR_BADF.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_file_rewind(fs: *mut Fs, file: *mut FileHandle) -> c_int {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        with_file(fs, file, |_, _, position, _| {
+            *position = 0;
+            Ok(())
+        })
+    };
+    status(result)
+}
+
+/// Tells the size of a file in bytes. Cost: nothing, or a look at the inode. Errors: STEADYFS_ERR_BADF, STEADYFS_ERR_STALE.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_file_size(fs: *mut Fs, file: *mut FileHandle) -> i64 {
+    // SAFETY: As the header says.
+    wide(unsafe { with_file(fs, file, |fs, file, _, _| fs.size(file).map_err(Into::into)) })
+}
+
+/// Keeps room for the bytes `from` to `to` of a file, so that writes there cannot fail for want of it. The size of the file stays.
+///
+/// Takes pages that follow each other, and returns up to where there is room now: call it again from there until it returns `to` or more.
+///
+/// Power loss: the room is kept after the next commit. Cost: steadyfs_bound_file_write of one byte. Errors: STEADYFS_ERR_BADF,
+/// STEADYFS_ERR_NOSPC, STEADYFS_ERR_FBIG, STEADYFS_ERR_NOTWRITABLE, STEADYFS_ERR_STALE.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_file_reserve(fs: *mut Fs, file: *mut FileHandle, from: u64, to: u64) -> i64 {
+    // SAFETY: As the header says.
+    wide(unsafe { with_file(fs, file, |fs, file, _, _| fs.reserve(file, from, to).map_err(Into::into)) })
+}
+
+/// Tells the inode of a file: its number, for its life. Costs nothing. Errors: STEADYFS_ERR_BADF.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_file_inode(fs: *mut Fs, file: *mut FileHandle) -> i64 {
+    // SAFETY: As the header says.
+    wide(unsafe { with_file(fs, file, |_, file, _, _| Ok(file.inode().into())) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_that_make_no_sense_are_refused() {
+        assert_eq!(options(0), Err(Code::ErrInval));
+        assert_eq!(options(STEADYFS_O_CREAT), Err(Code::ErrInval));
+        assert_eq!(options(STEADYFS_O_RDWR | 0x10), Err(Code::ErrInval));
+        assert_eq!(options(STEADYFS_O_RDONLY | STEADYFS_O_APPEND), Err(Code::ErrNotwritable));
+        assert_eq!(options(STEADYFS_O_RDONLY), Ok(OpenOptions::READ));
+        assert_eq!(options(STEADYFS_O_RDWR | STEADYFS_O_CREAT | STEADYFS_O_DURABLE), Ok(OpenOptions::DURABLE));
+        let third = options(STEADYFS_O_WRONLY | (3 * STEADYFS_O_STREAM));
+        assert_eq!(third.map(|options| options.stream), Ok(3));
+    }
+}

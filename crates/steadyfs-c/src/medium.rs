@@ -1,0 +1,114 @@
+//! One medium for all drivers, so that volumes on different kinds of chips have one type.
+
+use crate::driver;
+use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+
+/// What lies under a volume.
+pub(crate) enum Medium {
+    #[cfg(feature = "nand")]
+    Nand(driver::NandChip),
+    #[cfg(feature = "nor")]
+    Nor(steadyfs::media::nor::NorPages<steadyfs::media::groups::Groups<driver::NorChip>>),
+    /// Where it lies is at the begin of the memory that was lent: it is larger than the others.
+    #[cfg(feature = "sectors")]
+    Sectors(&'static mut steadyfs::media::sectors::SectorPages<driver::Card>),
+}
+
+#[cfg(not(any(feature = "nand", feature = "nor", feature = "sectors")))]
+compile_error!("a library without the features `nand`, `nor` and `sectors` has no medium");
+
+/// Makes the call of the medium that it is.
+macro_rules! delegate {
+    ($medium:expr, $it:ident => $call:expr) => {
+        match $medium {
+            #[cfg(feature = "nand")]
+            Medium::Nand($it) => $call,
+            #[cfg(feature = "nor")]
+            Medium::Nor($it) => $call,
+            #[cfg(feature = "sectors")]
+            Medium::Sectors($it) => $call,
+        }
+    };
+}
+
+impl Flash for Medium {
+    fn geometry(&self) -> Geometry {
+        delegate!(self, it => it.geometry())
+    }
+
+    fn timing(&self) -> Timing {
+        delegate!(self, it => it.timing())
+    }
+
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        delegate!(self, it => it.read(page, data, tag))
+    }
+
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        delegate!(self, it => it.read_tag(page, tag))
+    }
+
+    fn corrected(&mut self) -> Corrected {
+        delegate!(self, it => it.corrected())
+    }
+
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        delegate!(self, it => it.program(page, data, tag))
+    }
+
+    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+        delegate!(self, it => it.program_many(first, data, tags))
+    }
+
+    fn can_copy(&self) -> bool {
+        delegate!(self, it => it.can_copy())
+    }
+
+    fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        delegate!(self, it => it.program_loaded(page, tag))
+    }
+
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        delegate!(self, it => it.read_bytes(block, offset, data))
+    }
+
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        delegate!(self, it => it.program_bytes(block, offset, data))
+    }
+
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        delegate!(self, it => it.erase(block))
+    }
+
+    fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
+        delegate!(self, it => it.checksum(data, missing))
+    }
+
+    fn sync(&mut self) -> Result<(), Failure> {
+        match self {
+            // A `NorFlash` has no cache; a driver's may.
+            #[cfg(feature = "nor")]
+            Medium::Nor(pages) => pages.chip().chip().sync(),
+            #[cfg(feature = "nand")]
+            Medium::Nand(chip) => chip.sync(),
+            #[cfg(feature = "sectors")]
+            Medium::Sectors(pages) => pages.sync(),
+        }
+    }
+
+    fn reorders(&self) -> bool {
+        delegate!(self, it => it.reorders())
+    }
+
+    fn hides_damage(&self) -> bool {
+        delegate!(self, it => it.hides_damage())
+    }
+
+    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
+        delegate!(self, it => it.is_bad(block))
+    }
+
+    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        delegate!(self, it => it.mark_bad(block))
+    }
+}

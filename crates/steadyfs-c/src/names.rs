@@ -1,0 +1,327 @@
+//! Names: remove, rename, stat, attributes, links, permissions.
+
+use crate::error::{Code, length, status, yes_or_no};
+use crate::pointers;
+use crate::volume::{Fs, Mounted, enter};
+use core::ffi::{c_char, c_int, c_void};
+use steadyfs::{Error, InodeNumber, Kind, NAME_BYTES_MAX, ROOT, Stat};
+
+/// What a name names: steadyfs_info.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// A file.
+    TypeReg = 1,
+    /// A directory.
+    TypeDir = 2,
+    /// A symbolic link.
+    TypeLink = 3,
+}
+
+/// Bytes of a name at most, without the NUL.
+pub const STEADYFS_NAME_MAX: usize = 255;
+
+const _: () = assert!(STEADYFS_NAME_MAX == NAME_BYTES_MAX);
+
+/// What a file, directory or link is.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// Of enum steadyfs_type.
+    pub r#type: u8,
+    /// Number of the file or directory, for its life.
+    pub inode: u32,
+    /// The directory it is in; that of the root is the root.
+    pub parent: u32,
+    /// Tells files apart that had the same number one after the other.
+    pub generation: u32,
+    /// Directories that a directory holds.
+    pub subdirectories: u32,
+    /// Bytes of a file, or of what a link names; entries of a directory.
+    pub size: u64,
+    /// When it was changed last, as steadyfs_set_time told; 0 where it told nothing.
+    pub modified_ns: u64,
+    /// Its name, ended by a NUL; `/` for the root; empty where the path ended with `..`.
+    pub name: [c_char; 256],
+}
+
+impl Info {
+    pub(crate) fn new(stat: &Stat, name: &str) -> Self {
+        let mut info = Self {
+            r#type: match stat.kind {
+                Kind::Directory => Type::TypeDir,
+                Kind::Symlink => Type::TypeLink,
+                _ => Type::TypeReg,
+            } as u8,
+            inode: stat.inode,
+            parent: stat.parent,
+            generation: stat.generation,
+            subdirectories: stat.subdirectories,
+            size: stat.size,
+            modified_ns: stat.modified_ns,
+            name: [0; STEADYFS_NAME_MAX + 1],
+        };
+        for (to, from) in info.name[..STEADYFS_NAME_MAX].iter_mut().zip(name.bytes()) {
+            *to = from as c_char;
+        }
+        info
+    }
+}
+
+/// The last name of a path, if it is one.
+fn last_name(path: &str) -> &str {
+    // By bytes: iterators over parts of a text take code that nothing else needs.
+    let (mut path, mut last) = (path, "");
+    while last.is_empty() && !path.is_empty() {
+        let at = path.bytes().rposition(|byte| byte == b'/');
+        let name = path.get(at.map_or(0, |at| at + 1)..).unwrap_or("");
+        path = path.get(..at.unwrap_or(0)).unwrap_or("");
+        last = if name == "." { "" } else { name };
+    }
+    if last == ".." { "" } else { last }
+}
+
+/// Removes a file, a link or an empty directory. The pages of a file are freed by later calls, a few each; a file that is open stays until
+/// it is closed.
+///
+/// Power loss: it is there until the next commit. Cost: steadyfs_bound_remove, whatever the size. Errors: STEADYFS_ERR_NOENT,
+/// STEADYFS_ERR_NOTEMPTY, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INVAL.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_remove(fs: *mut Fs, path: *const c_char) -> c_int {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        pointers::text(path).and_then(|path| {
+            enter(fs, |fs| match fs.remove(path) {
+                Err(Error::IsADirectory) => fs.remove_dir(path),
+                result => result,
+            })
+        })
+    };
+    status(result)
+}
+
+/// Renames or moves a file or directory. What the new name named before is replaced: a file by a file, an empty directory by a directory.
+///
+/// Power loss: before the next commit everything is as it was; there is no moment at which neither or both names are there. Cost:
+/// steadyfs_bound_rename. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_ISDIR, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_NOTEMPTY,
+/// STEADYFS_ERR_INTOITSELF, STEADYFS_ERR_INVAL, STEADYFS_ERR_NAMETOOLONG, STEADYFS_ERR_NOSPC.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_rename(fs: *mut Fs, from: *const c_char, to: *const c_char) -> c_int {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        pointers::text(from).and_then(|from| {
+            let to = pointers::text(to)?;
+            enter(fs, |fs| fs.rename(from, to))
+        })
+    };
+    status(result)
+}
+
+/// Tells what a file or directory is.
+///
+/// Cost: steadyfs_bound_stat. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_NAMETOOLONG.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_stat(fs: *mut Fs, path: *const c_char, info: *mut Info) -> c_int {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        pointers::text(path).and_then(|path| {
+            let stat = enter(fs, |fs| fs.stat(path))?;
+            let name = if stat.inode == ROOT { "/" } else { last_name(path) };
+            pointers::put(info, Info::new(&stat, name))
+        })
+    };
+    status(result)
+}
+
+/// The inode that a path names.
+unsafe fn with_inode<T>(
+    fs: *mut Fs,
+    path: *const c_char,
+    call: impl FnOnce(&mut Mounted, InodeNumber) -> Result<T, Error>,
+) -> Result<T, Code> {
+    // SAFETY: As the header says.
+    unsafe {
+        let path = pointers::text(path)?;
+        enter(fs, |fs| {
+            let inode = fs.stat(path)?.inode;
+            call(fs, inode)
+        })
+    }
+}
+
+/// Whether what a call did not find is an attribute: it comes behind the path's own errors.
+unsafe fn attribute<T>(
+    fs: *mut Fs,
+    path: *const c_char,
+    call: impl FnOnce(&mut Mounted, InodeNumber) -> Result<T, Error>,
+) -> Result<T, Code> {
+    // SAFETY: As the header says.
+    unsafe {
+        with_inode(fs, path, |fs, inode| match call(fs, inode) {
+            Err(Error::NotFound) => Ok(Err(Code::ErrNoattr)),
+            result => result.map(Ok),
+        })?
+    }
+}
+
+/// Reads an attribute of a file or directory: a small value with a name, its key. Returns its length, of which as much is in the buffer as
+/// fits.
+///
+/// Cost: steadyfs_bound_getattr. Errors: STEADYFS_ERR_NOATTR, STEADYFS_ERR_NOENT, those of a path.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_getattr(
+    fs: *mut Fs,
+    path: *const c_char,
+    key: *const c_char,
+    buffer: *mut c_void,
+    size: usize,
+) -> isize {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        pointers::text(key).and_then(|key| {
+            let value = pointers::bytes_mut(buffer, size)?;
+            attribute(fs, path, |fs, inode| fs.attribute(inode, key, value))
+        })
+    };
+    length(result)
+}
+
+/// Sets an attribute of a file or directory. All attributes of one file together take up to 248 bytes, two for each beside key and value.
+///
+/// Power loss: part of the open transaction, as data is; STEADYFS_COMMIT_WRITE is the event that commits it. Cost: steadyfs_bound_setattr.
+/// Errors: STEADYFS_ERR_ATTRIBUTES, STEADYFS_ERR_INVAL for an empty key, STEADYFS_ERR_TOOMANYFILES, STEADYFS_ERR_NOENT, those of a path.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_setattr(
+    fs: *mut Fs,
+    path: *const c_char,
+    key: *const c_char,
+    buffer: *const c_void,
+    size: usize,
+) -> c_int {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        pointers::text(key).and_then(|key| {
+            let value = pointers::bytes(buffer, size)?;
+            with_inode(fs, path, |fs, inode| fs.set_attribute(inode, key, Some(value)))
+        })
+    };
+    status(result)
+}
+
+/// Removes an attribute. Power loss, cost: as steadyfs_setattr. Errors: STEADYFS_ERR_NOATTR, STEADYFS_ERR_NOENT, those of a path.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_removeattr(fs: *mut Fs, path: *const c_char, key: *const c_char) -> c_int {
+    // SAFETY: As the header says.
+    let result =
+        unsafe { pointers::text(key).and_then(|key| attribute(fs, path, |fs, inode| fs.set_attribute(inode, key, None))) };
+    status(result)
+}
+
+/// Makes a symbolic link that names `target`, any text of one logical page at most. The file system keeps links and follows none.
+///
+/// Power loss: it is there, whole, after the next commit. Cost: that of steadyfs_mkdir and of a write. Errors: as steadyfs_mkdir.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_symlink(fs: *mut Fs, target: *const c_char, path: *const c_char) -> c_int {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        pointers::text(path).and_then(|path| {
+            let target = pointers::text(target)?;
+            enter(fs, |fs| fs.create_symlink(path, target).map(|_| ()))
+        })
+    };
+    status(result)
+}
+
+/// Reads what a symbolic link names, without a NUL. Returns its length, of which as much is in the buffer as fits.
+///
+/// Cost: steadyfs_bound_stat and a read. Errors: STEADYFS_ERR_NOTALINK, those of a path.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_readlink(fs: *mut Fs, path: *const c_char, buffer: *mut c_void, size: usize) -> isize {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        pointers::bytes_mut(buffer, size).and_then(|target| with_inode(fs, path, |fs, inode| fs.read_link(inode, target)))
+    };
+    length(result)
+}
+
+/// Mode, owner and group of a file or directory. Nothing here looks at them: who may do what is for the caller to say.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Permissions {
+    /// The twelve bits of chmod.
+    pub mode: u16,
+    /// The owner.
+    pub uid: u32,
+    /// The group.
+    pub gid: u32,
+}
+
+/// Tells the permissions of a file or directory. Returns 1, or 0 where nobody has set any or the volume keeps none.
+///
+/// Cost: twice steadyfs_bound_stat. Errors: those of a path.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_getpermissions(fs: *mut Fs, path: *const c_char, permissions: *mut Permissions) -> c_int {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        with_inode(fs, path, |fs, inode| fs.permissions(inode)).and_then(|found| {
+            let steadyfs::Permissions { mode, uid, gid } = found.unwrap_or_default();
+            pointers::put(permissions, Permissions { mode, uid, gid }).map(|()| found.is_some())
+        })
+    };
+    yes_or_no(result)
+}
+
+/// Sets the permissions of a file or directory. Power loss, cost: as steadyfs_setattr. Errors: STEADYFS_ERR_UNSUPPORTED where the volume
+/// keeps none, those of a path.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_setpermissions(fs: *mut Fs, path: *const c_char, permissions: *const Permissions) -> c_int {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        pointers::reference(permissions).and_then(|permissions| {
+            let Permissions { mode, uid, gid } = *permissions;
+            with_inode(fs, path, |fs, inode| fs.set_permissions(inode, steadyfs::Permissions { mode, uid, gid }))
+        })
+    };
+    status(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_name_of_a_path_is_told() {
+        let names = ["a", "/a/b", "a/b/", "a/./", "", "/", "a/.."].map(last_name);
+        assert_eq!(names, ["a", "b", "b", "a", "", "", ""]);
+    }
+}

@@ -1,0 +1,91 @@
+//! What comes from C as a pointer, looked at once.
+
+use crate::error::Code;
+use core::ffi::{CStr, c_char, c_void};
+
+/// A path or a key.
+///
+/// # Safety
+/// `text` is null, or ends with a NUL and stays as it is for the call.
+#[inline(never)]
+pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, Code> {
+    if text.is_null() {
+        return Err(Code::ErrInval);
+    }
+    // SAFETY: It is not null, and the caller says that it ends with a NUL.
+    unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| Code::ErrNotutf8)
+}
+
+/// What a pointer points to, for reading.
+///
+/// # Safety
+/// `pointer` is null, or points to a value that stays as it is for `'a`.
+pub(crate) unsafe fn reference<'a, T>(pointer: *const T) -> Result<&'a T, Code> {
+    if !pointer.is_aligned() {
+        return Err(Code::ErrInval);
+    }
+    // SAFETY: It is aligned; the caller says the rest.
+    unsafe { pointer.as_ref() }.ok_or(Code::ErrInval)
+}
+
+/// Writes a result through a pointer, which may have held anything.
+///
+/// # Safety
+/// `pointer` is null, or may be written.
+pub(crate) unsafe fn put<T>(pointer: *mut T, value: T) -> Result<(), Code> {
+    if pointer.is_null() || !pointer.is_aligned() {
+        return Err(Code::ErrInval);
+    }
+    // SAFETY: It is not null and aligned; the caller says that it may be written.
+    unsafe { pointer.write(value) };
+    Ok(())
+}
+
+/// Bytes to be read; none where `bytes` is 0, whatever `data` is.
+///
+/// # Safety
+/// `data` is null, or so many bytes of it stay as they are for the call.
+pub(crate) unsafe fn bytes<'a>(data: *const c_void, bytes: usize) -> Result<&'a [u8], Code> {
+    match bytes {
+        0 => Ok(&[]),
+        _ if data.is_null() || bytes > isize::MAX as usize => Err(Code::ErrInval),
+        // SAFETY: It is not null and no longer than memory can be; the caller says the rest.
+        _ => Ok(unsafe { core::slice::from_raw_parts(data.cast(), bytes) }),
+    }
+}
+
+/// Bytes to be written, which may have held anything; none where `bytes` is 0, whatever `data` is.
+///
+/// # Safety
+/// `data` is null, or nobody else uses so many bytes of it for `'a`.
+pub(crate) unsafe fn bytes_mut<'a>(data: *mut c_void, bytes: usize) -> Result<&'a mut [u8], Code> {
+    match bytes {
+        0 => Ok(&mut []),
+        _ if data.is_null() || bytes > isize::MAX as usize => Err(Code::ErrInval),
+        // SAFETY: It is not null and no longer than memory can be; the caller says the rest.
+        _ => Ok(unsafe { core::slice::from_raw_parts_mut(data.cast(), bytes) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_pointer_is_refused() {
+        let null = core::ptr::null_mut::<c_void>();
+        // SAFETY: What is no pointer is not followed.
+        unsafe {
+            assert_eq!(text(null.cast()), Err(Code::ErrInval));
+            assert_eq!(text(c"\xFF".as_ptr()), Err(Code::ErrNotutf8));
+            assert_eq!(text(c"a/b".as_ptr()), Ok("a/b"));
+            assert_eq!(reference::<u32>(null.cast()), Err(Code::ErrInval));
+            assert_eq!(reference::<u32>(4097 as *const u32), Err(Code::ErrInval));
+            assert_eq!(put::<u32>(null.cast(), 1), Err(Code::ErrInval));
+            assert_eq!(bytes(null, 1), Err(Code::ErrInval));
+            assert_eq!(bytes(null, 0), Ok(&[][..]));
+            assert_eq!(bytes_mut(null, 1), Err(Code::ErrInval));
+            assert_eq!(bytes_mut(8 as *mut c_void, usize::MAX), Err(Code::ErrInval));
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! A volume in memory of C: format, mount, unmount, and the way into a mounted one.
+
+use crate::config::{Config, events};
+use crate::error::{Code, status};
+use crate::medium::Medium;
+use crate::pointers;
+use core::ffi::c_int;
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicU32, Ordering};
+use steadyfs::{Access, FileSystem, Verify};
+
+/// Words of 64 bits of steadyfs_t.
+pub const STEADYFS_WORDS: usize = 97;
+/// Words of the size of a pointer of steadyfs_t.
+pub const STEADYFS_POINTERS: usize = 52;
+
+/// A volume: memory of the caller's, for C to know size and alignment of.
+///
+/// steadyfs_mount makes a volume of it, whatever it held. Zeros are no mounted volume, so that a call before the mount is refused. It must
+/// not move while it is mounted. Volumes are independent of each other, but one takes one call at a time: several threads need a mutex.
+#[repr(C)]
+pub struct Fs {
+    /// Not for the caller.
+    pub opaque: [u64; STEADYFS_WORDS],
+    /// Not for the caller.
+    pub pointers: [usize; STEADYFS_POINTERS],
+}
+
+/// A mounted file system on any medium.
+pub(crate) type Mounted = FileSystem<'static, Medium>;
+
+/// What is in an [`Fs`].
+#[repr(C)]
+pub(crate) struct Volume {
+    state: u32,
+    /// That of the mount, so that a handle of an earlier one is known.
+    serial: u32,
+    fs: MaybeUninit<Mounted>,
+}
+
+const _: () = assert!(size_of::<Volume>() <= size_of::<Fs>() && align_of::<Volume>() <= align_of::<Fs>());
+
+const MOUNTED: u32 = 0x7964_7453;
+/// A call is in progress.
+const BUSY: u32 = 0x7964_7442;
+
+/// A number for a mount that no other has. Two at the same time may get the same one, for two volumes.
+fn next_serial() -> u32 {
+    static SERIAL: AtomicU32 = AtomicU32::new(0);
+    // Not `fetch_add`, which the smallest processors lack.
+    let serial = SERIAL.load(Ordering::Relaxed).wrapping_add(1);
+    SERIAL.store(serial, Ordering::Relaxed);
+    serial
+}
+
+/// Which mount of which volume a handle is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Owner {
+    volume: *const Fs,
+    serial: u32,
+}
+
+/// The place of a volume.
+fn place(fs: *mut Fs) -> Result<*mut Volume, Code> {
+    let volume: *mut Volume = fs.cast();
+    if volume.is_null() || !volume.is_aligned() { Err(Code::ErrInval) } else { Ok(volume) }
+}
+
+/// Makes a call of a mounted volume.
+///
+/// # Safety
+/// `fs` is null or points to an [`Fs`] of which no other thread makes a call.
+pub(crate) unsafe fn with<T>(fs: *mut Fs, call: impl FnOnce(&mut Mounted, Owner) -> Result<T, Code>) -> Result<T, Code> {
+    // SAFETY: As the caller says.
+    let (mounted, owner) = unsafe { take(fs) }?;
+    let result = call(mounted, owner);
+    // SAFETY: It was there a moment ago, and the state is no part of what was borrowed.
+    unsafe { (*fs.cast::<Volume>()).state = MOUNTED };
+    result
+}
+
+/// Takes a mounted volume for a call, so that no other one begins meanwhile. Not inlined: every function begins with it.
+///
+/// # Safety
+/// As [`with`].
+#[inline(never)]
+unsafe fn take<'a>(fs: *mut Fs) -> Result<(&'a mut Mounted, Owner), Code> {
+    let volume = place(fs)?;
+    // SAFETY: It is not null and aligned; the state is no part of what a call in progress borrows.
+    let (state, serial) = unsafe { ((*volume).state, (*volume).serial) };
+    match state {
+        MOUNTED => {}
+        BUSY => return Err(Code::ErrBusy),
+        _ => return Err(Code::ErrNotmounted),
+    }
+    // SAFETY: As above.
+    unsafe { (*volume).state = BUSY };
+    // SAFETY: A mount has written it, and nobody else borrows it, since it was not busy.
+    Ok((unsafe { (*volume).fs.assume_init_mut() }, Owner { volume: fs, serial }))
+}
+
+/// The same where the call needs no handle.
+///
+/// # Safety
+/// As [`with`].
+pub(crate) unsafe fn enter<T, E: Into<Code>>(fs: *mut Fs, call: impl FnOnce(&mut Mounted) -> Result<T, E>) -> Result<T, Code> {
+    // SAFETY: As the caller says.
+    unsafe { with(fs, |fs, _| call(fs).map_err(Into::into)) }
+}
+
+/// The same where the call cannot fail.
+///
+/// # Safety
+/// As [`with`].
+pub(crate) unsafe fn ask<T>(fs: *mut Fs, call: impl FnOnce(&mut Mounted) -> T) -> Result<T, Code> {
+    // SAFETY: As the caller says.
+    unsafe { with(fs, |fs, _| Ok(call(fs))) }
+}
+
+/// Makes an empty volume on a medium. Everything on it is lost. `fs` holds no volume afterwards.
+///
+/// Power loss: after a cut neither the new volume nor an earlier one can be relied on; format again. Cost: a look at the mark of each
+/// block and one read, about ten erases, a few programs. Errors: those of steadyfs_memory_bytes, STEADYFS_ERR_NOMEM,
+/// STEADYFS_ERR_BADBLOCKS, STEADYFS_ERR_IO and others of the medium.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_format(fs: *mut Fs, config: *const Config) -> c_int {
+    // SAFETY: As the header says.
+    status(unsafe { format(fs, config) })
+}
+
+unsafe fn format(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
+    // SAFETY: As the header says.
+    let (_, config) = unsafe { begin(fs, config) }?;
+    // SAFETY: As the header says.
+    let (medium, memory, settings) = unsafe { new_medium(config) }?;
+    Mounted::format(medium, &settings, memory)?;
+    Ok(())
+}
+
+/// What a format and a mount begin with: an object without a volume, and the configuration.
+unsafe fn begin<'a>(fs: *mut Fs, config: *const Config) -> Result<(*mut Volume, &'a Config), Code> {
+    let volume = place(fs)?;
+    // SAFETY: The place is aligned, and the caller's to give; the rest is as the header says.
+    let config = unsafe {
+        (&raw mut (*volume).state).write(0);
+        pointers::reference(config)
+    }?;
+    Ok((volume, config))
+}
+
+/// The medium for a format, the memory of the volume, and the settings. Not inlined: its stack is free again when the format begins.
+#[inline(never)]
+unsafe fn new_medium(config: &Config) -> Result<(Medium, &'static mut [u8], steadyfs::Config), Code> {
+    // SAFETY: As the header says.
+    let driver = unsafe { config.driver() }?;
+    let settings = config.settings(&driver)?;
+    // SAFETY: As the header says.
+    let (medium, memory) = driver.renewed()?.into_medium(unsafe { config.lent() }?)?;
+    Ok((medium, memory, settings))
+}
+
+/// The medium for a mount, and the memory of the volume. Not inlined, for the same reason.
+#[inline(never)]
+unsafe fn present_medium(config: &Config) -> Result<(Medium, &'static mut [u8]), Code> {
+    // SAFETY: As the header says.
+    let driver = unsafe { config.driver() }?.found()?;
+    driver.check()?;
+    // SAFETY: As the header says.
+    driver.into_medium(unsafe { config.lent() }?)
+}
+
+/// Mounts a volume. `fs` and the memory of the configuration are its own until steadyfs_unmount.
+///
+/// A volume that is not unmounted is as after a power cut: the memory may be used for something else, and the volume be mounted again.
+///
+/// Power loss: a mount may be cut as often as it likes. Cost: bounded whatever the number of files, steadyfs_bound_mount tells. Errors:
+/// STEADYFS_ERR_NOTFORMATTED, the only one that is a reason to format; STEADYFS_ERR_GEOMETRY, STEADYFS_ERR_VERSION, STEADYFS_ERR_NOROOT,
+/// STEADYFS_ERR_ISDISK, STEADYFS_ERR_NOMEM, STEADYFS_ERR_DRIVER, and those of the medium. Where something committed is lost the volume
+/// is mounted for reading: steadyfs_damage.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_mount(fs: *mut Fs, config: *const Config) -> c_int {
+    // SAFETY: As the header says.
+    status(unsafe { mount(fs, config) })
+}
+
+unsafe fn mount(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
+    // SAFETY: As the header says.
+    let (volume, config) = unsafe { begin(fs, config) }?;
+    let events = events(config.commit_on)?;
+    // SAFETY: As the header says.
+    let (medium, memory) = unsafe { present_medium(config) }?;
+    let access = if config.read_only { Access::ReadOnly } else { Access::ReadWrite };
+    // SAFETY: The place is aligned, and the caller's to give. What is written in place is copied once.
+    let mounted = unsafe {
+        let slot = &raw mut (*volume).fs;
+        mount_into(slot, medium, access, memory)?;
+        (*slot).assume_init_mut()
+    };
+    mounted.set_commit_on(events);
+    if config.commit_interval_ns != 0 {
+        mounted.set_commit_interval(config.commit_interval_ns);
+    }
+    set_limits(mounted, config.commit_changes, config.commit_bytes)?;
+    if config.trust_data {
+        mounted.set_verify(Verify::Metadata);
+    }
+    // SAFETY: As the header says.
+    lend_cache(mounted, unsafe { pointers::bytes_mut(config.cache, config.cache_bytes) }?)?;
+    // SAFETY: The place is aligned, and the caller's to give.
+    unsafe {
+        (&raw mut (*volume).serial).write(next_serial());
+        (&raw mut (*volume).state).write(MOUNTED);
+    }
+    Ok(())
+}
+
+/// Mounts a volume into the place for it. Not inlined: one copy of it is on the stack.
+///
+/// # Safety
+/// `slot` is aligned and may be written.
+#[inline(never)]
+unsafe fn mount_into(
+    slot: *mut MaybeUninit<Mounted>,
+    medium: Medium,
+    access: Access,
+    memory: &'static mut [u8],
+) -> Result<(), Code> {
+    match Mounted::mount(medium, access, memory) {
+        // SAFETY: As the caller says.
+        Ok(mounted) => unsafe { slot.cast::<Mounted>().write(mounted) },
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
+
+#[cfg(feature = "groups")]
+fn set_limits(fs: &mut Mounted, changes: u32, bytes: u32) -> Result<(), Code> {
+    fs.set_commit_limits(steadyfs::CommitLimits { changes, bytes });
+    Ok(())
+}
+
+#[cfg(not(feature = "groups"))]
+fn set_limits(_: &mut Mounted, changes: u32, bytes: u32) -> Result<(), Code> {
+    if changes == 0 && bytes == 0 { Ok(()) } else { Err(Code::ErrUnsupported) }
+}
+
+#[cfg(feature = "cache")]
+fn lend_cache(fs: &mut Mounted, memory: &'static mut [u8]) -> Result<(), Code> {
+    memory.fill(0);
+    if memory.is_empty() { Ok(()) } else { Ok(fs.lend_cache(memory)?) }
+}
+
+#[cfg(not(feature = "cache"))]
+fn lend_cache(_: &mut Mounted, memory: &'static mut [u8]) -> Result<(), Code> {
+    if memory.is_empty() { Ok(()) } else { Err(Code::ErrUnsupported) }
+}
+
+/// Ends the use of a volume; commits where STEADYFS_COMMIT_UNMOUNT is chosen, as it is by default. The next mount then searches nothing
+/// and programs nothing. Files need not be closed. After an error as well `fs` holds no volume, and what was committed stays.
+///
+/// Power loss: what was committed stays. Cost: that of a commit, and a root: steadyfs_bound_unmount. Errors: those of a commit.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_unmount(fs: *mut Fs) -> c_int {
+    // SAFETY: As the header says; the file system is moved out, and the state says so before anybody could use it again.
+    let result = unsafe {
+        with(fs, |mounted, _| Ok(core::ptr::read(mounted))).and_then(|mounted| {
+            let volume = place(fs)?;
+            (*volume).state = 0;
+            mounted.unmount().map(drop).map_err(Code::from)
+        })
+    };
+    status(result)
+}

@@ -1,0 +1,203 @@
+//! The C programs of `examples/c`, with the library as C gets it: built, run, and run again under valgrind where there is one.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// Where everything that is made goes.
+fn output() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR"))
+}
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c")
+}
+
+/// Whether a tool is there.
+fn has(tool: &str) -> bool {
+    Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// The C compiler of the host; none where there is none.
+fn compiler() -> Option<String> {
+    let named = std::env::var("CC").into_iter();
+    let found = named.chain(["cc", "gcc", "clang"].map(String::from)).find(|tool| has(tool));
+    if found.is_none() {
+        println!("skipped: there is no C compiler");
+    }
+    found
+}
+
+/// Runs a command and returns what it printed.
+#[track_caller]
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (told, errors) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {}\n{told}{errors}", output.status);
+    told
+}
+
+/// The static library, built once, with the arithmetic and the assertions of a test build checked.
+fn library() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let target = output().join("cargo");
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["rustc", "--quiet", "--lib", "--crate-type", "staticlib", "--manifest-path"]);
+        cargo.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).arg("--target-dir").arg(&target);
+        run(&mut cargo);
+        target.join("debug/libsteadyfs_c.a")
+    })
+}
+
+/// Builds a program.
+fn build(compiler: &str, program: &str) -> PathBuf {
+    let (examples, made) = (examples(), output().join(program));
+    let mut command = Command::new(compiler);
+    command.args(["-std=c99", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"]);
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg("-o").arg(&made);
+    command.arg(examples.join(program).with_extension("c")).arg(examples.join("chip.c"));
+    command.arg(examples.join("host.c")).arg(library());
+    command.args(["-lpthread", "-ldl", "-lm"]);
+    run(&mut command);
+    made
+}
+
+/// Runs a program under valgrind, whose least complaint is an error.
+fn under_valgrind(program: &Path, arguments: &[&str]) {
+    if has("valgrind") {
+        let mut valgrind = Command::new("valgrind");
+        valgrind.args(["--quiet", "--leak-check=full", "--error-exitcode=9"]);
+        run(valgrind.arg(program).args(arguments));
+    } else {
+        println!("skipped: there is no valgrind");
+    }
+}
+
+#[test]
+fn the_logger_logs_to_nor_and_nand() {
+    let Some(compiler) = compiler() else { return };
+    let logger = build(&compiler, "logger");
+    let told = run(&mut Command::new(&logger));
+    assert!(told.ends_with("all records are there\n"), "{told}");
+    under_valgrind(&logger, &[]);
+}
+
+#[test]
+fn every_call_does_what_it_says() {
+    let Some(compiler) = compiler() else { return };
+    let calls = build(&compiler, "calls");
+    assert_eq!(run(&mut Command::new(&calls)), "every call does what it says\n");
+    under_valgrind(&calls, &[]);
+}
+
+/// What the README shows, with the library that is there already.
+#[test]
+fn the_makefile_runs_the_logger() {
+    let Some(compiler) = compiler().filter(|_| has("make")) else { return };
+    let mut make = Command::new("make");
+    make.arg("-C")
+        .arg(examples())
+        .arg("run")
+        .arg(format!("CC={compiler}"))
+        .arg(format!("STEADYFS_LIBRARY={}", library().display()));
+    let told = run(make.arg(format!("BUILD={}", output().join("make").display())));
+    assert!(told.contains("all records are there\n"), "{told}");
+}
+
+#[test]
+fn the_cmake_package_builds_the_logger() {
+    if compiler().is_none() || !has("cmake") {
+        println!("skipped: there is no cmake");
+        return;
+    }
+    let made = output().join("cmake");
+    let mut configure = Command::new("cmake");
+    configure.arg("-S").arg(examples()).arg("-B").arg(&made).arg("-DSTEADYFS_PROFILE=dev");
+    run(configure.arg(format!("-DSTEADYFS_CARGO={}", env!("CARGO"))));
+    run(Command::new("cmake").arg("--build").arg(&made).args(["--target", "logger"]));
+    let told = run(&mut Command::new(made.join("logger")));
+    assert!(told.ends_with("all records are there\n"), "{told}");
+}
+
+/// Every fifth cut here, and each in `make test`.
+#[test]
+fn what_was_acknowledged_survives_power_cuts() {
+    let Some(compiler) = compiler() else { return };
+    let power_cut = build(&compiler, "power_cut");
+    let told = run(Command::new(&power_cut).arg("5"));
+    assert_eq!(told.lines().filter(|line| line.ends_with("every one survived")).count(), 3, "{told}");
+    under_valgrind(&power_cut, &["97"]);
+}
+
+/// The header declares every function that the library has, and none that it lacks.
+#[test]
+fn the_program_of_every_call_makes_every_call() {
+    let header = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("include/steadyfs.h")).expect("the header");
+    let calls = std::fs::read_to_string(examples().join("calls.c")).expect("the program");
+    let functions: Vec<&str> = header
+        .lines()
+        .filter(|line| !line.starts_with("//") && !line.starts_with(' ') && line.contains("steadyfs_"))
+        .filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next())
+        .filter(|name| name.starts_with("steadyfs_"))
+        .collect();
+    assert!(functions.len() > 70, "{functions:?}");
+    for name in functions {
+        assert!(calls.contains(&format!("{name}(")), "calls.c does not call {name}");
+    }
+}
+
+/// What littlefs declares, up to its version 2.11.
+const LITTLEFS: &str = "format mount unmount remove rename stat getattr setattr removeattr file_open file_opencfg file_close file_sync \
+    file_read file_write file_seek file_truncate file_tell file_rewind file_size mkdir dir_open dir_close dir_read dir_seek dir_tell \
+    dir_rewind fs_stat fs_size fs_traverse fs_mkconsistent fs_gc fs_grow migrate";
+
+fn guide() -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/c.md")).expect("docs/c.md")
+}
+
+#[test]
+fn the_guide_has_a_line_for_every_call_of_littlefs() {
+    let guide = guide();
+    for name in LITTLEFS.split_whitespace() {
+        let call = format!("`lfs_{name}");
+        assert!(guide.lines().any(|line| line.starts_with('|') && line.contains(&call)), "docs/c.md says nothing of {call}`");
+    }
+}
+
+#[test]
+fn the_guides_program_compiles() {
+    let Some(compiler) = compiler() else { return };
+    let guide = guide();
+    let program = guide.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a program");
+    let callbacks = "#include <stdint.h>\nint my_read(void *context, uint32_t address, void *data, uint32_t bytes);\n\
+        int my_program(void *context, uint32_t address, const void *data, uint32_t bytes);\n\
+        int my_erase(void *context, uint32_t sector);\n";
+    let source = output().join("guide.c");
+    std::fs::write(&source, format!("{callbacks}{program}")).expect("written");
+    let mut command = Command::new(compiler);
+    command.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-c", "-I"]);
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg(&source).arg("-o").arg(output().join("guide.o"));
+    run(&mut command);
+}
+
+#[test]
+fn header_is_one_of_cpp_too() {
+    if !has("c++") {
+        println!("skipped: there is no C++ compiler");
+        return;
+    }
+    let source = output().join("header.cpp");
+    std::fs::write(
+        &source,
+        "#include \"steadyfs.h\"\nint main() { return steadyfs_commit(nullptr) == STEADYFS_ERR_INVAL ? 0 : 1; }\n",
+    )
+    .expect("written");
+    let made = output().join("header");
+    let mut command = Command::new("c++");
+    command.args(["-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"]);
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg("-o").arg(&made).arg(&source).arg(library());
+    run(command.args(["-lpthread", "-ldl", "-lm"]));
+    run(&mut Command::new(&made));
+}

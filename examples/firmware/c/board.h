@@ -1,0 +1,24 @@
+/* What the emulated board offers: text, an exit status, a reset, a counter of instructions, and the depth of the stack. */
+
+#ifndef BOARD_H
+#define BOARD_H
+
+#include <stdint.h>
+
+void print(const char *text);
+void print_number(uint32_t number, unsigned width);
+_Noreturn void board_exit(int status);
+_Noreturn void board_reset(void);
+
+/* Ticks of the board's timer since the start. */
+void timer_start(void);
+uint32_t timer_now(void);
+
+/* Instructions in so many ticks, where QEMU runs with `-icount shift=6`. */
+uint32_t timer_instructions(uint32_t ticks);
+
+/* Fills what is below the caller's stack; and tells how far it was used since. */
+void stack_paint(void);
+uint32_t stack_used(void);
+
+#endif
