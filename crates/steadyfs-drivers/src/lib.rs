@@ -89,6 +89,7 @@ extern crate std;
 
 #[cfg(any(feature = "embedded-sdmmc", feature = "block-device-driver", feature = "embedded-storage"))]
 pub mod adapters;
+mod bus;
 pub mod check;
 pub mod nand;
 pub mod nor;

@@ -3,6 +3,7 @@
 use super::families::{NandInfo, SPAN_MAX};
 use super::link::{ERASE_FAILED, Link, PROGRAM_FAILED, command};
 use super::{NandError, Settings};
+use crate::bus::pause_us;
 use embedded_hal::delay::DelayNs;
 use embedded_hal::spi::SpiDevice;
 use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
@@ -188,7 +189,7 @@ impl<S: SpiDevice, D: DelayNs> NandChip<S, D> {
 
     /// Nanoseconds of an operation: so many bytes on the bus beside 32 of commands and looks, and the time inside the chip.
     fn ns(&self, bytes: u32, (typical_us, maximum_us): (u32, u32)) -> u64 {
-        let inside_us = u64::from(maximum_us) + u64::from(Link::<S, D>::pause_us(typical_us, maximum_us));
+        let inside_us = u64::from(maximum_us) + u64::from(pause_us(typical_us, maximum_us));
         u64::from(bytes + 32) * (8_000_000_000 / u64::from(self.settings.bus_hz.max(1))) + inside_us * 1000
     }
 }

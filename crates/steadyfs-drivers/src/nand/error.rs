@@ -1,5 +1,6 @@
 //! What can go wrong with a chip.
 
+use crate::bus::BusError;
 use core::fmt;
 use steadyfs::media::{BlockIndex, Failure, PageIndex};
 
@@ -65,6 +66,16 @@ impl NandError {
             Self::ProgramFailed { .. } | Self::EraseFailed { .. } => Failure::BadBlock,
             Self::Locked { .. } => Failure::WriteProtected,
             _ => Failure::Device,
+        }
+    }
+}
+
+impl From<BusError> for NandError {
+    fn from(error: BusError) -> Self {
+        match error {
+            BusError::Bus => Self::Bus,
+            BusError::Busy { waited_us } => Self::Busy { waited_us },
+            BusError::NotEnabled { status } => Self::NotEnabled { status },
         }
     }
 }

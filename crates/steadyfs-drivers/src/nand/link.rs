@@ -1,17 +1,17 @@
-//! Commands, registers, busy and write enable.
+//! Commands and registers.
 
 use super::families::{NandInfo, Times};
 use super::parameters::{self, COPIES, PAGE_BYTES};
 use super::{NandError, Settings};
+use crate::bus::Bus;
 use embedded_hal::delay::DelayNs;
-use embedded_hal::spi::{Operation, SpiDevice};
+use embedded_hal::spi::SpiDevice;
 use steadyfs::media::PageIndex;
 
 /// Commands of all families.
 pub(super) mod command {
     pub const LOAD: u8 = 0x02;
     pub const READ: u8 = 0x03;
-    pub const WRITE_ENABLE: u8 = 0x06;
     pub const GET: u8 = 0x0F;
     pub const EXECUTE: u8 = 0x10;
     pub const PAGE_READ: u8 = 0x13;
@@ -30,8 +30,6 @@ mod register {
     pub const STATUS: u8 = 0xC0;
 }
 
-const BUSY: u8 = 1;
-const ENABLED: u8 = 2;
 pub(super) const ERASE_FAILED: u8 = 4;
 pub(super) const PROGRAM_FAILED: u8 = 8;
 /// Bits of the protection register that lock blocks.
@@ -41,8 +39,6 @@ const BUFFER_READS: u8 = 0x08;
 const ECC: u8 = 0x10;
 const OTP: u8 = 0x40;
 
-/// How many times the longest time is waited for.
-const PATIENCE: u32 = 2;
 /// A reset in the middle of an erase takes 500 microseconds at most.
 const RESET_US: u32 = 500;
 /// The page of the one-time programmable area that has the parameters.
@@ -51,33 +47,28 @@ const PARAMETER_PAGE: PageIndex = 1;
 /// The wires to a chip.
 #[derive(Debug)]
 pub(super) struct Link<S, D> {
-    spi: S,
-    delay: D,
-    /// The chip did not get ready in the last call.
-    is_late: bool,
+    bus: Bus<S, D>,
 }
 
 impl<S: SpiDevice, D: DelayNs> Link<S, D> {
     pub fn new(spi: S, delay: D) -> Self {
-        Self { spi, delay, is_late: false }
+        Self { bus: Bus::new(spi, delay, &[command::GET, register::STATUS]) }
     }
 
     pub fn into_parts(self) -> (S, D) {
-        (self.spi, self.delay)
+        self.bus.into_parts()
     }
 
     pub fn receive(&mut self, command: &[u8], data: &mut [u8]) -> Result<(), NandError> {
-        self.spi.transaction(&mut [Operation::Write(command), Operation::Read(data)]).map_err(|_| NandError::Bus)
+        Ok(self.bus.receive(command, data)?)
     }
 
     pub fn send(&mut self, command: &[u8], data: &[u8]) -> Result<(), NandError> {
-        self.spi.transaction(&mut [Operation::Write(command), Operation::Write(data)]).map_err(|_| NandError::Bus)
+        Ok(self.bus.send(command, data)?)
     }
 
     pub fn register(&mut self, address: u8) -> Result<u8, NandError> {
-        let mut value = [0];
-        self.receive(&[command::GET, address], &mut value)?;
-        Ok(value[0])
+        Ok(self.bus.register(&[command::GET, address])?)
     }
 
     fn set(&mut self, address: u8, value: u8) -> Result<(), NandError> {
@@ -86,37 +77,7 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
 
     /// Waits for what takes so long, typically and at most; the status then.
     fn wait(&mut self, (typical_us, maximum_us): (u32, u32)) -> Result<u8, NandError> {
-        let limit_us = maximum_us.saturating_mul(PATIENCE);
-        let pause_us = Self::pause_us(typical_us, maximum_us);
-        let mut waited_us = typical_us.min(limit_us);
-        self.delay.delay_us(waited_us);
-        self.is_late = true;
-        loop {
-            let status = self.register(register::STATUS)?;
-            if status & BUSY == 0 {
-                self.is_late = false;
-                return Ok(status);
-            }
-            if waited_us >= limit_us {
-                return Err(NandError::Busy { waited_us });
-            }
-            self.delay.delay_us(pause_us);
-            waited_us = waited_us.saturating_add(pause_us);
-        }
-    }
-
-    /// Between two looks at a chip: the most by which the end of an operation is noticed late. There are some two thousand looks at most.
-    pub const fn pause_us(typical_us: u32, maximum_us: u32) -> u32 {
-        typical_us / 8 + maximum_us / 1024 + 1
-    }
-
-    /// Makes sure that a chip that was busy at the end of the last call takes commands now.
-    pub fn settle(&mut self) -> Result<(), NandError> {
-        if self.is_late && self.register(register::STATUS)? & BUSY != 0 {
-            return Err(NandError::Busy { waited_us: 0 });
-        }
-        self.is_late = false;
-        Ok(())
+        Ok(self.bus.wait(typical_us, maximum_us, |_| false)?)
     }
 
     fn at(command: u8, page: PageIndex) -> [u8; 4] {
@@ -126,23 +87,15 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
 
     /// Loads a page into the buffer; the status then.
     pub fn load(&mut self, page: PageIndex, times: &Times) -> Result<u8, NandError> {
-        self.settle()?;
+        self.bus.settle()?;
         self.send(&Self::at(command::PAGE_READ, page), &[])?;
         self.wait(times.read_us)
     }
 
     /// Enables a program or an erase.
     pub fn enable(&mut self) -> Result<(), NandError> {
-        self.settle()?;
-        self.send(&[command::WRITE_ENABLE], &[])?;
-        match self.register(register::STATUS)? {
-            status if status & (BUSY | ENABLED) == ENABLED => Ok(()),
-            status => {
-                // One that is busy, whatever with, is looked at before the next command.
-                self.is_late = true;
-                Err(NandError::NotEnabled { status })
-            }
-        }
+        self.bus.settle()?;
+        Ok(self.bus.enable()?)
     }
 
     /// Programs or erases; whether the chip has said that it failed. A locked block fails too.

@@ -3,6 +3,7 @@
 use super::link::{Link, command};
 use super::sfdp::{EraseType, LongAddress, NorInfo};
 use super::{NorError, Settings};
+use crate::bus::pause_us;
 use embedded_hal::delay::DelayNs;
 use embedded_hal::spi::SpiDevice;
 use steadyfs::Config;
@@ -179,7 +180,7 @@ impl<S: SpiDevice, D: DelayNs> NorChip<S, D> {
 
     /// A program or an erase of a longest time, with its commands: 6 bytes to enable, 5 and the data, some looks.
     fn change_ns(&self, bytes: u32, typical_us: u32, maximum_us: u32) -> u64 {
-        let inside_us = u64::from(maximum_us) + u64::from(Link::<S, D>::pause_us(typical_us, maximum_us));
+        let inside_us = u64::from(maximum_us) + u64::from(pause_us(typical_us, maximum_us));
         inside_us * 1000 + self.transfer_ns(bytes + 20) + self.look_ns(bytes)
     }
 }

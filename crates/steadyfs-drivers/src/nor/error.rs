@@ -1,5 +1,6 @@
 //! What can go wrong with a chip.
 
+use crate::bus::BusError;
 use core::fmt;
 use steadyfs::media::Failure;
 
@@ -59,6 +60,16 @@ impl NorError {
             Self::ProgramFailed { .. } | Self::EraseFailed { .. } => Failure::BadBlock,
             Self::Protected { .. } => Failure::WriteProtected,
             _ => Failure::Device,
+        }
+    }
+}
+
+impl From<BusError> for NorError {
+    fn from(error: BusError) -> Self {
+        match error {
+            BusError::Bus => Self::Bus,
+            BusError::Busy { waited_us } => Self::Busy { waited_us },
+            BusError::NotEnabled { status } => Self::NotEnabled { status },
         }
     }
 }

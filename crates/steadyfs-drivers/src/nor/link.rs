@@ -1,24 +1,22 @@
-//! Commands, addresses, busy and write enable.
+//! Commands and addresses.
 
 use super::sfdp::{self, HEADER_BYTES, LongAddress, NorInfo, TABLE_WORDS};
 use super::{NorError, Settings};
+use crate::bus::Bus;
 use embedded_hal::delay::DelayNs;
-use embedded_hal::spi::{Operation, SpiDevice};
+use embedded_hal::spi::SpiDevice;
 
 /// Commands that all chips have.
 pub(super) mod command {
     pub const WRITE_STATUS: u8 = 0x01;
     pub const PROGRAM: u8 = 0x02;
     pub const STATUS: u8 = 0x05;
-    pub const WRITE_ENABLE: u8 = 0x06;
     pub const FAST_READ: u8 = 0x0B;
     pub const PARAMETERS: u8 = 0x5A;
     pub const ID: u8 = 0x9F;
     pub const LONG_ADDRESSES: u8 = 0xB7;
 }
 
-const BUSY: u8 = 1;
-const ENABLED: u8 = 2;
 /// Block protection in the status register: three bits on all chips. Of the next two each maker makes something else.
 const fn protection_bits(id: [u8; 3]) -> u8 {
     match id[0] {
@@ -29,8 +27,6 @@ const fn protection_bits(id: [u8; 3]) -> u8 {
     }
 }
 
-/// How many times the longest time is waited for.
-const PATIENCE: u32 = 2;
 /// The longest erase of parameters that make sense, for a chip of which nothing is known yet, in microseconds.
 const UNKNOWN_US: u32 = 4_000_000;
 /// The longest time of a write to the status register, in microseconds: 15 ms on Winbond's chips, 40 on Macronix'.
@@ -69,10 +65,7 @@ impl ErrorBits {
 /// The wires to a chip.
 #[derive(Debug)]
 pub(super) struct Link<S, D> {
-    spi: S,
-    delay: D,
-    /// The chip did not get ready in the last call.
-    is_late: bool,
+    bus: Bus<S, D>,
     pub errors: Option<ErrorBits>,
     protection: u8,
     pub long_address: LongAddress,
@@ -80,25 +73,11 @@ pub(super) struct Link<S, D> {
 
 impl<S: SpiDevice, D: DelayNs> Link<S, D> {
     pub fn new(spi: S, delay: D) -> Self {
-        Self { spi, delay, is_late: false, errors: None, protection: 0x1C, long_address: LongAddress::No }
+        Self { bus: Bus::new(spi, delay, &[command::STATUS]), errors: None, protection: 0x1C, long_address: LongAddress::No }
     }
 
     pub fn into_parts(self) -> (S, D) {
-        (self.spi, self.delay)
-    }
-
-    fn receive(&mut self, command: &[u8], data: &mut [u8]) -> Result<(), NorError> {
-        self.spi.transaction(&mut [Operation::Write(command), Operation::Read(data)]).map_err(|_| NorError::Bus)
-    }
-
-    fn send(&mut self, command: &[u8], data: &[u8]) -> Result<(), NorError> {
-        self.spi.transaction(&mut [Operation::Write(command), Operation::Write(data)]).map_err(|_| NorError::Bus)
-    }
-
-    fn register(&mut self, register: u8) -> Result<u8, NorError> {
-        let mut value = [0];
-        self.receive(&[register], &mut value)?;
-        Ok(value[0])
+        self.bus.into_parts()
     }
 
     /// A command with its address: how many bytes of the array.
@@ -120,80 +99,39 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
 
     /// Waits for what typically takes so long, and at most so long; the status then.
     fn wait(&mut self, typical_us: u32, maximum_us: u32) -> Result<u8, NorError> {
-        let limit_us = maximum_us.saturating_mul(PATIENCE);
-        let pause_us = Self::pause_us(typical_us, maximum_us);
-        let mut waited_us = typical_us.min(limit_us);
-        self.delay.delay_us(waited_us);
-        self.is_late = true;
-        loop {
-            let status = self.register(command::STATUS)?;
-            let has_failed = self.errors.is_some_and(|bits| bits.register == command::STATUS && status & bits.any() != 0);
-            if status & BUSY == 0 || has_failed {
-                self.is_late = false;
-                return Ok(status);
-            }
-            if waited_us >= limit_us {
-                return Err(NorError::Busy { waited_us });
-            }
-            self.delay.delay_us(pause_us);
-            waited_us = waited_us.saturating_add(pause_us);
-        }
-    }
-
-    /// Between two looks at a chip: the most by which the end of an operation is noticed late. There are some two thousand looks at most.
-    pub const fn pause_us(typical_us: u32, maximum_us: u32) -> u32 {
-        typical_us / 8 + maximum_us / 1024 + 1
-    }
-
-    /// Makes sure that a chip that was busy at the end of the last call takes commands now.
-    fn settle(&mut self) -> Result<(), NorError> {
-        if self.is_late && self.register(command::STATUS)? & BUSY != 0 {
-            return Err(NorError::Busy { waited_us: 0 });
-        }
-        self.is_late = false;
-        Ok(())
-    }
-
-    fn enable(&mut self) -> Result<(), NorError> {
-        self.send(&[command::WRITE_ENABLE], &[])?;
-        match self.register(command::STATUS)? {
-            status if status & (BUSY | ENABLED) == ENABLED => Ok(()),
-            status => {
-                // One that is busy, whatever with, is looked at before the next command.
-                self.is_late = true;
-                Err(NorError::NotEnabled { status })
-            }
-        }
+        // Where errors are told in the status, the chip seems busy until they are cleared.
+        let failed = self.errors.filter(|bits| bits.register == command::STATUS).map_or(0, |bits| bits.any());
+        Ok(self.bus.wait(typical_us, maximum_us, |status| status & failed != 0)?)
     }
 
     /// Reads bytes.
     pub fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), NorError> {
-        self.settle()?;
+        self.bus.settle()?;
         let (command, length) = self.addressed(command::FAST_READ, address);
-        self.receive(&command[..=length], data)
+        Ok(self.bus.receive(&command[..=length], data)?)
     }
 
     /// A program or an erase; whether the chip has said that it failed.
     pub fn change(&mut self, command: u8, address: u32, data: &[u8], typical_us: u32, maximum_us: u32) -> Result<bool, NorError> {
-        self.settle()?;
-        self.enable()?;
+        self.bus.settle()?;
+        self.bus.enable()?;
         let (command, length) = self.addressed(command, address);
-        self.send(&command[..length], data)?;
+        self.bus.send(&command[..length], data)?;
         let status = self.wait(typical_us, maximum_us)?;
         let Some(bits) = self.errors else { return Ok(false) };
-        let found = if bits.register == command::STATUS { status } else { self.register(bits.register)? };
+        let found = if bits.register == command::STATUS { status } else { self.bus.register(&[bits.register])? };
         if found & bits.any() == 0 {
             return Ok(false);
         }
         if bits.clear != 0 {
-            self.send(&[bits.clear], &[])?;
+            self.bus.send(&[bits.clear], &[])?;
         }
         Ok(true)
     }
 
     /// Whether blocks are protected; the status register then.
     pub fn protection(&mut self) -> Result<Option<u8>, NorError> {
-        let status = self.register(command::STATUS)?;
+        let status = self.bus.status()?;
         Ok((status & self.protection != 0).then_some(status))
     }
 
@@ -201,7 +139,7 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
     pub fn start(&mut self, settings: &Settings) -> Result<NorInfo, NorError> {
         self.wait(0, UNKNOWN_US)?;
         let mut id = [0; 3];
-        self.receive(&[command::ID], &mut id)?;
+        self.bus.receive(&[command::ID], &mut id)?;
         if id == [0; 3] || id == [0xFF; 3] {
             return Err(NorError::NoChip { id });
         }
@@ -213,8 +151,8 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         };
         (self.errors, self.protection) = (ErrorBits::of(id), protection_bits(id));
         if settings.unlock && self.protection()?.is_some() {
-            self.enable()?;
-            self.send(&[command::WRITE_STATUS, 0], &[])?;
+            self.bus.enable()?;
+            self.bus.send(&[command::WRITE_STATUS, 0], &[])?;
             self.wait(0, STATUS_US)?;
         }
         self.set_addresses(&info)?;
@@ -223,11 +161,11 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
 
     fn parameters(&mut self, id: [u8; 3]) -> Result<NorInfo, NorError> {
         let mut header = [0; HEADER_BYTES];
-        self.receive(&[command::PARAMETERS, 0, 0, 0, 0], &mut header)?;
+        self.bus.receive(&[command::PARAMETERS, 0, 0, 0, 0], &mut header)?;
         let (address, words) = sfdp::table(&header).ok_or(NorError::NoParameters)?;
         let mut table = [0; 4 * TABLE_WORDS];
         let [_, high, middle, low] = address.to_be_bytes();
-        self.receive(&[command::PARAMETERS, high, middle, low, 0], &mut table[..4 * words])?;
+        self.bus.receive(&[command::PARAMETERS, high, middle, low, 0], &mut table[..4 * words])?;
         sfdp::parse(id, &table[..4 * words]).ok_or(NorError::BadParameters)
     }
 
@@ -236,10 +174,10 @@ impl<S: SpiDevice, D: DelayNs> Link<S, D> {
         let is_long = info.bytes > 1 << 24 || info.long_address == LongAddress::Always;
         self.long_address = if is_long { info.long_address } else { LongAddress::No };
         match self.long_address {
-            LongAddress::Mode => self.send(&[command::LONG_ADDRESSES], &[]),
+            LongAddress::Mode => Ok(self.bus.send(&[command::LONG_ADDRESSES], &[])?),
             LongAddress::EnabledMode => {
-                self.enable()?;
-                self.send(&[command::LONG_ADDRESSES], &[])
+                self.bus.enable()?;
+                Ok(self.bus.send(&[command::LONG_ADDRESSES], &[])?)
             }
             _ => Ok(()),
         }
