@@ -63,17 +63,19 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
             gone += 1;
             // Two directories named it, or it has another name now, or one above it.
             let moved = after.values().any(|is| same(was, is));
-            if !moved && mended.entries + mended.inodes_freed == 0 {
+            // A commit that was cut may have been seen by a mount that settles nothing.
+            let is_undecided = !hit.is_settled && oracle.durable.iter().any(|tree| tree.at(path).is_none());
+            if !moved && !is_undecided && mended.entries + mended.inodes_freed == 0 {
                 log.find("a file is gone", format!("{:?}: {path}", hit.damage));
             }
             continue;
         };
+        // The entry of one that is gone gives way to another file of that name, which may be empty.
+        let is_another = mended.entries > 0 && mended.names > 0;
         if is.size == Some(0) && was.size != Some(0) {
-            emptied += 1;
+            emptied += u32::from(!is_another || mended.emptied > 0);
             continue;
         }
-        // The entry of one that is gone gives way to another file of that name.
-        let is_another = mended.entries > 0 && mended.names > 0;
         let is_undecided = !hit.is_settled && may_be(path, is, oracle) && is.is_whole >= was.is_whole;
         if (is_another || is_undecided) && was_once(is, hit.damage, oracle) {
             continue;
@@ -87,6 +89,7 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
         if is.size != was.size || !pieces_stay || !attributes_stay {
             let words =
                 format!("{path} was {:?} bytes, is {:?}, pieces {pieces_stay}, attributes {attributes_stay}", was.size, is.size);
+            log.trace(|| format!("{path} was {:?}, is {:?}", was.pieces, is.pieces));
             log.find("a repair changed a file", format!("{:?}: {words}, {mended:?}", hit.damage));
         }
         if was.is_whole && !is.is_whole && mended.emptied == 0 {
