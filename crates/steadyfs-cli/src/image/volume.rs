@@ -163,9 +163,9 @@ impl<'m> Volume<'m> {
     /// Commits, and gives the room of removed files back at once, so that it is free in what is told next. On a chip this is work for idle time.
     pub fn free_removed(&mut self) -> Result<(), Failure> {
         self.fs.commit().map_err(|error| self.fail("", error))?;
-        // Far more than the volume has pages; a list of removed files that never ends meets it.
+        // Far more than eight pages at a time can cost, each step at its bound; a list of removed files that never ends meets it.
         let Geometry { pages_per_block, block_count, .. } = self.fs.flash().geometry();
-        let budget = Budget::Operations(pages_per_block.saturating_mul(block_count).saturating_mul(16));
+        let budget = Budget::Operations(pages_per_block.saturating_mul(block_count).saturating_mul(128));
         self.fs.maintain(budget, 0).map(drop).map_err(|error| self.fail("", error))
     }
 

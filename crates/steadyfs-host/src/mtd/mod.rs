@@ -164,6 +164,9 @@ fn shape_of_volume(file: &File, size: u64) -> Option<(u32, u32)> {
 /// Bytes of a block of a NOR device that holds no volume: of as many erase blocks as the usual settings need. Where none fit it stays as it is, and
 /// whoever formats it hears why.
 fn usual_block_bytes(erase_bytes: u32, size: u64) -> u32 {
+    if erase_bytes == 0 {
+        return 0;
+    }
     erase_bytes * Config::group_sectors(erase_bytes, erase_blocks(erase_bytes, size)).unwrap_or(1)
 }
 
