@@ -72,6 +72,7 @@ mod features;
 mod format;
 mod fs;
 pub mod media;
+mod pages;
 mod store;
 pub mod streams;
 

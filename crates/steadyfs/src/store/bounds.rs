@@ -13,12 +13,13 @@ use super::blocks::State;
 use super::mount::SUPERBLOCK_BLOCKS;
 use super::plan::{Plan, Promise};
 use super::reclaim::ROOT_SLACK;
-use super::scan::{TRIES, ring_window};
+use super::scan::ring_window;
 use super::transaction::patched_pages_max;
 use super::{HeadIndex, Store};
 use crate::config::{COPIED_MAX, Layout};
 use crate::cost::{Bound, Cases, Cost, Envelope, Parts};
 use crate::media::{Flash, Timing};
+use crate::pages::TRIES;
 
 /// Which content of the journal buffer a bound is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,7 +180,7 @@ impl<F: Flash> Store<'_, F> {
         let beside = Cost {
             // Now and then another page of a block that is read often is looked at; a commit looks the old frames of its pages up where few
             // frames are left.
-            reads: u32::from(self.patrols()) + self.pending.len() + self.journal.discard_count(),
+            reads: u32::from(self.pages.watch().patrols()) + self.pending.len() + self.journal.discard_count(),
             programs: records * self.layout.journal_pages(),
             ..Cost::default()
         };
@@ -273,7 +274,7 @@ impl<F: Flash> Store<'_, F> {
 
     pub(super) fn move_cost(&self) -> Cost {
         let unit = u32::from(self.layout.config.unit_pages);
-        if self.flash.can_copy() {
+        if self.pages.flash().can_copy() {
             Cost { tag_reads: unit, copies: unit, ..Cost::default() }
         } else {
             Cost { tag_reads: 1, reads: unit, programs: unit, ..Cost::default() }

@@ -216,7 +216,7 @@ impl<F: Flash> Store<'_, F> {
         for index in 0..u32::from(self.layout.config.unit_pages) {
             self.compose_page(logical, base, index, 0, &[])?;
             let at = index as usize * page_bytes;
-            self.cache.page_mut(slot)[at..at + page_bytes].copy_from_slice(&self.page);
+            self.cache.page_mut(slot)[at..at + page_bytes].copy_from_slice(self.pages.bytes());
         }
         Ok(())
     }

@@ -9,12 +9,11 @@
 //! is committed at a record is said by its block alone, from the first record to that one. A chain never leaves its block: a mount after a power
 //! cut, or a program that failed, begins with another one. What a mount copies into the ring is a page there, as on other media.
 
-use super::program::was_read;
-use super::scan::{TRIES, UNSTEADY_TRIES};
 use super::{Head, HeadIndex, NONE, Store};
 use crate::config::SLOT_BYTES;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
+use crate::pages::{TRIES, UNSTEADY_TRIES};
 use core::ops::Range;
 
 /// A record of a chain that is in the page buffer.
@@ -60,8 +59,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Makes what the next record holds in the page buffer, behind the room for its tag; its bytes.
     fn compose_record(&mut self, is_delta: bool) -> usize {
-        self.cached = NONE;
-        let mut record = self.journal.settled_in(&mut self.page.whole()[TAG_BYTES..]);
+        let mut record = self.journal.settled_in(&mut self.pages.long_mut()[TAG_BYTES..]);
         record.make_record(is_delta);
         record.page().len()
     }
@@ -70,10 +68,9 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn program_chain_record(&mut self, place: u32, tag: &Tag) -> Result<(), Error> {
         let (block, offset) = self.chain_place(place);
         let bytes = self.compose_record(offset > 0);
-        let record = &mut self.page.whole()[..TAG_BYTES + bytes];
-        let check = self.flash.checksum(&record[TAG_BYTES..], 0);
-        record[..TAG_BYTES].copy_from_slice(&tag.emit(check));
-        Ok(self.flash.program_bytes(block, offset, record)?)
+        let check = self.pages.check_of(TAG_BYTES..TAG_BYTES + bytes);
+        self.pages.long_mut()[..TAG_BYTES].copy_from_slice(&tag.emit(check));
+        Ok(self.pages.program_bytes(block, offset, 0..TAG_BYTES + bytes)?)
     }
 
     /// Places of a record that changes nothing in the journal buffer.
@@ -86,9 +83,9 @@ impl<F: Flash> Store<'_, F> {
         let (block, offset) = self.chain_place(place);
         let mut record = [0; TAG_BYTES + 2];
         record[TAG_BYTES] = 2;
-        let check = self.flash.checksum(&record[TAG_BYTES..], 0);
+        let check = self.pages.checksum(&record[TAG_BYTES..], 0);
         record[..TAG_BYTES].copy_from_slice(&tag.emit(check));
-        Ok(self.flash.program_bytes(block, offset, &record)?)
+        Ok(self.pages.flash_mut().program_bytes(block, offset, &record)?)
     }
 
     /// Block and first byte of a place of the journal's head.
@@ -141,7 +138,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether the page buffer has nothing but ones.
     fn page_buffer_is_blank(&self) -> bool {
-        self.page.iter().all(|&byte| byte == 0xFF)
+        self.pages.bytes().iter().all(|&byte| byte == 0xFF)
     }
 
     fn try_read_chain_record(&mut self, place: u32) -> Result<Option<ChainRecord>, Error> {
@@ -150,30 +147,30 @@ impl<F: Flash> Store<'_, F> {
         let room = (pages_per_block * page_bytes - offset).min(self.layout.journal_bytes) as usize;
         // Few records are longer than a page: the rest of those is read behind it.
         let near = room.min(page_bytes as usize);
-        self.page[near..].fill(0xFF);
+        self.pages.bytes_mut()[near..].fill(0xFF);
         if !self.read_piece(block, offset, 0..near)? || near <= TAG_BYTES + 1 {
             return Ok(None);
         }
-        let bytes = usize::from(u16::from_le_bytes([self.page[TAG_BYTES], self.page[TAG_BYTES + 1]]));
+        let page = self.pages.bytes();
+        let bytes = usize::from(u16::from_le_bytes([page[TAG_BYTES], page[TAG_BYTES + 1]]));
         let end = TAG_BYTES + bytes;
         let mut tag = [0; TAG_BYTES];
-        tag.copy_from_slice(&self.page[..TAG_BYTES]);
+        tag.copy_from_slice(&page[..TAG_BYTES]);
         let may_be_one = bytes >= 2 && end <= room && Tag::parse(&tag).is_some_and(|tag| Kinds::JOURNAL.has(tag.kind));
         if !may_be_one || (end > near && !self.read_piece(block, offset, near..end)?) {
             return Ok(None);
         }
-        let check = self.flash.checksum(&self.page.whole()[TAG_BYTES..end], 0);
+        let check = self.pages.check_of(TAG_BYTES..end);
         Ok(Tag::checked(&tag, check).map(|tag| ChainRecord { tag, bytes }))
     }
 
     /// Reads some bytes of what may be a record; `false` when they cannot be read.
     fn read_piece(&mut self, block: BlockIndex, offset: u32, part: Range<usize>) -> Result<bool, Error> {
-        self.cached = NONE;
         let at = offset + part.start as u32;
-        let is_read = was_read(self.flash.read_bytes(block, at, &mut self.page.whole()[part]))?;
+        let is_read = self.pages.read_bytes(block, at, part)?;
         if !is_read {
             // What cannot be read is not blank.
-            self.page.fill(0);
+            self.pages.bytes_mut().fill(0);
         }
         Ok(is_read)
     }
@@ -218,7 +215,7 @@ impl<F: Flash> Store<'_, F> {
         let mut at = if (first..to).contains(&after) { after } else { first };
         while at <= to {
             let record = self.read_chain_record(tries, at)?.ok_or(Error::Corrupt)?;
-            let page = &self.page.whole()[TAG_BYTES..TAG_BYTES + record.bytes];
+            let page = &self.pages.long()[TAG_BYTES..TAG_BYTES + record.bytes];
             let is_sound = match at {
                 _ if !applies || at == after => true,
                 _ if at == first => self.journal.replace(page, logical_count, logical_bytes),

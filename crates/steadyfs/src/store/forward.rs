@@ -9,13 +9,13 @@
 
 use super::blocks::State;
 use super::mount::Damage;
-use super::program::{FAILURE_JUMP, LOST_CHECK};
-use super::scan::{TRIES, UNSTEADY_TRIES};
+use super::program::FAILURE_JUMP;
 use super::traces::Traces;
 use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
 use crate::config::LISTED_MAX;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank, is_same_start};
+use crate::pages::{TRIES, UNSTEADY_TRIES};
 
 /// Most failures in a row that are told from another jump.
 const FAILURES_MAX: u64 = 4;
@@ -99,7 +99,7 @@ impl<F: Flash> Store<'_, F> {
                 self.lost_moves += u32::from(Kinds::MOVED.has(record.tag.kind));
                 continue;
             }
-            if self.flash.reorders() && self.lacks_pages(&record.tag) && lowest(&cursors, base).is_none() {
+            if self.pages.flash().reorders() && self.lacks_pages(&record.tag) && lowest(&cursors, base).is_none() {
                 break;
             }
             if gap < FAILURE_JUMP && !self.are_lost_moves(gap) {
@@ -189,22 +189,11 @@ impl<F: Flash> Store<'_, F> {
         let first = self.frame_page(place);
         for index in 0..u32::from(self.layout.config.unit_pages) {
             let wanted = Tag { sequence: tag.sequence + u64::from(index), ..tag };
-            if self.record_tag(first + index, Kinds::of(&[tag.kind]))? != Some(wanted) {
+            if self.pages.record_tag(first + index, Kinds::of(&[tag.kind]))? != Some(wanted) {
                 return Ok(false);
             }
         }
         Ok(true)
-    }
-
-    /// The tag of a page that is what it says, checksum and all, or that was programmed as one whose content is lost: its checksum proves that, the data has
-    /// none.
-    pub(super) fn record_tag(&mut self, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
-        if let Some(tag) = self.read_tagged(page, kinds)? {
-            return Ok(Some(tag));
-        }
-        let mut tag = [0; TAG_BYTES];
-        let is_lost = self.read_tag_anyhow(page, &mut tag)? && Tag::carried_check(&tag) == LOST_CHECK;
-        Ok(Tag::parse(&tag).filter(|tag| is_lost && kinds.has(tag.kind)))
     }
 
     /// Whether a frame that power may have cut reads well by [`STEADY`] looks more than badly. One that reads well now and then must not count: it could
@@ -217,7 +206,7 @@ impl<F: Flash> Store<'_, F> {
         for page in self.frame_page(place)..self.frame_page(place) + u32::from(self.layout.config.unit_pages) {
             let mut lead = 0;
             for _ in 0..UNSTEADY_TRIES {
-                lead += if self.read_tagged_in(1, page, Kinds::of(&[tag.kind]))?.is_some() { 1 } else { -1 };
+                lead += if self.pages.read_tagged_in(1, page, Kinds::of(&[tag.kind]))?.is_some() { 1 } else { -1 };
                 if lead == STEADY {
                     break;
                 }
@@ -252,7 +241,7 @@ impl<F: Flash> Store<'_, F> {
     /// What a page says, read by its tag alone.
     fn sight_of(&mut self, page: PageIndex) -> Result<Sight, Error> {
         let mut tag = [0; TAG_BYTES];
-        if !self.read_tag_anyhow(page, &mut tag)? {
+        if !self.pages.read_tag_anyhow(page, &mut tag)? {
             return Ok(Sight::Unknown);
         }
         Ok(match Tag::parse(&tag) {
@@ -265,9 +254,9 @@ impl<F: Flash> Store<'_, F> {
     /// What the first page of a listed block says, checksum and all: one that is not erased yet may begin with a page that a power cut tore long
     /// ago, and whose tag may say anything.
     fn sight_of_listed(&mut self, page: PageIndex) -> Result<Sight, Error> {
-        Ok(match self.record_tag(page, Kinds::ALL)? {
+        Ok(match self.pages.record_tag(page, Kinds::ALL)? {
             Some(tag) => Sight::Tag(tag),
-            None if self.page_is_blank(page)? => Sight::Blank,
+            None if self.pages.is_blank(page)? => Sight::Blank,
             None => Sight::Unknown,
         })
     }
@@ -362,7 +351,7 @@ impl<F: Flash> Store<'_, F> {
                 continue;
             }
             let page = self.place_page(Some(head), block, next + 1);
-            let Some(tag) = self.record_tag(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, None, base)) else { continue };
+            let Some(tag) = self.pages.record_tag(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, None, base)) else { continue };
             if let Some(of) = self.head_of(&tag)
                 && (of == HeadIndex::JOURNAL) == (head == HeadIndex::JOURNAL)
             {
@@ -377,7 +366,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether a cut may leave any part of what was not flushed: that of a cache which reorders, or of a group.
     fn loses_any(&self) -> bool {
-        self.flash.reorders() || self.layout.moves_join()
+        self.pages.flash().reorders() || self.layout.moves_join()
     }
 
     /// Where a cut leaves any part of what was not flushed: whether the records end before this one. They do so at the first number that is missing, unless a
@@ -389,7 +378,7 @@ impl<F: Flash> Store<'_, F> {
             return Ok(false);
         }
         let (mut ahead, lost_moves, mut committed) = (*cursors, self.lost_moves, false);
-        let in_order = !self.flash.reorders();
+        let in_order = !self.pages.flash().reorders();
         while let Some((slot, tag)) = lowest(&ahead, base) {
             if committed || (in_order && !Kinds::MOVED.has(tag.kind)) {
                 break;

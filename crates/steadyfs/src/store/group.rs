@@ -11,12 +11,12 @@
 //! A device may leave any of a command's pages behind when power fails. So a mount takes the records up to the first that is missing, unless a commit
 //! behind it proves that it was flushed, as behind a cache that reorders; and after a group that failed a root comes before anything else.
 
-use super::program::{Failed, LOST_CHECK, was_read};
-use super::scan::TRIES;
+use super::program::Failed;
 use super::{Frame, HeadIndex, Store};
 use crate::error::Error;
 use crate::features::GROUPS;
 use crate::media::{Flash, PageIndex, TAG_BYTES, Tag};
+use crate::pages::{LOST_CHECK, TRIES, was_read};
 
 /// Whether the time suits for a group of moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,8 +148,8 @@ impl<F: Flash> Store<'_, F> {
                 check = self.read_to_group(from + page, at, &mut tag)?;
             }
             if check.is_none() {
-                self.fill_lost();
-                self.group.page_mut(at).copy_from_slice(&self.page);
+                self.pages.fill_lost();
+                self.group.page_mut(at).copy_from_slice(self.pages.bytes());
             }
             let tag = Tag { sequence: self.sequence + u64::from(at), logical, kind, aux: Tag::aux_of(0, frame) };
             self.group.parts_mut().1[at as usize] = tag.emit(check.unwrap_or(LOST_CHECK));
@@ -160,16 +160,15 @@ impl<F: Flash> Store<'_, F> {
     /// Reads a page into the group, and its tag. Returns the checksum that its copy carries; `None` where not even the tag can be read.
     fn read_to_group(&mut self, page: PageIndex, index: u32, tag: &mut [u8; TAG_BYTES]) -> Result<Option<u32>, Error> {
         for _ in 0..TRIES {
-            let result = self.flash.read(page, self.group.page_mut(index), tag);
-            if was_read(self.watched(page, result))? {
+            if was_read(self.pages.read_to(page, self.group.page_mut(index), tag))? {
                 return Ok(Some(Tag::carried_check(tag)));
             }
         }
-        if !self.read_tag_anyhow(page, tag)? {
+        if !self.pages.read_tag_anyhow(page, tag)? {
             return Ok(None);
         }
-        self.fill_lost();
-        self.group.page_mut(index).copy_from_slice(&self.page);
+        self.pages.fill_lost();
+        self.group.page_mut(index).copy_from_slice(self.pages.bytes());
         Ok(Some(LOST_CHECK))
     }
 
@@ -184,7 +183,7 @@ impl<F: Flash> Store<'_, F> {
         self.programs_since_root += pages;
         let at = self.frame_page(first);
         let (data, tags) = self.group.filled(pages);
-        if let Err(failure) = self.flash.program_many(at, data, tags) {
+        if let Err(failure) = self.pages.flash_mut().program_many(at, data, tags) {
             let survived = self.survive_failure(HeadIndex::USER, Failed::Program(failure.into(), true), false);
             self.write_root()?;
             return survived;

@@ -9,23 +9,11 @@ use super::blocks::State;
 use super::{Damage, Frame, HeadIndex, Store};
 use crate::error::Error;
 use crate::features::SCRUB;
-use crate::media::{BlockIndex, Corrected, Failure, Flash, PageIndex, TAG_BYTES};
+use crate::media::{BlockIndex, Corrected, Flash, TAG_BYTES};
 
-/// Reads after which another page of the block that was read last is looked at. Reads disturb SLC pages from some 100,000 reads of a
-/// block on: each of its pages is then looked at more than once.
-const PATROL_READS: u32 = 1024;
-
-/// What reads have told since the mount.
+/// What is to be done about pages that are weak.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Watch {
-    reads: u32,
-    corrected: u32,
-    lost: u32,
-    worst: Corrected,
-    /// `reads` at the last look at another page.
-    patrolled: u32,
-    /// The block that was read last.
-    block: BlockIndex,
+pub(super) struct Care {
     /// Where scrubbing goes on.
     pub scrubbed: Frame,
     /// Frames that are left of its round.
@@ -82,39 +70,18 @@ impl Health {
 }
 
 impl<F: Flash> Store<'_, F> {
-    /// Notes what the ECC did in a read.
-    pub(super) fn watched(&mut self, page: PageIndex, result: Result<(), Failure>) -> Result<(), Failure> {
-        let block = page / self.layout.geometry.pages_per_block;
-        self.watch.block = block;
-        self.watch.reads = self.watch.reads.wrapping_add(1);
-        match result {
-            Ok(()) => {
-                let corrected = self.flash.corrected();
-                self.watch.corrected = self.watch.corrected.saturating_add(u32::from(corrected.bits > 0));
-                if share(&corrected, &self.watch.worst) >= share(&self.watch.worst, &corrected) {
-                    self.watch.worst = corrected;
-                }
-                if is_weak(&corrected) {
-                    self.weaken(block);
-                }
-            }
-            Err(Failure::Uncorrectable) => {
-                self.watch.lost = self.watch.lost.saturating_add(1);
-                self.weaken(block);
-            }
-            Err(_) => {}
+    /// Lets the frames of the blocks move in which reads have found a weak page.
+    pub(super) fn note_weak(&mut self) {
+        while let Some(block) = self.pages.watch_mut().take_weak() {
+            self.weaken(block);
         }
-        result
     }
 
     /// Lets the frames of a block move.
     fn weaken(&mut self, block: BlockIndex) {
-        if !SCRUB {
-            return;
-        }
         match self.blocks.state(block) {
             State::Used => self.blocks.set_state(block, State::Weak),
-            State::Active => self.watch.weak_active = Some(block),
+            State::Active => self.care.weak_active = Some(block),
             _ => {}
         }
     }
@@ -124,21 +91,16 @@ impl<F: Flash> Store<'_, F> {
         if !SCRUB {
             return None;
         }
-        let block = self.watch.weak_active?;
+        let block = self.care.weak_active?;
         self.heads.of_frames().find(|&head| self.heads.get(head).block == block)
     }
 
     /// Gives up the block of a head in which a page is weak, so that its frames move.
     pub(super) fn release_head(&mut self, head: HeadIndex) {
         let block = self.heads.get(head).block;
-        self.watch.weak_active = None;
+        self.care.weak_active = None;
         self.give_up_block(head);
         self.weaken(block);
-    }
-
-    /// Whether the device tells what its ECC corrects, as far as is known, so that pages are looked at.
-    pub(super) fn patrols(&self) -> bool {
-        self.watch.worst.strength != 0
     }
 
     /// Looks at another page of the block that was read last, one that holds something, if it is time.
@@ -146,25 +108,22 @@ impl<F: Flash> Store<'_, F> {
     /// # Cost
     /// One read at most.
     pub fn patrol(&mut self) -> Result<(), Error> {
-        if !SCRUB || !self.patrols() || self.watch.reads.wrapping_sub(self.watch.patrolled) < PATROL_READS {
-            return Ok(());
-        }
-        self.watch.patrolled = self.watch.reads;
-        // Spread by a hash, so that no rhythm of the reads leaves a page out.
-        let spread = self.watch.reads.wrapping_mul(0x9E37_79B9) >> 16;
-        let (block, frames) = (self.watch.block, self.layout.frames_per_block);
+        let Some((block, spread)) = self.pages.watch_mut().take_patrol() else { return Ok(()) };
+        let frames = self.layout.frames_per_block;
         let next = self.blocks.live_from(block * frames + spread % frames).filter(|&frame| frame < (block + 1) * frames);
         let Some(frame) = next.or_else(|| self.blocks.first_live(block)) else { return Ok(()) };
         let mut tag = [0; TAG_BYTES];
         let index = (spread / frames) % u32::from(self.layout.config.unit_pages);
-        self.read_page(self.frame_page(frame) + index, &mut tag).map(|_| ())
+        self.pages.read_page(self.frame_page(frame) + index, &mut tag)?;
+        self.note_weak();
+        Ok(())
     }
 
     /// Lets scrubbing begin anywhere, so that a device that is never on for a whole round gets everywhere.
     pub fn start_scrub(&mut self) {
         let total = self.layout.frame_count();
-        self.watch.scrubbed = (self.sequence as u32).wrapping_mul(0x9E37_79B9) % total;
-        self.watch.scrub_left = total;
+        self.care.scrubbed = (self.sequence as u32).wrapping_mul(0x9E37_79B9) % total;
+        self.care.scrub_left = total;
     }
 
     /// Whether so many blocks are bad that what the volume holds does not leave the room that reclamation needs.
@@ -204,6 +163,7 @@ impl<F: Flash> Store<'_, F> {
             (least, most) = (least.min(wear), most.max(wear));
         }
         let bad_blocks = self.blocks.count(State::Bad);
+        let [reads, corrected_reads, lost_reads] = self.pages.watch().counts();
         Health {
             read_only: self.read_only,
             worn_out: self.worn_out || self.is_worn_out(),
@@ -214,20 +174,10 @@ impl<F: Flash> Store<'_, F> {
             erases_max: base + u32::from(most),
             erases_total: total,
             blocks,
-            reads: self.watch.reads,
-            corrected_reads: self.watch.corrected,
-            lost_reads: self.watch.lost,
-            worst: self.watch.worst,
+            reads,
+            corrected_reads,
+            lost_reads,
+            worst: self.pages.watch().worst(),
         }
     }
-}
-
-/// A correction as a share of the ECC's strength, to be compared with another one.
-fn share(corrected: &Corrected, other: &Corrected) -> u32 {
-    u32::from(corrected.bits) * u32::from(other.strength.max(1))
-}
-
-/// Whether a correction took three quarters of what the ECC can do: the share at which Linux' MTD layer asks for a rewrite, too.
-pub(super) fn is_weak(corrected: &Corrected) -> bool {
-    corrected.bits > 0 && u32::from(corrected.bits) * 4 >= u32::from(corrected.strength) * 3
 }

@@ -137,7 +137,7 @@ impl<F: Flash> Store<'_, F> {
     pub fn idle_within(&mut self, budget: Budget, frames: u32) -> Result<bool, Error> {
         let mut left = budget;
         while let Some(step) = self.idle_step(frames) {
-            let Some(rest) = left.after(&self.idle_cost(step), &self.flash) else { return Ok(false) };
+            let Some(rest) = left.after(&self.idle_cost(step), self.pages.flash()) else { return Ok(false) };
             left = rest;
             self.idle(step)?;
         }

@@ -22,7 +22,7 @@ use super::change::{Change, Changes, Place};
 use super::table::write_word;
 use super::{HeadIndex, NONE, State, Store};
 use crate::error::Error;
-use crate::media::{Failure, Flash, Kind, Kinds, Tag};
+use crate::media::{Failure, Flash, Kind, Tag};
 
 impl<F: Flash> Store<'_, F> {
     /// What the changes of a leaf have in common.
@@ -46,27 +46,21 @@ impl<F: Flash> Store<'_, F> {
         (self.layout.geometry.page_bytes - self.layout.leaf_log_bytes()) as usize
     }
 
-    /// The checksum of the page buffer under a tag: that of a leaf takes its log for blank.
-    pub(super) fn page_check(&mut self, kind: Option<Kind>) -> u32 {
-        let logged = kind.is_some_and(|kind| Kinds::LEAF.has(kind));
-        let missing = if logged { self.layout.leaf_log_bytes() as usize } else { 0 };
-        self.flash.checksum(&self.page[..self.page.len() - missing], missing)
-    }
-
     /// Lets the entries in the page buffer, which holds page `index` of a leaf, be what its log says; `false` when they cannot be known.
     pub(super) fn apply_log(&mut self, leaf: u32, index: u32) -> bool {
         let (changes, start) = (self.changes_of(leaf), self.log_start());
         let mut unreadable = None;
         for place in 0..self.changes_max() {
-            let bytes = &self.page[start + place * changes.bytes()..][..changes.bytes()];
-            match changes.read(bytes, &mut |bytes| self.flash.checksum(bytes, 0)) {
+            let (flash, page) = self.pages.complete_mut();
+            let bytes = &page[start + place * changes.bytes()..][..changes.bytes()];
+            match changes.read(bytes, &mut |bytes| flash.checksum(bytes, 0)) {
                 Place::Blank => {}
                 Place::Unreadable => unreadable = unreadable.or(Some(place)),
                 Place::Change(Change { entry, frame }) => {
                     if unreadable.is_some() && self.overlay.find(self.first_of_page(leaf, index) + entry).is_none() {
                         return false;
                     }
-                    write_word(&mut self.page, entry as usize * changes.width, changes.width, frame);
+                    write_word(self.pages.complete_mut().1, entry as usize * changes.width, changes.width, frame);
                 }
             }
         }
@@ -81,13 +75,13 @@ impl<F: Flash> Store<'_, F> {
     /// Makes the log in the page buffer blank: its entries are those of a leaf that is written anew.
     pub(super) fn clear_log(&mut self) {
         let start = self.log_start();
-        self.page[start..].fill(0xFF);
+        self.pages.bytes_mut()[start..].fill(0xFF);
     }
 
     /// Where the page buffer, which holds a page of a leaf, takes its next change.
     fn next_change(&self) -> usize {
         let (size, start) = (self.change_bytes(), self.log_start());
-        let is_used = |&change: &usize| !is_blank(&self.page[start + change * size..][..size]);
+        let is_used = |&change: &usize| !is_blank(&self.pages.bytes()[start + change * size..][..size]);
         (0..self.changes_max()).rev().find(is_used).map_or(0, |last| last + 1)
     }
 
@@ -166,15 +160,15 @@ impl<F: Flash> Store<'_, F> {
         let (entries, settled, first) = (self.overlay_of_page(leaf, index), self.settled_bit(), self.first_of_page(leaf, index));
         let (size, length) = (changes.bytes(), entries.len() * changes.bytes());
         let at = start + next * size;
-        for (bytes, entry) in self.page[at..].chunks_exact_mut(size).zip(entries) {
+        let (flash, page) = self.pages.complete_mut();
+        for (bytes, entry) in page[at..].chunks_exact_mut(size).zip(entries) {
             let change = Change { entry: self.overlay.key(entry) - first, frame: self.overlay.value(entry) & !settled };
-            changes.emit(change, bytes, &mut |bytes| self.flash.checksum(bytes, 0));
+            changes.emit(change, bytes, &mut |bytes| flash.checksum(bytes, 0));
         }
         let page = self.frame_page(self.root.get(leaf)) + index;
         let (block, pages) = (self.frame_block(self.root.get(leaf)), self.layout.geometry.pages_per_block);
         let offset = page % pages * self.layout.geometry.page_bytes + at as u32;
-        self.cached = NONE;
-        match self.flash.program_bytes(block, offset, &self.page[at..at + length]) {
+        match self.pages.program_bytes(block, offset, at..at + length) {
             Ok(()) => Ok(true),
             Err(failure) => {
                 self.known_logs[leaf as usize / 8] &= !(1 << (leaf % 8));

@@ -116,7 +116,7 @@ impl<F: Flash> Store<'_, F> {
         let width = self.layout.entry_bytes;
         let per_page = self.layout.leaf_page_entries();
         let (index, at) = (entry / per_page, entry % per_page * width);
-        if self.load_leaf_page(leaf, index)? { Ok(read_word(&self.page, at as usize, width as usize)) } else { Ok(0) }
+        if self.load_leaf_page(leaf, index)? { Ok(read_word(self.pages.bytes(), at as usize, width as usize)) } else { Ok(0) }
     }
 
     /// Reads a page of a leaf into the page buffer; `false` when the leaf was never written.
@@ -128,11 +128,10 @@ impl<F: Flash> Store<'_, F> {
             _ => {}
         }
         let page = self.frame_page(frame) + index;
-        if self.cached != page {
-            self.load(page, Kinds::LEAF, leaf)?;
+        if !self.pages.holds(page) {
+            self.pages.load(page, self.wanted(Kinds::LEAF, leaf))?;
             if !self.apply_log(leaf, index) {
                 // Half of its log is applied.
-                self.cached = NONE;
                 return Err(Error::Corrupt);
             }
         }
@@ -274,8 +273,8 @@ impl<F: Flash> Store<'_, F> {
         let repairs = self.damage == Some(Damage::Leaf) && !self.read_only;
         match self.load_leaf_page_anyhow(leaf, index) {
             Ok(true) => {}
-            Ok(false) => self.page.fill(0),
-            Err(Error::Corrupt) if repairs => self.page.fill(0xFF),
+            Ok(false) => self.pages.bytes_mut().fill(0),
+            Err(Error::Corrupt) if repairs => self.pages.bytes_mut().fill(0xFF),
             Err(Error::Corrupt) => {
                 // The tables in RAM are those of a volume at work: only a mount can begin a repair.
                 (self.damage, self.read_only, self.may_write) = (Some(Damage::Leaf), true, false);
@@ -283,7 +282,6 @@ impl<F: Flash> Store<'_, F> {
             }
             Err(error) => return Err(error),
         }
-        self.cached = NONE;
         Ok(())
     }
 
@@ -298,7 +296,7 @@ impl<F: Flash> Store<'_, F> {
         let first = leaf * self.layout.leaf_entries + index * self.layout.leaf_page_entries();
         for entry in self.overlay_of_page(leaf, index) {
             let at = (self.overlay.key(entry) - first) * width;
-            write_word(&mut self.page, at as usize, width as usize, self.overlay.value(entry) & !settled);
+            write_word(self.pages.bytes_mut(), at as usize, width as usize, self.overlay.value(entry) & !settled);
         }
         self.clear_log();
         Ok(())
@@ -310,7 +308,7 @@ impl<F: Flash> Store<'_, F> {
         let first = leaf * self.layout.leaf_entries + index * self.layout.leaf_page_entries();
         for entry in self.overlay_of_page(leaf, index) {
             let (logical, value) = (self.overlay.key(entry), self.overlay.value(entry));
-            let old = read_word(&self.page, ((logical - first) * width) as usize, width as usize);
+            let old = read_word(self.pages.bytes(), ((logical - first) * width) as usize, width as usize);
             if value & settled == 0 {
                 self.overlay.set_value(entry, value | settled);
                 if old < self.layout.frame_count() && old != value {
@@ -324,7 +322,7 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn frame_is_complete(&mut self, frame: Frame, kinds: Kinds, logical: u32) -> Result<bool, Error> {
         let first = self.frame_page(frame);
         for page in first..first + u32::from(self.layout.config.unit_pages) {
-            if !self.read_sound(page, kinds, logical)? {
+            if !self.pages.read_sound(page, self.wanted(kinds, logical))? {
                 return Ok(false);
             }
         }

@@ -67,6 +67,7 @@ mod traces;
 mod transaction;
 mod undo;
 
+pub use crate::pages::Verify;
 pub(crate) use bounds::{Buffer, Work};
 pub use health::Health;
 pub use inspect::{BlockInfo, BlockState, Description};
@@ -75,12 +76,12 @@ pub use mount::{Access, Damage};
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
 use crate::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
+use crate::pages::Pages;
 use blocks::{Blocks, State};
 use cache::Cache;
-use core::ops::{Deref, DerefMut};
 use group::Group;
 use heads::{Head, HeadIndex, Heads};
-use health::Watch;
+use health::Care;
 use journal::Journal;
 use map::Recent;
 use ring::Ring;
@@ -94,18 +95,6 @@ const IDLE: u64 = u64::MAX;
 
 /// Index of a frame: `block * frames_per_block + place in block`. Frame 0 holds a superblock and stands for "not mapped".
 type Frame = u32;
-
-/// Which pages are checked against their checksum whenever they are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Verify {
-    /// All.
-    #[default]
-    Always,
-    /// Those of the file system itself, and whatever is read to be written again; not what [`read`](crate::FileSystem::read) gives to the caller out
-    /// of a data page. Its tag must still be right, and the device's ECC be content. A mount looks at the checksum of every page that a power cut may have torn, so this
-    /// trusts the medium not to change what was once written well: for flash behind an ECC.
-    Metadata,
-}
 
 /// What the call in progress has done so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -159,37 +148,10 @@ struct Pace {
     behind: bool,
 }
 
-/// One program page, with room behind it for a journal record that is longer.
-struct PageBuffer<'m> {
-    bytes: &'m mut [u8],
-    page_bytes: u32,
-}
-
-impl PageBuffer<'_> {
-    /// The page, and the room behind it.
-    fn whole(&mut self) -> &mut [u8] {
-        self.bytes
-    }
-}
-
-impl Deref for PageBuffer<'_> {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.bytes[..self.page_bytes as usize]
-    }
-}
-
-impl DerefMut for PageBuffer<'_> {
-    fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[..self.page_bytes as usize]
-    }
-}
-
 /// The store. See the [module](self).
 pub struct Store<'m, F> {
-    flash: F,
     layout: Layout,
+    pages: Pages<'m, F>,
     blocks: Blocks<'m>,
     root: Words<'m>,
     overlay: Pairs<'m>,
@@ -201,19 +163,13 @@ pub struct Store<'m, F> {
     cache: Cache<'m>,
     /// What the lent memory has beyond the tables and the cache.
     spare: &'m mut [u8],
-    /// One program page: read cache, and what is being composed.
-    page: PageBuffer<'m>,
-    /// The program page that `page` holds.
-    cached: PageIndex,
-    /// Its checksum was looked at.
-    cached_is_checked: bool,
     verify: Verify,
     heads: Heads<'m>,
     group: Group<'m>,
     /// The stream of what the call in progress writes.
     stream: u8,
     ring: Ring,
-    watch: Watch,
+    care: Care,
     /// Sequence of the next program.
     sequence: u64,
     /// Sequence of the open transaction's first program.
@@ -277,10 +233,10 @@ impl<'m, F: Flash> Store<'m, F> {
         // Where records are a chain each has its tag in the page buffer.
         let tag = if layout.programs_bytes() { TAG_BYTES } else { 0 };
         let journal = Journal::new(&mut take(layout.journal_bytes)[tag..], tag > 0, layout.journal_shape());
-        let page = PageBuffer { bytes: take(layout.journal_bytes), page_bytes: geometry.page_bytes };
+        let pages = Pages::new(flash, take(layout.journal_bytes), &layout);
         Ok(Self {
-            flash,
             layout,
+            pages,
             cache: Cache::new(&mut [], layout.logical_bytes),
             spare,
             blocks,
@@ -290,15 +246,12 @@ impl<'m, F: Flash> Store<'m, F> {
             pending,
             journal,
             undo: Undo::default(),
-            page,
-            cached: NONE,
-            cached_is_checked: true,
             verify: Verify::Always,
             heads,
             group,
             stream: 0,
             ring: Ring { superblock_copy: NONE, mark: NONE, ..Ring::default() },
-            watch: Watch::default(),
+            care: Care::default(),
             sequence: 1,
             transaction_start: IDLE,
             committed_start: IDLE,
@@ -340,17 +293,17 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// The medium.
     pub fn flash(&self) -> &F {
-        &self.flash
+        self.pages.flash()
     }
 
     /// The medium, mutable.
     pub fn flash_mut(&mut self) -> &mut F {
-        &mut self.flash
+        self.pages.flash_mut()
     }
 
     /// Gives the medium back.
     pub fn into_flash(self) -> F {
-        self.flash
+        self.pages.into_flash()
     }
 
     /// Chooses what is checked when it is read.
@@ -413,9 +366,8 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Erases a block and counts it; a block that does not erase is bad from now on.
     fn erase(&mut self, block: BlockIndex) -> Result<bool, Error> {
         debug_assert!(self.blocks.live(block) == 0 && !self.holds_journal(block), "a block in use is erased");
-        self.cached = NONE;
         self.call.erases += 1;
-        match self.flash.erase(block) {
+        match self.pages.erase(block) {
             Ok(()) => {
                 self.count_erase(block);
                 self.pace.erased = true;
@@ -440,7 +392,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.lose(block);
         // Only a note for other users of the chip; the root is what counts. Superblocks and roots are looked for in blocks without a mark.
         if !self.is_own(block) {
-            let _ = self.flash.mark_bad(block);
+            let _ = self.pages.flash_mut().mark_bad(block);
         }
     }
 

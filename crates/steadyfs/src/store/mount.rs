@@ -9,15 +9,14 @@
 use super::blocks::State;
 use super::forward::Last;
 use super::map::Recent;
-use super::program::was_read;
 use super::ring::SEQUENCE_MAX;
-use super::scan::{TRIES, UNSTEADY_TRIES};
 use super::table::read_word;
 use super::{Frame, IDLE, NONE, Store};
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
 use crate::format::superblock::Superblock;
 use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
+use crate::pages::{TRIES, UNSTEADY_TRIES, was_read};
 
 /// Blocks in which a mount looks for a superblock.
 pub(super) const SUPERBLOCK_BLOCKS: u32 = 32;
@@ -65,7 +64,7 @@ impl<'m, F: Flash> Store<'m, F> {
         if let Ok(store) = &mut result {
             store.write_empty()?;
         }
-        result.map(|store| store.flash)
+        result.map(Self::into_flash)
     }
 
     /// Writes the superblocks and the root of an empty volume.
@@ -79,7 +78,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let pages = self.layout.geometry.pages_per_block;
         self.program_superblock(self.ring.superblock_copy * pages)?;
         self.program_superblock(0)?;
-        Ok(self.flash.sync()?)
+        Ok(self.pages.flash_mut().sync()?)
     }
 
     /// Notes bad blocks, and chooses a first sequence: pages of an earlier volume stay until their blocks are erased. Roll-forward takes
@@ -89,11 +88,11 @@ impl<'m, F: Flash> Store<'m, F> {
         let Geometry { block_count, pages_per_block, .. } = self.layout.geometry;
         let mut newest = 0;
         for block in 0..block_count {
-            let state = if self.flash.is_bad(block)? { State::Bad } else { State::Free };
+            let state = if self.pages.flash_mut().is_bad(block)? { State::Bad } else { State::Free };
             self.blocks.set_state(block, state);
             if state == State::Free {
                 // No volume lives to see half of them.
-                let tag = self.read_tagged(block * pages_per_block, Kinds::ALL)?;
+                let tag = self.pages.read_tagged(block * pages_per_block, Kinds::ALL)?;
                 newest = newest.max(match tag {
                     Some(tag) => tag.sequence,
                     None => self.first_of_chain(block)?,
@@ -256,7 +255,8 @@ impl<'m, F: Flash> Store<'m, F> {
         self.overlay.clear();
         self.pending.clear();
         self.journal.clear();
-        (self.cached, self.recent) = (NONE, Recent::default());
+        self.pages.forget();
+        self.recent = Recent::default();
     }
 
     /// Whether a loss was accepted whose repair has not ended.
@@ -320,7 +320,8 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Finds the newest root with a number below a limit, applies the records since, and derives which frames are live.
     fn find_state_below(&mut self, below: u32) -> Result<Option<Last>, Error> {
         (self.damage, self.lost_moves, self.committed_start) = (None, 0, IDLE);
-        (self.cached, self.recent) = (NONE, Recent::default());
+        self.pages.forget();
+        self.recent = Recent::default();
         let Some(lost) = self.find_root(below)? else { return Ok(None) };
         self.reserve_own_blocks();
         if lost {
@@ -398,12 +399,13 @@ impl<'m, F: Flash> Store<'m, F> {
                 }
                 for entry in 0..per_page {
                     let logical = leaf * self.layout.leaf_entries + index * per_page + entry;
-                    let frame = read_word(&self.page, (entry * width) as usize, width as usize);
+                    let frame = read_word(self.pages.bytes(), (entry * width) as usize, width as usize);
                     if frame != 0 && frame != missing && self.overlay.find(logical).is_none() {
                         result = self.claim(frame).and(result);
                     }
                 }
             }
+            self.note_weak();
             result = self.claim(self.root.get(leaf)).and(result);
         }
         for index in 0..self.overlay.len() {

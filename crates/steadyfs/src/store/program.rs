@@ -2,16 +2,13 @@
 
 use super::blocks::{Choice, State};
 use super::edit::Edit;
-use super::scan::{TRIES, UNSTEADY_TRIES};
 use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
 use crate::error::Error;
-use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
+use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
+use crate::pages::{LOST_CHECK, TRIES, UNSTEADY_TRIES, Wanted};
 
 /// Distance by which the sequence jumps after a place that was used up. A smaller gap is a record that was lost.
 pub(super) const FAILURE_JUMP: u64 = 64;
-
-/// The checksum of a page whose data is lost.
-pub(super) const LOST_CHECK: u32 = 0x7473_6F6C;
 
 /// Where the content of a frame comes from. Every source can be read again when a program fails.
 #[derive(Clone, Copy)]
@@ -52,63 +49,19 @@ pub(super) enum Failed {
 }
 
 impl<F: Flash> Store<'_, F> {
-    /// Reads a page into the page buffer and checks it.
-    pub(super) fn load(&mut self, page: PageIndex, kinds: Kinds, logical: u32) -> Result<(), Error> {
-        self.load_as(page, kinds, logical, true)
-    }
-
-    /// Reads a page into the page buffer; its checksum is looked at where it `is_checked`.
-    pub(super) fn load_as(&mut self, page: PageIndex, kinds: Kinds, logical: u32, is_checked: bool) -> Result<(), Error> {
-        if self.cached == page && (self.cached_is_checked || !is_checked) {
-            return Ok(());
-        }
-        let is_sound = if is_checked {
-            self.read_sound(page, kinds, logical)?
-        } else {
-            let mut tag = [0; TAG_BYTES];
-            self.read_page(page, &mut tag)? && check_page(None, &tag, kinds, logical).is_ok()
-        };
-        if !is_sound {
-            return Err(Error::Corrupt);
-        }
-        (self.cached, self.cached_is_checked) = (page, is_checked);
-        Ok(())
-    }
-
-    /// Reads a page into the page buffer and tells whether it is what it should be. What a power cut left unsteady, and no mount has settled
-    /// yet, is read until it is.
-    pub(super) fn read_sound(&mut self, page: PageIndex, kinds: Kinds, logical: u32) -> Result<bool, Error> {
-        let tries = if self.may_be_unsteady() { UNSTEADY_TRIES } else { 1 };
-        for _ in 0..tries {
-            let mut tag = [0; TAG_BYTES];
-            if self.read_page(page, &mut tag)? && check_page(Some(self.page_check(kind_of(&tag))), &tag, kinds, logical).is_ok() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// Whether a page may read differently each time: nothing was settled since a power cut, and nothing can be.
     pub(super) fn may_be_unsteady(&self) -> bool {
         self.read_only && !self.is_settled
     }
 
+    /// What a page must be: one that may be unsteady is looked at until it is.
+    pub(super) fn wanted(&self, kinds: Kinds, logical: u32) -> Wanted {
+        Wanted { kinds, logical, tries: if self.may_be_unsteady() { UNSTEADY_TRIES } else { 1 } }
+    }
+
     /// Reads more that a call may need for that: of the one frame that was programmed last.
     pub fn unsteady_reads(&self) -> u32 {
         if self.may_be_unsteady() { UNSTEADY_TRIES * u32::from(self.layout.config.unit_pages) } else { 0 }
-    }
-
-    /// Reads a page into the page buffer; `false` when it cannot be read.
-    pub(super) fn read_page(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
-        self.cached = NONE;
-        let result = self.flash.read(page, &mut self.page, tag);
-        was_read(self.watched(page, result))
-    }
-
-    /// Reads a tag; `false` when it cannot be read.
-    pub(super) fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
-        let result = self.flash.read_tag(page, tag);
-        was_read(self.watched(page, result))
     }
 
     /// Programs the next frame of the head that `kind` belongs to.
@@ -183,34 +136,33 @@ impl<F: Flash> Store<'_, F> {
                 if !self.load_base_anyhow(logical, base, index)? {
                     return Ok(self.lost_content());
                 }
-                self.journal.apply_earlier(logical, index * self.layout.geometry.page_bytes, &mut self.page);
+                self.journal.apply_earlier(logical, index * self.layout.geometry.page_bytes, self.pages.bytes_mut());
             }
             Source::Edited { edit: Edit::Lost, .. } => return Ok(self.lost_content()),
             Source::Edited { of, base, edit: Edit::Salvage { fill, until } } => {
                 if !self.load_base_anyhow(of, base, index)? {
-                    self.cached = NONE;
-                    self.page.fill(fill);
-                    Edit::Cut { keep: until }.apply(index, &mut self.page);
+                    self.pages.bytes_mut().fill(fill);
+                    Edit::Cut { keep: until }.apply(index, self.pages.bytes_mut());
                 }
-                self.journal.apply(of, index * self.layout.geometry.page_bytes, &mut self.page);
+                self.journal.apply(of, index * self.layout.geometry.page_bytes, self.pages.bytes_mut());
             }
             Source::Edited { of, base, edit } => {
                 self.compose_page(of, base, index, 0, &[])?;
-                edit.apply(index, &mut self.page);
+                edit.apply(index, self.pages.bytes_mut());
             }
             Source::Leaf => self.compose_leaf_page(logical, index)?,
         }
-        Ok(Content::Buffer(self.flash.checksum(&self.page, 0)))
+        Ok(Content::Buffer(self.pages.check()))
     }
 
     /// Makes a copy of a page ready. Damage stays recognisable: the checksum of the data is carried over, not computed.
     fn load_copy(&mut self, from: PageIndex, loaded: Option<&[u8; TAG_BYTES]>) -> Result<Content, Error> {
         let mut old = *loaded.unwrap_or(&[0; TAG_BYTES]);
-        if self.flash.can_copy() && (loaded.is_some() || self.read_tag_anyhow(from, &mut old)?) {
+        if self.pages.flash().can_copy() && (loaded.is_some() || self.pages.read_tag_anyhow(from, &mut old)?) {
             return Ok(Content::Register(Tag::carried_check(&old)));
         }
         for _ in 0..TRIES {
-            if self.read_page(from, &mut old)? {
+            if self.pages.read_page(from, &mut old)? {
                 return Ok(Content::Buffer(Tag::carried_check(&old)));
             }
         }
@@ -219,26 +171,8 @@ impl<F: Flash> Store<'_, F> {
 
     /// The content of a page whose data is lost: it says so by its checksum.
     fn lost_content(&mut self) -> Content {
-        self.fill_lost();
+        self.pages.fill_lost();
         Content::Buffer(LOST_CHECK)
-    }
-
-    /// Makes a page in the page buffer whose checksum is not that of a lost one.
-    pub(super) fn fill_lost(&mut self) {
-        self.cached = NONE;
-        // No checksum is that of both.
-        for byte in [0, 1] {
-            self.page.fill(byte);
-            if self.flash.checksum(&self.page, 0) != LOST_CHECK {
-                break;
-            }
-        }
-    }
-
-    /// Programs a page whose data is lost.
-    pub(super) fn program_lost(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
-        self.fill_lost();
-        program(&mut self.flash, page, &self.page, 0, Some(LOST_CHECK), tag)
     }
 
     /// Makes a page in the page buffer that leaves the journal, without its patches, in several tries; `false` when it can be read no more, or nobody knows
@@ -257,16 +191,6 @@ impl<F: Flash> Store<'_, F> {
         Ok(false)
     }
 
-    /// Reads a tag, several times if it cannot be read; `false` when it never can.
-    pub(super) fn read_tag_anyhow(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
-        for _ in 0..TRIES {
-            if self.read_tag(page, tag)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// Programs a page that was made ready.
     fn program_content(
         &mut self,
@@ -276,29 +200,19 @@ impl<F: Flash> Store<'_, F> {
         index: u32,
         content: Content,
     ) -> Result<(), Error> {
-        let check = match content {
-            Content::Register(check) => return Ok(self.flash.program_loaded(page, &tag.emit(check))?),
-            Content::Buffer(check) => Some(check),
-            Content::Source => None,
-        };
+        match content {
+            Content::Register(check) => return self.pages.program_loaded(page, check, tag),
+            Content::Buffer(check) => return self.pages.program_made(page, check, tag),
+            Content::Source => {}
+        }
         let page_bytes = self.layout.geometry.page_bytes as usize;
         let here = index as usize * page_bytes..(index as usize + 1) * page_bytes;
         let data = match *source {
             Source::Whole(bytes) => &bytes[here],
             Source::Cached { slot } => &self.cache.page(slot)[here],
-            _ => {
-                self.cached = NONE;
-                &*self.page
-            }
+            _ => return self.pages.program_buffer(page, tag),
         };
-        program(&mut self.flash, page, data, 0, check, tag)
-    }
-
-    /// Programs the page buffer.
-    pub(super) fn program_buffer(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
-        self.cached = NONE;
-        let check = self.page_check(Some(tag.kind));
-        program(&mut self.flash, page, &self.page, 0, Some(check), tag)
+        self.pages.program(page, data, 0, None, tag)
     }
 
     /// Programs the journal buffer, which commits the open transaction.
@@ -336,15 +250,12 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// A longer buffer takes several pages, each with its number as logical page; only the ring has such ones.
     pub(super) fn program_journal_page(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
-        self.cached = NONE;
         let (page_bytes, pages) = (self.layout.geometry.page_bytes as usize, self.layout.journal_pages());
-        let settled = self.journal.settled_in(self.page.whole());
-        let data = settled.page();
+        let used = self.journal.settled_in(self.pages.long_mut()).page().len();
         for index in 0..pages {
-            let at = index as usize * page_bytes;
-            let here = &data[at.min(data.len())..(at + page_bytes).min(data.len())];
+            let bytes = used.saturating_sub(index as usize * page_bytes).min(page_bytes);
             let tag = Tag { logical: tag.logical + index, ..*tag };
-            program(&mut self.flash, page + index, here, page_bytes - here.len(), None, &tag)?;
+            self.pages.program_part(page + index, index, bytes, &tag)?;
         }
         Ok(())
     }
@@ -462,44 +373,5 @@ impl<F: Flash> Store<'_, F> {
             }
         }
         Ok(())
-    }
-}
-
-/// Programs a page, of which `missing` bytes stay erased, under a tag that carries its checksum; computed unless it is known.
-fn program<F: Flash>(
-    flash: &mut F,
-    page: PageIndex,
-    data: &[u8],
-    missing: usize,
-    check: Option<u32>,
-    tag: &Tag,
-) -> Result<(), Error> {
-    let check = check.unwrap_or_else(|| flash.checksum(data, missing));
-    Ok(flash.program(page, data, &tag.emit(check))?)
-}
-
-/// What a tag says that its page is, checked or not.
-pub(super) fn kind_of(tag: &[u8; TAG_BYTES]) -> Option<Kind> {
-    Tag::parse(tag).map(|tag| tag.kind)
-}
-
-/// Whether a read brought anything. Only a device that does not answer is an error.
-pub(super) fn was_read(result: Result<(), Failure>) -> Result<bool, Error> {
-    match result {
-        Ok(()) => Ok(true),
-        Err(Failure::Device) => Err(Error::Device),
-        Err(_) => Ok(false),
-    }
-}
-
-/// Checks a page that was read: the checksum of its data, if that is known, what it is, and of which logical page.
-pub(super) fn check_page(data_check: Option<u32>, tag: &[u8; TAG_BYTES], kinds: Kinds, logical: u32) -> Result<(), Error> {
-    let found = match data_check {
-        Some(check) => Tag::checked(tag, check),
-        None => Tag::parse(tag).filter(|_| Tag::carried_check(tag) != LOST_CHECK),
-    };
-    match found {
-        Some(tag) if kinds.has(tag.kind) && tag.logical == logical => Ok(()),
-        _ => Err(Error::Corrupt),
     }
 }

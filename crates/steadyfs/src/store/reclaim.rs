@@ -63,6 +63,7 @@ impl<F: Flash> Store<'_, F> {
     /// See [`bounds`](super::bounds).
     pub fn end(&mut self) {
         self.accept();
+        self.note_weak();
         self.pace.behind = self.reclaim().is_err();
     }
 
@@ -212,7 +213,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Moves that take as long as one erase.
     fn moves_per_erase(&self) -> u32 {
-        let timing = self.flash.timing();
+        let timing = self.pages.flash().timing();
         let move_ns = timing.copy_ns * u64::from(self.layout.config.unit_pages);
         // Counted up, which is no 64-bit division.
         let (mut moves, mut moves_ns) = (1, 2 * move_ns);
@@ -379,7 +380,7 @@ impl<F: Flash> Store<'_, F> {
             self.close(HeadIndex::JOURNAL);
             self.open_head(HeadIndex::JOURNAL, true)?;
             self.program_journal()?;
-            self.keep_order()?;
+            self.pages.keep_order()?;
             return Ok(Chosen::JournalMoved);
         }
         // While blocks that nobody uses are worn less, they are used first, and moving data gains nothing.
@@ -449,11 +450,11 @@ impl<F: Flash> Store<'_, F> {
             let head = self.moved_head(&bytes);
             self.ready_head(head)?;
         }
-        let mut is_read = self.read_tag_anyhow(self.frame_page(frame), &mut bytes)?;
+        let mut is_read = self.pages.read_tag_anyhow(self.frame_page(frame), &mut bytes)?;
         let head = self.moved_head(&bytes);
         if is_read && self.head_rest(head) == 0 {
             self.ready_head(head)?;
-            is_read = self.read_tag_anyhow(self.frame_page(frame), &mut bytes)?;
+            is_read = self.pages.read_tag_anyhow(self.frame_page(frame), &mut bytes)?;
         }
         let tag = if is_read { Tag::parse(&bytes) } else { None };
         let Some((kind, logical)) = self.moves_as(frame, tag) else { return Ok(()) };

@@ -17,13 +17,13 @@
 //! the ring. One that has gone bad is left out; every root says which.
 
 use super::blocks::{Choice, State, UNUSED};
-use super::program::was_read;
 use super::{Head, HeadIndex, IDLE, NONE, Store};
 use crate::config::RING_MIN;
 use crate::error::Error;
 use crate::format::root::{BYTES, Header};
 use crate::format::superblock::Superblock;
 use crate::media::{BlockIndex, Flash, Kind, PageIndex, TAG_BYTES, Tag};
+use crate::pages::was_read;
 use core::num::NonZeroU32;
 
 /// Sequences that a root may say: a tag has 36 bits, and what a mount and its session add must fit as well.
@@ -145,15 +145,7 @@ impl<F: Flash> Store<'_, F> {
             }
             self.ring.unknown &= !bit;
         }
-        self.keep_order()
-    }
-
-    /// Before what proves that all before it is there: empties the cache of a device that does not keep the order.
-    pub(super) fn keep_order(&mut self) -> Result<(), Error> {
-        if self.flash.reorders() {
-            self.flash.sync().or_else(|_| self.flash.sync())?;
-        }
-        Ok(())
+        self.pages.keep_order()
     }
 
     /// Erases that the first change after a mount may need for the ring.
@@ -229,7 +221,7 @@ impl<F: Flash> Store<'_, F> {
             Ok(()) => {
                 self.ring.follows = self.ring.number;
                 // The blocks that it frees are erased only when it is there.
-                self.flash.sync().or_else(|_| self.flash.sync())?;
+                self.pages.flush()?;
                 self.programs_since_root = 0;
                 self.ring.complete = self.ring.place;
                 (self.ring.kept, self.ring.owes_root) = (0, false);
@@ -284,7 +276,7 @@ impl<F: Flash> Store<'_, F> {
     /// A root that fails behind the first page of its copies counts at every mount, and may be certain at one: the next root names it.
     pub(super) fn program_seals(&mut self, number: u32) -> Result<(), Error> {
         let pages = self.layout.root_pages;
-        self.keep_order()?;
+        self.pages.keep_order()?;
         self.program_root_pages(number, pages, self.layout.root_programs)
     }
 
@@ -309,12 +301,12 @@ impl<F: Flash> Store<'_, F> {
         let first = self.ring_block(self.ring.place) * self.layout.geometry.pages_per_block + self.ring.next;
         for index in from..to {
             let tag = self.compose_root_page(number, index);
-            let check = self.page_check(Some(tag.kind));
-            self.group.put(index - from, &self.page, &tag.emit(check));
+            let check = self.pages.check_as(Some(tag.kind));
+            self.group.put(index - from, self.pages.bytes(), &tag.emit(check));
         }
         self.ring.next += to - from;
         let (data, tags) = self.group.filled(to - from);
-        Ok(self.flash.program_many(first, data, tags)?)
+        Ok(self.pages.flash_mut().program_many(first, data, tags)?)
     }
 
     /// Programs the next page of the ring: page `index` of a root, or, from the number of its pages on, of its copies.
@@ -323,14 +315,13 @@ impl<F: Flash> Store<'_, F> {
         let tag = self.compose_root_page(number, index);
         // A program that fails may have touched the page.
         self.ring.next += 1;
-        self.program_buffer(page, &tag)
+        self.pages.program_buffer(page, &tag)
     }
 
     /// Makes page `index` of a root and its copies in the page buffer.
     fn compose_root_page(&mut self, number: u32, index: u32) -> Tag {
         let pages = self.layout.root_pages;
-        self.cached = NONE;
-        self.page.fill(0xFF);
+        self.pages.bytes_mut().fill(0xFF);
         self.overlay.blank_rest();
         self.pending.blank_rest();
         let mut header = self.header().emit();
@@ -360,7 +351,7 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn exchange(&mut self, header: &mut [u8; BYTES], index: u32, read: bool) {
         let at = (index * self.layout.geometry.page_bytes) as usize;
         let [wear, state] = self.blocks.tables_mut();
-        let mut start = 0;
+        let (page, mut start) = (self.pages.bytes_mut(), 0);
         let parts = [
             header,
             self.root.bytes_mut(),
@@ -372,9 +363,9 @@ impl<F: Flash> Store<'_, F> {
             self.pending.bytes_mut(),
         ];
         for part in parts {
-            let (from, to) = (start.max(at), (start + part.len()).min(at + self.page.len()));
+            let (from, to) = (start.max(at), (start + part.len()).min(at + page.len()));
             if from < to {
-                let (part, page) = (&mut part[from - start..to - start], &mut self.page[from - at..to - at]);
+                let (part, page) = (&mut part[from - start..to - start], &mut page[from - at..to - at]);
                 if read { part.copy_from_slice(page) } else { page.copy_from_slice(part) }
             }
             start += part.len();
@@ -430,8 +421,8 @@ impl<F: Flash> Store<'_, F> {
             copy: self.ring.superblock_copy,
             ring: self.ring.blocks,
         };
-        superblock.emit(&mut self.page);
-        self.program_buffer(page, &Tag { sequence: 1, logical: 0, kind: Kind::Super, aux: 0 })
+        superblock.emit(self.pages.bytes_mut());
+        self.pages.program_buffer(page, &Tag { sequence: 1, logical: 0, kind: Kind::Super, aux: 0 })
     }
 
     /// Makes the first change after a clean end possible: erases a ring block and writes a root there, before anything is programmed
@@ -462,7 +453,7 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn mark_opened(&mut self, page: PageIndex) -> Result<(), Error> {
         let pages = self.layout.geometry.pages_per_block;
         let offset = page % pages * self.layout.geometry.page_bytes;
-        let result = self.flash.program_bytes(page / pages, offset, &[0; TAG_BYTES]);
+        let result = self.pages.flash_mut().program_bytes(page / pages, offset, &[0; TAG_BYTES]);
         result.map_err(|failure| self.refused(failure.into()))
     }
 
@@ -472,7 +463,7 @@ impl<F: Flash> Store<'_, F> {
         let pages = self.layout.geometry.pages_per_block;
         let mut mark = [0; TAG_BYTES];
         let offset = page % pages * self.layout.geometry.page_bytes;
-        Ok(!was_read(self.flash.read_bytes(page / pages, offset, &mut mark))? || mark != [0xFF; TAG_BYTES])
+        Ok(!was_read(self.pages.flash_mut().read_bytes(page / pages, offset, &mut mark))? || mark != [0xFF; TAG_BYTES])
     }
 
     /// Ends the use of the volume: the next mount begins with this root, and neither searches nor programs.

@@ -8,19 +8,14 @@
 //! Until this mount has written a root of its own it erases neither the base, nor the newest
 //! root that is certain, nor, where there is none, the oldest that counts: what counts for this mount may not count for the next one.
 
-use super::program::kind_of;
 use super::ring::NUMBER_MAX;
 use super::{Frame, NONE, Store};
 use crate::config::{COPIED_MAX, Layout, RING_MAX};
 use crate::error::Error;
 use crate::format::root::{BYTES, Header};
-use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
+use crate::media::{Flash, Kind, Kinds, PageIndex, Tag};
 use core::num::NonZeroU32;
 
-/// Looks at a page that reads as damaged before it is taken for lost.
-pub(super) const TRIES: u32 = 3;
-/// Looks at a page that was whole and may be unsteady, until it is so again.
-pub(super) const UNSTEADY_TRIES: u32 = 24;
 /// A root and its copies: at most this many whole ones.
 const INSTANCES: usize = 3;
 
@@ -40,35 +35,6 @@ pub(super) struct Found {
 }
 
 impl<F: Flash> Store<'_, F> {
-    /// Reads a page into the page buffer, several times if it is damaged; its tag, when it has the right checksum and kind.
-    pub(super) fn read_tagged(&mut self, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
-        self.read_tagged_in(TRIES, page, kinds)
-    }
-
-    /// As [`read_tagged`](Self::read_tagged), in so many tries.
-    pub(super) fn read_tagged_in(&mut self, tries: u32, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
-        let mut bytes = [0; TAG_BYTES];
-        for _ in 0..tries {
-            if self.read_page(page, &mut bytes)? {
-                if let Some(tag) = Tag::checked(&bytes, self.page_check(kind_of(&bytes))) {
-                    self.cached = NONE;
-                    return Ok(Some(tag).filter(|tag| kinds.has(tag.kind)));
-                }
-                // What was whole may read as blank as well.
-                if tries == TRIES && is_blank(&bytes) {
-                    return Ok(None);
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    /// Whether a page reads as erased.
-    pub(super) fn page_is_blank(&mut self, page: PageIndex) -> Result<bool, Error> {
-        let mut tag = [0; TAG_BYTES];
-        Ok(self.read_tag_anyhow(page, &mut tag)? && is_blank(&tag))
-    }
-
     /// The tag of a page of a root at a place of the ring.
     fn root_page(&mut self, place: u32, index: u32) -> Result<Option<Tag>, Error> {
         let page = self.ring_block(place) * self.layout.geometry.pages_per_block + index;
@@ -80,7 +46,7 @@ impl<F: Flash> Store<'_, F> {
                 && tag.logical < pages
                 && (tag.aux >> 8) as usize <= INSTANCES
         };
-        Ok(self.read_tagged(page, Kinds::of(&[Kind::Root]))?.filter(of_place))
+        Ok(self.pages.read_tagged(page, Kinds::of(&[Kind::Root]))?.filter(of_place))
     }
 
     /// The number of the first root in the block at a place of the ring. Where its first page is lost another one tells.
@@ -197,7 +163,7 @@ impl<F: Flash> Store<'_, F> {
     fn has_no_root(&mut self, place: u32) -> Result<bool, Error> {
         let first = self.ring_block(place) * self.layout.geometry.pages_per_block;
         for index in core::iter::once(0).chain(self.layout.root_pages..self.layout.root_programs) {
-            if !self.page_is_blank(first + index)? {
+            if !self.pages.is_blank(first + index)? {
                 return Ok(false);
             }
         }
@@ -251,10 +217,10 @@ impl<F: Flash> Store<'_, F> {
     /// with a whole frame. Where a damaged page may look blank the one behind it tells.
     fn is_blank_from(&mut self, first: PageIndex, page: u32) -> Result<bool, Error> {
         let (root, frame) = (self.layout.root_pages, self.layout.copied_page());
-        let is_hidden = self.flash.hides_damage() && page + 1 < self.layout.geometry.pages_per_block;
-        Ok(self.page_is_blank(first + page)?
-            && (!is_hidden || self.page_is_blank(first + page + 1)?)
-            && (!(root..frame).contains(&page) || self.page_is_blank(first + frame)?))
+        let is_hidden = self.pages.flash().hides_damage() && page + 1 < self.layout.geometry.pages_per_block;
+        Ok(self.pages.is_blank(first + page)?
+            && (!is_hidden || self.pages.is_blank(first + page + 1)?)
+            && (!(root..frame).contains(&page) || self.pages.is_blank(first + frame)?))
     }
 
     /// Reads a root into the tables. `false` when it is not sound.
@@ -291,7 +257,7 @@ impl<F: Flash> Store<'_, F> {
     fn journal_copy_can_be_read(&mut self) -> Result<bool, Error> {
         let first = self.journal_page(self.journal_at);
         for page in first..first + self.layout.journal_pages() {
-            if self.read_tagged(page, Kinds::JOURNAL)?.is_none() {
+            if self.pages.read_tagged(page, Kinds::JOURNAL)?.is_none() {
                 return Ok(false);
             }
         }
@@ -302,7 +268,7 @@ impl<F: Flash> Store<'_, F> {
     fn frame_can_be_read(&mut self, frame: Frame, kinds: Kinds, logical: u32) -> Result<bool, Error> {
         let first = self.frame_page(frame);
         for page in first..first + u32::from(self.layout.config.unit_pages) {
-            if self.read_tagged(page, kinds)?.is_none_or(|tag| tag.logical != logical) {
+            if self.pages.read_tagged(page, kinds)?.is_none_or(|tag| tag.logical != logical) {
                 return Ok(false);
             }
         }
@@ -312,7 +278,7 @@ impl<F: Flash> Store<'_, F> {
     /// Reads a page of a root, or of a copy, into the page buffer.
     fn load_root_page(&mut self, found: &Found, index: u32) -> Result<bool, Error> {
         for start in found.starts.into_iter().rev().filter(|&start| start != NONE) {
-            let tag = self.read_tagged(start + index, Kinds::of(&[Kind::Root]))?;
+            let tag = self.pages.read_tagged(start + index, Kinds::of(&[Kind::Root]))?;
             if tag.is_some_and(|tag| number_of(&tag) == found.number && tag.logical == index) {
                 return Ok(true);
             }

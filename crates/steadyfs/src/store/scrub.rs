@@ -1,18 +1,17 @@
 //! Scrubbing: looking at everything that rests, so that pages whose bits have begun to flip are noticed while the ECC still corrects them.
 
-use super::health::is_weak;
-use super::scan::TRIES;
 use super::{HeadIndex, NONE, Store};
 use crate::cost::{Budget, Cost};
 use crate::error::Error;
 use crate::media::{Flash, TAG_BYTES};
+use crate::pages::{TRIES, is_weak};
 
 impl<F: Flash> Store<'_, F> {
     /// Scrubs as far as the budget goes; whether a round ended.
     pub fn scrub_within(&mut self, budget: Budget) -> Result<bool, Error> {
         let step = Cost { reads: self.scrub_reads(), ..Cost::default() };
         let mut left = budget;
-        while let Some(rest) = left.after(&step, &self.flash) {
+        while let Some(rest) = left.after(&step, self.pages.flash()) {
             left = rest;
             if !self.scrub_step()? {
                 return Ok(true);
@@ -27,19 +26,20 @@ impl<F: Flash> Store<'_, F> {
     /// `unit_pages` reads.
     fn scrub_step(&mut self) -> Result<bool, Error> {
         let total = self.layout.frame_count();
-        if self.watch.scrub_left == 0 {
-            self.watch.scrub_left = total;
+        if self.care.scrub_left == 0 {
+            self.care.scrub_left = total;
             return self.scrub_own_pages().map(|()| false);
         }
-        let found = self.blocks.live_from(self.watch.scrubbed);
+        let found = self.blocks.live_from(self.care.scrubbed);
         let next = found.map_or(total, |frame| frame + 1);
-        self.watch.scrub_left = self.watch.scrub_left.saturating_sub(next - self.watch.scrubbed);
-        self.watch.scrubbed = next % total;
+        self.care.scrub_left = self.care.scrub_left.saturating_sub(next - self.care.scrubbed);
+        self.care.scrubbed = next % total;
         let Some(frame) = found else { return Ok(true) };
         let mut tag = [0; TAG_BYTES];
         for index in 0..u32::from(self.layout.config.unit_pages) {
-            self.read_page(self.frame_page(frame) + index, &mut tag)?;
+            self.pages.read_page(self.frame_page(frame) + index, &mut tag)?;
         }
+        self.note_weak();
         Ok(true)
     }
 
@@ -57,7 +57,7 @@ impl<F: Flash> Store<'_, F> {
         let newest = self.ring_block(self.ring.complete) * pages + self.ring.next.saturating_sub(size);
         let mut weak = false;
         for page in newest..newest + size {
-            weak |= !self.read_page(page, &mut tag)? || is_weak(&self.flash.corrected());
+            weak |= !self.pages.read_page(page, &mut tag)? || is_weak(&self.pages.flash_mut().corrected());
         }
         if weak {
             self.programs_since_root = self.programs_since_root.max(self.layout.config.checkpoint_programs.into());
@@ -71,7 +71,7 @@ impl<F: Flash> Store<'_, F> {
             let first = self.journal_page(self.journal_at);
             let mut weak = false;
             for page in first..first + self.layout.journal_pages() {
-                weak |= !self.read_page(page, &mut tag)? || is_weak(&self.flash.corrected());
+                weak |= !self.pages.read_page(page, &mut tag)? || is_weak(&self.pages.flash_mut().corrected());
             }
             weak
         };

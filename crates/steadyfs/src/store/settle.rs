@@ -6,12 +6,12 @@
 
 use super::blocks::State;
 use super::forward::{Last, Record};
-use super::scan::UNSTEADY_TRIES;
 use super::traces::Traces;
 use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
 use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Kind, Kinds, Tag};
+use crate::pages::UNSTEADY_TRIES;
 
 /// Frames that a restart after a write costs: one skipped in each head (one more for each that only streams have, and for each at whose next place
 /// there is something that is no record), one copied and its move, one of pacing. They are taken from the reserve and given back a few per victim.
@@ -105,7 +105,7 @@ impl<F: Flash> Store<'_, F> {
     fn owner(&mut self, frame: Frame) -> Result<(Kind, u32), Error> {
         let first = self.frame_page(frame);
         for page in first..first + u32::from(self.layout.config.unit_pages) {
-            if let Some(tag) = self.read_tagged_in(UNSTEADY_TRIES, page, Kinds::DATA.and(Kinds::LEAF))? {
+            if let Some(tag) = self.pages.read_tagged_in(UNSTEADY_TRIES, page, Kinds::DATA.and(Kinds::LEAF))? {
                 return Ok((tag.kind, tag.logical));
             }
         }
@@ -169,14 +169,14 @@ impl<F: Flash> Store<'_, F> {
         let was_copied = self.is_of_ring(self.frame_block(copied.from));
         for index in 0..u32::from(self.layout.config.unit_pages) {
             let from = self.frame_page(copied.from) + index;
-            let found = self.read_tagged_in(UNSTEADY_TRIES, from, kinds)?.filter(|tag| tag.logical == copied.logical);
+            let found = self.pages.read_tagged_in(UNSTEADY_TRIES, from, kinds)?.filter(|tag| tag.logical == copied.logical);
             let page = self.ring_block(self.ring.place) * self.layout.geometry.pages_per_block + self.ring.next;
             let tag = Tag { sequence: self.copy_sequence(index), logical: copied.logical, kind: copied.kind, aux: 0 };
             self.ring.next += 1;
             match found {
-                Some(Tag { aux, .. }) => self.program_buffer(page, &Tag { aux, ..tag })?,
-                None if was_copied || self.record_tag(from, kinds)?.is_some_and(|tag| tag.logical == copied.logical) => {
-                    self.program_lost(page, &tag)?
+                Some(Tag { aux, .. }) => self.pages.program_buffer(page, &Tag { aux, ..tag })?,
+                None if was_copied || self.pages.record_tag(from, kinds)?.is_some_and(|tag| tag.logical == copied.logical) => {
+                    self.pages.program_lost(page, &tag)?
                 }
                 None => return Err(Error::Corrupt),
             }

@@ -2,12 +2,13 @@
 
 use super::edit::Edit;
 use super::journal::Full;
-use super::program::{Source, check_page};
+use super::program::Source;
 use super::undo::Undo;
 use super::{Call, HeadIndex, IDLE, NONE, Store, Verify};
 use crate::config::{COPIED_MAX, Layout};
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
+use crate::pages::check_page;
 
 /// Logical pages with patches in the journal buffer at most. With more, writing one of them would make little room, and a call might have to write
 /// many.
@@ -25,6 +26,7 @@ impl<F: Flash> Store<'_, F> {
             return Err(Error::ReadOnly);
         }
         self.call = Call::default();
+        self.note_weak();
         self.catch_up()?;
         if self.is_worn_out() && !self.is_open() {
             return self.give_up();
@@ -39,7 +41,7 @@ impl<F: Flash> Store<'_, F> {
         if self.unmarked {
             debug_assert!(self.pending.len() == 0 && !self.journal.dirty);
             self.program_journal()?;
-            self.keep_order()?;
+            self.pages.keep_order()?;
             self.unmarked = false;
         }
         Ok(())
@@ -78,20 +80,20 @@ impl<F: Flash> Store<'_, F> {
                 let length = (page_bytes - within).min(data.len() - done);
                 let target = &mut data[done..done + length];
                 let page = first + index as u32;
-                if length == page_bytes && self.cached != page && !self.may_be_unsteady() {
+                if length == page_bytes && !self.pages.holds(page) && !self.may_be_unsteady() {
                     let mut tag = [0; TAG_BYTES];
-                    let result = self.flash.read(page, target, &mut tag);
-                    self.watched(page, result)?;
-                    let check = is_checked.then(|| self.flash.checksum(target, 0));
+                    self.pages.read_to(page, target, &mut tag)?;
+                    let check = is_checked.then(|| self.pages.checksum(target, 0));
                     check_page(check, &tag, Kinds::DATA, logical)?;
                 } else {
-                    self.load_as(page, Kinds::DATA, logical, is_checked)?;
-                    target.copy_from_slice(&self.page[within..within + length]);
+                    self.pages.load_as(page, self.wanted(Kinds::DATA, logical), is_checked)?;
+                    target.copy_from_slice(&self.pages.bytes()[within..within + length]);
                 }
                 done += length;
             }
         }
         self.journal.apply(logical, offset, data);
+        self.note_weak();
         Ok(())
     }
 
@@ -101,14 +103,13 @@ impl<F: Flash> Store<'_, F> {
         let start = index * page_bytes;
         let (from, to) = (offset.max(start), (offset + bytes.len() as u32).min(start + page_bytes));
         if from < to && to - from == page_bytes {
-            self.cached = NONE;
         } else {
             self.load_base(logical, base, index)?;
         }
-        self.journal.apply(logical, start, &mut self.page);
+        self.journal.apply(logical, start, self.pages.bytes_mut());
         if from < to {
             let source = &bytes[(from - offset) as usize..(to - offset) as usize];
-            self.page[(from - start) as usize..(to - start) as usize].copy_from_slice(source);
+            self.pages.bytes_mut()[(from - start) as usize..(to - start) as usize].copy_from_slice(source);
         }
         Ok(())
     }
@@ -118,13 +119,13 @@ impl<F: Flash> Store<'_, F> {
         let page_bytes = self.layout.geometry.page_bytes;
         let start = index * page_bytes;
         if let Some(slot) = self.cache.find(logical) {
-            self.page.copy_from_slice(&self.cache.page(slot)[start as usize..(start + page_bytes) as usize]);
+            let cached = &self.cache.page(slot)[start as usize..(start + page_bytes) as usize];
+            self.pages.bytes_mut().copy_from_slice(cached);
         } else if base == 0 {
-            self.page.fill(0);
+            self.pages.bytes_mut().fill(0);
         } else {
-            self.load(self.frame_page(base) + index, Kinds::DATA, logical)?;
+            self.pages.load(self.frame_page(base) + index, self.wanted(Kinds::DATA, logical))?;
         }
-        self.cached = NONE;
         Ok(())
     }
 
@@ -413,7 +414,7 @@ impl<F: Flash> Store<'_, F> {
     /// more that would decide it.
     fn make_certain<T>(&mut self, programmed: Result<T, Error>) -> Result<T, Error> {
         if programmed.is_ok() {
-            if self.flash.sync().or_else(|_| self.flash.sync()).is_ok() {
+            if self.pages.flush().is_ok() {
                 self.call.flushed = true;
                 return programmed;
             }
@@ -519,21 +520,17 @@ impl<F: Flash> Store<'_, F> {
 
     /// Takes a journal page over, once it was read and checked.
     fn read_journal_page(&mut self, page: u32) -> Result<Tag, Error> {
-        self.cached = NONE;
-        let (page_bytes, pages) = (self.layout.geometry.page_bytes as usize, self.layout.journal_pages());
+        let pages = self.layout.journal_pages();
         let mut first = None;
         for index in 0..pages {
             let mut bytes = [0; TAG_BYTES];
-            let here = &mut self.page.whole()[index as usize * page_bytes..][..page_bytes];
-            let result = self.flash.read(page + index, here, &mut bytes);
-            let check = self.flash.checksum(here, 0);
-            self.watched(page + index, result)?;
+            let check = self.pages.read_part(page + index, index, &mut bytes)?;
             let tag = Tag::checked(&bytes, check).filter(|tag| Kinds::JOURNAL.has(tag.kind));
             let tag = tag.filter(|tag| pages == 1 || tag.logical == index).ok_or(Error::Corrupt)?;
             first = first.or(Some(tag));
         }
         let (logical_count, logical_bytes) = (self.layout.logical_count, self.layout.logical_bytes);
-        let is_sound = self.journal.replace(self.page.whole(), logical_count, logical_bytes);
+        let is_sound = self.journal.replace(self.pages.long(), logical_count, logical_bytes);
         first.filter(|_| is_sound).ok_or(Error::Corrupt)
     }
 
@@ -546,9 +543,9 @@ impl<F: Flash> Store<'_, F> {
         if frame == 0 || self.journal.patches(logical) || self.cache.find(logical).is_some() {
             self.compose_page(logical, frame, index, 0, &[])?;
         } else {
-            self.load(self.frame_page(frame) + index, Kinds::DATA, logical)?;
+            self.pages.load(self.frame_page(frame) + index, self.wanted(Kinds::DATA, logical))?;
         }
-        Ok(look(&self.page))
+        Ok(look(self.pages.bytes()))
     }
 
     /// Logical pages that the open transaction may still write.

@@ -1,0 +1,395 @@
+//! The medium, and one page of it in RAM.
+//!
+//! All reads and programs go through here. Of the page buffer somebody may change what it holds; then it *holds* no page of the medium any more, so a page is never
+//! taken for read that was not. Every read is [watched](watch): what the ECC had to correct is noted, for whoever knows what lies in the block.
+
+mod watch;
+
+pub(crate) use watch::{Watch, is_weak};
+
+use crate::config::Layout;
+use crate::error::Error;
+use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
+use core::ops::Range;
+
+/// Looks at a page that reads as damaged before it is taken for lost.
+pub(crate) const TRIES: u32 = 3;
+/// Looks at a page that was whole and may be unsteady, until it is so again.
+pub(crate) const UNSTEADY_TRIES: u32 = 24;
+/// The checksum of a page whose data is lost.
+pub(crate) const LOST_CHECK: u32 = 0x7473_6F6C;
+
+/// No page.
+const NONE: PageIndex = PageIndex::MAX;
+
+/// Which pages are checked against their checksum whenever they are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verify {
+    /// All.
+    #[default]
+    Always,
+    /// Those of the file system itself, and whatever is read to be written again; not what [`read`](crate::FileSystem::read) gives to the caller out
+    /// of a data page. Its tag must still be right, and the device's ECC be content. A mount looks at the checksum of every page that a power cut may have torn, so this
+    /// trusts the medium not to change what was once written well: for flash behind an ECC.
+    Metadata,
+}
+
+/// What a page that is read must be.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    pub kinds: Kinds,
+    /// The logical page, or leaf.
+    pub logical: u32,
+    /// Looks at one that reads as damaged.
+    pub tries: u32,
+}
+
+/// The medium, and its page buffer. See the [module](self).
+pub(crate) struct Pages<'m, F> {
+    flash: F,
+    /// One program page, with room behind it for a journal record that is longer.
+    buffer: &'m mut [u8],
+    page_bytes: usize,
+    pages_per_block: u32,
+    /// Bytes at the end of a leaf's page that its checksum takes for blank.
+    leaf_log_bytes: usize,
+    /// The program page that the buffer holds, or [`NONE`].
+    held: PageIndex,
+    /// Its checksum was looked at.
+    held_is_checked: bool,
+    watch: Watch,
+}
+
+impl<'m, F: Flash> Pages<'m, F> {
+    /// With the whole of `buffer` for the page and what may be longer.
+    pub fn new(flash: F, buffer: &'m mut [u8], layout: &Layout) -> Self {
+        Self {
+            flash,
+            buffer,
+            page_bytes: layout.geometry.page_bytes as usize,
+            pages_per_block: layout.geometry.pages_per_block,
+            leaf_log_bytes: layout.leaf_log_bytes() as usize,
+            held: NONE,
+            held_is_checked: true,
+            watch: Watch::default(),
+        }
+    }
+
+    /// The medium.
+    pub fn flash(&self) -> &F {
+        &self.flash
+    }
+
+    /// The medium, mutable.
+    pub fn flash_mut(&mut self) -> &mut F {
+        &mut self.flash
+    }
+
+    /// Gives the medium back.
+    pub fn into_flash(self) -> F {
+        self.flash
+    }
+
+    /// What reads have told.
+    pub fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    /// The same, to be taken note of.
+    pub fn watch_mut(&mut self) -> &mut Watch {
+        &mut self.watch
+    }
+
+    /// The page in the buffer.
+    pub fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.page_bytes]
+    }
+
+    /// The same, to be changed: it is no page of the medium any more.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.held = NONE;
+        &mut self.buffer[..self.page_bytes]
+    }
+
+    /// The page, and the room behind it.
+    pub fn long(&self) -> &[u8] {
+        self.buffer
+    }
+
+    /// The same, to be changed.
+    pub fn long_mut(&mut self) -> &mut [u8] {
+        self.held = NONE;
+        self.buffer
+    }
+
+    /// The page that the buffer holds and goes on holding, to be completed by what lies elsewhere; and the medium, which knows its checksums.
+    pub fn complete_mut(&mut self) -> (&mut F, &mut [u8]) {
+        (&mut self.flash, &mut self.buffer[..self.page_bytes])
+    }
+
+    /// Whether the buffer holds a page of the medium.
+    pub fn holds(&self, page: PageIndex) -> bool {
+        self.held == page
+    }
+
+    /// Lets the buffer hold no page.
+    pub fn forget(&mut self) {
+        self.held = NONE;
+    }
+
+    /// The checksum of bytes, behind which `missing` ones are erased.
+    pub fn checksum(&mut self, bytes: &[u8], missing: usize) -> u32 {
+        self.flash.checksum(bytes, missing)
+    }
+
+    /// The checksum of the page in the buffer.
+    pub fn check(&mut self) -> u32 {
+        self.flash.checksum(&self.buffer[..self.page_bytes], 0)
+    }
+
+    /// The same of bytes of the buffer.
+    pub fn check_of(&mut self, part: Range<usize>) -> u32 {
+        self.flash.checksum(&self.buffer[part], 0)
+    }
+
+    /// The same under a tag: that of a leaf takes its log for blank.
+    pub fn check_as(&mut self, kind: Option<Kind>) -> u32 {
+        let logged = kind.is_some_and(|kind| Kinds::LEAF.has(kind));
+        let missing = if logged { self.leaf_log_bytes } else { 0 };
+        self.flash.checksum(&self.buffer[..self.page_bytes - missing], missing)
+    }
+
+    /// Makes a page in the buffer whose checksum is not that of a lost one.
+    pub fn fill_lost(&mut self) {
+        // No checksum is that of both.
+        for byte in [0, 1] {
+            self.bytes_mut().fill(byte);
+            if self.check() != LOST_CHECK {
+                break;
+            }
+        }
+    }
+
+    /// Reads a page into the buffer and checks it, unless it is there.
+    pub fn load(&mut self, page: PageIndex, wanted: Wanted) -> Result<(), Error> {
+        self.load_as(page, wanted, true)
+    }
+
+    /// Reads a page into the buffer; its checksum is looked at where it `is_checked`.
+    pub fn load_as(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool) -> Result<(), Error> {
+        if self.held == page && (self.held_is_checked || !is_checked) {
+            return Ok(());
+        }
+        let is_sound = if is_checked {
+            self.read_sound(page, wanted)?
+        } else {
+            let mut tag = [0; TAG_BYTES];
+            self.read_page(page, &mut tag)? && check_page(None, &tag, wanted.kinds, wanted.logical).is_ok()
+        };
+        if !is_sound {
+            return Err(Error::Corrupt);
+        }
+        (self.held, self.held_is_checked) = (page, is_checked);
+        Ok(())
+    }
+
+    /// Reads a page into the buffer and tells whether it is what it should be, in as many looks as are wanted.
+    pub fn read_sound(&mut self, page: PageIndex, wanted: Wanted) -> Result<bool, Error> {
+        for _ in 0..wanted.tries {
+            let mut tag = [0; TAG_BYTES];
+            if self.read_page(page, &mut tag)?
+                && check_page(Some(self.check_as(kind_of(&tag))), &tag, wanted.kinds, wanted.logical).is_ok()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads a page into the buffer; `false` when it cannot be read.
+    pub fn read_page(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
+        self.held = NONE;
+        let result = self.flash.read(page, &mut self.buffer[..self.page_bytes], tag);
+        was_read(self.watched(page, result))
+    }
+
+    /// Reads page `index` of several that belong together to its place in the buffer.
+    pub fn read_part(&mut self, page: PageIndex, index: u32, tag: &mut [u8; TAG_BYTES]) -> Result<u32, Failure> {
+        self.held = NONE;
+        let here = &mut self.buffer[index as usize * self.page_bytes..][..self.page_bytes];
+        let result = self.flash.read(page, here, tag);
+        let check = self.flash.checksum(here, 0);
+        self.watched(page, result).map(|()| check)
+    }
+
+    /// Reads a page to where the caller has room; the buffer stays.
+    pub fn read_to(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        let result = self.flash.read(page, data, tag);
+        self.watched(page, result)
+    }
+
+    /// Reads some bytes of a block to their place in the buffer; `false` when they cannot be read.
+    pub fn read_bytes(&mut self, block: BlockIndex, offset: u32, part: Range<usize>) -> Result<bool, Error> {
+        self.held = NONE;
+        was_read(self.flash.read_bytes(block, offset, &mut self.buffer[part]))
+    }
+
+    /// Reads a tag; `false` when it cannot be read.
+    pub fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
+        let result = self.flash.read_tag(page, tag);
+        was_read(self.watched(page, result))
+    }
+
+    /// Reads a tag, several times if it cannot be read; `false` when it never can.
+    pub fn read_tag_anyhow(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<bool, Error> {
+        for _ in 0..TRIES {
+            if self.read_tag(page, tag)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads a page into the buffer, several times if it is damaged; its tag, when it has the right checksum and kind.
+    pub fn read_tagged(&mut self, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
+        self.read_tagged_in(TRIES, page, kinds)
+    }
+
+    /// As [`read_tagged`](Self::read_tagged), in so many tries.
+    pub fn read_tagged_in(&mut self, tries: u32, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
+        let mut bytes = [0; TAG_BYTES];
+        for _ in 0..tries {
+            if self.read_page(page, &mut bytes)? {
+                if let Some(tag) = Tag::checked(&bytes, self.check_as(kind_of(&bytes))) {
+                    return Ok(Some(tag).filter(|tag| kinds.has(tag.kind)));
+                }
+                // What was whole may read as blank as well.
+                if tries == TRIES && is_blank(&bytes) {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The tag of a page that is what it says, checksum and all, or that was programmed as one whose content is lost: its checksum proves that, the data has
+    /// none.
+    pub fn record_tag(&mut self, page: PageIndex, kinds: Kinds) -> Result<Option<Tag>, Error> {
+        if let Some(tag) = self.read_tagged(page, kinds)? {
+            return Ok(Some(tag));
+        }
+        let mut tag = [0; TAG_BYTES];
+        let is_lost = self.read_tag_anyhow(page, &mut tag)? && Tag::carried_check(&tag) == LOST_CHECK;
+        Ok(Tag::parse(&tag).filter(|tag| is_lost && kinds.has(tag.kind)))
+    }
+
+    /// Whether a page reads as erased.
+    pub fn is_blank(&mut self, page: PageIndex) -> Result<bool, Error> {
+        let mut tag = [0; TAG_BYTES];
+        Ok(self.read_tag_anyhow(page, &mut tag)? && is_blank(&tag))
+    }
+
+    /// Programs a page, of which `missing` bytes stay erased, under a tag that carries its checksum; computed unless it is known.
+    pub fn program(&mut self, page: PageIndex, data: &[u8], missing: usize, check: Option<u32>, tag: &Tag) -> Result<(), Error> {
+        program(&mut self.flash, page, data, missing, check, tag)
+    }
+
+    /// Programs the first `bytes` bytes of page `index` of several that belong together in the buffer.
+    pub fn program_part(&mut self, page: PageIndex, index: u32, bytes: usize, tag: &Tag) -> Result<(), Error> {
+        let here = &self.buffer[index as usize * self.page_bytes..][..bytes];
+        program(&mut self.flash, page, here, self.page_bytes - bytes, None, tag)
+    }
+
+    /// Programs the buffer, under a checksum that is known.
+    pub fn program_made(&mut self, page: PageIndex, check: u32, tag: &Tag) -> Result<(), Error> {
+        self.held = NONE;
+        program(&mut self.flash, page, &self.buffer[..self.page_bytes], 0, Some(check), tag)
+    }
+
+    /// Programs the buffer.
+    pub fn program_buffer(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
+        let check = self.check_as(Some(tag.kind));
+        self.program_made(page, check, tag)
+    }
+
+    /// Programs a page whose data is lost.
+    pub fn program_lost(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
+        self.fill_lost();
+        self.program_made(page, LOST_CHECK, tag)
+    }
+
+    /// Programs the page in the chip's register.
+    pub fn program_loaded(&mut self, page: PageIndex, check: u32, tag: &Tag) -> Result<(), Error> {
+        Ok(self.flash.program_loaded(page, &tag.emit(check))?)
+    }
+
+    /// Programs bytes of the buffer, which then holds no page: what the medium has is more.
+    pub fn program_bytes(&mut self, block: BlockIndex, offset: u32, part: Range<usize>) -> Result<(), Failure> {
+        self.held = NONE;
+        self.flash.program_bytes(block, offset, &self.buffer[part])
+    }
+
+    /// Erases a block.
+    pub fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.held = NONE;
+        self.flash.erase(block)
+    }
+
+    /// Empties the device's cache.
+    pub fn flush(&mut self) -> Result<(), Failure> {
+        self.flash.sync().or_else(|_| self.flash.sync())
+    }
+
+    /// Before what proves that all before it is there: empties the cache of a device that does not keep the order.
+    pub fn keep_order(&mut self) -> Result<(), Error> {
+        if self.flash.reorders() {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Notes what the ECC did in a read.
+    fn watched(&mut self, page: PageIndex, result: Result<(), Failure>) -> Result<(), Failure> {
+        let corrected = if result.is_ok() { self.flash.corrected() } else { Default::default() };
+        self.watch.note(page / self.pages_per_block, result, &corrected);
+        result
+    }
+}
+
+fn program<F: Flash>(
+    flash: &mut F,
+    page: PageIndex,
+    data: &[u8],
+    missing: usize,
+    check: Option<u32>,
+    tag: &Tag,
+) -> Result<(), Error> {
+    let check = check.unwrap_or_else(|| flash.checksum(data, missing));
+    Ok(flash.program(page, data, &tag.emit(check))?)
+}
+
+/// What a tag says that its page is, checked or not.
+pub(crate) fn kind_of(tag: &[u8; TAG_BYTES]) -> Option<Kind> {
+    Tag::parse(tag).map(|tag| tag.kind)
+}
+
+/// Whether a read brought anything. Only a device that does not answer is an error.
+pub(crate) fn was_read(result: Result<(), Failure>) -> Result<bool, Error> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(Failure::Device) => Err(Error::Device),
+        Err(_) => Ok(false),
+    }
+}
+
+/// Checks a page that was read: the checksum of its data, if that is known, what it is, and of which logical page.
+pub(crate) fn check_page(data_check: Option<u32>, tag: &[u8; TAG_BYTES], kinds: Kinds, logical: u32) -> Result<(), Error> {
+    let found = match data_check {
+        Some(check) => Tag::checked(tag, check),
+        None => Tag::parse(tag).filter(|_| Tag::carried_check(tag) != LOST_CHECK),
+    };
+    match found {
+        Some(tag) if kinds.has(tag.kind) && tag.logical == logical => Ok(()),
+        _ => Err(Error::Corrupt),
+    }
+}

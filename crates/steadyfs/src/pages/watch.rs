@@ -1,0 +1,104 @@
+//! What reads have told since the mount.
+//!
+//! A read is of a page; what is to be done where its bits have begun to flip is for whoever knows what lies in its block. So a weak block is noted here, and
+//! [taken](Watch::take_weak) note of between two reads of a call.
+
+use crate::features::SCRUB;
+use crate::media::{BlockIndex, Corrected, Failure};
+
+/// Reads after which another page of the block that was read last is looked at. Reads disturb SLC pages from some 100,000 reads of a
+/// block on: each of its pages is then looked at more than once.
+const PATROL_READS: u32 = 1024;
+/// Weak blocks that are noted at once. One that is not will be read again.
+const NOTED_MAX: usize = 4;
+
+/// What reads have told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Watch {
+    reads: u32,
+    corrected: u32,
+    lost: u32,
+    worst: Corrected,
+    /// `reads` at the last look at another page.
+    patrolled: u32,
+    /// The block that was read last.
+    block: BlockIndex,
+    /// Blocks in which a page is weak, and that nobody knows of yet.
+    weak: [Option<BlockIndex>; NOTED_MAX],
+}
+
+impl Watch {
+    /// Notes a read of a page in a block, and what the ECC did in it.
+    pub fn note(&mut self, block: BlockIndex, result: Result<(), Failure>, corrected: &Corrected) {
+        self.block = block;
+        self.reads = self.reads.wrapping_add(1);
+        match result {
+            Ok(()) => {
+                self.corrected = self.corrected.saturating_add(u32::from(corrected.bits > 0));
+                if share(corrected, &self.worst) >= share(&self.worst, corrected) {
+                    self.worst = *corrected;
+                }
+                if is_weak(corrected) {
+                    self.note_weak(block);
+                }
+            }
+            Err(Failure::Uncorrectable) => {
+                self.lost = self.lost.saturating_add(1);
+                self.note_weak(block);
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn note_weak(&mut self, block: BlockIndex) {
+        if SCRUB
+            && !self.weak.contains(&Some(block))
+            && let Some(place) = self.weak.iter_mut().find(|place| place.is_none())
+        {
+            *place = Some(block);
+        }
+    }
+
+    /// A block in which a page was found weak since this was asked last.
+    pub fn take_weak(&mut self) -> Option<BlockIndex> {
+        if !SCRUB {
+            return None;
+        }
+        self.weak.iter_mut().find_map(Option::take)
+    }
+
+    /// Whether the device tells what its ECC corrects, as far as is known, so that pages are looked at.
+    pub fn patrols(&self) -> bool {
+        self.worst.strength != 0
+    }
+
+    /// The block that was read last, and a number that spreads over its pages, if it is time to look at another one of them.
+    pub fn take_patrol(&mut self) -> Option<(BlockIndex, u32)> {
+        if !SCRUB || !self.patrols() || self.reads.wrapping_sub(self.patrolled) < PATROL_READS {
+            return None;
+        }
+        self.patrolled = self.reads;
+        // Spread by a hash, so that no rhythm of the reads leaves a page out.
+        Some((self.block, self.reads.wrapping_mul(0x9E37_79B9) >> 16))
+    }
+
+    /// Reads, those that needed a correction, and those that could not be corrected.
+    pub fn counts(&self) -> [u32; 3] {
+        [self.reads, self.corrected, self.lost]
+    }
+
+    /// The worst correction; its strength is 0 where the device does not tell.
+    pub fn worst(&self) -> Corrected {
+        self.worst
+    }
+}
+
+/// A correction as a share of the ECC's strength, to be compared with another one.
+fn share(corrected: &Corrected, other: &Corrected) -> u32 {
+    u32::from(corrected.bits) * u32::from(other.strength.max(1))
+}
+
+/// Whether a correction took three quarters of what the ECC can do: the share at which Linux' MTD layer asks for a rewrite, too.
+pub(crate) fn is_weak(corrected: &Corrected) -> bool {
+    corrected.bits > 0 && u32::from(corrected.bits) * 4 >= u32::from(corrected.strength) * 3
+}
