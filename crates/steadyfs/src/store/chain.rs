@@ -193,7 +193,7 @@ impl<F: Flash> Store<'_, F> {
             }
         }
         // Half of it is there: only a mount makes that whole.
-        (self.is_unknown, self.read_only) = (true, true);
+        self.status.lose_certainty();
         Err(Error::Unknown)
     }
 

@@ -103,7 +103,7 @@ impl<F: Flash> Store<'_, F> {
                 break;
             }
             if gap < FAILURE_JUMP && !self.are_lost_moves(gap) {
-                self.damage = Some(Damage::Record);
+                self.status.find(Damage::Record);
             }
             self.sequence = record.tag.sequence + self.record_programs(&record);
             if ends {
@@ -452,7 +452,8 @@ impl<F: Flash> Store<'_, F> {
             let is_lost = self.is_chain(block) && *lost_chain == block;
             if is_lost || self.buffer_journal(place, buffered)?.is_none() {
                 // What it discards stays.
-                (self.damage, *lost_chain) = (Some(Damage::Record), block);
+                self.status.find(Damage::Record);
+                *lost_chain = block;
                 self.journal.clear();
             }
         }
@@ -516,7 +517,7 @@ impl<F: Flash> Store<'_, F> {
             return Ok(());
         }
         if self.lacks_pages(tag) {
-            self.damage = Some(Damage::Record);
+            self.status.find(Damage::Record);
         }
         self.committed_start = start;
         for index in 0..self.pending.len() {

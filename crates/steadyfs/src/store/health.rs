@@ -134,22 +134,21 @@ impl<F: Flash> Store<'_, F> {
 
     /// Turns the volume read-only for good: a last root says so, and spares later mounts the roll-forward.
     pub(super) fn give_up(&mut self) -> Result<(), Error> {
-        self.worn_out = true;
+        self.status.wear_out();
         // Where not even that can be written, the next mount finds out by itself.
         let _ = self.write_root();
-        self.read_only = true;
+        self.status.lock();
         Err(Error::ReadOnly)
     }
 
     /// Notes that a table of the file system cannot be read: the volume is read-only until a repair.
     pub fn find_tables_lost(&mut self) {
-        self.read_only = true;
-        self.damage = self.damage.or(Some(Damage::Tables));
+        self.status.find_and_lock(Damage::Tables);
     }
 
     /// Notes that the chip has locked itself, where that is why a program or an erase failed.
     pub(super) fn refused(&mut self, error: Error) -> Error {
-        self.read_only |= error == Error::ReadOnly;
+        self.status.note_refusal(error);
         error
     }
 
@@ -165,8 +164,8 @@ impl<F: Flash> Store<'_, F> {
         let bad_blocks = self.blocks.count(State::Bad);
         let [reads, corrected_reads, lost_reads] = self.pages.watch().counts();
         Health {
-            read_only: self.read_only,
-            worn_out: self.worn_out || self.is_worn_out(),
+            read_only: self.status.is_read_only(),
+            worn_out: self.status.is_worn_out() || self.is_worn_out(),
             bad_blocks,
             spare_blocks: u32::from(self.layout.config.bad_blocks_max).saturating_sub(bad_blocks),
             weak_blocks: self.blocks.count(State::Weak) + u32::from(self.weak_head().is_some()),

@@ -36,7 +36,7 @@ impl<F: Flash> Store<'_, F> {
     /// What is to be done before a burst of `frames` frames; `None` when everything is ready, or cannot be made so.
     fn idle_step(&self, frames: u32) -> Option<Step> {
         let layout = &self.layout;
-        if self.read_only {
+        if self.status.is_read_only() {
             return None;
         }
         if self.ring.closed || self.unmarked {

@@ -9,7 +9,7 @@
 
 use super::program::Source;
 use super::table::{read_word, write_word};
-use super::{Damage, Frame, NONE, Store};
+use super::{Frame, NONE, Store};
 use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds};
@@ -270,14 +270,13 @@ impl<F: Flash> Store<'_, F> {
     /// Makes a page of a leaf, as it is on the medium, in the page buffer. While a volume is repaired the entries of one that is lost are missing.
     /// Otherwise a leaf that no look can read any more makes the volume read-only: the overlay cannot be emptied without it.
     fn load_leaf_base(&mut self, leaf: u32, index: u32) -> Result<(), Error> {
-        let repairs = self.damage == Some(Damage::Leaf) && !self.read_only;
+        let repairs = self.status.replaces_leaves();
         match self.load_leaf_page_anyhow(leaf, index) {
             Ok(true) => {}
             Ok(false) => self.pages.bytes_mut().fill(0),
             Err(Error::Corrupt) if repairs => self.pages.bytes_mut().fill(0xFF),
             Err(Error::Corrupt) => {
-                // The tables in RAM are those of a volume at work: only a mount can begin a repair.
-                (self.damage, self.read_only, self.may_write) = (Some(Damage::Leaf), true, false);
+                self.status.lose_leaf();
                 return Err(Error::Corrupt);
             }
             Err(error) => return Err(error),

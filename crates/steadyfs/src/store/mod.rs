@@ -30,6 +30,7 @@
 //! | [`forward`] | the records since |
 //! | [`traces`] | what roll-forward met beside them |
 //! | [`settle`] | what a mount programs before anybody sees what it found |
+//! | `status` | what the volume may still do |
 //! | [`idle`] | reclamation ahead of time |
 //! | [`health`] | bits that flip, blocks that wear out, and what is done about it |
 //! | `scrub` | looking at everything that rests |
@@ -61,6 +62,7 @@ mod scan;
 #[cfg(feature = "scrub")]
 mod scrub;
 mod settle;
+mod status;
 mod streams;
 mod table;
 mod traces;
@@ -85,6 +87,7 @@ use health::Care;
 use journal::Journal;
 use map::Recent;
 use ring::Ring;
+use status::Status;
 use table::{Pairs, Words};
 use undo::Undo;
 
@@ -190,19 +193,7 @@ pub struct Store<'m, F> {
     call: Call,
     /// Nothing was programmed by a head since the mount: a journal page comes first (see `begin`).
     unmarked: bool,
-    read_only: bool,
-    /// What the mount found missing, or a write-back since.
-    damage: Option<Damage>,
-    /// It was mounted for writing, and no leaf was lost since.
-    may_write: bool,
-    /// No later mount shows another state than this one did.
-    is_settled: bool,
-    /// Nobody knows whether the last commit is there, until the next mount.
-    is_unknown: bool,
-    /// The volume can only be read, and no mount changes that.
-    worn_out: bool,
-    /// A loss was accepted, and what it left is not mended yet.
-    unchecked: bool,
+    status: Status,
 }
 
 impl<'m, F: Flash> Store<'m, F> {
@@ -276,13 +267,7 @@ impl<'m, F: Flash> Store<'m, F> {
             },
             call: Call::default(),
             unmarked: true,
-            read_only: false,
-            damage: None,
-            may_write: true,
-            is_settled: false,
-            is_unknown: false,
-            worn_out: false,
-            unchecked: false,
+            status: Status::new(Access::ReadWrite),
         })
     }
 
@@ -313,17 +298,17 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// What the mount found missing, or a write-back since.
     pub fn damage(&self) -> Option<Damage> {
-        self.damage
+        self.status.damage()
     }
 
     /// Whether every later mount begins with the state that is shown.
     pub fn is_settled(&self) -> bool {
-        self.is_settled && self.damage.is_none() && !self.is_unknown
+        self.status.is_settled()
     }
 
     /// Whether nothing may be changed.
     pub fn is_read_only(&self) -> bool {
-        self.read_only
+        self.status.is_read_only()
     }
 
     /// The low bits of the sequence of the next program.

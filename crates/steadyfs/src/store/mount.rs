@@ -10,6 +10,7 @@ use super::blocks::State;
 use super::forward::Last;
 use super::map::Recent;
 use super::ring::SEQUENCE_MAX;
+use super::status::Status;
 use super::table::read_word;
 use super::{Frame, IDLE, NONE, Store};
 use crate::config::{Config, Layout};
@@ -182,8 +183,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 return Err(MountError::NotFormatted);
             }
             (store.ring.blocks, store.ring.superblock_copy) = (superblock.ring, superblock.copy);
-            store.may_write = access == Access::ReadWrite;
-            store.read_only = !store.may_write;
+            store.status = Status::new(access);
         }
         result
     }
@@ -198,9 +198,11 @@ impl<'m, F: Flash> Store<'m, F> {
     #[inline(never)]
     pub fn recover<const SETTLE: bool>(&mut self) -> Result<bool, Error> {
         let Some(last) = self.find_state()? else { return Ok(false) };
-        self.is_settled = self.ring.closed;
-        if self.ring.closed && self.damage.is_none() {
-            self.read_only |= self.worn_out;
+        self.status.settle(self.ring.closed);
+        if self.ring.closed && self.status.damage().is_none() {
+            if self.status.is_worn_out() {
+                self.status.lock();
+            }
             if SETTLE {
                 self.know_blank_places()?;
                 self.leave_touched_chain()?;
@@ -209,7 +211,7 @@ impl<'m, F: Flash> Store<'m, F> {
             self.pace.calls_since_erase = 0;
             return Ok(true);
         }
-        if SETTLE && !self.worn_out && self.damage.is_none() {
+        if SETTLE && !self.status.is_worn_out() && self.status.damage().is_none() {
             match self.settle(last) {
                 // The medium takes no more. What there is can still be read: from the same root, for this mount's is not complete.
                 Err(Error::MediaFailing | Error::ReadOnly) => {}
@@ -219,7 +221,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 return Ok(false);
             }
         }
-        self.read_only = true;
+        self.status.lock();
         Ok(true)
     }
 
@@ -229,23 +231,18 @@ impl<'m, F: Flash> Store<'m, F> {
     /// # Cost
     /// That of a mount.
     pub fn begin_repair(&mut self, tables: u32) -> Result<(), Error> {
-        let before = self.damage;
-        match before {
-            None => return Ok(()),
-            Some(_) if !self.may_write => return Err(Error::ReadOnly),
-            Some(_) => {}
-        }
+        let Some(before) = self.status.repairable()? else { return Ok(()) };
         let last = self.find_state().and_then(|last| last.ok_or(Error::Corrupt)).inspect_err(|_| {
             self.forget_state();
-            self.damage = before;
+            self.status.find(before);
         })?;
-        if self.damage == Some(Damage::Leaf) {
+        let damage = self.status.damage();
+        if damage == Some(Damage::Leaf) {
             (0..tables).try_for_each(|logical| self.frame_of(logical).map(drop))?;
         }
-        let damage = self.damage.take();
-        (self.read_only, self.unchecked) = (false, true);
+        self.status.begin_repair();
         let result = self.settle(last).and_then(|()| if damage == Some(Damage::Leaf) { self.replace_leaves() } else { Ok(()) });
-        result.inspect_err(|_| (self.damage, self.read_only) = (damage, true))
+        result.inspect_err(|_| self.status.abandon_repair(damage))
     }
 
     /// Knows of no page any more where it is: the tables may hold half of a state.
@@ -261,15 +258,15 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Whether a loss was accepted whose repair has not ended.
     pub fn is_unchecked(&self) -> bool {
-        self.unchecked
+        self.status.is_unchecked()
     }
 
     /// Ends a repair: with `mended` the volume is as any other, or else it can only be read.
     pub fn end_repair(&mut self, mended: bool) -> Result<(), Error> {
-        self.unchecked = !mended;
+        self.status.end_repair(mended);
         let result = if mended { self.write_root() } else { Ok(()) };
         if !mended || result.is_err() {
-            (self.damage, self.read_only) = (Some(Damage::Repair), true);
+            self.status.abandon_repair(Some(Damage::Repair));
         }
         result
     }
@@ -278,14 +275,14 @@ impl<'m, F: Flash> Store<'m, F> {
     /// readable tomorrow.
     fn replace_leaves(&mut self) -> Result<(), Error> {
         self.begin()?;
-        self.damage = Some(Damage::Leaf);
+        self.status.replace_leaves(true);
         for leaf in 0..self.layout.leaf_count {
             if !self.leaf_can_be_read(leaf)? {
                 self.fold_leaf(leaf)?;
             }
         }
         self.write_root()?;
-        self.damage = None;
+        self.status.replace_leaves(false);
         (0..self.blocks.block_count()).for_each(|block| self.settle_empty(block));
         Ok(())
     }
@@ -310,7 +307,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let mut below = u32::MAX;
         loop {
             let found = self.find_state_below(below)?;
-            match self.ring.uncertain.filter(|_| self.damage.is_some()) {
+            match self.ring.uncertain.filter(|_| self.status.damage().is_some()) {
                 Some(number) => below = number.get(),
                 None => return Ok(found),
             }
@@ -319,15 +316,16 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Finds the newest root with a number below a limit, applies the records since, and derives which frames are live.
     fn find_state_below(&mut self, below: u32) -> Result<Option<Last>, Error> {
-        (self.damage, self.lost_moves, self.committed_start) = (None, 0, IDLE);
+        self.status.begin_search();
+        (self.lost_moves, self.committed_start) = (0, IDLE);
         self.pages.forget();
         self.recent = Recent::default();
         let Some(lost) = self.find_root(below)? else { return Ok(None) };
         self.reserve_own_blocks();
         if lost {
-            self.damage = Some(Damage::Root);
-        } else if self.unchecked {
-            self.damage = Some(Damage::Repair);
+            self.status.find(Damage::Root);
+        } else if self.status.is_unchecked() {
+            self.status.find(Damage::Repair);
         }
         let last = self.roll_forward()?;
         if !self.ring.closed {
@@ -337,7 +335,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.load_committed(&last)?;
         match self.derive_live() {
             // Pages of a lost leaf are told of when they are read.
-            Err(Error::Corrupt) => self.damage = Some(Damage::Leaf),
+            Err(Error::Corrupt) => self.status.find(Damage::Leaf),
             result => result?,
         }
         Ok(Some(last))
@@ -355,7 +353,7 @@ impl<'m, F: Flash> Store<'m, F> {
         match (0..TRIES).map(|_| self.load_journal()).find(|result| *result != Err(Error::Corrupt)) {
             Some(result) => result,
             None => {
-                self.damage = Some(Damage::Journal);
+                self.status.find(Damage::Journal);
                 Ok(())
             }
         }

@@ -49,19 +49,14 @@ pub(super) enum Failed {
 }
 
 impl<F: Flash> Store<'_, F> {
-    /// Whether a page may read differently each time: nothing was settled since a power cut, and nothing can be.
-    pub(super) fn may_be_unsteady(&self) -> bool {
-        self.read_only && !self.is_settled
-    }
-
     /// What a page must be: one that may be unsteady is looked at until it is.
     pub(super) fn wanted(&self, kinds: Kinds, logical: u32) -> Wanted {
-        Wanted { kinds, logical, tries: if self.may_be_unsteady() { UNSTEADY_TRIES } else { 1 } }
+        Wanted { kinds, logical, tries: if self.status.is_unsteady() { UNSTEADY_TRIES } else { 1 } }
     }
 
     /// Reads more that a call may need for that: of the one frame that was programmed last.
     pub fn unsteady_reads(&self) -> u32 {
-        if self.may_be_unsteady() { UNSTEADY_TRIES * u32::from(self.layout.config.unit_pages) } else { 0 }
+        if self.status.is_unsteady() { UNSTEADY_TRIES * u32::from(self.layout.config.unit_pages) } else { 0 }
     }
 
     /// Programs the next frame of the head that `kind` belongs to.
@@ -304,7 +299,7 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn lose_record(&mut self, error: Error) -> Result<(), Error> {
         // Nobody waits for it.
         let _ = self.survive_failure(HeadIndex::JOURNAL, Failed::Program(error, true), false);
-        if self.read_only { Err(Error::ReadOnly) } else { Ok(()) }
+        if self.status.is_read_only() { Err(Error::ReadOnly) } else { Ok(()) }
     }
 
     /// Makes sure that a head has room, so that taking its next place touches no flash.

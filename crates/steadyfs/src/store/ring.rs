@@ -179,7 +179,11 @@ impl<F: Flash> Store<'_, F> {
     /// The root before stays the newest until a page of the copies can be read.
     pub(super) fn write_root(&mut self) -> Result<(), Error> {
         // What the newest root needs must not be destroyed on the word of one that is not there.
-        self.try_to_write_root().inspect_err(|_| self.read_only |= self.ring.owes_root)?;
+        let result = self.try_to_write_root();
+        if result.is_err() && self.ring.owes_root {
+            self.status.lock();
+        }
+        result?;
         self.mark_retired();
         Ok(())
     }
@@ -334,9 +338,9 @@ impl<F: Flash> Store<'_, F> {
             overlay_len: self.overlay.len(),
             pending_len: self.pending.len(),
             unmarked: self.unmarked,
-            worn_out: self.worn_out,
+            worn_out: self.status.is_worn_out(),
             closed: self.ring.closed,
-            unchecked: self.unchecked,
+            unchecked: self.status.is_unchecked(),
             sequence: self.sequence,
             transaction_start: self.transaction_start,
             journal_at: self.journal_at,
@@ -399,8 +403,7 @@ impl<F: Flash> Store<'_, F> {
             }
             self.unmarked = header.unmarked;
             self.blocks.wear_base = header.wear_base;
-            self.worn_out = header.worn_out;
-            self.unchecked = header.unchecked;
+            self.status.adopt(header.worn_out, header.unchecked);
             (self.ring.closed, self.ring.follows) = (header.closed, header.follows);
             self.layout.set_bad_blocks(self.blocks.count(State::Bad));
             self.pace.credit = u32::from(header.credit).min(2 * self.layout.frames_per_block);
@@ -472,7 +475,7 @@ impl<F: Flash> Store<'_, F> {
     /// `root_programs` programs, and one erase where the ring block is full; the mark of a block in which a program failed; nothing where nothing
     /// was changed.
     pub fn end_use(&mut self) -> Result<(), Error> {
-        if self.read_only || self.ring.closed || self.is_open() {
+        if self.status.is_read_only() || self.ring.closed || self.is_open() {
             return Ok(());
         }
         self.call = super::Call::default();

@@ -72,7 +72,7 @@ impl<F: Flash> Store<'_, F> {
             // What the root names lies in its own block: all of it goes into another one.
         }
         self.erase_unknown()?;
-        self.is_settled = true;
+        self.status.settle(true);
         self.stock_heads()?;
         self.empty_ring()
     }

@@ -22,7 +22,7 @@ impl<F: Flash> Store<'_, F> {
     /// The first one after a mount writes the journal page: after a power cut it proves that the other heads may have been
     /// in use, and its absence that they were not, so that restarts without a write cost no frames.
     pub fn begin(&mut self) -> Result<(), Error> {
-        if self.read_only {
+        if self.status.is_read_only() {
             return Err(Error::ReadOnly);
         }
         self.call = Call::default();
@@ -57,7 +57,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// The same for what users wrote, which is checked as they [wish](Verify).
     pub fn read_content(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> Result<(), Error> {
-        let is_checked = self.verify == Verify::Always || self.may_be_unsteady();
+        let is_checked = self.verify == Verify::Always || self.status.is_unsteady();
         self.read_as(logical, offset, data, is_checked)
     }
 
@@ -80,7 +80,7 @@ impl<F: Flash> Store<'_, F> {
                 let length = (page_bytes - within).min(data.len() - done);
                 let target = &mut data[done..done + length];
                 let page = first + index as u32;
-                if length == page_bytes && !self.pages.holds(page) && !self.may_be_unsteady() {
+                if length == page_bytes && !self.pages.holds(page) && !self.status.is_unsteady() {
                     let mut tag = [0; TAG_BYTES];
                     self.pages.read_to(page, target, &mut tag)?;
                     let check = is_checked.then(|| self.pages.checksum(target, 0));
@@ -421,8 +421,7 @@ impl<F: Flash> Store<'_, F> {
             self.call.perhaps = true;
         }
         if self.call.perhaps {
-            self.is_unknown = true;
-            self.read_only = true;
+            self.status.lose_certainty();
             return Err(Error::Unknown);
         }
         programmed
@@ -463,7 +462,7 @@ impl<F: Flash> Store<'_, F> {
     /// # Cost
     /// One read; where the medium programs bytes, the records of a block twice.
     pub fn rollback(&mut self) -> Result<(), Error> {
-        if self.is_unknown {
+        if self.status.is_unknown() {
             return Err(Error::Unknown);
         }
         if self.journal.dirty {
