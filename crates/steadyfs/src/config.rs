@@ -4,8 +4,8 @@ use crate::error::ConfigError;
 use crate::features::{GROUPS, NOR, PERMISSIONS, STREAMS};
 use crate::media::sectors::{SECTOR_BYTES, SectorLayout};
 use crate::media::{Geometry, TAG_BYTES};
+use crate::space::LIFETIMES_BYTES;
 use crate::store::journal::Shape;
-use crate::store::lifetimes;
 
 /// Most program pages of a block.
 pub(crate) const PAGES_MAX: u32 = 4096;
@@ -183,7 +183,7 @@ impl Config {
 
     /// Bytes of what is known of the lives of pages.
     const fn lifetimes_bytes(&self) -> u32 {
-        if self.auto_streams && self.streams > 1 { lifetimes::BYTES } else { 0 }
+        if self.auto_streams && self.streams > 1 { LIFETIMES_BYTES } else { 0 }
     }
 
     /// Those of them that begin blocks.
@@ -352,8 +352,6 @@ pub(crate) struct Layout {
     pub listed_blocks: u32,
     /// Blocks for data in the worst case: what bad blocks, the ring, heads and reserve leave.
     pub data_blocks: u32,
-    /// The same while no more blocks are bad than `bad_blocks_max`.
-    pub data_blocks_max: u32,
     /// Live frames of the worst victim that still leaves enough to be worth its erase.
     pub victim_max: u32,
 }
@@ -501,7 +499,6 @@ impl Layout {
             // Each head may begin a block, and the stock has one for each stream. With fewer the next root comes sooner.
             listed_blocks: clamp(listed_blocks + extra + config.streams as u32 - 1, 0, LISTED_MAX as u32 - extra),
             data_blocks,
-            data_blocks_max: data_blocks,
             victim_max: worst,
         })
     }
@@ -534,16 +531,20 @@ impl Layout {
         if proved < room { proved } else { room }
     }
 
-    /// Takes the blocks out of the reckoning that are bad beyond `bad_blocks_max`: the volume shrinks by them.
-    pub(crate) fn set_bad_blocks(&mut self, bad: u32) {
+    /// Blocks for data where so many are bad: the volume shrinks by those beyond `bad_blocks_max`.
+    pub(crate) fn data_blocks_with(&self, bad: u32) -> u32 {
         let lost = bad.saturating_sub(self.config.bad_blocks_max.into());
-        self.data_blocks = self.data_blocks_max.saturating_sub(lost).max(1);
-        self.usable = Self::usable(self.frame_count(), self.data_blocks, self.victim_max, self.leaf_count, &self.config);
+        self.data_blocks.saturating_sub(lost).max(1)
     }
 
-    /// Live frames that the blocks for data may hold.
-    pub(crate) fn live_max(&self) -> u32 {
-        (self.victim_max + 1) * self.data_blocks
+    /// Logical pages that may hold data where so many blocks are bad.
+    pub(crate) fn usable_with(&self, bad: u32) -> u32 {
+        Self::usable(self.frame_count(), self.data_blocks_with(bad), self.victim_max, self.leaf_count, &self.config)
+    }
+
+    /// Live frames that the blocks for data may hold where so many blocks are bad.
+    pub(crate) fn live_max(&self, bad: u32) -> u32 {
+        (self.victim_max + 1) * self.data_blocks_with(bad)
     }
 
     /// Bytes of a root: header, frames of the leaves, overlay, pending pages, wear and state of every block. What is known of logs of leaves comes on top.
@@ -691,6 +692,17 @@ impl Layout {
     /// Bytes of a record of a directory: fewer where logical pages are small, and so few inodes that equal keys are seldom.
     pub(crate) const fn record_bytes(&self) -> u32 {
         if self.logical_bytes < 2048 && self.config.files_max < 0x2000 { 4 } else { 8 }
+    }
+
+    /// First program page of a frame.
+    pub(crate) const fn frame_page(&self, frame: u32) -> u32 {
+        frame / self.frames_per_block * self.geometry.pages_per_block
+            + frame % self.frames_per_block * self.config.unit_pages as u32
+    }
+
+    /// The page of a place of the journal's head, where records are pages.
+    pub(crate) const fn journal_page(&self, place: u32) -> u32 {
+        place / (self.journal_places() / self.geometry.pages_per_block)
     }
 
     /// Number of frames on the medium.

@@ -73,8 +73,10 @@ mod format;
 mod fs;
 pub mod media;
 mod pages;
+mod space;
 mod store;
 pub mod streams;
+mod table;
 
 pub use config::Config;
 pub use cost::{Bound, Budget, Cost, Envelope, Parts};
@@ -84,4 +86,5 @@ pub use fs::{
     Call, Change, Checked, CommitLimits, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind, Mended,
     NAME_BYTES_MAX, OPEN_FILE_BYTES, OpenOptions, Part, Permissions, Place, ROOT, Reader, Stat, Usage,
 };
-pub use store::{Access, BlockInfo, BlockState, Damage, Description, Health, Verify};
+pub use pages::Verify;
+pub use store::{Access, BlockInfo, BlockState, Damage, Description, Health};

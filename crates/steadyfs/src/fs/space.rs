@@ -76,8 +76,8 @@ impl Plan {
     }
 
     /// Logical pages that may hold file data, where the file table has so many pages.
-    fn capacity(&self, layout: &Layout, table_pages: u32) -> u32 {
-        layout.usable.saturating_sub(self.table + table_pages + 1 + SPARE_PAGES).min(self.data_count)
+    fn capacity(&self, usable: u32, table_pages: u32) -> u32 {
+        usable.saturating_sub(self.table + table_pages + 1 + SPARE_PAGES).min(self.data_count)
     }
 
     /// Bytes of a name that the inode itself holds.
@@ -88,7 +88,7 @@ impl Plan {
 
 /// Logical pages that may hold file data on a volume without files.
 pub(crate) fn capacity_empty(layout: &Layout) -> u32 {
-    Plan::new(layout).capacity(layout, 1)
+    Plan::new(layout).capacity(layout.usable, 1)
 }
 
 /// Bytes of the bits of the inodes of the largest logical page.
@@ -151,12 +151,12 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Logical pages that may hold file data, as full as the file table is.
     pub(super) fn capacity(&self) -> u32 {
-        self.plan.capacity(self.store.layout(), self.space.table_pages)
+        self.plan.capacity(self.store.usable(), self.space.table_pages)
     }
 
     /// The same of a volume without files.
     pub(super) fn capacity_empty(&self) -> u32 {
-        self.plan.capacity(self.store.layout(), 1)
+        self.plan.capacity(self.store.usable(), 1)
     }
 
     /// Inodes of a page of the file table.

@@ -9,17 +9,17 @@
 //! A call that writes `h` frames costs `h` frames of programs and then either `c` moves, or `c − 1` moves and `f` folds (or a root
 //! in their place), or `c − e` moves, one erase, and the folds for `w`; `c` and `e` as [`plan`](super::plan) has them.
 
-use super::blocks::State;
+use super::Store;
 use super::mount::SUPERBLOCK_BLOCKS;
 use super::plan::{Plan, Promise};
 use super::reclaim::ROOT_SLACK;
 use super::scan::ring_window;
 use super::transaction::patched_pages_max;
-use super::{HeadIndex, Store};
 use crate::config::{COPIED_MAX, Layout};
 use crate::cost::{Bound, Cases, Cost, Envelope, Parts};
 use crate::media::{Flash, Timing};
 use crate::pages::TRIES;
+use crate::space::{HeadIndex, Space, State};
 
 /// Which content of the journal buffer a bound is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,8 +155,8 @@ impl<F: Flash> Store<'_, F> {
         };
         let late = work.discards + waiting;
         let own = Parts {
-            call: self.call_cost(work, self.near_full(frames)),
-            earlier: self.frames_cost(work, earlier, self.near_full(frames)),
+            call: self.call_cost(work, self.space.near_full(&self.layout, frames)),
+            earlier: self.frames_cost(work, earlier, self.space.near_full(&self.layout, frames)),
             // A fold makes room before the commit, where the overlay is too full for what it brings. Frames that move apart show their
             // stream first: one of each stream may find its head without a block.
             reclamation: Cost { tag_reads: layout.extra_moved_heads(), ..self.fold_cost().times(u32::from(late > 0)) },
@@ -208,7 +208,7 @@ impl<F: Flash> Store<'_, F> {
     fn urgently(&self, plan: Plan, frames: u32) -> Plan {
         let fpb = self.layout.frames_per_block;
         // The journal may take a block.
-        let record = if self.head_rest(HeadIndex::JOURNAL) < self.layout.journal_record_places() { fpb } else { 0 };
+        let record = if self.space.rest(HeadIndex::JOURNAL) < self.layout.journal_record_places() { fpb } else { 0 };
         let is_short = self.is_short(frames + plan.moves + plan.folds + record);
         Plan { moves: if is_short { plan.moves.max(fpb) } else { plan.moves }, ..plan }
     }
@@ -232,21 +232,21 @@ impl<F: Flash> Store<'_, F> {
     /// more only just after a mount, and where a call fills a whole block.
     fn erases(&self, promise: &Promise, frames: u32, journal_pages: u32) -> u32 {
         let blocks =
-            |head: HeadIndex, places: u32| places.saturating_sub(self.head_rest(head)).div_ceil(self.head_capacity(head));
+            |head: HeadIndex, places: u32| places.saturating_sub(self.space.rest(head)).div_ceil(self.space.capacity(head));
         let moves = promise.moving(frames).moves;
         // Beside what is of no stream a call writes to one that it names, or to any; no more blocks than frames.
-        let streams = self.heads.of_streams().filter(|head| head.is_user()).map(|head| blocks(head, frames));
+        let streams = self.space.heads().of_streams().filter(|head| head.is_user()).map(|head| blocks(head, frames));
         let of_streams =
             if self.layout.config.auto_streams { streams.sum::<u32>().min(frames) } else { streams.max().unwrap_or(0) };
         let (own, apart) = if self.layout.moves_join() { (frames + moves, 0) } else { (frames, moves) };
         let taken = blocks(HeadIndex::USER, own + promise.folds(frames + moves))
             + of_streams
-            + self.moved_heads().map(|head| blocks(head, apart)).sum::<u32>()
+            + Space::moved_heads(&self.layout).map(|head| blocks(head, apart)).sum::<u32>()
             + blocks(
                 HeadIndex::JOURNAL,
                 (journal_pages + u32::from(self.unmarked || self.ring.closed)) * self.layout.journal_record_places(),
             );
-        taken.saturating_sub(self.blocks.count(State::Erased)).max(1)
+        taken.saturating_sub(self.space.blocks().count(State::Erased)).max(1)
     }
 
     /// Frames written for the caller: one read for the map each where few are left, or will be before the last of them has its place.
@@ -269,7 +269,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// The mark that a root makes, where a program has failed.
     fn mark_cost(&self) -> Cost {
-        MARK.times(u32::from(self.blocks.count(State::Retiring) > 0))
+        MARK.times(u32::from(self.space.blocks().count(State::Retiring) > 0))
     }
 
     pub(super) fn move_cost(&self) -> Cost {
@@ -301,7 +301,7 @@ impl<F: Flash> Store<'_, F> {
             burst_ns: over_ns * u64::from(self.layout.stock() + 2) + patched_ns,
             rate_ns: usual_ns + over_ns.div_ceil(calls),
         };
-        let mut own = self.write_cost(frames, self.near_full(frames));
+        let mut own = self.write_cost(frames, self.space.near_full(&self.layout, frames));
         own.programs += work.commits;
         // What a victim's space pays for, journal pages not counted: each of them brings the next root nearer.
         let cycle_ns = self.victim_ns(&promise, timing);

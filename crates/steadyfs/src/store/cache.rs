@@ -4,11 +4,12 @@
 //! cost four frames; with one they cost a single frame. A page in the cache is whole: the journal's patches of it are in it, and
 //! further ones go there. Small patches that no such write preceded stay in the journal, where a commit costs one program for all.
 
+use super::Store;
 use super::program::Source;
-use super::{NONE, Store};
 use crate::error::Error;
 use crate::features::CACHE;
 use crate::media::Flash;
+use crate::space::NONE;
 
 /// Bytes of an entry beside the page: logical page, and whether it is dirty.
 pub(crate) const ENTRY_BYTES: usize = 4;

@@ -9,11 +9,12 @@
 //! is committed at a record is said by its block alone, from the first record to that one. A chain never leaves its block: a mount after a power
 //! cut, or a program that failed, begins with another one. What a mount copies into the ring is a page there, as on other media.
 
-use super::{Head, HeadIndex, NONE, Store};
+use super::Store;
 use crate::config::SLOT_BYTES;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
 use crate::pages::{TRIES, UNSTEADY_TRIES};
+use crate::space::{Head, HeadIndex, NONE};
 use core::ops::Range;
 
 /// A record of a chain that is in the page buffer.
@@ -46,12 +47,12 @@ impl<F: Flash> Store<'_, F> {
         if !self.layout.programs_bytes() {
             return self.ready_head(HeadIndex::JOURNAL).map(|()| 1);
         }
-        if self.head_rest(HeadIndex::JOURNAL) < self.head_capacity(HeadIndex::JOURNAL) {
+        if self.space.rest(HeadIndex::JOURNAL) < self.space.capacity(HeadIndex::JOURNAL) {
             let delta = slots(self.compose_record(true));
-            if self.head_rest(HeadIndex::JOURNAL) >= delta {
+            if self.space.rest(HeadIndex::JOURNAL) >= delta {
                 return Ok(delta);
             }
-            self.close(HeadIndex::JOURNAL);
+            self.space.close(HeadIndex::JOURNAL);
         }
         self.ready_head(HeadIndex::JOURNAL)?;
         Ok(slots(self.compose_record(false)))
@@ -90,7 +91,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Block and first byte of a place of the journal's head.
     fn chain_place(&self, place: u32) -> (BlockIndex, u32) {
-        let capacity = self.head_capacity(HeadIndex::JOURNAL);
+        let capacity = self.space.capacity(HeadIndex::JOURNAL);
         (place / capacity, place % capacity * SLOT_BYTES)
     }
 
@@ -112,7 +113,7 @@ impl<F: Flash> Store<'_, F> {
         block: BlockIndex,
         places: Range<u32>,
     ) -> Result<(u32, Option<ChainRecord>), Error> {
-        let capacity = self.head_capacity(HeadIndex::JOURNAL);
+        let capacity = self.space.capacity(HeadIndex::JOURNAL);
         let end = places.end.min(capacity);
         for place in places.start..end {
             let record = self.read_chain_record(TRIES, block * capacity + place)?;
@@ -125,12 +126,12 @@ impl<F: Flash> Store<'_, F> {
 
     /// Ends a chain behind which bits are others than an erase leaves them: what would be programmed there could not be read.
     pub(super) fn leave_touched_chain(&mut self) -> Result<(), Error> {
-        let Head { block, next, .. } = self.heads.get(HeadIndex::JOURNAL);
-        let capacity = self.head_capacity(HeadIndex::JOURNAL);
+        let Head { block, next, .. } = self.space.heads().get(HeadIndex::JOURNAL);
+        let capacity = self.space.capacity(HeadIndex::JOURNAL);
         if self.layout.programs_bytes() && block != NONE && next < capacity {
             self.read_chain_record(1, block * capacity + next)?;
             if !self.page_buffer_is_blank() {
-                self.close(HeadIndex::JOURNAL);
+                self.space.close(HeadIndex::JOURNAL);
             }
         }
         Ok(())
@@ -199,7 +200,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether every record of a chain before one can be read.
     pub(super) fn chain_reaches(&mut self, to: u32) -> Result<bool, Error> {
-        let mut at = to - to % self.head_capacity(HeadIndex::JOURNAL);
+        let mut at = self.space.journal_start(to);
         while at < to {
             match self.read_chain_record(TRIES, at)? {
                 Some(record) => at += record.places(),
@@ -210,7 +211,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     pub(super) fn walk_chain(&mut self, tries: u32, after: u32, to: u32, applies: bool) -> Result<Tag, Error> {
-        let first = to - to % self.head_capacity(HeadIndex::JOURNAL);
+        let first = self.space.journal_start(to);
         let (logical_count, logical_bytes) = (self.layout.logical_count, self.layout.logical_bytes);
         let mut at = if (first..to).contains(&after) { after } else { first };
         while at <= to {

@@ -8,8 +8,8 @@
 //! bit that has flipped is found and put right, and two are never taken for another change. No entry is so high that a change has ones alone but for one
 //! bit: that is a blank place of which a bit has flipped.
 
-use super::Frame;
-use super::table::{read_word, write_word};
+use crate::space::Frame;
+use crate::table::{read_word, write_word};
 
 /// Bytes of a change before its check.
 const CHECK_BYTES: usize = 2;

@@ -1,6 +1,6 @@
 //! What a logical page may become while it is copied: the part of a file before a cut, half of a bucket of records, or what of it can be read.
 
-use super::table::{read_word, write_word};
+use crate::table::{read_word, write_word};
 
 /// Number of a record that was removed from a program page that was full: its search went on in the next one, and must do so still.
 /// On the medium: all ones.

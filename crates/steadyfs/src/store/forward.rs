@@ -7,15 +7,15 @@
 //! A sequence number that is missing was a record that is lost, unless the numbers jump by [`FAILURE_JUMP`] or more: so they do after a
 //! program that failed. A move that is lost does no harm, for its source is still there.
 
-use super::blocks::State;
 use super::mount::Damage;
 use super::program::FAILURE_JUMP;
 use super::traces::Traces;
-use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
+use super::{IDLE, Store};
 use crate::config::LISTED_MAX;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank, is_same_start};
 use crate::pages::{TRIES, UNSTEADY_TRIES};
+use crate::space::{Frame, Head, HeadIndex, NONE, Space, State};
 
 /// Most failures in a row that are told from another jump.
 const FAILURES_MAX: u64 = 4;
@@ -75,7 +75,7 @@ impl<F: Flash> Store<'_, F> {
     /// Not inlined, so that its cursors are off the stack when the volume is settled.
     #[inline(never)]
     pub(super) fn roll_forward(&mut self) -> Result<Last, Error> {
-        let base = self.sequence;
+        let base = self.space.sequence();
         let mut cursors: Cursors = [None; LISTED_MAX + 3];
         let mut traces = Traces::default();
         if !self.ring.closed {
@@ -89,7 +89,7 @@ impl<F: Flash> Store<'_, F> {
                 break;
             }
             let Some((record, ends)) = self.next_record(&mut cursors[slot], &mut traces, tag, base)? else { break };
-            let Some(gap) = record.tag.sequence.checked_sub(self.sequence) else { continue };
+            let Some(gap) = record.tag.sequence.checked_sub(self.space.sequence()) else { continue };
             if let Some(before) = held.take().filter(|_| !is_behind_failure(gap)) {
                 self.apply(&before, &mut buffered, &mut lost_chain)?;
                 (last, is_complete) = (Some(before), false);
@@ -105,7 +105,7 @@ impl<F: Flash> Store<'_, F> {
             if gap < FAILURE_JUMP && !self.are_lost_moves(gap) {
                 self.status.find(Damage::Record);
             }
-            self.sequence = record.tag.sequence + self.record_programs(&record);
+            self.space.set_sequence(record.tag.sequence + self.record_programs(&record));
             if ends {
                 held = Some(record);
             } else {
@@ -121,7 +121,7 @@ impl<F: Flash> Store<'_, F> {
             }
             _ => {}
         }
-        Ok(Last { record: last, is_complete, journal_is_read: buffered != NONE && buffered == self.journal_at, traces })
+        Ok(Last { record: last, is_complete, journal_is_read: buffered != NONE && buffered == self.space.journal_at(), traces })
     }
 
     /// The last record of all is a move, which does not count. The log of its leaf may have it all the same, if power failed while that was programmed,
@@ -146,15 +146,15 @@ impl<F: Flash> Store<'_, F> {
     /// Makes a cursor for each block in which records may be.
     fn begin_cursors(&mut self, cursors: &mut Cursors, traces: &mut Traces, base: u64) -> Result<(), Error> {
         let mut count = 0;
-        for head in self.heads.all() {
-            let Head { block, next } = self.heads.get(head);
+        for head in self.space.heads().all() {
+            let Head { block, next } = self.space.heads().get(head);
             if block != NONE && count < cursors.len() {
                 traces.note(head, self.look(&mut cursors[count], Some(head), block, next, base)?);
                 count += 1;
             }
         }
-        for block in 0..self.blocks.block_count() {
-            if self.blocks.state(block) == State::Listed && count < cursors.len() {
+        for block in 0..self.space.blocks().block_count() {
+            if self.space.blocks().state(block) == State::Listed && count < cursors.len() {
                 if self.look(&mut cursors[count], None, block, 0, base)? {
                     // The first record of a power cycle may be lost there.
                     traces.note_use();
@@ -169,7 +169,7 @@ impl<F: Flash> Store<'_, F> {
     fn is_whole(&mut self, record: &Record, buffered: &mut PageIndex) -> Result<bool, Error> {
         let Record { tag, place } = *record;
         if Kinds::JOURNAL.has(tag.kind) {
-            if self.is_chain(place / self.head_capacity(HeadIndex::JOURNAL)) {
+            if self.is_chain(self.space.journal_block(place)) {
                 // One that is whole counts, whatever has become of the ones before. It may be unsteady: each look reads it nine times.
                 for _ in 0..UNSTEADY_TRIES / 2 {
                     if self.buffer_journal(place, buffered)?.is_some() {
@@ -186,7 +186,7 @@ impl<F: Flash> Store<'_, F> {
             }
             return Ok(self.buffer_journal(place, buffered)? == Some(tag));
         }
-        let first = self.frame_page(place);
+        let first = self.layout.frame_page(place);
         for index in 0..u32::from(self.layout.config.unit_pages) {
             let wanted = Tag { sequence: tag.sequence + u64::from(index), ..tag };
             if self.pages.record_tag(first + index, Kinds::of(&[tag.kind]))? != Some(wanted) {
@@ -203,7 +203,7 @@ impl<F: Flash> Store<'_, F> {
         if Kinds::JOURNAL.has(tag.kind) {
             return Ok(true);
         }
-        for page in self.frame_page(place)..self.frame_page(place) + u32::from(self.layout.config.unit_pages) {
+        for page in self.layout.frame_page(place)..self.layout.frame_page(place) + u32::from(self.layout.config.unit_pages) {
             let mut lead = 0;
             for _ in 0..UNSTEADY_TRIES {
                 lead += if self.pages.read_tagged_in(1, page, Kinds::of(&[tag.kind]))?.is_some() { 1 } else { -1 };
@@ -272,7 +272,7 @@ impl<F: Flash> Store<'_, F> {
         base: u64,
     ) -> Result<bool, Error> {
         *cursor = None;
-        if next >= self.head_capacity(head.unwrap_or(HeadIndex::USER)) {
+        if next >= self.space.capacity(head.unwrap_or(HeadIndex::USER)) {
             return Ok(false);
         }
         if head == Some(HeadIndex::JOURNAL) && self.is_chain(block) {
@@ -315,8 +315,8 @@ impl<F: Flash> Store<'_, F> {
     }
 
     fn cursor(&self, tag: &Tag, block: u32, next: u32, base: u64) -> Cursor {
-        let head = self.head_of(tag).unwrap_or(HeadIndex::USER);
-        let place = block * self.head_capacity(head) + next;
+        let head = Space::head_of(&self.layout, tag).unwrap_or(HeadIndex::USER);
+        let place = block * self.space.capacity(head) + next;
         Cursor { place, distance: (tag.sequence - base) as u32, logical: tag.logical, kind: tag.kind, aux: tag.aux, places: 1 }
     }
 
@@ -328,7 +328,8 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether a tag is of a record that was programmed after the root, by a head.
     fn is_new(&self, tag: &Tag, head: Option<HeadIndex>, base: u64) -> bool {
-        let of_head = self.head_of(tag).is_some_and(|found| self.heads.has(found) && head.is_none_or(|head| head == found));
+        let of_head = Space::head_of(&self.layout, tag)
+            .is_some_and(|found| self.space.heads().has(found) && head.is_none_or(|head| head == found));
         of_head && (base..base + HORIZON).contains(&tag.sequence) && self.names_something(tag)
     }
 
@@ -347,12 +348,12 @@ impl<F: Flash> Store<'_, F> {
             None => [Some(HeadIndex::USER), Some(HeadIndex::JOURNAL).filter(|_| !self.is_chain(block))],
         };
         for head in heads.into_iter().flatten() {
-            if next + 1 >= self.head_capacity(head) {
+            if next + 1 >= self.space.capacity(head) {
                 continue;
             }
             let page = self.place_page(Some(head), block, next + 1);
             let Some(tag) = self.pages.record_tag(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, None, base)) else { continue };
-            if let Some(of) = self.head_of(&tag)
+            if let Some(of) = Space::head_of(&self.layout, &tag)
                 && (of == HeadIndex::JOURNAL) == (head == HeadIndex::JOURNAL)
             {
                 // Behind the caller's pages nobody knows what was lost.
@@ -373,7 +374,7 @@ impl<F: Flash> Store<'_, F> {
     /// commit lies behind it that was flushed, as anything behind a commit proves. A device that keeps its order loses a part of one command alone, a group of
     /// moves: there anything else behind proves as much.
     fn ends_before(&mut self, tag: &Tag, cursors: &Cursors, base: u64) -> Result<bool, Error> {
-        let gap = tag.sequence.saturating_sub(self.sequence);
+        let gap = tag.sequence.saturating_sub(self.space.sequence());
         if gap == 0 || is_of_failures(gap, self.layout.config.unit_pages.into()) {
             return Ok(false);
         }
@@ -397,8 +398,10 @@ impl<F: Flash> Store<'_, F> {
         tag: &Tag,
         base: u64,
     ) -> Result<Option<(HeadIndex, BlockIndex, u32, bool)>, Error> {
-        let (Some(head), Some(Cursor { place, places, distance, .. })) = (self.head_of(tag), *cursor) else { return Ok(None) };
-        let (block, next) = (place / self.head_capacity(head), place % self.head_capacity(head) + u32::from(places));
+        let (Some(head), Some(Cursor { place, places, distance, .. })) = (Space::head_of(&self.layout, tag), *cursor) else {
+            return Ok(None);
+        };
+        let (block, next) = (place / self.space.capacity(head), place % self.space.capacity(head) + u32::from(places));
         let mut is_other = self.look(cursor, Some(head), block, next, base)?;
         // Sequences grow within a block.
         if cursor.is_some_and(|after| after.distance <= distance) {
@@ -420,15 +423,15 @@ impl<F: Flash> Store<'_, F> {
         traces.note_use();
         let ends = cursor.is_none();
         // One with a number that was used already is not of this volume's order, and no head was ever in a block that begins with it.
-        if self.heads.get(head).block == block || tag.sequence >= self.sequence {
-            let old = self.heads.replace(head, Head { block, next }).block;
+        if self.space.heads().get(head).block == block || tag.sequence >= self.space.sequence() {
+            let old = self.space.heads_mut().replace(head, Head { block, next }).block;
             if old != block {
                 if old != NONE {
-                    self.blocks.set_state(old, State::Used);
+                    self.space.blocks_mut().set_state(old, State::Used);
                 }
-                self.blocks.set_state(block, State::Active);
+                self.space.blocks_mut().set_state(block, State::Active);
                 // It was erased since the root, which nothing else tells.
-                self.count_erase(block);
+                self.space.count_erase(block);
             }
             traces.note(head, is_other);
         }
@@ -442,12 +445,12 @@ impl<F: Flash> Store<'_, F> {
             return self.apply_frame(&tag, place);
         }
         if tag.kind == Kind::LeafChanged {
-            self.journal_at = place;
+            self.space.find_journal(place);
             self.forget_overlay(tag.logical);
             return Ok(());
         }
         if tag.kind == Kind::JournalDiscard && *buffered != place {
-            let block = place / self.head_capacity(HeadIndex::JOURNAL);
+            let block = self.space.journal_block(place);
             // A chain that cannot be read up to one record cannot be read up to a later one.
             let is_lost = self.is_chain(block) && *lost_chain == block;
             if is_lost || self.buffer_journal(place, buffered)?.is_none() {
@@ -502,7 +505,7 @@ impl<F: Flash> Store<'_, F> {
             self.pending.clear();
         }
         self.transaction_start = IDLE;
-        self.journal_at = page;
+        self.space.find_journal(page);
         if tag.kind == Kind::JournalDiscard {
             let mut from = 0;
             while let Some(logical) = self.journal.next_discard(from) {

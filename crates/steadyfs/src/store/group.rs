@@ -11,12 +11,13 @@
 //! A device may leave any of a command's pages behind when power fails. So a mount takes the records up to the first that is missing, unless a commit
 //! behind it proves that it was flushed, as behind a cache that reorders; and after a group that failed a root comes before anything else.
 
+use super::Store;
 use super::program::Failed;
-use super::{Frame, HeadIndex, Store};
 use crate::error::Error;
 use crate::features::GROUPS;
 use crate::media::{Flash, PageIndex, TAG_BYTES, Tag};
 use crate::pages::{LOST_CHECK, TRIES, was_read};
+use crate::space::{Frame, HeadIndex};
 
 /// Whether the time suits for a group of moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,13 +123,13 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn move_group(&mut self, most: u32) -> Result<u32, Error> {
         self.make_room(most)?;
         self.ready_head(HeadIndex::USER)?;
-        let most = most.min(self.head_rest(HeadIndex::USER));
+        let most = most.min(self.space.rest(HeadIndex::USER));
         let end = (self.pace.victim + 1) * self.layout.frames_per_block;
-        let (mut next, mut looked, mut count) = (self.blocks.first_live(self.pace.victim), 0, 0);
+        let (mut next, mut looked, mut count) = (self.space.blocks().first_live(self.pace.victim), 0, 0);
         while let Some(frame) = next.filter(|&frame| frame < end && looked < most) {
             count += u32::from(self.read_member(frame, count)?);
             looked += 1;
-            next = self.blocks.live_from(frame + 1);
+            next = self.space.blocks().live_from(frame + 1);
         }
         if count > 0 {
             self.program_group(count)?;
@@ -138,7 +139,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Reads a frame as member `index` of the group, and gives it the tag of a copy; `false` where it need not move.
     fn read_member(&mut self, frame: Frame, index: u32) -> Result<bool, Error> {
-        let (unit, from) = (u32::from(self.layout.config.unit_pages), self.frame_page(frame));
+        let (unit, from) = (u32::from(self.layout.config.unit_pages), self.layout.frame_page(frame));
         let mut tag = [0; TAG_BYTES];
         let mut check = self.read_to_group(from, index * unit, &mut tag)?;
         let Some((kind, logical)) = self.moves_as(frame, check.and_then(|_| Tag::parse(&tag))) else { return Ok(false) };
@@ -151,7 +152,7 @@ impl<F: Flash> Store<'_, F> {
                 self.pages.fill_lost();
                 self.group.page_mut(at).copy_from_slice(self.pages.bytes());
             }
-            let tag = Tag { sequence: self.sequence + u64::from(at), logical, kind, aux: Tag::aux_of(0, frame) };
+            let tag = Tag { sequence: self.space.sequence() + u64::from(at), logical, kind, aux: Tag::aux_of(0, frame) };
             self.group.parts_mut().1[at as usize] = tag.emit(check.unwrap_or(LOST_CHECK));
         }
         Ok(true)
@@ -178,10 +179,10 @@ impl<F: Flash> Store<'_, F> {
     fn program_group(&mut self, count: u32) -> Result<(), Error> {
         let unit = u32::from(self.layout.config.unit_pages);
         let pages = count * unit;
-        let first = self.take_places(HeadIndex::USER, count);
-        self.sequence += u64::from(pages);
-        self.programs_since_root += pages;
-        let at = self.frame_page(first);
+        let first = self.space.take_places(HeadIndex::USER, count);
+        self.space.take_sequences(u64::from(pages));
+        self.space.count_programs(pages);
+        let at = self.layout.frame_page(first);
         let (data, tags) = self.group.filled(pages);
         if let Err(failure) = self.pages.flash_mut().program_many(at, data, tags) {
             let survived = self.survive_failure(HeadIndex::USER, Failed::Program(failure.into(), true), false);
@@ -191,7 +192,7 @@ impl<F: Flash> Store<'_, F> {
         let victim = self.pace.victim * self.layout.frames_per_block;
         for index in 0..count {
             if let Some(tag) = Tag::parse(&self.group.parts_mut().1[(index * unit) as usize]) {
-                self.blocks.set_live(first + index, true);
+                self.space.blocks_mut().set_live(first + index, true);
                 self.was_moved(tag.kind, tag.logical, tag.source_from(victim), first + index);
             }
         }

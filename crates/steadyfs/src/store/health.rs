@@ -5,11 +5,11 @@
 //! is read is looked at: after every 1,024 reads another page of the block that was read last is (a block that is read often is so
 //! looked at often, without a counter for each), and [`scrub`](crate::FileSystem::scrub) goes through everything.
 
-use super::blocks::State;
-use super::{Damage, Frame, HeadIndex, Store};
+use super::{Damage, Store};
 use crate::error::Error;
 use crate::features::SCRUB;
 use crate::media::{BlockIndex, Corrected, Flash, TAG_BYTES};
+use crate::space::{Frame, HeadIndex, State};
 
 /// What is to be done about pages that are weak.
 #[derive(Clone, Copy, Debug, Default)]
@@ -79,8 +79,8 @@ impl<F: Flash> Store<'_, F> {
 
     /// Lets the frames of a block move.
     fn weaken(&mut self, block: BlockIndex) {
-        match self.blocks.state(block) {
-            State::Used => self.blocks.set_state(block, State::Weak),
+        match self.space.blocks().state(block) {
+            State::Used => self.space.blocks_mut().set_state(block, State::Weak),
             State::Active => self.care.weak_active = Some(block),
             _ => {}
         }
@@ -92,12 +92,12 @@ impl<F: Flash> Store<'_, F> {
             return None;
         }
         let block = self.care.weak_active?;
-        self.heads.of_frames().find(|&head| self.heads.get(head).block == block)
+        self.space.heads().of_frames().find(|&head| self.space.heads().get(head).block == block)
     }
 
     /// Gives up the block of a head in which a page is weak, so that its frames move.
     pub(super) fn release_head(&mut self, head: HeadIndex) {
-        let block = self.heads.get(head).block;
+        let block = self.space.heads().get(head).block;
         self.care.weak_active = None;
         self.give_up_block(head);
         self.weaken(block);
@@ -110,11 +110,11 @@ impl<F: Flash> Store<'_, F> {
     pub fn patrol(&mut self) -> Result<(), Error> {
         let Some((block, spread)) = self.pages.watch_mut().take_patrol() else { return Ok(()) };
         let frames = self.layout.frames_per_block;
-        let next = self.blocks.live_from(block * frames + spread % frames).filter(|&frame| frame < (block + 1) * frames);
-        let Some(frame) = next.or_else(|| self.blocks.first_live(block)) else { return Ok(()) };
+        let next = self.space.blocks().live_from(block * frames + spread % frames).filter(|&frame| frame < (block + 1) * frames);
+        let Some(frame) = next.or_else(|| self.space.blocks().first_live(block)) else { return Ok(()) };
         let mut tag = [0; TAG_BYTES];
         let index = (spread / frames) % u32::from(self.layout.config.unit_pages);
-        self.pages.read_page(self.frame_page(frame) + index, &mut tag)?;
+        self.pages.read_page(self.layout.frame_page(frame) + index, &mut tag)?;
         self.note_weak();
         Ok(())
     }
@@ -122,13 +122,14 @@ impl<F: Flash> Store<'_, F> {
     /// Lets scrubbing begin anywhere, so that a device that is never on for a whole round gets everywhere.
     pub fn start_scrub(&mut self) {
         let total = self.layout.frame_count();
-        self.care.scrubbed = (self.sequence as u32).wrapping_mul(0x9E37_79B9) % total;
+        self.care.scrubbed = (self.space.sequence() as u32).wrapping_mul(0x9E37_79B9) % total;
         self.care.scrub_left = total;
     }
 
     /// Whether so many blocks are bad that what the volume holds does not leave the room that reclamation needs.
     pub(super) fn is_worn_out(&self) -> bool {
-        (self.layout.data_blocks < self.layout.data_blocks_max && self.blocks.live_total() > self.layout.live_max())
+        let bad = self.space.blocks().count(State::Bad);
+        (bad > self.layout.config.bad_blocks_max.into() && self.space.blocks().live_total() > self.layout.live_max(bad))
             || self.ring_is_worn_out()
     }
 
@@ -154,21 +155,21 @@ impl<F: Flash> Store<'_, F> {
 
     /// How the medium is doing. Costs nothing.
     pub fn health(&self) -> Health {
-        let base = self.blocks.wear_base;
+        let base = self.space.blocks().wear_base;
         let (mut blocks, mut total) = (0, 0);
         let (mut least, mut most) = (u8::MAX, 0);
-        for wear in self.blocks.wears() {
+        for wear in self.space.blocks().wears() {
             (blocks, total) = (blocks + 1, total + u64::from(base + u32::from(wear)));
             (least, most) = (least.min(wear), most.max(wear));
         }
-        let bad_blocks = self.blocks.count(State::Bad);
+        let bad_blocks = self.space.blocks().count(State::Bad);
         let [reads, corrected_reads, lost_reads] = self.pages.watch().counts();
         Health {
             read_only: self.status.is_read_only(),
             worn_out: self.status.is_worn_out() || self.is_worn_out(),
             bad_blocks,
             spare_blocks: u32::from(self.layout.config.bad_blocks_max).saturating_sub(bad_blocks),
-            weak_blocks: self.blocks.count(State::Weak) + u32::from(self.weak_head().is_some()),
+            weak_blocks: self.space.blocks().count(State::Weak) + u32::from(self.weak_head().is_some()),
             erases_min: base + u32::from(least.min(most)),
             erases_max: base + u32::from(most),
             erases_total: total,

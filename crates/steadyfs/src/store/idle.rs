@@ -5,11 +5,11 @@
 //! root lists are erased as well and known as *clean*; a later root lists them as erased. Idle work brings the
 //! store there, a step at a time; each step tells its cost before.
 
-use super::blocks::{Choice, State};
-use super::{Call, HeadIndex, Store};
+use super::Store;
 use crate::cost::{Budget, Cost};
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash};
+use crate::space::{Choice, HeadIndex, Space, State};
 
 /// One piece of idle work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,10 +45,10 @@ impl<F: Flash> Store<'_, F> {
         if self.needs_ring_block() {
             return Some(Step::RingBlock);
         }
-        let (erased, listed) = (self.blocks.count(State::Erased), self.blocks.count(State::Listed));
-        let more = self.blocks.count(State::Dead) + self.blocks.count(State::Clean) > 0;
+        let (erased, listed) = (self.space.blocks().count(State::Erased), self.space.blocks().count(State::Listed));
+        let more = self.space.blocks().count(State::Dead) + self.space.blocks().count(State::Clean) > 0;
         let is_low = erased + listed < layout.stock().min(layout.listed_blocks);
-        if is_low && (more || self.blocks.count(State::Free) > 0) {
+        if is_low && (more || self.space.blocks().count(State::Free) > 0) {
             // A call that needs a block must not have to write a root for it: its bound has none beside an erase.
             return Some(Step::Root);
         }
@@ -62,7 +62,7 @@ impl<F: Flash> Store<'_, F> {
         if self.victim_live() > 0 {
             return Some(Step::Move(None));
         }
-        let wins = || if self.pool() < self.pool_for(frames) { self.idle_victim(room) } else { None };
+        let wins = || if self.space.pool() < self.pool_for(frames) { self.idle_victim(room) } else { None };
         if let Some(victim) = self.failing_victim().or_else(wins) {
             return Some(Step::Move(Some(victim)));
         }
@@ -71,11 +71,11 @@ impl<F: Flash> Store<'_, F> {
         if erased < now && listed > 0 {
             return Some(Step::Erase);
         }
-        if erased + self.blocks.count(State::Clean) < wanted && self.blocks.count(State::Free) > 0 {
+        if erased + self.space.blocks().count(State::Clean) < wanted && self.space.blocks().count(State::Free) > 0 {
             return Some(Step::Clean);
         }
         let short = erased + listed < now && more;
-        let due = self.programs_since_root > u32::from(layout.config.checkpoint_programs) / 2;
+        let due = self.space.programs_since_root() > u32::from(layout.config.checkpoint_programs) / 2;
         (short || due).then_some(Step::Root)
     }
 
@@ -89,8 +89,8 @@ impl<F: Flash> Store<'_, F> {
     /// idle work comes to an end.
     fn idle_victim(&self, room: u32) -> Option<BlockIndex> {
         let fpb = self.layout.frames_per_block;
-        let block = self.blocks.choose(State::Used, Choice::Emptiest(0))?;
-        let live = self.blocks.live(block);
+        let block = self.space.blocks().choose(State::Used, Choice::Emptiest(0))?;
+        let live = self.space.blocks().live(block);
         // Entries that wait for a commit stay where they are.
         let room = room.saturating_sub(self.pending.len());
         let full = (self.overlay.len() + live).saturating_sub(room);
@@ -99,8 +99,8 @@ impl<F: Flash> Store<'_, F> {
 
     /// A block that its data must leave, if the room beside the reserve takes all of it.
     fn failing_victim(&self) -> Option<BlockIndex> {
-        let block = self.urgent_victim().or_else(|| self.blocks.choose(State::Weak, Choice::LeastWornInUse));
-        block.filter(|_| self.pool() > self.layout.reserve_frames / 2)
+        let block = self.urgent_victim().or_else(|| self.space.blocks().choose(State::Weak, Choice::LeastWornInUse));
+        block.filter(|_| self.space.pool() > self.layout.reserve_frames / 2)
     }
 
     /// Worst case of a step when nothing fails.
@@ -109,10 +109,10 @@ impl<F: Flash> Store<'_, F> {
         let erase = Cost { erases: 1, ..Cost::default() };
         let root = self.root_cost();
         let block = |waits: bool| {
-            let waits = waits && self.blocks.count(State::Erased) == 0;
+            let waits = waits && self.space.blocks().count(State::Erased) == 0;
             if waits { root.plus(&erase) } else { Cost::default() }
         };
-        let head = |head| block(self.head_rest(head) == 0);
+        let head = |head| block(self.space.rest(head) == 0);
         match step {
             Step::RingBlock | Step::Erase | Step::Clean => erase,
             Step::Release => Cost::default(),
@@ -126,7 +126,7 @@ impl<F: Flash> Store<'_, F> {
                 let moves = self.layout.move_group();
                 let full = self.overlay.len() + moves > self.overlay.capacity();
                 let room = if full { fold.plus(&head(HeadIndex::USER)) } else { Cost::default() };
-                let moved = self.moved_heads().any(|head| self.head_rest(head) == 0);
+                let moved = Space::moved_heads(&self.layout).any(|head| self.space.rest(head) == 0);
                 let again = Cost { tag_reads: self.layout.extra_moved_heads(), ..Cost::default() };
                 self.move_cost().times(moves).plus(&block(moved)).plus(&room).plus(&again)
             }
@@ -146,7 +146,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Does a step that [`idle_step`](Self::idle_step) named.
     fn idle(&mut self, step: Step) -> Result<(), Error> {
-        self.call = Call::default();
+        self.call = self.new_call();
         match step {
             Step::Mark => self.begin(),
             Step::RingBlock => self.prepare_ring_block(),
@@ -157,9 +157,9 @@ impl<F: Flash> Store<'_, F> {
                 Ok(())
             }
             Step::Erase => self.erase_listed(),
-            Step::Clean => match self.blocks.choose(State::Free, Choice::LeastWorn) {
+            Step::Clean => match self.space.blocks().choose(State::Free, Choice::LeastWorn) {
                 Some(block) if self.erase(block)? => {
-                    self.blocks.set_state(block, State::Clean);
+                    self.space.blocks_mut().set_state(block, State::Clean);
                     Ok(())
                 }
                 _ => Ok(()),

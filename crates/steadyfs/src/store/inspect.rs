@@ -1,10 +1,10 @@
 //! What is where on the medium, for tools; and whether a page is what was written.
 
-use super::blocks::State;
-use super::{HeadIndex, NONE, Store};
+use super::Store;
 use crate::config::Config;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Geometry, Kinds, PageIndex};
+use crate::space::{HeadIndex, NONE, State};
 
 /// What a block is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,18 +83,18 @@ impl<F: Flash> Store<'_, F> {
     pub fn describe(&self) -> Description {
         let layout = &self.layout;
         let head = |index: HeadIndex| {
-            let head = self.heads.get(index);
+            let head = self.space.heads().get(index);
             (head.block != NONE).then_some((head.block, head.next))
         };
         Description {
             geometry: layout.geometry,
             config: layout.config,
-            usable_pages: layout.usable,
+            usable_pages: self.usable(),
             logical_pages: layout.logical_count,
             frames_per_block: layout.frames_per_block,
             leaves: layout.leaf_count,
-            sequence: self.sequence,
-            journal: (self.journal_at != NONE).then(|| self.journal_page(self.journal_at)),
+            sequence: self.space.sequence(),
+            journal: (self.space.journal_at() != NONE).then(|| self.layout.journal_page(self.space.journal_at())),
             journal_bytes: self.journal.page().len() as u32 - 2,
             overlay_entries: self.overlay.len(),
             ring: (self.ring_block(self.ring.complete), self.ring.next),
@@ -102,17 +102,17 @@ impl<F: Flash> Store<'_, F> {
             heads: [head(HeadIndex::USER), head(HeadIndex::MOVED), head(HeadIndex::JOURNAL)],
             streams: core::array::from_fn(|index| {
                 let index = HeadIndex::user(index as u8 + 1);
-                if self.heads.has(index) { head(index) } else { None }
+                if self.space.heads().has(index) { head(index) } else { None }
             }),
         }
     }
 
     /// What is known of a block; `None` behind the last one. Costs nothing.
     pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
-        if block >= self.blocks.block_count() {
+        if block >= self.space.blocks().block_count() {
             return None;
         }
-        let state = match self.blocks.state(block) {
+        let state = match self.space.blocks().state(block) {
             State::Bad => BlockState::Bad,
             State::Reserved => BlockState::Reserved,
             State::Free => BlockState::Free,
@@ -125,7 +125,7 @@ impl<F: Flash> Store<'_, F> {
             State::Retiring => BlockState::Retiring,
             State::Weak => BlockState::Weak,
         };
-        Some(BlockInfo { state, wear: self.blocks.wear(block), live: self.blocks.live(block) })
+        Some(BlockInfo { state, wear: self.space.blocks().wear(block), live: self.space.blocks().live(block) })
     }
 
     /// Whether a logical page is what was written, and the map that names it; pages that never were are.

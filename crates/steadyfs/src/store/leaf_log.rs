@@ -18,11 +18,12 @@
 //!   So changes may be unreadable as long as they and all behind them are no more than the overlay has entries of the page, and those behind them that
 //!   can be read are of such entries.
 
+use super::Store;
 use super::change::{Change, Changes, Place};
-use super::table::write_word;
-use super::{HeadIndex, NONE, State, Store};
 use crate::error::Error;
 use crate::media::{Failure, Flash, Kind, Tag};
+use crate::space::{HeadIndex, NONE};
+use crate::table::write_word;
 
 impl<F: Flash> Store<'_, F> {
     /// What the changes of a leaf have in common.
@@ -117,13 +118,13 @@ impl<F: Flash> Store<'_, F> {
     /// The overlay has the entries until a mount finds the record that says that the leaf has them.
     pub(super) fn log_leaf(&mut self, leaf: u32) -> Result<bool, Error> {
         let frame = self.root.get(leaf);
-        let head = self.heads.get(HeadIndex::JOURNAL);
-        let has_place = head.block != NONE && head.next > 0 && self.head_rest(HeadIndex::JOURNAL) >= self.empty_record_places();
+        let head = self.space.heads().get(HeadIndex::JOURNAL);
+        let has_place = head.block != NONE && head.next > 0 && self.space.rest(HeadIndex::JOURNAL) >= self.empty_record_places();
         if self.layout.leaf_log_bytes() == 0
             || frame == 0
             || !has_place
             || !self.is_log_known(leaf)
-            || self.is_of_ring(self.frame_block(frame))
+            || self.is_of_ring(self.space.block_of(frame))
         {
             return Ok(false);
         }
@@ -165,15 +166,15 @@ impl<F: Flash> Store<'_, F> {
             let change = Change { entry: self.overlay.key(entry) - first, frame: self.overlay.value(entry) & !settled };
             changes.emit(change, bytes, &mut |bytes| flash.checksum(bytes, 0));
         }
-        let page = self.frame_page(self.root.get(leaf)) + index;
-        let (block, pages) = (self.frame_block(self.root.get(leaf)), self.layout.geometry.pages_per_block);
+        let page = self.layout.frame_page(self.root.get(leaf)) + index;
+        let (block, pages) = (self.space.block_of(self.root.get(leaf)), self.layout.geometry.pages_per_block);
         let offset = page % pages * self.layout.geometry.page_bytes + at as u32;
         match self.pages.program_bytes(block, offset, at..at + length) {
             Ok(()) => Ok(true),
             Err(failure) => {
                 self.known_logs[leaf as usize / 8] &= !(1 << (leaf % 8));
                 if failure == Failure::BadBlock {
-                    self.retire(block);
+                    self.space.retire(block);
                 }
                 self.refused(failure.into());
                 Ok(false)
@@ -184,28 +185,16 @@ impl<F: Flash> Store<'_, F> {
     /// Programs the record that says that a leaf has its overlay entries; `false` when that failed.
     fn program_leaf_changed(&mut self, leaf: u32) -> Result<bool, Error> {
         let places = self.empty_record_places();
-        let place = self.take_places(HeadIndex::JOURNAL, places);
-        let tag = Tag { sequence: self.sequence, logical: leaf, kind: Kind::LeafChanged, aux: 0 };
-        self.sequence += 1;
-        self.programs_since_root += 1;
+        let place = self.space.take_places(HeadIndex::JOURNAL, places);
+        let tag = Tag { sequence: self.space.sequence(), logical: leaf, kind: Kind::LeafChanged, aux: 0 };
+        self.space.take_sequences(1);
+        self.space.count_programs(1);
         match self.program_empty_record(place, &tag) {
             Ok(()) => {
-                self.move_journal(place);
+                self.space.move_journal(place);
                 Ok(true)
             }
             Err(error) => self.lose_record(error).map(|()| false),
-        }
-    }
-
-    /// Lets the data of a block in which a program failed move.
-    fn retire(&mut self, block: u32) {
-        for head in self.heads.of_frames() {
-            if self.heads.get(head).block == block {
-                self.close(head);
-            }
-        }
-        if matches!(self.blocks.state(block), State::Used | State::Weak) {
-            self.blocks.set_state(block, State::Retiring);
         }
     }
 }

@@ -7,12 +7,13 @@
 //! is looked up when the leaf is folded and needs no read before. Until then the frame cannot be used again, because
 //! its block is not empty.
 
+use super::Store;
 use super::program::Source;
-use super::table::{read_word, write_word};
-use super::{Frame, NONE, Store};
 use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds};
+use crate::space::{Frame, NONE};
+use crate::table::{read_word, write_word};
 
 /// The last few look-ups in leaves: a program that looks at the same pages again saves the reads of the map.
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +128,7 @@ impl<F: Flash> Store<'_, F> {
             _ if frame >= self.layout.frame_count() => return Err(Error::Corrupt),
             _ => {}
         }
-        let page = self.frame_page(frame) + index;
+        let page = self.layout.frame_page(frame) + index;
         if !self.pages.holds(page) {
             self.pages.load(page, self.wanted(Kinds::LEAF, leaf))?;
             if !self.apply_log(leaf, index) {
@@ -147,7 +148,7 @@ impl<F: Flash> Store<'_, F> {
             let old = self.overlay.value(index);
             self.overlay.set_value(index, frame | (old & settled));
             if old & !settled != frame {
-                self.release(old & !settled);
+                self.space.release(old & !settled);
             }
             return;
         }
@@ -159,14 +160,14 @@ impl<F: Flash> Store<'_, F> {
     /// A read that fails does no harm: the mark stays until the leaf is written.
     pub(super) fn release_old(&mut self, logical: u32) {
         let settled = self.settled_bit();
-        let Some(index) = self.overlay.find(logical).filter(|_| self.near_full(0)) else { return };
+        let Some(index) = self.overlay.find(logical).filter(|_| self.space.near_full(&self.layout, 0)) else { return };
         let value = self.overlay.value(index);
         if value & settled == 0
             && let Ok(old) = self.leaf_entry(logical)
         {
             self.overlay.set_value(index, value | settled);
             if old != value {
-                self.release(old);
+                self.space.release(old);
             }
         }
     }
@@ -202,12 +203,6 @@ impl<F: Flash> Store<'_, F> {
             self.fold()?;
         }
         Ok(())
-    }
-
-    /// Whether live frames, and so many more, fill so much that stale marks would matter.
-    pub(super) fn near_full(&self, more: u32) -> bool {
-        let room = self.layout.data_blocks * self.layout.frames_per_block;
-        self.blocks.live_total() + more > room / 20 * 17
     }
 
     /// Writes the leaf with most overlay entries anew.
@@ -251,7 +246,7 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn adopt_leaf(&mut self, leaf: u32, frame: Frame) {
         let old = self.root.get(leaf);
         self.root.set(leaf, frame);
-        self.release(old);
+        self.space.release(old);
         self.forget_overlay(leaf);
     }
 
@@ -311,7 +306,7 @@ impl<F: Flash> Store<'_, F> {
             if value & settled == 0 {
                 self.overlay.set_value(entry, value | settled);
                 if old < self.layout.frame_count() && old != value {
-                    self.release(old);
+                    self.space.release(old);
                 }
             }
         }
@@ -319,7 +314,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Checks every page of a frame and tells whether it is complete.
     pub(super) fn frame_is_complete(&mut self, frame: Frame, kinds: Kinds, logical: u32) -> Result<bool, Error> {
-        let first = self.frame_page(frame);
+        let first = self.layout.frame_page(frame);
         for page in first..first + u32::from(self.layout.config.unit_pages) {
             if !self.pages.read_sound(page, self.wanted(kinds, logical))? {
                 return Ok(false);

@@ -6,11 +6,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | [`table`] | tables in lent bytes |
-//! | [`blocks`] | state, wear and live frames of each block |
-//! | [`heads`] | the blocks that are being programmed |
 //! | [`streams`] | which head a page goes to |
-//! | [`lifetimes`] | how long pages live, where nobody says |
 //! | [`journal`] | small changes, committed by one page |
 //! | [`chain`] | journal records where the medium programs bytes |
 //! | [`program`] | heads, frames, retries after a failed program |
@@ -37,7 +33,6 @@
 //! | [`inspect`] | what is where, for tools |
 //! | [`bounds`] | the worst case of it all |
 
-mod blocks;
 mod bounds;
 pub(crate) mod cache;
 mod chain;
@@ -45,13 +40,11 @@ mod change;
 pub(crate) mod edit;
 mod forward;
 mod group;
-mod heads;
 mod health;
 mod idle;
 mod inspect;
 pub(crate) mod journal;
 mod leaf_log;
-pub(crate) mod lifetimes;
 mod map;
 mod mount;
 mod plan;
@@ -64,12 +57,10 @@ mod scrub;
 mod settle;
 mod status;
 mod streams;
-mod table;
 mod traces;
 mod transaction;
 mod undo;
 
-pub use crate::pages::Verify;
 pub(crate) use bounds::{Buffer, Work};
 pub use health::Health;
 pub use inspect::{BlockInfo, BlockState, Description};
@@ -77,27 +68,21 @@ pub use mount::{Access, Damage};
 
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
-use crate::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
-use crate::pages::Pages;
-use blocks::{Blocks, State};
+use crate::media::{BlockIndex, Failure, Flash, TAG_BYTES};
+use crate::pages::{Pages, Verify};
+use crate::space::{Blocks, Heads, NONE, Space, State};
+use crate::table::{Pairs, Words};
 use cache::Cache;
 use group::Group;
-use heads::{Head, HeadIndex, Heads};
 use health::Care;
 use journal::Journal;
 use map::Recent;
 use ring::Ring;
 use status::Status;
-use table::{Pairs, Words};
 use undo::Undo;
 
-/// No block, page or frame.
-const NONE: u32 = u32::MAX;
 /// No transaction is open.
 const IDLE: u64 = u64::MAX;
-
-/// Index of a frame: `block * frames_per_block + place in block`. Frame 0 holds a superblock and stands for "not mapped".
-type Frame = u32;
 
 /// What the call in progress has done so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -120,8 +105,8 @@ struct Call {
     tidied: bool,
     /// Roots that were lost because the device did not answer.
     lost_roots: u8,
-    /// Blocks that went bad.
-    lost_blocks: u8,
+    /// Blocks that were bad when it began.
+    bad_blocks: u32,
     /// The program of a commit failed, and may be there all the same.
     perhaps: bool,
 }
@@ -130,8 +115,6 @@ struct Call {
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     victim: BlockIndex,
-    /// A frame of the victim cannot be read: it goes bad when empty.
-    victim_spoiled: bool,
     /// Live frames of the victim before, when it was chosen.
     last_live: u32,
     calls_since_erase: u32,
@@ -155,7 +138,7 @@ struct Pace {
 pub struct Store<'m, F> {
     layout: Layout,
     pages: Pages<'m, F>,
-    blocks: Blocks<'m>,
+    space: Space<'m>,
     root: Words<'m>,
     overlay: Pairs<'m>,
     /// A bit for each leaf: no power cut has touched the blank rest of its log.
@@ -167,26 +150,20 @@ pub struct Store<'m, F> {
     /// What the lent memory has beyond the tables and the cache.
     spare: &'m mut [u8],
     verify: Verify,
-    heads: Heads<'m>,
     group: Group<'m>,
     /// The stream of what the call in progress writes.
     stream: u8,
     ring: Ring,
     care: Care,
-    /// Sequence of the next program.
-    sequence: u64,
     /// Sequence of the open transaction's first program.
     transaction_start: u64,
     /// The same of the transaction that roll-forward committed last.
     committed_start: u64,
-    /// The place of the newest journal page or record.
-    journal_at: PageIndex,
     /// The logical page that was written last because little of it was left in the journal.
     leftover: u32,
     /// Flushes of the journal buffer so far.
     flushes: u8,
     recent: Recent,
-    programs_since_root: u32,
     /// Moves that roll-forward could not read and went past.
     lost_moves: u32,
     pace: Pace,
@@ -226,11 +203,10 @@ impl<'m, F: Flash> Store<'m, F> {
         let journal = Journal::new(&mut take(layout.journal_bytes)[tag..], tag > 0, layout.journal_shape());
         let pages = Pages::new(flash, take(layout.journal_bytes), &layout);
         Ok(Self {
-            layout,
             pages,
             cache: Cache::new(&mut [], layout.logical_bytes),
             spare,
-            blocks,
+            space: Space::new(blocks, heads, &layout),
             root,
             overlay,
             known_logs,
@@ -238,23 +214,18 @@ impl<'m, F: Flash> Store<'m, F> {
             journal,
             undo: Undo::default(),
             verify: Verify::Always,
-            heads,
             group,
             stream: 0,
             ring: Ring { superblock_copy: NONE, mark: NONE, ..Ring::default() },
             care: Care::default(),
-            sequence: 1,
             transaction_start: IDLE,
             committed_start: IDLE,
-            journal_at: NONE,
             leftover: 0,
             flushes: 0,
             recent: Recent::default(),
-            programs_since_root: 0,
             lost_moves: 0,
             pace: Pace {
                 victim: NONE,
-                victim_spoiled: false,
                 last_live: 0,
                 calls_since_erase: u32::MAX / 2,
                 has_erased: false,
@@ -268,6 +239,7 @@ impl<'m, F: Flash> Store<'m, F> {
             call: Call::default(),
             unmarked: true,
             status: Status::new(Access::ReadWrite),
+            layout,
         })
     }
 
@@ -313,48 +285,30 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// The low bits of the sequence of the next program.
     pub fn sequence(&self) -> u32 {
-        self.sequence as u32
+        self.space.sequence() as u32
     }
 
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// First program page of a frame.
-    fn frame_page(&self, frame: Frame) -> PageIndex {
-        let fpb = self.layout.frames_per_block;
-        frame / fpb * self.layout.geometry.pages_per_block + frame % fpb * u32::from(self.layout.config.unit_pages)
+    /// A call that has done nothing yet.
+    fn new_call(&self) -> Call {
+        Call { bad_blocks: self.space.blocks().count(State::Bad), ..Call::default() }
     }
 
-    /// Block of a frame.
-    fn frame_block(&self, frame: Frame) -> BlockIndex {
-        frame / self.layout.frames_per_block
-    }
-
-    /// Whether a block holds the newest journal page.
-    fn holds_journal(&self, block: BlockIndex) -> bool {
-        self.journal_at != NONE && self.journal_at / self.head_capacity(HeadIndex::JOURNAL) == block
-    }
-
-    /// The page of a place of the journal's head, where records are pages.
-    fn journal_page(&self, place: u32) -> PageIndex {
-        place / (self.head_capacity(HeadIndex::JOURNAL) / self.layout.geometry.pages_per_block)
-    }
-
-    /// Counts an erase, unless the device levels wear itself.
-    fn count_erase(&mut self, block: BlockIndex) {
-        if self.layout.config.wear_spread > 0 {
-            self.blocks.add_wear(block);
-        }
+    /// Logical pages that may hold data: fewer where more blocks are bad than the volume has to spare.
+    pub fn usable(&self) -> u32 {
+        self.layout.usable_with(self.space.blocks().count(State::Bad))
     }
 
     /// Erases a block and counts it; a block that does not erase is bad from now on.
     fn erase(&mut self, block: BlockIndex) -> Result<bool, Error> {
-        debug_assert!(self.blocks.live(block) == 0 && !self.holds_journal(block), "a block in use is erased");
+        debug_assert!(self.space.blocks().live(block) == 0 && !self.space.holds_journal(block), "a block in use is erased");
         self.call.erases += 1;
         match self.pages.erase(block) {
             Ok(()) => {
-                self.count_erase(block);
+                self.space.count_erase(block);
                 self.pace.erased = true;
                 Ok(true)
             }
@@ -366,52 +320,19 @@ impl<'m, F: Flash> Store<'m, F> {
         }
     }
 
-    /// Never uses a block again.
-    fn lose(&mut self, block: BlockIndex) {
-        self.blocks.set_state(block, State::Bad);
-        self.call.lost_blocks = self.call.lost_blocks.saturating_add(1);
-        self.layout.set_bad_blocks(self.blocks.count(State::Bad));
-    }
-
     fn go_bad(&mut self, block: BlockIndex) {
-        self.lose(block);
+        self.space.lose(block);
         // Only a note for other users of the chip; the root is what counts. Superblocks and roots are looked for in blocks without a mark.
         if !self.is_own(block) {
             let _ = self.pages.flash_mut().mark_bad(block);
         }
     }
 
-    /// Moves a block that has just become empty on: to quarantine, or, when it cannot be told what is in it, out of use.
-    fn settle_empty(&mut self, block: BlockIndex) {
-        if self.blocks.live(block) > 0 || self.holds_journal(block) {
-            return;
-        }
-        let spoiled = self.pace.victim == block && self.pace.victim_spoiled;
-        match self.blocks.state(block) {
-            State::Used | State::Weak if spoiled => self.lose(block),
-            State::Used | State::Weak => self.blocks.set_state(block, State::Dead),
-            _ => {}
-        }
-    }
-
     /// Marks a block that is empty and in which a program failed. A root was written when it was: a mark may destroy what is in it, and a
     /// recovery needed that until then. One at each root, so that a bound has one in it.
     fn mark_retired(&mut self) {
-        if self.blocks.count(State::Retiring) == 0 {
-            return;
-        }
-        let is_done = |block: &u32| {
-            self.blocks.state(*block) == State::Retiring && self.blocks.live(*block) == 0 && !self.holds_journal(*block)
-        };
-        if let Some(block) = (0..self.blocks.block_count()).find(is_done) {
+        if let Some(block) = self.space.retired() {
             self.go_bad(block);
-        }
-    }
-
-    /// Marks a frame as no longer live.
-    fn release(&mut self, frame: Frame) {
-        if frame != 0 && self.blocks.set_live(frame, false) {
-            self.settle_empty(self.frame_block(frame));
         }
     }
 }

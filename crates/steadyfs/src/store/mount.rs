@@ -6,18 +6,18 @@
 //!                                                                                                      └→ settle: a root of its own
 //! ```
 
-use super::blocks::State;
 use super::forward::Last;
 use super::map::Recent;
 use super::ring::SEQUENCE_MAX;
 use super::status::Status;
-use super::table::read_word;
-use super::{Frame, IDLE, NONE, Store};
+use super::{IDLE, Store};
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
 use crate::format::superblock::Superblock;
 use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
 use crate::pages::{TRIES, UNSTEADY_TRIES, was_read};
+use crate::space::{Frame, NONE, State};
+use crate::table::read_word;
 
 /// Blocks in which a mount looks for a superblock.
 pub(super) const SUPERBLOCK_BLOCKS: u32 = 32;
@@ -90,7 +90,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let mut newest = 0;
         for block in 0..block_count {
             let state = if self.pages.flash_mut().is_bad(block)? { State::Bad } else { State::Free };
-            self.blocks.set_state(block, state);
+            self.space.blocks_mut().set_state(block, state);
             if state == State::Free {
                 // No volume lives to see half of them.
                 let tag = self.pages.read_tagged(block * pages_per_block, Kinds::ALL)?;
@@ -103,12 +103,12 @@ impl<'m, F: Flash> Store<'m, F> {
         if newest >= SEQUENCE_MAX / 2 {
             // No chip lives so long: whatever wrote that, it must go.
             for block in 0..block_count {
-                if self.blocks.state(block) == State::Free {
+                if self.space.blocks().state(block) == State::Free {
                     self.erase(block)?;
                 }
             }
         } else if newest > 0 {
-            self.sequence = newest + u64::from(block_count * pages_per_block) * 4 + 0x1_0000;
+            self.space.set_sequence(newest + u64::from(block_count * pages_per_block) * 4 + 0x1_0000);
         }
         Ok(())
     }
@@ -127,10 +127,10 @@ impl<'m, F: Flash> Store<'m, F> {
         let Layout { ring_count, config, geometry, .. } = self.layout;
         let mut taken = 0;
         for block in 0..geometry.block_count.min(65) {
-            if taken == ring_count || self.blocks.state(block) != State::Free || !self.erase(block)? {
+            if taken == ring_count || self.space.blocks().state(block) != State::Free || !self.erase(block)? {
                 continue;
             }
-            self.blocks.set_state(block, State::Reserved);
+            self.space.blocks_mut().set_state(block, State::Reserved);
             match (block, self.ring.superblock_copy) {
                 (0, _) => {}
                 (_, NONE) => self.ring.superblock_copy = block,
@@ -140,8 +140,8 @@ impl<'m, F: Flash> Store<'m, F> {
                 }
             }
         }
-        let (found, allowed) = (self.blocks.count(State::Bad), u32::from(config.bad_blocks_max));
-        let first_is_good = self.blocks.state(0) == State::Reserved;
+        let (found, allowed) = (self.space.blocks().count(State::Bad), u32::from(config.bad_blocks_max));
+        let first_is_good = self.space.blocks().state(0) == State::Reserved;
         match () {
             () if !first_is_good || taken < ring_count => {
                 Err(MountError::OwnBlocksBad { found: taken, needed: ring_count, first_is_good })
@@ -283,7 +283,7 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         self.write_root()?;
         self.status.replace_leaves(false);
-        (0..self.blocks.block_count()).for_each(|block| self.settle_empty(block));
+        (0..self.space.blocks().block_count()).for_each(|block| self.space.settle_empty(block));
         Ok(())
     }
 
@@ -361,14 +361,14 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Gives the blocks that the superblocks name their state.
     fn reserve_own_blocks(&mut self) {
-        for block in 0..self.blocks.block_count() {
+        for block in 0..self.space.blocks().block_count() {
             let own = self.is_own(block);
-            match self.blocks.state(block) {
+            match self.space.blocks().state(block) {
                 State::Bad => {}
-                _ if own => self.blocks.set_state(block, State::Reserved),
-                State::Reserved => self.blocks.set_state(block, State::Free),
+                _ if own => self.space.blocks_mut().set_state(block, State::Reserved),
+                State::Reserved => self.space.blocks_mut().set_state(block, State::Free),
                 // Only a root that ends the use of a volume proves that an erase was complete.
-                State::Erased if !self.ring.closed => self.blocks.set_state(block, State::Listed),
+                State::Erased if !self.ring.closed => self.space.blocks_mut().set_state(block, State::Listed),
                 _ => {}
             }
         }
@@ -379,7 +379,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// # Cost
     /// Reads every leaf.
     fn derive_live(&mut self) -> Result<(), Error> {
-        self.blocks.clear_live();
+        self.space.blocks_mut().clear_live();
         let settled = self.settled_bit();
         let (width, missing) = (self.layout.entry_bytes, self.missing_entry());
         let per_page = self.layout.leaf_page_entries();
@@ -411,18 +411,18 @@ impl<'m, F: Flash> Store<'m, F> {
             self.overlay.set_value(index, frame | settled);
             result = self.claim(frame).and(result);
         }
-        for block in 0..self.blocks.block_count() {
-            let in_use = self.blocks.live(block) > 0 || self.holds_journal(block);
-            match self.blocks.state(block) {
+        for block in 0..self.space.blocks().block_count() {
+            let in_use = self.space.blocks().live(block) > 0 || self.space.holds_journal(block);
+            match self.space.blocks().state(block) {
                 // The record that took it is lost, or the root contradicts the map: it must not be erased.
                 State::Free | State::Listed | State::Erased | State::Clean | State::Dead if in_use => {
-                    self.blocks.set_state(block, State::Used)
+                    self.space.blocks_mut().set_state(block, State::Used)
                 }
                 // It may hold what a lost page of a leaf maps.
                 _ if result.is_err() => {}
                 // Nothing is marked on the medium: a mount may be for reading only.
-                State::Retiring if !in_use => self.lose(block),
-                _ => self.settle_empty(block),
+                State::Retiring if !in_use => self.space.lose(block),
+                _ => self.space.settle_empty(block),
             }
         }
         result
@@ -444,7 +444,7 @@ impl<'m, F: Flash> Store<'m, F> {
         if frame == 0 {
             return Ok(());
         }
-        if frame >= self.layout.frame_count() || !self.blocks.set_live(frame, true) {
+        if frame >= self.layout.frame_count() || !self.space.blocks_mut().set_live(frame, true) {
             return Err(Error::Corrupt);
         }
         Ok(())

@@ -1,11 +1,11 @@
 //! Programming frames and journal pages: heads, allocation, and retries after a failed program.
 
-use super::blocks::{Choice, State};
 use super::edit::Edit;
-use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
+use super::{IDLE, Store};
 use crate::error::Error;
-use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
+use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
 use crate::pages::{LOST_CHECK, TRIES, UNSTEADY_TRIES, Wanted};
+use crate::space::{Choice, Frame, HeadIndex, NONE, State};
 
 /// Distance by which the sequence jumps after a place that was used up. A smaller gap is a record that was lost.
 pub(super) const FAILURE_JUMP: u64 = 64;
@@ -75,7 +75,7 @@ impl<F: Flash> Store<'_, F> {
             let (frame, tag) = self.take_frame(head, kind, logical, source);
             match self.program_pages(frame, tag, source, content) {
                 Ok(()) => {
-                    self.blocks.set_live(frame, true);
+                    self.space.blocks_mut().set_live(frame, true);
                     return Ok(frame);
                 }
                 Err(error) => self.survive_failure(head, error, kind == Kind::DataCommit)?,
@@ -86,10 +86,10 @@ impl<F: Flash> Store<'_, F> {
 
     /// Takes the next frame of a head, and the sequences of its pages.
     fn take_frame(&mut self, head: HeadIndex, kind: Kind, logical: u32, source: &Source<'_>) -> (Frame, Tag) {
-        let frame = self.take_places(head, 1);
-        let (sequence, unit) = (self.sequence, u32::from(self.layout.config.unit_pages));
-        self.sequence += u64::from(unit);
-        self.programs_since_root += unit;
+        let frame = self.space.take_places(head, 1);
+        let unit = u32::from(self.layout.config.unit_pages);
+        let sequence = self.space.take_sequences(unit.into());
+        self.space.count_programs(unit);
         if kind == Kind::Data && self.transaction_start == IDLE {
             self.transaction_start = sequence;
         }
@@ -104,7 +104,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Programs the pages of one frame; `content` is the first one's.
     fn program_pages(&mut self, frame: Frame, mut tag: Tag, source: &Source<'_>, content: Content) -> Result<(), Failed> {
-        let first = self.frame_page(frame);
+        let first = self.layout.frame_page(frame);
         let last = u32::from(self.layout.config.unit_pages) - 1;
         let mut content = content;
         for index in 0..=last {
@@ -124,7 +124,7 @@ impl<F: Flash> Store<'_, F> {
             Source::Whole(_) | Source::Cached { .. } => return Ok(Content::Source),
             Source::Copy { from, loaded } => {
                 let loaded = if again || index > 0 { None } else { Some(loaded) };
-                return self.load_copy(self.frame_page(from) + index, loaded);
+                return self.load_copy(self.layout.frame_page(from) + index, loaded);
             }
             Source::Merged { base, offset, bytes } => self.compose_page(logical, base, index, offset, bytes)?,
             Source::Earlier { base } => {
@@ -219,12 +219,11 @@ impl<F: Flash> Store<'_, F> {
             let joins = self.layout.commits_join() && self.pending.len() > 0;
             let head = if joins { HeadIndex::USER } else { HeadIndex::JOURNAL };
             let places = if joins { self.ready_head(head).map(|()| 1) } else { self.ready_journal() }?;
-            let place = self.take_places(head, places);
+            let place = self.space.take_places(head, places);
             self.call.frames += u32::from(joins);
-            let sequence = self.sequence;
-            self.sequence += 1;
+            let sequence = self.space.take_sequences(1);
             // A long record takes the room of two.
-            self.programs_since_root += (places * self.layout.journal_pages()).div_ceil(self.layout.journal_record_places());
+            self.space.count_programs((places * self.layout.journal_pages()).div_ceil(self.layout.journal_record_places()));
             let start = if self.transaction_start == IDLE { sequence } else { self.transaction_start };
             debug_assert_eq!(self.owed_pages(), 0);
             let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };
@@ -233,7 +232,7 @@ impl<F: Flash> Store<'_, F> {
             let is_chain = self.layout.programs_bytes();
             match if is_chain { self.program_chain_record(place, &tag) } else { self.program_journal_page(place, &tag) } {
                 Ok(()) => {
-                    self.move_journal(place);
+                    self.space.move_journal(place);
                     return Ok(());
                 }
                 Err(error) => self.survive_failure(head, Failed::Program(error, true), true)?,
@@ -255,20 +254,12 @@ impl<F: Flash> Store<'_, F> {
         Ok(())
     }
 
-    /// Notes the place of the newest journal record; the block of the one before may have become empty.
-    pub(super) fn move_journal(&mut self, place: u32) {
-        let before = core::mem::replace(&mut self.journal_at, place);
-        if before != NONE {
-            self.settle_empty(before / self.head_capacity(HeadIndex::JOURNAL));
-        }
-    }
-
     /// After a place was taken and not programmed as it should be: uses it up, and lets the caller try elsewhere, as often as the settings say.
     ///
     /// A block that failed goes out of use. One whose device did not answer is left as well: its place may be blank, and what lies behind a
     /// blank place would be taken for nothing by a mount, or for a loss. A commit is repeated after whatever failure, because it may be there.
     pub(super) fn survive_failure(&mut self, head: HeadIndex, failed: Failed, commits: bool) -> Result<(), Error> {
-        self.sequence += FAILURE_JUMP;
+        self.space.take_sequences(FAILURE_JUMP);
         let (error, may_be_there) = match failed {
             Failed::Unmade(error) => {
                 // A mount takes a record with another one behind it for whole.
@@ -279,9 +270,7 @@ impl<F: Flash> Store<'_, F> {
         };
         self.call.perhaps |= commits && may_be_there;
         if error == Error::MediaFailing {
-            let block = self.heads.replace(head, Head::IDLE).block;
-            self.blocks.set_state(block, State::Retiring);
-            self.settle_empty(block);
+            self.space.retire_head(head);
         } else {
             self.give_up_block(head);
         }
@@ -304,66 +293,31 @@ impl<F: Flash> Store<'_, F> {
 
     /// Makes sure that a head has room, so that taking its next place touches no flash.
     pub(super) fn ready_head(&mut self, head: HeadIndex) -> Result<(), Error> {
-        if self.head_rest(head) == 0 {
-            self.close(head);
-            self.close_full_streams();
+        if self.space.rest(head) == 0 {
+            self.space.close(head);
+            self.space.close_full_streams();
             // Data that moves is data that rests: it goes to the blocks that have had most.
             self.open_head(head, head.is_moved())?;
         }
         Ok(())
     }
 
-    /// Gives a head a block: the least worn that is erased, or the most worn.
+    /// Gives a head a block: the least worn that is erased, or the most worn. Reclamation keeps a stock of them; should it be empty, this erases one.
     pub(super) fn open_head(&mut self, head: HeadIndex, worn: bool) -> Result<(), Error> {
-        let block = self.take_block(worn)?;
-        self.heads.replace(head, Head { block, next: 0 });
-        Ok(())
-    }
-
-    /// Takes the next frame (or places for a journal record) of a head that has [room](Self::ready_head).
-    pub(super) fn take_places(&mut self, head: HeadIndex, places: u32) -> u32 {
-        let capacity = self.head_capacity(head);
-        let Head { block, next } = self.heads.get(head);
-        self.heads.replace(head, Head { block, next: next + places });
-        block * capacity + next
-    }
-
-    /// Frames (or places of journal records) in a block.
-    pub(super) fn head_capacity(&self, head: HeadIndex) -> u32 {
-        match head {
-            HeadIndex::JOURNAL => self.layout.journal_places(),
-            _ => self.layout.frames_per_block,
-        }
-    }
-
-    /// Gives the block of a head up.
-    pub(super) fn close(&mut self, head: HeadIndex) {
-        let block = self.heads.replace(head, Head::IDLE).block;
-        if block != NONE {
-            self.blocks.set_state(block, State::Used);
-            self.settle_empty(block);
-        }
-    }
-
-    /// Takes an erased block. Reclamation keeps a stock of them; should it be empty, this erases one.
-    fn take_block(&mut self, worn: bool) -> Result<BlockIndex, Error> {
-        if self.blocks.count(State::Erased) == 0 {
-            if self.blocks.count(State::Listed) == 0 {
+        if self.space.blocks().count(State::Erased) == 0 {
+            if self.space.blocks().count(State::Listed) == 0 {
                 self.write_root()?;
             }
             self.erase_listed()?;
         }
-        let block = self.blocks.choose(State::Erased, if worn { Choice::MostWorn } else { Choice::LeastWorn });
-        let block = block.ok_or(Error::NoSpace)?;
-        self.blocks.set_state(block, State::Active);
-        Ok(block)
+        if self.space.open_head(head, worn) { Ok(()) } else { Err(Error::NoSpace) }
     }
 
     /// Erases listed blocks until one is erased.
     pub(super) fn erase_listed(&mut self) -> Result<(), Error> {
-        while let Some(block) = self.blocks.choose(State::Listed, Choice::LeastWorn) {
+        while let Some(block) = self.space.blocks().choose(State::Listed, Choice::LeastWorn) {
             if self.erase(block)? {
-                self.blocks.set_state(block, State::Erased);
+                self.space.blocks_mut().set_state(block, State::Erased);
                 break;
             }
         }

@@ -14,15 +14,15 @@
 //! cancel in `x`, so `x` falls by at most `h` a call but for the leaf that is not whole yet, the share `(w + e) / x` does not rise, and the
 //! victim is empty before `x` is 0; or a few frames later, which come out of the reserve.
 
-use super::blocks::{Choice, State, UNUSED};
+use super::Store;
 use super::group::Time;
 use super::plan::{Plan, Promise, Standing, Want};
 use super::program::Source;
-use super::{Call, Frame, HeadIndex, NONE, Store};
 use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::features::{SCRUB, WEAR_LEVELLING};
 use crate::media::{BlockIndex, Flash, Kind, Kinds, TAG_BYTES, Tag};
+use crate::space::{Choice, Frame, HeadIndex, NONE, Space, State, UNUSED};
 
 /// Calls between two erases where there is a choice.
 const ERASE_GAP: u32 = 12;
@@ -69,11 +69,11 @@ impl<F: Flash> Store<'_, F> {
 
     /// Does what an earlier call still owes, if the room for that is scarce.
     pub(super) fn catch_up(&mut self) -> Result<(), Error> {
-        if self.pace.behind && self.pool() <= self.layout.reserve_frames / 2 {
+        if self.pace.behind && self.space.pool() <= self.layout.reserve_frames / 2 {
             self.call.frames = 1;
             self.reclaim()?;
             self.pace.behind = false;
-            self.call = Call::default();
+            self.call = self.new_call();
         }
         Ok(())
     }
@@ -91,7 +91,7 @@ impl<F: Flash> Store<'_, F> {
         }
         self.pace.written += written;
         // What has gone bad on the way leaves more to the next calls: this one promised what it does before that.
-        let promise = self.promise_of(0, self.call.lost_blocks.into());
+        let promise = self.promise_of(0, self.space.blocks().count(State::Bad) - self.call.bad_blocks);
         let (erasure, standing) = self.standing(written, &promise);
         let plan = standing.plan(&promise);
         self.carry_out_plan(&plan, erasure, written)
@@ -104,9 +104,9 @@ impl<F: Flash> Store<'_, F> {
 
     /// The same, when `blocks` more blocks could be used.
     fn promise_of(&self, frames: u32, blocks: u32) -> Promise {
-        let spare = u32::from(self.layout.config.bad_blocks_max).saturating_sub(self.blocks.count(State::Bad));
-        let blocks = self.layout.data_blocks + spare + blocks;
-        Promise::new(&self.layout, self.blocks.live_total() + frames, blocks, self.moves_per_erase())
+        let spare = u32::from(self.layout.config.bad_blocks_max).saturating_sub(self.space.blocks().count(State::Bad));
+        let blocks = self.space.data_blocks(&self.layout) + spare + blocks;
+        Promise::new(&self.layout, self.space.blocks().live_total() + frames, blocks, self.moves_per_erase())
     }
 
     /// Where reclamation stands, and what there is to erase.
@@ -130,9 +130,9 @@ impl<F: Flash> Store<'_, F> {
             soft: self.layout.overlay_soft,
             hard: self.overlay_hard(),
             most: self.overlay_most(),
-            places: self.moved_heads().map(|head| self.head_rest(head)).sum(),
-            leaf_places: self.head_rest(HeadIndex::USER),
-            stock: self.blocks.count(State::Erased),
+            places: Space::moved_heads(&self.layout).map(|head| self.space.rest(head)).sum(),
+            leaf_places: self.space.rest(HeadIndex::USER),
+            stock: self.space.blocks().count(State::Erased),
             is_short: self.is_short(0),
         };
         (erasure, standing)
@@ -140,7 +140,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether so much of the reserve is used up, or will be with `frames` frames more, that the victim's frames move at any cost.
     pub(super) fn is_short(&self, frames: u32) -> bool {
-        self.pool() <= self.layout.reserve_frames / 2 + frames
+        self.space.pool() <= self.layout.reserve_frames / 2 + frames
     }
 
     /// Does what was planned.
@@ -205,7 +205,7 @@ impl<F: Flash> Store<'_, F> {
         if self.layout.moves_join() {
             return self.move_group(most.min(self.layout.move_group()));
         }
-        if let Some(frame) = self.blocks.first_live(self.pace.victim) {
+        if let Some(frame) = self.space.blocks().first_live(self.pace.victim) {
             self.move_frame(frame)?;
         }
         Ok(1)
@@ -223,17 +223,6 @@ impl<F: Flash> Store<'_, F> {
         moves
     }
 
-    /// Frames that can be programmed before anything else is won back, quarantine included.
-    pub(super) fn pool(&self) -> u32 {
-        let blocks = self.blocks.count(State::Erased)
-            + self.blocks.count(State::Listed)
-            + self.blocks.count(State::Free)
-            + self.blocks.count(State::Clean)
-            + self.blocks.count(State::Dead);
-        let begun: u32 = self.heads.of_frames().map(|head| self.head_rest(head)).sum();
-        begun + blocks * self.layout.frames_per_block
-    }
-
     /// Frames that the caller may write before the reserve is touched, when `live` frames must be moved meanwhile.
     fn affordable(&self, live: u32) -> u32 {
         let room = self.there().saturating_sub(self.needed(live));
@@ -242,7 +231,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Frames that can be programmed, and those that are lent for a block at rest.
     fn there(&self) -> u32 {
-        self.pool() + if self.pace.levelling { self.saved() } else { 0 }
+        self.space.pool() + if self.pace.levelling { self.saved() } else { 0 }
     }
 
     /// Frames that are to be kept, or needed for `live` moves and the leaves that these make full.
@@ -262,12 +251,12 @@ impl<F: Flash> Store<'_, F> {
     }
 
     pub(super) fn victim_live(&self) -> u32 {
-        if self.pace.victim == NONE { 0 } else { self.blocks.live(self.pace.victim) }
+        if self.pace.victim == NONE { 0 } else { self.space.blocks().live(self.pace.victim) }
     }
 
     /// A victim that is not chosen for its space: a failing block, or a block of the ring that holds a copied frame.
     fn victim_is_urgent(&self) -> bool {
-        self.victim_live() > 0 && matches!(self.blocks.state(self.pace.victim), State::Retiring | State::Reserved)
+        self.victim_live() > 0 && matches!(self.space.blocks().state(self.pace.victim), State::Retiring | State::Reserved)
     }
 
     fn choose_victim(&mut self, written: u32) -> Result<Chosen, Error> {
@@ -289,7 +278,7 @@ impl<F: Flash> Store<'_, F> {
     /// Ends the work on an empty victim and begins that on another one.
     pub(super) fn choose(&mut self, victim: Option<BlockIndex>) {
         self.pace.victim = victim.unwrap_or(NONE);
-        self.pace.victim_spoiled = false;
+        self.space.spoil(NONE);
         self.pace.has_erased = false;
         self.group.forget();
         if self.pace.levelling {
@@ -303,14 +292,14 @@ impl<F: Flash> Store<'_, F> {
     /// Chooses the block with fewest live frames, as late as possible.
     fn choose_emptiest(&mut self) {
         let fpb = self.layout.frames_per_block;
-        if self.pool() > self.reserve() + 3 * fpb {
+        if self.space.pool() > self.reserve() + 3 * fpb {
             return;
         }
         // Where little is won by a victim, worn blocks are not spared: calls would be longer for it.
         let promise = self.promise(0);
         let most = Some(promise.victim).filter(|&most| most <= fpb / 4 * 3).unwrap_or(0);
-        let Some(block) = self.blocks.choose(State::Used, Choice::Emptiest(most)) else { return };
-        let live = self.blocks.live(block);
+        let Some(block) = self.space.blocks().choose(State::Used, Choice::Emptiest(most)) else { return };
+        let live = self.space.blocks().live(block);
         let afford = self.affordable(live);
         // Late, since frames die meanwhile; but a victim with next to nothing must not use up the time of the next.
         if afford > live.max(self.pace.last_live) + self.moves_per_erase() + 1 {
@@ -341,7 +330,7 @@ impl<F: Flash> Store<'_, F> {
         if !self.levels_or_scrubs() {
             return Ok(Chosen::None);
         }
-        if !self.pace.erased && self.blocks.count(State::Weak) == 0 && self.weak_head().is_none() {
+        if !self.pace.erased && self.space.blocks().count(State::Weak) == 0 && self.weak_head().is_none() {
             return Ok(Chosen::None);
         }
         let fpb = self.layout.frames_per_block;
@@ -358,37 +347,39 @@ impl<F: Flash> Store<'_, F> {
             return Ok(Chosen::None);
         }
         self.pace.erased = false;
-        let least = self.blocks.wear_mean().saturating_sub(self.lag_kept());
-        let lags = |block: u32| WEAR_LEVELLING && u32::from(self.blocks.wear(block)) < least;
+        let least = self.space.blocks().wear_mean().saturating_sub(self.lag_kept());
+        let lags = |block: u32| WEAR_LEVELLING && u32::from(self.space.blocks().wear(block)) < least;
         // A head that is hardly used keeps its block from wearing, and so does the journal page in it.
         // Into a block that lags as much, it would have to go on at once.
-        let has_worn = (0..self.blocks.block_count()).any(|block| self.blocks.state(block) == State::Erased && !lags(block));
+        let has_worn =
+            (0..self.space.blocks().block_count()).any(|block| self.space.blocks().state(block) == State::Erased && !lags(block));
         let head_lags = |head: HeadIndex| {
-            let block = self.heads.get(head).block;
+            let block = self.space.heads().get(head).block;
             block != NONE && lags(block) && has_worn
         };
         if let Some(head) = self.weak_head() {
             self.release_head(head);
             return Ok(Chosen::None);
         }
-        if let Some(head) = self.heads.of_frames().find(|&head| head != HeadIndex::USER && head_lags(head)) {
+        if let Some(head) = self.space.heads().of_frames().find(|&head| head != HeadIndex::USER && head_lags(head)) {
             self.give_up_block(head);
             return Ok(Chosen::None);
         }
-        if head_lags(HeadIndex::JOURNAL) && !self.is_open() && self.blocks.count(State::Erased) > 1 {
+        if head_lags(HeadIndex::JOURNAL) && !self.is_open() && self.space.blocks().count(State::Erased) > 1 {
             // It may rest there as well: into the most worn block.
-            self.close(HeadIndex::JOURNAL);
+            self.space.close(HeadIndex::JOURNAL);
             self.open_head(HeadIndex::JOURNAL, true)?;
             self.program_journal()?;
             self.pages.keep_order()?;
             return Ok(Chosen::JournalMoved);
         }
         // While blocks that nobody uses are worn less, they are used first, and moving data gains nothing.
-        let unused = self.blocks.choose_among(&UNUSED, Choice::LeastWorn).map_or(u8::MAX, |block| self.blocks.wear(block));
-        let rested = self.blocks.choose(State::Used, Choice::LeastWornInUse);
-        let rested = rested.filter(|&block| lags(block) && self.blocks.wear(block) < unused);
+        let unused =
+            self.space.blocks().choose_among(&UNUSED, Choice::LeastWorn).map_or(u8::MAX, |block| self.space.blocks().wear(block));
+        let rested = self.space.blocks().choose(State::Used, Choice::LeastWornInUse);
+        let rested = rested.filter(|&block| lags(block) && self.space.blocks().wear(block) < unused);
         // Data that its block hardly holds any more goes first.
-        let rested = self.blocks.choose(State::Weak, Choice::LeastWornInUse).or(rested);
+        let rested = self.space.blocks().choose(State::Weak, Choice::LeastWornInUse).or(rested);
         if let Some(block) = rested {
             self.pace.victim = block;
             self.pace.levelling = true;
@@ -398,7 +389,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Gives up the block of a head before it is full; the frames that are left in it come out of the credit.
     pub(super) fn give_up_block(&mut self, head: HeadIndex) {
-        self.close(head);
+        self.space.close(head);
         self.pace.credit = self.pace.credit.saturating_sub(self.layout.frames_per_block);
     }
 
@@ -415,14 +406,14 @@ impl<F: Flash> Store<'_, F> {
     /// Erases that a block at rest may lag behind the mean: half of that, and a sixth of the mean on a volume that is young.
     pub(super) fn lag_kept(&self) -> u32 {
         let most = (self.spread_kept() / 2).max(1);
-        ((self.blocks.wear_base + self.blocks.wear_mean()) / 6).clamp(4.min(most), most)
+        ((self.space.blocks().wear_base + self.space.blocks().wear_mean()) / 6).clamp(4.min(most), most)
     }
 
     pub(super) fn urgent_victim(&self) -> Option<u32> {
-        let in_use = |&block: &u32| block != NONE && self.blocks.live(block) > 0;
-        if self.blocks.count(State::Retiring) > 0 {
-            let failing =
-                (0..self.blocks.block_count()).find(|block| self.blocks.state(*block) == State::Retiring && in_use(block));
+        let in_use = |&block: &u32| block != NONE && self.space.blocks().live(block) > 0;
+        if self.space.blocks().count(State::Retiring) > 0 {
+            let failing = (0..self.space.blocks().block_count())
+                .find(|block| self.space.blocks().state(*block) == State::Retiring && in_use(block));
             if failing.is_some() {
                 return failing;
             }
@@ -436,7 +427,7 @@ impl<F: Flash> Store<'_, F> {
     /// A tag read; then as many reads and programs as a logical page has program pages.
     pub(super) fn move_frame(&mut self, frame: Frame) -> Result<(), Error> {
         self.make_room(1)?;
-        if !self.blocks.is_live(frame) {
+        if !self.space.blocks().is_live(frame) {
             // The fold that made room has released it, and forgotten that it was superseded.
             return Ok(());
         }
@@ -447,14 +438,14 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn move_known_frame(&mut self, frame: Frame) -> Result<(), Error> {
         let mut bytes = [0; TAG_BYTES];
         if !self.layout.moves_apart() {
-            let head = self.moved_head(&bytes);
+            let head = self.space.moved_head(&self.layout, &bytes);
             self.ready_head(head)?;
         }
-        let mut is_read = self.pages.read_tag_anyhow(self.frame_page(frame), &mut bytes)?;
-        let head = self.moved_head(&bytes);
-        if is_read && self.head_rest(head) == 0 {
+        let mut is_read = self.pages.read_tag_anyhow(self.layout.frame_page(frame), &mut bytes)?;
+        let head = self.space.moved_head(&self.layout, &bytes);
+        if is_read && self.space.rest(head) == 0 {
             self.ready_head(head)?;
-            is_read = self.pages.read_tag_anyhow(self.frame_page(frame), &mut bytes)?;
+            is_read = self.pages.read_tag_anyhow(self.layout.frame_page(frame), &mut bytes)?;
         }
         let tag = if is_read { Tag::parse(&bytes) } else { None };
         let Some((kind, logical)) = self.moves_as(frame, tag) else { return Ok(()) };
@@ -468,13 +459,13 @@ impl<F: Flash> Store<'_, F> {
         let movable = |tag: &Tag| self.names_something(tag) && (Kinds::LEAF.has(tag.kind) || Kinds::DATA.has(tag.kind));
         let Some(Tag { kind, logical, .. }) = tag.filter(movable) else {
             // Nobody can tell any more whose frame this is. Its block is never used again, so that no other data takes its place.
-            self.pace.victim_spoiled = true;
-            self.release(frame);
+            self.space.spoil(self.space.block_of(frame));
+            self.space.release(frame);
             return None;
         };
         if Kinds::LEAF.has(kind) {
             if self.root.get(logical) != frame {
-                self.release(frame);
+                self.space.release(frame);
                 return None;
             }
             return Some((Kind::MovedLeaf, logical));
@@ -487,7 +478,7 @@ impl<F: Flash> Store<'_, F> {
         {
             // The frame that the leaf still names. It is used again before the leaf is folded, so the fold must not release it.
             self.overlay.set_value(index, self.overlay.value(index) | self.settled_bit());
-            self.release(frame);
+            self.space.release(frame);
             return None;
         }
         Some((Kind::Moved, logical))
@@ -501,7 +492,7 @@ impl<F: Flash> Store<'_, F> {
             (Kind::MovedPending, Some(index)) => self.move_pending(index, to),
             _ => self.map_move(logical, to),
         }
-        self.release(from);
+        self.space.release(from);
     }
 
     /// Whether the leaf or logical page that a tag names exists. Only damaged tags can name another.
@@ -517,10 +508,10 @@ impl<F: Flash> Store<'_, F> {
     /// What there is to erase when the call moves `moves` frames, and whether that can wait. Erases keep apart while the stock of erased blocks
     /// is not low.
     fn erase_wanted(&self, moves: u32) -> (Want, Erasure) {
-        let stock = self.blocks.count(State::Erased);
+        let stock = self.space.blocks().count(State::Erased);
         let since = self.pace.calls_since_erase;
         let spaced = since >= ERASE_GAP;
-        let lacks_stock = stock < self.layout.stock() && self.blocks.count(State::Listed) > 0;
+        let lacks_stock = stock < self.layout.stock() && self.space.blocks().count(State::Listed) > 0;
         // Blocks that the heads may take in the next call; most calls leave the last one.
         let fpb = self.layout.frames_per_block;
         let least = 1 + (moves + 3 * fpb / 4) / fpb;
@@ -557,18 +548,21 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether the first of `parts` parts of the time between two roots is over, or the next one waits for no time.
     fn root_is_near(&self, parts: u32) -> bool {
-        parts * self.programs_since_root >= u32::from(self.layout.config.checkpoint_programs) || self.root_wanted() != Want::No
+        parts * self.space.programs_since_root() >= u32::from(self.layout.config.checkpoint_programs)
+            || self.root_wanted() != Want::No
     }
 
     /// Whether a root is to be written.
     fn root_wanted(&self) -> Want {
         let due = u32::from(self.layout.config.checkpoint_programs);
-        let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
-        let more = self.blocks.count(State::Free) + self.blocks.count(State::Clean) + self.blocks.count(State::Dead);
+        let allocatable = self.space.blocks().count(State::Erased) + self.space.blocks().count(State::Listed);
+        let more = self.space.blocks().count(State::Free)
+            + self.space.blocks().count(State::Clean)
+            + self.space.blocks().count(State::Dead);
         let lacks_blocks = allocatable < self.layout.stock() && more > 0;
         // The call that writes it may take a block for the caller's pages, and those that its moves fill.
         let least = 1 + self.promise(0).moving(1).moves.div_ceil(self.layout.frames_per_block);
-        match self.programs_since_root {
+        match self.space.programs_since_root() {
             programs if programs >= due + ROOT_SLACK || (lacks_blocks && allocatable <= least) => Want::Must,
             programs if programs >= due || lacks_blocks => Want::May,
             _ => Want::No,

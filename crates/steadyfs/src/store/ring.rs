@@ -16,14 +16,14 @@
 //! The ring's blocks are chosen by `format` and named in the superblocks for good. A root's number, modulo their number, is its place in
 //! the ring. One that has gone bad is left out; every root says which.
 
-use super::blocks::{Choice, State, UNUSED};
-use super::{Head, HeadIndex, IDLE, NONE, Store};
+use super::{IDLE, Store};
 use crate::config::RING_MIN;
 use crate::error::Error;
 use crate::format::root::{BYTES, Header};
 use crate::format::superblock::Superblock;
 use crate::media::{BlockIndex, Flash, Kind, PageIndex, TAG_BYTES, Tag};
 use crate::pages::was_read;
+use crate::space::{Head, HeadIndex, NONE, State};
 use core::num::NonZeroU32;
 
 /// Sequences that a root may say: a tag has 36 bits, and what a mount and its session add must fit as well.
@@ -114,9 +114,9 @@ impl<F: Flash> Store<'_, F> {
         place != self.ring.place
             && place != self.ring.complete
             && self.ring.kept >> place & 1 == 0
-            && self.blocks.state(block) == State::Reserved
-            && self.blocks.live(block) == 0
-            && !self.holds_journal(block)
+            && self.space.blocks().state(block) == State::Reserved
+            && self.space.blocks().live(block) == 0
+            && !self.space.holds_journal(block)
     }
 
     /// Erases the ring block that comes next, ahead of time.
@@ -166,7 +166,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether the ring has so few good blocks left that the volume is to be read only.
     pub(super) fn ring_is_worn_out(&self) -> bool {
-        let good = self.ring_blocks().filter(|&block| self.blocks.state(block) != State::Bad).count();
+        let good = self.ring_blocks().filter(|&block| self.space.blocks().state(block) != State::Bad).count();
         (good as u32) < RING_MIN.min(self.layout.ring_count) - 1
     }
 
@@ -211,12 +211,7 @@ impl<F: Flash> Store<'_, F> {
     /// Frees what is dead, and lists the blocks that may be allocated until the next root.
     pub(super) fn free_and_list(&mut self) {
         self.ring.owes_root = true;
-        for block in 0..self.blocks.block_count() {
-            if self.blocks.state(block) == State::Dead {
-                self.blocks.set_state(block, State::Free);
-            }
-        }
-        self.list_blocks();
+        self.space.free_and_list(self.layout.listed_blocks);
     }
 
     /// What follows from the programs of a root and its copies.
@@ -226,13 +221,13 @@ impl<F: Flash> Store<'_, F> {
                 self.ring.follows = self.ring.number;
                 // The blocks that it frees are erased only when it is there.
                 self.pages.flush()?;
-                self.programs_since_root = 0;
+                self.space.begin_after_root();
                 self.ring.complete = self.ring.place;
                 (self.ring.kept, self.ring.owes_root) = (0, false);
                 Ok(true)
             }
             Err(Error::MediaFailing) => {
-                self.lose(self.ring_block(self.ring.place));
+                self.space.lose(self.ring_block(self.ring.place));
                 self.ring.next = self.layout.geometry.pages_per_block;
                 Ok(false)
             }
@@ -253,21 +248,6 @@ impl<F: Flash> Store<'_, F> {
         let number = least + (self.ring.place + count - least % count) % count;
         self.ring.number = number;
         number
-    }
-
-    /// Chooses the blocks that may be allocated until the next root: the least worn, and every fourth time the most worn for data that
-    /// rests.
-    fn list_blocks(&mut self) {
-        loop {
-            let allocatable = self.blocks.count(State::Erased) + self.blocks.count(State::Listed);
-            let choice = if allocatable % 4 == 3 { Choice::MostWorn } else { Choice::LeastWorn };
-            let Some(block) = self.blocks.choose_among(&UNUSED, choice).filter(|_| allocatable < self.layout.listed_blocks)
-            else {
-                break;
-            };
-            let clean = self.blocks.state(block) == State::Clean;
-            self.blocks.set_state(block, if clean { State::Erased } else { State::Listed });
-        }
     }
 
     /// Programs a root, without its copies.
@@ -341,12 +321,12 @@ impl<F: Flash> Store<'_, F> {
             worn_out: self.status.is_worn_out(),
             closed: self.ring.closed,
             unchecked: self.status.is_unchecked(),
-            sequence: self.sequence,
+            sequence: self.space.sequence(),
             transaction_start: self.transaction_start,
-            journal_at: self.journal_at,
-            heads: HEADER_HEADS.map(|head| self.heads.get(head)).map(|head| (head.block, head.next)),
+            journal_at: self.space.journal_at(),
+            heads: HEADER_HEADS.map(|head| self.space.heads().get(head)).map(|head| (head.block, head.next)),
             credit: self.pace.credit as u16,
-            wear_base: self.blocks.wear_base,
+            wear_base: self.space.blocks().wear_base,
             follows: self.ring.follows,
         }
     }
@@ -354,7 +334,7 @@ impl<F: Flash> Store<'_, F> {
     /// Copies what page `index` of a root holds to the header and the tables, which follow each other, or from them.
     pub(super) fn exchange(&mut self, header: &mut [u8; BYTES], index: u32, read: bool) {
         let at = (index * self.layout.geometry.page_bytes) as usize;
-        let [wear, state] = self.blocks.tables_mut();
+        let [wear, state, streams] = self.space.tables_mut();
         let (page, mut start) = (self.pages.bytes_mut(), 0);
         let parts = [
             header,
@@ -362,7 +342,7 @@ impl<F: Flash> Store<'_, F> {
             wear,
             state,
             self.known_logs,
-            self.heads.streams_mut(),
+            streams,
             self.overlay.bytes_mut(),
             self.pending.bytes_mut(),
         ];
@@ -381,7 +361,7 @@ impl<F: Flash> Store<'_, F> {
         let geometry = self.layout.geometry;
         let (frames, places) = (self.layout.frame_count(), geometry.block_count * self.layout.journal_places());
         let settled = self.settled_bit();
-        self.blocks.recount();
+        self.space.blocks_mut().recount();
         let sound = self.overlay.adopt(header.overlay_len)
             && self.pending.adopt(header.pending_len)
             && (0..self.overlay.len())
@@ -390,22 +370,21 @@ impl<F: Flash> Store<'_, F> {
             && (0..self.root.len()).all(|leaf| self.root.get(leaf) < frames)
             && (header.journal_at == NONE || header.journal_at < places)
             && header.heads.iter().all(|&(block, _)| self.may_have_head(block))
-            && self.heads.of_streams().all(|head| self.may_have_head(self.heads.get(head).block))
+            && self.space.heads().of_streams().all(|head| self.may_have_head(self.space.heads().get(head).block))
             && header.sequence < SEQUENCE_MAX
             && header.wear_base < 1 << 31
             && (header.transaction_start == IDLE || header.transaction_start < header.sequence);
         if sound {
-            self.sequence = header.sequence;
+            self.space.set_sequence(header.sequence);
             self.transaction_start = header.transaction_start;
-            self.journal_at = header.journal_at;
+            self.space.find_journal(header.journal_at);
             for (head, (block, next)) in HEADER_HEADS.into_iter().zip(header.heads) {
-                self.heads.replace(head, Head { block, next });
+                self.space.heads_mut().replace(head, Head { block, next });
             }
             self.unmarked = header.unmarked;
-            self.blocks.wear_base = header.wear_base;
+            self.space.blocks_mut().wear_base = header.wear_base;
             self.status.adopt(header.worn_out, header.unchecked);
             (self.ring.closed, self.ring.follows) = (header.closed, header.follows);
-            self.layout.set_bad_blocks(self.blocks.count(State::Bad));
             self.pace.credit = u32::from(header.credit).min(2 * self.layout.frames_per_block);
         }
         sound
@@ -478,7 +457,7 @@ impl<F: Flash> Store<'_, F> {
         if self.status.is_read_only() || self.ring.closed || self.is_open() {
             return Ok(());
         }
-        self.call = super::Call::default();
+        self.call = self.new_call();
         self.ring.closed = true;
         let result = self.write_root();
         self.ring.closed = result.is_ok();

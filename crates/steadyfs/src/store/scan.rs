@@ -8,12 +8,13 @@
 //! Until this mount has written a root of its own it erases neither the base, nor the newest
 //! root that is certain, nor, where there is none, the oldest that counts: what counts for this mount may not count for the next one.
 
+use super::Store;
 use super::ring::NUMBER_MAX;
-use super::{Frame, NONE, Store};
 use crate::config::{COPIED_MAX, Layout, RING_MAX};
 use crate::error::Error;
 use crate::format::root::{BYTES, Header};
 use crate::media::{Flash, Kind, Kinds, PageIndex, Tag};
+use crate::space::{Frame, NONE};
 use core::num::NonZeroU32;
 
 /// A root and its copies: at most this many whole ones.
@@ -250,12 +251,12 @@ impl<F: Flash> Store<'_, F> {
                 return Ok(false);
             }
         }
-        Ok(!self.holds_journal(block) || self.journal_copy_can_be_read()?)
+        Ok(!self.space.holds_journal(block) || self.journal_copy_can_be_read()?)
     }
 
     /// Whether every page of the journal's copy in the ring can be read.
     fn journal_copy_can_be_read(&mut self) -> Result<bool, Error> {
-        let first = self.journal_page(self.journal_at);
+        let first = self.layout.journal_page(self.space.journal_at());
         for page in first..first + self.layout.journal_pages() {
             if self.pages.read_tagged(page, Kinds::JOURNAL)?.is_none() {
                 return Ok(false);
@@ -266,7 +267,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether every page of a frame can be read, and is what it should be.
     fn frame_can_be_read(&mut self, frame: Frame, kinds: Kinds, logical: u32) -> Result<bool, Error> {
-        let first = self.frame_page(frame);
+        let first = self.layout.frame_page(frame);
         for page in first..first + u32::from(self.layout.config.unit_pages) {
             if self.pages.read_tagged(page, kinds)?.is_none_or(|tag| tag.logical != logical) {
                 return Ok(false);

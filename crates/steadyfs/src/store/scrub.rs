@@ -1,10 +1,11 @@
 //! Scrubbing: looking at everything that rests, so that pages whose bits have begun to flip are noticed while the ECC still corrects them.
 
-use super::{HeadIndex, NONE, Store};
+use super::Store;
 use crate::cost::{Budget, Cost};
 use crate::error::Error;
 use crate::media::{Flash, TAG_BYTES};
 use crate::pages::{TRIES, is_weak};
+use crate::space::{HeadIndex, NONE};
 
 impl<F: Flash> Store<'_, F> {
     /// Scrubs as far as the budget goes; whether a round ended.
@@ -30,14 +31,14 @@ impl<F: Flash> Store<'_, F> {
             self.care.scrub_left = total;
             return self.scrub_own_pages().map(|()| false);
         }
-        let found = self.blocks.live_from(self.care.scrubbed);
+        let found = self.space.blocks().live_from(self.care.scrubbed);
         let next = found.map_or(total, |frame| frame + 1);
         self.care.scrub_left = self.care.scrub_left.saturating_sub(next - self.care.scrubbed);
         self.care.scrubbed = next % total;
         let Some(frame) = found else { return Ok(true) };
         let mut tag = [0; TAG_BYTES];
         for index in 0..u32::from(self.layout.config.unit_pages) {
-            self.pages.read_page(self.frame_page(frame) + index, &mut tag)?;
+            self.pages.read_page(self.layout.frame_page(frame) + index, &mut tag)?;
         }
         self.note_weak();
         Ok(true)
@@ -60,15 +61,15 @@ impl<F: Flash> Store<'_, F> {
             weak |= !self.pages.read_page(page, &mut tag)? || is_weak(&self.pages.flash_mut().corrected());
         }
         if weak {
-            self.programs_since_root = self.programs_since_root.max(self.layout.config.checkpoint_programs.into());
+            self.space.want_root(self.layout.config.checkpoint_programs.into());
         }
-        if self.journal_at == NONE {
+        if self.space.journal_at() == NONE {
             return Ok(());
         }
-        let is_weak = if self.is_chain(self.journal_at / self.head_capacity(HeadIndex::JOURNAL)) {
-            self.chain_is_damaged(self.journal_at)?
+        let is_weak = if self.is_chain(self.space.journal_block(self.space.journal_at())) {
+            self.chain_is_damaged(self.space.journal_at())?
         } else {
-            let first = self.journal_page(self.journal_at);
+            let first = self.layout.journal_page(self.space.journal_at());
             let mut weak = false;
             for page in first..first + self.layout.journal_pages() {
                 weak |= !self.pages.read_page(page, &mut tag)? || is_weak(&self.pages.flash_mut().corrected());
@@ -86,7 +87,7 @@ impl<F: Flash> Store<'_, F> {
     fn chain_is_damaged(&mut self, to: u32) -> Result<bool, Error> {
         match self.walk_chain(TRIES, NONE, to, false) {
             Err(Error::Corrupt) => {
-                self.close(HeadIndex::JOURNAL);
+                self.space.close(HeadIndex::JOURNAL);
                 Ok(true)
             }
             result => result.map(|_| false),

@@ -4,14 +4,14 @@
 //! with what earlier mounts copied there and no call has moved since. The root of this mount names the copies; its own copies, which are
 //! programmed last, prove that they are complete. Ring blocks that might hold a larger number are erased. Only then is anything programmed elsewhere.
 
-use super::blocks::State;
 use super::forward::{Last, Record};
 use super::traces::Traces;
-use super::{Frame, Head, HeadIndex, IDLE, NONE, Store};
+use super::{IDLE, Store};
 use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Kind, Kinds, Tag};
 use crate::pages::UNSTEADY_TRIES;
+use crate::space::{Frame, Head, HeadIndex, NONE, State};
 
 /// Frames that a restart after a write costs: one skipped in each head (one more for each that only streams have, and for each at whose next place
 /// there is something that is no record), one copied and its move, one of pacing. They are taken from the reserve and given back a few per victim.
@@ -50,14 +50,14 @@ impl<F: Flash> Store<'_, F> {
         let mark = core::mem::replace(&mut self.ring.mark, NONE);
         if mark != NONE {
             match self.mark_opened(mark) {
-                Err(Error::MediaFailing) => self.lose(self.ring_block(self.ring.place)),
+                Err(Error::MediaFailing) => self.space.lose(self.ring_block(self.ring.place)),
                 result => result?,
             }
         }
-        self.sequence += JUMP;
+        self.space.take_sequences(JUMP);
         self.skip_places(&last.traces);
         if last.traces.are_there() {
-            let frames = RESTART_FRAMES + self.layout.extra_heads() + last.traces.more_frames(&self.heads);
+            let frames = RESTART_FRAMES + self.layout.extra_heads() + last.traces.more_frames(self.space.heads());
             self.pace.credit = self.pace.credit.saturating_sub(frames);
         }
         (self.unmarked, self.transaction_start) = (true, IDLE);
@@ -81,21 +81,21 @@ impl<F: Flash> Store<'_, F> {
     fn cargo(&mut self, last: &Last) -> Result<Cargo, Error> {
         let is_journal = |record: Record| Kinds::JOURNAL.has(record.tag.kind);
         let unsteady = last.record.filter(|_| !last.is_complete);
-        let in_ring = self.journal_at != NONE && self.is_of_ring(self.journal_at / self.head_capacity(HeadIndex::JOURNAL));
+        let in_ring = self.space.journal_at() != NONE && self.is_of_ring(self.space.journal_block(self.space.journal_at()));
         let mut cargo = Cargo { frames: [None; COPIED_MAX as usize], journal: in_ring || unsteady.is_some_and(is_journal) };
         if let Some(Record { tag, place }) = unsteady.filter(|record| !is_journal(*record)) {
             // Pages of a transaction that was not committed are nobody's.
-            if self.blocks.is_live(place) {
+            if self.space.blocks().is_live(place) {
                 cargo.add(Copied { kind: tag.kind, logical: tag.logical, from: place, named: place })?;
             }
         }
         for block in self.ring_blocks() {
             let end = (block + 1) * self.layout.frames_per_block;
-            let mut next = self.blocks.first_live(block);
+            let mut next = self.space.blocks().first_live(block);
             while let Some(frame) = next {
                 let (kind, logical) = self.owner(frame)?;
                 cargo.add(Copied { kind, logical, from: frame, named: frame })?;
-                next = self.blocks.live_from(frame + 1).filter(|&frame| frame < end);
+                next = self.space.blocks().live_from(frame + 1).filter(|&frame| frame < end);
             }
         }
         Ok(cargo)
@@ -103,7 +103,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// What a frame in the ring is of: what a page of it says, or, where all of them are lost, the map.
     fn owner(&mut self, frame: Frame) -> Result<(Kind, u32), Error> {
-        let first = self.frame_page(frame);
+        let first = self.layout.frame_page(frame);
         for page in first..first + u32::from(self.layout.config.unit_pages) {
             if let Some(tag) = self.pages.read_tagged_in(UNSTEADY_TRIES, page, Kinds::DATA.and(Kinds::LEAF))? {
                 return Ok((tag.kind, tag.logical));
@@ -130,9 +130,9 @@ impl<F: Flash> Store<'_, F> {
         for (copied, to) in cargo.frames.iter_mut().flatten().zip(first..) {
             self.name(copied, to)?;
         }
-        let behind = self.frame_page(first) + cargo.frames.iter().flatten().count() as u32 * unit;
+        let behind = self.layout.frame_page(first) + cargo.frames.iter().flatten().count() as u32 * unit;
         if cargo.journal {
-            self.move_journal(behind * (self.head_capacity(HeadIndex::JOURNAL) / self.layout.geometry.pages_per_block));
+            self.space.move_journal(behind * (self.space.capacity(HeadIndex::JOURNAL) / self.layout.geometry.pages_per_block));
         }
         self.program_root(number)?;
         for (copied, to) in cargo.frames.iter().flatten().zip(first..) {
@@ -157,8 +157,8 @@ impl<F: Flash> Store<'_, F> {
             self.replay_set(copied.logical, to | settled)?;
             self.forget_recent(copied.logical);
         }
-        self.blocks.set_live(core::mem::replace(&mut copied.named, to), false);
-        self.blocks.set_live(to, true);
+        self.space.blocks_mut().set_live(core::mem::replace(&mut copied.named, to), false);
+        self.space.blocks_mut().set_live(to, true);
         Ok(())
     }
 
@@ -166,9 +166,9 @@ impl<F: Flash> Store<'_, F> {
     /// lost since an earlier mount copied it, or before it moved, costs what is in it, and no more.
     fn copy_into_ring(&mut self, copied: &Copied) -> Result<(), Error> {
         let kinds = Kinds::of(&[copied.kind]);
-        let was_copied = self.is_of_ring(self.frame_block(copied.from));
+        let was_copied = self.is_of_ring(self.space.block_of(copied.from));
         for index in 0..u32::from(self.layout.config.unit_pages) {
-            let from = self.frame_page(copied.from) + index;
+            let from = self.layout.frame_page(copied.from) + index;
             let found = self.pages.read_tagged_in(UNSTEADY_TRIES, from, kinds)?.filter(|tag| tag.logical == copied.logical);
             let page = self.ring_block(self.ring.place) * self.layout.geometry.pages_per_block + self.ring.next;
             let tag = Tag { sequence: self.copy_sequence(index), logical: copied.logical, kind: copied.kind, aux: 0 };
@@ -187,7 +187,7 @@ impl<F: Flash> Store<'_, F> {
     /// Sequence of page `index` of a copy in the ring. No record since the root has it: the tag of a page whose erase was cut may be anything, also that
     /// of the copy, and what the page holds the same.
     fn copy_sequence(&self, index: u32) -> u64 {
-        self.sequence - u64::from(self.layout.config.unit_pages) + u64::from(index)
+        self.space.sequence() - u64::from(self.layout.config.unit_pages) + u64::from(index)
     }
 
     /// Skips the places of each head that a cut program may have touched without a trace: one, or two where the first one is not blank. The journal's
@@ -195,14 +195,14 @@ impl<F: Flash> Store<'_, F> {
     fn skip_places(&mut self, traces: &Traces) {
         if self.layout.programs_bytes() {
             // A chain never goes on behind a place that may have been touched.
-            self.close(HeadIndex::JOURNAL);
+            self.space.close(HeadIndex::JOURNAL);
         }
         let used = traces.are_there() || !self.unmarked;
-        for head in self.heads.all() {
-            let at = self.heads.get(head);
+        for head in self.space.heads().all() {
+            let at = self.space.heads().get(head);
             if at.block != NONE && (used || head == HeadIndex::JOURNAL) {
-                let next = (at.next + traces.touched_places(head)).min(self.head_capacity(head));
-                self.heads.replace(head, Head { next, ..at });
+                let next = (at.next + traces.touched_places(head)).min(self.space.capacity(head));
+                self.space.heads_mut().replace(head, Head { next, ..at });
             }
         }
     }
@@ -214,12 +214,12 @@ impl<F: Flash> Store<'_, F> {
             // A mount is short where erases last so long that it waits for nothing else: the first call may erase once more, and its bound says so.
             return Ok(());
         }
-        let is_scarce = |&head: &HeadIndex| self.head_rest(head) <= SCARCE;
+        let is_scarce = |&head: &HeadIndex| self.space.rest(head) <= SCARCE;
         // A call writes to one stream beside what is of none.
         let scarce = [HeadIndex::USER, HeadIndex::JOURNAL].iter().filter(|head| is_scarce(head)).count() as u32
-            + u32::from(self.heads.of_streams().any(|head| is_scarce(&head)));
+            + u32::from(self.space.heads().of_streams().any(|head| is_scarce(&head)));
         let needed = scarce.saturating_sub(1).max(16 / self.layout.frames_per_block);
-        while self.blocks.count(State::Erased) < needed && self.blocks.count(State::Listed) > 0 {
+        while self.space.blocks().count(State::Erased) < needed && self.space.blocks().count(State::Listed) > 0 {
             self.erase_listed()?;
         }
         Ok(())
@@ -229,12 +229,12 @@ impl<F: Flash> Store<'_, F> {
     /// must not fill up with them when one power cut follows the other.
     fn empty_ring(&mut self) -> Result<(), Error> {
         let block: BlockIndex = self.ring_block(self.ring.place);
-        if self.blocks.live(block) < COPIED_MAX {
+        if self.space.blocks().live(block) < COPIED_MAX {
             return Ok(());
         }
         self.begin()?;
         self.pace.victim = block;
-        while let Some(frame) = self.blocks.first_live(block) {
+        while let Some(frame) = self.space.blocks().first_live(block) {
             // The overlay knows each of them already, so there is no leaf to be written: it would be one frame too many for the next mount.
             self.move_known_frame(frame)?;
         }

@@ -3,7 +3,7 @@
 //! Nobody can tell one from the other. If it was a record, the program behind it may have been cut, and have touched the next place without a
 //! trace: a head must pass both.
 
-use super::heads::{HeadIndex, Heads};
+use crate::space::{HeadIndex, Heads};
 
 /// Where the heads stand, and whether they were used.
 #[derive(Clone, Copy, Debug, Default)]

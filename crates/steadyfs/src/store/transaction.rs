@@ -4,11 +4,12 @@ use super::edit::Edit;
 use super::journal::Full;
 use super::program::Source;
 use super::undo::Undo;
-use super::{Call, HeadIndex, IDLE, NONE, Store, Verify};
+use super::{IDLE, Store};
 use crate::config::{COPIED_MAX, Layout};
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
-use crate::pages::check_page;
+use crate::pages::{Verify, check_page};
+use crate::space::{HeadIndex, NONE};
 
 /// Logical pages with patches in the journal buffer at most. With more, writing one of them would make little room, and a call might have to write
 /// many.
@@ -25,7 +26,7 @@ impl<F: Flash> Store<'_, F> {
         if self.status.is_read_only() {
             return Err(Error::ReadOnly);
         }
-        self.call = Call::default();
+        self.call = self.new_call();
         self.note_weak();
         self.catch_up()?;
         if self.is_worn_out() && !self.is_open() {
@@ -72,7 +73,7 @@ impl<F: Flash> Store<'_, F> {
             data.fill(0);
         } else {
             let page_bytes = self.layout.geometry.page_bytes as usize;
-            let first = self.frame_page(frame);
+            let first = self.layout.frame_page(frame);
             let mut done = 0;
             while done < data.len() {
                 let at = offset as usize + done;
@@ -124,7 +125,7 @@ impl<F: Flash> Store<'_, F> {
         } else if base == 0 {
             self.pages.bytes_mut().fill(0);
         } else {
-            self.pages.load(self.frame_page(base) + index, self.wanted(Kinds::DATA, logical))?;
+            self.pages.load(self.layout.frame_page(base) + index, self.wanted(Kinds::DATA, logical))?;
         }
         Ok(())
     }
@@ -195,9 +196,9 @@ impl<F: Flash> Store<'_, F> {
         self.check_logical(logical)?;
         self.check_pending_room(logical)?;
         self.call.frames += 1;
-        let before = self.sequence;
+        let before = self.space.sequence();
         self.program_frame(Kind::Data, logical, source).inspect_err(|_| {
-            if self.sequence != before {
+            if self.space.sequence() != before {
                 self.owe(logical);
             }
         })
@@ -206,9 +207,9 @@ impl<F: Flash> Store<'_, F> {
     /// Writes a logical page as a new frame.
     fn write_source(&mut self, logical: u32, source: &Source<'_>) -> Result<(), Error> {
         let is_first = self.note_replaced(logical)?;
-        let before = self.sequence;
+        let before = self.space.sequence();
         let programmed = self.program_pending(logical, source);
-        if programmed.is_err() && is_first && self.sequence == before {
+        if programmed.is_err() && is_first && self.space.sequence() == before {
             self.drop_note();
         }
         let frame = programmed?;
@@ -235,7 +236,7 @@ impl<F: Flash> Store<'_, F> {
                 let old = self.pending_frame(index);
                 self.pending.set_value(index, frame);
                 if releases {
-                    self.release(old);
+                    self.space.release(old);
                 }
             }
             None => {
@@ -374,7 +375,7 @@ impl<F: Flash> Store<'_, F> {
             let frame = self.pending_frame(index);
             self.pending.set_value(index, 0);
             if !is_first {
-                self.release(frame);
+                self.space.release(frame);
             }
         }
         self.journal.supersede(logical);
@@ -476,10 +477,10 @@ impl<F: Flash> Store<'_, F> {
 
     /// Puts what the newest journal record says in the place of the journal buffer, once it was read and checked.
     fn restore_journal(&mut self) -> Result<(), Error> {
-        match self.journal_at {
+        match self.space.journal_at() {
             NONE => self.journal.clear(),
-            place if self.is_chain(place / self.head_capacity(HeadIndex::JOURNAL)) => self.restore_chain(place)?,
-            place => self.read_journal_page(self.journal_page(place)).map(drop)?,
+            place if self.is_chain(self.space.journal_block(place)) => self.restore_chain(place)?,
+            place => self.read_journal_page(self.layout.journal_page(place)).map(drop)?,
         }
         self.journal.remove_discards();
         Ok(())
@@ -491,26 +492,27 @@ impl<F: Flash> Store<'_, F> {
             let last = self.pending.len() - 1;
             let frame = self.pending_frame(last);
             self.pending.remove(last, 1);
-            self.release(frame);
+            self.space.release(frame);
         }
         self.transaction_start = IDLE;
     }
 
     /// Reads the newest journal page into the journal buffer.
     pub(super) fn load_journal(&mut self) -> Result<(), Error> {
-        if self.journal_at == NONE {
+        if self.space.journal_at() == NONE {
             self.journal.clear();
             return Ok(());
         }
-        self.read_journal(NONE, self.journal_at)?;
+        self.read_journal(NONE, self.space.journal_at())?;
         self.journal.remove_discards();
         Ok(())
     }
 
     /// Makes the journal buffer hold what a journal record says, its discards included. It may hold what the record `after` says.
     pub(super) fn read_journal(&mut self, after: u32, place: u32) -> Result<Tag, Error> {
-        let is_chain = self.is_chain(place / self.head_capacity(HeadIndex::JOURNAL));
-        let result = if is_chain { self.read_chain(after, place) } else { self.read_journal_page(self.journal_page(place)) };
+        let is_chain = self.is_chain(self.space.journal_block(place));
+        let result =
+            if is_chain { self.read_chain(after, place) } else { self.read_journal_page(self.layout.journal_page(place)) };
         if result.is_err() {
             self.journal.clear();
         }
@@ -542,7 +544,7 @@ impl<F: Flash> Store<'_, F> {
         if frame == 0 || self.journal.patches(logical) || self.cache.find(logical).is_some() {
             self.compose_page(logical, frame, index, 0, &[])?;
         } else {
-            self.pages.load(self.frame_page(frame) + index, self.wanted(Kinds::DATA, logical))?;
+            self.pages.load(self.layout.frame_page(frame) + index, self.wanted(Kinds::DATA, logical))?;
         }
         Ok(look(self.pages.bytes()))
     }
@@ -574,12 +576,5 @@ impl<F: Flash> Store<'_, F> {
     /// Whether anything waits for a commit.
     pub fn is_open(&self) -> bool {
         self.has_pending() || self.journal.dirty || self.cache.dirty() > 0
-    }
-
-    /// Frames left in the block of a head.
-    #[inline(never)]
-    pub(super) fn head_rest(&self, head: HeadIndex) -> u32 {
-        let current = self.heads.get(head);
-        if current.block == NONE { 0 } else { self.head_capacity(head).saturating_sub(current.next) }
     }
 }

@@ -8,9 +8,10 @@
 //! a frame only keeps its place in the table, which roll-forward needs as well. When nothing else is pending the transaction starts anew instead: its
 //! commit then names a later start, and roll-forward forgets what came before.
 
-use super::{Frame, IDLE, NONE, Store};
+use super::{IDLE, Store};
 use crate::error::Error;
 use crate::media::Flash;
+use crate::space::{Frame, NONE};
 
 /// Pages that a call may write or discard which wait for the commit already, and those that it writes for want of room.
 const PAGES_MAX: usize = 12;
@@ -109,7 +110,7 @@ impl<F: Flash> Store<'_, F> {
         let undo = core::mem::take(&mut self.undo);
         for &(logical, before) in undo.pages() {
             if before != NONE && self.pending_of(logical) != Some(before & !self.owed_bit()) {
-                self.release(before & !self.owed_bit());
+                self.space.release(before & !self.owed_bit());
             }
         }
         self.cache.drop_replaced();
@@ -128,7 +129,7 @@ impl<F: Flash> Store<'_, F> {
             let frame = self.pending_frame(index);
             self.pending.set_value(index, before | owed);
             if frame != before {
-                self.release(frame);
+                self.space.release(frame);
             }
         }
         self.restart_if_empty();

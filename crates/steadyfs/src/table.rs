@@ -1,7 +1,7 @@
 //! Tables of fixed capacity in bytes that the caller lends: numbers of 2 or 4 bytes, and sorted pairs of them.
 
 /// A vector of little-endian numbers of `width` bytes.
-pub(super) struct Words<'m> {
+pub(crate) struct Words<'m> {
     bytes: &'m mut [u8],
     width: usize,
 }
@@ -29,7 +29,7 @@ impl<'m> Words<'m> {
 }
 
 /// Reads a little-endian number of 2 or 4 bytes.
-pub(super) fn read_word(bytes: &[u8], at: usize, width: usize) -> u32 {
+pub(crate) fn read_word(bytes: &[u8], at: usize, width: usize) -> u32 {
     match bytes[at..at + width] {
         [a, b] => u32::from(u16::from_le_bytes([a, b])),
         ref long => long.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)),
@@ -37,12 +37,12 @@ pub(super) fn read_word(bytes: &[u8], at: usize, width: usize) -> u32 {
 }
 
 /// Writes a little-endian number of 2 or 4 bytes.
-pub(super) fn write_word(bytes: &mut [u8], at: usize, width: usize, value: u32) {
+pub(crate) fn write_word(bytes: &mut [u8], at: usize, width: usize, value: u32) {
     bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
 }
 
 /// Pairs of key and value, sorted by key, each key once.
-pub(super) struct Pairs<'m> {
+pub(crate) struct Pairs<'m> {
     words: Words<'m>,
     len: u32,
 }

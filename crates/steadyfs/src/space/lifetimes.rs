@@ -4,7 +4,7 @@
 //! between two passes is the life to be expected of its pages, written or moved. That needs no look at the copy that is overwritten, and no memory that
 //! grows with the medium. Time counts what the caller writes: 128 ticks while it writes as much as the medium holds.
 
-use super::table::{read_word, write_word};
+use crate::table::{read_word, write_word};
 
 /// Extents.
 const EXTENTS: u32 = 256;
@@ -25,7 +25,7 @@ const LIFE: usize = WRITES + EXTENTS as usize;
 pub(crate) const BYTES: u32 = LIFE as u32 + EXTENTS;
 
 /// The table, in lent bytes as a root has them. What a root says may be anything: it decides where pages go, and nothing else.
-pub(super) struct Lifetimes<'t> {
+pub(crate) struct Lifetimes<'t> {
     pub bytes: &'t mut [u8],
     /// Logical pages of the volume.
     pub pages: u32,

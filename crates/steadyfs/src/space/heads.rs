@@ -5,17 +5,17 @@
 
 use super::NONE;
 use super::lifetimes::{self, Lifetimes};
-use super::table::{read_word, write_word};
 use crate::config::{HEAD_BYTES, Layout};
 use crate::features::STREAMS;
 use crate::media::{BlockIndex, Kind, Tag};
+use crate::table::{read_word, write_word};
 
 /// Bytes of a head: block, and next place in it.
 const BYTES: usize = HEAD_BYTES as usize;
 
 /// A place where the next program of its kind goes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Head {
+pub(crate) struct Head {
     pub block: BlockIndex,
     /// Next frame (or place of a journal record) in the block.
     pub next: u32,
@@ -28,7 +28,7 @@ impl Head {
 
 /// Which head: its place in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct HeadIndex(u8);
+pub(crate) struct HeadIndex(u8);
 
 impl HeadIndex {
     /// The caller's pages of stream 0, and leaves of the map.
@@ -81,7 +81,7 @@ impl HeadIndex {
 }
 
 /// The table of heads, in lent bytes as a root has them. Behind it are the lifetimes, where streams are chosen by these.
-pub(super) struct Heads<'m> {
+pub(crate) struct Heads<'m> {
     bytes: &'m mut [u8],
 }
 

@@ -5,7 +5,7 @@ use crate::config::Layout;
 /// State of a block. The numbers are part of the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum State {
+pub(crate) enum State {
     /// Never used again.
     Bad = 0,
     /// Holds a superblock or roots.
@@ -49,14 +49,14 @@ impl State {
 }
 
 /// States of blocks that nobody uses and no root has listed.
-pub(super) const UNUSED: [State; 2] = [State::Free, State::Clean];
+pub(crate) const UNUSED: [State; 2] = [State::Free, State::Clean];
 
 /// Number of states.
 const STATES: usize = 11;
 
 /// Which of the blocks in one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(crate) enum Choice {
     LeastWorn,
     /// The most worn that is not out of line: data at rest does not stay for ever, and what is in front would run away.
     MostWorn,
@@ -67,7 +67,7 @@ pub(super) enum Choice {
 }
 
 /// The table of blocks.
-pub(super) struct Blocks<'m> {
+pub(crate) struct Blocks<'m> {
     live: &'m mut [u8],
     wear: &'m mut [u8],
     state: &'m mut [u8],
