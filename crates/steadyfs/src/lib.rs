@@ -71,6 +71,7 @@ mod error;
 mod features;
 mod format;
 mod fs;
+mod map;
 pub mod media;
 mod pages;
 mod space;

@@ -11,6 +11,11 @@ impl<'m> Words<'m> {
         Self { bytes, width: width as usize }
     }
 
+    /// Bytes of a number.
+    pub fn width(&self) -> u32 {
+        self.width as u32
+    }
+
     pub fn get(&self, index: u32) -> u32 {
         read_word(self.bytes, index as usize * self.width, self.width)
     }

@@ -128,11 +128,11 @@ impl<F: Flash> Store<'_, F> {
     /// and read with it at one look and without it at another: the overlay says what counts.
     fn keep_source(&mut self, tag: &Tag) -> Result<(), Error> {
         let source = tag.source();
-        let is_named = self.overlay.find(tag.logical).is_some();
+        let is_named = self.map.overlay_frame(tag.logical).is_some();
         if tag.kind != Kind::Moved || self.layout.leaf_log_bytes() == 0 || is_named || source >= self.layout.frame_count() {
             return Ok(());
         }
-        self.replay_set(tag.logical, source)
+        self.map.replay(tag.logical, source)
     }
 
     /// Whether so many numbers are missing as moves that could not be read have, each of which accounts for them once.
@@ -446,7 +446,7 @@ impl<F: Flash> Store<'_, F> {
         }
         if tag.kind == Kind::LeafChanged {
             self.space.find_journal(place);
-            self.forget_overlay(tag.logical);
+            self.map.forget_entries(&self.layout, tag.logical);
             return Ok(());
         }
         if tag.kind == Kind::JournalDiscard && *buffered != place {
@@ -481,18 +481,18 @@ impl<F: Flash> Store<'_, F> {
             Kind::DataCommit => {
                 self.pending.clear();
                 self.transaction_start = IDLE;
-                self.replay_set(logical, frame)?;
+                self.map.replay(logical, frame)?;
             }
             // A copy was programmed only while the map named its source, and records come in the order of one sequence: the newest
             // counts. One whose program failed may read as complete, and is followed by another one.
-            Kind::Moved => return self.replay_set(logical, frame),
+            Kind::Moved => return self.map.replay(logical, frame),
             Kind::MovedPending => {
                 if let Some(index) = self.pending.find(logical) {
                     self.pending.set_value(index, frame);
                 }
             }
             Kind::Leaf => self.adopt_leaf(logical, frame),
-            Kind::MovedLeaf => self.root.set(logical, frame),
+            Kind::MovedLeaf => self.map.move_leaf(logical, frame),
             _ => {}
         }
         Ok(())
@@ -509,7 +509,7 @@ impl<F: Flash> Store<'_, F> {
         if tag.kind == Kind::JournalDiscard {
             let mut from = 0;
             while let Some(logical) = self.journal.next_discard(from) {
-                self.replay_set(logical, 0)?;
+                self.map.replay(logical, 0)?;
                 if let Some(index) = self.pending.find(logical) {
                     self.pending.set_value(index, 0);
                 }
@@ -524,7 +524,7 @@ impl<F: Flash> Store<'_, F> {
         }
         self.committed_start = start;
         for index in 0..self.pending.len() {
-            self.replay_set(self.pending.key(index), self.pending.value(index))?;
+            self.map.replay(self.pending.key(index), self.pending.value(index))?;
         }
         self.pending.clear();
         Ok(())
@@ -541,15 +541,6 @@ impl<F: Flash> Store<'_, F> {
         let is_other = self.transaction_start != IDLE && !is_same_start(start, self.transaction_start);
         let there = if is_other { 0 } else { self.pending.len() };
         matches!(tag.kind, Kind::Journal | Kind::JournalDiscard) && there != tag.logical && !self.is_committed_already(start)
-    }
-
-    pub(super) fn replay_set(&mut self, logical: u32, frame: Frame) -> Result<(), Error> {
-        match self.overlay.find(logical) {
-            Some(index) => self.overlay.set_value(index, frame),
-            None if !self.overlay.insert(logical, frame) => return Err(Error::Corrupt),
-            None => {}
-        }
-        Ok(())
     }
 }
 

@@ -53,7 +53,7 @@ impl<F: Flash> Store<'_, F> {
             return Some(Step::Root);
         }
         let room = layout.overlay_soft - frames.min(layout.overlay_soft / 4 * 3);
-        if self.overlay_entries() > room && self.overlay.len() > 0 {
+        if self.overlay_entries() > room && self.map.len() > 0 {
             return Some(Step::Fold);
         }
         if self.weak_head().is_some() {
@@ -93,7 +93,7 @@ impl<F: Flash> Store<'_, F> {
         let live = self.space.blocks().live(block);
         // Entries that wait for a commit stay where they are.
         let room = room.saturating_sub(self.pending.len());
-        let full = (self.overlay.len() + live).saturating_sub(room);
+        let full = (self.map.len() + live).saturating_sub(room);
         (live > 0 && live + full.div_ceil(self.layout.leaf_changes_above(room)) + fpb.div_ceil(8) <= fpb).then_some(block)
     }
 
@@ -124,7 +124,7 @@ impl<F: Flash> Store<'_, F> {
             Step::Fold => fold.plus(&head(HeadIndex::USER)),
             Step::Move(_) => {
                 let moves = self.layout.move_group();
-                let full = self.overlay.len() + moves > self.overlay.capacity();
+                let full = self.map.len() + moves > self.map.capacity();
                 let room = if full { fold.plus(&head(HeadIndex::USER)) } else { Cost::default() };
                 let moved = Space::moved_heads(&self.layout).any(|head| self.space.rest(head) == 0);
                 let again = Cost { tag_reads: self.layout.extra_moved_heads(), ..Cost::default() };

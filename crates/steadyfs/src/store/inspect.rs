@@ -96,7 +96,7 @@ impl<F: Flash> Store<'_, F> {
             sequence: self.space.sequence(),
             journal: (self.space.journal_at() != NONE).then(|| self.layout.journal_page(self.space.journal_at())),
             journal_bytes: self.journal.page().len() as u32 - 2,
-            overlay_entries: self.overlay.len(),
+            overlay_entries: self.map.len(),
             ring: (self.ring_block(self.ring.complete), self.ring.next),
             ring_blocks: layout.ring_count,
             heads: [head(HeadIndex::USER), head(HeadIndex::MOVED), head(HeadIndex::JOURNAL)],

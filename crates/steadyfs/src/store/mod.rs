@@ -11,8 +11,6 @@
 //! | [`chain`] | journal records where the medium programs bytes |
 //! | [`program`] | heads, frames, retries after a failed program |
 //! | [`map`] | logical page → frame: overlay, leaves, folds |
-//! | [`leaf_log`] | changes of a leaf where the medium programs bytes |
-//! | [`change`] | one of them, and what a flipped bit makes of it |
 //! | [`cache`] | pages that were written in part |
 //! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
@@ -36,7 +34,6 @@
 mod bounds;
 pub(crate) mod cache;
 mod chain;
-mod change;
 pub(crate) mod edit;
 mod forward;
 mod group;
@@ -44,7 +41,6 @@ mod health;
 mod idle;
 mod inspect;
 pub(crate) mod journal;
-mod leaf_log;
 mod map;
 mod mount;
 mod plan;
@@ -68,6 +64,7 @@ pub use mount::{Access, Damage};
 
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
+use crate::map::Map;
 use crate::media::{BlockIndex, Failure, Flash, TAG_BYTES};
 use crate::pages::{Pages, Verify};
 use crate::space::{Blocks, Heads, NONE, Space, State};
@@ -76,7 +73,6 @@ use cache::Cache;
 use group::Group;
 use health::Care;
 use journal::Journal;
-use map::Recent;
 use ring::Ring;
 use status::Status;
 use undo::Undo;
@@ -139,10 +135,7 @@ pub struct Store<'m, F> {
     layout: Layout,
     pages: Pages<'m, F>,
     space: Space<'m>,
-    root: Words<'m>,
-    overlay: Pairs<'m>,
-    /// A bit for each leaf: no power cut has touched the blank rest of its log.
-    known_logs: &'m mut [u8],
+    map: Map<'m>,
     pending: Pairs<'m>,
     journal: Journal<'m>,
     undo: Undo,
@@ -163,7 +156,6 @@ pub struct Store<'m, F> {
     leftover: u32,
     /// Flushes of the journal buffer so far.
     flushes: u8,
-    recent: Recent,
     /// Moves that roll-forward could not read and went past.
     lost_moves: u32,
     pace: Pace,
@@ -191,11 +183,10 @@ impl<'m, F: Flash> Store<'m, F> {
         let (geometry, config) = (layout.geometry, layout.config);
         let (count, entry) = (geometry.block_count, layout.entry_bytes);
         let blocks = Blocks::new(take(count * layout.bitmap_bytes()), take(count), take(count.div_ceil(2)), &layout);
-        let root = Words::new(take(layout.leaf_count * entry), entry);
+        let leaves = Words::new(take(layout.leaf_count * entry), entry);
         let overlay = Pairs::new(take(u32::from(config.overlay_entries) * 2 * entry), entry);
         let pending = Pairs::new(take(u32::from(config.transaction_pages) * 2 * entry), entry);
         let known_logs = take(layout.known_logs_bytes());
-        known_logs.fill(0);
         let heads = Heads::new(take(Heads::bytes_needed(&layout)));
         let group = Group::new(take(layout.group_bytes()), layout.group_pages() as u8);
         // Where records are a chain each has its tag in the page buffer.
@@ -207,9 +198,7 @@ impl<'m, F: Flash> Store<'m, F> {
             cache: Cache::new(&mut [], layout.logical_bytes),
             spare,
             space: Space::new(blocks, heads, &layout),
-            root,
-            overlay,
-            known_logs,
+            map: Map::new(leaves, overlay, known_logs),
             pending,
             journal,
             undo: Undo::default(),
@@ -222,7 +211,6 @@ impl<'m, F: Flash> Store<'m, F> {
             committed_start: IDLE,
             leftover: 0,
             flushes: 0,
-            recent: Recent::default(),
             lost_moves: 0,
             pace: Pace {
                 victim: NONE,

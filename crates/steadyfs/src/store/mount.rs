@@ -7,7 +7,6 @@
 //! ```
 
 use super::forward::Last;
-use super::map::Recent;
 use super::ring::SEQUENCE_MAX;
 use super::status::Status;
 use super::{IDLE, Store};
@@ -15,9 +14,8 @@ use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
 use crate::format::superblock::Superblock;
 use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
-use crate::pages::{TRIES, UNSTEADY_TRIES, was_read};
-use crate::space::{Frame, NONE, State};
-use crate::table::read_word;
+use crate::pages::{TRIES, was_read};
+use crate::space::{Frame, NONE, Space, State};
 
 /// Blocks in which a mount looks for a superblock.
 pub(super) const SUPERBLOCK_BLOCKS: u32 = 32;
@@ -247,13 +245,10 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Knows of no page any more where it is: the tables may hold half of a state.
     fn forget_state(&mut self) {
-        let missing = self.missing_entry();
-        (0..self.root.len()).for_each(|leaf| self.root.set(leaf, missing));
-        self.overlay.clear();
+        self.map.forget_all();
         self.pending.clear();
         self.journal.clear();
         self.pages.forget();
-        self.recent = Recent::default();
     }
 
     /// Whether a loss was accepted whose repair has not ended.
@@ -319,7 +314,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.status.begin_search();
         (self.lost_moves, self.committed_start) = (0, IDLE);
         self.pages.forget();
-        self.recent = Recent::default();
+        self.map.begin();
         let Some(lost) = self.find_root(below)? else { return Ok(None) };
         self.reserve_own_blocks();
         if lost {
@@ -330,7 +325,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let last = self.roll_forward()?;
         if !self.ring.closed {
             // Any log may have been touched.
-            self.known_logs.fill(0);
+            self.map.know_no_log();
         }
         self.load_committed(&last)?;
         match self.derive_live() {
@@ -380,9 +375,6 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Reads every leaf.
     fn derive_live(&mut self) -> Result<(), Error> {
         self.space.blocks_mut().clear_live();
-        let settled = self.settled_bit();
-        let (width, missing) = (self.layout.entry_bytes, self.missing_entry());
-        let per_page = self.layout.leaf_page_entries();
         let mut result = Ok(());
         for leaf in 0..self.layout.leaf_count {
             for index in 0..u32::from(self.layout.config.unit_pages) {
@@ -395,21 +387,16 @@ impl<'m, F: Flash> Store<'m, F> {
                     }
                     Err(error) => return Err(error),
                 }
-                for entry in 0..per_page {
-                    let logical = leaf * self.layout.leaf_entries + index * per_page + entry;
-                    let frame = read_word(self.pages.bytes(), (entry * width) as usize, width as usize);
-                    if frame != 0 && frame != missing && self.overlay.find(logical).is_none() {
-                        result = self.claim(frame).and(result);
-                    }
+                for frame in self.map.frames_in(self.pages.bytes(), &self.layout, leaf, index) {
+                    result = claim(&mut self.space, &self.layout, frame).and(result);
                 }
             }
             self.note_weak();
-            result = self.claim(self.root.get(leaf)).and(result);
+            result = claim(&mut self.space, &self.layout, self.map.leaf(leaf)).and(result);
         }
-        for index in 0..self.overlay.len() {
-            let frame = self.overlay.value(index) & !settled;
-            self.overlay.set_value(index, frame | settled);
-            result = self.claim(frame).and(result);
+        self.map.settle_all();
+        for (_, frame) in self.map.entries() {
+            result = claim(&mut self.space, &self.layout, frame).and(result);
         }
         for block in 0..self.space.blocks().block_count() {
             let in_use = self.space.blocks().live(block) > 0 || self.space.holds_journal(block);
@@ -427,28 +414,17 @@ impl<'m, F: Flash> Store<'m, F> {
         }
         result
     }
+}
 
-    /// Reads a page of a leaf, several times if it is damaged.
-    pub(super) fn load_leaf_page_anyhow(&mut self, leaf: u32, index: u32) -> Result<bool, Error> {
-        let mut result = self.load_leaf_page(leaf, index);
-        for _ in 1..UNSTEADY_TRIES {
-            if result == Err(Error::Corrupt) {
-                result = self.load_leaf_page(leaf, index);
-            }
-        }
-        result
+/// Marks a frame as live; no frame can be live twice.
+fn claim(space: &mut Space<'_>, layout: &Layout, frame: Frame) -> Result<(), Error> {
+    if frame == 0 {
+        return Ok(());
     }
-
-    /// Marks a frame as live; no frame can be live twice.
-    fn claim(&mut self, frame: Frame) -> Result<(), Error> {
-        if frame == 0 {
-            return Ok(());
-        }
-        if frame >= self.layout.frame_count() || !self.space.blocks_mut().set_live(frame, true) {
-            return Err(Error::Corrupt);
-        }
-        Ok(())
+    if frame >= layout.frame_count() || !space.blocks_mut().set_live(frame, true) {
+        return Err(Error::Corrupt);
     }
+    Ok(())
 }
 
 /// Reads the superblock in a block, if there is one.

@@ -51,7 +51,7 @@ pub(super) enum Failed {
 impl<F: Flash> Store<'_, F> {
     /// What a page must be: one that may be unsteady is looked at until it is.
     pub(super) fn wanted(&self, kinds: Kinds, logical: u32) -> Wanted {
-        Wanted { kinds, logical, tries: if self.status.is_unsteady() { UNSTEADY_TRIES } else { 1 } }
+        Wanted { kinds, logical, tries: self.status.looks() }
     }
 
     /// Reads more that a call may need for that: of the one frame that was programmed last.

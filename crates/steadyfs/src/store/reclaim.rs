@@ -464,7 +464,7 @@ impl<F: Flash> Store<'_, F> {
             return None;
         };
         if Kinds::LEAF.has(kind) {
-            if self.root.get(logical) != frame {
+            if self.map.leaf(logical) != frame {
                 self.space.release(frame);
                 return None;
             }
@@ -473,11 +473,8 @@ impl<F: Flash> Store<'_, F> {
         if self.pending.find(logical).is_some_and(|index| self.pending_frame(index) == frame) {
             return Some((Kind::MovedPending, logical));
         }
-        if let Some(index) = self.overlay.find(logical)
-            && self.overlay.value(index) & !self.settled_bit() != frame
-        {
+        if self.map.supersedes(logical, frame) {
             // The frame that the leaf still names. It is used again before the leaf is folded, so the fold must not release it.
-            self.overlay.set_value(index, self.overlay.value(index) | self.settled_bit());
             self.space.release(frame);
             return None;
         }
@@ -488,7 +485,7 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn was_moved(&mut self, kind: Kind, logical: u32, from: Frame, to: Frame) {
         match (kind, self.pending.find(logical)) {
             // A change of its log that a cut has torn is copied as it is: what is known of the log stays.
-            (Kind::MovedLeaf, _) => self.root.set(logical, to),
+            (Kind::MovedLeaf, _) => self.map.move_leaf(logical, to),
             (Kind::MovedPending, Some(index)) => self.move_pending(index, to),
             _ => self.map_move(logical, to),
         }
@@ -571,16 +568,16 @@ impl<F: Flash> Store<'_, F> {
 
     /// Entries that the overlay has, and will have when the open transaction commits.
     pub(super) fn overlay_entries(&self) -> u32 {
-        self.overlay.len() + self.pending.len()
+        self.map.len() + self.pending.len()
     }
 
     /// Entries above which a change of the map [makes room](Self::make_room) for itself, and for one of the next call.
     fn overlay_most(&self) -> u32 {
-        self.overlay.capacity() - COPIED_MAX - 2
+        self.map.capacity() - COPIED_MAX - 2
     }
 
     /// Entries above which folds wait for nothing.
     fn overlay_hard(&self) -> u32 {
-        self.overlay.capacity() - (self.layout.frames_per_block + 2).min(self.overlay.capacity() / 8).max(HARD_ROOM)
+        self.map.capacity() - (self.layout.frames_per_block + 2).min(self.map.capacity() / 8).max(HARD_ROOM)
     }
 }

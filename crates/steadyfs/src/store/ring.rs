@@ -306,7 +306,7 @@ impl<F: Flash> Store<'_, F> {
     fn compose_root_page(&mut self, number: u32, index: u32) -> Tag {
         let pages = self.layout.root_pages;
         self.pages.bytes_mut().fill(0xFF);
-        self.overlay.blank_rest();
+        self.map.blank_rest();
         self.pending.blank_rest();
         let mut header = self.header().emit();
         self.exchange(&mut header, index % pages, false);
@@ -315,7 +315,7 @@ impl<F: Flash> Store<'_, F> {
 
     fn header(&self) -> Header {
         Header {
-            overlay_len: self.overlay.len(),
+            overlay_len: self.map.len(),
             pending_len: self.pending.len(),
             unmarked: self.unmarked,
             worn_out: self.status.is_worn_out(),
@@ -335,17 +335,9 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn exchange(&mut self, header: &mut [u8; BYTES], index: u32, read: bool) {
         let at = (index * self.layout.geometry.page_bytes) as usize;
         let [wear, state, streams] = self.space.tables_mut();
+        let [leaves, known_logs, overlay] = self.map.tables_mut();
         let (page, mut start) = (self.pages.bytes_mut(), 0);
-        let parts = [
-            header,
-            self.root.bytes_mut(),
-            wear,
-            state,
-            self.known_logs,
-            streams,
-            self.overlay.bytes_mut(),
-            self.pending.bytes_mut(),
-        ];
+        let parts = [header, leaves, wear, state, known_logs, streams, overlay, self.pending.bytes_mut()];
         for part in parts {
             let (from, to) = (start.max(at), (start + part.len()).min(at + page.len()));
             if from < to {
@@ -360,14 +352,10 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn adopt_header(&mut self, header: &Header) -> bool {
         let geometry = self.layout.geometry;
         let (frames, places) = (self.layout.frame_count(), geometry.block_count * self.layout.journal_places());
-        let settled = self.settled_bit();
         self.space.blocks_mut().recount();
-        let sound = self.overlay.adopt(header.overlay_len)
+        let sound = self.map.adopt(header.overlay_len, &self.layout)
             && self.pending.adopt(header.pending_len)
-            && (0..self.overlay.len())
-                .all(|i| self.overlay.key(i) < self.layout.logical_count && self.overlay.value(i) & !settled < frames)
             && (0..self.pending.len()).all(|i| self.pending.key(i) < self.layout.logical_count && self.pending_frame(i) < frames)
-            && (0..self.root.len()).all(|leaf| self.root.get(leaf) < frames)
             && (header.journal_at == NONE || header.journal_at < places)
             && header.heads.iter().all(|&(block, _)| self.may_have_head(block))
             && self.space.heads().of_streams().all(|head| self.may_have_head(self.space.heads().get(head).block))

@@ -239,15 +239,15 @@ impl<F: Flash> Store<'_, F> {
     /// Whether all can be read that the root in the tables names in its own ring block.
     fn has_its_own(&mut self, place: u32) -> Result<bool, Error> {
         let (block, fpb) = (self.ring_block(place), self.layout.frames_per_block);
-        for leaf in 0..self.root.len() {
-            let frame = self.root.get(leaf);
+        for leaf in 0..self.layout.leaf_count {
+            let frame = self.map.leaf(leaf);
             if frame / fpb == block && !self.frame_can_be_read(frame, Kinds::LEAF, leaf)? {
                 return Ok(false);
             }
         }
-        for index in 0..self.overlay.len() {
-            let frame = self.overlay.value(index) & !self.settled_bit();
-            if frame / fpb == block && !self.frame_can_be_read(frame, Kinds::DATA, self.overlay.key(index))? {
+        for index in 0..self.map.len() {
+            let (logical, frame) = self.map.entry(index);
+            if frame / fpb == block && !self.frame_can_be_read(frame, Kinds::DATA, logical)? {
                 return Ok(false);
             }
         }

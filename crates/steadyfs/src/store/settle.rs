@@ -109,7 +109,7 @@ impl<F: Flash> Store<'_, F> {
                 return Ok((tag.kind, tag.logical));
             }
         }
-        if let Some(leaf) = (0..self.root.len()).find(|&leaf| self.root.get(leaf) == frame) {
+        if let Some((leaf, _)) = self.map.leaves().find(|&(_, at)| at == frame) {
             return Ok((Kind::Leaf, leaf));
         }
         for logical in 0..self.layout.logical_count {
@@ -151,11 +151,10 @@ impl<F: Flash> Store<'_, F> {
     fn name(&mut self, copied: &mut Copied, to: Frame) -> Result<(), Error> {
         // The map is not asked where it was: a leaf that is copied as well is not at its new place yet.
         if Kinds::LEAF.has(copied.kind) {
-            self.root.set(copied.logical, to);
+            self.map.move_leaf(copied.logical, to);
         } else {
-            let settled = self.settled_bit();
-            self.replay_set(copied.logical, to | settled)?;
-            self.forget_recent(copied.logical);
+            self.map.replay(copied.logical, to | self.map.settled_bit())?;
+            self.map.forget_recent(copied.logical);
         }
         self.space.blocks_mut().set_live(core::mem::replace(&mut copied.named, to), false);
         self.space.blocks_mut().set_live(to, true);

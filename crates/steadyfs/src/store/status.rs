@@ -9,6 +9,7 @@
 
 use super::mount::{Access, Damage};
 use crate::error::Error;
+use crate::pages::UNSTEADY_TRIES;
 
 /// Whether calls may change the volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +67,11 @@ impl Status {
     /// Whether a page may read differently each time: nothing was settled since a power cut, and nothing can be.
     pub fn is_unsteady(&self) -> bool {
         self.is_read_only() && !self.is_settled
+    }
+
+    /// Looks at a page that reads as damaged: at one that may be unsteady until it is whole.
+    pub fn looks(&self) -> u32 {
+        if self.is_unsteady() { UNSTEADY_TRIES } else { 1 }
     }
 
     pub fn damage(&self) -> Option<Damage> {

@@ -9,7 +9,7 @@ use crate::config::{COPIED_MAX, Layout};
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
 use crate::pages::{Verify, check_page};
-use crate::space::{HeadIndex, NONE};
+use crate::space::NONE;
 
 /// Logical pages with patches in the journal buffer at most. With more, writing one of them would make little room, and a call might have to write
 /// many.
@@ -557,7 +557,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Changes of the map that the commit of the open transaction may make beside those that it has: an empty overlay has room for all of them.
     fn commit_room(&self) -> u32 {
-        self.overlay.capacity().saturating_sub(self.pending.len() + self.journal.discard_count() + COPIED_MAX)
+        self.map.capacity().saturating_sub(self.pending.len() + self.journal.discard_count() + COPIED_MAX)
     }
 
     /// Refuses one more page when the table of pending pages has no place for it, those that wait in the cache counted.

@@ -51,7 +51,7 @@ impl Undo {
 impl<F: Flash> Store<'_, F> {
     /// The bit of a pending entry that says that the medium holds something later of the page, which does not count. Tables have it in common.
     fn owed_bit(&self) -> u32 {
-        self.settled_bit()
+        self.map.settled_bit()
     }
 
     /// The pending frame of an entry; 0 where the page was discarded, or only its place is kept.

@@ -14,18 +14,18 @@ use crate::table::{read_word, write_word};
 /// Bytes of a change before its check.
 const CHECK_BYTES: usize = 2;
 /// Bytes of the longest change.
-pub(super) const CHANGE_BYTES_MAX: usize = 8;
+pub(crate) const CHANGE_BYTES_MAX: usize = 8;
 
 /// An entry of a page of a leaf, and its frame from then on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Change {
+pub(crate) struct Change {
     pub entry: u32,
     pub frame: Frame,
 }
 
 /// What the place of a change holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Blank,
     Change(Change),
     /// What was a change, or was to be one.
@@ -34,7 +34,7 @@ pub(super) enum Place {
 
 /// What the changes of a page of a leaf have in common.
 #[derive(Clone, Copy)]
-pub(super) struct Changes {
+pub(crate) struct Changes {
     pub leaf: u32,
     /// Bytes of a frame's number.
     pub width: usize,

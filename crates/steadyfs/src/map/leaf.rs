@@ -1,0 +1,180 @@
+//! Leaves: what of the map lies on the medium.
+
+use super::{Look, Map};
+use crate::config::Layout;
+use crate::error::Error;
+use crate::media::{Flash, Kinds};
+use crate::pages::{Pages, UNSTEADY_TRIES, Wanted};
+use crate::space::{Frame, Space};
+use crate::table::{read_word, write_word};
+use core::ops::Range;
+
+impl Map<'_> {
+    /// The frame that the leaf on the medium names.
+    pub(super) fn leaf_entry<F: Flash>(&mut self, look: Look<'_, '_, F>, logical: u32) -> Result<Frame, Error> {
+        let frames = look.layout.frame_count();
+        let frame = self.raw_leaf_entry(look, logical)?;
+        if frame >= frames { Err(Error::Corrupt) } else { Ok(frame) }
+    }
+
+    /// Whether a repair has found that nobody knows the frame of a logical page any more, because the leaf that named it was lost.
+    pub fn is_missing<F: Flash>(&mut self, look: Look<'_, '_, F>, logical: u32) -> Result<bool, Error> {
+        Ok(self.raw_leaf_entry(look, logical)? == self.missing_entry())
+    }
+
+    fn raw_leaf_entry<F: Flash>(&mut self, look: Look<'_, '_, F>, logical: u32) -> Result<Frame, Error> {
+        let Look { pages, layout, tries } = look;
+        let (leaf, entry) = (logical / layout.leaf_entries, logical % layout.leaf_entries);
+        let (index, at) = (entry / layout.leaf_page_entries(), entry % layout.leaf_page_entries());
+        let is_there = self.load_leaf_page(&mut Look { pages: &mut *pages, layout, tries }, leaf, index)?;
+        Ok(if is_there { entry_in(pages.bytes(), at, layout) } else { 0 })
+    }
+
+    /// Reads a page of a leaf into the page buffer; `false` when the leaf was never written.
+    pub fn load_leaf_page<F: Flash>(&self, look: &mut Look<'_, '_, F>, leaf: u32, index: u32) -> Result<bool, Error> {
+        let (layout, tries) = (look.layout, look.tries);
+        let frame = self.leaves.get(leaf);
+        match frame {
+            0 => return Ok(false),
+            _ if frame >= layout.frame_count() => return Err(Error::Corrupt),
+            _ => {}
+        }
+        let page = layout.frame_page(frame) + index;
+        if !look.pages.holds(page) {
+            look.pages.load(page, Wanted { kinds: Kinds::LEAF, logical: leaf, tries })?;
+            if !self.apply_log(look.pages, layout, leaf, index) {
+                // Half of its log is applied.
+                look.pages.forget();
+                return Err(Error::Corrupt);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads a page of a leaf, several times if it is damaged.
+    pub fn load_leaf_page_anyhow<F: Flash>(&self, look: &mut Look<'_, '_, F>, leaf: u32, index: u32) -> Result<bool, Error> {
+        let mut result = self.load_leaf_page(look, leaf, index);
+        for _ in 1..UNSTEADY_TRIES {
+            if result == Err(Error::Corrupt) {
+                result = self.load_leaf_page(look, leaf, index);
+            }
+        }
+        result
+    }
+
+    /// The leaf with most overlay entries.
+    pub fn fullest_leaf(&self, layout: &Layout) -> Option<u32> {
+        let (mut best, mut best_count) = (None, 0);
+        let mut from = 0;
+        while from < self.overlay.len() {
+            let leaf = self.overlay.key(from) / layout.leaf_entries;
+            let to = self.overlay.lower_bound((leaf + 1) * layout.leaf_entries);
+            if to - from > best_count {
+                (best, best_count) = (Some(leaf), to - from);
+            }
+            from = to;
+        }
+        best
+    }
+
+    /// Makes a written leaf the current one: its overlay entries are in it. Returns where it was.
+    pub fn adopt_leaf(&mut self, layout: &Layout, leaf: u32, frame: Frame) -> Frame {
+        let old = self.leaves.get(leaf);
+        self.leaves.set(leaf, frame);
+        self.forget_entries(layout, leaf);
+        old
+    }
+
+    /// Removes the overlay entries of a leaf that has them.
+    pub fn forget_entries(&mut self, layout: &Layout, leaf: u32) {
+        let from = self.overlay.lower_bound(leaf * layout.leaf_entries);
+        let to = self.overlay.lower_bound((leaf + 1) * layout.leaf_entries);
+        self.overlay.remove(from, to - from);
+    }
+
+    /// Makes one page of a leaf in the page buffer, and releases the frames that its old entries name. Where it `replaces` one that is lost, the entries of
+    /// that are missing.
+    ///
+    /// Releasing before the leaf is durable is safe: the overlay's mapping is durable already, and no block is used again
+    /// before the next root.
+    pub fn compose_leaf_page<F: Flash>(
+        &mut self,
+        mut look: Look<'_, '_, F>,
+        space: &mut Space<'_>,
+        leaf: u32,
+        index: u32,
+        replaces: bool,
+    ) -> Result<(), Error> {
+        match self.load_leaf_page_anyhow(&mut look, leaf, index) {
+            Ok(true) => {}
+            Ok(false) => look.pages.bytes_mut().fill(0),
+            Err(Error::Corrupt) if replaces => look.pages.bytes_mut().fill(0xFF),
+            Err(error) => return Err(error),
+        }
+        let Look { pages, layout, .. } = look;
+        self.settle_entries(pages, space, layout, leaf, index);
+        let (width, settled) = (layout.entry_bytes, self.settled_bit());
+        let first = self.first_of_page(layout, leaf, index);
+        for entry in self.overlay_of_page(layout, leaf, index) {
+            let at = (self.overlay.key(entry) - first) * width;
+            write_word(pages.bytes_mut(), at as usize, width as usize, self.overlay.value(entry) & !settled);
+        }
+        self.clear_log(pages, layout);
+        Ok(())
+    }
+
+    /// Releases the frames that the page of a leaf in the page buffer names, and the overlay does not name any more.
+    pub(super) fn settle_entries<F: Flash>(
+        &mut self,
+        pages: &Pages<'_, F>,
+        space: &mut Space<'_>,
+        layout: &Layout,
+        leaf: u32,
+        index: u32,
+    ) {
+        let settled = self.settled_bit();
+        let first = self.first_of_page(layout, leaf, index);
+        for entry in self.overlay_of_page(layout, leaf, index) {
+            let (logical, value) = (self.overlay.key(entry), self.overlay.value(entry));
+            let old = entry_in(pages.bytes(), logical - first, layout);
+            if value & settled == 0 {
+                self.overlay.set_value(entry, value | settled);
+                if old < layout.frame_count() && old != value {
+                    space.release(old);
+                }
+            }
+        }
+    }
+
+    /// The first logical page that page `index` of a leaf maps.
+    pub(super) fn first_of_page(&self, layout: &Layout, leaf: u32, index: u32) -> u32 {
+        leaf * layout.leaf_entries + index * layout.leaf_page_entries()
+    }
+
+    /// The entries of the overlay that belong to page `index` of a leaf.
+    pub(super) fn overlay_of_page(&self, layout: &Layout, leaf: u32, index: u32) -> Range<u32> {
+        let first = self.first_of_page(layout, leaf, index);
+        self.overlay.lower_bound(first)..self.overlay.lower_bound(first + layout.leaf_page_entries())
+    }
+
+    /// The frames that count of those that a page of a leaf in the page buffer names: all that the overlay does not know better.
+    pub fn frames_in<'s>(
+        &'s self,
+        page: &'s [u8],
+        layout: &'s Layout,
+        leaf: u32,
+        index: u32,
+    ) -> impl Iterator<Item = Frame> + 's {
+        let (first, missing) = (self.first_of_page(layout, leaf, index), self.missing_entry());
+        let entries = (0..layout.leaf_page_entries()).map(move |entry| (first + entry, entry_in(page, entry, layout)));
+        let counts =
+            move |&(logical, frame): &(u32, Frame)| frame != 0 && frame != missing && self.overlay.find(logical).is_none();
+        entries.filter(counts).map(|(_, frame)| frame)
+    }
+}
+
+/// An entry of a page of a leaf.
+fn entry_in(page: &[u8], entry: u32, layout: &Layout) -> u32 {
+    let width = layout.entry_bytes as usize;
+    read_word(page, entry as usize * width, width)
+}
