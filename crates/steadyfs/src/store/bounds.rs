@@ -162,7 +162,7 @@ impl<F: Flash> Store<'_, F> {
             reclamation: Cost { tag_reads: layout.extra_moved_heads(), ..self.fold_cost().times(u32::from(late > 0)) },
             // The first change after a clean end writes a root into a ring block that it erases first.
             root: Cost { programs: layout.root_programs * u32::from(self.ring.closed), ..Cost::default() },
-            erase: Cost { erases: self.opening_erases(), ..Cost::default() },
+            erase: Cost { erases: self.ring.opening_erases(), ..Cost::default() },
             failures: self.failures_cost(failures),
         };
         // Journal pages that lie among the caller's are frames as well.

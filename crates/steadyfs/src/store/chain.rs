@@ -39,7 +39,7 @@ pub(super) fn slots(bytes: usize) -> u32 {
 impl<F: Flash> Store<'_, F> {
     /// Whether journal records are a chain in this block; on other media, and in the ring, they are pages.
     pub(super) fn is_chain(&self, block: BlockIndex) -> bool {
-        self.layout.programs_bytes() && !self.is_of_ring(block)
+        self.layout.programs_bytes() && !self.ring.has(block)
     }
 
     /// Makes sure that the journal's head has room for the next record, and tells its slots.

@@ -130,7 +130,7 @@ impl<F: Flash> Store<'_, F> {
     pub(super) fn is_worn_out(&self) -> bool {
         let bad = self.space.blocks().count(State::Bad);
         (bad > self.layout.config.bad_blocks_max.into() && self.space.blocks().live_total() > self.layout.live_max(bad))
-            || self.ring_is_worn_out()
+            || self.ring.is_worn_out(&self.space, &self.layout)
     }
 
     /// Turns the volume read-only for good: a last root says so, and spares later mounts the roll-forward.

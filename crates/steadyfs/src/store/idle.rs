@@ -42,7 +42,7 @@ impl<F: Flash> Store<'_, F> {
         if self.ring.closed || self.unmarked {
             return Some(Step::Mark);
         }
-        if self.needs_ring_block() {
+        if self.ring.needs_block() {
             return Some(Step::RingBlock);
         }
         let (erased, listed) = (self.space.blocks().count(State::Erased), self.space.blocks().count(State::Listed));
@@ -118,7 +118,7 @@ impl<F: Flash> Store<'_, F> {
             Step::Release => Cost::default(),
             Step::Root => root,
             Step::Mark => {
-                let own = Cost { programs: 1, erases: self.opening_erases().saturating_sub(1), ..Cost::default() };
+                let own = Cost { programs: 1, erases: self.ring.opening_erases().saturating_sub(1), ..Cost::default() };
                 head(HeadIndex::JOURNAL).plus(&root).plus(&own)
             }
             Step::Fold => fold.plus(&head(HeadIndex::USER)),

@@ -149,7 +149,7 @@ impl<'m, F: Flash> Store<'m, F> {
     fn log_leaf(&mut self, leaf: u32) -> Result<bool, Error> {
         let head = self.space.heads().get(HeadIndex::JOURNAL);
         let has_place = head.block != NONE && head.next > 0 && self.space.rest(HeadIndex::JOURNAL) >= self.empty_record_places();
-        if !has_place || self.is_of_ring(self.space.block_of(self.map.leaf(leaf))) {
+        if !has_place || self.ring.has(self.space.block_of(self.map.leaf(leaf))) {
             return Ok(false);
         }
         let tries = self.status.looks();

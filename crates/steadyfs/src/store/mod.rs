@@ -311,7 +311,7 @@ impl<'m, F: Flash> Store<'m, F> {
     fn go_bad(&mut self, block: BlockIndex) {
         self.space.lose(block);
         // Only a note for other users of the chip; the root is what counts. Superblocks and roots are looked for in blocks without a mark.
-        if !self.is_own(block) {
+        if !self.ring.owns(block) {
             let _ = self.pages.flash_mut().mark_bad(block);
         }
     }

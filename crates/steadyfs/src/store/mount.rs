@@ -357,7 +357,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Gives the blocks that the superblocks name their state.
     fn reserve_own_blocks(&mut self) {
         for block in 0..self.space.blocks().block_count() {
-            let own = self.is_own(block);
+            let own = self.ring.owns(block);
             match self.space.blocks().state(block) {
                 State::Bad => {}
                 _ if own => self.space.blocks_mut().set_state(block, State::Reserved),

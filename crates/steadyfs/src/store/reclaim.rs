@@ -418,7 +418,7 @@ impl<F: Flash> Store<'_, F> {
                 return failing;
             }
         }
-        self.ring_blocks().find(in_use)
+        self.ring.all().find(in_use)
     }
 
     /// Moves a frame if it is really live.
@@ -513,9 +513,9 @@ impl<F: Flash> Store<'_, F> {
         let fpb = self.layout.frames_per_block;
         let least = 1 + (moves + 3 * fpb / 4) / fpb;
         // A root must not find its next block unprepared, or its call would erase twice. After a mount the first one is far away.
-        let is_last = self.roots_left() < 2;
+        let is_last = self.ring.roots_left(&self.layout) < 2;
         let ring_is_urgent =
-            self.needs_ring_block() && self.ring_block_is_used(4) && stock > 0 && (!is_last || self.root_is_near(4));
+            self.ring.needs_block() && self.ring.is_used(&self.layout, 4) && stock > 0 && (!is_last || self.root_is_near(4));
         if ring_is_urgent && is_last && self.root_is_near(2) {
             return (Want::Must, Erasure::Ring);
         }
@@ -529,7 +529,7 @@ impl<F: Flash> Store<'_, F> {
             return (Want::May, Erasure::Listed);
         }
         // Not before half of the current one is written: idle time may come first.
-        let is_calm = self.needs_ring_block() && self.ring_block_is_used(2) && stock > self.layout.stock() / 2 && spaced;
+        let is_calm = self.ring.needs_block() && self.ring.is_used(&self.layout, 2) && stock > self.layout.stock() / 2 && spaced;
         (if is_calm { Want::May } else { Want::No }, Erasure::Ring)
     }
 

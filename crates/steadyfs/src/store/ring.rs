@@ -17,13 +17,13 @@
 //! the ring. One that has gone bad is left out; every root says which.
 
 use super::{IDLE, Store};
-use crate::config::RING_MIN;
+use crate::config::{Layout, RING_MIN};
 use crate::error::Error;
 use crate::format::root::{BYTES, Header};
 use crate::format::superblock::Superblock;
 use crate::media::{BlockIndex, Flash, Kind, PageIndex, TAG_BYTES, Tag};
 use crate::pages::was_read;
-use crate::space::{Head, HeadIndex, NONE, State};
+use crate::space::{Head, HeadIndex, NONE, Space, State};
 use core::num::NonZeroU32;
 
 /// Sequences that a root may say: a tag has 36 bits, and what a mount and its session add must fit as well.
@@ -65,66 +65,91 @@ pub(super) struct Ring {
     pub owes_root: bool,
 }
 
-impl<F: Flash> Store<'_, F> {
+impl Ring {
     /// The block at a place of the ring.
     #[inline(never)]
-    pub(super) fn ring_block(&self, place: u32) -> BlockIndex {
-        let mut bits = self.ring.blocks;
+    pub fn block(&self, place: u32) -> BlockIndex {
+        let mut bits = self.blocks;
         for _ in 0..place {
             bits &= bits.wrapping_sub(1);
         }
         bits.trailing_zeros() + 1
     }
 
+    /// The block of the next root.
+    pub fn current(&self) -> BlockIndex {
+        self.block(self.place)
+    }
+
     /// Whether a block is one of the ring.
-    pub(super) fn is_of_ring(&self, block: BlockIndex) -> bool {
-        (1..=64).contains(&block) && self.ring.blocks >> (block - 1) & 1 != 0
+    pub fn has(&self, block: BlockIndex) -> bool {
+        (1..=64).contains(&block) && self.blocks >> (block - 1) & 1 != 0
     }
 
     /// Whether superblocks name a block: one of theirs, or of the ring.
-    pub(super) fn is_own(&self, block: BlockIndex) -> bool {
-        block == 0 || block == self.ring.superblock_copy || self.is_of_ring(block)
+    pub fn owns(&self, block: BlockIndex) -> bool {
+        block == 0 || block == self.superblock_copy || self.has(block)
     }
 
     /// Blocks of the ring, in the order of their places.
-    pub(super) fn ring_blocks(&self) -> impl Iterator<Item = BlockIndex> + use<F> {
-        let bits = self.ring.blocks;
+    pub fn all(&self) -> impl Iterator<Item = BlockIndex> + use<> {
+        let bits = self.blocks;
         (1..=64).filter(move |block| bits >> (block - 1) & 1 != 0)
     }
 
-    /// Roots that the current ring block still takes.
-    pub(super) fn roots_left(&self) -> u32 {
-        self.layout.geometry.pages_per_block.saturating_sub(self.ring.next) / self.layout.root_programs
+    /// Roots that the current block still takes.
+    pub fn roots_left(&self, layout: &Layout) -> u32 {
+        layout.geometry.pages_per_block.saturating_sub(self.next) / layout.root_programs
     }
 
-    /// Whether the last of `parts` parts of the current ring block is begun.
-    pub(super) fn ring_block_is_used(&self, parts: u32) -> bool {
-        let pages = self.layout.geometry.pages_per_block;
-        self.roots_left() == 0 || self.ring.next + pages / parts > pages
+    /// Whether the last of `parts` parts of the current block is begun.
+    pub fn is_used(&self, layout: &Layout, parts: u32) -> bool {
+        let pages = layout.geometry.pages_per_block;
+        self.roots_left(layout) == 0 || self.next + pages / parts > pages
     }
 
-    /// Whether the ring block that comes next is not erased yet.
-    pub(super) fn needs_ring_block(&self) -> bool {
-        self.ring.prepared.is_none()
+    /// Whether the block that comes next is not erased yet.
+    pub fn needs_block(&self) -> bool {
+        self.prepared.is_none()
     }
 
-    /// Whether nobody needs what is in the block at a place of the ring.
-    fn place_rests(&self, place: u32) -> bool {
-        let block = self.ring_block(place);
-        place != self.ring.place
-            && place != self.ring.complete
-            && self.ring.kept >> place & 1 == 0
-            && self.space.blocks().state(block) == State::Reserved
-            && self.space.blocks().live(block) == 0
-            && !self.space.holds_journal(block)
+    /// Whether nobody needs what is in the block at a place.
+    fn rests(&self, place: u32, space: &Space<'_>) -> bool {
+        let block = self.block(place);
+        place != self.place
+            && place != self.complete
+            && self.kept >> place & 1 == 0
+            && space.blocks().state(block) == State::Reserved
+            && space.blocks().live(block) == 0
+            && !space.holds_journal(block)
     }
 
+    /// Erases that the first change after a mount may need.
+    pub fn opening_erases(&self) -> u32 {
+        if self.closed { 1 + self.unknown.count_ones() } else { 0 }
+    }
+
+    /// Whether so few good blocks are left that the volume is to be read only.
+    pub fn is_worn_out(&self, space: &Space<'_>, layout: &Layout) -> bool {
+        let good = self.all().filter(|&block| space.blocks().state(block) != State::Bad).count();
+        (good as u32) < RING_MIN.min(layout.ring_count) - 1
+    }
+
+    /// The number of the next root: the smallest one beyond all others that belongs to its place.
+    pub fn take_number(&mut self, layout: &Layout) -> u32 {
+        let (count, least) = (layout.ring_count, self.number + 1);
+        self.number = least + (self.place + count - least % count) % count;
+        self.number
+    }
+}
+
+impl<F: Flash> Store<'_, F> {
     /// Erases the ring block that comes next, ahead of time.
     pub(super) fn prepare_ring_block(&mut self) -> Result<(), Error> {
         let count = self.layout.ring_count;
         for step in 1..count {
             let place = (self.ring.place + step) % count;
-            if self.place_rests(place) && self.erase(self.ring_block(place))? {
+            if self.ring.rests(place, &self.space) && self.erase(self.ring.block(place))? {
                 self.ring.prepared = Some(place as u8);
                 return Ok(());
             }
@@ -140,7 +165,7 @@ impl<F: Flash> Store<'_, F> {
         }
         for place in 0..self.layout.ring_count {
             let bit = 1 << place;
-            if self.ring.unknown & bit != 0 && self.place_rests(place) && self.erase(self.ring_block(place))? {
+            if self.ring.unknown & bit != 0 && self.ring.rests(place, &self.space) && self.erase(self.ring.block(place))? {
                 self.ring.prepared = Some(place as u8);
             }
             self.ring.unknown &= !bit;
@@ -148,26 +173,15 @@ impl<F: Flash> Store<'_, F> {
         self.pages.keep_order()
     }
 
-    /// Erases that the first change after a mount may need for the ring.
-    pub(super) fn opening_erases(&self) -> u32 {
-        if self.ring.closed { 1 + self.ring.unknown.count_ones() } else { 0 }
-    }
-
     /// Goes on to the next ring block.
     pub(super) fn advance_ring(&mut self) -> Result<(), Error> {
-        if self.needs_ring_block() {
+        if self.ring.needs_block() {
             self.prepare_ring_block()?;
         }
         if let Some(place) = self.ring.prepared.take() {
             (self.ring.place, self.ring.next) = (place.into(), 0);
         }
         Ok(())
-    }
-
-    /// Whether the ring has so few good blocks left that the volume is to be read only.
-    pub(super) fn ring_is_worn_out(&self) -> bool {
-        let good = self.ring_blocks().filter(|&block| self.space.blocks().state(block) != State::Bad).count();
-        (good as u32) < RING_MIN.min(self.layout.ring_count) - 1
     }
 
     /// Writes a root with its copies.
@@ -190,7 +204,7 @@ impl<F: Flash> Store<'_, F> {
 
     fn try_to_write_root(&mut self) -> Result<(), Error> {
         for _ in 0..self.layout.ring_count {
-            if self.roots_left() == 0 {
+            if self.ring.roots_left(&self.layout) == 0 {
                 self.advance_ring()?;
             }
             if self.write_root_here()? {
@@ -203,7 +217,7 @@ impl<F: Flash> Store<'_, F> {
     /// Writes a root and its copies at the next page of the ring. `false` when the block has gone bad.
     pub(super) fn write_root_here(&mut self) -> Result<bool, Error> {
         self.free_and_list();
-        let number = self.next_number();
+        let number = self.ring.take_number(&self.layout);
         let result = self.program_root(number).and_then(|()| self.program_seals(number));
         self.root_was_written(result)
     }
@@ -227,7 +241,7 @@ impl<F: Flash> Store<'_, F> {
                 Ok(true)
             }
             Err(Error::MediaFailing) => {
-                self.space.lose(self.ring_block(self.ring.place));
+                self.space.lose(self.ring.current());
                 self.ring.next = self.layout.geometry.pages_per_block;
                 Ok(false)
             }
@@ -240,14 +254,6 @@ impl<F: Flash> Store<'_, F> {
             }
             Err(error) => Err(self.refused(error)),
         }
-    }
-
-    /// The number of the next root: the smallest one beyond all others that belongs to its place in the ring.
-    pub(super) fn next_number(&mut self) -> u32 {
-        let (count, least) = (self.layout.ring_count, self.ring.number + 1);
-        let number = least + (self.ring.place + count - least % count) % count;
-        self.ring.number = number;
-        number
     }
 
     /// Programs a root, without its copies.
@@ -282,7 +288,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Programs the next pages of the ring in one command.
     fn program_root_group(&mut self, number: u32, from: u32, to: u32) -> Result<(), Error> {
-        let first = self.ring_block(self.ring.place) * self.layout.geometry.pages_per_block + self.ring.next;
+        let first = self.ring.current() * self.layout.geometry.pages_per_block + self.ring.next;
         for index in from..to {
             let tag = self.compose_root_page(number, index);
             let check = self.pages.check_as(Some(tag.kind));
@@ -295,7 +301,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Programs the next page of the ring: page `index` of a root, or, from the number of its pages on, of its copies.
     fn program_root_page(&mut self, number: u32, index: u32) -> Result<(), Error> {
-        let page = self.ring_block(self.ring.place) * self.layout.geometry.pages_per_block + self.ring.next;
+        let page = self.ring.current() * self.layout.geometry.pages_per_block + self.ring.next;
         let tag = self.compose_root_page(number, index);
         // A program that fails may have touched the page.
         self.ring.next += 1;
@@ -380,7 +386,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether a head may be in a block: where superblocks and roots lie none is.
     fn may_have_head(&self, block: BlockIndex) -> bool {
-        block == NONE || (block < self.layout.geometry.block_count && !self.is_own(block))
+        block == NONE || (block < self.layout.geometry.block_count && !self.ring.owns(block))
     }
 
     /// Programs a superblock.

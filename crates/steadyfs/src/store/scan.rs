@@ -38,7 +38,7 @@ pub(super) struct Found {
 impl<F: Flash> Store<'_, F> {
     /// The tag of a page of a root at a place of the ring.
     fn root_page(&mut self, place: u32, index: u32) -> Result<Option<Tag>, Error> {
-        let page = self.ring_block(place) * self.layout.geometry.pages_per_block + index;
+        let page = self.ring.block(place) * self.layout.geometry.pages_per_block + index;
         let (count, pages) = (self.layout.ring_count, self.layout.root_pages);
         let of_place = |tag: &Tag| {
             tag.sequence < NUMBER_MAX.into()
@@ -52,7 +52,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// The number of the first root in the block at a place of the ring. Where its first page is lost another one tells.
     fn first_number(&mut self, place: u32) -> Result<Option<u32>, Error> {
-        let first = self.ring_block(place) * self.layout.geometry.pages_per_block;
+        let first = self.ring.block(place) * self.layout.geometry.pages_per_block;
         for index in 0..self.layout.first_root_pages() {
             if let Some(tag) = self.root_page(place, index)? {
                 return Ok(Some(number_of(&tag)));
@@ -128,7 +128,7 @@ impl<F: Flash> Store<'_, F> {
         if self.ring.closed && self.layout.programs_bytes() {
             let behind = base.end(&self.layout);
             // Damaged tags may tell of another block.
-            if behind / self.layout.geometry.pages_per_block == self.ring_block(base.place) {
+            if behind / self.layout.geometry.pages_per_block == self.ring.block(base.place) {
                 // A mark says nothing once its root does not count any more, or one that was seen with a larger number does.
                 self.ring.mark = if base.is_firm() && is_newest { behind } else { NONE };
                 self.ring.closed = !self.is_opened(behind)?;
@@ -162,7 +162,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether a ring block begins with a blank page, and those of the copies, without which no root counts, are blank as well.
     fn has_no_root(&mut self, place: u32) -> Result<bool, Error> {
-        let first = self.ring_block(place) * self.layout.geometry.pages_per_block;
+        let first = self.ring.block(place) * self.layout.geometry.pages_per_block;
         for index in core::iter::once(0).chain(self.layout.root_pages..self.layout.root_programs) {
             if !self.pages.is_blank(first + index)? {
                 return Ok(false);
@@ -174,7 +174,7 @@ impl<F: Flash> Store<'_, F> {
     /// The last root before page `end` in the block at a place of the ring, read backwards; `end` becomes its first page that was read.
     /// [`NONE`] stands for the end of what is programmed.
     fn root_before(&mut self, place: u32, end: &mut u32) -> Result<Option<Found>, Error> {
-        let first = self.ring_block(place) * self.layout.geometry.pages_per_block;
+        let first = self.ring.block(place) * self.layout.geometry.pages_per_block;
         if *end == NONE {
             *end = self.find_end(first)?;
         }
@@ -238,7 +238,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether all can be read that the root in the tables names in its own ring block.
     fn has_its_own(&mut self, place: u32) -> Result<bool, Error> {
-        let (block, fpb) = (self.ring_block(place), self.layout.frames_per_block);
+        let (block, fpb) = (self.ring.block(place), self.layout.frames_per_block);
         for leaf in 0..self.layout.leaf_count {
             let frame = self.map.leaf(leaf);
             if frame / fpb == block && !self.frame_can_be_read(frame, Kinds::LEAF, leaf)? {

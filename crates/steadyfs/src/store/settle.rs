@@ -50,7 +50,7 @@ impl<F: Flash> Store<'_, F> {
         let mark = core::mem::replace(&mut self.ring.mark, NONE);
         if mark != NONE {
             match self.mark_opened(mark) {
-                Err(Error::MediaFailing) => self.space.lose(self.ring_block(self.ring.place)),
+                Err(Error::MediaFailing) => self.space.lose(self.ring.current()),
                 result => result?,
             }
         }
@@ -64,7 +64,7 @@ impl<F: Flash> Store<'_, F> {
         loop {
             self.advance_ring()?;
             self.free_and_list();
-            let number = self.next_number();
+            let number = self.ring.take_number(&self.layout);
             let result = self.program_settled(number, &mut cargo);
             if self.root_was_written(result)? {
                 break;
@@ -81,7 +81,7 @@ impl<F: Flash> Store<'_, F> {
     fn cargo(&mut self, last: &Last) -> Result<Cargo, Error> {
         let is_journal = |record: Record| Kinds::JOURNAL.has(record.tag.kind);
         let unsteady = last.record.filter(|_| !last.is_complete);
-        let in_ring = self.space.journal_at() != NONE && self.is_of_ring(self.space.journal_block(self.space.journal_at()));
+        let in_ring = self.space.journal_at() != NONE && self.ring.has(self.space.journal_block(self.space.journal_at()));
         let mut cargo = Cargo { frames: [None; COPIED_MAX as usize], journal: in_ring || unsteady.is_some_and(is_journal) };
         if let Some(Record { tag, place }) = unsteady.filter(|record| !is_journal(*record)) {
             // Pages of a transaction that was not committed are nobody's.
@@ -89,7 +89,7 @@ impl<F: Flash> Store<'_, F> {
                 cargo.add(Copied { kind: tag.kind, logical: tag.logical, from: place, named: place })?;
             }
         }
-        for block in self.ring_blocks() {
+        for block in self.ring.all() {
             let end = (block + 1) * self.layout.frames_per_block;
             let mut next = self.space.blocks().first_live(block);
             while let Some(frame) = next {
@@ -125,7 +125,7 @@ impl<F: Flash> Store<'_, F> {
     /// Programs a root of which some frames lie behind it in its own block, these, and its copies.
     fn program_settled(&mut self, number: u32, cargo: &mut Cargo) -> Result<(), Error> {
         let (unit, fpb) = (u32::from(self.layout.config.unit_pages), self.layout.frames_per_block);
-        let block = self.ring_block(self.ring.place);
+        let block = self.ring.current();
         let first = block * fpb + self.layout.copied_page() / unit;
         for (copied, to) in cargo.frames.iter_mut().flatten().zip(first..) {
             self.name(copied, to)?;
@@ -165,11 +165,11 @@ impl<F: Flash> Store<'_, F> {
     /// lost since an earlier mount copied it, or before it moved, costs what is in it, and no more.
     fn copy_into_ring(&mut self, copied: &Copied) -> Result<(), Error> {
         let kinds = Kinds::of(&[copied.kind]);
-        let was_copied = self.is_of_ring(self.space.block_of(copied.from));
+        let was_copied = self.ring.has(self.space.block_of(copied.from));
         for index in 0..u32::from(self.layout.config.unit_pages) {
             let from = self.layout.frame_page(copied.from) + index;
             let found = self.pages.read_tagged_in(UNSTEADY_TRIES, from, kinds)?.filter(|tag| tag.logical == copied.logical);
-            let page = self.ring_block(self.ring.place) * self.layout.geometry.pages_per_block + self.ring.next;
+            let page = self.ring.current() * self.layout.geometry.pages_per_block + self.ring.next;
             let tag = Tag { sequence: self.copy_sequence(index), logical: copied.logical, kind: copied.kind, aux: 0 };
             self.ring.next += 1;
             match found {
@@ -227,7 +227,7 @@ impl<F: Flash> Store<'_, F> {
     /// Moves copied frames to where they belong, once the ring block holds as many as the next mount can copy beside the last record: it
     /// must not fill up with them when one power cut follows the other.
     fn empty_ring(&mut self) -> Result<(), Error> {
-        let block: BlockIndex = self.ring_block(self.ring.place);
+        let block: BlockIndex = self.ring.current();
         if self.space.blocks().live(block) < COPIED_MAX {
             return Ok(());
         }
