@@ -64,6 +64,7 @@ pub mod guide {
     pub mod drivers {}
 }
 
+mod commit;
 mod config;
 mod cost;
 pub mod disk;

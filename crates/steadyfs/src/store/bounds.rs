@@ -119,7 +119,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Pages that a call may add to the open transaction; all that there may be where that is less.
     pub fn pages_of(&self, work: &Work) -> u32 {
-        (work.frames + self.flushes(work)).min(self.pending.capacity())
+        (work.frames + self.flushes(work)).min(self.transaction.capacity())
     }
 
     /// Frames of pages that leave the cache: one that makes room, and all that wait, when the call commits.
@@ -145,13 +145,13 @@ impl<F: Flash> Store<'_, F> {
             Buffer::Any if work.patches == 0 => 0,
             Buffer::Any => work.pages + work.patches + 1,
         };
-        let earlier = flushes + self.written_back(work, buffer) + self.owed_pages();
+        let earlier = flushes + self.written_back(work, buffer) + self.transaction.owed_pages();
         let frames = work.frames + earlier;
         // A commit also lets the overlay know of what earlier calls wrote and discarded.
         let waiting = match buffer {
             _ if work.commits == 0 => 0,
-            Buffer::AsItIs => self.pending.len() + self.journal.discard_count(),
-            Buffer::Any => self.pending.capacity() + layout.journal_bytes / layout.journal_shape().header_bytes() as u32,
+            Buffer::AsItIs => self.transaction.len() + self.journal.discard_count(),
+            Buffer::Any => self.transaction.capacity() + layout.journal_bytes / layout.journal_shape().header_bytes() as u32,
         };
         let late = work.discards + waiting;
         let own = Parts {
@@ -180,7 +180,7 @@ impl<F: Flash> Store<'_, F> {
         let beside = Cost {
             // Now and then another page of a block that is read often is looked at; a commit looks the old frames of its pages up where few
             // frames are left.
-            reads: u32::from(self.pages.watch().patrols()) + self.pending.len() + self.journal.discard_count(),
+            reads: u32::from(self.pages.watch().patrols()) + self.transaction.len() + self.journal.discard_count(),
             programs: records * self.layout.journal_pages(),
             ..Cost::default()
         };

@@ -7,13 +7,13 @@
 //! A sequence number that is missing was a record that is lost, unless the numbers jump by [`FAILURE_JUMP`] or more: so they do after a
 //! program that failed. A move that is lost does no harm, for its source is still there.
 
+use super::Store;
 use super::mount::Damage;
 use super::program::FAILURE_JUMP;
 use super::traces::Traces;
-use super::{IDLE, Store};
 use crate::config::LISTED_MAX;
 use crate::error::Error;
-use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank, is_same_start};
+use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
 use crate::pages::{TRIES, UNSTEADY_TRIES};
 use crate::space::{Frame, Head, HeadIndex, NONE, Space, State};
 
@@ -468,29 +468,16 @@ impl<F: Flash> Store<'_, F> {
         let logical = tag.logical;
         match tag.kind {
             Kind::Data => {
-                if self.transaction_start == IDLE || !is_same_start(tag.transaction_start(), self.transaction_start) {
-                    self.pending.clear();
-                    self.transaction_start = tag.transaction_start();
-                }
-                match self.pending.find(logical) {
-                    Some(index) => self.pending.set_value(index, frame),
-                    None if !self.pending.insert(logical, frame) => return Err(Error::Corrupt),
-                    None => {}
-                }
+                return self.transaction.replay(logical, frame, tag.transaction_start());
             }
             Kind::DataCommit => {
-                self.pending.clear();
-                self.transaction_start = IDLE;
+                self.transaction.clear();
                 self.map.replay(logical, frame)?;
             }
             // A copy was programmed only while the map named its source, and records come in the order of one sequence: the newest
             // counts. One whose program failed may read as complete, and is followed by another one.
             Kind::Moved => return self.map.replay(logical, frame),
-            Kind::MovedPending => {
-                if let Some(index) = self.pending.find(logical) {
-                    self.pending.set_value(index, frame);
-                }
-            }
+            Kind::MovedPending => self.transaction.replay_place(logical, frame),
             Kind::Leaf => self.adopt_leaf(logical, frame),
             Kind::MovedLeaf => self.map.move_leaf(logical, frame),
             _ => {}
@@ -501,46 +488,36 @@ impl<F: Flash> Store<'_, F> {
     /// Applies a commit. The journal buffer holds the page when it discards anything.
     fn apply_journal(&mut self, tag: &Tag, page: PageIndex) -> Result<(), Error> {
         let start = tag.transaction_start();
-        if self.transaction_start != IDLE && !is_same_start(start, self.transaction_start) {
-            self.pending.clear();
-        }
-        self.transaction_start = IDLE;
+        self.transaction.replay_commit(start);
         self.space.find_journal(page);
         if tag.kind == Kind::JournalDiscard {
             let mut from = 0;
             while let Some(logical) = self.journal.next_discard(from) {
                 self.map.replay(logical, 0)?;
-                if let Some(index) = self.pending.find(logical) {
-                    self.pending.set_value(index, 0);
-                }
+                self.transaction.replay_place(logical, 0);
                 from = logical + 1;
             }
         }
-        if self.is_committed_already(start) {
+        if self.transaction.is_replayed(start) {
             return Ok(());
         }
         if self.lacks_pages(tag) {
             self.status.find(Damage::Record);
         }
-        self.committed_start = start;
-        for index in 0..self.pending.len() {
-            self.map.replay(self.pending.key(index), self.pending.value(index))?;
+        self.transaction.was_replayed(start);
+        for index in 0..self.transaction.len() {
+            let (logical, frame) = self.transaction.entry(index);
+            self.map.replay(logical, frame)?;
         }
-        self.pending.clear();
+        self.transaction.clear();
         Ok(())
-    }
-
-    /// Whether a journal page commits what was committed before: one whose program failed may read as complete, and is followed by the same one elsewhere.
-    fn is_committed_already(&self, start: u64) -> bool {
-        self.pending.len() == 0 && self.committed_start != IDLE && is_same_start(start, self.committed_start)
     }
 
     /// Whether a commit names more or fewer pages than there are.
     fn lacks_pages(&self, tag: &Tag) -> bool {
         let start = tag.transaction_start();
-        let is_other = self.transaction_start != IDLE && !is_same_start(start, self.transaction_start);
-        let there = if is_other { 0 } else { self.pending.len() };
-        matches!(tag.kind, Kind::Journal | Kind::JournalDiscard) && there != tag.logical && !self.is_committed_already(start)
+        let there = if self.transaction.is_other(start) { 0 } else { self.transaction.len() };
+        matches!(tag.kind, Kind::Journal | Kind::JournalDiscard) && there != tag.logical && !self.transaction.is_replayed(start)
     }
 }
 

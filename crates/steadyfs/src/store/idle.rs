@@ -92,7 +92,7 @@ impl<F: Flash> Store<'_, F> {
         let block = self.space.blocks().choose(State::Used, Choice::Emptiest(0))?;
         let live = self.space.blocks().live(block);
         // Entries that wait for a commit stay where they are.
-        let room = room.saturating_sub(self.pending.len());
+        let room = room.saturating_sub(self.transaction.len());
         let full = (self.map.len() + live).saturating_sub(room);
         (live > 0 && live + full.div_ceil(self.layout.leaf_changes_above(room)) + fpb.div_ceil(8) <= fpb).then_some(block)
     }

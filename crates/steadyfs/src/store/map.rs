@@ -21,7 +21,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// At most one read.
     pub(super) fn frame_of(&mut self, logical: u32) -> Result<Frame, Error> {
         self.check_logical(logical)?;
-        if let Some(frame) = self.pending_of(logical) {
+        if let Some(frame) = self.transaction.frame_of(logical) {
             return Ok(frame);
         }
         if self.journal.is_discarded(logical) {
@@ -42,7 +42,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Notes that a page that the caller takes into use has no frame in the committed map, which saves the look. One that the open
     /// transaction has discarded may have one, which a rollback brings back.
     pub fn know_unwritten(&mut self, logical: u32) {
-        if self.pending.find(logical).is_none() && !self.journal.is_discarded(logical) {
+        if !self.transaction.knows(logical) && !self.journal.is_discarded(logical) {
             self.map.know_unwritten(logical);
         }
     }

@@ -14,7 +14,6 @@
 //! | [`cache`] | pages that were written in part |
 //! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
-//! | [`undo`] | what a call that fails leaves of the open transaction: all of it |
 //! | [`plan`] | what a call does for reclamation, and may do at most |
 //! | [`reclaim`] | the pace at which space is won back |
 //! | [`group`] | pages that are programmed in one command, and moves that wait to be as many |
@@ -55,13 +54,13 @@ mod status;
 mod streams;
 mod traces;
 mod transaction;
-mod undo;
 
 pub(crate) use bounds::{Buffer, Work};
 pub use health::Health;
 pub use inspect::{BlockInfo, BlockState, Description};
 pub use mount::{Access, Damage};
 
+use crate::commit::Transaction;
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
 use crate::map::Map;
@@ -75,10 +74,6 @@ use health::Care;
 use journal::Journal;
 use ring::Ring;
 use status::Status;
-use undo::Undo;
-
-/// No transaction is open.
-const IDLE: u64 = u64::MAX;
 
 /// What the call in progress has done so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -136,9 +131,8 @@ pub struct Store<'m, F> {
     pages: Pages<'m, F>,
     space: Space<'m>,
     map: Map<'m>,
-    pending: Pairs<'m>,
+    transaction: Transaction<'m>,
     journal: Journal<'m>,
-    undo: Undo,
     cache: Cache<'m>,
     /// What the lent memory has beyond the tables and the cache.
     spare: &'m mut [u8],
@@ -148,10 +142,6 @@ pub struct Store<'m, F> {
     stream: u8,
     ring: Ring,
     care: Care,
-    /// Sequence of the open transaction's first program.
-    transaction_start: u64,
-    /// The same of the transaction that roll-forward committed last.
-    committed_start: u64,
     /// The logical page that was written last because little of it was left in the journal.
     leftover: u32,
     /// Flushes of the journal buffer so far.
@@ -199,16 +189,13 @@ impl<'m, F: Flash> Store<'m, F> {
             spare,
             space: Space::new(blocks, heads, &layout),
             map: Map::new(leaves, overlay, known_logs),
-            pending,
+            transaction: Transaction::new(pending, entry),
             journal,
-            undo: Undo::default(),
             verify: Verify::Always,
             group,
             stream: 0,
             ring: Ring { superblock_copy: NONE, mark: NONE, ..Ring::default() },
             care: Care::default(),
-            transaction_start: IDLE,
-            committed_start: IDLE,
             leftover: 0,
             flushes: 0,
             lost_moves: 0,

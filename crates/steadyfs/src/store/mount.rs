@@ -6,10 +6,10 @@
 //!                                                                                                      └→ settle: a root of its own
 //! ```
 
+use super::Store;
 use super::forward::Last;
 use super::ring::SEQUENCE_MAX;
 use super::status::Status;
-use super::{IDLE, Store};
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
 use crate::format::superblock::Superblock;
@@ -246,7 +246,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Knows of no page any more where it is: the tables may hold half of a state.
     fn forget_state(&mut self) {
         self.map.forget_all();
-        self.pending.clear();
+        self.transaction.clear();
         self.journal.clear();
         self.pages.forget();
     }
@@ -312,7 +312,8 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Finds the newest root with a number below a limit, applies the records since, and derives which frames are live.
     fn find_state_below(&mut self, below: u32) -> Result<Option<Last>, Error> {
         self.status.begin_search();
-        (self.lost_moves, self.committed_start) = (0, IDLE);
+        self.lost_moves = 0;
+        self.transaction.begin_replay();
         self.pages.forget();
         self.map.begin();
         let Some(lost) = self.find_root(below)? else { return Ok(None) };
@@ -339,8 +340,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Makes the journal buffer hold the newest journal page. The one of the last record was read when it was applied, and is not
     /// read again: it may be metastable.
     fn load_committed(&mut self, last: &Last) -> Result<(), Error> {
-        self.pending.clear();
-        self.transaction_start = IDLE;
+        self.transaction.clear();
         if last.journal_is_read {
             self.journal.remove_discards();
             return Ok(());

@@ -1,7 +1,7 @@
 //! Programming frames and journal pages: heads, allocation, and retries after a failed program.
 
+use super::Store;
 use super::edit::Edit;
-use super::{IDLE, Store};
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
 use crate::pages::{LOST_CHECK, TRIES, UNSTEADY_TRIES, Wanted};
@@ -90,11 +90,8 @@ impl<F: Flash> Store<'_, F> {
         let unit = u32::from(self.layout.config.unit_pages);
         let sequence = self.space.take_sequences(unit.into());
         self.space.count_programs(unit);
-        if kind == Kind::Data && self.transaction_start == IDLE {
-            self.transaction_start = sequence;
-        }
         let aux = match *source {
-            _ if kind == Kind::Data => (sequence - self.transaction_start) as u32,
+            _ if kind == Kind::Data => (sequence - self.transaction.start_at(sequence)) as u32,
             Source::Copy { from, .. } => from,
             _ => 0,
         };
@@ -216,7 +213,7 @@ impl<F: Flash> Store<'_, F> {
     /// The transaction is committed only when the page is complete; the journal page before it stays where it is.
     pub(super) fn program_journal(&mut self) -> Result<(), Error> {
         loop {
-            let joins = self.layout.commits_join() && self.pending.len() > 0;
+            let joins = self.layout.commits_join() && self.transaction.len() > 0;
             let head = if joins { HeadIndex::USER } else { HeadIndex::JOURNAL };
             let places = if joins { self.ready_head(head).map(|()| 1) } else { self.ready_journal() }?;
             let place = self.space.take_places(head, places);
@@ -224,11 +221,15 @@ impl<F: Flash> Store<'_, F> {
             let sequence = self.space.take_sequences(1);
             // A long record takes the room of two.
             self.space.count_programs((places * self.layout.journal_pages()).div_ceil(self.layout.journal_record_places()));
-            let start = if self.transaction_start == IDLE { sequence } else { self.transaction_start };
-            debug_assert_eq!(self.owed_pages(), 0);
+            let start = self.transaction.start().min(sequence);
+            debug_assert_eq!(self.transaction.owed_pages(), 0);
             let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };
-            let tag =
-                Tag { sequence, logical: self.pending.len(), kind, aux: Tag::aux_of(joins.into(), (sequence - start) as u32) };
+            let tag = Tag {
+                sequence,
+                logical: self.transaction.len(),
+                kind,
+                aux: Tag::aux_of(joins.into(), (sequence - start) as u32),
+            };
             let is_chain = self.layout.programs_bytes();
             match if is_chain { self.program_chain_record(place, &tag) } else { self.program_journal_page(place, &tag) } {
                 Ok(()) => {

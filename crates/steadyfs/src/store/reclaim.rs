@@ -470,7 +470,7 @@ impl<F: Flash> Store<'_, F> {
             }
             return Some((Kind::MovedLeaf, logical));
         }
-        if self.pending.find(logical).is_some_and(|index| self.pending_frame(index) == frame) {
+        if self.transaction.holds(logical, frame) {
             return Some((Kind::MovedPending, logical));
         }
         if self.map.supersedes(logical, frame) {
@@ -483,10 +483,10 @@ impl<F: Flash> Store<'_, F> {
 
     /// Lets a logical page or leaf be where it was moved to.
     pub(super) fn was_moved(&mut self, kind: Kind, logical: u32, from: Frame, to: Frame) {
-        match (kind, self.pending.find(logical)) {
+        match kind {
             // A change of its log that a cut has torn is copied as it is: what is known of the log stays.
-            (Kind::MovedLeaf, _) => self.map.move_leaf(logical, to),
-            (Kind::MovedPending, Some(index)) => self.move_pending(index, to),
+            Kind::MovedLeaf => self.map.move_leaf(logical, to),
+            Kind::MovedPending if self.transaction.move_page(logical, to) => {}
             _ => self.map_move(logical, to),
         }
         self.space.release(from);
@@ -568,7 +568,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// Entries that the overlay has, and will have when the open transaction commits.
     pub(super) fn overlay_entries(&self) -> u32 {
-        self.map.len() + self.pending.len()
+        self.map.len() + self.transaction.len()
     }
 
     /// Entries above which a change of the map [makes room](Self::make_room) for itself, and for one of the next call.

@@ -16,7 +16,8 @@
 //! The ring's blocks are chosen by `format` and named in the superblocks for good. A root's number, modulo their number, is its place in
 //! the ring. One that has gone bad is left out; every root says which.
 
-use super::{IDLE, Store};
+use super::Store;
+use crate::commit::IDLE;
 use crate::config::{Layout, RING_MIN};
 use crate::error::Error;
 use crate::format::root::{BYTES, Header};
@@ -313,7 +314,7 @@ impl<F: Flash> Store<'_, F> {
         let pages = self.layout.root_pages;
         self.pages.bytes_mut().fill(0xFF);
         self.map.blank_rest();
-        self.pending.blank_rest();
+        self.transaction.blank_rest();
         let mut header = self.header().emit();
         self.exchange(&mut header, index % pages, false);
         Tag { sequence: number.into(), logical: index % pages, kind: Kind::Root, aux: pages | (index / pages) << 8 }
@@ -322,13 +323,13 @@ impl<F: Flash> Store<'_, F> {
     fn header(&self) -> Header {
         Header {
             overlay_len: self.map.len(),
-            pending_len: self.pending.len(),
+            pending_len: self.transaction.len(),
             unmarked: self.unmarked,
             worn_out: self.status.is_worn_out(),
             closed: self.ring.closed,
             unchecked: self.status.is_unchecked(),
             sequence: self.space.sequence(),
-            transaction_start: self.transaction_start,
+            transaction_start: self.transaction.start(),
             journal_at: self.space.journal_at(),
             heads: HEADER_HEADS.map(|head| self.space.heads().get(head)).map(|head| (head.block, head.next)),
             credit: self.pace.credit as u16,
@@ -343,7 +344,7 @@ impl<F: Flash> Store<'_, F> {
         let [wear, state, streams] = self.space.tables_mut();
         let [leaves, known_logs, overlay] = self.map.tables_mut();
         let (page, mut start) = (self.pages.bytes_mut(), 0);
-        let parts = [header, leaves, wear, state, known_logs, streams, overlay, self.pending.bytes_mut()];
+        let parts = [header, leaves, wear, state, known_logs, streams, overlay, self.transaction.table_mut()];
         for part in parts {
             let (from, to) = (start.max(at), (start + part.len()).min(at + page.len()));
             if from < to {
@@ -357,11 +358,10 @@ impl<F: Flash> Store<'_, F> {
     /// Takes over what a root's header says and checks every number that a table may not be trusted with.
     pub(super) fn adopt_header(&mut self, header: &Header) -> bool {
         let geometry = self.layout.geometry;
-        let (frames, places) = (self.layout.frame_count(), geometry.block_count * self.layout.journal_places());
+        let places = geometry.block_count * self.layout.journal_places();
         self.space.blocks_mut().recount();
         let sound = self.map.adopt(header.overlay_len, &self.layout)
-            && self.pending.adopt(header.pending_len)
-            && (0..self.pending.len()).all(|i| self.pending.key(i) < self.layout.logical_count && self.pending_frame(i) < frames)
+            && self.transaction.adopt(header.pending_len, &self.layout)
             && (header.journal_at == NONE || header.journal_at < places)
             && header.heads.iter().all(|&(block, _)| self.may_have_head(block))
             && self.space.heads().of_streams().all(|head| self.may_have_head(self.space.heads().get(head).block))
@@ -370,7 +370,7 @@ impl<F: Flash> Store<'_, F> {
             && (header.transaction_start == IDLE || header.transaction_start < header.sequence);
         if sound {
             self.space.set_sequence(header.sequence);
-            self.transaction_start = header.transaction_start;
+            self.transaction.resume(header.transaction_start);
             self.space.find_journal(header.journal_at);
             for (head, (block, next)) in HEADER_HEADS.into_iter().zip(header.heads) {
                 self.space.heads_mut().replace(head, Head { block, next });

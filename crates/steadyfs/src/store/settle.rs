@@ -4,9 +4,9 @@
 //! with what earlier mounts copied there and no call has moved since. The root of this mount names the copies; its own copies, which are
 //! programmed last, prove that they are complete. Ring blocks that might hold a larger number are erased. Only then is anything programmed elsewhere.
 
+use super::Store;
 use super::forward::{Last, Record};
 use super::traces::Traces;
-use super::{IDLE, Store};
 use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Kind, Kinds, Tag};
@@ -60,7 +60,8 @@ impl<F: Flash> Store<'_, F> {
             let frames = RESTART_FRAMES + self.layout.extra_heads() + last.traces.more_frames(self.space.heads());
             self.pace.credit = self.pace.credit.saturating_sub(frames);
         }
-        (self.unmarked, self.transaction_start) = (true, IDLE);
+        self.unmarked = true;
+        self.transaction.end();
         loop {
             self.advance_ring()?;
             self.free_and_list();

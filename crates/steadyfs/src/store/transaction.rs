@@ -1,10 +1,9 @@
 //! Reading, and changing within a transaction.
 
+use super::Store;
 use super::edit::Edit;
 use super::journal::Full;
 use super::program::Source;
-use super::undo::Undo;
-use super::{IDLE, Store};
 use crate::config::{COPIED_MAX, Layout};
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
@@ -40,7 +39,7 @@ impl<F: Flash> Store<'_, F> {
         self.accept();
         self.write_owed()?;
         if self.unmarked {
-            debug_assert!(self.pending.len() == 0 && !self.journal.dirty);
+            debug_assert!(self.transaction.len() == 0 && !self.journal.dirty);
             self.program_journal()?;
             self.pages.keep_order()?;
             self.unmarked = false;
@@ -168,7 +167,7 @@ impl<F: Flash> Store<'_, F> {
     /// Whether nothing waits for a commit beside a logical page that is written as a whole.
     pub(super) fn is_alone(&self, logical: u32) -> bool {
         let cached = u32::from(self.cache.find_dirty(logical).is_some());
-        self.cache.dirty() == cached && self.pending.len() == 0 && !self.journal.dirty && !self.journal.patches(logical)
+        self.cache.dirty() == cached && self.transaction.len() == 0 && !self.journal.dirty && !self.journal.patches(logical)
     }
 
     /// Whether anything waits for a commit, or logical pages from `first` on have patches in the journal buffer.
@@ -184,7 +183,7 @@ impl<F: Flash> Store<'_, F> {
         self.call.perhaps = false;
         let programmed = self.program_frame(Kind::DataCommit, logical, source);
         let frame = self.make_certain(programmed)?;
-        self.transaction_start = IDLE;
+        self.transaction.end();
         self.cache.drop(logical);
         self.map_set(logical, frame);
         self.release_old(logical);
@@ -199,24 +198,49 @@ impl<F: Flash> Store<'_, F> {
         let before = self.space.sequence();
         self.program_frame(Kind::Data, logical, source).inspect_err(|_| {
             if self.space.sequence() != before {
-                self.owe(logical);
+                self.transaction.owe(logical);
             }
         })
     }
 
+    /// Ends the changes of a call, or of a step of it, that succeeded: from here on they are not undone with it any more.
+    pub fn accept(&mut self) {
+        self.transaction.accept(&mut self.space);
+        self.cache.drop_replaced();
+        self.journal.begin();
+    }
+
+    /// Undoes the changes of the call in progress. Reads nothing and cannot fail.
+    pub fn undo(&mut self) {
+        self.journal.undo();
+        self.cache.restore_replaced();
+        self.transaction.undo(&mut self.space);
+    }
+
+    /// Programs the pages once more of which the medium holds something later that does not count.
+    pub(super) fn write_owed(&mut self) -> Result<(), Error> {
+        self.transaction.restart_if_empty();
+        for index in 0..self.transaction.len() {
+            if self.transaction.is_owed(index) {
+                self.flush_page(self.transaction.entry(index).0)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes a logical page as a new frame.
     fn write_source(&mut self, logical: u32, source: &Source<'_>) -> Result<(), Error> {
-        let is_first = self.note_replaced(logical)?;
+        let is_first = self.transaction.note_replaced(logical)?;
         let before = self.space.sequence();
         let programmed = self.program_pending(logical, source);
         if programmed.is_err() && is_first && self.space.sequence() == before {
-            self.drop_note();
+            self.transaction.drop_note();
         }
         let frame = programmed?;
         // The new page supersedes patches and a discard of the old one, and what the cache has.
         self.journal.supersede(logical);
         self.cache.replace(logical);
-        self.set_pending(logical, frame, !is_first);
+        self.transaction.set(logical, frame, !is_first, &mut self.space);
         Ok(())
     }
 
@@ -225,25 +249,8 @@ impl<F: Flash> Store<'_, F> {
         let frame = self.program_pending(logical, source)?;
         self.journal.remove_earlier(logical);
         self.cache.drop(logical);
-        self.set_pending(logical, frame, true);
+        self.transaction.set(logical, frame, true, &mut self.space);
         Ok(())
-    }
-
-    /// Lets the transaction have another frame of a page; the one before is released unless it is still needed.
-    fn set_pending(&mut self, logical: u32, frame: u32, releases: bool) {
-        match self.pending.find(logical) {
-            Some(index) => {
-                let old = self.pending_frame(index);
-                self.pending.set_value(index, frame);
-                if releases {
-                    self.space.release(old);
-                }
-            }
-            None => {
-                let inserted = self.pending.insert(logical, frame);
-                debug_assert!(inserted, "there was room before the program");
-            }
-        }
     }
 
     /// Changes a few bytes of a logical page. They share one journal page with all other patches of the transaction.
@@ -264,7 +271,7 @@ impl<F: Flash> Store<'_, F> {
         let needed = self.journal.patch_room(bytes.len()) as u32;
         while let Err(Full) = self.journal.insert(logical, offset, bytes) {
             match self.journal.largest() {
-                Some((largest, room)) if self.journal.room() + room as u32 >= needed || self.undo.is_full() => {
+                Some((largest, room)) if self.journal.room() + room as u32 >= needed || self.transaction.is_undo_full() => {
                     self.flush_page(largest)?;
                     self.flush_leftover()?;
                 }
@@ -302,7 +309,7 @@ impl<F: Flash> Store<'_, F> {
         let fresh = self.journal.fresh_bytes_of(logical) + bytes.len() as u32;
         let writes = self.layout.programs_bytes()
             && 2 * fresh >= self.layout.logical_bytes
-            && !self.undo.is_full()
+            && !self.transaction.is_undo_full()
             && self.pending_room() > 0;
         if writes { self.write_through(logical, offset, bytes) } else { self.patch(logical, offset, bytes) }
     }
@@ -369,14 +376,10 @@ impl<F: Flash> Store<'_, F> {
         if self.commit_room() == 0 && !self.journal.is_discarded(logical) {
             return Err(Error::TransactionTooLarge);
         }
-        if let Some(index) = self.pending.find(logical) {
-            let is_first = self.note_replaced(logical)?;
+        if self.transaction.knows(logical) {
+            let is_first = self.transaction.note_replaced(logical)?;
             // The place in the table stays taken until the commit, as it does when the records are read again at a mount.
-            let frame = self.pending_frame(index);
-            self.pending.set_value(index, 0);
-            if !is_first {
-                self.space.release(frame);
-            }
+            self.transaction.set(logical, 0, !is_first, &mut self.space);
         }
         self.journal.supersede(logical);
         self.cache.replace(logical);
@@ -399,11 +402,11 @@ impl<F: Flash> Store<'_, F> {
     /// All of the transaction or nothing of it is there.
     pub fn commit(&mut self) -> Result<(), Error> {
         self.write_cache()?;
-        if !self.has_pending() && !self.journal.dirty {
-            self.transaction_start = IDLE;
+        if !self.transaction.has_pages() && !self.journal.dirty {
+            self.transaction.end();
             return Ok(());
         }
-        self.make_room(self.pending.len() + self.journal.discard_count())?;
+        self.make_room(self.transaction.len() + self.journal.discard_count())?;
         self.call.perhaps = false;
         let programmed = self.program_journal();
         self.make_certain(programmed)?;
@@ -431,17 +434,18 @@ impl<F: Flash> Store<'_, F> {
     /// Carries a durable commit out in RAM.
     fn carry_out(&mut self) {
         self.accept();
-        self.transaction_start = IDLE;
+        self.transaction.end();
         let mut from = 0;
         while let Some(logical) = self.journal.next_discard(from) {
             self.map_set(logical, 0);
             from = logical + 1;
         }
-        for index in 0..self.pending.len() {
-            self.map_set(self.pending.key(index), self.pending.value(index));
+        for index in 0..self.transaction.len() {
+            let (logical, frame) = self.transaction.entry(index);
+            self.map_set(logical, frame);
         }
         self.release_superseded();
-        self.pending.clear();
+        self.transaction.clear();
         self.journal.was_committed();
         self.accept();
     }
@@ -453,8 +457,8 @@ impl<F: Flash> Store<'_, F> {
             self.release_old(logical);
             from = logical + 1;
         }
-        for index in 0..self.pending.len() {
-            self.release_old(self.pending.key(index));
+        for index in 0..self.transaction.len() {
+            self.release_old(self.transaction.entry(index).0);
         }
     }
 
@@ -470,8 +474,7 @@ impl<F: Flash> Store<'_, F> {
             self.restore_journal()?;
         }
         self.cache.clear();
-        self.undo = Undo::default();
-        self.drop_pending();
+        self.transaction.roll_back(&mut self.space);
         Ok(())
     }
 
@@ -484,17 +487,6 @@ impl<F: Flash> Store<'_, F> {
         }
         self.journal.remove_discards();
         Ok(())
-    }
-
-    /// Forgets the pending pages.
-    pub(super) fn drop_pending(&mut self) {
-        while self.pending.len() > 0 {
-            let last = self.pending.len() - 1;
-            let frame = self.pending_frame(last);
-            self.pending.remove(last, 1);
-            self.space.release(frame);
-        }
-        self.transaction_start = IDLE;
     }
 
     /// Reads the newest journal page into the journal buffer.
@@ -551,18 +543,18 @@ impl<F: Flash> Store<'_, F> {
 
     /// Logical pages that the open transaction may still write.
     pub fn pending_room(&self) -> u32 {
-        let waiting = self.cache.waiting_pages().filter(|&logical| self.pending.find(logical).is_none()).count() as u32;
-        (self.pending.capacity() - self.pending.len()).min(self.commit_room()).saturating_sub(waiting)
+        let waiting = self.cache.waiting_pages().filter(|&logical| !self.transaction.knows(logical)).count() as u32;
+        (self.transaction.capacity() - self.transaction.len()).min(self.commit_room()).saturating_sub(waiting)
     }
 
     /// Changes of the map that the commit of the open transaction may make beside those that it has: an empty overlay has room for all of them.
     fn commit_room(&self) -> u32 {
-        self.map.capacity().saturating_sub(self.pending.len() + self.journal.discard_count() + COPIED_MAX)
+        self.map.capacity().saturating_sub(self.transaction.len() + self.journal.discard_count() + COPIED_MAX)
     }
 
     /// Refuses one more page when the table of pending pages has no place for it, those that wait in the cache counted.
     pub(super) fn check_pending_room(&self, logical: u32) -> Result<(), Error> {
-        let has_place = self.pending.find(logical).is_some() || self.cache.find_dirty(logical).is_some();
+        let has_place = self.transaction.knows(logical) || self.cache.find_dirty(logical).is_some();
         if has_place || self.pending_room() > 0 { Ok(()) } else { Err(Error::TransactionTooLarge) }
     }
 
@@ -575,6 +567,6 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether anything waits for a commit.
     pub fn is_open(&self) -> bool {
-        self.has_pending() || self.journal.dirty || self.cache.dirty() > 0
+        self.transaction.has_pages() || self.journal.dirty || self.cache.dirty() > 0
     }
 }

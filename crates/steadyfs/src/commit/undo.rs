@@ -1,0 +1,43 @@
+//! What the call in progress has replaced of the open transaction.
+
+use crate::space::Frame;
+
+/// Pages that a call may write or discard which wait for the commit already, and those that it writes for want of room.
+const PAGES_MAX: usize = 12;
+
+/// What the call in progress has replaced.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Undo {
+    /// Logical page, and its pending entry before.
+    pages: [(u32, Frame); PAGES_MAX],
+    len: u8,
+}
+
+impl Undo {
+    pub fn pages(&self) -> &[(u32, Frame)] {
+        &self.pages[..usize::from(self.len)]
+    }
+
+    pub fn is_full(&self) -> bool {
+        usize::from(self.len) == PAGES_MAX
+    }
+
+    pub fn has(&self, logical: u32) -> bool {
+        self.pages().iter().any(|page| page.0 == logical)
+    }
+
+    /// Notes what a page had before; `false` when there is no place for it.
+    pub fn note(&mut self, logical: u32, before: Frame) -> bool {
+        if self.is_full() {
+            return false;
+        }
+        self.pages[usize::from(self.len)] = (logical, before);
+        self.len += 1;
+        true
+    }
+
+    /// Takes the last note back.
+    pub fn drop_last(&mut self) {
+        self.len -= 1;
+    }
+}
