@@ -608,6 +608,11 @@ impl Layout {
         self.heads() * HEAD_BYTES + if STREAMS { self.config.lifetimes_bytes() } else { 0 }
     }
 
+    /// A stream as the volume has it: one that it does not have is the last one that it has.
+    pub(crate) fn stream(&self, stream: u8) -> u8 {
+        if STREAMS { stream.min(self.config.streams - 1) } else { 0 }
+    }
+
     /// Heads beyond three that may have begun a block.
     pub(crate) const fn extra_heads(&self) -> u32 {
         if STREAMS { self.config.extra_heads() } else { 0 }

@@ -32,7 +32,7 @@ use crate::config::Config;
 use crate::cost::{Bound, Budget, Cost};
 use crate::error::{ConfigError, Error, MountError};
 use crate::media::{BlockIndex, Flash};
-use crate::store::{Access, BlockInfo, Buffer, Damage, Description, Health, Store, Work};
+use crate::store::{Access, BlockInfo, Buffer, Damage, Description, Health, Piece, Store, Work};
 
 /// Bytes of a sector.
 pub const SECTOR_BYTES: u32 = 512;
@@ -201,13 +201,6 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// # Power loss, cost, errors
     /// Those of the two.
     pub fn write_with(&mut self, sector: u32, data: &[u8], options: WriteOptions) -> Result<(), Error> {
-        self.store.set_stream(options.stream);
-        let result = self.write_pieces(sector, data, options.durable);
-        self.store.set_stream(0);
-        result
-    }
-
-    fn write_pieces(&mut self, sector: u32, data: &[u8], durable: bool) -> Result<(), Error> {
         self.check_sectors(sector, data.len())?;
         let mut at = sector;
         let mut rest = data;
@@ -215,9 +208,10 @@ impl<'m, F: Flash> Disk<'m, F> {
             let (logical, offset, bytes) = self.piece(at, rest.len());
             let (now, later) = rest.split_at(bytes);
             self.begin(&self.store.work_of_write(bytes as u32))?;
-            self.store.will_commit(durable);
-            let result = self.store.write_or_patch(logical, offset, now, false);
-            self.finish(result, durable)?;
+            self.store.will_commit(options.durable);
+            let piece = Piece { logical, offset, bytes: now, stream: options.stream };
+            let result = self.store.write_or_patch(&piece, false);
+            self.finish(result, options.durable)?;
             (at, rest) = (at + bytes as u32 / SECTOR_BYTES, later);
         }
         Ok(())

@@ -8,6 +8,7 @@ use super::{Call, Change, FileSystem};
 use crate::error::Error;
 use crate::features::TRUNCATE;
 use crate::media::Flash;
+use crate::store::Piece;
 
 impl<F: Flash> FileSystem<'_, F> {
     /// Size of a file in bytes.
@@ -136,10 +137,8 @@ impl<F: Flash> FileSystem<'_, F> {
         };
         let grows = end > file.size;
         self.note_change(file, end)?;
-        self.store.set_stream(file.stream);
-        let result = self.store.write_or_patch(logical, within, data, grows);
-        self.store.set_stream(0);
-        result
+        let piece = Piece { logical, offset: within, bytes: data, stream: file.stream };
+        self.store.write_or_patch(&piece, grows)
     }
 
     fn add_file_page(&mut self, file: &mut File, file_page: u32, is_whole: bool) -> Result<u32, Error> {

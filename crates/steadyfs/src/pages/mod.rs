@@ -57,6 +57,8 @@ pub(crate) struct Pages<'m, F> {
     held: PageIndex,
     /// Its checksum was looked at.
     held_is_checked: bool,
+    /// Which pages of the caller's are checked.
+    verify: Verify,
     watch: Watch,
 }
 
@@ -71,6 +73,7 @@ impl<'m, F: Flash> Pages<'m, F> {
             leaf_log_bytes: layout.leaf_log_bytes() as usize,
             held: NONE,
             held_is_checked: true,
+            verify: Verify::Always,
             watch: Watch::default(),
         }
     }
@@ -88,6 +91,16 @@ impl<'m, F: Flash> Pages<'m, F> {
     /// Gives the medium back.
     pub fn into_flash(self) -> F {
         self.flash
+    }
+
+    /// Chooses which pages are checked.
+    pub fn set_verify(&mut self, verify: Verify) {
+        self.verify = verify;
+    }
+
+    /// Whether pages of the caller's are checked that may not be unsteady.
+    pub fn checks_content(&self) -> bool {
+        self.verify == Verify::Always
     }
 
     /// What reads have told.

@@ -25,6 +25,8 @@ pub(crate) struct Watch {
     block: BlockIndex,
     /// Blocks in which a page is weak, and that nobody knows of yet.
     weak: [Option<BlockIndex>; NOTED_MAX],
+    /// Where scrubbing goes on, and the frames that are left of its round.
+    round: (u32, u32),
 }
 
 impl Watch {
@@ -80,6 +82,26 @@ impl Watch {
         self.patrolled = self.reads;
         // Spread by a hash, so that no rhythm of the reads leaves a page out.
         Some((self.block, self.reads.wrapping_mul(0x9E37_79B9) >> 16))
+    }
+
+    /// Lets a round of scrubbing over so many frames begin at one of them.
+    pub fn begin_round(&mut self, at: u32, frames: u32) {
+        self.round = (at, frames);
+    }
+
+    /// Where the round of scrubbing goes on; `None` at its end.
+    pub fn round(&self) -> Option<u32> {
+        (self.round.1 > 0).then_some(self.round.0)
+    }
+
+    /// Goes on with a round, of all the `frames`, behind those before `next`.
+    pub fn go_round(&mut self, next: u32, frames: u32) {
+        self.round = (next % frames, self.round.1.saturating_sub(next - self.round.0));
+    }
+
+    /// Lets a round over so many frames begin where the last one has ended.
+    pub fn begin_next_round(&mut self, frames: u32) {
+        self.round.1 = frames;
     }
 
     /// Reads, those that needed a correction, and those that could not be corrected.

@@ -12,7 +12,7 @@ pub(crate) use heads::{Head, HeadIndex, Heads};
 pub(crate) use lifetimes::{BYTES as LIFETIMES_BYTES, Lifetimes};
 
 use crate::config::Layout;
-use crate::features::STREAMS;
+use crate::features::{SCRUB, STREAMS};
 use crate::media::{BlockIndex, Kinds, TAG_BYTES, Tag};
 
 /// No block, page or frame.
@@ -36,10 +36,14 @@ pub(crate) struct Space<'m> {
     /// Sequence of the next program.
     sequence: u64,
     programs_since_root: u32,
+    /// Nothing was programmed by a head since the mount: a journal page comes first, so that a mount knows that heads were used.
+    is_unmarked: bool,
     /// The place of the newest journal page or record: its block stays, whatever else is in it.
     journal_at: u32,
     /// A block that holds, or held, a frame of which nobody can tell what it is: it goes bad when it is empty.
     spoiled: BlockIndex,
+    /// The block of a head in which a page is weak.
+    weak_active: BlockIndex,
 }
 
 impl<'m> Space<'m> {
@@ -53,8 +57,10 @@ impl<'m> Space<'m> {
             counts_wear: layout.config.wear_spread > 0,
             sequence: 1,
             programs_since_root: 0,
+            is_unmarked: true,
             journal_at: NONE,
             spoiled: NONE,
+            weak_active: NONE,
         }
     }
 
@@ -120,6 +126,16 @@ impl<'m> Space<'m> {
     /// Lets a root be due after so many programs be due now.
     pub fn want_root(&mut self, due: u32) {
         self.programs_since_root = self.programs_since_root.max(due);
+    }
+
+    /// Whether a journal page comes first.
+    pub fn is_unmarked(&self) -> bool {
+        self.is_unmarked
+    }
+
+    /// Lets a journal page come first, or not.
+    pub fn set_unmarked(&mut self, is_unmarked: bool) {
+        self.is_unmarked = is_unmarked;
     }
 
     /// The place of the newest journal page or record; [`NONE`] where there is none.
@@ -238,6 +254,23 @@ impl<'m> Space<'m> {
     /// Nobody can tell what a frame of a block is: no other data is to take its place.
     pub fn spoil(&mut self, block: BlockIndex) {
         self.spoiled = block;
+    }
+
+    /// Lets the frames of a block move in which a page is weak; of a head's, when that has [given it up](Self::weak_head).
+    pub fn weaken(&mut self, block: BlockIndex) {
+        match self.blocks.state(block) {
+            State::Used => self.blocks.set_state(block, State::Weak),
+            State::Active => self.weak_active = block,
+            _ => {}
+        }
+    }
+
+    /// The head in whose block a page is weak. Journal pages are written anew with every commit, and need no move.
+    pub fn weak_head(&self) -> Option<HeadIndex> {
+        if !SCRUB || self.weak_active == NONE {
+            return None;
+        }
+        self.heads.of_frames().find(|&head| self.heads.get(head).block == self.weak_active)
     }
 
     /// Marks a frame as no longer live.

@@ -176,7 +176,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// What a call writes of its own, and its commit.
     fn call_cost(&self, work: &Work, is_near_full: bool) -> Cost {
-        let records = work.commits + u32::from(self.unmarked || self.ring.closed);
+        let records = work.commits + u32::from(self.space.is_unmarked() || self.ring.closed);
         let beside = Cost {
             // Now and then another page of a block that is read often is looked at; a commit looks the old frames of its pages up where few
             // frames are left.
@@ -244,7 +244,7 @@ impl<F: Flash> Store<'_, F> {
             + Space::moved_heads(&self.layout).map(|head| blocks(head, apart)).sum::<u32>()
             + blocks(
                 HeadIndex::JOURNAL,
-                (journal_pages + u32::from(self.unmarked || self.ring.closed)) * self.layout.journal_record_places(),
+                (journal_pages + u32::from(self.space.is_unmarked() || self.ring.closed)) * self.layout.journal_record_places(),
             );
         taken.saturating_sub(self.space.blocks().count(State::Erased)).max(1)
     }

@@ -6,6 +6,7 @@
 
 use super::Store;
 use super::program::Source;
+use super::transaction::Piece;
 use crate::error::Error;
 use crate::features::CACHE;
 use crate::media::Flash;
@@ -182,7 +183,8 @@ impl<F: Flash> Store<'_, F> {
     /// # Cost
     /// As many reads as a logical page has program pages, and one for the map, when it is not there yet; a frame when another page
     /// has to make room.
-    pub(super) fn write_back(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+    pub(super) fn write_back(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
+        let Piece { logical, offset, bytes, stream } = *piece;
         self.check_logical(logical)?;
         self.check_pending_room(logical)?;
         let slot = match self.cache.find(logical) {
@@ -197,7 +199,7 @@ impl<F: Flash> Store<'_, F> {
         // From now on the page is what counts: patches and a discard of the old one would not be in order with it. No error follows.
         self.journal.remove(logical);
         self.cache.page_mut(slot)[offset as usize..offset as usize + bytes.len()].copy_from_slice(bytes);
-        self.cache.set_entry(slot, logical | u32::from(self.stream) << STREAM_SHIFT | DIRTY);
+        self.cache.set_entry(slot, logical | u32::from(self.layout.stream(stream)) << STREAM_SHIFT | DIRTY);
         Ok(())
     }
 

@@ -85,7 +85,7 @@ impl<F: Flash> Store<'_, F> {
         let (mut buffered, mut lost_chain) = (NONE, NONE);
         let reorders = self.loses_any();
         while let Some((slot, tag)) = lowest(&cursors, base) {
-            if reorders && self.ends_before(&tag, &cursors, base)? {
+            if reorders && self.ends_before(&tag, &cursors, traces, base)? {
                 break;
             }
             let Some((record, ends)) = self.next_record(&mut cursors[slot], &mut traces, tag, base)? else { break };
@@ -96,13 +96,13 @@ impl<F: Flash> Store<'_, F> {
             }
             if (ends || reorders) && !self.is_whole(&record, &mut buffered)? {
                 // The copy of a page that was lost before has no right checksum.
-                self.lost_moves += u32::from(Kinds::MOVED.has(record.tag.kind));
+                traces.lose_moves(Kinds::MOVED.has(record.tag.kind).into());
                 continue;
             }
             if self.pages.flash().reorders() && self.lacks_pages(&record.tag) && lowest(&cursors, base).is_none() {
                 break;
             }
-            if gap < FAILURE_JUMP && !self.are_lost_moves(gap) {
+            if gap < FAILURE_JUMP && !traces.are_lost_moves(gap, self.layout.config.unit_pages.into()) {
                 self.status.find(Damage::Record);
             }
             self.space.set_sequence(record.tag.sequence + self.record_programs(&record));
@@ -135,27 +135,20 @@ impl<F: Flash> Store<'_, F> {
         self.map.replay(tag.logical, source)
     }
 
-    /// Whether so many numbers are missing as moves that could not be read have, each of which accounts for them once.
-    fn are_lost_moves(&mut self, gap: u64) -> bool {
-        let unit = u64::from(self.layout.config.unit_pages);
-        let moves = (gap / unit).min(self.lost_moves.into());
-        self.lost_moves -= moves as u32;
-        moves * unit == gap
-    }
-
     /// Makes a cursor for each block in which records may be.
     fn begin_cursors(&mut self, cursors: &mut Cursors, traces: &mut Traces, base: u64) -> Result<(), Error> {
         let mut count = 0;
         for head in self.space.heads().all() {
             let Head { block, next } = self.space.heads().get(head);
             if block != NONE && count < cursors.len() {
-                traces.note(head, self.look(&mut cursors[count], Some(head), block, next, base)?);
+                let is_other = self.look(&mut cursors[count], traces, Some(head), block, next, base)?;
+                traces.note(head, is_other);
                 count += 1;
             }
         }
         for block in 0..self.space.blocks().block_count() {
             if self.space.blocks().state(block) == State::Listed && count < cursors.len() {
-                if self.look(&mut cursors[count], None, block, 0, base)? {
+                if self.look(&mut cursors[count], traces, None, block, 0, base)? {
                     // The first record of a power cycle may be lost there.
                     traces.note_use();
                 }
@@ -266,6 +259,7 @@ impl<F: Flash> Store<'_, F> {
     fn look(
         &mut self,
         cursor: &mut Option<Cursor>,
+        traces: &mut Traces,
         head: Option<HeadIndex>,
         block: u32,
         next: u32,
@@ -286,7 +280,7 @@ impl<F: Flash> Store<'_, F> {
             Sight::Tag(_) if head.is_none() => return Ok(false),
             // No head begins a block behind its first page.
             Sight::Blank if head.is_none() => {}
-            _ => self.look_behind(cursor, head, block, next, base)?,
+            _ => self.look_behind(cursor, traces, head, block, next, base)?,
         }
         if head.is_none() && cursor.is_none() && self.is_chain(block) {
             return self.look_in_chain(cursor, block, 0, base);
@@ -338,6 +332,7 @@ impl<F: Flash> Store<'_, F> {
     fn look_behind(
         &mut self,
         cursor: &mut Option<Cursor>,
+        traces: &mut Traces,
         head: Option<HeadIndex>,
         block: u32,
         next: u32,
@@ -357,7 +352,7 @@ impl<F: Flash> Store<'_, F> {
                 && (of == HeadIndex::JOURNAL) == (head == HeadIndex::JOURNAL)
             {
                 // Behind the caller's pages nobody knows what was lost.
-                self.lost_moves += u32::from(of.is_moved());
+                traces.lose_moves(of.is_moved().into());
                 *cursor = Some(self.cursor(&tag, block, next + 1, base));
                 return Ok(());
             }
@@ -373,21 +368,20 @@ impl<F: Flash> Store<'_, F> {
     /// Where a cut leaves any part of what was not flushed: whether the records end before this one. They do so at the first number that is missing, unless a
     /// commit lies behind it that was flushed, as anything behind a commit proves. A device that keeps its order loses a part of one command alone, a group of
     /// moves: there anything else behind proves as much.
-    fn ends_before(&mut self, tag: &Tag, cursors: &Cursors, base: u64) -> Result<bool, Error> {
+    fn ends_before(&mut self, tag: &Tag, cursors: &Cursors, mut traces: Traces, base: u64) -> Result<bool, Error> {
         let gap = tag.sequence.saturating_sub(self.space.sequence());
         if gap == 0 || is_of_failures(gap, self.layout.config.unit_pages.into()) {
             return Ok(false);
         }
-        let (mut ahead, lost_moves, mut committed) = (*cursors, self.lost_moves, false);
+        let (mut ahead, mut committed) = (*cursors, false);
         let in_order = !self.pages.flash().reorders();
         while let Some((slot, tag)) = lowest(&ahead, base) {
             if committed || (in_order && !Kinds::MOVED.has(tag.kind)) {
                 break;
             }
             committed = Kinds::JOURNAL.and(Kinds::of(&[Kind::DataCommit])).has(tag.kind);
-            self.step(&mut ahead[slot], &tag, base)?;
+            self.step(&mut ahead[slot], &mut traces, &tag, base)?;
         }
-        self.lost_moves = lost_moves;
         Ok(lowest(&ahead, base).is_none() || !(committed || in_order))
     }
 
@@ -395,6 +389,7 @@ impl<F: Flash> Store<'_, F> {
     fn step(
         &mut self,
         cursor: &mut Option<Cursor>,
+        traces: &mut Traces,
         tag: &Tag,
         base: u64,
     ) -> Result<Option<(HeadIndex, BlockIndex, u32, bool)>, Error> {
@@ -402,7 +397,7 @@ impl<F: Flash> Store<'_, F> {
             return Ok(None);
         };
         let (block, next) = (place / self.space.capacity(head), place % self.space.capacity(head) + u32::from(places));
-        let mut is_other = self.look(cursor, Some(head), block, next, base)?;
+        let mut is_other = self.look(cursor, traces, Some(head), block, next, base)?;
         // Sequences grow within a block.
         if cursor.is_some_and(|after| after.distance <= distance) {
             (*cursor, is_other) = (None, true);
@@ -419,7 +414,7 @@ impl<F: Flash> Store<'_, F> {
         base: u64,
     ) -> Result<Option<(Record, bool)>, Error> {
         let place = cursor.map_or(0, |cursor| cursor.place);
-        let Some((head, block, next, is_other)) = self.step(cursor, &tag, base)? else { return Ok(None) };
+        let Some((head, block, next, is_other)) = self.step(cursor, traces, &tag, base)? else { return Ok(None) };
         traces.note_use();
         let ends = cursor.is_none();
         // One with a number that was used already is not of this volume's order, and no head was ever in a block that begins with it.

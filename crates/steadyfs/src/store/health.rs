@@ -7,20 +7,8 @@
 
 use super::{Damage, Store};
 use crate::error::Error;
-use crate::features::SCRUB;
-use crate::media::{BlockIndex, Corrected, Flash, TAG_BYTES};
-use crate::space::{Frame, HeadIndex, State};
-
-/// What is to be done about pages that are weak.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Care {
-    /// Where scrubbing goes on.
-    pub scrubbed: Frame,
-    /// Frames that are left of its round.
-    pub scrub_left: u32,
-    /// The block of a head in which a page is weak.
-    weak_active: Option<BlockIndex>,
-}
+use crate::media::{Corrected, Flash, TAG_BYTES};
+use crate::space::{HeadIndex, State};
 
 /// How the medium is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,34 +61,15 @@ impl<F: Flash> Store<'_, F> {
     /// Lets the frames of the blocks move in which reads have found a weak page.
     pub(super) fn note_weak(&mut self) {
         while let Some(block) = self.pages.watch_mut().take_weak() {
-            self.weaken(block);
+            self.space.weaken(block);
         }
-    }
-
-    /// Lets the frames of a block move.
-    fn weaken(&mut self, block: BlockIndex) {
-        match self.space.blocks().state(block) {
-            State::Used => self.space.blocks_mut().set_state(block, State::Weak),
-            State::Active => self.care.weak_active = Some(block),
-            _ => {}
-        }
-    }
-
-    /// The head in whose block a page is weak. Journal pages are written anew with every commit, and need no move.
-    pub(super) fn weak_head(&self) -> Option<HeadIndex> {
-        if !SCRUB {
-            return None;
-        }
-        let block = self.care.weak_active?;
-        self.space.heads().of_frames().find(|&head| self.space.heads().get(head).block == block)
     }
 
     /// Gives up the block of a head in which a page is weak, so that its frames move.
     pub(super) fn release_head(&mut self, head: HeadIndex) {
         let block = self.space.heads().get(head).block;
-        self.care.weak_active = None;
         self.give_up_block(head);
-        self.weaken(block);
+        self.space.weaken(block);
     }
 
     /// Looks at another page of the block that was read last, one that holds something, if it is time.
@@ -122,8 +91,8 @@ impl<F: Flash> Store<'_, F> {
     /// Lets scrubbing begin anywhere, so that a device that is never on for a whole round gets everywhere.
     pub fn start_scrub(&mut self) {
         let total = self.layout.frame_count();
-        self.care.scrubbed = (self.space.sequence() as u32).wrapping_mul(0x9E37_79B9) % total;
-        self.care.scrub_left = total;
+        let at = (self.space.sequence() as u32).wrapping_mul(0x9E37_79B9) % total;
+        self.pages.watch_mut().begin_round(at, total);
     }
 
     /// Whether so many blocks are bad that what the volume holds does not leave the room that reclamation needs.
@@ -169,7 +138,7 @@ impl<F: Flash> Store<'_, F> {
             worn_out: self.status.is_worn_out() || self.is_worn_out(),
             bad_blocks,
             spare_blocks: u32::from(self.layout.config.bad_blocks_max).saturating_sub(bad_blocks),
-            weak_blocks: self.space.blocks().count(State::Weak) + u32::from(self.weak_head().is_some()),
+            weak_blocks: self.space.blocks().count(State::Weak) + u32::from(self.space.weak_head().is_some()),
             erases_min: base + u32::from(least.min(most)),
             erases_max: base + u32::from(most),
             erases_total: total,

@@ -39,7 +39,7 @@ impl<F: Flash> Store<'_, F> {
         if self.status.is_read_only() {
             return None;
         }
-        if self.ring.closed || self.unmarked {
+        if self.ring.closed || self.space.is_unmarked() {
             return Some(Step::Mark);
         }
         if self.ring.needs_block() {
@@ -56,7 +56,7 @@ impl<F: Flash> Store<'_, F> {
         if self.overlay_entries() > room && self.map.len() > 0 {
             return Some(Step::Fold);
         }
-        if self.weak_head().is_some() {
+        if self.space.weak_head().is_some() {
             return Some(Step::Release);
         }
         if self.victim_live() > 0 {
@@ -151,7 +151,7 @@ impl<F: Flash> Store<'_, F> {
             Step::Mark => self.begin(),
             Step::RingBlock => self.prepare_ring_block(),
             Step::Release => {
-                if let Some(head) = self.weak_head() {
+                if let Some(head) = self.space.weak_head() {
                     self.release_head(head);
                 }
                 Ok(())

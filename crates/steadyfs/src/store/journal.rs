@@ -55,6 +55,10 @@ pub(super) struct Journal<'m> {
     /// The newest journal record is a delta of the one before.
     is_chain: bool,
     shape: Shape,
+    /// The logical page that was written last in its turn, because little of it was left here.
+    turn: u32,
+    /// Pages written so far to make room.
+    flushes: u8,
 }
 
 /// Bits of each field of a record's header: the logical page in its lowest ones; in its highest ones three that are never on the medium and say what is
@@ -217,7 +221,8 @@ fn well_formed(shape: Shape, page: &[u8], logical_count: u32, logical_bytes: u32
 
 impl<'m> Journal<'m> {
     pub fn new(bytes: &'m mut [u8], is_chain: bool, shape: Shape) -> Self {
-        let mut journal = Self { bytes, used: START, mark: START, dirty: false, was_dirty: false, is_chain, shape };
+        let mut journal =
+            Self { bytes, used: START, mark: START, dirty: false, was_dirty: false, is_chain, shape, turn: 0, flushes: 0 };
         journal.clear();
         journal
     }
@@ -252,8 +257,8 @@ impl<'m> Journal<'m> {
     pub fn settled_in<'p>(&self, page: &'p mut [u8]) -> Journal<'p> {
         let page = &mut page[..self.bytes.len()];
         page.copy_from_slice(self.bytes);
-        let Self { used, mark, dirty, was_dirty, is_chain, shape, .. } = *self;
-        let mut copy = Journal { bytes: page, used, mark, dirty, was_dirty, is_chain, shape };
+        let Self { used, mark, dirty, was_dirty, is_chain, shape, turn, flushes, .. } = *self;
+        let mut copy = Journal { bytes: page, used, mark, dirty, was_dirty, is_chain, shape, turn, flushes };
         copy.settle();
         copy
     }
@@ -722,6 +727,23 @@ impl<'m> Journal<'m> {
     pub fn fresh_bytes_of(&self, logical: u32) -> u32 {
         let counts = |record: &Record| record.logical == logical && record.is_patch() && record.fresh;
         self.earlier().filter(counts).map(|record| record.length).sum()
+    }
+
+    /// After a page was written to make room: whether one that has little here is to be written as well.
+    ///
+    /// Little things that nobody changes again would take room for good. So one is written after every fourth time if more
+    /// than a 36th of the buffer is left (56 bytes of 2 KiB: what appends to a file renew), after every one if it is half.
+    pub fn note_flush(&mut self) -> bool {
+        let (used, capacity) = (self.counting_bytes(), self.patch_bytes_max());
+        self.flushes = self.flushes.wrapping_add(1);
+        used > capacity / 2 || (used > capacity / 36 && self.flushes.is_multiple_of(4))
+    }
+
+    /// The next page that had patches before the call, each in its turn.
+    pub fn take_turn(&mut self) -> Option<u32> {
+        let next = self.patched_from(self.turn + 1).or_else(|| self.patched_from(0));
+        self.turn = next.unwrap_or(self.turn);
+        next
     }
 
     /// Bytes of the records that count.

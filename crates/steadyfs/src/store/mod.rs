@@ -59,6 +59,7 @@ pub(crate) use bounds::{Buffer, Work};
 pub use health::Health;
 pub use inspect::{BlockInfo, BlockState, Description};
 pub use mount::{Access, Damage};
+pub(crate) use transaction::Piece;
 
 use crate::commit::Transaction;
 use crate::config::{Config, Layout};
@@ -70,7 +71,6 @@ use crate::space::{Blocks, Heads, NONE, Space, State};
 use crate::table::{Pairs, Words};
 use cache::Cache;
 use group::Group;
-use health::Care;
 use journal::Journal;
 use ring::Ring;
 use status::Status;
@@ -136,22 +136,10 @@ pub struct Store<'m, F> {
     cache: Cache<'m>,
     /// What the lent memory has beyond the tables and the cache.
     spare: &'m mut [u8],
-    verify: Verify,
     group: Group<'m>,
-    /// The stream of what the call in progress writes.
-    stream: u8,
     ring: Ring,
-    care: Care,
-    /// The logical page that was written last because little of it was left in the journal.
-    leftover: u32,
-    /// Flushes of the journal buffer so far.
-    flushes: u8,
-    /// Moves that roll-forward could not read and went past.
-    lost_moves: u32,
     pace: Pace,
     call: Call,
-    /// Nothing was programmed by a head since the mount: a journal page comes first (see `begin`).
-    unmarked: bool,
     status: Status,
 }
 
@@ -191,14 +179,8 @@ impl<'m, F: Flash> Store<'m, F> {
             map: Map::new(leaves, overlay, known_logs),
             transaction: Transaction::new(pending, entry),
             journal,
-            verify: Verify::Always,
             group,
-            stream: 0,
             ring: Ring { superblock_copy: NONE, mark: NONE, ..Ring::default() },
-            care: Care::default(),
-            leftover: 0,
-            flushes: 0,
-            lost_moves: 0,
             pace: Pace {
                 victim: NONE,
                 last_live: 0,
@@ -212,7 +194,6 @@ impl<'m, F: Flash> Store<'m, F> {
                 behind: false,
             },
             call: Call::default(),
-            unmarked: true,
             status: Status::new(Access::ReadWrite),
             layout,
         })
@@ -240,7 +221,7 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Chooses what is checked when it is read.
     pub fn set_verify(&mut self, verify: Verify) {
-        self.verify = verify;
+        self.pages.set_verify(verify);
     }
 
     /// What the mount found missing, or a write-back since.

@@ -312,7 +312,6 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Finds the newest root with a number below a limit, applies the records since, and derives which frames are live.
     fn find_state_below(&mut self, below: u32) -> Result<Option<Last>, Error> {
         self.status.begin_search();
-        self.lost_moves = 0;
         self.transaction.begin_replay();
         self.pages.forget();
         self.map.begin();

@@ -2,6 +2,7 @@
 
 use super::Store;
 use super::edit::Edit;
+use super::transaction::Piece;
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
 use crate::pages::{LOST_CHECK, TRIES, UNSTEADY_TRIES, Wanted};
@@ -13,10 +14,10 @@ pub(super) const FAILURE_JUMP: u64 = 64;
 /// Where the content of a frame comes from. Every source can be read again when a program fails.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'s> {
-    /// The caller's bytes, a whole logical page.
-    Whole(&'s [u8]),
-    /// What `base` holds and the journal says, with the caller's bytes laid over it at an offset.
-    Merged { base: Frame, offset: u32, bytes: &'s [u8] },
+    /// The caller's bytes, a whole logical page of a stream.
+    Whole { bytes: &'s [u8], stream: u8 },
+    /// What `base` holds and the journal says, with the caller's piece laid over it.
+    Merged { base: Frame, piece: Piece<'s> },
     /// What `base` holds and the journal said before the call in progress.
     Earlier { base: Frame },
     /// Each program page of logical page `of`, which `base` and the journal hold, as `edit` changes it.
@@ -118,12 +119,12 @@ impl<F: Flash> Store<'_, F> {
     /// Makes page `index` of a frame ready to be programmed, perhaps again.
     fn prepare(&mut self, source: &Source<'_>, logical: u32, index: u32, again: bool) -> Result<Content, Error> {
         match *source {
-            Source::Whole(_) | Source::Cached { .. } => return Ok(Content::Source),
+            Source::Whole { .. } | Source::Cached { .. } => return Ok(Content::Source),
             Source::Copy { from, loaded } => {
                 let loaded = if again || index > 0 { None } else { Some(loaded) };
                 return self.load_copy(self.layout.frame_page(from) + index, loaded);
             }
-            Source::Merged { base, offset, bytes } => self.compose_page(logical, base, index, offset, bytes)?,
+            Source::Merged { base, piece } => self.compose_page(logical, base, index, piece.offset, piece.bytes)?,
             Source::Earlier { base } => {
                 if !self.load_base_anyhow(logical, base, index)? {
                     return Ok(self.lost_content());
@@ -200,7 +201,7 @@ impl<F: Flash> Store<'_, F> {
         let page_bytes = self.layout.geometry.page_bytes as usize;
         let here = index as usize * page_bytes..(index as usize + 1) * page_bytes;
         let data = match *source {
-            Source::Whole(bytes) => &bytes[here],
+            Source::Whole { bytes, .. } => &bytes[here],
             Source::Cached { slot } => &self.cache.page(slot)[here],
             _ => return self.pages.program_buffer(page, tag),
         };

@@ -330,7 +330,7 @@ impl<F: Flash> Store<'_, F> {
         if !self.levels_or_scrubs() {
             return Ok(Chosen::None);
         }
-        if !self.pace.erased && self.space.blocks().count(State::Weak) == 0 && self.weak_head().is_none() {
+        if !self.pace.erased && self.space.blocks().count(State::Weak) == 0 && self.space.weak_head().is_none() {
             return Ok(Chosen::None);
         }
         let fpb = self.layout.frames_per_block;
@@ -357,7 +357,7 @@ impl<F: Flash> Store<'_, F> {
             let block = self.space.heads().get(head).block;
             block != NONE && lags(block) && has_worn
         };
-        if let Some(head) = self.weak_head() {
+        if let Some(head) = self.space.weak_head() {
             self.release_head(head);
             return Ok(Chosen::None);
         }

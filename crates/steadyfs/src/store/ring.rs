@@ -324,7 +324,7 @@ impl<F: Flash> Store<'_, F> {
         Header {
             overlay_len: self.map.len(),
             pending_len: self.transaction.len(),
-            unmarked: self.unmarked,
+            unmarked: self.space.is_unmarked(),
             worn_out: self.status.is_worn_out(),
             closed: self.ring.closed,
             unchecked: self.status.is_unchecked(),
@@ -375,7 +375,7 @@ impl<F: Flash> Store<'_, F> {
             for (head, (block, next)) in HEADER_HEADS.into_iter().zip(header.heads) {
                 self.space.heads_mut().replace(head, Head { block, next });
             }
-            self.unmarked = header.unmarked;
+            self.space.set_unmarked(header.unmarked);
             self.space.blocks_mut().wear_base = header.wear_base;
             self.status.adopt(header.worn_out, header.unchecked);
             (self.ring.closed, self.ring.follows) = (header.closed, header.follows);

@@ -27,14 +27,12 @@ impl<F: Flash> Store<'_, F> {
     /// `unit_pages` reads.
     fn scrub_step(&mut self) -> Result<bool, Error> {
         let total = self.layout.frame_count();
-        if self.care.scrub_left == 0 {
-            self.care.scrub_left = total;
+        let Some(at) = self.pages.watch().round() else {
+            self.pages.watch_mut().begin_next_round(total);
             return self.scrub_own_pages().map(|()| false);
-        }
-        let found = self.space.blocks().live_from(self.care.scrubbed);
-        let next = found.map_or(total, |frame| frame + 1);
-        self.care.scrub_left = self.care.scrub_left.saturating_sub(next - self.care.scrubbed);
-        self.care.scrubbed = next % total;
+        };
+        let found = self.space.blocks().live_from(at);
+        self.pages.watch_mut().go_round(found.map_or(total, |frame| frame + 1), total);
         let Some(frame) = found else { return Ok(true) };
         let mut tag = [0; TAG_BYTES];
         for index in 0..u32::from(self.layout.config.unit_pages) {
@@ -78,7 +76,8 @@ impl<F: Flash> Store<'_, F> {
         };
         if is_weak {
             // It is written with the next call that changes something, as after a mount.
-            self.unmarked |= !self.is_open();
+            let is_unmarked = self.space.is_unmarked() || !self.is_open();
+            self.space.set_unmarked(is_unmarked);
         }
         Ok(())
     }

@@ -60,7 +60,7 @@ impl<F: Flash> Store<'_, F> {
             let frames = RESTART_FRAMES + self.layout.extra_heads() + last.traces.more_frames(self.space.heads());
             self.pace.credit = self.pace.credit.saturating_sub(frames);
         }
-        self.unmarked = true;
+        self.space.set_unmarked(true);
         self.transaction.end();
         loop {
             self.advance_ring()?;
@@ -197,7 +197,7 @@ impl<F: Flash> Store<'_, F> {
             // A chain never goes on behind a place that may have been touched.
             self.space.close(HeadIndex::JOURNAL);
         }
-        let used = traces.are_there() || !self.unmarked;
+        let used = traces.are_there() || !self.space.is_unmarked();
         for head in self.space.heads().all() {
             let at = self.space.heads().get(head);
             if at.block != NONE && (used || head == HeadIndex::JOURNAL) {

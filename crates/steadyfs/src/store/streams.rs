@@ -9,22 +9,17 @@
 
 use super::Store;
 use super::program::Source;
-use crate::features::STREAMS;
+use super::transaction::Piece;
 use crate::media::Flash;
 use crate::space::HeadIndex;
 
 impl<F: Flash> Store<'_, F> {
-    /// Chooses the stream of what is written until the next choice; one that the volume does not have is the last one that it has.
-    pub fn set_stream(&mut self, stream: u8) {
-        self.stream = if STREAMS { stream.min(self.layout.config.streams - 1) } else { 0 };
-    }
-
     /// The head that programs a frame. It is asked once for each.
     pub(super) fn head_for(&mut self, logical: u32, source: &Source<'_>) -> HeadIndex {
         let named = match *source {
             Source::Copy { loaded, .. } => return self.space.moved_head(&self.layout, loaded),
             Source::Leaf => return HeadIndex::USER,
-            Source::Whole(_) | Source::Merged { .. } => self.stream,
+            Source::Whole { stream, .. } | Source::Merged { piece: Piece { stream, .. }, .. } => self.layout.stream(stream),
             Source::Cached { slot } => self.cache.stream(slot),
             // Written because the journal buffer needs the room: nobody knows whose it was.
             Source::Earlier { .. } | Source::Edited { .. } => 0,

@@ -12,6 +12,8 @@ pub(super) struct Traces {
     at_heads: u16,
     /// Something was programmed since the root, whether it counts or not.
     in_use: bool,
+    /// Moves that could not be read and were gone past.
+    lost_moves: u32,
 }
 
 impl Traces {
@@ -19,6 +21,18 @@ impl Traces {
     pub fn note(&mut self, head: HeadIndex, is_there: bool) {
         self.at_heads = self.at_heads & !head.bit() | if is_there { head.bit() } else { 0 };
         self.in_use |= is_there;
+    }
+
+    /// Notes moves that could not be read.
+    pub fn lose_moves(&mut self, count: u32) {
+        self.lost_moves += count;
+    }
+
+    /// Whether so many numbers are missing as moves of `unit` pages that could not be read have, each of which accounts for them once.
+    pub fn are_lost_moves(&mut self, gap: u64, unit: u64) -> bool {
+        let moves = (gap / unit).min(self.lost_moves.into());
+        self.lost_moves -= moves as u32;
+        moves * unit == gap
     }
 
     /// Notes that something was programmed.

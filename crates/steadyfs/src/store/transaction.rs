@@ -7,8 +7,18 @@ use super::program::Source;
 use crate::config::{COPIED_MAX, Layout};
 use crate::error::Error;
 use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
-use crate::pages::{Verify, check_page};
+use crate::pages::check_page;
 use crate::space::NONE;
+
+/// What a call writes of a logical page.
+#[derive(Clone, Copy)]
+pub(crate) struct Piece<'b> {
+    pub logical: u32,
+    pub offset: u32,
+    pub bytes: &'b [u8],
+    /// The stream that the page goes to where it is written; one that the volume does not have is the last one that it has.
+    pub stream: u8,
+}
 
 /// Logical pages with patches in the journal buffer at most. With more, writing one of them would make little room, and a call might have to write
 /// many.
@@ -38,11 +48,11 @@ impl<F: Flash> Store<'_, F> {
         }
         self.accept();
         self.write_owed()?;
-        if self.unmarked {
+        if self.space.is_unmarked() {
             debug_assert!(self.transaction.len() == 0 && !self.journal.dirty);
             self.program_journal()?;
             self.pages.keep_order()?;
-            self.unmarked = false;
+            self.space.set_unmarked(false);
         }
         Ok(())
     }
@@ -57,7 +67,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// The same for what users wrote, which is checked as they [wish](Verify).
     pub fn read_content(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> Result<(), Error> {
-        let is_checked = self.verify == Verify::Always || self.status.is_unsteady();
+        let is_checked = self.pages.checks_content() || self.status.is_unsteady();
         self.read_as(logical, offset, data, is_checked)
     }
 
@@ -142,13 +152,14 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// # Cost
     /// `unit_pages` programs; as many reads, and one for the map, when the page is not written as a whole.
-    pub fn write(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+    fn write(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
+        let Piece { logical, bytes, stream, .. } = *piece;
         let source = if bytes.len() as u32 == self.layout.logical_bytes {
-            Source::Whole(bytes)
+            Source::Whole { bytes, stream }
         } else if self.caches() {
-            return self.write_back(logical, offset, bytes);
+            return self.write_back(piece);
         } else {
-            Source::Merged { base: self.frame_of(logical)?, offset, bytes }
+            Source::Merged { base: self.frame_of(logical)?, piece: *piece }
         };
         let commits = self.call.commits && self.is_alone(logical);
         if commits { self.commit_page(logical, &source) } else { self.write_source(logical, &source) }
@@ -259,10 +270,16 @@ impl<F: Flash> Store<'_, F> {
     /// Nothing while the journal buffer has room; at most two frames otherwise. The logical page that takes most of the buffer is
     /// written if that makes enough room, or else the patched one.
     pub fn patch(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+        self.patch_piece(&Piece { logical, offset, bytes, stream: 0 })
+    }
+
+    /// The same; of a stream, where the page is written.
+    fn patch_piece(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
+        let Piece { logical, offset, bytes, .. } = *piece;
         debug_assert!(bytes.len() <= self.journal.patch_bytes_max());
         self.check_logical(logical)?;
         if self.cache.find_dirty(logical).is_some() {
-            return self.write(logical, offset, bytes);
+            return self.write(piece);
         }
         let most = patched_pages_max(&self.layout);
         if !self.journal.patches(logical) && self.journal.patched_pages() >= most {
@@ -276,7 +293,7 @@ impl<F: Flash> Store<'_, F> {
                     self.flush_leftover()?;
                 }
                 // The bytes go with the page.
-                _ => return self.write_through(logical, offset, bytes),
+                _ => return self.write_through(piece),
             }
         }
         Ok(())
@@ -285,9 +302,10 @@ impl<F: Flash> Store<'_, F> {
     /// Changes bytes of a logical page, in whichever way costs less: as a [`patch`](Self::patch), or by a [`write`](Self::write) of the page where
     /// they are many, where the journal buffer has no room beside what it has of that very page, or where `grows` says that the page's content ends
     /// with these bytes and they complete it. Nothing that can fail follows in the call but its commit.
-    pub fn write_or_patch(&mut self, logical: u32, offset: u32, bytes: &[u8], grows: bool) -> Result<(), Error> {
+    pub fn write_or_patch(&mut self, piece: &Piece<'_>, grows: bool) -> Result<(), Error> {
+        let Piece { logical, offset, bytes, .. } = *piece;
         if bytes.len() > self.patch_bytes_max() {
-            return self.write(logical, offset, bytes);
+            return self.write(piece);
         }
         let length = bytes.len() as u32;
         let is_full = self.journal.room() < self.journal.patch_room(bytes.len()) as u32;
@@ -295,11 +313,11 @@ impl<F: Flash> Store<'_, F> {
         let completes =
             grows && offset + length == self.layout.logical_bytes && self.may_complete(self.journal.bytes_of(logical), length);
         if !is_own && !completes {
-            return self.patch(logical, offset, bytes);
+            return self.patch_piece(piece);
         }
         // What is written into the cache cannot be undone: nothing that can fail follows.
         let flushes = is_own && !self.caches();
-        self.write(logical, offset, bytes)?;
+        self.write(piece)?;
         if flushes { self.flush_leftover() } else { Ok(()) }
     }
 
@@ -311,7 +329,8 @@ impl<F: Flash> Store<'_, F> {
             && 2 * fresh >= self.layout.logical_bytes
             && !self.transaction.is_undo_full()
             && self.pending_room() > 0;
-        if writes { self.write_through(logical, offset, bytes) } else { self.patch(logical, offset, bytes) }
+        let piece = Piece { logical, offset, bytes, stream: 0 };
+        if writes { self.write_through(&piece) } else { self.patch_piece(&piece) }
     }
 
     /// Whether a page is written at once when bytes at its end complete it, with so many in the journal buffer: where pages are small, with a
@@ -327,9 +346,9 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Writes a page as the call in progress leaves it, because that takes much of the journal buffer.
-    fn write_through(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
-        let source = Source::Merged { base: self.frame_of(logical)?, offset, bytes };
-        self.write_source(logical, &source)
+    fn write_through(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
+        let source = Source::Merged { base: self.frame_of(piece.logical)?, piece: *piece };
+        self.write_source(piece.logical, &source)
     }
 
     /// The frame of a logical page, or [`NONE`] where nobody knows it any more.
@@ -347,14 +366,8 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// After the page with most patches was written: writes one of the pages that have little in the journal, once in a call.
-    ///
-    /// Little things that nobody changes again would take room for good. So one is written after every fourth flush if more
-    /// than a 36th of the buffer is left (56 bytes of 2 KiB: what appends to a file renew), after every flush if it is half.
     fn flush_leftover(&mut self) -> Result<(), Error> {
-        let (used, capacity) = (self.journal.counting_bytes(), self.journal.patch_bytes_max());
-        self.flushes = self.flushes.wrapping_add(1);
-        let due = used > capacity / 2 || (used > capacity / 36 && self.flushes.is_multiple_of(4));
-        if !due || self.call.tidied || self.pending_room() < 2 {
+        if !self.journal.note_flush() || self.call.tidied || self.pending_room() < 2 {
             return Ok(());
         }
         self.call.tidied = true;
@@ -363,11 +376,10 @@ impl<F: Flash> Store<'_, F> {
 
     /// Writes one of the pages that had patches in the journal before the call, each in its turn.
     fn flush_next(&mut self) -> Result<(), Error> {
-        if let Some(logical) = self.journal.patched_from(self.leftover + 1).or_else(|| self.journal.patched_from(0)) {
-            self.leftover = logical;
-            self.flush_page(logical)?;
+        match self.journal.take_turn() {
+            Some(logical) => self.flush_page(logical),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Forgets a logical page: it reads as zero and its frame is won back.
@@ -386,7 +398,7 @@ impl<F: Flash> Store<'_, F> {
         while let Err(Full) = self.journal.insert_discard(logical) {
             match (self.journal.largest(), self.journal.largest_own()) {
                 (Some((largest, _)), _) => self.flush_page(largest)?,
-                (None, Some((own, _))) => self.write_through(own, 0, &[])?,
+                (None, Some((own, _))) => self.write_through(&Piece { logical: own, offset: 0, bytes: &[], stream: 0 })?,
                 (None, None) => return Err(Error::TransactionTooLarge),
             }
         }
