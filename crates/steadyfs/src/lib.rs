@@ -14,7 +14,9 @@
 //!  fs  │  disk   files, directories │ sectors       small files inline, attributes, events that commit │ flush, trim
 //!       │
 //!     store     logical pages                    rewrite in place, patch, discard, commit
-//!       │       map, journal, reclaim, roots, recovery
+//!       │       reclaim, roots, recovery         each room owns its state, and gets its neighbours as arguments:
+//!       │         commit   the open transaction     map     logical page → frame
+//!       │         space    blocks, heads, order     pages   the device, one page of it in RAM
 //!     media     tags, bad blocks                 the Flash trait; NorPages makes NOR look like it
 //!       │
 //!   your driver

@@ -5,7 +5,9 @@
 
 mod watch;
 
-pub(crate) use watch::{Watch, is_weak};
+pub(crate) use watch::Watch;
+#[cfg(feature = "scrub")]
+pub(crate) use watch::is_weak;
 
 use crate::config::Layout;
 use crate::error::Error;

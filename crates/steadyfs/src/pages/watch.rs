@@ -89,6 +89,19 @@ impl Watch {
         self.round = (at, frames);
     }
 
+    /// Reads, those that needed a correction, and those that could not be corrected.
+    pub fn counts(&self) -> [u32; 3] {
+        [self.reads, self.corrected, self.lost]
+    }
+
+    /// The worst correction; its strength is 0 where the device does not tell.
+    pub fn worst(&self) -> Corrected {
+        self.worst
+    }
+}
+
+#[cfg(feature = "scrub")]
+impl Watch {
     /// Where the round of scrubbing goes on; `None` at its end.
     pub fn round(&self) -> Option<u32> {
         (self.round.1 > 0).then_some(self.round.0)
@@ -102,16 +115,6 @@ impl Watch {
     /// Lets a round over so many frames begin where the last one has ended.
     pub fn begin_next_round(&mut self, frames: u32) {
         self.round.1 = frames;
-    }
-
-    /// Reads, those that needed a correction, and those that could not be corrected.
-    pub fn counts(&self) -> [u32; 3] {
-        [self.reads, self.corrected, self.lost]
-    }
-
-    /// The worst correction; its strength is 0 where the device does not tell.
-    pub fn worst(&self) -> Corrected {
-        self.worst
     }
 }
 

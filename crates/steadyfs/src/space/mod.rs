@@ -124,6 +124,7 @@ impl<'m> Space<'m> {
     }
 
     /// Lets a root be due after so many programs be due now.
+    #[cfg(feature = "scrub")]
     pub fn want_root(&mut self, due: u32) {
         self.programs_since_root = self.programs_since_root.max(due);
     }

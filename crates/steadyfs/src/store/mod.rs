@@ -4,13 +4,23 @@
 //! heads: one for what the caller writes (and for leaves of the map), or one for each stream of it, one for what reclamation moves. Another one
 //! programs journal pages. Every program carries the next sequence number, so that the order of all of them is known.
 //!
+//! The store executes calls. What it knows lies in rooms, which own their state and see no neighbour but those that a call hands them:
+//!
+//! | room | owns | knows |
+//! |---|---|---|
+//! | [`pages`](crate::pages) | the device, the page buffer and what it holds, what reads have told | |
+//! | [`space`](crate::space) | blocks (state, wear, live frames), heads, the order of programs | |
+//! | [`map`](crate::map) | leaves, overlay, what is known of their logs | pages, space |
+//! | [`commit`](crate::commit) | the pages of the open transaction, and what a failed call leaves of it | space |
+//! | `status` | what the volume may still do | |
+//!
 //! | file | idea |
 //! |---|---|
 //! | [`streams`] | which head a page goes to |
 //! | [`journal`] | small changes, committed by one page |
 //! | [`chain`] | journal records where the medium programs bytes |
 //! | [`program`] | heads, frames, retries after a failed program |
-//! | [`map`] | logical page → frame: overlay, leaves, folds |
+//! | [`map`](self::map) | what changes of the map bring with them: frames that are released, leaves that are written back |
 //! | [`cache`] | pages that were written in part |
 //! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
