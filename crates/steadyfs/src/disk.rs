@@ -108,7 +108,7 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// # Errors
     /// [`MountError`] says what is wrong with the medium or the buffer.
     pub fn mount(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
-        let mut result = Store::open(flash, access, memory).map(|store| Self { pages: store.usable(), store });
+        let mut result = Store::open(flash, access, memory).map(|store| Self { pages: store.layout().usable, store });
         // Changed in place: a copy of the whole costs code and stack.
         if let Ok(disk) = &mut result
             && let Err(error) = disk.recover(access)
