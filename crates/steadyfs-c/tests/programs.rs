@@ -85,6 +85,15 @@ fn the_logger_logs_to_nor_and_nand() {
 }
 
 #[test]
+fn a_first_file_survives_a_cut() {
+    let Some(compiler) = compiler() else { return };
+    let first = build(&compiler, "first");
+    let told = run(&mut Command::new(&first));
+    assert!(told.ends_with("all that was acknowledged\n"), "{told}");
+    under_valgrind(&first, &[]);
+}
+
+#[test]
 fn every_call_does_what_it_says() {
     let Some(compiler) = compiler() else { return };
     let calls = build(&compiler, "calls");

@@ -186,6 +186,10 @@ const SESSIONS: [Session; 10] = [
                 With(&[("cargo add", "$CARGO add --offline"), ("CLONE", "$CLONE")]),
             ),
             (
+                "cargo add steadyfs-drivers --path CLONE/crates/steadyfs-drivers",
+                With(&[("cargo add", "$CARGO add --offline"), ("CLONE", "$CLONE")]),
+            ),
+            (
                 "cargo install --path crates/steadyfs-cli",
                 Elsewhere("crates/steadyfs-cli", "builds all for minutes; what it installs is run here"),
             ),
