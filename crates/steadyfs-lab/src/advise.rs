@@ -75,6 +75,8 @@ pub struct Options {
     pub fill: f64,
     /// Times of the chip. Default typical.
     pub timing: Timing,
+    /// Share of the usual length of all runs, from 0 to 1. Less: sooner, and an advice that knows less of what is rare. Default 1.
+    pub effort: f64,
     /// Seed of places; the same seed gives the same advice. Default 1.
     pub seed: u64,
 }
@@ -82,7 +84,15 @@ pub struct Options {
 impl Options {
     /// The defaults, for a device and a workload.
     pub fn new(device: &str, workload: Workload) -> Options {
-        Options { device: device.to_string(), size_bytes: None, workload, fill: 0.5, timing: Timing::default(), seed: 1 }
+        Options {
+            device: device.to_string(),
+            size_bytes: None,
+            workload,
+            fill: 0.5,
+            timing: Timing::default(),
+            effort: 1.0,
+            seed: 1,
+        }
     }
 }
 

@@ -73,6 +73,7 @@ pub(super) fn measure(
     endurance: u32,
     length: Length,
 ) -> Result<Figures, Unfit> {
+    let length = Length(length.0 * options.effort);
     shape.medium.with_chips(options.seed, Measure { shape, setting, options, endurance, length })
 }
 
@@ -112,7 +113,7 @@ impl OnChips for Measure<'_> {
         if !cache.is_empty() {
             fs.lend_cache(&mut cache)?;
         }
-        let steps = (f64::from(STEPS) * self.length.0) as u32;
+        let steps = ((f64::from(STEPS) * self.length.0) as u32).max(4);
         run.prepare(&mut fs)?;
         (0..steps / 4).try_for_each(|step| run.step(&mut fs, &mut data, step))?;
         run.bound_ns = 0;
