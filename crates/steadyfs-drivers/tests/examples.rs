@@ -80,6 +80,24 @@ fn what_documents_show_stands_in_programs_that_are_built() {
 }
 
 #[test]
+fn every_feature_of_spiffs_is_shown_by_a_test_that_there_is() {
+    let text = fs::read_to_string(root().join("docs/from-spiffs.md")).unwrap();
+    let (mut count, rows) = (0, text.lines().filter(|line| line.starts_with("| ")).skip(1));
+    for row in rows {
+        let shown = row.split(" | ").nth(2).unwrap();
+        assert!(shown.starts_with('[') || shown.starts_with("`tools/"), "nothing shows it: {row}");
+        for link in shown.split('[').skip(1) {
+            let (name, place) = link.split_once("](").unwrap();
+            let place = root().join("docs").join(place.split(')').next().unwrap());
+            let source = fs::read_to_string(&place).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
+            assert!(source.contains(&format!("fn {}()", name.trim_matches('`'))), "{} has no {name}", place.display());
+            count += 1;
+        }
+    }
+    assert!(count > 15, "{count} tests");
+}
+
+#[test]
 fn the_memory_that_the_document_tells_is_that_of_the_settings() {
     use steadyfs::Config;
     use steadyfs::media::Geometry;
