@@ -116,8 +116,6 @@ pub struct Advice {
     pub choice: Candidate,
     /// Its shape on the chip.
     pub geometry: Geometry,
-    /// Erases of the chip that make a block of it.
-    pub sectors: u32,
     /// Its settings.
     pub config: Config,
     /// The best of those that differ from it in one setting, and by which.

@@ -36,14 +36,13 @@ pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<A
     progress(0.95, "other fills");
     let fill = bench.fill(&choice);
     progress(1.0, "");
-    let &Shape { geometry, sectors, .. } = bench.shape_of(&choice.setting);
+    let geometry = bench.shape_of(&choice.setting).geometry;
     let (features, code_bytes) = code::build(&geometry, options.workload, choice.setting.cache_pages > 0);
     Ok(Advice {
         options: options.clone(),
         device: bench.profile.name.clone(),
         config: choice.setting.config(&geometry),
         geometry,
-        sectors,
         others,
         tried: all.len(),
         unfit,

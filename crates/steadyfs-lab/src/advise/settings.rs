@@ -46,8 +46,6 @@ pub(super) struct Shape {
     pub medium: Medium,
     pub geometry: Geometry,
     pub block_bytes: u32,
-    /// Erases of the chip that make a block.
-    pub sectors: u32,
 }
 
 /// The chip with each size of erase blocks that leaves enough of them.
@@ -55,7 +53,7 @@ pub(super) fn shapes(profile: &Profile, size_bytes: Option<u64>, timing: Timing)
     let Chip::Nor(nor) = &profile.chip else {
         let medium = Medium::of(profile, &Options { size_bytes, timing, ..Options::default() })?;
         let Medium::Nand { geometry, .. } = medium else { return Ok(Vec::new()) };
-        return Ok(vec![Shape { medium, geometry, block_bytes: medium.block_bytes(), sectors: 1 }]);
+        return Ok(vec![Shape { medium, geometry, block_bytes: medium.block_bytes() }]);
     };
     let mut shapes: Vec<Shape> = Vec::new();
     for erase in &nor.erases {
@@ -68,7 +66,7 @@ pub(super) fn shapes(profile: &Profile, size_bytes: Option<u64>, timing: Timing)
         let Some(timing) = NorTiming::of_block(nor, block_bytes, timing.choice()) else { continue };
         if shapes.iter().all(|shape| shape.block_bytes != block_bytes) {
             let medium = Medium::Nor { block_bytes, block_count, timing };
-            shapes.push(Shape { medium, geometry: Geometry::of_nor(block_bytes, block_count), block_bytes, sectors: group });
+            shapes.push(Shape { medium, geometry: Geometry::of_nor(block_bytes, block_count), block_bytes });
         }
     }
     Ok(shapes)

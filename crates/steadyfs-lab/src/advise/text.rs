@@ -111,13 +111,7 @@ impl Advice {
             "" => "Config::for_geometry(&GEOMETRY)".to_string(),
             fields => format!("Config {{ {fields}..Config::for_geometry(&GEOMETRY) }}"),
         };
-        let mut text = match self.sectors {
-            1 => String::new(),
-            sectors => format!(
-                "// A block is {sectors} sectors of the chip: NorPages::new(Groups::new(driver, {sectors}), GEOMETRY.page_bytes)\n"
-            ),
-        };
-        text += &format!("const GEOMETRY: Geometry = {shape};\nconst CONFIG: Config = {config};\n");
+        let mut text = format!("const GEOMETRY: Geometry = {shape};\nconst CONFIG: Config = {config};\n");
         text += "const MEMORY_BYTES: usize = CONFIG.memory_bytes(&GEOMETRY);\n";
         if self.choice.setting.cache_pages > 0 {
             text += &format!(
@@ -130,10 +124,7 @@ impl Advice {
 
     /// The settings in C.
     pub fn c(&self) -> String {
-        let mut fields: Vec<String> = self.unusual().iter().map(|(name, value)| format!(".{name} = {value}")).collect();
-        if self.sectors > 1 {
-            fields.push(format!(".group_sectors = {}", self.sectors));
-        }
+        let fields: Vec<String> = self.unusual().iter().map(|(name, value)| format!(".{name} = {value}")).collect();
         let settings = if fields.is_empty() { String::new() } else { format!(", .settings = {{{}}}", fields.join(", ")) };
         let (driver, cache) = (
             if self.geometry.programs_bytes { "nor" } else { "nand" },
