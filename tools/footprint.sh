@@ -5,9 +5,8 @@
 #   tools/footprint.sh --check   measure and fail when docs/footprint.md is off by more than 2 % or a limit is exceeded
 #   tools/footprint.sh --top     measure and list the largest functions
 #
-# Uses Debian's rustc-web where it is installed, else a rustup toolchain that has `rustup component add rust-src` (the core
-# library is built for size as well), else installs the former. Numbers are compared only when the compiler is the document's.
-# Instructions are counted in QEMU (qemu-system-arm), which is installed as well; where that cannot be, --check says that it skips them.
+# Compiler and tools are found, or installed, as tools/bare-metal.sh says (the core library is built for size as well). Numbers are compared only when the
+# compiler is the document's. Instructions are counted in QEMU (qemu-system-arm), which is installed as well; where that cannot be, --check says that it skips them.
 set -euo pipefail
 
 mode=${1:---write}
@@ -18,34 +17,12 @@ package=$root/tools/footprint
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$package/target}
 target=thumbv7m-none-eabi
 
-# Whether a toolchain can build the core library from source.
-has_source() { [ -f "$("$1" --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library/core/Cargo.toml" ]; }
-
-debian_ready() { [ -x /usr/bin/cargo ] && has_source /usr/bin/rustc && command -v arm-none-eabi-ld >/dev/null; }
-
-install_debian() {
-    command -v apt-get >/dev/null || return 1
-    local as_root=()
-    [ "$(id -u)" = 0 ] || as_root=(sudo -n)
-    echo "installing $*" >&2
-    { "${as_root[@]}" apt-get update -qq &&
-        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; } >&2
-}
-
-rustup_ready() { has_source rustc && command -v arm-none-eabi-ld >/dev/null; }
-
-debian_ready || rustup_ready || install_debian rustc-web cargo-web rust-web-src gcc-arm-none-eabi || true
-if debian_ready; then
-    export PATH=/usr/bin:/bin RUSTC=/usr/bin/rustc
-elif rustup_ready; then
-    RUSTC=$(command -v rustc)
-else
+. "$root/tools/bare-metal.sh"
+if ! find_bare_metal arm-none-eabi-ld; then
     echo "error: needs a Rust compiler with its library's source (rustup component add rust-src) and arm-none-eabi-ld" >&2
     exit 1
 fi
 
-# `immediate-abort` and `build-std` are not stable yet; the file system itself needs neither.
-export RUSTC_BOOTSTRAP=1
 export RUSTFLAGS="-Clinker=arm-none-eabi-ld -Clink-arg=-T$package/link.x -Clink-arg=--gc-sections \
 -Zunstable-options -Cpanic=immediate-abort -Zemit-stack-sizes"
 

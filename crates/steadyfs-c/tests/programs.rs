@@ -53,10 +53,18 @@ fn library() -> &'static Path {
 
 /// Builds a program.
 fn build(compiler: &str, program: &str) -> PathBuf {
+    build_with(compiler, program, None)
+}
+
+/// The same with headers in another directory of the examples.
+fn build_with(compiler: &str, program: &str, headers: Option<&str>) -> PathBuf {
     let (examples, made) = (examples(), output().join(program));
     let mut command = Command::new(compiler);
     command.args(["-std=c99", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"]);
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg("-o").arg(&made);
+    for headers in headers {
+        command.arg("-I").arg(examples.join(headers));
+    }
     command.arg(examples.join(program).with_extension("c")).arg(examples.join("chip.c"));
     command.arg(examples.join("host.c")).arg(library());
     command.args(["-lpthread", "-ldl", "-lm"]);
@@ -82,6 +90,25 @@ fn the_logger_logs_to_nor_and_nand() {
     let told = run(&mut Command::new(&logger));
     assert!(told.ends_with("all records are there\n"), "{told}");
     under_valgrind(&logger, &[]);
+}
+
+#[test]
+fn a_first_file_survives_a_cut() {
+    let Some(compiler) = compiler() else { return };
+    let first = build(&compiler, "first");
+    let told = run(&mut Command::new(&first));
+    assert!(told.ends_with("all that was acknowledged\n"), "{told}");
+    under_valgrind(&first, &[]);
+}
+
+/// With headers that stand for those of ESP-IDF and of Zephyr.
+#[test]
+fn a_volume_is_a_part_of_the_file_trees_of_others() {
+    let Some(compiler) = compiler() else { return };
+    let vfs = build_with(&compiler, "vfs", Some("esp-idf/stub"));
+    assert_eq!(run(&mut Command::new(&vfs)), "the table of calls does what newlib asks\n");
+    let zephyr = build_with(&compiler, "zephyr", Some("zephyr/stub"));
+    assert_eq!(run(&mut Command::new(&zephyr)), "the table of calls does what Zephyr asks\n");
 }
 
 #[test]

@@ -12,6 +12,7 @@
 //! | `evaluate`, `bench`, `costs`, `transactions`, `realtime`, `commit`, `fit`, `life`, `streams`, `torture`, `replay`, `devices` | the other commands |
 //! | `output`, `progress`, `interrupt` | where results go, the bar, and Ctrl-C |
 
+mod advise;
 mod bench;
 mod commands;
 mod commit;
@@ -89,6 +90,8 @@ enum Command {
     Mount(commands::mount::Arguments),
     /// Run SteadyFS on a simulated chip and measure every access
     Evaluate(evaluate::Arguments),
+    /// Recommend settings for a chip, a size and a workload, and tell what they cost
+    Advise(advise::Arguments),
     /// Measure case after case on a simulated chip, beside what the chip could do
     Bench(bench::Arguments),
     /// Tell what each call and copying files cost on a simulated chip
@@ -194,6 +197,7 @@ fn run(command: Command) -> Result<(), Failure> {
         #[cfg(target_os = "linux")]
         Command::Mount(arguments) => commands::mount::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Advise(arguments) => advise::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Costs(arguments) => costs::run(&arguments),
         Command::Transactions(arguments) => transactions::run(&arguments),

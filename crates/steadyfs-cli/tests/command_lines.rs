@@ -119,6 +119,7 @@ const SESSIONS: [Session; 10] = [
             ("steady bench --device w25q128jv --size 1MiB --erase-block 4KiB", Smaller(" --case append-64,create")),
             ("steady bench --case append-64,append-16 --json -", Smaller(" --device nand.toml")),
             ("steady bench --cache 1", Smaller(" --device w25q128jv --size 1MiB --case seq-512")),
+            ("steady advise --device w25q128jv --size 1MiB --workload log", Smaller(" --effort 2%")),
             ("steady transactions --flush-us 955000", AsShown),
             ("steady life --spread 5", Smaller(" --blocks 32 --pages 16 --endurance 60")),
             ("steady life --spread 5 --report life.html --json life.json", Smaller(" --blocks 32 --pages 16 --endurance 60")),
@@ -186,6 +187,10 @@ const SESSIONS: [Session; 10] = [
                 With(&[("cargo add", "$CARGO add --offline"), ("CLONE", "$CLONE")]),
             ),
             (
+                "cargo add steadyfs-drivers --path CLONE/crates/steadyfs-drivers",
+                With(&[("cargo add", "$CARGO add --offline"), ("CLONE", "$CLONE")]),
+            ),
+            (
                 "cargo install --path crates/steadyfs-cli",
                 Elsewhere("crates/steadyfs-cli", "builds all for minutes; what it installs is run here"),
             ),
@@ -205,6 +210,10 @@ const SESSIONS: [Session; 10] = [
             (
                 "cargo run --release -p steadyfs-sim --example managed -- my-card.toml",
                 Elsewhere("crates/steadyfs-sim/examples/managed.rs", "builds for minutes; the tests build the example"),
+            ),
+            (
+                "cargo run --release -p steadyfs-lab --example advise_sweep",
+                Elsewhere("crates/steadyfs-lab/examples/advise_sweep.rs", "takes minutes; the tests build the example"),
             ),
             (
                 "cargo run -p steadyfs-hostile --example seeds",

@@ -4,12 +4,13 @@
 #[path = "common/hal.rs"]
 mod hal;
 
-use embedded_storage::nor_flash::NorFlashErrorKind;
+use embedded_storage::nor_flash::{ErrorType, NorFlashErrorKind, ReadNorFlash};
 use hal::Hal;
 use steadyfs::media::nor::NorFlash;
 use steadyfs::media::{Failure, Flash, TAG_BYTES};
 use steadyfs::{Access, Config, FileSystem, OpenOptions};
 use steadyfs_drivers::adapters::embedded_storage::{FlashTimes, FromMultiwrite, FromWriteOnce, RangeError};
+use steadyfs_sim::{Nor, Profile, TimingChoice, Torn};
 
 const BYTES: usize = 256 << 10;
 
@@ -77,6 +78,92 @@ fn records_survive_cuts_on_chips_that_take_each_word_once() {
     cut_write_once::<4, 4, 4096>(131);
     cut_write_once::<16, 16, 8192>(41);
     cut_write_once::<1, 32, 8192>(23);
+}
+
+/// The flash inside a microcontroller as its HAL shows it, on the chip of a profile, which ends the test that programs a line twice or a part of one.
+struct Inside {
+    chip: Nor,
+    bytes: usize,
+    /// Programs of lines and erases until power fails.
+    left: Option<u32>,
+}
+
+impl Inside {
+    /// Whether power fails in this operation.
+    fn fails(&mut self) -> Result<bool, NorFlashErrorKind> {
+        match &mut self.left {
+            Some(0) => Err(NorFlashErrorKind::Other),
+            Some(left) => {
+                *left -= 1;
+                Ok(*left == 0)
+            }
+            None => Ok(false),
+        }
+    }
+}
+
+impl ErrorType for Inside {
+    type Error = NorFlashErrorKind;
+}
+
+impl ReadNorFlash for Inside {
+    const READ_SIZE: usize = 1;
+
+    fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
+        if self.left == Some(0) {
+            return Err(NorFlashErrorKind::Other);
+        }
+        self.chip.read(offset, bytes).map_err(|_| NorFlashErrorKind::Other)
+    }
+
+    fn capacity(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl embedded_storage::nor_flash::NorFlash for Inside {
+    const WRITE_SIZE: usize = 8;
+    const ERASE_SIZE: usize = 2048;
+
+    fn erase(&mut self, from: u32, to: u32) -> Result<(), NorFlashErrorKind> {
+        for block in from / 2048..to / 2048 {
+            if self.fails()? {
+                self.chip.erase_torn(block, Torn::ALL[block as usize % Torn::ALL.len()]);
+                return Err(NorFlashErrorKind::Other);
+            }
+            NorFlash::erase(&mut self.chip, block).map_err(|_| NorFlashErrorKind::Other)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), NorFlashErrorKind> {
+        for (at, line) in (offset..).step_by(8).zip(bytes.chunks(8)) {
+            if self.fails()? {
+                self.chip.tear_program(0, Torn::ALL[at as usize / 8 % Torn::ALL.len()]);
+            }
+            self.chip.program(at, line).map_err(|_| NorFlashErrorKind::Other)?;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn records_survive_cuts_inside_an_stm32g0() {
+    let profile = Profile::named("stm32g0b1").unwrap();
+    let nor = profile.nor().unwrap();
+    let (bytes, erase_bytes) = (nor.size_bytes, nor.default_erase_bytes);
+    assert_eq!((nor.program_line_bytes, erase_bytes), (8, 2048));
+    let chip = Nor::new(&profile, bytes, erase_bytes, TimingChoice::Maximum, 1);
+    let inside = Inside { chip, bytes: bytes as usize, left: None };
+    // The second half; in the first one is the program.
+    let flash = FromWriteOnce::new(inside, bytes / 2..bytes, FlashTimes::INTERNAL).unwrap();
+    assert_eq!(flash.geometry(), FromWriteOnce::<Inside>::geometry(bytes / 2).unwrap());
+    assert!(Config::for_geometry(&flash.geometry()).memory_bytes(&flash.geometry()) < 4096);
+    let cut_after = |flash: &mut FromWriteOnce<Inside>, left| {
+        flash.flash_mut().chip.power_on();
+        flash.flash_mut().left = left;
+    };
+    cut(flash, cut_after, 77);
 }
 
 #[test]

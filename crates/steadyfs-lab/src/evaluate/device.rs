@@ -13,10 +13,17 @@ use steadyfs_sim::{Chip, Metered, Nand, Nor, Profile, ProfileError};
 /// # Errors
 /// [`EvaluateError::Device`], which lists the names there are, [`EvaluateError::OtherKind`] and [`EvaluateError::Unreadable`].
 pub fn find_profile(device: &str) -> Result<Profile, EvaluateError> {
-    match find(device)? {
-        Found::Raw(profile) => Ok(profile),
-        Found::Managed(profile) => Err(other_kind(device, of_managed(&profile), "raw flash", names(|_| true))),
-    }
+    let is = match find(device)? {
+        Found::Raw(profile) if has_lines(&profile) => "flash whose lines are programmed once, which only drivers are tested on",
+        Found::Raw(profile) => return Ok(profile),
+        Found::Managed(profile) => of_managed(&profile),
+    };
+    Err(other_kind(device, is, "raw flash", names(|profile| !has_lines(profile))))
+}
+
+/// Whether a chip programs whole lines once: the file system on it is that of an adapter.
+fn has_lines(profile: &Profile) -> bool {
+    profile.nor().is_some_and(|nor| nor.has_lines())
 }
 
 /// The same of raw NAND.

@@ -6,6 +6,7 @@
 //! # Panics
 //! Illegal use aborts the test that does it:
 //! - programming a bit from 0 to 1, unless a power cut left the byte so weak that nobody can know what it holds;
+//! - on a chip with lines ([`Nor::with_lines`]), programming a part of a line, or one twice between erases;
 //! - any access beyond the chip.
 
 mod timing;
@@ -17,6 +18,7 @@ use crate::fault::Torn;
 use crate::meter::{self, Counters, Metered};
 use crate::profile::{Profile, TimingChoice};
 use fastrand::Rng;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use steadyfs::media::nor::NorFlash;
 use steadyfs::media::{BlockIndex, Failure};
@@ -28,6 +30,8 @@ struct Block {
     cells: Option<Arc<Vec<u8>>>,
     /// What is wrong with each byte (`torn::SOUND` and its fellows); `None` when all are sound.
     flaws: Option<Arc<Vec<u8>>>,
+    /// Lines that were programmed since the last erase, on a chip that has some.
+    programmed: BTreeSet<usize>,
     erase_count: u32,
 }
 
@@ -43,6 +47,8 @@ struct Tear {
 pub struct Nor {
     block_bytes: u32,
     timing: NorTiming,
+    /// Bytes that are programmed together, once between erases; 1: bits as one likes.
+    line_bytes: u32,
     blocks: Vec<Block>,
     /// Of 100 power-ons, how many settle the metastable bytes of a program page.
     settling_percent: u8,
@@ -64,7 +70,7 @@ impl Nor {
         let timing = timing.unwrap_or_else(|| panic!("{name} has no erase of {erase_bytes} bytes"));
         assert!(size_bytes <= nor.size_bytes, "{name} has {} bytes, not {size_bytes}", nor.size_bytes);
         assert!(size_bytes.is_multiple_of(erase_bytes), "{size_bytes} bytes are no whole blocks of {erase_bytes}");
-        Self::with_geometry(erase_bytes, size_bytes / erase_bytes, timing, seed)
+        Self::with_geometry(erase_bytes, size_bytes / erase_bytes, timing, seed).with_lines(nor.program_line_bytes)
     }
 
     /// Makes an erased chip of any shape.
@@ -77,6 +83,7 @@ impl Nor {
         Self {
             block_bytes,
             timing,
+            line_bytes: 1,
             blocks: vec![Block::default(); block_count as usize],
             settling_percent: 25,
             tear: None,
@@ -93,6 +100,13 @@ impl Nor {
         assert!(settling_percent <= 100, "{settling_percent} of 100 power-ons");
         self.settling_percent = settling_percent;
         self
+    }
+
+    /// Makes it a chip whose lines of so many bytes are programmed once between erases, because an ECC covers each.
+    #[must_use]
+    pub fn with_lines(self, line_bytes: u32) -> Self {
+        assert!(self.timing.program_page_bytes.is_multiple_of(line_bytes), "lines of {line_bytes} bytes");
+        Self { line_bytes, ..self }
     }
 
     /// Tells how often each block was erased.
@@ -127,6 +141,7 @@ impl Nor {
     /// One program command, within one program page.
     #[track_caller]
     fn command(&mut self, address: u32, data: &[u8]) -> Result<(), Failure> {
+        self.demand_lines(address, data.len());
         self.counters.programs += 1;
         self.counters.bytes_programmed += data.len() as u64;
         self.counters.time_ns += self.timing.command_ns(data.len());
@@ -143,6 +158,24 @@ impl Nor {
         }
         self.store(address, data);
         Ok(())
+    }
+
+    /// On a chip with lines: whole ones, that were not programmed since the last erase.
+    #[track_caller]
+    fn demand_lines(&mut self, address: u32, bytes: usize) {
+        let line_bytes = self.line_bytes as usize;
+        if line_bytes == 1 {
+            return;
+        }
+        let (block, start) = self.locate(address);
+        assert!(
+            start.is_multiple_of(line_bytes) && bytes.is_multiple_of(line_bytes),
+            "program of {bytes} bytes at {address:#x}: the chip programs whole lines of {line_bytes}"
+        );
+        for line in start / line_bytes..(start + bytes) / line_bytes {
+            let is_new = self.blocks[block].programmed.insert(line);
+            assert!(is_new, "line {line} of block {block} is programmed twice between erases");
+        }
     }
 
     /// Accounts for an erase.
@@ -167,6 +200,7 @@ impl Block {
     fn erase(&mut self) {
         self.cells = None;
         self.flaws = None;
+        self.programmed.clear();
     }
 }
 
@@ -260,6 +294,22 @@ mod tests {
         let mut chip = chip();
         chip.program(0x100, &[0, 0, 0xF0]).unwrap();
         let _ = chip.program(0x102, &[0xF1]);
+    }
+
+    #[test]
+    #[should_panic(expected = "line 2 of block 0 is programmed twice between erases")]
+    fn programming_a_line_twice_panics() {
+        let mut chip = chip().with_lines(8);
+        chip.program(8, &[0xF0; 16]).unwrap();
+        chip.erase(0).unwrap();
+        chip.program(8, &[0xF0; 16]).unwrap();
+        let _ = chip.program(16, &[0xF0; 8]);
+    }
+
+    #[test]
+    #[should_panic(expected = "program of 4 bytes at 0x8: the chip programs whole lines of 8")]
+    fn programming_a_part_of_a_line_panics() {
+        let _ = chip().with_lines(8).program(8, &[0; 4]);
     }
 
     #[test]

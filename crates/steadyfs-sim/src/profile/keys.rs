@@ -75,6 +75,15 @@ impl Keys {
         Ok(number)
     }
 
+    /// A power of two from `min` to `max`; `default` when the key is missing.
+    pub(crate) fn power_of_two_or(&mut self, key: &'static str, min: u32, max: u32, default: u32) -> Result<u32, ProfileError> {
+        if self.table.contains_key(key) {
+            return self.power_of_two(key, min, max);
+        }
+        self.known.push(key);
+        Ok(default)
+    }
+
     /// A typical and a maximum figure.
     pub(crate) fn spread(&mut self, key: &'static str) -> Result<Spread, ProfileError> {
         const EXPECTED: &str = "{ typical = …, maximum = … }";

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use steadyfs::media::{Geometry, TAG_BYTES};
 
 /// The built-in documents.
-const BUILT_IN: [&str; 11] = [
+const BUILT_IN: [&str; 12] = [
     include_str!("../../profiles/mt29f1g01abafd.toml"),
     include_str!("../../profiles/w25n01gv.toml"),
     include_str!("../../profiles/gd5f1gq5.toml"),
@@ -26,6 +26,7 @@ const BUILT_IN: [&str; 11] = [
     include_str!("../../profiles/w25q16jv.toml"),
     include_str!("../../profiles/s25fl128s.toml"),
     include_str!("../../profiles/gd25q64.toml"),
+    include_str!("../../profiles/stm32g0b1.toml"),
 ];
 
 /// Why a profile was refused.
@@ -158,6 +159,8 @@ pub struct NorProfile {
     pub size_bytes: u32,
     /// Bytes that one program command can reach: a power of two.
     pub program_page_bytes: u32,
+    /// Bytes of a line that is programmed once between erases, because an ECC covers it; 1, the default, where the bits of a byte are programmed when one likes.
+    pub program_line_bytes: u32,
     /// Erase size to take when nobody chooses; one of `erases`.
     pub default_erase_bytes: u32,
     /// Command, address and dummy clocks of a read, in nanoseconds.
@@ -308,6 +311,7 @@ impl NorProfile {
         let profile = Self {
             size_bytes,
             program_page_bytes: keys.power_of_two("program_page_bytes", 1, size_bytes)?,
+            program_line_bytes: keys.power_of_two_or("program_line_bytes", 1, 256, 1)?,
             default_erase_bytes: keys.power_of_two("default_erase_bytes", 1, size_bytes)?,
             read_command_ns: keys.count("read_command_ns")?,
             program_command_ns: keys.count("program_command_ns")?,
@@ -336,6 +340,11 @@ impl NorProfile {
         Ok(erases)
     }
 
+    /// Whether each line is programmed once between erases.
+    pub fn has_lines(&self) -> bool {
+        self.program_line_bytes > 1
+    }
+
     /// Duration of an erase of `bytes`, in microseconds, when the chip has that erase size.
     pub fn erase_us(&self, bytes: u32) -> Option<Spread> {
         self.erases.iter().find(|erase| erase.bytes == bytes).map(|erase| erase.us)
@@ -356,7 +365,7 @@ mod tests {
     fn every_built_in_profile_is_found_by_its_name() {
         let names: Vec<_> = Profile::all().into_iter().map(|profile| profile.name).collect();
         let nand = ["mt29f1g01abafd", "w25n01gv", "gd5f1gq5", "mt29f2g08abaea", "k9f1208u0"];
-        let nor = ["w25q128jv", "m25p16", "mx25r6435f", "w25q16jv", "s25fl128s", "gd25q64"];
+        let nor = ["w25q128jv", "m25p16", "mx25r6435f", "w25q16jv", "s25fl128s", "gd25q64", "stm32g0b1"];
         assert_eq!(names.len(), nand.len() + nor.len());
         assert!(nand.iter().all(|name| Profile::named(name).unwrap().nand().is_some()));
         assert!(nor.iter().all(|name| Profile::named(name).unwrap().nor().is_some()));

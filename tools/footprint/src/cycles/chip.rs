@@ -1,6 +1,6 @@
 //! A NAND chip in a file of the host.
 
-use crate::host::HostFile;
+use board::host::HostFile;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
 const GEOMETRY: Geometry = Geometry { page_bytes: 2048, pages_per_block: 64, block_count: 1024, programs_bytes: false };

@@ -7,15 +7,14 @@
 #![no_main]
 
 mod chip;
-mod host;
-mod meter;
 
+use board::host::Output;
+use board::meter::{Metered, Spent};
+use board::timer::{self, now};
 use chip::Chip;
 use core::fmt::Write;
 use core::hint::black_box;
 use core::panic::PanicInfo;
-use host::{Output, now};
-use meter::{Metered, Spent};
 use steadyfs::media::Flash;
 use steadyfs::{Access, Config, Error, File, FileSystem, OpenOptions};
 
@@ -27,11 +26,12 @@ fn panic(_: &PanicInfo) -> ! {
 /// Where the chip starts.
 #[unsafe(no_mangle)]
 pub extern "C" fn reset() -> ! {
-    host::start_timer();
-    if measure().is_err() {
+    timer::start();
+    let result = measure();
+    if result.is_err() {
         let _ = writeln!(Output, "error");
     }
-    host::exit()
+    board::host::exit(result.is_err().into())
 }
 
 type Volume<'m> = FileSystem<'m, &'m mut Metered<Chip>>;
@@ -86,8 +86,8 @@ impl Tally {
         let after = after();
         let all = end.wrapping_sub(start) - after.chip.wrapping_sub(before.chip);
         self.calls += 1;
-        self.all.add(host::instructions(all));
-        self.rest.add(host::instructions(all - after.checksum.wrapping_sub(before.checksum)));
+        self.all.add(timer::instructions(all));
+        self.rest.add(timer::instructions(all - after.checksum.wrapping_sub(before.checksum)));
     }
 
     /// Makes a call and counts it.
@@ -168,7 +168,7 @@ fn measure() -> Result<(), Failed> {
     static mut MEMORY: [u8; MEMORY_BYTES] = [0; MEMORY_BYTES];
     // SAFETY: this function is called once.
     let memory = unsafe { (&raw mut MEMORY).as_mut().unwrap_unchecked() };
-    let mut board = Board { chip: Metered { chip: Chip::new(), spent: Spent::default() }, memory };
+    let mut board = Board { chip: Metered::new(Chip::new()), memory };
     let config = Config::for_geometry(&board.chip.geometry());
     FileSystem::format(&mut board.chip, &config, board.memory)?;
     let mut random = Random(1);

@@ -1,7 +1,8 @@
 //! Tells the driver's time and that of checksums from the file system's.
 
-use crate::host::now;
-use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use crate::timer::now;
+use steadyfs::media::nor::{NorFlash, NorPages};
+use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 
 /// Ticks since the start.
 #[derive(Clone, Copy, Default)]
@@ -18,7 +19,12 @@ pub struct Metered<F> {
     pub spent: Spent,
 }
 
-impl<F: Flash> Metered<F> {
+impl<F> Metered<F> {
+    /// A chip of which nothing is counted yet.
+    pub fn new(chip: F) -> Self {
+        Self { chip, spent: Spent::default() }
+    }
+
     /// Operates the chip.
     #[inline(always)]
     fn operate<R>(&mut self, work: impl FnOnce(&mut F) -> R) -> R {
@@ -44,6 +50,10 @@ impl<F: Flash> Flash for Metered<F> {
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
         self.operate(|chip| chip.read_tag(page, tag))
+    }
+
+    fn corrected(&mut self) -> Corrected {
+        self.chip.corrected()
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
@@ -75,5 +85,49 @@ impl<F: Flash> Flash for Metered<F> {
 
     fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
         self.chip.mark_bad(block)
+    }
+}
+
+impl<F: NorFlash> NorFlash for Metered<F> {
+    fn block_bytes(&self) -> u32 {
+        self.chip.block_bytes()
+    }
+
+    fn block_count(&self) -> u32 {
+        self.chip.block_count()
+    }
+
+    fn times_ns(&self, bytes: u32) -> (u64, u64, u64) {
+        self.chip.times_ns(bytes)
+    }
+
+    fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.operate(|chip| chip.read(address, data))
+    }
+
+    fn program(&mut self, address: u32, data: &[u8]) -> Result<(), Failure> {
+        self.operate(|chip| chip.program(address, data))
+    }
+
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.operate(|chip| chip.erase(block))
+    }
+}
+
+/// A medium that tells what its chip has spent.
+pub trait Meter: Flash {
+    /// Ticks since the start.
+    fn spent(&self) -> Spent;
+}
+
+impl<F: Flash> Meter for Metered<F> {
+    fn spent(&self) -> Spent {
+        self.spent
+    }
+}
+
+impl<N: NorFlash> Meter for NorPages<Metered<N>> {
+    fn spent(&self) -> Spent {
+        self.chip().spent
     }
 }

@@ -1,0 +1,146 @@
+//! `steady advise`: settings that suit a chip, a size and a workload, from runs made there and then.
+
+use crate::Failure;
+use crate::evaluate::timings;
+use crate::output::print;
+use crate::progress::Progress;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+use steadyfs_lab::advise::{self, Options, Workload};
+use steadyfs_lab::evaluate::{Timing, find_profile};
+use steadyfs_lab::units::{parse_percent, parse_size};
+
+/// Arguments of `steady advise`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// Device profile: a name (see `steady devices`) or a file in TOML [default: asked for]
+    #[arg(long, value_name = "NAME|FILE.toml")]
+    device: Option<String>,
+    /// Bytes of the chip to use, from its beginning [default: asked for, or all]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size)]
+    size: Option<u64>,
+    /// What the device does all day [default: asked for]
+    #[arg(long, value_name = "NAME", value_parser = workloads())]
+    workload: Option<Workload>,
+    /// Share of these bytes that data takes
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value = "50%", value_parser = parse_percent)]
+    fill: f64,
+    /// Times of the simulated chip
+    #[arg(long, default_value = "typical", value_parser = timings())]
+    timing: Timing,
+    /// Share of the usual length of the runs: less is sooner, and knows less of what is rare
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value = "100%", value_parser = parse_percent)]
+    effort: f64,
+    /// Seed of places; the same seed gives the same advice
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
+    seed: u64,
+}
+
+const AFTER_HELP: &str = "\
+Workloads:
+  log             durable records of 64 B; a file of 16 KiB gives way to a new one
+  overwrite       durable overwrites of 4 KiB at random places
+  configuration   durable changes of files of 200 B, in place
+  files           files of 16 KiB written by 256 B, durable when they are closed
+Erase block, logical page, overlay and cache are tried in every combination that the chip takes and that holds the data, on a simulated chip
+that is filled and has been written over; the one with the least RAM x time is advised. Time is that of the chip alone.
+
+Examples:
+  steady advise --device w25q128jv --size 1MiB --workload log";
+
+/// Reads the name of a workload; clap lists the names and suggests the nearest.
+fn workloads() -> impl TypedValueParser<Value = Workload> {
+    PossibleValuesParser::new(Workload::ALL.map(|(name, _)| name))
+        .try_map(|name| Workload::named(&name).ok_or("no such workload"))
+}
+
+/// Runs `steady advise`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let options = if io::stdin().is_terminal() {
+        arguments.options(&mut io::stdin().lock(), &mut io::stderr())?
+    } else {
+        arguments.options(&mut io::empty(), &mut io::sink())?
+    };
+    let bar = Mutex::new(Progress::of(1, ""));
+    let tell = |share: f64, what: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, what);
+    let advice = advise::run(&options, &tell);
+    drop(bar);
+    print(&advice.map_err(|error| Failure(error.to_string()))?.text())
+}
+
+impl Arguments {
+    /// What to advise on; what is not given is asked for.
+    fn options(&self, answers: &mut impl BufRead, questions: &mut impl Write) -> Result<Options, Failure> {
+        let mut ask = |option: &str, question: &str| ask(answers, questions, option, question);
+        let device = match &self.device {
+            Some(device) => device.clone(),
+            None => ask("--device", "Chip, a name of `steady devices` or a file in TOML")?,
+        };
+        find_profile(&device).map_err(|error| Failure(error.to_string()))?;
+        let workload = match self.workload {
+            Some(workload) => workload,
+            None => {
+                let names = Workload::ALL.map(|(name, _)| name).join(", ");
+                let answer = ask("--workload", &format!("Workload: {names}"))?;
+                let wrong = || Failure(format!("found `{answer}`, expected a workload: one of {names}"));
+                Workload::named(&answer).ok_or_else(wrong)?
+            }
+        };
+        // Whoever gives the other two on the line has had the choice.
+        let is_asked = self.size.is_none() && (self.device.is_none() || self.workload.is_none());
+        let size_bytes = match is_asked.then(|| ask("--size", "Bytes to use, such as 1MiB, or all")).transpose()? {
+            None => self.size,
+            Some(answer) if answer == "all" => None,
+            Some(answer) => Some(parse_size(&answer).map_err(|error| Failure(error.to_string()))?),
+        };
+        let (timing, seed, fill, effort) = (self.timing, self.seed, self.fill, self.effort);
+        Ok(Options { size_bytes, fill, timing, effort, seed, ..Options::new(&device, workload) })
+    }
+}
+
+/// Asks a question; without anybody to answer it, says which option was missing.
+fn ask(answers: &mut impl BufRead, questions: &mut impl Write, option: &str, question: &str) -> Result<String, Failure> {
+    let mut answer = String::new();
+    let asked = write!(questions, "{question}: ").and_then(|()| questions.flush()).and_then(|()| answers.read_line(&mut answer));
+    match asked {
+        Ok(1..) if !answer.trim().is_empty() => Ok(answer.trim().to_string()),
+        _ => Err(Failure(format!("{option} is missing; expected {}{}", question[..1].to_lowercase(), &question[1..]))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn options(line: &str, answers: &str) -> Result<Options, String> {
+        let line =
+            Line::try_parse_from(["advise"].into_iter().chain(line.split_whitespace())).map_err(|error| error.to_string())?;
+        line.arguments.options(&mut answers.as_bytes(), &mut io::sink()).map_err(|failure| failure.0)
+    }
+
+    #[test]
+    fn what_is_not_given_is_asked_for() {
+        let asked = options("", "w25q128jv\nlog\n1MiB\n").unwrap();
+        assert_eq!(asked, options("--device w25q128jv --size 1MiB --workload log", "").unwrap());
+        assert_eq!(asked.size_bytes, Some(1 << 20));
+        assert_eq!(options("--device w25q128jv --workload files", "").unwrap().size_bytes, None);
+    }
+
+    #[test]
+    fn what_nobody_answers_is_named() {
+        assert!(options("", "").unwrap_err().starts_with("--device is missing; expected chip, a name of"));
+        let error = options("--device w25q128jv", "logs\n").unwrap_err();
+        assert_eq!(error, "found `logs`, expected a workload: one of log, overwrite, configuration, files");
+        assert!(options("--device w25q", "").unwrap_err().contains("w25q128jv"));
+    }
+}

@@ -1,0 +1,70 @@
+//! From a chip to a first file, as docs/getting-started.md tells it. The chip here is a simulated one; on a board `spi` and `delay` come from its HAL.
+//!
+//! `cargo run -p steadyfs-drivers --example getting_started`
+
+use std::error::Error;
+use steadyfs::media::nor::NorPages;
+use steadyfs::media::{Flash, Geometry};
+use steadyfs::{Access, Budget, Call, Config, FileSystem, MountError, OpenOptions};
+use steadyfs_drivers::nor::{NorChip, Settings};
+use steadyfs_sim::nor_spi::{NorSim, NorSpi, NorSpiProfile};
+
+const GEOMETRY: Geometry = Geometry::of_nor(4096, 256); // 1 MiB in sectors of 4 KiB
+const CONFIG: Config = Config::for_geometry(&GEOMETRY);
+const MEMORY_BYTES: usize = CONFIG.memory_bytes(&GEOMETRY);
+
+/// The driver of the board's chip, of which the first MiB is the volume.
+fn board_flash(sim: &NorSim) -> Result<NorPages<NorChip<NorSim, NorSim>>, Box<dyn Error>> {
+    let (spi, delay) = (sim.clone(), sim.clone());
+    let settings = Settings { bus_hz: 50_000_000, bytes: Some(1 << 20), ..Settings::DEFAULT };
+    let flash = NorChip::start(spi, delay, settings)?.into_pages()?;
+    assert_eq!(flash.geometry(), GEOMETRY); // what the memory is made for
+    Ok(flash)
+}
+
+/// Formats on the first start, and mounts.
+fn start<'m, F: Flash>(flash: &'m mut F, memory: &'m mut [u8]) -> Result<FileSystem<'m, &'m mut F>, MountError> {
+    if let Err(MountError::NotFormatted) = FileSystem::mount(&mut *flash, Access::ReadOnly, memory) {
+        FileSystem::format(&mut *flash, &CONFIG, memory)?;
+    }
+    FileSystem::mount(flash, Access::ReadWrite, memory)
+}
+
+/// Runs it.
+pub fn main() -> Result<(), Box<dyn Error>> {
+    let sim = NorSim::new(NorSpi::new(NorSpiProfile::w25q128jv()));
+    let mut flash = board_flash(&sim)?;
+    let mut memory = [0; MEMORY_BYTES];
+
+    let mut fs = start(&mut flash, &mut memory)?;
+    let mut log = fs.open("log", OpenOptions::DURABLE)?;
+    fs.append(&mut log, b"21.5 degrees\n")?; // on the chip when it returns
+
+    let mut text = [0; 64];
+    let length = fs.read(&mut log, 0, &mut text)?;
+    assert_eq!(&text[..length], b"21.5 degrees\n");
+
+    let timing = fs.flash().timing();
+    println!("an append takes at most {} us", fs.bound(Call::Write(13)).time_ns(&timing) / 1000);
+    for (part, cost) in fs.bound_parts(Call::Write(13), 0, &timing).each() {
+        println!("  {part}: {} us", cost.time_ns(&timing) / 1000);
+    }
+
+    let is_ready = fs.maintain(Budget::TimeNs(2_000_000_000), 4096)?; // two seconds, for a burst of 4 KiB
+    println!("ready for the burst: {is_ready}");
+
+    // Power fails in the next program, wherever in it.
+    sim.chip().cut_at(1, None);
+    assert!(fs.append(&mut log, b"21.6 degrees\n").is_err());
+    drop(fs);
+    sim.chip().power_on(1);
+
+    let mut flash = board_flash(&sim)?; // the board starts again
+    let mut fs = start(&mut flash, &mut memory)?;
+    let mut log = fs.open("log", OpenOptions::DURABLE)?;
+    let length = fs.read(&mut log, 0, &mut text)?;
+    assert!([&b"21.5 degrees\n"[..], b"21.5 degrees\n21.6 degrees\n"].contains(&&text[..length])); // the record in flight: all or nothing
+    fs.close(log)?;
+    fs.unmount()?; // before power is switched off: the next mount searches nothing
+    Ok(())
+}

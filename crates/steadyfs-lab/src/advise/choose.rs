@@ -1,0 +1,170 @@
+//! Short runs of all combinations, long runs of the best.
+
+use super::measure::{Figures, Length, Unfit, measure};
+use super::settings::{Setting, Shape, settings, shapes};
+use super::{Advice, AdviseError, Candidate, Options, code};
+use crate::evaluate::find_profile;
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use steadyfs_sim::{Chip, Profile};
+
+/// Of the short runs, one in so many is run again at full length, and so many at least.
+const KEPT: usize = 6;
+const KEPT_MIN: usize = 6;
+/// Fills above the one that was asked for, and how much longer a step may take there.
+const FILL_STEP: f64 = 0.1;
+const SLOWER: f64 = 1.25;
+
+/// Advises. `progress` is called now and then with the share that is done, from 0 to 1, and what is done.
+///
+/// # Errors
+/// [`AdviseError`].
+pub fn run(options: &Options, progress: &(dyn Fn(f64, &str) + Sync)) -> Result<Advice, AdviseError> {
+    let bench = Bench::new(options)?;
+    let all = bench.combinations();
+    let short = bench.measure_all(&all, Length::SHORT, &|share| progress(share * 0.5, "all settings, short"));
+    let (mut fit, unfit) = bench.fit(&all, short)?;
+    fit.sort_by(|a, b| a.figures.cost().total_cmp(&b.figures.cost()));
+    fit.truncate(fit.len().div_ceil(KEPT).max(KEPT_MIN));
+    let best: Vec<Setting> = fit.iter().map(|candidate| candidate.setting).collect();
+    let long = bench.measure_all(&best, Length::FULL, &|share| progress(0.5 + share * 0.4, "the best of them, long"));
+    // A long run may meet what a short one does not: what fails it is left out.
+    let (candidates, _) = bench.fit(&best, long)?;
+    let choice = cheapest(&candidates).ok_or_else(|| AdviseError::Run("no settings were measured".to_string()))?;
+    let others = bench.others(&all, &choice);
+    progress(0.95, "other fills");
+    let fill = bench.fill(&choice);
+    progress(1.0, "");
+    let geometry = bench.shape_of(&choice.setting).geometry;
+    let (features, code_bytes) = code::build(&geometry, options.workload, choice.setting.cache_pages > 0);
+    Ok(Advice {
+        options: options.clone(),
+        device: bench.profile.name.clone(),
+        config: choice.setting.config(&geometry),
+        geometry,
+        others,
+        tried: all.len(),
+        unfit,
+        fill,
+        code_bytes,
+        features,
+        choice,
+    })
+}
+
+/// Measures every combination at full length; those that fit, the cheapest first.
+///
+/// # Errors
+/// [`AdviseError`].
+pub fn sweep(options: &Options) -> Result<Vec<Candidate>, AdviseError> {
+    let bench = Bench::new(options)?;
+    let all = bench.combinations();
+    let (mut fit, _) = bench.fit(&all, bench.measure_all(&all, Length::FULL, &|_| ()))?;
+    fit.sort_by(|a, b| a.figures.cost().total_cmp(&b.figures.cost()));
+    Ok(fit)
+}
+
+fn cheapest(candidates: &[Candidate]) -> Option<Candidate> {
+    candidates.iter().min_by(|a, b| a.figures.cost().total_cmp(&b.figures.cost())).cloned()
+}
+
+/// The chip in each of its shapes.
+struct Bench<'o> {
+    options: &'o Options,
+    profile: Profile,
+    shapes: Vec<Shape>,
+    endurance: u32,
+}
+
+impl<'o> Bench<'o> {
+    fn new(options: &'o Options) -> Result<Self, AdviseError> {
+        let profile = find_profile(&options.device).map_err(|error| AdviseError::Chip(error.into()))?;
+        let shapes = shapes(&profile, options.size_bytes, options.timing)?;
+        let endurance = match &profile.chip {
+            Chip::Nand(nand) => nand.endurance_erases,
+            Chip::Nor(nor) => nor.endurance_erases,
+        };
+        Ok(Self { options, profile, shapes, endurance })
+    }
+
+    fn combinations(&self) -> Vec<Setting> {
+        self.shapes.iter().flat_map(settings).collect()
+    }
+
+    fn shape_of(&self, setting: &Setting) -> &Shape {
+        self.shapes.iter().find(|shape| shape.block_bytes == setting.block_bytes).expect("settings are made of shapes")
+    }
+
+    /// Measures them on all processors.
+    fn measure_all(&self, settings: &[Setting], length: Length, progress: &(dyn Fn(f64) + Sync)) -> Vec<Result<Figures, Unfit>> {
+        let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let work = || {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(setting) = settings.get(index) else { return };
+                let result = measure(self.shape_of(setting), *setting, self.options, self.endurance, length);
+                let mut results = results.lock().expect("no run panics with it");
+                results.push((index, result));
+                progress(results.len() as f64 / settings.len() as f64);
+            }
+        };
+        let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(settings.len().max(1));
+        std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+        let mut results = results.into_inner().expect("no run panics with it");
+        results.sort_by_key(|(index, _)| *index);
+        results.into_iter().map(|(_, result)| result).collect()
+    }
+
+    /// Those that fit, and how many do not.
+    fn fit(&self, settings: &[Setting], results: Vec<Result<Figures, Unfit>>) -> Result<(Vec<Candidate>, usize), AdviseError> {
+        let (mut fit, mut most_bytes) = (Vec::new(), 0);
+        for (&setting, result) in settings.iter().zip(results) {
+            match result {
+                Ok(figures) => fit.push(Candidate { setting, figures }),
+                Err(Unfit::NoRoom(bytes)) => most_bytes = most_bytes.max(bytes),
+                Err(Unfit::Failed(error)) => return Err(error),
+            }
+        }
+        if fit.is_empty() {
+            let size_bytes = self.shapes.first().map_or(0, |shape| shape.medium.size_bytes());
+            let data_bytes = (size_bytes as f64 * self.options.fill) as u64;
+            return Err(AdviseError::NothingFits { data_bytes, size_bytes, most_bytes });
+        }
+        let unfit = settings.len() - fit.len();
+        Ok((fit, unfit))
+    }
+
+    /// For each setting the best with another value of it, and all else as chosen.
+    fn others(&self, all: &[Setting], choice: &Candidate) -> Vec<(&'static str, Candidate)> {
+        let chosen = choice.setting.values();
+        let mut others = Vec::new();
+        for (index, name) in Setting::NAMES.into_iter().enumerate() {
+            // Another erase block has other overlays: there all else is what suits it.
+            let is_like = |setting: &&Setting| {
+                let values = setting.values();
+                let same = |other: usize| values[other] == chosen[other] || (index < 2 && other == 2);
+                values[index] != chosen[index] && (0..4).filter(|&other| other != index).all(same)
+            };
+            let near: Vec<Setting> = all.iter().filter(is_like).copied().collect();
+            let results = self.measure_all(&near, Length::FULL, &|_| ());
+            if let Ok((candidates, _)) = self.fit(&near, results) {
+                others.extend(cheapest(&candidates).map(|candidate| (name, candidate)));
+            }
+        }
+        others
+    }
+
+    /// The largest fill at which a step does not take much longer.
+    fn fill(&self, choice: &Candidate) -> (f64, Figures) {
+        let mut best = (self.options.fill, choice.figures);
+        loop {
+            let options = Options { fill: best.0 + FILL_STEP, ..self.options.clone() };
+            let shape = self.shape_of(&choice.setting);
+            match measure(shape, choice.setting, &options, self.endurance, Length::FULL) {
+                Ok(figures) if figures.mean_ns <= choice.figures.mean_ns * SLOWER => best = (options.fill, figures),
+                _ => return best,
+            }
+        }
+    }
+}

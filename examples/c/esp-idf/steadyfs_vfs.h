@@ -1,0 +1,35 @@
+/*
+ * A mounted volume as a part of ESP-IDF's file tree: open, read and write of newlib, and stdio above it.
+ *
+ * Tried on the host with headers of its own (stub/), not on a board. One task at a time: put a mutex around it where several use the volume.
+ */
+
+#ifndef STEADYFS_VFS_H
+#define STEADYFS_VFS_H
+
+#include "steadyfs.h"
+#include "esp_err.h"
+#include <dirent.h>
+
+#define STEADYFS_VFS_FILES 8
+
+/* An open directory; ESP-IDF's part first. */
+struct steadyfs_vfs_dir {
+    DIR dir;
+    bool used;
+    steadyfs_dir_t handle;
+    struct dirent entry;
+};
+
+/* What a mount point needs; it stays as long as the volume is mounted. */
+typedef struct steadyfs_vfs {
+    steadyfs_t *fs;
+    steadyfs_file_t files[STEADYFS_VFS_FILES];
+    bool used[STEADYFS_VFS_FILES];
+    struct steadyfs_vfs_dir dirs[2];
+} steadyfs_vfs;
+
+/* Shows a mounted volume at `base_path`, such as "/data". */
+esp_err_t steadyfs_vfs_register(steadyfs_vfs *vfs, steadyfs_t *fs, const char *base_path);
+
+#endif

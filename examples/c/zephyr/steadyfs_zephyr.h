@@ -1,0 +1,32 @@
+/*
+ * SteadyFS as a file system of Zephyr: fs_open, fs_read and the others.
+ *
+ * Tried on the host with headers of its own (stub/), not on a board. Zephyr holds one lock around mounts, not around calls on files: one task at a time.
+ *
+ *     static struct steadyfs_zephyr volume = {.config = {.nor = &nor, .memory = memory, .memory_bytes = sizeof memory}};
+ *     static struct fs_mount_t data = {.type = STEADYFS_ZEPHYR_TYPE, .mnt_point = "/data", .fs_data = &volume};
+ *     steadyfs_zephyr_register(); fs_mount(&data);
+ */
+
+#ifndef STEADYFS_ZEPHYR_H
+#define STEADYFS_ZEPHYR_H
+
+#include "steadyfs.h"
+#include <zephyr/fs/fs.h>
+
+#define STEADYFS_ZEPHYR_TYPE FS_TYPE_EXTERNAL_BASE
+#define STEADYFS_ZEPHYR_FILES 8
+
+/* What a mount has in `fs_data`: the configuration, and room for open files. */
+struct steadyfs_zephyr {
+    steadyfs_config config;
+    steadyfs_t fs;
+    steadyfs_file_t files[STEADYFS_ZEPHYR_FILES];
+    bool used[STEADYFS_ZEPHYR_FILES];
+    steadyfs_dir_t dirs[2];
+    bool dirs_used[2];
+};
+
+int steadyfs_zephyr_register(void);
+
+#endif
