@@ -21,7 +21,6 @@
 
 pub mod backlog;
 pub mod bench;
-pub mod commit;
 pub mod costs;
 pub mod envelope;
 pub mod evaluate;

@@ -160,6 +160,7 @@ impl SectorDevice for BlockFile {
         if self.access == Access::ReadOnly {
             return Ok(());
         }
+        self.counters.flushes += 1;
         self.act("flushed", 0, |file| file.sync_data())
     }
 

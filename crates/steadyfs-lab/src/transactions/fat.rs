@@ -1,4 +1,4 @@
-//! FAT on managed flash, as the document's exFAT and TexFAT use it: never flushed, or written through.
+//! FAT on managed flash: what stands for exFAT and TexFAT, and the FAT beside SteadyFS in `realtime`.
 
 use fatfs::{FatType, FileSystem, FormatVolumeOptions, FsOptions};
 use std::cell::RefCell;
@@ -7,26 +7,28 @@ use std::rc::Rc;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice};
 use steadyfs_sim::sectors::{Controller, Timed};
 
-/// Sectors of a volume at most: what is written to it does not depend on how large it is.
-pub(super) const VOLUME_SECTORS: u32 = (256 << 20) / SECTOR_BYTES as u32;
+/// Sectors of a volume of which only files are written: what reaches the device does not depend on how large it is.
+pub(crate) const VOLUME_SECTORS: u32 = (256 << 20) / SECTOR_BYTES as u32;
+
+/// Bytes of a cluster.
+pub(crate) const CLUSTER_BYTES: u32 = 4096;
 
 /// A device that the file system and who measures it share.
-pub(super) type Shared<C> = Rc<RefCell<Timed<C>>>;
+pub(crate) type Shared<C> = Rc<RefCell<Timed<C>>>;
 
 /// Bytes on a device, as `fatfs` wants them. The sector that was read last is kept, as every FAT keeps one.
-pub(super) struct Bytes<C> {
+pub(crate) struct Bytes<C> {
     device: Shared<C>,
+    end: u64,
     at: u64,
     kept: Option<(u32, [u8; SECTOR_BYTES])>,
 }
 
 impl<C: Controller> Bytes<C> {
-    pub fn new(device: Shared<C>) -> Self {
-        Self { device, at: 0, kept: None }
-    }
-
-    fn end(&self) -> u64 {
-        u64::from(self.device.borrow().sector_count().min(VOLUME_SECTORS)) * SECTOR_BYTES as u64
+    /// The first sectors of a device, as many as it has at most.
+    fn new(device: &Shared<C>, sectors: u32) -> Self {
+        let end = u64::from(device.borrow().sector_count().min(sectors)) * SECTOR_BYTES as u64;
+        Self { device: device.clone(), end, at: 0, kept: None }
     }
 
     /// Number of the sector in which the position lies, and the place in it.
@@ -85,33 +87,37 @@ impl<C: Controller> Write for Bytes<C> {
 
 impl<C: Controller> Seek for Bytes<C> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let end = self.end();
         let at = match to {
             SeekFrom::Start(at) => Some(at),
             SeekFrom::Current(by) => self.at.checked_add_signed(by),
-            SeekFrom::End(by) => end.checked_add_signed(by),
+            SeekFrom::End(by) => self.end.checked_add_signed(by),
         };
-        self.at = at.filter(|&at| at <= end).ok_or(io::ErrorKind::InvalidInput)?;
+        self.at = at.filter(|&at| at <= self.end).ok_or(io::ErrorKind::InvalidInput)?;
         Ok(self.at)
     }
 }
 
 /// A FAT volume.
-pub(super) type Fat<C> = FileSystem<Bytes<C>>;
+pub(crate) type Fat<C> = FileSystem<Bytes<C>>;
 
-/// Formats a device with clusters of 4 KiB.
-pub(super) fn format<C: Controller>(device: &Shared<C>) -> io::Result<()> {
-    let options = FormatVolumeOptions::new().bytes_per_cluster(4096).fat_type(FatType::Fat32);
-    fatfs::format_volume(Bytes::new(device.clone()), options)?;
+/// Formats the first sectors of a device with clusters of 4 KiB.
+pub(crate) fn format<C: Controller>(device: &Shared<C>, sectors: u32) -> io::Result<()> {
+    let options = FormatVolumeOptions::new().bytes_per_cluster(CLUSTER_BYTES).fat_type(FatType::Fat32);
+    fatfs::format_volume(Bytes::new(device, sectors), options)?;
+    flush(device)
+}
+
+/// Has the device empty its cache.
+pub(crate) fn flush<C: Controller>(device: &Shared<C>) -> io::Result<()> {
     device.borrow_mut().flush().map_err(io::Error::other)
 }
 
 /// The device again, once the file system has let go of it.
-pub(super) fn take_back<C>(device: Shared<C>) -> Timed<C> {
+pub(crate) fn take_back<C>(device: Shared<C>) -> Timed<C> {
     Rc::into_inner(device).expect("the file system is unmounted").into_inner()
 }
 
-/// Mounts a device.
-pub(super) fn mount<C: Controller>(device: &Shared<C>) -> io::Result<Fat<C>> {
-    FileSystem::new(Bytes::new(device.clone()), FsOptions::new())
+/// Mounts the first sectors of a device.
+pub(crate) fn mount<C: Controller>(device: &Shared<C>, sectors: u32) -> io::Result<Fat<C>> {
+    FileSystem::new(Bytes::new(device, sectors), FsOptions::new())
 }
