@@ -251,7 +251,12 @@ mod tests {
         assert!(4 * ours <= raw, "{ours} B beside {raw} B");
         assert!(on_card.bound_us.is_some() && card.bound_us.is_none() && fat.bound_us.is_none());
         assert_eq!((on_card.flushes_per_access >= 1.0, fat.flushes_per_access, nand.flushes_per_access), (true, 1.0, 0.0));
-        assert!(fat.mean_us > 1.1 * on_card.mean_us, "an entry of the directory for each: {} and {}", fat.mean_us, on_card.mean_us);
+        assert!(
+            fat.mean_us > 1.1 * on_card.mean_us,
+            "an entry of the directory for each: {} and {}",
+            fat.mean_us,
+            on_card.mean_us
+        );
         let words: Vec<_> = realtime.advice.iter().map(|advice| advice.guarantee).collect();
         assert_eq!(words[1], Guarantee::Computed);
         assert!(words[2..].iter().all(|word| *word != Guarantee::Computed), "a card promises nothing");

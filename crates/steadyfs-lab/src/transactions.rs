@@ -221,7 +221,7 @@ mod tests {
             let expected: &[usize] = match row.commit_on.as_str() {
                 "on close" => &[3],
                 "on flush" => &[2],
-                "every write" => &[0, 1],
+                "each write" => &[0, 1],
                 _ => &[4],
             };
             for (call, us) in row.us.iter().enumerate() {
@@ -252,7 +252,7 @@ mod tests {
         let options = Options { devices: vec!["ssd-sata".into()], files: 20, copies: 0, series: 10, ..Options::default() };
         let transactions = run(&options, &mut |_, _| {}).unwrap();
         let of = |name: &str| transactions.devices[0].rows.iter().find(|row| row.commit_on == name).unwrap();
-        let (each, series) = (of("by hand, each file"), of("by hand, each 10"));
+        let (each, series) = (of("by hand"), of("10 by hand"));
         assert!(each.flushes_per_file >= 1.0 && (0.1..0.5).contains(&series.flushes_per_file), "{each:?} {series:?}");
         assert!(series.file_us < each.file_us / 5.0, "{each:?} {series:?}");
     }

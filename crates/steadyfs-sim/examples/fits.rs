@@ -51,7 +51,13 @@ fn judge(name: &str, trace: &[u64], capacity_mib: u32) {
     let all = [time(2), time(6), backlog(0), backlog(1)];
     let worst = all.iter().fold(0.0, |worst: f64, off| worst.max(off.abs()));
     let doubt = quality.doubt().map_or("fits".to_string(), |doubt| format!("refused: {doubt}"));
-    println!("{name}, {} accesses: error {:.2}, off by {worst:.0} % {all:.0?}, like {}; {doubt} ({:.0?})", trace.len(), quality.error, profile.name, begin.elapsed());
+    println!(
+        "{name}, {} accesses: error {:.2}, off by {worst:.0} % {all:.0?}, like {}; {doubt} ({:.0?})",
+        trace.len(),
+        quality.error,
+        profile.name,
+        begin.elapsed()
+    );
     if std::env::var_os("VERBOSE").is_some() {
         println!("{quality}\n{}", profile.to_toml());
     }

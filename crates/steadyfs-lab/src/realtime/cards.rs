@@ -1,10 +1,8 @@
 //! Access times of 4 KiB writes at random places: of a device as it is, of FAT on it, and of SteadyFS on it.
 
 use super::{Options, RealtimeError};
-use crate::transactions::fat::{self, CLUSTER_BYTES};
-use std::cell::RefCell;
+use crate::transactions::fat::{self, CLUSTER_BYTES, Disk};
 use std::io::{self, Write};
-use std::rc::Rc;
 use steadyfs::media::Flash;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages};
 use steadyfs::{Access, CommitLimits, CommitOn, Config, FileSystem, OpenOptions};
@@ -82,7 +80,7 @@ pub(super) fn fat<C: Controller>(
     tell: &mut dyn FnMut(f64),
 ) -> Result<Trace, RealtimeError> {
     let sectors = ((volume_bytes / SECTOR_BYTES as u64) as u32).min(device.sector_count());
-    let shared = Rc::new(RefCell::new(device));
+    let shared = Disk::share(device);
     let places = fill_fat(&shared, sectors, options.fill).map_err(RealtimeError::Fat)?;
     overwrite(&mut fat::take_back(shared), &places, options, tell)
 }
@@ -105,7 +103,7 @@ fn fill_fat<C: Controller>(shared: &fat::Shared<C>, sectors: u32, fill: f64) -> 
     let mut piece = vec![0; PIECE_BYTES];
     piece.iter_mut().step_by(WRITE_BYTES).for_each(|byte| *byte = MARK);
     let clusters = (f64::from(volume.stats()?.total_clusters()) * fill) as u32;
-    let mut file = volume.root_dir().create_file("data")?;
+    let mut file = volume.root_dir().create_file("DATA")?;
     let mut left = clusters as usize * CLUSTER_BYTES as usize;
     while left > 0 {
         let count = left.min(PIECE_BYTES);
@@ -114,9 +112,10 @@ fn fill_fat<C: Controller>(shared: &fat::Shared<C>, sectors: u32, fill: f64) -> 
     }
     drop(file);
     volume.unmount()?;
+    shared.borrow_mut().flush()?;
     // Behind the reserved sectors and the tables, the first cluster is the root directory's, and the next ones are the file's.
     let mut boot = [0; SECTOR_BYTES];
-    shared.borrow_mut().read(0, &mut [&mut boot]).map_err(io::Error::other)?;
+    shared.borrow_mut().device.read(0, &mut [&mut boot]).map_err(io::Error::other)?;
     let reserved = u32::from(u16::from_le_bytes([boot[14], boot[15]]));
     let table = u32::from_le_bytes([boot[36], boot[37], boot[38], boot[39]]);
     let directory = reserved + u32::from(boot[16]) * table;
@@ -276,14 +275,13 @@ mod tests {
 
     #[test]
     fn a_file_that_fills_a_fat_lies_in_one_run_behind_its_entry() {
-        let shared = Rc::new(RefCell::new(Managed::of(&ManagedProfile::named("sd-consumer").unwrap(), 1)));
+        let shared = Disk::share(Managed::of(&ManagedProfile::named("sd-consumer").unwrap(), 1));
         let places = fill_fat(&shared, (280 << 20) / SECTOR_BYTES as u32, 0.1).unwrap();
         let mut sector = [0; SECTOR_BYTES];
-        let mut byte_at = |sector_at: u32| {
-            shared.borrow_mut().read(sector_at, &mut [&mut sector]).unwrap();
-            sector[0]
-        };
-        assert_eq!(byte_at(places.directory.unwrap()), b'D', "the name in capitals");
+        let mut read = |at: u32| shared.borrow_mut().device.read(at, &mut [&mut sector]).map(|()| sector).unwrap();
+        // Before it stands the entry of its long name.
+        assert_eq!(&read(places.directory.unwrap())[32..36], b"DATA");
+        let mut byte_at = |at: u32| read(at)[0];
         assert!(places.pages > 7000, "{places:?}");
         assert!((0..places.pages).all(|page| byte_at(places.first + page * PAGE) == MARK), "{places:?}");
         assert_ne!(byte_at(places.first + places.pages * PAGE), MARK);

@@ -173,7 +173,8 @@ impl Realtime {
 }
 
 /// What a card that keeps the specification may do.
-pub(crate) const SPECIFICATION: &str = "By the SD specification alone, a card may be busy for 250 ms behind each 512 B: 2 s for 4 KiB, 2 kB/s without a buffer.";
+pub(crate) const SPECIFICATION: &str =
+    "By the SD specification alone, a card may be busy for 250 ms behind each 512 B: 2 s for 4 KiB, 2 kB/s without a buffer.";
 
 fn buffer(bytes: Option<u64>) -> String {
     bytes.map_or_else(|| "–".to_string(), format_size)

@@ -76,8 +76,16 @@ impl<'a> RealtimeReport<'a> {
         let mut drawn = hypothetical();
         if let Some((row, name)) = self.card(0) {
             let is_known = name == INDUSTRIAL;
-            drawn.push(accesses("figure-3.svg", "Figure 3", row, name, if is_known { "longest about 141 ms, from the 10 kB of Figure 4" } else { "" }));
-            for (file, number, rate, article) in [("figure-4.svg", "Figure 4", 100_000, "about 10 kB"), ("figure-5.svg", "Figure 5", 500_000, "about 1 MB")] {
+            drawn.push(accesses(
+                "figure-3.svg",
+                "Figure 3",
+                row,
+                name,
+                if is_known { "longest about 141 ms, from the 10 kB of Figure 4" } else { "" },
+            ));
+            for (file, number, rate, article) in
+                [("figure-4.svg", "Figure 4", 100_000, "about 10 kB"), ("figure-5.svg", "Figure 5", 500_000, "about 1 MB")]
+            {
                 drawn.push(buffer(file, number, row, name, rate, if is_known { article } else { "" }));
             }
         }
@@ -153,13 +161,20 @@ fn hypothetical() -> Vec<Drawn> {
     vec![
         Drawn {
             file: "figure-1.svg",
-            svg: bars("Figure 1: two sequences with the same longest access", "4,000 bytes each, as many long ones in both", &named),
+            svg: bars(
+                "Figure 1: two sequences with the same longest access",
+                "4,000 bytes each, as many long ones in both",
+                &named,
+            ),
             lead: "Which accesses follow each other decides, not how long the longest one is.",
             row: ["Figure 1: longest of two sequences".into(), "the same".into(), "10 ms and 10 ms".into()],
         },
         Drawn {
             file: "figure-2.svg",
-            svg: fillings("Figure 2: what they leave in the buffer", &named.map(|(name, access_ns)| (name, access_ns, SEQUENCE_BYTES, SEQUENCE_RATE))),
+            svg: fillings(
+                "Figure 2: what they leave in the buffer",
+                &named.map(|(name, access_ns)| (name, access_ns, SEQUENCE_BYTES, SEQUENCE_RATE)),
+            ),
             lead: "",
             row: [
                 "Figure 2: RAM for the second".into(),
@@ -177,7 +192,11 @@ fn accesses(file: &'static str, number: &str, row: &Row, name: &str, article: &'
     Drawn {
         file,
         svg: bars(&title, &row.medium.to_string(), &[("", &row.worst_ns)]),
-        lead: if matches!(row.medium, Medium::RawFlash(_)) { "On raw flash the file system decides when a long access comes." } else { "Bursts of slow accesses are the card's own cleaning." },
+        lead: if matches!(row.medium, Medium::RawFlash(_)) {
+            "On raw flash the file system decides when a long access comes."
+        } else {
+            "Bursts of slow accesses are the card's own cleaning."
+        },
         row: [format!("{number}: longest access, {name}"), told(article), format_duration(longest)],
     }
 }
@@ -221,7 +240,8 @@ fn bars(title: &str, subtitle: &str, sequences: &[(&str, &[u64])]) -> String {
         let ends = ends_s(access_ns);
         let mut path = String::new();
         for (index, ns) in downsample(access_ns, BARS) {
-            let (from, to) = (x.at(ends[index] - ns as f64 / 1e9), x.at(ends[index]).max(x.at(ends[index] - ns as f64 / 1e9) + 0.6));
+            let (from, to) =
+                (x.at(ends[index] - ns as f64 / 1e9), x.at(ends[index]).max(x.at(ends[index] - ns as f64 / 1e9) + 0.6));
             let _ = write!(path, "M{from} {:.1}V{}H{to:.1}V{:.1}z", top + height, y.at(ns as f64 / 1e6), top + height);
         }
         canvas.path("bars", &path);
@@ -287,10 +307,20 @@ mod tests {
         assert_eq!(names, expected);
         for (name, svg) in report.svg() {
             assert!(svg.ends_with("</svg>\n") && svg.matches('<').count() == svg.matches('>').count(), "{name}");
-            assert!(!svg.contains("NaN") && !svg.contains("inf") && svg.contains("class=\"bars\"") | svg.contains("class=\"area\""), "{name}");
+            assert!(
+                !svg.contains("NaN") && !svg.contains("inf") && svg.contains("class=\"bars\"") | svg.contains("class=\"area\""),
+                "{name}"
+            );
         }
         let html = report.html();
-        for text in ["about 10 kB", "about 1 MB", "60 times Figure 4", "TSFS: less than 1 KiB", "2 times: 5.9 KiB and 11.7 KiB", "2 s for 4 KiB"] {
+        for text in [
+            "about 10 kB",
+            "about 1 MB",
+            "60 times Figure 4",
+            "TSFS: less than 1 KiB",
+            "2 times: 5.9 KiB and 11.7 KiB",
+            "2 s for 4 KiB",
+        ] {
             assert!(html.contains(text), "{text}");
         }
         assert_eq!(html.matches("<svg").count(), 9);

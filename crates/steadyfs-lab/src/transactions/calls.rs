@@ -1,12 +1,10 @@
 //! The four calls, timed on the device's clock, with the share of its cache.
 
 use super::copies::pages_of;
-use super::fat::{self, Shared};
+use super::fat::{self, Disk};
 use super::{Events, Options, System, TransactionsError};
 use serde::{Deserialize, Serialize};
-use std::cell::RefCell;
 use std::io::Write;
-use std::rc::Rc;
 use steadyfs::media::Flash;
 use steadyfs::media::sectors::SectorPages;
 use steadyfs::{Access, Config, FileSystem, OpenOptions};
@@ -154,20 +152,19 @@ pub(super) fn fat<C: Controller>(
     device: Timed<C>,
     options: &Options,
 ) -> Result<(Vec<Times>, u64), TransactionsError> {
-    let shared: Shared<C> = Rc::new(RefCell::new(device));
+    let shared = Disk::share(device);
     fat::format(&shared, fat::VOLUME_SECTORS)?;
     let volume = fat::mount(&shared, fat::VOLUME_SECTORS)?;
     let root = volume.root_dir();
     let end_call = || {
-        if system == System::FatWrittenThrough {
-            fat::flush(&shared)?;
-        }
-        Ok::<_, std::io::Error>(now(&shared.borrow()))
+        let mut disk = shared.borrow_mut();
+        if system == System::FatWrittenThrough { disk.flush() } else { disk.hand_over() }?;
+        Ok::<_, std::io::Error>(now(&disk.device))
     };
-    let (mut times, begin) = (Vec::new(), now(&shared.borrow()));
+    let (mut times, begin) = (Vec::new(), now(&shared.borrow().device));
     for number in 0..options.files {
-        shared.borrow_mut().idle(INTERVAL_NS);
-        let mut stamps = vec![now(&shared.borrow())];
+        shared.borrow_mut().device.idle(INTERVAL_NS);
+        let mut stamps = vec![now(&shared.borrow().device)];
         let mut file = root.create_file(&format!("file-{number:03}"))?;
         stamps.push(end_call()?);
         file.write_all(&content(number, options))?;
@@ -176,9 +173,9 @@ pub(super) fn fat<C: Controller>(
         stamps.push(end_call()?);
         drop(file);
         stamps.push(end_call()?);
-        stamps.push(now(&shared.borrow()));
+        stamps.push(now(&shared.borrow().device));
         times.push(between(&stamps));
     }
-    let flushes = now(&shared.borrow()).flushes - begin.flushes;
+    let flushes = now(&shared.borrow().device).flushes - begin.flushes;
     Ok((times, flushes))
 }

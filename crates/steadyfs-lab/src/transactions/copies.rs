@@ -1,12 +1,10 @@
 //! The copy that was finished, and then the power failed: what is there?
 
-use super::fat::{self, Shared};
+use super::fat::{self, Disk};
 use super::{Options, System, TransactionsError};
 use crate::units::format_count;
 use serde::{Deserialize, Serialize};
-use std::cell::RefCell;
 use std::io::{Read, Write};
-use std::rc::Rc;
 use steadyfs::media::Flash;
 use steadyfs::media::sectors::{SectorDevice, SectorLayout, SectorPages};
 use steadyfs::{Access, CommitOn, Config, FileSystem, OpenOptions};
@@ -66,7 +64,11 @@ impl Copies {
 }
 
 /// Copies files to a device, one after the other, and cuts power after each.
-pub(super) fn run<C: Controller + Clone>(system: System, device: &Timed<C>, options: &Options) -> Result<Copies, TransactionsError> {
+pub(super) fn run<C: Controller + Clone>(
+    system: System,
+    device: &Timed<C>,
+    options: &Options,
+) -> Result<Copies, TransactionsError> {
     let mut copies = Copies { system: system.to_string(), ..Copies::default() };
     let mut rng = fastrand::Rng::with_seed(options.seed);
     let empty = empty_volume(system, device.clone())?;
@@ -89,7 +91,7 @@ pub(super) fn run<C: Controller + Clone>(system: System, device: &Timed<C>, opti
 /// A device with an empty volume on it, flushed.
 fn empty_volume<C: Controller + Clone>(system: System, device: Timed<C>) -> Result<Timed<C>, TransactionsError> {
     if system != System::SteadyFs {
-        let shared = Rc::new(RefCell::new(device));
+        let shared = Disk::share(device);
         fat::format(&shared, fat::VOLUME_SECTORS)?;
         return Ok(fat::take_back(shared));
     }
@@ -150,23 +152,26 @@ fn copy_to_fat<C: Controller + Clone>(
     content: &[u8],
     copies: &mut Copies,
 ) -> Result<Timed<C>, TransactionsError> {
-    let shared: Shared<C> = Rc::new(RefCell::new(device));
-    let flush = || if system == System::FatWrittenThrough { fat::flush(&shared) } else { Ok(()) };
+    let shared = Disk::share(device);
+    let end_call = || {
+        let mut disk = shared.borrow_mut();
+        if system == System::FatWrittenThrough { disk.flush() } else { disk.hand_over() }
+    };
     let mounted = fat::mount(&shared, fat::VOLUME_SECTORS).and_then(|volume| {
         let root = volume.root_dir();
         let mut file = root.create_file(name)?;
         for piece in content.chunks(PIECE_BYTES) {
             file.write_all(piece)?;
-            flush()?;
+            end_call()?;
         }
         file.flush()?;
         drop(file);
-        flush()?;
+        end_call()?;
         // What follows is not the copy's: power fails here.
-        shared.borrow_mut().sectors().cut_now();
+        shared.borrow_mut().device.sectors().cut_now();
         Ok(())
     });
-    shared.borrow_mut().sectors().power_on();
+    shared.borrow_mut().cut();
     if mounted.is_err() {
         copies.unmountable += 1;
         copies.add(content, None);

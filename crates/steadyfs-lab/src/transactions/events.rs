@@ -33,9 +33,9 @@ impl Events {
             Events::Close => "on close".to_string(),
             Events::Timed => "timed, 1 s".to_string(),
             Events::Flush => "on flush".to_string(),
-            Events::EveryWrite => "every write".to_string(),
-            Events::Manual => "by hand, each file".to_string(),
-            Events::Series => format!("by hand, each {series}"),
+            Events::EveryWrite => "each write".to_string(),
+            Events::Manual => "by hand".to_string(),
+            Events::Series => format!("{series} by hand"),
         }
     }
 

@@ -92,7 +92,9 @@ pub enum Cache {
 impl fmt::Display for Cache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Cache::RawFlash => f.write_str("Raw flash: no cache, and no FAT without a translation layer between; a page that was programmed is there."),
+            Cache::RawFlash => f.write_str(
+                "Raw flash: no cache, and no FAT without a translation layer between; a page that was programmed is there.",
+            ),
             Cache::None => f.write_str(
                 "No write cache: the card answers a write when it is durable, so nothing that was finished can be lost.\n\
                  Cards of class A2 may have one (SD 6.0), and are like a disk then.",
@@ -144,7 +146,7 @@ impl Transactions {
     pub(crate) fn legend(&self) -> String {
         format!(
             "Create to after: medians. After: the commit that the clock or the application makes when the calls are over;\n\
-             by hand, each {0}: {0} files before one commit. A file: the mean of all that it takes, its share of the commit\n\
+             {0} by hand: {0} files before one commit. A file: the mean of all that it takes, its share of the commit\n\
              included. Longest: of the four calls. Flushes: of the device, for each file. Cache: the share of all times in\n\
              which the device emptied its cache. FAT as exFAT: never flushed; as TexFAT: flushed after each call.",
             self.series
@@ -164,7 +166,8 @@ impl fmt::Display for Transactions {
             align.resize(rows[0].len(), Align::Right);
             writeln!(f, "{}", table(&rows, &align))?;
             if !device.copies.is_empty() {
-                let head: Vec<String> = std::iter::once("Finished copies, then power fails").chain(Copies::COLUMNS).map(String::from).collect();
+                let head: Vec<String> =
+                    std::iter::once("Finished copies, then power fails").chain(Copies::COLUMNS).map(String::from).collect();
                 let row = |copies: &Copies| std::iter::once(copies.name()).chain(copies.cells()).collect();
                 let rows: Vec<Vec<String>> = std::iter::once(head).chain(device.copies.iter().map(row)).collect();
                 align.truncate(rows[0].len());
@@ -185,7 +188,7 @@ mod tests {
         let of = |ns: [u64; 5]| ns.map(|ns| CallTime { ns, flush_ns: ns / 2 });
         // The last one has no commit.
         let times = [of([1000, 2000, 0, 3000, 0]), of([1000, 2000, 0, 3000, 90_000]), of([1000, 9000, 0, 3000, 0])];
-        let row = Row::of(System::SteadyFs, "by hand, each 2".into(), &times, 6, 2);
+        let row = Row::of(System::SteadyFs, "2 by hand".into(), &times, 6, 2);
         assert_eq!((row.us, row.flush_us[4]), ([1.0, 2.0, 0.0, 3.0, 90.0], 45.0));
         assert_eq!((row.file_us, row.max_us, row.flushes_per_file), (51.0, 9.0, 2.0));
         assert_eq!(row.cells()[8], "50 %");
