@@ -67,8 +67,11 @@ impl<'a> RealtimeReport<'a> {
             Some(bytes) => format!("{} {}", row.medium, format_size(bytes)),
             None => format!("{} more than any", row.medium),
         };
-        let all: Vec<_> = self.0.rows.iter().map(needs).collect();
-        format!("Buffer at {}: {}.", format_rate(self.0.rate as f64), all.join(", "))
+        // One of each kind: the table has all of them.
+        let kinds = self.0.rows.iter().map(|row| std::mem::discriminant(&row.medium)).collect::<Vec<_>>();
+        let is_first = |(at, _): &(usize, &Row)| !kinds[..*at].contains(&kinds[*at]);
+        let first: Vec<_> = self.0.rows.iter().enumerate().filter(is_first).map(|(_, row)| needs(row)).collect();
+        format!("Buffer at {}: {}.", format_rate(self.0.rate as f64), first.join(", "))
     }
 
     /// The figures, in the order of the article.

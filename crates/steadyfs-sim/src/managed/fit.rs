@@ -12,6 +12,8 @@ const ACCESSES_MAX: [usize; 2] = [16_000_000, 18_000_000];
 const GOOD: f64 = 0.02;
 /// The error from which on one look suffices.
 const ENOUGH: f64 = 0.06;
+/// Starts from which the search goes on, the nearest ones.
+const STARTS: usize = 2;
 /// Accesses of a trace from which a profile can be told: with fewer a device has hardly cleaned.
 const ACCESSES_MIN: usize = 4000;
 /// The error from which on a profile says little of the device.
@@ -107,6 +109,7 @@ pub fn fit(access_ns: &[u64], write_bytes: u32, kind: Kind, capacity_mib: u32) -
         found.extend(search.found(start).into_iter().chain(shaped));
     }
     found.sort_by(|a, b| a.1.total_cmp(&b.1));
+    found.truncate(STARTS);
     let (like, (mut profile, error, fit)) = search.find(found);
     // What the trace does not say is as of the profile that was nearest, whatever that rests on.
     profile.sources.values_mut().for_each(|source| *source = format!("U: as of {like}"));
