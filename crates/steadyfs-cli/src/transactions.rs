@@ -26,9 +26,9 @@ pub struct Arguments {
     /// Files of each row
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
     files: u32,
-    /// Files before one commit, where a series of them has one
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    series: u32,
+    /// Files before one commit, where a series of them has one [default: 8, or all]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    series: Option<u32>,
     /// Copies after which power is cut, for each file system on each managed device
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     copies: u32,
@@ -54,8 +54,8 @@ Examples:
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.outputs.check()?;
     let options = arguments.options();
-    if options.series > options.files {
-        let (series, files) = (options.series, options.files);
+    if let Some(series) = arguments.series.filter(|&series| series > arguments.files) {
+        let files = arguments.files;
         return Err(Failure(format!("--series {series}: expected no more than --files, which is {files}")));
     }
     let mut bar = Progress::of(1, "");
@@ -73,7 +73,7 @@ impl Arguments {
             timing: self.timing,
             write_bytes: self.write,
             files: self.files,
-            series: self.series,
+            series: self.series.unwrap_or(usual.series).min(self.files),
             copies: self.copies,
             seed: self.seed,
         }
@@ -98,6 +98,7 @@ mod tests {
     #[test]
     fn defaults_are_those_of_the_lab() {
         assert_eq!(options(""), Options::default());
+        assert_eq!(options("--files 3").series, 3, "a series is no longer than all files");
     }
 
     #[test]

@@ -209,6 +209,10 @@ const SESSIONS: [Session; 10] = [
                 Elsewhere("crates/steadyfs-sim/examples/managed.rs", "builds for minutes; the tests build the example"),
             ),
             (
+                "cargo run --release -p steadyfs-sim --example fits",
+                Elsewhere("crates/steadyfs-sim/examples/fits.rs", "takes many minutes; the tests build the example"),
+            ),
+            (
                 "cargo run -p steadyfs-hostile --example seeds",
                 Elsewhere("crates/steadyfs-hostile/examples/seeds.rs", "writes into the repository; the tests build the example"),
             ),
