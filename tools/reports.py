@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lays reports out in headless Chromium, on a phone and on a desk, light, dark and printed, and says what is wrong with them.
 
-    tools/reports.py             makes reports of evaluate, replay, streams, its study and life, and looks at them
+    tools/reports.py             makes reports of evaluate, replay, streams, its study, life, realtime and transactions, and looks at them
     tools/reports.py FILE.html…  looks at these
 
 Text of a figure may not overlap, nothing may be wider than the page, and every text has the contrast of WCAG AA. The exit code is 1 where something
@@ -39,7 +39,10 @@ def make(directory):
     steady("streams", "--report", f"{directory}/streams.html")
     steady("streams", "--study", "--blocks", "192", "--passes", "2", "--report", f"{directory}/study.html")
     steady("life", "--blocks", "64", "--pages", "16", "--endurance", "300", "--spread", "5", "--report", f"{directory}/life.html")
-    return [directory / f"{name}.html" for name in ("evaluate", "replay", "streams", "study", "life")]
+    steady("realtime", "--accesses", "10000", "--fill", "20%", "--report", f"{directory}/realtime.html")
+    steady("transactions", "--files", "20", "--copies", "100", "--report", f"{directory}/transactions.html")
+    names = ("evaluate", "replay", "streams", "study", "life", "realtime", "transactions")
+    return [directory / f"{name}.html" for name in names]
 
 
 def look(chromium, page, width, directory):

@@ -25,7 +25,7 @@ fn listing(profiles: &[Profile]) -> String {
 /// The managed devices: their times follow from what they were given before.
 fn managed(profiles: &[ManagedProfile]) -> String {
     let titles = facts(profiles.iter().map(|profile| (profile.name.as_str(), profile.title.clone())));
-    format!("Managed flash, for realtime and commit:\n{titles}")
+    format!("Managed flash, for realtime, transactions and images of cards:\n{titles}")
 }
 
 /// One profile: sizes, and the typical and maximum times of a page program and a block erase.

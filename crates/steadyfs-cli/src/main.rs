@@ -9,13 +9,12 @@
 //! |---|---|
 //! | `commands` | a file for each command on images |
 //! | `image` | what they have in common |
-//! | `evaluate`, `bench`, `costs`, `transactions`, `realtime`, `commit`, `fit`, `life`, `streams`, `torture`, `replay`, `devices` | the other commands |
+//! | `evaluate`, `bench`, `costs`, `transactions`, `realtime`, `fit`, `life`, `streams`, `torture`, `replay`, `devices` | the other commands |
 //! | `output`, `progress`, `interrupt` | where results go, the bar, and Ctrl-C |
 
 mod advise;
 mod bench;
 mod commands;
-mod commit;
 mod costs;
 mod devices;
 mod evaluate;
@@ -96,12 +95,10 @@ enum Command {
     Bench(bench::Arguments),
     /// Tell what each call and copying files cost on a simulated chip
     Costs(costs::Arguments),
-    /// Tell where the cost of a commit appears: create, write, flush, close
+    /// Tell who pays for a commit, create, write, flush or close, and what is left of a finished copy when power fails
     Transactions(transactions::Arguments),
     /// Tell which medium keeps an input rate, and with which RAM: SD cards, SteadyFS on raw NAND, SteadyFS on the cards
     Realtime(realtime::Arguments),
-    /// Tell who pays for a commit on managed flash, and what is left of a finished copy when power fails
-    Commit(commit::Arguments),
     /// Cut power in every operation of a workload, and tell what is lost
     Torture(torture::Arguments),
     /// Use a simulated chip until it is worn out, and tell how much of its erases that took and what was lost
@@ -203,7 +200,6 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Transactions(arguments) => transactions::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Realtime(arguments) => realtime::run(&arguments),
-        Command::Commit(arguments) => commit::run(&arguments),
         Command::Torture(arguments) => torture::run(&arguments),
         Command::Life(arguments) => life::run(&arguments),
         Command::Streams(arguments) => streams::run(&arguments),

@@ -1,18 +1,19 @@
 //! `steady realtime`: which medium keeps an input rate, with which RAM.
 
 use crate::Failure;
-use crate::output::Numbers;
+use crate::output::Outputs;
 use crate::progress::Progress;
 use clap::Args;
 use std::sync::{Mutex, PoisonError};
 use steadyfs_lab::realtime::{self, Loss, Options};
+use steadyfs_lab::report::RealtimeReport;
 use steadyfs_lab::units::{parse_duration, parse_percent, parse_rate, parse_size};
 
 /// Arguments of `steady realtime`.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Cards, separated by commas: names (see `steady devices`) or files in TOML [default: sd-industrial,sd-consumer]
+    /// Cards, eMMC or disks, separated by commas: names (see `steady devices`) or files in TOML [default: sd-industrial,sd-consumer]
     #[arg(long, value_name = "NAME|FILE.toml,…", value_delimiter = ',')]
     card: Vec<String>,
     /// Raw NAND: a name or a file in TOML
@@ -41,18 +42,21 @@ pub struct Arguments {
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    numbers: Numbers,
+    outputs: Outputs,
 }
 
 const AFTER_HELP: &str = "\
-4 KiB writes at random places, each durable or each so many, one right behind the other: on each card as it is, and with SteadyFS on raw NAND and on the same
+4 KiB writes at random places, each durable or each so many, one right behind the other: on each card as it is, with SteadyFS on raw NAND, and with FAT and SteadyFS on the same
 cards. What a card does is what its profile says, and no promise; the bound on raw NAND is computed from the datasheet's times.
-Advice is for a rate, a RAM, and what may be lost at a power cut.
+Advice is for a rate, a RAM, and what may be lost at a power cut. The report has the nine figures of the article that the cards are from, and its numbers beside
+these.
 
 Examples:
   steady realtime
   steady realtime --rate 500kB/s --ram 16KiB --card sd-industrial,mine.toml
-  steady realtime --rate 500kB/s --ram 192KiB --may-lose 300ms";
+  steady realtime --rate 500kB/s --ram 192KiB --may-lose 300ms
+  steady realtime --card emmc-64gb --commit-every 16
+  steady realtime --report realtime.html --svg figures";
 
 /// Reads what may be lost: a number of writes, or a duration.
 fn loss(text: &str) -> Result<Loss, String> {
@@ -65,13 +69,14 @@ fn loss(text: &str) -> Result<Loss, String> {
 
 /// Runs `steady realtime`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.numbers.check()?;
+    arguments.outputs.check()?;
     let options = arguments.options();
     let bar = Mutex::new(Progress::of(1, ""));
     let tell = |share: f64, what: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, what);
     let result = realtime::run(&options, &tell);
     drop(bar);
-    arguments.numbers.write(&result.map_err(|error| Failure(error.to_string()))?)
+    let realtime = result.map_err(|error| Failure(error.to_string()))?;
+    arguments.outputs.write(&realtime, || RealtimeReport::of(&realtime))
 }
 
 impl Arguments {

@@ -1,10 +1,12 @@
-//! `steady transactions`: where the cost of a commit appears.
+//! `steady transactions`: what a commit costs, who pays, and what is left of a finished copy.
 
 use crate::Failure;
 use crate::evaluate::timings;
-use crate::output::Numbers;
+use crate::output::Outputs;
+use crate::progress::Progress;
 use clap::Args;
 use steadyfs_lab::evaluate::Timing;
+use steadyfs_lab::report::TransactionsReport;
 use steadyfs_lab::transactions::{self, Options};
 use steadyfs_lab::units::parse_write_size;
 
@@ -12,38 +14,104 @@ use steadyfs_lab::units::parse_write_size;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Device profile: a name (see `steady devices`) or a file in TOML
-    #[arg(long, value_name = "NAME|FILE.toml", default_value = "mt29f1g01abafd")]
-    device: String,
-    /// Times of the simulated chip
+    /// Devices, raw or managed, separated by commas: names (see `steady devices`) or files in TOML [default: mt29f1g01abafd,sd-industrial,ssd-sata]
+    #[arg(long, value_name = "NAME|FILE.toml,…", value_delimiter = ',')]
+    device: Vec<String>,
+    /// Times of raw chips
     #[arg(long, default_value = "typical", value_parser = timings())]
     timing: Timing,
-    /// Microseconds that the device takes to empty its own cache, once for each commit
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=3_600_000_000))]
-    flush_us: u64,
     /// Bytes written to each file
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "4KiB", value_parser = parse_write_size)]
     write: u64,
-    /// Number of files
+    /// Files of each row
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
     files: u32,
+    /// Files before one commit, where a series of them has one [default: 8, or all]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    series: Option<u32>,
+    /// Copies after which power is cut, for each file system on each managed device
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    copies: u32,
+    /// Seed of contents and cuts; the same seed gives the same run
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
+    seed: u64,
     #[command(flatten)]
-    numbers: Numbers,
+    outputs: Outputs,
 }
 
 const AFTER_HELP: &str = "\
-Four calls - create, write, flush, close - with each choice of the event after which the volume commits. The commit is the
-same everywhere; it moves from column to column.
+Create, write, flush, close: each timed, with each choice of the event after which SteadyFS commits, and on managed flash with FAT
+that never flushes, as exFAT does, or flushes after each call, as TexFAT does. The commit moves from column to column; on a disk it waits until the
+cache is empty. Then a file is copied, the copy is finished, power fails, and the file is compared byte for byte. The report has the figures of the note
+that the experiment is from beside its own.
 
-Example:
-  steady transactions --flush-us 955000      # a disk that takes 955 ms to empty its cache";
+Examples:
+  steady transactions
+  steady transactions --device emmc-64gb --series 32 --copies 10000
+  steady transactions --report transactions.html";
 
 /// Runs `steady transactions`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { device, timing, flush_us, write, files, numbers } = arguments;
-    numbers.check()?;
-    let options =
-        Options { device: device.clone(), timing: *timing, flush_ns: flush_us * 1_000, write_bytes: *write, files: *files };
-    let transactions = transactions::run(&options).map_err(|error| Failure(error.to_string()))?;
-    numbers.write(&transactions)
+    arguments.outputs.check()?;
+    let options = arguments.options();
+    if let Some(series) = arguments.series.filter(|&series| series > arguments.files) {
+        let files = arguments.files;
+        return Err(Failure(format!("--series {series}: expected no more than --files, which is {files}")));
+    }
+    let mut bar = Progress::of(1, "");
+    let result = transactions::run(&options, &mut |share, what| bar.set(share, what));
+    drop(bar);
+    let transactions = result.map_err(|error| Failure(error.to_string()))?;
+    arguments.outputs.write(&transactions, || TransactionsReport::of(&transactions))
+}
+
+impl Arguments {
+    fn options(&self) -> Options {
+        let usual = Options::default();
+        Options {
+            devices: if self.device.is_empty() { usual.devices } else { self.device.clone() },
+            timing: self.timing,
+            write_bytes: self.write,
+            files: self.files,
+            series: self.series.unwrap_or(usual.series).min(self.files),
+            copies: self.copies,
+            seed: self.seed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn options(line: &str) -> Options {
+        Line::parse_from(["transactions"].into_iter().chain(line.split_whitespace())).arguments.options()
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_lab() {
+        assert_eq!(options(""), Options::default());
+        assert_eq!(options("--files 3").series, 3, "a series is no longer than all files");
+    }
+
+    #[test]
+    fn every_argument_reaches_the_options() {
+        let expected = Options {
+            devices: vec!["a.toml".into(), "b".into()],
+            timing: Timing::Maximum,
+            write_bytes: 512,
+            files: 9,
+            series: 3,
+            copies: 0,
+            seed: 7,
+        };
+        assert_eq!(options("--device a.toml,b --timing maximum --write 512 --files 9 --series 3 --copies 0 --seed 7"), expected);
+    }
 }

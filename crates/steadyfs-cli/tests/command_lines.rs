@@ -120,7 +120,6 @@ const SESSIONS: [Session; 10] = [
             ("steady bench --case append-64,append-16 --json -", Smaller(" --device nand.toml")),
             ("steady bench --cache 1", Smaller(" --device w25q128jv --size 1MiB --case seq-512")),
             ("steady advise --device w25q128jv --size 1MiB --workload log", Smaller(" --effort 2%")),
-            ("steady transactions --flush-us 955000", AsShown),
             ("steady life --spread 5", Smaller(" --blocks 32 --pages 16 --endurance 60")),
             ("steady life --spread 5 --report life.html --json life.json", Smaller(" --blocks 32 --pages 16 --endurance 60")),
         ],
@@ -131,9 +130,12 @@ const SESSIONS: [Session; 10] = [
         lines: &[
             ("steady realtime", Smaller(" --accesses 1000 --fill 10%")),
             ("steady realtime --rate 500kB/s --ram 16KiB --card sd-industrial,mine.toml", Smaller(" --accesses 1000 --fill 10%")),
-            ("steady commit", Smaller(" --copies 20 --files 20")),
-            ("steady commit --device emmc-64gb --copies 10000", With(&[("10000", "100 --files 20")])),
+            ("steady transactions", Smaller(" --copies 20 --files 20")),
+            ("steady transactions --device emmc-64gb --series 32 --copies 10000", With(&[("10000", "100 --files 40")])),
+            ("steady transactions --report transactions.html", Smaller(" --copies 20 --files 20")),
             ("steady realtime --rate 500kB/s --ram 192KiB --may-lose 300ms", Smaller(" --accesses 1000 --fill 10%")),
+            ("steady realtime --card emmc-64gb --commit-every 16", Smaller(" --accesses 1000 --fill 10%")),
+            ("steady realtime --report realtime.html --svg figures", Smaller(" --accesses 1000 --fill 10%")),
             ("steady fit card.csv --kind sd --capacity 16GiB", AsShown),
             ("steady fit card_lat.1.log --kind sd --capacity 4GiB > card.toml", AsShown),
             ("steady realtime --card card.toml", Smaller(" --accesses 1000 --fill 10%")),
@@ -214,6 +216,10 @@ const SESSIONS: [Session; 10] = [
             (
                 "cargo run --release -p steadyfs-lab --example advise_sweep",
                 Elsewhere("crates/steadyfs-lab/examples/advise_sweep.rs", "takes minutes; the tests build the example"),
+            ),
+            (
+                "cargo run --release -p steadyfs-sim --example fits",
+                Elsewhere("crates/steadyfs-sim/examples/fits.rs", "takes many minutes; the tests build the example"),
             ),
             (
                 "cargo run -p steadyfs-hostile --example seeds",

@@ -24,7 +24,6 @@
 pub mod advise;
 pub mod backlog;
 pub mod bench;
-pub mod commit;
 pub mod costs;
 pub mod envelope;
 pub mod evaluate;

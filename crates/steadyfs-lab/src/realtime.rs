@@ -1,12 +1,12 @@
-//! Which medium keeps an input rate, with which RAM: SD cards as they are, SteadyFS on raw NAND, and SteadyFS on the same cards.
+//! Which medium keeps an input rate, with which RAM: SD cards as they are, SteadyFS on raw NAND, and FAT and SteadyFS on the same cards.
 //!
 //! The figures are those of a Tuxera article, *Evaluating Embedded File System RAM Usage Under Real-Time Constraints*: two sequences of accesses with the same longest one, the 4,000
 //! accesses of a long run that take longest on an industrial and on a consumer card, what they leave in the buffer at 100 and 500 kB/s, and the same of a file system
 //! on the Micron MT29F1G01. Its equation has `min` where `max` is meant: a backlog is never negative.
 //!
 //! ```text
-//!   cards    access times of a card, and of SteadyFS on it      nand   the same of SteadyFS on raw NAND
-//!   advice   which of them keeps a rate, and at what price      table  rows, for people and as JSON
+//!   cards    access times of a card, and of FAT and SteadyFS on it
+//!   advice   which medium keeps a rate, and at what price      table  rows, for people and as JSON
 //! ```
 
 mod advice;
@@ -15,10 +15,12 @@ mod table;
 
 pub use advice::{Advice, Answer, Guarantee, Loss};
 pub use cards::{Cleaning, Trace, Volume, WRITE_BYTES};
-pub use table::{Backlog, Realtime, Row};
+pub(crate) use table::SPECIFICATION;
+pub use table::{Backlog, Medium, Realtime, Row};
 
 use crate::evaluate::{self, EvaluateError, find_managed, find_nand};
 use std::fmt;
+use std::io;
 use std::sync::Mutex;
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::TagPlace;
@@ -34,7 +36,7 @@ const VOLUME_BYTES: u64 = 512 << 20;
 /// What to run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Cards: built-in names or files in TOML. Default the two of the article.
+    /// Cards, eMMC or disks: built-in names or files in TOML. Default the two cards of the article.
     pub cards: Vec<String>,
     /// Raw NAND: a built-in name or a file in TOML. Default that of the article.
     pub nand: String,
@@ -99,6 +101,8 @@ pub enum RealtimeError {
     Mount(MountError),
     /// A call of the volume failed.
     Volume(Error),
+    /// FAT failed.
+    Fat(io::Error),
     /// The run on NAND failed.
     Nand(EvaluateError),
 }
@@ -111,6 +115,7 @@ impl fmt::Display for RealtimeError {
             RealtimeError::TooSmall => f.write_str("the card has no room for a volume; expected some hundred MiB"),
             RealtimeError::Mount(error) => write!(f, "the volume cannot be made: {error}"),
             RealtimeError::Volume(error) => write!(f, "a call failed: {error}"),
+            RealtimeError::Fat(error) => write!(f, "FAT failed: {error}"),
             RealtimeError::Nand(error) => error.fmt(f),
         }
     }
@@ -140,26 +145,30 @@ fn volume_of(profile: &ManagedProfile, fill: f64) -> Volume {
 enum Item<'o> {
     Raw(&'o ManagedProfile),
     /// With so many writes for each commit.
+    Fat(&'o ManagedProfile, u32),
     OnCard(&'o ManagedProfile, u32),
     OnNand,
 }
 
 impl Item<'_> {
     fn run(&self, options: &Options, rates: &[u64], tell: &mut dyn FnMut(f64)) -> Result<Row, RealtimeError> {
-        let (name, commit_every, trace) = match *self {
+        let of = |profile: &ManagedProfile| Managed::of(profile, options.seed);
+        let every = |commit_every| Options { commit_every, ..options.clone() };
+        let (medium, commit_every, trace) = match *self {
             Item::Raw(profile) => {
-                let mut device = Managed::of(profile, options.seed);
-                (profile.name.clone(), options.commit_every, cards::raw(&mut device, options, tell)?)
+                (Medium::Device(profile.name.clone()), options.commit_every, cards::raw(&mut of(profile), options, tell)?)
+            }
+            Item::Fat(profile, commit_every) => {
+                let trace = cards::fat(of(profile), VOLUME_BYTES, &every(commit_every), tell)?;
+                (Medium::Fat(profile.name.clone()), commit_every, trace)
             }
             Item::OnCard(profile, commit_every) => {
-                let device = Managed::of(profile, options.seed);
-                let volume = volume_of(profile, options.fill);
-                let options = Options { commit_every, ..options.clone() };
-                (format!("SteadyFS on {}", profile.name), commit_every, cards::steadyfs(device, &volume, &options, tell)?)
+                let trace = cards::steadyfs(of(profile), &volume_of(profile, options.fill), &every(commit_every), tell)?;
+                (Medium::SteadyFs(profile.name.clone()), commit_every, trace)
             }
-            Item::OnNand => (format!("SteadyFS on {}", options.nand), 1, on_nand(options, tell)?),
+            Item::OnNand => (Medium::RawFlash(options.nand.clone()), 1, on_nand(options, tell)?),
         };
-        Ok(Row { commit_every, ..Row::of(&name, trace, matches!(self, Item::OnNand), rates) })
+        Ok(Row { commit_every, ..Row::of(medium, trace, rates) })
     }
 }
 
@@ -181,6 +190,7 @@ fn on_nand(options: &Options, tell: &mut dyn FnMut(f64)) -> Result<Trace, Realti
         ram_bytes: evaluation.ram_bytes,
         usable_bytes: evaluation.usable_bytes,
         written_per_byte: evaluation.programs_per_data_page,
+        flushes_per_access: 0.0,
         access_ns: outcome.access_ns,
     })
 }
@@ -202,6 +212,7 @@ pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Realt
     let mut items: Vec<Item<'_>> = profiles.iter().map(Item::Raw).collect();
     items.push(Item::OnNand);
     let commits = options.commits();
+    items.extend(profiles.iter().flat_map(|profile| commits.iter().map(|&every| Item::Fat(profile, every))));
     items.extend(profiles.iter().flat_map(|profile| commits.iter().map(|&every| Item::OnCard(profile, every))));
     let shares = Mutex::new(vec![0.0; items.len()]);
     let next = Mutex::new((0..items.len()).rev().collect::<Vec<_>>());
@@ -234,14 +245,21 @@ mod tests {
     fn steadyfs_needs_less_buffer_than_the_card_and_nand_needs_none() {
         let options = Options { cards: vec!["sd-consumer".into()], accesses: 20_000, fill: 0.5, ..Options::default() };
         let realtime = run(&options, &|_, _| {}).unwrap();
-        let [card, nand, on_card] = &realtime.rows[..] else { panic!("three rows") };
+        let [card, nand, fat, on_card] = &realtime.rows[..] else { panic!("four rows") };
         assert_eq!(nand.buffer_at(500_000), Some(0));
         let (raw, ours) = (card.buffer_at(100_000).unwrap(), on_card.buffer_at(100_000).unwrap());
         assert!(4 * ours <= raw, "{ours} B beside {raw} B");
-        assert!(on_card.bound_us.is_some() && card.bound_us.is_none());
+        assert!(on_card.bound_us.is_some() && card.bound_us.is_none() && fat.bound_us.is_none());
+        assert_eq!((on_card.flushes_per_access >= 1.0, fat.flushes_per_access, nand.flushes_per_access), (true, 1.0, 0.0));
+        assert!(
+            fat.mean_us > 1.1 * on_card.mean_us,
+            "an entry of the directory for each: {} and {}",
+            fat.mean_us,
+            on_card.mean_us
+        );
         let words: Vec<_> = realtime.advice.iter().map(|advice| advice.guarantee).collect();
         assert_eq!(words[1], Guarantee::Computed);
-        assert_ne!(words[2], Guarantee::Computed, "a card promises nothing");
+        assert!(words[2..].iter().all(|word| *word != Guarantee::Computed), "a card promises nothing");
         let text = realtime.to_string();
         assert!(text.contains("2 kB/s without a buffer") && text.contains("by a computed bound"), "{text}");
         assert!(realtime.rows.iter().all(|row| row.worst_ns.len() == WINDOW));
@@ -260,7 +278,7 @@ mod tests {
         };
         let realtime = run(&options, &|_, _| {}).unwrap();
         let answers: Vec<_> = realtime.advice.iter().map(|advice| advice.answer).collect();
-        assert_eq!(answers, [Answer::RunTooShort, Answer::Yes, Answer::RunTooShort]);
+        assert_eq!(answers, [Answer::RunTooShort, Answer::Yes, Answer::RunTooShort, Answer::RunTooShort]);
         let text = realtime.to_string();
         assert!(text.contains("not known, the run is too short") && text.contains("more accesses show them"), "{text}");
     }
@@ -270,11 +288,11 @@ mod tests {
         let may_lose = Some(Loss::Writes(8));
         let options = Options { cards: vec!["sd-consumer".into()], accesses: 1000, fill: 0.2, may_lose, ..Options::default() };
         let realtime = run(&options, &|_, _| {}).unwrap();
-        assert_eq!(realtime.rows.iter().map(|row| row.commit_every).collect::<Vec<_>>(), [1, 1, 1, 4]);
-        assert!(realtime.rows[3].mean_us < realtime.rows[2].mean_us, "fewer commits are faster");
-        assert!(realtime.rows[2].max_uncleaned_us <= Some(realtime.rows[2].max_us));
-        let lost = realtime.advice[3].lost_bytes.unwrap();
-        assert_eq!(lost, realtime.advice[3].buffer_bytes.unwrap() + 4 * WRITE_BYTES as u64);
+        assert_eq!(realtime.rows.iter().map(|row| row.commit_every).collect::<Vec<_>>(), [1, 1, 1, 4, 1, 4]);
+        assert!(realtime.rows[5].mean_us < realtime.rows[4].mean_us, "fewer commits are faster");
+        assert!(realtime.rows[4].max_uncleaned_us <= Some(realtime.rows[4].max_us));
+        let lost = realtime.advice[5].lost_bytes.unwrap();
+        assert_eq!(lost, realtime.advice[5].buffer_bytes.unwrap() + 4 * WRITE_BYTES as u64);
     }
 
     #[test]

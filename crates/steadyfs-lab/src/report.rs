@@ -11,7 +11,8 @@
 //!   html       the page                            figures, on a canvas with axes    the SVG files
 //!                                                  beside     one more, of the run and of another file system
 //!   streams    what streams save: page and figures of its own
-//!   study      the numbers of a paper beside ours, likewise       life       how a chip wore out, likewise
+//!   life       how a chip wore out, likewise
+//!   paper      a page of what somebody has published beside what was measured: study (streams), realtime (buffers), transactions (who pays for a commit)
 //!   lines      figures of lines with names, for these
 //! ```
 
@@ -25,8 +26,11 @@ mod levels;
 mod life;
 mod lines;
 mod opening;
+mod paper;
+mod realtime;
 mod streams;
 mod study;
+mod transactions;
 mod view;
 
 use crate::envelope::{Envelope, guaranteed_left_bytes};
@@ -42,8 +46,10 @@ use view::View;
 pub use downsample::downsample;
 pub use levels::Level;
 pub use life::LifeReport;
+pub use realtime::RealtimeReport;
 pub use streams::StreamsReport;
 pub use study::StudyReport;
+pub use transactions::TransactionsReport;
 
 /// A report for people.
 pub trait Page {

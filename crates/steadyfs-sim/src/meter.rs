@@ -21,6 +21,8 @@ pub struct Counters {
     pub copies: u64,
     /// Erases of a block, or discards (sectors).
     pub erases: u64,
+    /// Flushes of a write cache (sectors).
+    pub flushes: u64,
     /// Bytes that the chip sent over the bus, tags included.
     pub bytes_read: u64,
     /// Bytes that the chip was sent to be programmed, tags included. An on-chip copy sends its tag only.
@@ -39,6 +41,7 @@ impl Counters {
             programs: self.programs - earlier.programs,
             copies: self.copies - earlier.copies,
             erases: self.erases - earlier.erases,
+            flushes: self.flushes - earlier.flushes,
             bytes_read: self.bytes_read - earlier.bytes_read,
             bytes_programmed: self.bytes_programmed - earlier.bytes_programmed,
             time_ns: self.time_ns - earlier.time_ns,
@@ -54,6 +57,7 @@ impl Counters {
             programs: self.programs + other.programs,
             copies: self.copies + other.copies,
             erases: self.erases + other.erases,
+            flushes: self.flushes + other.flushes,
             bytes_read: self.bytes_read + other.bytes_read,
             bytes_programmed: self.bytes_programmed + other.bytes_programmed,
             time_ns: self.time_ns + other.time_ns,

@@ -11,9 +11,11 @@ use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
 use steadyfs::media::Flash;
+use steadyfs::media::sectors::SECTOR_BYTES;
 use steadyfs::{Access, Damage};
+use steadyfs_host::block;
 use steadyfs_lab::table::facts;
-use steadyfs_lab::units::{format_count, format_percent};
+use steadyfs_lab::units::{format_count, format_percent, format_size};
 
 /// Arguments of `steady health`.
 #[derive(Args, Debug)]
@@ -33,7 +35,7 @@ pub struct Arguments {
 
 const AFTER_HELP: &str = "\
 Nothing is written. Spare blocks may still go bad before the volume shrinks. Weak blocks are those that the mount itself met; `steady
-scrub` looks at all. The exit code is 1 when the volume can only be read: so many blocks are bad, or something is lost.
+scrub` looks at all. A card or disk keeps its weak and spare blocks to itself; an eMMC that Linux knows tells its life. The exit code is 1 when the volume can only be read: so many blocks are bad, or something is lost.
 
 Example:
   steady health /dev/mtd3 --endurance 100000 --json -";
@@ -50,7 +52,11 @@ struct State {
     spare_blocks: u32,
     /// Whether it is a card or disk, whose blocks are not those of the chips inside.
     managed: bool,
-    /// Blocks whose data is to move.
+    /// Bytes of a block.
+    block_bytes: u64,
+    /// Share of its life that the device says it has used, at most, in percent; nothing where it does not say.
+    device_life_percent: Option<u32>,
+    /// Blocks whose data is to move; none on a card or disk, which corrects by itself and tells nothing.
     weak_blocks: u32,
     erases_min: u32,
     erases_mean: f64,
@@ -78,7 +84,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let mut memory = Memory::default();
     let volume = Mounted::examine(&arguments.image, &arguments.chip, Access::ReadOnly, &mut memory)?;
-    let state = State::of(&volume, endurance);
+    let state = State::of(&volume, endurance, block::life_used_percent(&arguments.image));
     volume.close(&arguments.chip)?;
     arguments.numbers.write(&state)?;
     let image = arguments.image.display();
@@ -97,14 +103,18 @@ impl State {
         }
     }
 
-    fn of(volume: &Mounted<'_>, endurance: Option<u32>) -> Self {
-        let (health, lost) = (volume.health(), volume.damage());
+    fn of(volume: &Mounted<'_>, endurance: Option<u32>, device_life_percent: Option<u32>) -> Self {
+        let (health, lost, geometry) = (volume.health(), volume.damage(), volume.chip().geometry());
+        let layout = volume.chip().sector_layout();
+        let pages_bytes = u64::from(geometry.pages_per_block) * u64::from(geometry.page_bytes);
         Self {
-            blocks: volume.chip().geometry().block_count,
+            blocks: geometry.block_count,
+            block_bytes: layout.map_or(pages_bytes, |layout| u64::from(layout.block_sectors) * SECTOR_BYTES as u64),
+            device_life_percent,
             data_blocks: health.blocks,
             bad_blocks: health.bad_blocks,
             spare_blocks: health.spare_blocks,
-            managed: volume.chip().sector_layout().is_some(),
+            managed: layout.is_some(),
             weak_blocks: health.weak_blocks,
             erases_min: health.erases_min,
             erases_mean: health.erases_total as f64 / f64::from(health.blocks.max(1)),
@@ -124,13 +134,29 @@ impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = |number: u32| format_count(number.into());
         let erases = format!("least {}, mean {:.1}, most {}", count(self.erases_min), self.erases_mean, count(self.erases_max));
+        let size = format_size(self.block_bytes);
+        let blocks = format!("{} of {size}, {} of them for data", count(self.blocks), count(self.data_blocks));
+        let (name, weak, erased) = match self.managed {
+            true => ("Units", "not told: a card or disk corrects by itself".to_string(), "units for data, by the volume"),
+            false => ("Blocks", count(self.weak_blocks), "blocks for data"),
+        };
         f.write_str(&facts([
-            ("Blocks", format!("{}, {} of them for data", count(self.blocks), count(self.data_blocks))),
+            (name, blocks),
             ("Bad blocks", count(self.bad_blocks)),
             ("Spare blocks", self.spare()),
-            ("Weak blocks", count(self.weak_blocks)),
-            ("Erases", format!("{erases}, of blocks for data")),
+            ("Weak blocks", weak),
+            ("Erases", format!("{erases}, of {erased}")),
         ]))?;
+        match self.device_life_percent {
+            Some(percent @ 0..=100) => {
+                f.write_str(&facts([("Life used", format!("{percent} % at most, as the device says"))]))?
+            }
+            Some(_) => f.write_str(&facts([("Life used", "all of it, as the device says".to_string())]))?,
+            None if self.managed && self.endurance.is_none() => {
+                f.write_str(&facts([("Life used", "not told: what is erased inside is the card's or disk's own".to_string())]))?;
+            }
+            None => {}
+        }
         if let (Some(endurance), Some(permille)) = (self.endurance, self.life_used_permille) {
             let share = format_percent(f64::from(permille) / 1000.0);
             f.write_str(&facts([("Life used", format!("{share} of {} erases a block", count(endurance)))]))?;

@@ -1,25 +1,27 @@
 //! The medium of a volume: an image, a card, or a chip of this machine.
 
+use super::card::Card;
 use super::lock::Lock;
 use crate::Failure;
 use clap::Args;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use steadyfs::Access;
-use steadyfs::media::sectors::{SectorLayout, SectorPages};
+use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages};
 use steadyfs::media::{BlockIndex, Corrected, Failure as Fault, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
-use steadyfs_host::block::{self, BlockFile};
+use steadyfs_host::block::{self, BlockError, BlockFile};
 use steadyfs_host::image::{Image, Shape};
 #[cfg(target_os = "linux")]
 use steadyfs_host::mtd::Mtd;
-use steadyfs_lab::evaluate::find_profile;
-use steadyfs_lab::units::format_duration;
+use steadyfs_lab::evaluate::{Found, find_device, find_profile};
+use steadyfs_lab::units::{format_duration, format_size};
+use steadyfs_sim::managed::ManagedProfile;
 use steadyfs_sim::{Chip as ProfiledChip, Counters, Metered, Profile, TimingChoice};
 
 /// How an image is used.
 #[derive(Args, Debug, Clone, Default)]
 pub struct ChipOptions {
-    /// Count time as on this chip: a name (see `steady devices`) or a file in TOML
+    /// Count time as on this chip or card: a name (see `steady devices`) or a file in TOML
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub device: Option<String>,
     /// Tell on standard error what the chip did, and with --device the time that it takes
@@ -30,21 +32,34 @@ pub struct ChipOptions {
 impl ChipOptions {
     /// Opens an image, a card or an MTD device.
     pub fn open(&self, path: &Path, access: Access) -> Result<Chip, Failure> {
-        let profile = self.device.as_deref().map(profile).transpose()?;
+        let device = self.found()?;
+        let device = device.as_ref();
         match () {
-            () if is_mtd(path) => open_mtd(path, access, profile.as_ref()),
-            () if is_block_device(path) || block::is_volume(path) => open_block(path, access, profile.as_ref()),
-            () => open_image(path, access, profile.as_ref()),
+            () if is_mtd(path) => open_mtd(path, access, device),
+            () if is_block_device(path) => {
+                refuse_profile(path, device)?;
+                open_block(path, access, None)
+            }
+            () if block::is_volume(path) => open_block(path, access, device),
+            () => open_image(path, access, device),
         }
     }
 
     /// Erases that a block of the device takes, where one is named.
     pub fn endurance(&self) -> Result<Option<u32>, Failure> {
-        let profile = self.device.as_deref().map(profile).transpose()?;
-        Ok(profile.map(|profile| match &profile.chip {
-            ProfiledChip::Nand(nand) => nand.endurance_erases,
-            ProfiledChip::Nor(nor) => nor.endurance_erases,
-        }))
+        Ok(match self.found()? {
+            Some(Found::Raw(profile)) => Some(match &profile.chip {
+                ProfiledChip::Nand(nand) => nand.endurance_erases,
+                ProfiledChip::Nor(nor) => nor.endurance_erases,
+            }),
+            _ => None,
+        })
+    }
+
+    /// What `--device` names.
+    fn found(&self) -> Result<Option<Found>, Failure> {
+        let found = self.device.as_deref().map(find_device).transpose();
+        found.map_err(|error| Failure(error.to_string()))
     }
 
     /// Tells what the chip did, if that was asked for.
@@ -88,21 +103,42 @@ pub fn is_block_device(path: &Path) -> bool {
     }
 }
 
-fn open_block(path: &Path, access: Access, profile: Option<&Profile>) -> Result<Chip, Failure> {
-    if let Some(profile) = profile {
-        let name = &profile.name;
-        return Err(Failure::at(
-            path.display(),
-            format!("is managed flash or its image; --device {name} is for images of raw chips"),
-        ));
-    }
+/// Opens a card or disk, or an image of one, which takes the times of a device where one is named.
+fn open_block(path: &Path, access: Access, device: Option<&Found>) -> Result<Chip, Failure> {
+    let fail = |error: &dyn std::fmt::Display| Failure::at(path.display(), error);
+    let profile = match device {
+        Some(Found::Raw(Profile { name, .. })) => {
+            return Err(fail(&format!("is managed flash or its image; --device {name} is for images of raw chips")));
+        }
+        Some(Found::Managed(profile)) => Some(profile),
+        None => None,
+    };
     let lock = Lock::take(path, access)?;
-    let pages = block::open(path, access).map_err(|error| Failure::at(path.display(), error))?;
-    Ok(Chip::of_block(pages, lock))
+    let pages = block::open(path, access).map_err(|error| fail(&error))?;
+    let (layout, file) = (*pages.layout(), pages.into_device());
+    let image_sectors = file.sector_count();
+    let (card, clock) = match profile {
+        None => (Some(Card::new(file)), Clock::Machine),
+        Some(profile) => (Card::with_profile(file, profile), Clock::Device(profile.name.clone())),
+    };
+    let smaller = |profile: &ManagedProfile| {
+        let sizes = [u64::from(image_sectors) * SECTOR_BYTES as u64, profile.capacity_bytes()].map(format_size);
+        fail(&format!("--device {0} is too small: the image has {1} and {0} {2}", profile.name, sizes[0], sizes[1]))
+    };
+    let card = card.ok_or_else(|| profile.map_or_else(|| fail(&"cannot be used"), smaller))?;
+    let pages = SectorPages::new(card, layout).ok_or_else(|| fail(&BlockError::NoVolume))?;
+    Ok(Chip::of_block(pages, clock, lock))
 }
 
-fn open_image(path: &Path, access: Access, profile: Option<&Profile>) -> Result<Chip, Failure> {
+fn open_image(path: &Path, access: Access, device: Option<&Found>) -> Result<Chip, Failure> {
     let fail = |error: &dyn std::fmt::Display| Failure::at(path.display(), error);
+    let profile = match device {
+        Some(Found::Managed(profile)) => {
+            return Err(fail(&format!("is the image of a raw chip; --device {} is for images of cards and disks", profile.name)));
+        }
+        Some(Found::Raw(profile)) => Some(profile),
+        None => None,
+    };
     if path.is_dir() {
         return Err(fail(&"is a directory; expected the image of a chip"));
     }
@@ -112,22 +148,22 @@ fn open_image(path: &Path, access: Access, profile: Option<&Profile>) -> Result<
 }
 
 #[cfg(target_os = "linux")]
-fn open_mtd(path: &Path, access: Access, profile: Option<&Profile>) -> Result<Chip, Failure> {
-    refuse_profile(path, profile)?;
+fn open_mtd(path: &Path, access: Access, device: Option<&Found>) -> Result<Chip, Failure> {
+    refuse_profile(path, device)?;
     let device = Mtd::open(path, access).map_err(|error| Failure::at(path.display(), error))?;
     Ok(Chip { medium: Medium::Mtd(device), clock: Clock::Machine, busy_until: None, _lock: None })
 }
 
 #[cfg(not(target_os = "linux"))]
-fn open_mtd(path: &Path, _access: Access, _profile: Option<&Profile>) -> Result<Chip, Failure> {
+fn open_mtd(path: &Path, _access: Access, _device: Option<&Found>) -> Result<Chip, Failure> {
     Err(Failure::at(path.display(), "is a device; MTD devices are those of Linux"))
 }
 
 /// A chip of this machine has its own times and sizes.
-pub fn refuse_profile(path: &Path, profile: Option<&Profile>) -> Result<(), Failure> {
-    match profile {
-        Some(profile) => {
-            let name = &profile.name;
+pub fn refuse_profile(path: &Path, device: Option<&Found>) -> Result<(), Failure> {
+    match device {
+        Some(device) => {
+            let name = device.name();
             Err(Failure::at(path.display(), format!("is a chip of this machine; --device {name} is for images alone")))
         }
         None => Ok(()),
@@ -161,7 +197,7 @@ pub struct Chip {
 #[derive(Debug)]
 enum Medium {
     Image(Image),
-    Block(Box<SectorPages<BlockFile>>),
+    Block(Box<SectorPages<Card>>),
     #[cfg(target_os = "linux")]
     Mtd(Mtd),
 }
@@ -183,17 +219,17 @@ impl Chip {
         Self::of_image(image, Some(profile), lock).map_err(|error| fail(&error))
     }
 
-    fn of_block(pages: SectorPages<BlockFile>, lock: Lock) -> Self {
-        Self { medium: Medium::Block(Box::new(pages)), clock: Clock::Machine, busy_until: None, _lock: Some(lock) }
+    fn of_block(pages: SectorPages<Card>, clock: Clock, lock: Lock) -> Self {
+        Self { medium: Medium::Block(Box::new(pages)), clock, busy_until: None, _lock: Some(lock) }
     }
 
     /// A card or disk that is to be formatted.
     pub fn blank_block(path: &Path, file: BlockFile, layout: SectorLayout) -> Result<Self, Failure> {
         let lock = Lock::take(path, Access::ReadWrite)?;
-        let pages = SectorPages::new(file, layout).ok_or_else(|| {
+        let pages = SectorPages::new(Card::new(file), layout).ok_or_else(|| {
             Failure::at(path.display(), "has no room for a block; expected a larger device, or less for --unit")
         })?;
-        Ok(Self::of_block(pages, lock))
+        Ok(Self::of_block(pages, Clock::Machine, lock))
     }
 
     /// How a card or disk is divided; nothing on raw flash.
@@ -357,14 +393,16 @@ impl Metered for Chip {
 
 /// What a chip did, in one line.
 pub fn describe_work(counters: &Counters, clock: &Clock) -> String {
-    let Counters { reads, tag_reads, programs, copies, erases, time_ns, .. } = *counters;
+    let Counters { reads, tag_reads, programs, copies, erases, flushes, time_ns, .. } = *counters;
     let time = format_duration(time_ns as f64);
     let time = match clock {
         Clock::None => String::new(),
         Clock::Device(name) => format!("; {time} on {name}"),
         Clock::Machine => format!("; {time}"),
     };
-    format!("{reads} reads, {tag_reads} tag reads, {programs} programs, {copies} copies, {erases} erases{time}")
+    // Raw flash has no cache.
+    let flushes = if flushes > 0 { format!(", {flushes} flushes") } else { String::new() };
+    format!("{reads} reads, {tag_reads} tag reads, {programs} programs, {copies} copies, {erases} erases{flushes}{time}")
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ use steadyfs::media::Flash;
 use steadyfs::media::sectors::SectorDevice;
 use steadyfs::{Access, FileSystem};
 use steadyfs_host::block::{self, BlockFile};
+#[cfg(target_os = "linux")]
+use steadyfs_lab::evaluate::Found;
 
 /// An image that is being made, under a name of its own. It is removed unless it is finished.
 #[derive(Debug)]
@@ -107,8 +109,8 @@ impl Draft {
 
     #[cfg(target_os = "linux")]
     fn device(target: &Path, settings: &Settings) -> Result<(Self, Chip), Failure> {
-        let profile = settings.device.as_deref().map(profile).transpose()?;
-        refuse_profile(target, profile.as_ref())?;
+        let device = settings.device.as_deref().map(profile).transpose()?.map(Found::Raw);
+        refuse_profile(target, device.as_ref())?;
         let wrong = [("--block-bytes", settings.block_bytes.is_some()), ("--size", settings.size.is_some())];
         if let Some((name, _)) = wrong.iter().find(|(_, is_set)| *is_set) {
             return Err(Failure::at(

@@ -21,6 +21,7 @@
 //! | `import` | from the host into a volume |
 //! | `export` | from a volume to the host |
 
+mod card;
 pub mod change;
 pub mod chip;
 pub mod create;

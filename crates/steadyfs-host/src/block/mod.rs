@@ -160,6 +160,7 @@ impl SectorDevice for BlockFile {
         if self.access == Access::ReadOnly {
             return Ok(());
         }
+        self.counters.flushes += 1;
         self.act("flushed", 0, |file| file.sync_data())
     }
 
@@ -191,9 +192,36 @@ impl Metered for BlockFile {
 
 /// Bytes of the unit in which a device likes to be erased, where Linux knows it: `preferred_erase_size` of cards.
 pub fn unit_bytes(path: impl AsRef<Path>) -> Option<u32> {
-    let name = path.as_ref().canonicalize().ok()?;
-    let device = Path::new("/sys/class/block").join(name.file_name()?).canonicalize().ok()?;
-    let places = ["device/preferred_erase_size", "../device/preferred_erase_size"];
-    let text = places.iter().find_map(|place| std::fs::read_to_string(device.join(place)).ok())?;
+    let text = attribute(path.as_ref(), "preferred_erase_size")?;
     text.trim().parse().ok().filter(|bytes: &u32| *bytes >= 1 << 16 && bytes.is_multiple_of(SECTOR_BYTES as u32))
+}
+
+/// Share of its life that an eMMC says it has used at most, in percent: the larger one of its two estimates, in steps of ten, 110 where it is used up. `None` where
+/// Linux knows nothing of it, as of SD cards, or the device leaves it open.
+pub fn life_used_percent(path: impl AsRef<Path>) -> Option<u32> {
+    life_of(&attribute(path.as_ref(), "life_time")?)
+}
+
+/// Reads `life_time`: `DEVICE_LIFE_TIME_EST_TYP_A` and `_B` of JEDEC JESD84-B51, 7.4.29 and 7.4.30.
+fn life_of(text: &str) -> Option<u32> {
+    let estimate = |word: &str| u32::from_str_radix(word.strip_prefix("0x")?, 16).ok().filter(|step| (1..=11).contains(step));
+    text.split_whitespace().filter_map(estimate).max().map(|step| 10 * step)
+}
+
+/// What Linux knows of the device of a path, or of that of which it is a part.
+fn attribute(path: &Path, name: &str) -> Option<String> {
+    let path = path.canonicalize().ok()?;
+    let device = Path::new("/sys/class/block").join(path.file_name()?).canonicalize().ok()?;
+    ["device", "../device"].iter().find_map(|place| std::fs::read_to_string(device.join(place).join(name)).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn life_is_the_worse_of_two_estimates_and_nothing_where_none_is_defined() {
+        assert_eq!([life_of("0x01 0x03\n"), life_of("0x0b 0x01"), life_of("0x00 0x02")], [Some(30), Some(110), Some(20)]);
+        assert_eq!([life_of("0x00 0x00"), life_of(""), life_of("12"), life_of("0xff 0xzz")], [None; 4]);
+    }
 }

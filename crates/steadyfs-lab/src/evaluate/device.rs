@@ -54,9 +54,21 @@ pub fn find_managed(device: &str) -> Result<ManagedProfile, EvaluateError> {
 }
 
 /// What a name or a file stands for.
-enum Found {
+pub enum Found {
+    /// A raw chip.
     Raw(Profile),
+    /// A card, an eMMC or a disk.
     Managed(ManagedProfile),
+}
+
+impl Found {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Found::Raw(profile) => &profile.name,
+            Found::Managed(profile) => &profile.name,
+        }
+    }
 }
 
 fn of_managed(profile: &ManagedProfile) -> &'static str {
@@ -77,7 +89,10 @@ fn other_kind(device: &str, is: &'static str, takes: &'static str, known: Vec<St
 }
 
 /// Finds what a name or a file stands for, of whatever kind.
-fn find(device: &str) -> Result<Found, EvaluateError> {
+///
+/// # Errors
+/// [`EvaluateError::Device`] and [`EvaluateError::Unreadable`].
+pub fn find(device: &str) -> Result<Found, EvaluateError> {
     let path = Path::new(device);
     if path.extension().is_none_or(|extension| extension != "toml") && !path.is_file() {
         let named = either(device, Profile::named, ManagedProfile::named);

@@ -79,6 +79,7 @@ mod tests {
             programs: 3,
             copies: 4,
             erases: 5,
+            flushes: 0,
             bytes_read: 6,
             bytes_programmed: 7,
             time_ns: 60,

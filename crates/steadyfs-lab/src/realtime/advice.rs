@@ -1,6 +1,6 @@
 //! Which medium keeps a rate with some RAM, what is lost when power fails, and on whose word.
 
-use super::table::Row;
+use super::table::{Medium, Row};
 use super::{Options, WRITE_BYTES};
 use serde::{Deserialize, Serialize};
 
@@ -94,7 +94,7 @@ fn advise_on(row: &Row, options: &Options) -> Advice {
     let lost_bytes = buffer_bytes.map(|buffer| buffer + u64::from(row.commit_every) * WRITE_BYTES as u64);
     let may_lose = options.may_lose.map_or(u64::MAX, |loss| loss.bytes(options.rate));
     Advice {
-        system: row.system.clone(),
+        system: row.medium.to_string(),
         commit_every: row.commit_every,
         buffer_bytes,
         uncleaned_bytes: row.backlog_at(options.rate).and_then(|row| row.uncleaned_bytes),
@@ -108,7 +108,7 @@ fn advise_on(row: &Row, options: &Options) -> Advice {
         },
         guarantee: match buffer_bytes {
             None => Guarantee::None,
-            Some(_) if row.is_raw_flash => Guarantee::Computed,
+            Some(_) if matches!(row.medium, Medium::RawFlash(_)) => Guarantee::Computed,
             Some(_) => Guarantee::ByProfile,
         },
         lost_bytes,
@@ -133,8 +133,9 @@ mod tests {
             ram_bytes: 10_000,
             usable_bytes: 0,
             written_per_byte: 1.0,
+            flushes_per_access: 1.0,
         };
-        Row { commit_every, ..Row::of("card", trace, false, &[500_000]) }
+        Row { commit_every, ..Row::of(Medium::Device("card".into()), trace, &[500_000]) }
     }
 
     fn answer(row: &Row, may_lose: Option<Loss>) -> Answer {

@@ -1,6 +1,8 @@
-//! Access times of 4 KiB writes at random places: of a device as it is, and of SteadyFS on it.
+//! Access times of 4 KiB writes at random places: of a device as it is, of FAT on it, and of SteadyFS on it.
 
 use super::{Options, RealtimeError};
+use crate::transactions::fat::{self, CLUSTER_BYTES, Disk};
+use std::io::{self, Write};
 use steadyfs::media::Flash;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages};
 use steadyfs::{Access, CommitLimits, CommitOn, Config, FileSystem, OpenOptions};
@@ -12,6 +14,8 @@ use steadyfs_sim::sectors::{Controller, Timed};
 pub const WRITE_BYTES: usize = 4096;
 /// Accesses before those that are measured: the card has cleaned many times.
 const WARM_UP: u32 = 300_000;
+/// The same of a device that has not cleaned by then: one of 64 GB has many spare blocks.
+const WARM_UP_MAX: u32 = 2_000_000;
 /// Bytes that are written at once while a volume is filled.
 const PIECE_BYTES: usize = 1 << 20;
 
@@ -32,6 +36,8 @@ pub struct Trace {
     pub usable_bytes: u64,
     /// Bytes that reached the device for each byte of the caller.
     pub written_per_byte: f64,
+    /// Flushes of the device for each access.
+    pub flushes_per_access: f64,
 }
 
 /// What a device does for itself during the accesses of a run.
@@ -51,40 +57,119 @@ impl Cleaning {
     }
 }
 
+/// Sectors of an access.
+const PAGE: u32 = (WRITE_BYTES / SECTOR_BYTES) as u32;
+
 /// Writes to random places of the whole device, one right behind the other.
 pub(super) fn raw<C: Controller>(
     device: &mut Timed<C>,
     options: &Options,
     tell: &mut dyn FnMut(f64),
 ) -> Result<Trace, RealtimeError> {
+    let pages = device.sector_count() / PAGE;
+    overwrite(device, &InPlace { first: 0, pages, directory: None }, options, tell)
+}
+
+/// Overwrites at random places of one file of a FAT that writes through: the data, and for each commit the file's entry in its directory with the new time.
+///
+/// The FAT knows where its file lies without reading its table, as those do that keep the table or the file's runs in RAM.
+pub(super) fn fat<C: Controller>(
+    device: Timed<C>,
+    volume_bytes: u64,
+    options: &Options,
+    tell: &mut dyn FnMut(f64),
+) -> Result<Trace, RealtimeError> {
+    let sectors = ((volume_bytes / SECTOR_BYTES as u64) as u32).min(device.sector_count());
+    let shared = Disk::share(device);
+    let places = fill_fat(&shared, sectors, options.fill).map_err(RealtimeError::Fat)?;
+    overwrite(&mut fat::take_back(shared), &places, options, tell)
+}
+
+/// Where a file lies in one run, and its entry in a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct InPlace {
+    first: u32,
+    pages: u32,
+    directory: Option<u32>,
+}
+
+/// What each page of a file on a FAT begins with.
+const MARK: u8 = 0xFA;
+
+/// Formats sectors with a FAT, and fills a share of it with one file, which lies in one run then.
+fn fill_fat<C: Controller>(shared: &fat::Shared<C>, sectors: u32, fill: f64) -> io::Result<InPlace> {
+    fat::format(shared, sectors)?;
+    let volume = fat::mount(shared, sectors)?;
+    let mut piece = vec![0; PIECE_BYTES];
+    piece.iter_mut().step_by(WRITE_BYTES).for_each(|byte| *byte = MARK);
+    let clusters = (f64::from(volume.stats()?.total_clusters()) * fill) as u32;
+    let mut file = volume.root_dir().create_file("DATA")?;
+    let mut left = clusters as usize * CLUSTER_BYTES as usize;
+    while left > 0 {
+        let count = left.min(PIECE_BYTES);
+        file.write_all(&piece[..count])?;
+        left -= count;
+    }
+    drop(file);
+    volume.unmount()?;
+    shared.borrow_mut().flush()?;
+    // Behind the reserved sectors and the tables, the first cluster is the root directory's, and the next ones are the file's.
+    let mut boot = [0; SECTOR_BYTES];
+    shared.borrow_mut().device.read(0, &mut [&mut boot]).map_err(io::Error::other)?;
+    let reserved = u32::from(u16::from_le_bytes([boot[14], boot[15]]));
+    let table = u32::from_le_bytes([boot[36], boot[37], boot[38], boot[39]]);
+    let directory = reserved + u32::from(boot[16]) * table;
+    let pages = clusters * (CLUSTER_BYTES / WRITE_BYTES as u32);
+    Ok(InPlace { first: directory + CLUSTER_BYTES / SECTOR_BYTES as u32, pages, directory: Some(directory) })
+}
+
+/// Writes to random places of what lies in one run, one right behind the other.
+fn overwrite<C: Controller>(
+    device: &mut Timed<C>,
+    places: &InPlace,
+    options: &Options,
+    tell: &mut dyn FnMut(f64),
+) -> Result<Trace, RealtimeError> {
     let accesses = options.accesses;
     let mut rng = fastrand::Rng::with_seed(options.seed);
-    let page = (WRITE_BYTES / SECTOR_BYTES) as u32;
-    let places = device.sector_count() / page;
     let data = [0; WRITE_BYTES];
     let (mut access_ns, mut cleaning) = (Vec::with_capacity(accesses as usize), Cleaning::default());
-    for access in 0..WARM_UP + accesses {
+    let (mut warm, mut begin, mut access) = (WARM_UP, device.counters(), 0);
+    let begun = device.controller().counts().bursts;
+    while access < warm + accesses {
+        if access == warm && warm < WARM_UP_MAX && device.controller().counts().bursts == begun {
+            warm += WARM_UP / 10;
+        }
+        if access == warm {
+            begin = device.counters();
+        }
         let (before, counts) = (device.time_ns(), device.controller().counts());
-        device.write(rng.u32(..places) * page, &[&data]).map_err(RealtimeError::Device)?;
+        device.write(places.first + rng.u32(..places.pages) * PAGE, &[&data]).map_err(RealtimeError::Device)?;
         if (access + 1) % options.commit_every == 0 {
+            if let Some(directory) = places.directory {
+                device.write(directory, &[&data[..SECTOR_BYTES]]).map_err(RealtimeError::Device)?;
+            }
             device.flush().map_err(RealtimeError::Device)?;
         }
-        if access >= WARM_UP {
+        if access >= warm {
             access_ns.push(device.time_ns() - before);
             cleaning.note(&counts, &device.controller().counts());
         }
         if access % 4096 == 0 {
-            tell(f64::from(access) / f64::from(WARM_UP + accesses));
+            tell(f64::from(access) / f64::from(warm + accesses));
         }
+        access += 1;
     }
+    let spent = device.counters().since(&begin);
     Ok(Trace {
         access_ns,
         root_ns: Vec::new(),
         cleaning: Some(cleaning),
         bound_ns: None,
         ram_bytes: 0,
-        usable_bytes: u64::from(places) * WRITE_BYTES as u64,
-        written_per_byte: 1.0,
+        usable_bytes: u64::from(places.pages) * WRITE_BYTES as u64,
+        written_per_byte: spent.bytes_programmed as f64 / (f64::from(accesses) * WRITE_BYTES as f64),
+        flushes_per_access: spent.flushes as f64 / f64::from(accesses),
     })
 }
 
@@ -156,7 +241,7 @@ pub(super) fn steadyfs<C: Controller>(
     }
     let accesses = options.accesses;
     let (mut access_ns, mut root_ns, mut bound_ns) = (Vec::with_capacity(accesses as usize), Vec::new(), 0);
-    let (mut cleaning, before_bytes) = (Cleaning::default(), fs.flash().counters().bytes_programmed);
+    let (mut cleaning, begin) = (Cleaning::default(), fs.flash().counters());
     for access in 0..accesses {
         if access % 1024 == 0 {
             bound_ns = bound_ns.max(fs.bound(steadyfs::Call::Write(WRITE_BYTES as u32)).time_ns(&fs.flash().timing()));
@@ -169,9 +254,10 @@ pub(super) fn steadyfs<C: Controller>(
         cleaning.note(&nand, &counts(&fs));
         root_ns.extend((fs.describe().ring != root).then_some(ns));
     }
-    let written = (fs.flash().counters().bytes_programmed - before_bytes) as f64;
+    let spent = fs.flash().counters().since(&begin);
     Ok(Trace {
-        written_per_byte: written / (f64::from(accesses) * WRITE_BYTES as f64),
+        written_per_byte: spent.bytes_programmed as f64 / (f64::from(accesses) * WRITE_BYTES as f64),
+        flushes_per_access: spent.flushes as f64 / f64::from(accesses),
         access_ns,
         root_ns,
         cleaning: Some(cleaning),
@@ -179,4 +265,25 @@ pub(super) fn steadyfs<C: Controller>(
         ram_bytes,
         usable_bytes,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use steadyfs_sim::managed::ManagedProfile;
+    use steadyfs_sim::sectors::Managed;
+
+    #[test]
+    fn a_file_that_fills_a_fat_lies_in_one_run_behind_its_entry() {
+        let shared = Disk::share(Managed::of(&ManagedProfile::named("sd-consumer").unwrap(), 1));
+        let places = fill_fat(&shared, (280 << 20) / SECTOR_BYTES as u32, 0.1).unwrap();
+        let mut sector = [0; SECTOR_BYTES];
+        let mut read = |at: u32| shared.borrow_mut().device.read(at, &mut [&mut sector]).map(|()| sector).unwrap();
+        // Before it stands the entry of its long name.
+        assert_eq!(&read(places.directory.unwrap())[32..36], b"DATA");
+        let mut byte_at = |at: u32| read(at)[0];
+        assert!(places.pages > 7000, "{places:?}");
+        assert!((0..places.pages).all(|page| byte_at(places.first + page * PAGE) == MARK), "{places:?}");
+        assert_ne!(byte_at(places.first + places.pages * PAGE), MARK);
+    }
 }

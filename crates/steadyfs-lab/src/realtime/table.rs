@@ -23,13 +23,35 @@ pub struct Backlog {
     pub uncleaned_bytes: Option<u64>,
 }
 
+/// A medium, and the file system on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Medium {
+    /// A managed device of this name as it is, without a file system.
+    Device(String),
+    /// SteadyFS on the raw flash of this name, whose times a datasheet bounds.
+    RawFlash(String),
+    /// FAT, written through, on a managed device of this name.
+    Fat(String),
+    /// SteadyFS on a managed device of this name.
+    SteadyFs(String),
+}
+
+impl fmt::Display for Medium {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Medium::Device(name) => f.pad(name),
+            Medium::Fat(name) => f.pad(&format!("FAT on {name}")),
+            Medium::RawFlash(name) | Medium::SteadyFs(name) => f.pad(&format!("SteadyFS on {name}")),
+        }
+    }
+}
+
 /// What was measured of one medium.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The medium, and the file system on it if there is one.
-    pub system: String,
-    /// It is raw flash, whose times a datasheet bounds.
-    pub is_raw_flash: bool,
+    pub medium: Medium,
     /// Writes for each commit.
     #[serde(default)]
     pub commit_every: u32,
@@ -58,12 +80,14 @@ pub struct Row {
     pub usable_bytes: u64,
     /// Bytes written to the medium for each byte of the caller.
     pub written_per_byte: f64,
+    /// Flushes of the device for each access.
+    pub flushes_per_access: f64,
     /// The accesses in a row that took longest, in nanoseconds.
     pub worst_ns: Vec<u64>,
 }
 
 impl Row {
-    pub(super) fn of(system: &str, trace: Trace, is_raw_flash: bool, rates: &[u64]) -> Row {
+    pub(crate) fn of(medium: Medium, trace: Trace, rates: &[u64]) -> Row {
         let us = |ns: u64| ns as f64 / 1e3;
         let stats = Stats::of(&trace.access_ns);
         let of = |number: &dyn Fn(&Stats) -> u64| stats.as_ref().map_or(0.0, |stats| us(number(stats)));
@@ -78,8 +102,7 @@ impl Row {
             uncleaned_bytes: uncleaned.as_ref().and_then(|access_ns| buffer(access_ns, rate)),
         };
         Row {
-            system: system.to_string(),
-            is_raw_flash,
+            medium,
             commit_every: 1,
             mean_us: stats.as_ref().map_or(0.0, |stats| stats.mean_ns / 1e3),
             p999_us: of(&|stats| stats.p999_ns),
@@ -92,6 +115,7 @@ impl Row {
             ram_bytes: trace.ram_bytes,
             usable_bytes: trace.usable_bytes,
             written_per_byte: trace.written_per_byte,
+            flushes_per_access: trace.flushes_per_access,
             worst_ns: longest_window(&trace.access_ns, WINDOW).to_vec(),
         }
     }
@@ -101,13 +125,18 @@ impl Row {
         self.cleanings.is_some_and(|cleanings| cleanings < CLEANINGS_MIN)
     }
 
+    /// Mean rate, in bytes a second.
+    pub fn bytes_per_s(&self) -> f64 {
+        WRITE_BYTES as f64 * 1e6 / self.mean_us.max(f64::MIN_POSITIVE)
+    }
+
     /// The buffer that a rate needs.
     pub(super) fn buffer_at(&self, rate: u64) -> Option<u64> {
         self.backlog_at(rate).and_then(|row| row.buffer_bytes)
     }
 
     /// What a rate needs.
-    pub(super) fn backlog_at(&self, rate: u64) -> Option<&Backlog> {
+    pub(crate) fn backlog_at(&self, rate: u64) -> Option<&Backlog> {
         self.backlog.iter().find(|row| row.rate == rate)
     }
 }
@@ -130,7 +159,7 @@ pub struct Realtime {
 }
 
 impl Realtime {
-    pub(super) fn of(options: &Options, rows: Vec<Row>) -> Realtime {
+    pub(crate) fn of(options: &Options, rows: Vec<Row>) -> Realtime {
         let advice = advise(&rows, options);
         Realtime {
             accesses: options.accesses,
@@ -143,6 +172,10 @@ impl Realtime {
     }
 }
 
+/// What a card that keeps the specification may do.
+pub(crate) const SPECIFICATION: &str =
+    "By the SD specification alone, a card may be busy for 250 ms behind each 512 B: 2 s for 4 KiB, 2 kB/s without a buffer.";
+
 fn buffer(bytes: Option<u64>) -> String {
     bytes.map_or_else(|| "–".to_string(), format_size)
 }
@@ -153,24 +186,24 @@ fn time(us: Option<f64>) -> String {
 }
 
 impl Row {
-    fn cells(&self) -> Vec<String> {
+    pub(crate) fn cells(&self) -> Vec<String> {
         let commit = if self.commit_every > 1 { self.commit_every.to_string() } else { "each".to_string() };
         let longest = if self.is_too_short() { format!("≥ {}", time(Some(self.max_us))) } else { time(Some(self.max_us)) };
-        let mut cells = vec![self.system.clone(), commit, time(Some(self.mean_us)), longest];
+        let mut cells = vec![self.medium.to_string(), commit, time(Some(self.mean_us)), format_rate(self.bytes_per_s()), longest];
         cells.extend([time(self.max_uncleaned_us), time(self.max_root_us)]);
         let at_least = |bytes: Option<u64>| match bytes {
             Some(_) if self.is_too_short() => format!("≥ {}", buffer(bytes)),
             _ => buffer(bytes),
         };
         cells.extend(self.backlog.iter().map(|row| at_least(row.buffer_bytes)));
-        cells.push(format!("{:.2}", self.written_per_byte));
+        cells.extend([format!("{:.2}", self.written_per_byte), format!("{:.2}", self.flushes_per_access)]);
         cells
     }
 }
 
 impl Advice {
     /// Whether the medium will do, and why.
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let word = match (self.answer, self.guarantee) {
             (Answer::Yes, Guarantee::Computed) => "yes, by a computed bound",
             (Answer::Yes, _) => "yes, by this profile alone",
@@ -196,12 +229,41 @@ impl Advice {
 }
 
 impl Realtime {
-    /// The rows as a table.
-    fn table(&self) -> String {
-        let mut head = ["", "commit", "mean", "longest", "without cleaning", "with a root"].map(String::from).to_vec();
+    /// What was measured, in one line.
+    pub(crate) fn title(&self) -> String {
+        format!(
+            "4 KiB writes at random places, one right behind the other: {} accesses; volumes {:.0} % full",
+            format_count(self.accesses.into()),
+            100.0 * self.fill
+        )
+    }
+
+    /// What the columns mean.
+    pub(crate) fn legend(&self) -> String {
+        let mut legend = "Commit: writes for each. Uncleaned: the longest access without what it waited for the card's own cleaning; with root: of those in which SteadyFS wrote a root.\n\
+             Below a rate: the buffer that it needs; – where none suffices. Written: bytes to the medium for each byte of the caller. Flushes: of the device, for each access.\n\
+             FAT: written through, data and the file's entry for each commit; it knows where the file lies, and its RAM is not counted."
+            .to_string();
+        if self.rows.iter().any(Row::is_too_short) {
+            legend += &format!(
+                "\n≥: the card cleaned less than {CLEANINGS_MIN} times in that run, so longer accesses may be missing; more accesses show them."
+            );
+        }
+        legend
+    }
+
+    /// Names of the columns of [`Row::cells`].
+    pub(crate) fn head(&self) -> Vec<String> {
+        let mut head = ["", "commit", "mean", "rate", "longest", "uncleaned", "with root"].map(String::from).to_vec();
         let rates = self.rows.first().map(|row| row.backlog.clone()).unwrap_or_default();
         head.extend(rates.iter().map(|row| format_rate(row.rate as f64)));
-        head.push("written".to_string());
+        head.extend(["written", "flushes"].map(String::from));
+        head
+    }
+
+    /// The rows as a table.
+    fn table(&self) -> String {
+        let head = self.head();
         let mut align = vec![Align::Left];
         align.resize(head.len(), Align::Right);
         table(&std::iter::once(head).chain(self.rows.iter().map(Row::cells)).collect::<Vec<_>>(), &align)
@@ -210,28 +272,14 @@ impl Realtime {
 
 impl fmt::Display for Realtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let accesses = format_count(self.accesses.into());
-        let full = 100.0 * self.fill;
-        writeln!(
-            f,
-            "4 KiB writes at random places, one right behind the other: {accesses} accesses; volumes {full:.0} % full\n"
-        )?;
+        writeln!(f, "{}\n", self.title())?;
         writeln!(f, "{}", self.table())?;
-        writeln!(
-            f,
-            "Commit: writes for each. Without cleaning: the longest access without what it waited for the card's own cleaning. Below a rate: the buffer that it needs; – where none suffices.\nWritten: bytes to the medium for each byte of the caller.\n"
-        )?;
-        if self.rows.iter().any(Row::is_too_short) {
-            writeln!(
-                f,
-                "≥: the card cleaned less than {CLEANINGS_MIN} times in that run, so longer accesses may be missing; more accesses show them.\n"
-            )?;
-        }
+        writeln!(f, "{}\n", self.legend())?;
         writeln!(f, "{} with {} of RAM:", format_rate(self.rate as f64), format_size(self.ram_bytes))?;
         for advice in &self.advice {
             let commit = if advice.commit_every > 1 { format!(", a commit each {}", advice.commit_every) } else { String::new() };
             writeln!(f, "  {:<44} {}", format!("{}{commit}", advice.system), advice.text())?;
         }
-        writeln!(f, "\nBy the SD specification alone, a card may be busy for 250 ms behind 512 B: 2 kB/s without a buffer.")
+        writeln!(f, "\n{SPECIFICATION}")
     }
 }

@@ -22,7 +22,7 @@ const POINTS: usize = 20_000;
 const BINS: usize = 80;
 
 /// A number without trailing zeros.
-fn plain(value: f64) -> String {
+pub(super) fn plain(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
@@ -112,14 +112,7 @@ pub(super) fn backlog(report: &Report) -> String {
     let panels = report.rates.len().max(1) as f64;
     let bottom = TOP + panels * (PANEL_HEIGHT + gap);
     let mut canvas = Canvas::new(bottom + BOTTOM - 4.0, &format!("{}: backlog", report.title), &report.subtitle);
-    let ends_s: Vec<f64> = report
-        .access_ns
-        .iter()
-        .scan(0.0, |total, &ns| {
-            *total += ns as f64 / 1e9;
-            Some(*total)
-        })
-        .collect();
+    let ends_s = ends_s(&report.access_ns);
     let x = canvas.across(0.0, ends_s.last().copied().unwrap_or(0.0).max(1e-9));
     for (panel, &rate) in report.rates.iter().enumerate() {
         let top = TOP + panel as f64 * (PANEL_HEIGHT + gap) + gap - 8.0;
@@ -129,13 +122,20 @@ pub(super) fn backlog(report: &Report) -> String {
     canvas.finish()
 }
 
+/// When accesses end that follow each other directly, in seconds.
+pub(super) fn ends_s(access_ns: &[u64]) -> Vec<f64> {
+    let end = |total: &mut f64, &ns: &u64| {
+        *total += ns as f64 / 1e9;
+        Some(*total)
+    };
+    access_ns.iter().scan(0.0, end).collect()
+}
+
 /// Draws the backlog of one input rate.
 fn backlog_panel(canvas: &mut Canvas, report: &Report, rate: u64, x: &Axis, ends_s: &[f64], top: f64) {
     let series = backlog_series(&report.access_ns, report.write_bytes, rate);
     let left: Vec<u64> = series.iter().map(|level| level.left_bytes).collect();
     let most = left.iter().copied().max().unwrap_or(0);
-    let bottom = top + PANEL_HEIGHT;
-    let y = Axis { low: 0.0, high: most.max(1024) as f64 * 1.06, spread: Spread::Linear, pixels: (bottom, top) };
     let mut name = match is_sustained(&report.access_ns, report.write_bytes, rate) {
         true => format!("{}: {} of buffer", format_rate(rate as f64), format_size(most)),
         false => format!("{}: no finite buffer suffices", format_rate(rate as f64)),
@@ -143,10 +143,18 @@ fn backlog_panel(canvas: &mut Canvas, report: &Report, rate: u64, x: &Axis, ends
     if let Some(bytes) = report.guaranteed_bytes(rate) {
         let _ = write!(name, ", {} guaranteed", format_size(bytes));
     }
-    canvas.text(LEFT, top - 8.0, "start", "", &name);
+    level_panel(canvas, &name, &left, x, ends_s, (top, PANEL_HEIGHT));
+}
+
+/// Draws levels of a buffer at the ends of accesses, below a name, in a panel that begins at `top` and is so high.
+pub(super) fn level_panel(canvas: &mut Canvas, name: &str, left: &[u64], x: &Axis, ends_s: &[f64], (top, height): (f64, f64)) {
+    let bottom = top + height;
+    let most = left.iter().copied().max().unwrap_or(0).max(1024);
+    let y = Axis { low: 0.0, high: most as f64 * 1.06, spread: Spread::Linear, pixels: (bottom, top) };
+    canvas.text(LEFT, top - 8.0, "start", "", name);
     canvas.vertical(&y, &label(y.byte_ticks(4), |bytes| format_size(bytes as u64)));
     let mut line = String::new();
-    for (index, bytes) in downsample(&left, 4_000) {
+    for (index, bytes) in downsample(left, 4_000) {
         let command = if line.is_empty() { 'M' } else { 'L' };
         let _ = write!(line, "{command}{} {}", x.at(ends_s[index]), y.at(bytes as f64));
     }

@@ -1,12 +1,13 @@
 //! The report of `steady streams --study`: the paper's numbers beside ours, the amplification by the number of streams, and time and amplification over the run.
 
-use super::html::{STYLE, fill};
 use super::lines::{Figure, Line};
+use super::paper::{Paper, figure};
 use super::{Page, escape};
 use crate::streams::study::{Finding, Run, Study};
 use crate::units::{format_duration, format_percent};
 
-const TEMPLATE: &str = include_str!("../../assets/study.html");
+const FOOTER: &str = "S. Vishwakarma, A. Sharma, S. K. Kodase: Enhancing eMMC using Multi-Stream technique, EAI 2019. Plain layer: a page map with an active block for each stream, cleaned greedily with no look at streams. SteadyFS: each write is durable, and was held to its promise.";
+
 /// A report of the study.
 #[derive(Clone, Debug)]
 pub struct StudyReport<'a>(&'a Study);
@@ -75,14 +76,17 @@ impl<'a> StudyReport<'a> {
 
 impl Page for StudyReport<'_> {
     fn html(&self) -> String {
-        let figures: String =
-            self.svg().into_iter().map(|(_, svg)| format!("<section class=\"card figure\">{svg}</section>\n")).collect();
         let tables: String = self.0.parts().into_iter().map(|(part, findings)| section(part, &findings)).collect();
-        let [lead, scale] = self.0.lead();
-        fill(
-            TEMPLATE,
-            &[("style", STYLE), ("lead", &escape(&lead)), ("scale", &escape(&scale)), ("figures", &figures), ("tables", &tables)],
-        )
+        let figures: String = self.svg().iter().map(|(_, svg)| figure("", svg)).collect();
+        Paper {
+            brand: "streams · study",
+            title: "Streams: a paper and what was measured",
+            headline: "Streams in an eMMC: each number of a paper, measured again.",
+            leads: self.0.lead().to_vec(),
+            body: tables + &figures,
+            footer: FOOTER,
+        }
+        .html()
     }
 
     fn svg(&self) -> Vec<(&'static str, String)> {

@@ -12,6 +12,8 @@ const ACCESSES_MAX: [usize; 2] = [16_000_000, 18_000_000];
 const GOOD: f64 = 0.02;
 /// The error from which on one look suffices.
 const ENOUGH: f64 = 0.06;
+/// Starts from which the search goes on, the nearest ones.
+const STARTS: usize = 2;
 /// Accesses of a trace from which a profile can be told: with fewer a device has hardly cleaned.
 const ACCESSES_MIN: usize = 4000;
 /// The error from which on a profile says little of the device.
@@ -100,20 +102,26 @@ pub fn fit(access_ns: &[u64], write_bytes: u32, kind: Kind, capacity_mib: u32) -
     let starts = ManagedProfile::all().into_iter().filter(|profile| profile.kind == kind);
     let starts = starts.map(|profile| with_capacity(profile, capacity_mib));
     let mut search = Search::new(access_ns, write_bytes);
-    let mut found: Vec<Found> =
-        starts.filter_map(|start| search.judge(&start).map(|(error, summary)| (start, error, summary))).collect();
+    let shape = Shape::of(access_ns);
+    let mut found = Vec::new();
+    for start in starts {
+        let shaped = shape.and_then(|shape| shape.shaped(&start)).and_then(|shaped| search.balance(shaped));
+        found.extend(search.found(start).into_iter().chain(shaped));
+    }
     found.sort_by(|a, b| a.1.total_cmp(&b.1));
+    found.truncate(STARTS);
     let (like, (mut profile, error, fit)) = search.find(found);
     // What the trace does not say is as of the profile that was nearest, whatever that rests on.
     profile.sources.values_mut().for_each(|source| *source = format!("U: as of {like}"));
     profile.sources.insert("capacity_mib".into(), "D: of the device".into());
     profile.title = format!("{}, fitted to a trace", profile.title);
     profile.name = format!("{}-fitted", profile.name);
-    for figure in figures_of(&mut profile.figures) {
-        profile.sources.insert(
-            figure.key.into(),
-            format!("F: {} writes of {write_bytes} bytes, error {:.2}", access_ns.len(), error.sqrt()),
-        );
+    let mut keys: Vec<_> = figures_of(&mut profile.figures).into_iter().map(|figure| figure.key).collect();
+    keys.extend(profile.card().map(|_| "busy_us_max"));
+    for key in keys {
+        profile
+            .sources
+            .insert(key.into(), format!("F: {} writes of {write_bytes} bytes, error {:.2}", access_ns.len(), error.sqrt()));
     }
     let Search { write_bytes, rates, trace, runs, .. } = search;
     (profile, Quality { write_bytes, rates_bytes_per_s: rates, trace, fit, error: error.sqrt(), runs, accesses: access_ns.len() })
@@ -181,6 +189,59 @@ fn shift(time_us: &mut u32, by_us: i64) {
     *time_us = (i64::from(*time_us) + by_us).clamp(1, 1 << 23) as u32;
 }
 
+/// What a trace of a card shows of its figures at once: most accesses meet no cleaning, the others come in bursts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Shape {
+    /// An access that meets no cleaning, and the part of a slow one that is cleaning, in microseconds.
+    write_us: u32,
+    slice_us: u32,
+    /// The longest access, in microseconds: no busy time is longer, whatever there is to do.
+    longest_us: u32,
+    /// Accesses from the begin of a burst to that of the next.
+    period: f64,
+}
+
+impl Shape {
+    /// An access is slow that takes so many times as long as half of them.
+    const SLOW: u64 = 3;
+
+    /// `None` where hardly any access is slow.
+    fn of(access_ns: &[u64]) -> Option<Self> {
+        let median = |times: &mut Vec<u64>| {
+            times.sort_unstable();
+            times.get(times.len() / 2).copied()
+        };
+        let write_ns = median(&mut access_ns.to_vec())?;
+        let is_slow = |ns: u64| ns > Self::SLOW * write_ns;
+        let slow_ns = median(&mut access_ns.iter().copied().filter(|&ns| is_slow(ns)).collect())?;
+        let longest_ns = access_ns.iter().max()?;
+        let begins = access_ns.windows(2).filter(|pair| !is_slow(pair[0]) && is_slow(pair[1])).count();
+        (begins > 1).then(|| Self {
+            write_us: (write_ns / 1000) as u32,
+            slice_us: ((slow_ns - write_ns) / 1000) as u32,
+            longest_us: (longest_ns / 1000) as u32,
+            period: access_ns.len() as f64 / begins as f64,
+        })
+    }
+
+    /// A card with these figures, and all others as they are. A drive hides its writes in its cache.
+    fn shaped(self, start: &ManagedProfile) -> Option<ManagedProfile> {
+        let mut profile = start.clone();
+        let Figures::Card(card) = &mut profile.figures else { return None };
+        let transfer_us = card.command_us + card.sector_ns * (card.slot_bytes / 512) / 1000;
+        card.slot_program_us = self.write_us.saturating_sub(transfer_us).max(1);
+        // A part of a page takes no longer than all of it.
+        card.page_program_us = card.page_program_us.max(card.slot_program_us);
+        card.clean_slice_us = self.slice_us.max(1);
+        // A unit that is closed early is copied in as many busy times as that takes.
+        let busy_us = self.longest_us.saturating_sub(self.write_us).saturating_add(2 * card.page_program_us);
+        card.busy_us_max = card.busy_us_max.min(busy_us.max(1000));
+        let slots = card.log_block_kib * 1024 / card.slot_bytes;
+        card.clean_high_blocks = card.clean_low_blocks + ((self.period / f64::from(slots)) as u32).max(1);
+        Some(profile)
+    }
+}
+
 /// A profile, the square of its error, and what it does.
 type Found = (ManagedProfile, f64, Summary);
 
@@ -229,6 +290,29 @@ impl Search {
             }
         }
         best.expect("each kind has a built-in profile")
+    }
+
+    /// A profile with what it does.
+    fn found(&mut self, profile: ManagedProfile) -> Option<Found> {
+        self.judge(&profile).map(|(error, summary)| (profile, error, summary))
+    }
+
+    /// The size of a card's log with which it cleans as much as the trace has it: a log of twice the size frees twice the slots with each fold.
+    fn balance(&mut self, start: ManagedProfile) -> Option<Found> {
+        let mut best = self.found(start)?;
+        let cleaning = |summary: &Summary| (summary.mean_ns - summary.percentile_ns[Summary::MEDIAN] as f64).max(1.0);
+        for _ in 0..6 {
+            let mut other = best.0.clone();
+            let Figures::Card(card) = &mut other.figures else { break };
+            let factor = (cleaning(&best.2) / cleaning(&self.trace)).clamp(0.2, 5.0);
+            let blocks = (f64::from(card.log_kib / card.log_block_kib) * factor) as u32;
+            card.log_kib = blocks.max(2 * card.clean_high_blocks).saturating_mul(card.log_block_kib);
+            match self.found(other) {
+                Some(found) if found.1 < best.1 => best = found,
+                _ => break,
+            }
+        }
+        Some(best)
     }
 
     /// Changes one figure after the other by ever smaller factors, as long as that helps.

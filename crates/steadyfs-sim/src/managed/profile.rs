@@ -282,6 +282,15 @@ impl ManagedProfile {
         toml
     }
 
+    /// Size, in bytes.
+    pub fn capacity_bytes(&self) -> u64 {
+        let mib = match &self.figures {
+            Figures::Card(card) => card.capacity_mib,
+            Figures::Drive(drive) => drive.capacity_mib,
+        };
+        u64::from(mib) << 20
+    }
+
     /// The figures, when this is a card.
     pub fn card(&self) -> Option<&CardProfile> {
         match &self.figures {

@@ -244,6 +244,7 @@ fn counters_count_operations_and_bytes() {
         programs: 1,
         copies: 1,
         erases: 1,
+        flushes: 0,
         bytes_read: 528 + 16,
         bytes_programmed: 116 + 16,
         time_ns: (250_000 + 1_160) + (50_000 + 5_280) + (50_000 + 160) + (250_000 + 160) + 2_000_000,

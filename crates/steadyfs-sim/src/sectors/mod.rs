@@ -219,6 +219,7 @@ impl SectorDevice for Sectors {
 
     fn flush(&mut self) -> Result<(), Failure> {
         self.check(0, 0)?;
+        self.counters.flushes += 1;
         self.counters.time_ns += self.times.flush_ns;
         for waiting in std::mem::take(&mut self.waiting) {
             self.store(waiting.sector, &waiting.data);

@@ -1,11 +1,10 @@
 //! The copy that was finished, and then the power failed: what is there?
 
-use super::fat::{self, Shared};
-use super::{CommitError, Options, System};
+use super::fat::{self, Disk};
+use super::{Options, System, TransactionsError};
+use crate::units::format_count;
 use serde::{Deserialize, Serialize};
-use std::cell::RefCell;
 use std::io::{Read, Write};
-use std::rc::Rc;
 use steadyfs::media::Flash;
 use steadyfs::media::sectors::{SectorDevice, SectorLayout, SectorPages};
 use steadyfs::{Access, CommitOn, Config, FileSystem, OpenOptions};
@@ -45,6 +44,19 @@ impl Copies {
         }
     }
 
+    /// Names of the numbers of [`Copies::cells`].
+    pub(crate) const COLUMNS: [&str; 4] = ["whole", "short", "wrong", "missing"];
+
+    /// The file system, and how many copies it made.
+    pub(crate) fn name(&self) -> String {
+        format!("{}, {} copies", self.system, format_count(self.copies.into()))
+    }
+
+    /// What became of them.
+    pub(crate) fn cells(&self) -> [String; 4] {
+        [self.whole, self.short, self.wrong, self.missing].map(|count| format_count(count.into()))
+    }
+
     /// Copies that are not whole.
     pub fn lost(&self) -> u32 {
         self.copies - self.whole
@@ -52,7 +64,11 @@ impl Copies {
 }
 
 /// Copies files to a device, one after the other, and cuts power after each.
-pub(super) fn run<C: Controller + Clone>(system: System, device: &Timed<C>, options: &Options) -> Result<Copies, CommitError> {
+pub(super) fn run<C: Controller + Clone>(
+    system: System,
+    device: &Timed<C>,
+    options: &Options,
+) -> Result<Copies, TransactionsError> {
     let mut copies = Copies { system: system.to_string(), ..Copies::default() };
     let mut rng = fastrand::Rng::with_seed(options.seed);
     let empty = empty_volume(system, device.clone())?;
@@ -73,10 +89,10 @@ pub(super) fn run<C: Controller + Clone>(system: System, device: &Timed<C>, opti
 }
 
 /// A device with an empty volume on it, flushed.
-fn empty_volume<C: Controller + Clone>(system: System, device: Timed<C>) -> Result<Timed<C>, CommitError> {
+fn empty_volume<C: Controller + Clone>(system: System, device: Timed<C>) -> Result<Timed<C>, TransactionsError> {
     if system != System::SteadyFs {
-        let shared = Rc::new(RefCell::new(device));
-        fat::format(&shared)?;
+        let shared = Disk::share(device);
+        fat::format(&shared, fat::VOLUME_SECTORS)?;
         return Ok(fat::take_back(shared));
     }
     let pages = pages_of(device);
@@ -96,7 +112,7 @@ fn copy_to_steadyfs<C: Controller + Clone>(
     name: &str,
     content: &[u8],
     copies: &mut Copies,
-) -> Result<Timed<C>, CommitError> {
+) -> Result<Timed<C>, TransactionsError> {
     let mut pages = pages_of(device);
     let mut memory = vec![0; Config::for_sectors(pages.layout()).memory_bytes(&pages.geometry())];
     {
@@ -135,30 +151,33 @@ fn copy_to_fat<C: Controller + Clone>(
     name: &str,
     content: &[u8],
     copies: &mut Copies,
-) -> Result<Timed<C>, CommitError> {
-    let shared: Shared<C> = Rc::new(RefCell::new(device));
-    let flush = || if system == System::FatWrittenThrough { shared.borrow_mut().flush() } else { Ok(()) };
-    let mounted = fat::mount(&shared).and_then(|volume| {
+) -> Result<Timed<C>, TransactionsError> {
+    let shared = Disk::share(device);
+    let end_call = || {
+        let mut disk = shared.borrow_mut();
+        if system == System::FatWrittenThrough { disk.flush() } else { disk.hand_over() }
+    };
+    let mounted = fat::mount(&shared, fat::VOLUME_SECTORS).and_then(|volume| {
         let root = volume.root_dir();
         let mut file = root.create_file(name)?;
         for piece in content.chunks(PIECE_BYTES) {
             file.write_all(piece)?;
-            flush().map_err(std::io::Error::other)?;
+            end_call()?;
         }
         file.flush()?;
         drop(file);
-        flush().map_err(std::io::Error::other)?;
+        end_call()?;
         // What follows is not the copy's: power fails here.
-        shared.borrow_mut().sectors().cut_now();
+        shared.borrow_mut().device.sectors().cut_now();
         Ok(())
     });
-    shared.borrow_mut().sectors().power_on();
+    shared.borrow_mut().cut();
     if mounted.is_err() {
         copies.unmountable += 1;
         copies.add(content, None);
         return Ok(fat::take_back(shared));
     }
-    let found = fat::mount(&shared).and_then(|volume| {
+    let found = fat::mount(&shared, fat::VOLUME_SECTORS).and_then(|volume| {
         let mut found = Vec::new();
         volume.root_dir().open_file(name)?.read_to_end(&mut found)?;
         Ok(found)

@@ -1,0 +1,98 @@
+//! A page of tables and figures, in the order in which they are read: what somebody else has published, beside what was measured.
+
+use super::escape;
+use super::html::{STYLE, fill};
+
+const TEMPLATE: &str = include_str!("../../assets/paper.html");
+
+/// What such a page has.
+pub(super) struct Paper<'a> {
+    /// What made it.
+    pub(super) brand: &'a str,
+    /// Its title.
+    pub(super) title: &'a str,
+    /// The result in a sentence.
+    pub(super) headline: &'a str,
+    /// What was measured.
+    pub(super) leads: Vec<String>,
+    /// Sections, as markup.
+    pub(super) body: String,
+    /// Sources, and what else there is to say.
+    pub(super) footer: &'a str,
+}
+
+impl Paper<'_> {
+    /// The page.
+    pub(super) fn html(&self) -> String {
+        let leads: String = self.leads.iter().map(|lead| format!("<p class=\"subtitle\">{}</p>\n", escape(lead))).collect();
+        fill(
+            TEMPLATE,
+            &[
+                ("style", STYLE),
+                ("brand", &escape(self.brand)),
+                ("title", &escape(self.title)),
+                ("headline", &escape(self.headline)),
+                ("leads", &leads),
+                ("body", &self.body),
+                ("footer", &escape(self.footer)),
+            ],
+        )
+    }
+}
+
+/// A section with a figure, and a sentence above it where there is one.
+pub(super) fn figure(lead: &str, svg: &str) -> String {
+    let lead = if lead.is_empty() { String::new() } else { format!("<p class=\"lead\">{}</p>", escape(lead)) };
+    format!("<section class=\"card figure\">{lead}{svg}</section>\n")
+}
+
+/// A section with a table.
+pub(super) struct Table<'a> {
+    pub(super) heading: &'a str,
+    /// A sentence above it; may be empty.
+    pub(super) lead: &'a str,
+    /// Names of the columns.
+    pub(super) head: &'a [&'a str],
+    /// Columns, from the left, that hold names.
+    pub(super) names: usize,
+}
+
+impl Table<'_> {
+    /// The section, with rows of text.
+    pub(super) fn html(&self, rows: &[Vec<String>]) -> String {
+        let head: String = self.head.iter().enumerate().map(|(at, name)| self.cell("th scope=\"col\"", at, name)).collect();
+        let row = |row: &Vec<String>| {
+            let (first, rest) = row.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+            let cells: String = rest.iter().enumerate().map(|(at, text)| self.cell("td", at + 1, text)).collect();
+            format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(first))
+        };
+        let rows: String = rows.iter().map(row).collect();
+        let lead = if self.lead.is_empty() { String::new() } else { format!("<p class=\"lead\">{}</p>", escape(self.lead)) };
+        format!(
+            "<section class=\"card\"><h2>{}</h2>{lead}<div class=\"wide\"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div></section>\n",
+            escape(self.heading)
+        )
+    }
+
+    fn cell(&self, element: &str, at: usize, text: &str) -> String {
+        let class = if at < self.names { " class=\"name\"" } else { "" };
+        let end = element.split(' ').next().unwrap_or(element);
+        format!("<{element}{class}>{}</{end}>", escape(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_stays_text() {
+        let table = Table { heading: "<h>", lead: "", head: &["<a>", "b", "c"], names: 2 };
+        let body = table.html(&[vec!["<r>".into(), "n".into(), "1".into()]]) + &figure("<l>", "<svg></svg>");
+        let page = Paper { brand: "b", title: "<t>", headline: "<o>", leads: vec!["<l>".into()], body, footer: "<f>" }.html();
+        for tag in ["<h>", "<a>", "<r>", "<l>", "<t>", "<o>", "<f>"] {
+            assert!(!page.contains(tag) && page.contains(&escape(tag)), "{tag}");
+        }
+        assert!(page.contains("<td class=\"name\">n</td><td>1</td>") && page.ends_with("</html>\n") && !page.contains("{{"));
+    }
+}

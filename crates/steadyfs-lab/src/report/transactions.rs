@@ -1,0 +1,274 @@
+//! The report of `steady transactions`: a note's numbers beside ours, who pays for a commit, and what became of finished copies.
+
+use super::Page;
+use super::axis::Axis;
+use super::canvas::{Canvas, LEFT, TOP};
+use super::figures::label;
+use super::paper::{Paper, Table, figure};
+use crate::transactions::{COLUMNS, Cache, Call, Copies, DeviceRows, Row, System, Transactions};
+use crate::units::{format_count, format_duration};
+
+/// What the note tells of Reliance Nitro on an SSD, in milliseconds: the transaction mask, how SteadyFS commits then, and create, write, flush and close.
+const NOTE: [(&str, &str, [u32; 4]); 3] = [
+    ("transact on close", "on close", [1, 6, 0, 956]),
+    ("timed, each second", "timed, 1 s", [1, 3, 0, 0]),
+    ("transact on flush", "on flush", [0, 4, 955, 1]),
+];
+/// What it says of TexFAT, whose numbers are in a picture alone.
+const TEXFAT: &str = "The note: TexFAT that writes through is faster on an SD card than on an SSD, where CreateFile and WriteFile take much longer.";
+const COPIES: &str = "The note: after a copy with exFAT was reported complete and power removed, a file was shorter than the original, and others had other contents.";
+const FOOTER: &str = "Datalight: Myth Busting: SSDs are Faster than SDs – or Are They? Its calls are CreateFile, WriteFile, FlushFileBuffers and CloseHandle; FSDMGR_CachedWrite flushes the device. \
+SteadyFS stands for Reliance Nitro; FAT that never flushes for exFAT, FAT that flushes after each call for TexFAT written through. Its “SD has no internal cache” is no more true of cards of class A2 (SD 6.0).";
+
+/// Height of a bar and of the line above it in pixels.
+const BAR: f64 = 11.0;
+const LINE: f64 = 17.0;
+/// Room above the first bar of a panel, and below its last.
+const HEAD: f64 = 30.0;
+const FOOT: f64 = 40.0;
+
+/// A report of transactions.
+#[derive(Clone, Debug)]
+pub struct TransactionsReport<'a>(&'a Transactions);
+
+impl<'a> TransactionsReport<'a> {
+    /// The report of a result.
+    pub fn of(transactions: &'a Transactions) -> TransactionsReport<'a> {
+        TransactionsReport(transactions)
+    }
+
+    /// The first device with a cache: what the note calls an SSD.
+    fn cached(&self) -> Option<&'a DeviceRows> {
+        self.0.devices.iter().find(|device| matches!(device.cache, Cache::Volatile { .. }))
+    }
+
+    /// The result in a sentence.
+    fn sentence(&self) -> String {
+        let Some(device) = self.cached() else {
+            return "Create, write, flush, close: the commit is paid by the call that was chosen.".to_string();
+        };
+        let row = device.rows.iter().find(|row| row.commit_on == "on close");
+        let paid = row.map_or(String::new(), |row| {
+            format!("On {} the call that commits takes {}", device.device, format_duration(1e3 * row.call_us(Call::Close)))
+        });
+        let lost = |copies: &Copies| format!("{} {}", copies.system, format_count(copies.lost().into()));
+        match device.copies.first() {
+            Some(first) => {
+                let all = format_count(first.copies.into());
+                let lost: Vec<_> = device.copies.iter().map(lost).collect();
+                format!("{paid}; of {all} finished copies each a power cut cost {}.", lost.join(", "))
+            }
+            None => format!("{paid}."),
+        }
+    }
+
+    /// The note's masks beside ours.
+    fn masks(&self) -> String {
+        let Some(device) = self.cached() else { return String::new() };
+        let mut rows = Vec::new();
+        for (mask, events, note) in NOTE {
+            rows.push(
+                [mask.to_string(), "Reliance Nitro, the note".into()]
+                    .into_iter()
+                    .chain(note.map(|ms| format!("{ms} ms")))
+                    .collect(),
+            );
+            let ours = device.rows.iter().filter(|row| row.commit_on == events);
+            rows.extend(ours.map(|row| {
+                let name = [events.to_string(), format!("SteadyFS on {}", device.device)];
+                name.into_iter().chain(row.us[..4].iter().map(|us| format_duration(1e3 * us))).collect()
+            }));
+        }
+        let table = Table {
+            heading: "Three transaction masks on an SSD",
+            lead: "A timed commit is outside of the calls.",
+            head: &["Commit", "File system", "create", "write", "flush", "close"],
+            names: 2,
+        };
+        table.html(&rows)
+    }
+
+    /// FAT that writes through, on each device that bears one.
+    fn texfat(&self) -> String {
+        let texfat = System::FatWrittenThrough.to_string();
+        let row = |device: &DeviceRows| {
+            let row = device.rows.iter().find(|row| row.system == texfat)?;
+            Some(std::iter::once(device.device.clone()).chain(row.us[..4].iter().map(|us| format_duration(1e3 * us))).collect())
+        };
+        let rows: Vec<Vec<String>> = self.0.devices.iter().filter_map(row).collect();
+        let head = &["Device", "create", "write", "flush", "close"];
+        let table = Table { heading: "TexFAT, written through", lead: TEXFAT, head, names: 1 };
+        if rows.is_empty() { String::new() } else { table.html(&rows) }
+    }
+
+    /// What became of finished copies.
+    fn lost(&self) -> String {
+        let of = |device: &DeviceRows| -> Vec<Vec<String>> {
+            let row = |copies: &Copies| [device.device.clone(), copies.name()].into_iter().chain(copies.cells()).collect();
+            device.copies.iter().map(row).collect()
+        };
+        let rows: Vec<_> = self.0.devices.iter().flat_map(of).collect();
+        let head: Vec<_> = ["Device", "File system"].into_iter().chain(Copies::COLUMNS).collect();
+        let table = Table { heading: "A copy is finished, then power fails", lead: COPIES, head: &head, names: 2 };
+        if rows.is_empty() { String::new() } else { table.html(&rows) }
+    }
+
+    /// All rows of a device.
+    fn all(device: &DeviceRows) -> String {
+        let head: Vec<_> = std::iter::once("Commit").chain(COLUMNS).collect();
+        let rows: Vec<_> = device.rows.iter().map(|row| std::iter::once(row.name()).chain(row.cells()).collect()).collect();
+        let cache = device.cache.to_string().replace('\n', " ");
+        Table { heading: &device.device, lead: &cache, head: &head, names: 1 }.html(&rows)
+    }
+
+    /// The calls as bars, a panel for each device.
+    fn calls(&self) -> String {
+        const CLASSES: [&str; 5] = ["j1", "j2", "j0", "e0", "dead"];
+        let bars = |device: &DeviceRows| -> Vec<(String, Vec<f64>)> {
+            let bar =
+                |row: &Row| (format!("{}: {}", row.name(), format_duration(1e3 * row.us.iter().sum::<f64>())), row.us.to_vec());
+            device.rows.iter().map(bar).collect()
+        };
+        let panels: Vec<_> = self.0.devices.iter().map(|device| (device.device.clone(), bars(device))).collect();
+        let names = Call::ALL.map(|call| if call == Call::After { "after the calls" } else { call.name() });
+        let ticks = |x: &Axis| label(x.ticks(6), |us| format_duration(1e3 * us));
+        let stacks =
+            Stacks { title: "Which call pays for the commit", subtitle: &self.0.title(), classes: &CLASSES, names: &names };
+        stacks.draw(&panels, ticks)
+    }
+
+    /// What became of copies as bars.
+    fn copies(&self) -> String {
+        const CLASSES: [&str; 4] = ["j2", "j1", "j0", "dead"];
+        let bars = |device: &DeviceRows| -> Vec<(String, Vec<f64>)> {
+            let bar = |copies: &Copies| {
+                let counts = [copies.whole, copies.short, copies.wrong, copies.missing].map(f64::from);
+                (format!("{}: {} lost", copies.name(), format_count(copies.lost().into())), counts.to_vec())
+            };
+            device.copies.iter().map(bar).collect()
+        };
+        let panels: Vec<_> = self
+            .0
+            .devices
+            .iter()
+            .map(|device| (device.device.clone(), bars(device)))
+            .filter(|(_, bars)| !bars.is_empty())
+            .collect();
+        let ticks = |x: &Axis| label(x.ticks(5), |count| format_count(count as u64));
+        let title = "What is left of a finished copy when power fails";
+        Stacks { title, subtitle: "copies of up to 200 kB", classes: &CLASSES, names: &Copies::COLUMNS }.draw(&panels, ticks)
+    }
+}
+
+impl Page for TransactionsReport<'_> {
+    fn html(&self) -> String {
+        let [calls, copies] = [self.calls(), self.copies()];
+        let all: String = self.0.devices.iter().map(Self::all).collect();
+        let has_copies = self.0.devices.iter().any(|device| !device.copies.is_empty());
+        let copies = if has_copies { figure("", &copies) } else { String::new() };
+        Paper {
+            brand: "transactions",
+            title: "Transactions",
+            headline: &self.sentence(),
+            leads: vec![self.0.title() + ".", self.0.legend().replace('\n', " ")],
+            body: self.masks() + &self.texfat() + &self.lost() + &figure("", &calls) + &copies + &all,
+            footer: FOOTER,
+        }
+        .html()
+    }
+
+    fn svg(&self) -> Vec<(&'static str, String)> {
+        vec![("calls.svg", self.calls()), ("copies.svg", self.copies())]
+    }
+}
+
+/// Bars of several parts, each below its name, in a panel with a scale of its own for each device.
+struct Stacks<'a> {
+    title: &'a str,
+    subtitle: &'a str,
+    /// Classes and names of the parts.
+    classes: &'a [&'a str],
+    names: &'a [&'a str],
+}
+
+impl Stacks<'_> {
+    fn draw(&self, panels: &[(String, Vec<(String, Vec<f64>)>)], ticks: impl Fn(&Axis) -> Vec<(f64, String)>) -> String {
+        let height_of = |bars: usize| HEAD + bars as f64 * (LINE + BAR) + FOOT;
+        let bottom = TOP + panels.iter().map(|(_, bars)| height_of(bars.len())).sum::<f64>();
+        let mut canvas = Canvas::new(bottom + 36.0, self.title, self.subtitle);
+        let mut top = TOP;
+        for (name, bars) in panels {
+            canvas.text(LEFT, top + 16.0, "start", "name", name);
+            let most = bars.iter().map(|(_, parts)| parts.iter().sum::<f64>()).fold(f64::MIN_POSITIVE, f64::max);
+            let x = canvas.across(0.0, 1.02 * most);
+            let mut at = top + HEAD;
+            for (name, parts) in bars {
+                canvas.text(LEFT, at + 11.0, "start", "", name);
+                let mut sum = 0.0;
+                for (part, class) in parts.iter().zip(self.classes) {
+                    let (from, to) = (x.at(sum), x.at(sum + part));
+                    sum += part;
+                    if to > from {
+                        canvas.path(class, &format!("M{from} {:.1}H{to}v{BAR}H{from}z", at + LINE - 2.0));
+                    }
+                }
+                at += LINE + BAR;
+            }
+            canvas.horizontal(&x, at + 2.0, &ticks(&x), "");
+            top += height_of(bars.len());
+        }
+        let mut left = LEFT;
+        for (class, name) in self.classes.iter().zip(self.names) {
+            canvas.path(class, &format!("M{left} {}h10v10h-10z", bottom + 12.0));
+            canvas.text(left + 15.0, bottom + 21.0, "start", "", name);
+            left += 90.0;
+        }
+        canvas.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transactions::{Options, run};
+
+    fn transactions() -> Transactions {
+        let devices = ["w25q128jv", "sd-consumer", "ssd-sata"].map(String::from).to_vec();
+        run(&Options { devices, files: 8, series: 4, copies: 12, ..Options::default() }, &mut |_, _| {}).unwrap()
+    }
+
+    #[test]
+    fn the_note_stands_beside_what_was_measured() {
+        let transactions = transactions();
+        let report = TransactionsReport::of(&transactions);
+        let html = report.html();
+        for text in [
+            "<td>956 ms</td>",
+            "<td>955 ms</td>",
+            "SteadyFS on ssd-sata",
+            "TexFAT, written through",
+            "A copy is finished",
+            "4 by hand",
+        ] {
+            assert!(html.contains(text), "{text}");
+        }
+        assert!(
+            report.sentence().contains("ssd-sata the call that commits takes 95") && report.sentence().contains("SteadyFS 0")
+        );
+        assert!(html.ends_with("</html>\n") && !html.contains("{{") && !html.contains("src=") && !html.contains("href="));
+        let [calls, copies] = &report.svg()[..] else { panic!("two figures") };
+        // Each row of each device, and the legend.
+        assert_eq!(calls.1.matches("class=\"j2\"").count(), 6 + 8 + 8 + 1, "each writes a file");
+        assert_eq!(copies.1.matches("class=\"j2\"").count(), 5 + 1, "all but one have whole copies: {}", report.sentence());
+        for (name, svg) in report.svg() {
+            assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"), "{name}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_a_report_too() {
+        let report = Transactions { devices: Vec::new(), ..transactions() };
+        let report = TransactionsReport::of(&report);
+        assert!(report.html().ends_with("</html>\n") && report.svg().iter().all(|(_, svg)| !svg.contains("NaN")));
+    }
+}

@@ -1,0 +1,58 @@
+//! After what a volume commits.
+
+use super::Options;
+use serde::{Deserialize, Serialize};
+use steadyfs::CommitOn;
+
+/// After what the volume commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Events {
+    /// A file is closed.
+    Close,
+    /// A second has passed.
+    Timed,
+    /// A file is flushed.
+    Flush,
+    /// Anything has changed.
+    EveryWrite,
+    /// The application commits behind each file.
+    Manual,
+    /// The application commits behind a series of files.
+    Series,
+}
+
+impl Events {
+    /// All choices.
+    pub const ALL: [Events; 6] =
+        [Events::Close, Events::Timed, Events::Flush, Events::EveryWrite, Events::Manual, Events::Series];
+
+    /// The choice in words, for series of so many files.
+    pub fn name(self, series: u32) -> String {
+        match self {
+            Events::Close => "on close".to_string(),
+            Events::Timed => "timed, 1 s".to_string(),
+            Events::Flush => "on flush".to_string(),
+            Events::EveryWrite => "each write".to_string(),
+            Events::Manual => "by hand".to_string(),
+            Events::Series => format!("{series} by hand"),
+        }
+    }
+
+    /// Files before a commit by hand.
+    pub(super) fn series(self, options: &Options) -> u32 {
+        if self == Events::Series { options.series.max(1) } else { 1 }
+    }
+
+    /// The events after which the volume commits by itself.
+    pub(super) fn commit_on(self) -> CommitOn {
+        let always = CommitOn::FULL.with(CommitOn::UNMOUNT);
+        match self {
+            Events::Close => always.with(CommitOn::CLOSE),
+            Events::Timed => always.with(CommitOn::TIMED),
+            Events::Flush => always.with(CommitOn::FSYNC),
+            Events::EveryWrite => CommitOn::EVERY_WRITE,
+            Events::Manual | Events::Series => CommitOn::MANUAL,
+        }
+    }
+}
