@@ -219,7 +219,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
     pub(crate) fn entry(&mut self, volume: &mut impl Volume, chunk: u32, slot: u64, index: u32) -> Result<Option<Entry>, Error> {
         let mut bytes = [0; ENTRY_BYTES];
         volume.read(&mut self.file, slot + place_of(index), &mut bytes)?;
-        Entry::parse(&bytes, &self.shape).map_err(|()| Error::Entry { chunk })
+        Entry::parse(&bytes, &self.shape).map_err(|_| Error::Entry { chunk })
     }
 
     /// Decodes a chunk to the beginning of the memory.

@@ -201,6 +201,10 @@ pub enum Form {
 
 const PLAIN: u8 = 4;
 
+/// Why an entry is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed;
+
 /// Where a chunk is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -214,22 +218,22 @@ impl Entry {
     /// Reads an entry; `None` where there is no chunk, so that its content is zeros.
     ///
     /// # Errors
-    /// `Err` where the entry names no place behind the header and in the slot, a form that is none, or more bytes than a chunk has.
-    pub fn parse(bytes: &[u8; ENTRY_BYTES], shape: &Shape) -> Result<Option<Self>, ()> {
+    /// [`Malformed`] where the entry names no place behind the header and in the slot, a form that is none, or more bytes than a chunk has.
+    pub fn parse(bytes: &[u8; ENTRY_BYTES], shape: &Shape) -> Result<Option<Self>, Malformed> {
         if *bytes == [0; ENTRY_BYTES] {
             return Ok(None);
         }
-        let [p0, p1, p2, p3, s0, s1, form, 0] = *bytes else { return Err(()) };
+        let [p0, p1, p2, p3, s0, s1, form, 0] = *bytes else { return Err(Malformed) };
         let stored = usize::from(u16::from_le_bytes([s0, s1])) + 1;
         let form = match Method::of(form) {
             Some(method) if stored < shape.chunk_bytes() => Form::Compressed { method, stored },
             None if form == PLAIN && stored == shape.chunk_bytes() => Form::Plain,
-            _ => return Err(()),
+            _ => return Err(Malformed),
         };
         let entry = Self { position: u32::from_le_bytes([p0, p1, p2, p3]), form };
         let is_inside =
             entry.position >= shape.header_bytes() as u32 && entry.position <= shape.slot_bytes() - shape.chunk_bytes() as u32;
-        if is_inside { Ok(Some(entry)) } else { Err(()) }
+        if is_inside { Ok(Some(entry)) } else { Err(Malformed) }
     }
 
     /// The entry's bytes.

@@ -10,7 +10,7 @@
 
 use crate::codec;
 use crate::file::{NO_CHUNK, PackedFile, place_of};
-use crate::format::{ATTRIBUTE, ENTRY_BYTES, Entry, Form, Shape};
+use crate::format::{ATTRIBUTE, ENTRY_BYTES, Entry, Form, Malformed, Shape};
 use crate::{Error, Method};
 use steadyfs::media::Flash;
 use steadyfs::{CommitOn, FileSystem, OpenOptions, Place};
@@ -370,7 +370,7 @@ impl<'m> Parts<'m> {
 }
 
 /// The chunks of a header; an error for each entry that is none.
-fn entries<'h>(header: &'h [u8], shape: &'h Shape) -> impl Iterator<Item = Result<Entry, ()>> + 'h {
+fn entries<'h>(header: &'h [u8], shape: &'h Shape) -> impl Iterator<Item = Result<Entry, Malformed>> + 'h {
     let entries = header[ENTRY_BYTES..].as_chunks::<ENTRY_BYTES>().0;
     entries.iter().filter_map(|bytes| Entry::parse(bytes, shape).transpose())
 }
