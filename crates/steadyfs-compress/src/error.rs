@@ -46,6 +46,17 @@ impl From<steadyfs::Error> for Error {
     }
 }
 
+impl From<Error> for steadyfs::Error {
+    /// What callers are told that know of plain files alone: [`Corrupt`](steadyfs::Error::Corrupt) of all that the file system does not say itself.
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Volume(error) => error,
+            Error::Method { .. } => Self::Unsupported,
+            _ => Self::Corrupt,
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

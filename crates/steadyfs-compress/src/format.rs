@@ -105,6 +105,11 @@ impl Shape {
         Self { header_log2, ..self }
     }
 
+    /// Bytes that a file of so many takes for entries, beside its chunks.
+    pub const fn overhead(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.chunk_bytes() as u64).div_ceil(self.group_chunks() as u64) * self.header_bytes() as u64
+    }
+
     /// How chunks that are written are compressed.
     pub const fn method(&self) -> Method {
         self.method

@@ -52,14 +52,14 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
 
     /// Writes at `offset`; the file grows where needed, and a gap reads as zeros.
     ///
-    /// A long write is the sum of writes of one chunk each. One that begins a chunk compresses what it has; one that goes on in the last chunk stores it as it
+    /// A long write is the sum of writes of one chunk each, and one across the end of the file that of an overwrite and an append. One that begins a chunk compresses what it has; one that goes on in the last chunk stores it as it
     /// is until it is full, so that many small appends cost what they cost in a plain file, and two small writes.
     ///
     /// # Power loss
     /// Nothing of it is there before the next commit; where the volume commits [on writes](CommitOn::WRITE), each chunk is a commit.
     ///
     /// # Cost
-    /// [`write_bound`](Self::write_bound) for each chunk, and once more where there is a gap before it.
+    /// [`write_bound`](Self::write_bound) for each chunk, once more across the end of the file, and twice more where there is a gap before it.
     ///
     /// # Errors
     /// Those of [`FileSystem::write`], those of every call, [`Error::MemoryTooSmall`] with less than [`Shape::write_bytes`]. Of chunks before the one that
@@ -68,12 +68,15 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> PackedFile<B> {
         check_memory(&self.shape, &self.memory)?;
         let end = offset.checked_add(data.len() as u64).ok_or(steadyfs::Error::FileTooLarge)?;
         self.check_size(fs, end)?;
+        let size = self.size(fs)?;
         let mut done = 0;
         while done < data.len() {
             let at = offset + done as u64;
             let chunk = self.shape.chunk_of(at).ok_or(Error::Size)?;
             let within = (at - self.shape.start_of(chunk)) as usize;
-            let step = (self.shape.chunk_bytes() - within).min(data.len() - done);
+            // What is there changes with an entry, and what is new is there with the size: never both in one step.
+            let to_end = if at < size { size - at } else { u64::MAX };
+            let step = (self.shape.chunk_bytes() - within).min(data.len() - done).min(to_end.min(1 << 31) as usize);
             self.in_one_commit(fs, CommitOn::WRITE, |packed, fs| {
                 packed.write_chunk(fs, chunk, within, &data[done..done + step])
             })?;

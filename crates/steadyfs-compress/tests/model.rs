@@ -25,7 +25,7 @@ fn chunks(step: &Step, chunk: usize) -> u32 {
         Step::Write { data, .. } | Step::Append { data } => data.len(),
         _ => 0,
     };
-    (data / chunk + 2) as u32
+    (data / chunk + 3) as u32
 }
 
 fn holds(seed: u64, shape: Shape, most: usize, steps: usize) {

@@ -72,7 +72,7 @@ pub fn draw(random: &mut Random, size: usize, most: usize, chunk: usize) -> Step
     }
 }
 
-/// What a step may leave, one state for each chunk that is written.
+/// What a step may leave: a state for each chunk that is written, and one for the end of the file.
 pub fn states(before: &[u8], step: &Step, chunk: usize) -> Vec<Vec<u8>> {
     let mut now = before.to_vec();
     let (offset, data) = match step {
@@ -87,7 +87,10 @@ pub fn states(before: &[u8], step: &Step, chunk: usize) -> Vec<Vec<u8>> {
     let (mut all, mut done) = (Vec::new(), 0);
     while done < data.len() {
         let at = offset + done;
-        let step = (chunk - at % chunk).min(data.len() - done);
+        let mut step = (chunk - at % chunk).min(data.len() - done);
+        if at < before.len() {
+            step = step.min(before.len() - at);
+        }
         now.resize(now.len().max(at + step), 0);
         now[at..at + step].copy_from_slice(&data[done..done + step]);
         all.push(now.clone());
