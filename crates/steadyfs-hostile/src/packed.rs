@@ -74,7 +74,7 @@ pub fn file(input: &[u8]) {
     file.close(&mut fs).expect("closed");
     // What is on the volume beside is as it was.
     let sound = Shape::new(4096, Method::Lz4);
-    let mut other = PackedFile::create(&mut fs, "g", sound, vec![0; sound.write_bytes()]).expect("a file");
+    let other = PackedFile::create(&mut fs, "g", sound, vec![0; sound.write_bytes()]).expect("a file");
     other.close(&mut fs).expect("closed");
 }
 
