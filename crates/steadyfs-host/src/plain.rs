@@ -85,6 +85,14 @@ impl PlainFile {
         }
     }
 
+    /// Bytes of which a write is one step: a logical page, or a chunk.
+    pub fn step_bytes<F: Flash>(&self, fs: &FileSystem<'_, F>) -> u64 {
+        match self {
+            Self::Plain(_) => fs.usage().logical_bytes.into(),
+            Self::Packed(file) => file.shape().chunk_bytes() as u64,
+        }
+    }
+
     /// Bytes of the content.
     ///
     /// # Errors

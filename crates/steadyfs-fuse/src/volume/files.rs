@@ -48,18 +48,18 @@ impl<F: Flash> Volume<'_, '_, F> {
         Ok(data)
     }
 
-    /// Writes page by page; returns how much, which is less than asked for only when a page fails behind others.
+    /// Writes page by page, or chunk by chunk; returns how much, which is less than asked for only when a page fails behind others.
     ///
     /// With `whole`, that is an error: the kernel asks for it when it writes mapped pages back, and does not look at how much was written.
     pub fn write(&mut self, handle: FileHandle, offset: u64, data: &[u8], whole: bool) -> Result<u32, Errno> {
-        let logical_bytes = u64::from(self.changes.fs().usage().logical_bytes);
         let handle = self.handles.get(handle)?;
+        let step_bytes = handle.file.step_bytes(self.changes.fs());
         let inode = handle.file.inode();
         let result = self.changes.make(|fs| {
             let mut done = 0;
             while done < data.len() {
                 let at = offset + done as u64;
-                let step = ((logical_bytes - at % logical_bytes) as usize).min(data.len() - done);
+                let step = ((step_bytes - at % step_bytes) as usize).min(data.len() - done);
                 match handle.file.write(fs, at, &data[done..done + step]) {
                     Ok(()) => done += step,
                     Err(_) if done > 0 && !whole => break,
