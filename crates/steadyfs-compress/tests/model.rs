@@ -75,7 +75,7 @@ fn holds(seed: u64, shape: Shape, most: usize, steps: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(12) })]
 
     #[test]
     fn lz4_in_small_groups_holds_what_a_vec_holds_within_its_bounds(seed: u64, size in 0u64..300_000) {
