@@ -11,7 +11,7 @@ fn content(path: &str) -> Vec<u8> {
     let mut bytes = format!("{path}: {seed}\n").repeat(seed % 900).into_bytes();
     // A hole, and bytes that do not shrink.
     bytes.extend(vec![0; seed % 3 * 5000]);
-    bytes.extend((0..seed % 6000).map(|n| (n * n * seed >> 7) as u8));
+    bytes.extend((0..seed % 6000).map(|n| ((n * n * seed) >> 7) as u8));
     bytes
 }
 
