@@ -84,8 +84,6 @@ enum Command {
     Pack(commands::pack::Arguments),
     /// Copy everything of an image into a directory
     Unpack(commands::unpack::Arguments),
-    /// Make an image of another file system: the content of a volume as cramfs
-    Convert(commands::convert::Arguments),
     /// Mount an image on a directory
     #[cfg(target_os = "linux")]
     Mount(commands::mount::Arguments),
@@ -193,7 +191,6 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Dump(arguments) => commands::dump::run(&arguments),
         Command::Pack(arguments) => commands::pack::run(&arguments),
         Command::Unpack(arguments) => commands::unpack::run(&arguments),
-        Command::Convert(arguments) => commands::convert::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Mount(arguments) => commands::mount::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),

@@ -64,8 +64,6 @@ const SESSIONS: [Session; 10] = [
         lines: &[
             ("steady pack rootfs card.img --device mt29f1g01abafd --mtime 1700000000", AsShown),
             ("steady pack rootfs card.img --device mt29f1g01abafd --force --compress zstd:19 --chunk 64KiB", AsShown),
-            ("steady convert card.img rootfs.cramfs", AsShown),
-            ("steady pack rootfs.cramfs other.img --device mt29f1g01abafd --compress lz4", AsShown),
         ],
     },
     Session {

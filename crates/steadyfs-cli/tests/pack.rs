@@ -394,25 +394,3 @@ fn methods_and_chunks_that_are_none_are_named() {
         assert!(!bench.path("i.img").exists());
     }
 }
-
-#[test]
-fn images_of_cramfs_are_packed_and_made() {
-    let bench = Bench::new("cramfs");
-    fill(&bench, "from", 0);
-    bench.ok("pack from i.img --device nand.toml --compress lz4");
-    bench.ok("convert i.img root.cramfs");
-    assert!(bench.fails("convert i.img root.cramfs").contains("exists already"));
-    bench.ok("pack root.cramfs again.img --device nand.toml");
-    bench.ok("check again.img");
-    bench.ok("unpack again.img to");
-    assert_eq!(tree(&bench.path("from")), tree(&bench.path("to")));
-    bench.ok("convert again.img again.cramfs");
-    assert!(bench.read("root.cramfs") == bench.read("again.cramfs"));
-    assert!(bench.fails("convert i.img root.sqfs").contains("expected a name that ends in .cramfs"));
-    bench.write("text", b"no image");
-    assert!(bench.fails("pack text t.img --device nand.toml").contains("expected a directory, or an image of cramfs"));
-    let whole = bench.read("root.cramfs");
-    bench.write("cut.cramfs", &whole[..2000]);
-    assert!(bench.fails("pack cut.cramfs t.img --device nand.toml").contains("lies outside of the image"));
-    assert!(!bench.path("t.img").exists());
-}

@@ -3,7 +3,6 @@
 pub mod cat;
 pub mod check;
 pub mod completions;
-pub mod convert;
 pub mod df;
 pub mod dump;
 pub mod format;

@@ -1,4 +1,4 @@
-//! `steady pack`: an image with the content of a directory, or of an image of another file system, the same whenever and wherever it is made.
+//! `steady pack`: an image with the content of a directory, the same whenever and wherever it is made.
 
 use super::df::Room;
 use super::tree::counted;
@@ -24,7 +24,7 @@ use steadyfs_lab::units::format_size;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The directory whose content becomes that of the volume, or an image of cramfs
+    /// The directory whose content becomes that of the volume
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// The image to make
@@ -83,7 +83,8 @@ struct Summary {
 /// Runs `steady pack`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     refuse_image_inside(arguments)?;
-    let (own, sources) = scan::root(&arguments.directory, arguments.follow)?;
+    let own = scan::one(&arguments.directory, String::new(), true, 0)?;
+    let sources = scan::below(&arguments.directory, arguments.follow)?;
     let (draft, chip) = Draft::start(&arguments.image, &arguments.settings)?;
     let mut memory = Memory::default();
     let mut volume = draft.format(chip, &arguments.settings, &mut memory)?;
@@ -115,9 +116,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn refuse_image_inside(arguments: &Arguments) -> Result<(), Failure> {
     let fail = |error: std::io::Error| Failure::at(arguments.directory.display(), error);
     let directory = arguments.directory.canonicalize().map_err(fail)?;
-    // What a file is, is looked at when it is read.
     if !directory.is_dir() {
-        return Ok(());
+        return Err(Failure::at(arguments.directory.display(), "is a file; expected a directory"));
     }
     let parent = arguments.image.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match parent.canonicalize() {

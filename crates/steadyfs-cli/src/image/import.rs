@@ -2,12 +2,13 @@
 
 use super::draft;
 use super::names::join;
-use super::scan::{Bytes, Source};
+use super::scan::Source;
 use super::volume::{PIECE_BYTES, Volume, is_directory};
 use crate::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
-use std::io;
+use std::fs::File as HostFile;
+use std::io::{self, Read, Seek};
 use steadyfs::{Error, InodeNumber, Permissions, Stat};
 use steadyfs_host::plain::{Packing, PlainFile, Shape};
 
@@ -143,14 +144,14 @@ pub fn file(
     if child(volume, parent, name)?.is_some_and(|stat| is_directory(&stat)) {
         return Err(volume.refuse(&path, "is a directory; expected a file, or nothing"));
     }
-    let mut host = source.open()?;
-    let shape = shape(volume, source, &mut *host, mode)?;
+    let mut host = HostFile::open(&source.path).map_err(|error| Failure::at(source.path.display(), error))?;
+    let shape = shape(volume, source, &mut host, mode)?;
     let level = mode.packing.map_or(0, |packing| packing.level);
     let create =
         |volume: &mut Volume<'_>, place: (InodeNumber, &str)| Ok(PlainFile::create(&mut volume.fs, place, shape, level)?);
     let mut target = begin(volume, parent, name, mode, create)?;
     let inode = target.inode();
-    let copied = copy(volume, source, &mut *host, &mut target, &path, progress);
+    let copied = copy(volume, source, &mut host, &mut target, &path, progress);
     let closed = target.close(&mut volume.fs).map_err(|error| volume.fail_content(&path, error));
     let settled = copied.and(closed).and_then(|()| settle(volume, source, inode, (parent, name), mode));
     drop_draft(volume, settled, mode)
@@ -188,7 +189,7 @@ fn drop_draft(volume: &mut Volume<'_>, result: Result<(), Failure>, mode: Mode) 
 }
 
 /// How a file is compressed, by a look at its beginning.
-fn shape(volume: &Volume<'_>, source: &Source, host: &mut dyn Bytes, mode: Mode) -> Result<Option<Shape>, Failure> {
+fn shape(volume: &Volume<'_>, source: &Source, host: &mut HostFile, mode: Mode) -> Result<Option<Shape>, Failure> {
     let Some(packing) = mode.packing else { return Ok(None) };
     let unreadable = |error| Failure::at(source.path.display(), error);
     let mut first = vec![0; packing.shape(source.size).chunk_bytes()];
@@ -200,7 +201,7 @@ fn shape(volume: &Volume<'_>, source: &Source, host: &mut dyn Bytes, mode: Mode)
 fn copy(
     volume: &mut Volume<'_>,
     source: &Source,
-    host: &mut dyn Bytes,
+    host: &mut HostFile,
     target: &mut PlainFile,
     path: &str,
     progress: &mut Progress,
@@ -220,7 +221,7 @@ fn copy(
 }
 
 /// Fills the buffer as far as the file goes: pieces are the same whatever the host gives at once, and so are the bytes on the medium.
-fn read_piece(host: &mut dyn Bytes, buffer: &mut [u8]) -> io::Result<usize> {
+fn read_piece(host: &mut HostFile, buffer: &mut [u8]) -> io::Result<usize> {
     let mut done = 0;
     while done < buffer.len() {
         match host.read(&mut buffer[done..]) {

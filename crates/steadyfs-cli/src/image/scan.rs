@@ -1,33 +1,16 @@
-//! Files and directories of the host, or of an image of cramfs there, in an order that does not depend on it.
+//! Files and directories of the host, in an order that does not depend on it.
 
 use super::time;
 use crate::Failure;
 use std::fs;
-use std::io::{Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use steadyfs::Permissions;
-use steadyfs_host::cramfs::{Cramfs, Node, NodeKind, is_cramfs};
 
 /// Directories in each other that are looked at: links that are followed may lead in a circle.
 const DEPTH_MAX: usize = 256;
 
-/// Where the bytes of a file are.
-#[derive(Clone, Debug)]
-pub enum Content {
-    /// In a file of the host.
-    Host,
-    /// In an image, at this place of its list.
-    Cramfs(Rc<Cramfs>, usize),
-}
-
-/// What can be read from any place.
-pub trait Bytes: Read + Seek {}
-
-impl<T: Read + Seek> Bytes for T {}
-
 /// A file, directory or symbolic link of the host.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// Where it is.
     pub path: PathBuf,
@@ -45,62 +28,6 @@ pub struct Source {
     pub size: u64,
     /// When it was changed last.
     pub modified_ns: u64,
-    /// Where its bytes are.
-    pub content: Content,
-}
-
-impl Source {
-    /// Opens a file.
-    pub fn open(&self) -> Result<Box<dyn Bytes>, Failure> {
-        match &self.content {
-            Content::Host => {
-                let file = fs::File::open(&self.path).map_err(|error| Failure::at(self.path.display(), error))?;
-                Ok(Box::new(file))
-            }
-            Content::Cramfs(image, node) => {
-                let bytes = image.content(&image.nodes[*node]).map_err(|error| Failure::at(self.path.display(), error))?;
-                Ok(Box::new(Cursor::new(bytes)))
-            }
-        }
-    }
-}
-
-/// The root and everything below it of a directory, or of an image of cramfs.
-///
-/// # Errors
-/// As [`below`]; a file that is no such image.
-pub fn root(path: &Path, follow: bool) -> Result<(Source, Vec<Source>), Failure> {
-    let own = one(path, String::new(), true, 0)?;
-    if own.is_directory {
-        return Ok((own, below(path, follow)?));
-    }
-    let fail = |what: &dyn std::fmt::Display| Failure::at(path.display(), what);
-    let mut head = Vec::new();
-    fs::File::open(path).and_then(|file| file.take(1024).read_to_end(&mut head)).map_err(|error| fail(&error))?;
-    if !is_cramfs(&head) {
-        return Err(fail(&"is a file; expected a directory, or an image of cramfs"));
-    }
-    let image = Cramfs::parse(fs::read(path).map_err(|error| fail(&error))?).map_err(|error| fail(&error))?;
-    let image = Rc::new(image);
-    let root = of_node(path, &image.root, 0, Content::Host);
-    let mut order: Vec<usize> = (0..image.nodes.len()).collect();
-    // As names are sorted in directories: a directory right before what it holds.
-    order.sort_by(|&a, &b| image.nodes[a].path.split('/').cmp(image.nodes[b].path.split('/')));
-    let content = |node: usize| Content::Cramfs(image.clone(), node);
-    let sources = order.into_iter().map(|node| of_node(path, &image.nodes[node], image.nodes[node].depth(), content(node)));
-    Ok((root, sources.collect()))
-}
-
-fn of_node(path: &Path, node: &Node, depth: usize, content: Content) -> Source {
-    let (link, is_directory) = match &node.kind {
-        NodeKind::Directory => (None, true),
-        NodeKind::File => (None, false),
-        NodeKind::Link(target) => (Some(target.clone()), false),
-    };
-    let size = if node.kind == NodeKind::File { node.size.into() } else { 0 };
-    let permissions = Some(Permissions { mode: node.mode, uid: node.uid.into(), gid: node.gid.into() });
-    let (path, name) = (path.join(&node.path), node.name().to_string());
-    Source { path, name, depth, is_directory, link, permissions, size, modified_ns: 0, content }
 }
 
 /// Everything below a directory: each directory before what it holds, entries sorted by the bytes of their names.
@@ -131,17 +58,7 @@ pub fn one(path: &Path, name: String, follow: bool, depth: usize) -> Result<Sour
     };
     let size = if kind.is_file() { metadata.len() } else { 0 };
     let (permissions, modified_ns) = (permissions_of(&metadata), time::of_file(&metadata));
-    Ok(Source {
-        path: path.into(),
-        name,
-        depth,
-        is_directory: kind.is_dir(),
-        link,
-        permissions,
-        size,
-        modified_ns,
-        content: Content::Host,
-    })
+    Ok(Source { path: path.into(), name, depth, is_directory: kind.is_dir(), link, permissions, size, modified_ns })
 }
 
 #[cfg(unix)]
