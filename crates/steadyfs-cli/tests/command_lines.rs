@@ -52,6 +52,8 @@ const SESSIONS: [Session; 10] = [
             ("steady format /dev/mtd3 --force", With(&[("/dev/mtd3", "mtd3.img --device mt29f1g01abafd")])),
             ("steady dump card.img --json", AsShown),
             ("steady pack rootfs card.img --device mt29f1g01abafd --force", AsShown),
+            ("steady pack rootfs card.img --device mt29f1g01abafd --force --compress zstd:19", AsShown),
+            ("steady pack rootfs card.img --device mt29f1g01abafd --force --compress lz4 --chunk 4KiB", AsShown),
             ("steady unpack card.img out", AsShown),
             ("steady check --repair", With(&[("--repair", "card.img --repair")])),
         ],
@@ -59,7 +61,10 @@ const SESSIONS: [Session; 10] = [
     Session {
         name: "pack",
         before: "",
-        lines: &[("steady pack rootfs card.img --device mt29f1g01abafd --mtime 1700000000", AsShown)],
+        lines: &[
+            ("steady pack rootfs card.img --device mt29f1g01abafd --mtime 1700000000", AsShown),
+            ("steady pack rootfs card.img --device mt29f1g01abafd --force --compress zstd:19 --chunk 64KiB", AsShown),
+        ],
     },
     Session {
         name: "sectors",

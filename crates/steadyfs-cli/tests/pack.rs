@@ -314,3 +314,83 @@ fn a_directory_in_itself_ends_every_walk() {
     let tree = bench.ok("tree i.img");
     assert!(tree.contains("── file") && !tree.contains("lost-"), "{tree}");
 }
+
+/// Bytes that no method makes fewer.
+fn noise(length: usize) -> Vec<u8> {
+    let mut state = 1u64;
+    let next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u8
+    };
+    std::iter::repeat_with(next).take(length).collect()
+}
+
+/// Text, noise, and what is too small to be worth it.
+fn fill_mixed(bench: &Bench) {
+    let text =
+        |index: usize, bytes: usize| format!("{index}: the valve of sensor {index} is open\n").repeat(bytes / 30).into_bytes();
+    for index in 0..8 {
+        bench.write(&format!("mixed/text/t{index}"), &text(index, 300 << index));
+    }
+    for index in 0..4 {
+        bench.write(&format!("mixed/noise/n{index}"), &noise(9000 * index));
+    }
+    bench.write("mixed/small", b"21.5 degrees");
+    bench.write("mixed/empty", b"");
+    bench.write("mixed/zeros", &vec![0; 100_000]);
+}
+
+#[test]
+fn compressed_images_take_less_room_and_every_command_shows_plain_bytes() {
+    let bench = Bench::new("compressed");
+    fill_mixed(&bench);
+    let used = |image: &str| bench.json(&format!("df {image} --json"))["used_bytes"].as_u64().expect("bytes");
+    bench.ok("pack mixed plain.img --device nand.toml");
+    let listed = bench.ok("ls -l plain.img text");
+    let tree_of = bench.ok("tree plain.img");
+    for (method, chunk) in [("lz4", "4KiB"), ("lz4", "64KiB"), ("deflate", "16KiB"), ("zstd:19", "32KiB")] {
+        bench.ok(&format!("pack mixed packed.img --force --device nand.toml --compress {method} --chunk {chunk}"));
+        assert!(used("packed.img") * 2 < used("plain.img"), "{method}: {} bytes", used("packed.img"));
+        bench.ok("check packed.img");
+        assert_eq!(bench.ok("ls -l packed.img text"), listed, "{method}");
+        assert_eq!(bench.ok("tree packed.img"), tree_of, "{method}");
+        let to = format!("out-{}-{chunk}", method.replace(':', "-"));
+        bench.ok(&format!("unpack packed.img {to}"));
+        assert_eq!(tree(&bench.path("mixed")), tree(&bench.path(&to)), "{method}");
+        bench.ok("get packed.img text/t7 got --force");
+        assert!(bench.read("got") == bench.read("mixed/text/t7"), "{method}");
+        let stat = bench.json("stat packed.img text/t7 --json");
+        assert_eq!(stat["compressed"]["method"].as_str(), method.split(':').next());
+        assert_eq!(stat["size"], bench.read("mixed/text/t7").len());
+        assert!(stat["attributes"].as_object().is_some_and(|all| all.is_empty()), "{method}: {stat}");
+        let noise = bench.json("stat packed.img noise/n3 --json");
+        assert!(noise["compressed"].is_null(), "{method}: noise stays as it is");
+    }
+}
+
+#[test]
+fn compressed_images_are_the_same_bytes_each_time() {
+    let bench = Bench::new("compressed-again");
+    fill_mixed(&bench);
+    for image in ["a.img", "b.img"] {
+        bench.ok(&format!("pack mixed {image} --device nand.toml --compress lz4 --chunk 8KiB"));
+    }
+    assert!(bench.read("a.img") == bench.read("b.img"));
+}
+
+#[test]
+fn methods_and_chunks_that_are_none_are_named() {
+    let bench = Bench::new("compressed-wrong");
+    bench.write("d/f", b"x");
+    for (arguments, told) in [
+        ("--compress lzma", "expected lz4, deflate, zstd"),
+        ("--compress zstd:99", "expected a level of zstd from 1 to 22"),
+        ("--compress lz4 --chunk 5000", "expected a power of two from 4KiB to 64KiB"),
+        ("--chunk 4KiB", "--compress"),
+    ] {
+        let output = bench.run(&format!("pack d i.img --device nand.toml {arguments}"));
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        assert!(text(&output.stderr).contains(told), "{arguments}: {}", text(&output.stderr));
+        assert!(!bench.path("i.img").exists());
+    }
+}

@@ -3,8 +3,9 @@
 //! - [`image`]: the content of a chip in a file, byte for byte, for production programmers and for looking at dumps.
 //! - [`mtd`]: the chips of a Linux machine, `/dev/mtdN`.
 //! - [`block`]: cards and disks, `/dev/mmcblk0p2`, and files with the content of one.
+//! - [`plain`]: files of a volume as plain bytes, compressed or not.
 //!
-//! All implement [`Flash`](steadyfs::media::Flash), and count what they do as the simulated chips do
+//! The media implement [`Flash`](steadyfs::media::Flash), and count what they do as the simulated chips do
 //! ([`Metered`](steadyfs_sim::Metered)).
 //!
 //! # Example
@@ -32,3 +33,4 @@ pub mod block;
 pub mod image;
 #[cfg(target_os = "linux")]
 pub mod mtd;
+pub mod plain;

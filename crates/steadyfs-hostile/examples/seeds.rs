@@ -56,6 +56,11 @@ fn main() -> std::io::Result<()> {
         write("operations", kind.into(), &[&[kind, kind, kind, 0][..], &steps].concat())?;
         write("parse_image", kind.into(), &[kind, 0, 0, 0, 0, 1, kind + 40, 0, 1])?;
     }
+    for number in 0..3u8 {
+        let entries = [5, 0, 0, 1, 99, 0, number, 1, 0, 3, 0xFF, 0xF, 3];
+        write("packed_file", number.into(), &[&[0, 0, number, number, 200, 7, 100][..], &entries, &[9; 40], SCRIPT].concat())?;
+        write("packed_block", number.into(), &[&[0, 8, 0x1F, 7, 1, 0, 20 * number, 0x50][..], b"12345"].concat())?;
+    }
     Ok(())
 }
 

@@ -15,6 +15,7 @@
 //! | [`exercise`] | everything that a user does |
 //! | [`disk`] | everything that a file system above a disk does |
 //! | [`operations`] | calls on a new volume, compared with an oracle |
+//! | [`packed`] | compressed files with hostile entries and chunks |
 //! | [`inputs`] | what is handed to the tools |
 
 pub mod choices;
@@ -25,6 +26,7 @@ pub mod inputs;
 pub mod medium;
 pub mod mutate;
 pub mod operations;
+pub mod packed;
 pub mod seal;
 pub mod structures;
 pub mod volumes;
@@ -61,7 +63,7 @@ const fn target(name: &'static str, run: fn(&[u8]), input_bytes: usize) -> Targe
 }
 
 /// All targets.
-pub const TARGETS: [Target; 18] = [
+pub const TARGETS: [Target; 20] = [
     target("mount_arbitrary", mount_arbitrary, 1000),
     target("mount_mutated", mount_mutated, 200),
     target("disk_arbitrary", disk_arbitrary, 1000),
@@ -80,6 +82,8 @@ pub const TARGETS: [Target; 18] = [
     target("parse_profile", inputs::profile, 60),
     target("parse_names", inputs::names, 12),
     target("parse_image", inputs::image, 40),
+    target("packed_block", packed::block, 200),
+    target("packed_file", packed::file, 120),
 ];
 
 /// Runs an input through a target.

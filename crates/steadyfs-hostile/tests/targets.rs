@@ -71,3 +71,9 @@ fn any_content_of_a_structure_gives_errors_only() {
         random_inputs(target.name, 500);
     }
 }
+
+#[test]
+fn hostile_blocks_and_compressed_files_give_errors_only() {
+    random_inputs("packed_block", 4000);
+    random_inputs("packed_file", 2000);
+}

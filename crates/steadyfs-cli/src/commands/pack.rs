@@ -5,6 +5,7 @@ use super::tree::counted;
 use crate::Failure;
 use crate::image::Memory;
 use crate::image::chip::ChipOptions;
+use crate::image::compression::Compression;
 use crate::image::create::Draft;
 use crate::image::import::{self, Directory, Mode};
 use crate::image::scan::{self, Source};
@@ -37,6 +38,8 @@ pub struct Arguments {
     /// Owner and group of all files as UID:GID, or `files`: each its own
     #[arg(long, value_name = "UID:GID|files", default_value = "0:0")]
     owner: Owner,
+    #[command(flatten)]
+    compression: Compression,
     /// Take what symbolic links name, not the links
     #[arg(long)]
     follow: bool,
@@ -50,7 +53,8 @@ The same names, modes, bytes and settings give the same image, byte for byte, wh
 unless --mtime or --owner is `files`. Modes are left out with --no-permissions.
 
 Example:
-  steady pack rootfs card.img --device mt29f1g01abafd --mtime 1700000000";
+  steady pack rootfs card.img --device mt29f1g01abafd --mtime 1700000000
+  steady pack rootfs card.img --device mt29f1g01abafd --force --compress zstd:19 --chunk 64KiB";
 
 /// Owner and group of all files; each its own where there are none.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +92,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(stamp) => stamp,
         None => Stamp::Fixed(source_date_epoch()?.unwrap_or(0)),
     };
-    let mode = Mode { keeps_times: stamp == Stamp::OfFiles, owner: arguments.owner.0, is_atomic: false };
+    let mode = Mode {
+        keeps_times: stamp == Stamp::OfFiles,
+        owner: arguments.owner.0,
+        is_atomic: false,
+        packing: arguments.compression.packing(),
+    };
     if let Stamp::Fixed(ns) = stamp {
         volume.fs.set_time(ns);
     }

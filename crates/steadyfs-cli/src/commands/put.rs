@@ -44,7 +44,7 @@ Examples:
   steady mkdir card.img assets && steady put -r card.img www fonts /assets";
 
 /// Files are complete or absent, whenever the command ends.
-const MODE: Mode = Mode { keeps_times: true, owner: None, is_atomic: true };
+const MODE: Mode = Mode { keeps_times: true, owner: None, is_atomic: true, packing: None };
 
 /// Runs `steady put`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

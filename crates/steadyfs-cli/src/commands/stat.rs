@@ -10,9 +10,10 @@ use crate::output::{print, print_json};
 use clap::Args;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use steadyfs::{Access, Kind, Permissions, Stat};
+use steadyfs::{Access, InodeNumber, Kind, Permissions, Stat};
+use steadyfs_host::plain::{ATTRIBUTE, Shape};
 use steadyfs_lab::table::facts;
-use steadyfs_lab::units::format_count;
+use steadyfs_lab::units::{format_count, format_size};
 
 /// Arguments of `steady stat`.
 #[derive(Args, Debug)]
@@ -46,6 +47,9 @@ struct Facts {
     /// Where the volume keeps permissions, and some were set.
     #[serde(skip_serializing_if = "Option::is_none")]
     permissions: Option<Owned>,
+    /// How the file is compressed, where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compressed: Option<Compressed>,
     /// Values byte by byte: they need not be text.
     attributes: BTreeMap<String, Vec<u8>>,
 }
@@ -64,6 +68,24 @@ impl From<Permissions> for Owned {
     }
 }
 
+/// How a file is compressed.
+#[derive(Serialize)]
+struct Compressed {
+    method: String,
+    chunk_bytes: usize,
+    /// Bytes of the pages that it takes.
+    stored_bytes: u64,
+}
+
+impl Compressed {
+    fn of(volume: &mut Volume<'_>, inode: InodeNumber, path: &str) -> Result<Option<Self>, Failure> {
+        let shape = Shape::of(&mut volume.fs, inode).map_err(|error| volume.fail_content(path, error))?;
+        let Some(shape) = shape else { return Ok(None) };
+        let stored_bytes = volume.fs.allocated(inode).map_err(|error| volume.fail(path, error))?;
+        Ok(Some(Self { method: shape.method().to_string(), chunk_bytes: shape.chunk_bytes(), stored_bytes }))
+    }
+}
+
 /// Runs `steady stat`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut memory = Memory::default();
@@ -73,10 +95,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut attributes = BTreeMap::new();
     let see = |key: &str, value: &[u8]| drop(attributes.insert(key.to_string(), value.to_vec()));
     volume.fs.attributes(stat.inode, see).map_err(|error| volume.fail(&path, error))?;
+    let compressed = Compressed::of(&mut volume, stat.inode, &path)?;
+    attributes.remove(ATTRIBUTE);
     let permissions = volume.fs.permissions(stat.inode).map_err(|error| volume.fail(&path, error))?;
     let target = if stat.kind == Kind::Symlink { Some(volume.read_link(stat.inode, &path)?) } else { None };
     volume.close(&arguments.chip)?;
-    let facts = Facts { target, permissions: permissions.map(Owned::from), ..Facts::new(&path, &stat, attributes) };
+    let facts = Facts { target, permissions: permissions.map(Owned::from), compressed, ..Facts::new(&path, &stat, attributes) };
     if arguments.json { print_json(&facts) } else { print(&facts.text()) }
 }
 
@@ -92,6 +116,7 @@ impl Facts {
             generation: stat.generation,
             target: None,
             permissions: None,
+            compressed: None,
             attributes,
         }
     }
@@ -115,7 +140,11 @@ impl Facts {
         let attributes = self.attributes.iter().map(|(key, bytes)| format!("Attribute {} = {}\n", printable(key), value(bytes)));
         let permissions = self.permissions.as_ref().map(|own| format!("{}, owner {}, group {}", own.mode, own.uid, own.gid));
         let target = self.target.as_deref().map(|target| printable(target).into_owned());
-        let more = [("Names", target), ("Permissions", permissions)];
+        let compressed = self.compressed.as_ref().map(|own| {
+            let (chunk, stored) = (format_size(own.chunk_bytes as u64), format_size(own.stored_bytes));
+            format!("{}, chunks of {chunk}, in {stored}", own.method)
+        });
+        let more = [("Names", target), ("Permissions", permissions), ("Compressed", compressed)];
         let more = more.into_iter().filter_map(|(name, value)| value.map(|value| (name, value)));
         facts(own.into_iter().chain(more)) + &attributes.collect::<String>()
     }

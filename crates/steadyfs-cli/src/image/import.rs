@@ -8,8 +8,9 @@ use crate::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
 use std::fs::File as HostFile;
-use std::io::{self, Read};
-use steadyfs::{Error, File, InodeNumber, OpenOptions, Permissions, Stat};
+use std::io::{self, Read, Seek};
+use steadyfs::{Error, InodeNumber, Permissions, Stat};
+use steadyfs_host::plain::{Packing, PlainFile, Shape};
 
 /// A directory of the volume: its inode, and its path as errors name it.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub struct Mode {
     pub owner: Option<(u32, u32)>,
     /// A file is there as a whole or not at all, whenever the command ends. A new image does not need this.
     pub is_atomic: bool,
+    /// How files are compressed that are worth it.
+    pub packing: Option<Packing>,
 }
 
 /// Puts everything of a scan into a directory of the volume. Directories that are there already are used.
@@ -142,11 +145,14 @@ pub fn file(
         return Err(volume.refuse(&path, "is a directory; expected a file, or nothing"));
     }
     let mut host = HostFile::open(&source.path).map_err(|error| Failure::at(source.path.display(), error))?;
-    let new = OpenOptions { create_new: true, ..OpenOptions::WRITE };
-    let mut target = begin(volume, parent, name, mode, |volume, place| volume.fs.open(place, new))?;
+    let shape = shape(volume, source, &mut host, mode)?;
+    let level = mode.packing.map_or(0, |packing| packing.level);
+    let create =
+        |volume: &mut Volume<'_>, place: (InodeNumber, &str)| Ok(PlainFile::create(&mut volume.fs, place, shape, level)?);
+    let mut target = begin(volume, parent, name, mode, create)?;
     let inode = target.inode();
     let copied = copy(volume, source, &mut host, &mut target, &path, progress);
-    let closed = volume.fs.close(target).map_err(|error| volume.fail(&path, error));
+    let closed = target.close(&mut volume.fs).map_err(|error| volume.fail_content(&path, error));
     let settled = copied.and(closed).and_then(|()| settle(volume, source, inode, (parent, name), mode));
     drop_draft(volume, settled, mode)
 }
@@ -182,11 +188,21 @@ fn drop_draft(volume: &mut Volume<'_>, result: Result<(), Failure>, mode: Mode) 
     result
 }
 
+/// How a file is compressed, by a look at its beginning.
+fn shape(volume: &Volume<'_>, source: &Source, host: &mut HostFile, mode: Mode) -> Result<Option<Shape>, Failure> {
+    let Some(packing) = mode.packing else { return Ok(None) };
+    let unreadable = |error| Failure::at(source.path.display(), error);
+    let mut first = vec![0; packing.shape(source.size).chunk_bytes()];
+    let count = read_piece(host, &mut first).map_err(unreadable)?;
+    host.rewind().map_err(unreadable)?;
+    Ok(packing.look(&first[..count], source.size, volume.fs.usage().logical_bytes))
+}
+
 fn copy(
     volume: &mut Volume<'_>,
     source: &Source,
     host: &mut HostFile,
-    target: &mut File,
+    target: &mut PlainFile,
     path: &str,
     progress: &mut Progress,
 ) -> Result<(), Failure> {
@@ -198,7 +214,7 @@ fn copy(
         if count == 0 {
             return Ok(());
         }
-        volume.fs.write(target, offset, &buffer[..count]).map_err(|error| volume.fail(path, error))?;
+        target.write(&mut volume.fs, offset, &buffer[..count]).map_err(|error| volume.fail_content(path, error))?;
         offset += count as u64;
         progress.add(count as u64);
     }

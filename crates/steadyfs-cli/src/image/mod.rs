@@ -9,6 +9,7 @@
 //! | `mounted` | a volume of either kind |
 //! | `damage` | what a volume has lost, in words |
 //! | `settings` | the settings of a new volume, as arguments |
+//! | `compression` | how files are compressed that a command writes, as arguments |
 //! | `change` | a command that changes a volume, from the mount to the unmount |
 //! | `draft` | the file of a volume that is not complete, and what is left of it |
 //! | `part` | the same on the host |
@@ -24,6 +25,7 @@
 mod card;
 pub mod change;
 pub mod chip;
+pub mod compression;
 pub mod create;
 pub mod damage;
 pub mod disk;

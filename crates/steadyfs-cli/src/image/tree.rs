@@ -5,6 +5,7 @@ use super::volume::{Volume, is_directory};
 use crate::Failure;
 use std::collections::HashSet;
 use steadyfs::{Cursor, InodeNumber, Stat};
+use steadyfs_host::plain;
 
 /// Directories in each other that are looked at. A path of as many names is longer than those that hosts take.
 const DEPTH_MAX: usize = 1000;
@@ -41,7 +42,8 @@ pub fn entries(volume: &mut Volume<'_>, directory: InodeNumber, path: &str) -> R
             return Err(volume.refuse(path, "names more files than the volume holds; `steady check` tells more"));
         }
         let name = entry.name().to_string();
-        items.push(Item { path: join(path, &name), name, depth: 0, is_last: false, stat: entry.stat });
+        let stat = plain::stat(&mut volume.fs, entry.stat);
+        items.push(Item { path: join(path, &name), name, depth: 0, is_last: false, stat });
     }
     items.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
     if let Some(last) = items.last_mut() {

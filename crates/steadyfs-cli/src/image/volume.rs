@@ -9,7 +9,8 @@ use crate::Failure;
 use crate::output::for_terminal;
 use std::path::Path;
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Access, Budget, Damage, Error, FileSystem, InodeNumber, Kind, MountError, OPEN_FILE_BYTES, OpenOptions, Stat};
+use steadyfs::{Access, Budget, Damage, Error, FileSystem, InodeNumber, Kind, MountError, OPEN_FILE_BYTES, Stat};
+use steadyfs_host::plain::{self, PlainFile};
 
 /// Files that may be open at once: enough for programs that work on a volume that is mounted on a directory.
 const OPEN_FILES: usize = 1024;
@@ -101,6 +102,14 @@ impl<'m> Volume<'m> {
         }
     }
 
+    /// What an error of the content of a file means.
+    pub fn fail_content(&self, path: &str, error: plain::Error) -> Failure {
+        match error {
+            plain::Error::Volume(error) => self.fail(path, error),
+            error => self.refuse(path, error),
+        }
+    }
+
     /// A failure at a path of the volume.
     pub fn refuse(&self, path: &str, what: impl std::fmt::Display) -> Failure {
         Failure::at(self.place(path), what)
@@ -119,13 +128,14 @@ impl<'m> Volume<'m> {
 
     /// What a path names.
     pub fn stat(&mut self, path: &str) -> Result<Stat, Failure> {
-        self.fs.stat(path).map_err(|error| self.fail(path, error))
+        let stat = self.fs.stat(path).map_err(|error| self.fail(path, error))?;
+        Ok(plain::stat(&mut self.fs, stat))
     }
 
     /// What a path names, if anything.
     pub fn find(&mut self, path: &str) -> Result<Option<Stat>, Failure> {
         match self.fs.stat(path) {
-            Ok(stat) => Ok(Some(stat)),
+            Ok(stat) => Ok(Some(plain::stat(&mut self.fs, stat))),
             Err(Error::NotFound) => Ok(None),
             Err(error) => Err(self.fail(path, error)),
         }
@@ -138,18 +148,18 @@ impl<'m> Volume<'m> {
         path: &str,
         mut take: impl FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let mut file = self.fs.open_inode(inode, OpenOptions::READ).map_err(|error| self.fail(path, error))?;
+        let mut file = PlainFile::open(&mut self.fs, inode, false).map_err(|error| self.fail_content(path, error))?;
         let mut buffer = vec![0; PIECE_BYTES];
         let mut offset = 0;
         loop {
-            let count = self.fs.read(&mut file, offset, &mut buffer).map_err(|error| self.fail(path, error))?;
+            let count = file.read(&mut self.fs, offset, &mut buffer).map_err(|error| self.fail_content(path, error))?;
             if count == 0 {
                 break;
             }
             take(&buffer[..count])?;
             offset += count as u64;
         }
-        self.fs.close(file).map_err(|error| self.fail(path, error))
+        file.close(&mut self.fs).map_err(|error| self.fail_content(path, error))
     }
 
     /// What a symbolic link names.

@@ -10,6 +10,7 @@ use rustix::fs::XattrFlags;
 use std::time::UNIX_EPOCH;
 use steadyfs::media::Flash;
 use steadyfs::{Error, InodeNumber};
+use steadyfs_host::plain;
 
 /// Attributes that programs may name.
 const NAMESPACE: &str = "user.";
@@ -122,7 +123,11 @@ impl<F: Flash> Volume<'_, '_, F> {
     pub fn attributes(&mut self, number: INodeNo) -> Result<Vec<u8>, Errno> {
         let inode = inode_of(number)?;
         let mut names = Vec::new();
-        let see = |key: &str, _: &[u8]| names.extend([NAMESPACE.as_bytes(), key.as_bytes(), &[0]].concat());
+        let see = |key: &str, _: &[u8]| match key {
+            // That of the file system is none of a program.
+            plain::ATTRIBUTE => {}
+            key => names.extend([NAMESPACE.as_bytes(), key.as_bytes(), &[0]].concat()),
+        };
         self.changes.fs().attributes(inode, see).map_err(errno)?;
         Ok(names)
     }
@@ -130,7 +135,7 @@ impl<F: Flash> Volume<'_, '_, F> {
 
 /// The volume's key of an attribute.
 fn key_of(name: &str) -> Result<&str, Errno> {
-    name.strip_prefix(NAMESPACE).ok_or(Errno::EOPNOTSUPP)
+    name.strip_prefix(NAMESPACE).filter(|&key| key != plain::ATTRIBUTE).ok_or(Errno::EOPNOTSUPP)
 }
 
 fn attribute_errno(error: Error) -> Errno {

@@ -8,7 +8,8 @@ use crate::upkeep::Upkeep;
 use fuser::{Errno, FileHandle, INodeNo};
 use rustix::fs::{FallocateFlags, OFlags};
 use steadyfs::media::Flash;
-use steadyfs::{CommitOn, File, OpenOptions, Part};
+use steadyfs::{CommitOn, Part};
+use steadyfs_host::plain::PlainFile;
 
 /// The flags with which a program opens a file.
 pub(super) fn open_flags(flags: i32) -> OFlags {
@@ -24,14 +25,17 @@ impl<F: Flash> Volume<'_, '_, F> {
         // that is written in part. It also knows where the end is for those that append, and says so: what is written back from
         // a mapped page goes through such a handle too, and not to the end.
         let truncate = may_write && flags.contains(OFlags::TRUNC);
-        let options = OpenOptions { write: may_write, truncate, ..OpenOptions::READ };
-        let open = |fs: &mut steadyfs::FileSystem<'_, F>| fs.open_inode(inode, options);
-        let file = if truncate { self.changes.make(open)? } else { open(self.changes.fs()).map_err(errno)? };
+        let mut file = PlainFile::open(self.changes.fs(), inode, may_write).map_err(|error| errno(error.into()))?;
+        if truncate && let Err(error) = self.changes.make(|fs| Ok(file.truncate(fs, 0)?)) {
+            let _ = file.close(self.changes.fs());
+            return Err(error);
+        }
+        self.handles.forget(inode);
         Ok(self.keep(file, may_write))
     }
 
     /// Gives a file a number for the kernel.
-    pub(super) fn keep(&mut self, file: File, may_write: bool) -> FileHandle {
+    pub(super) fn keep(&mut self, file: PlainFile, may_write: bool) -> FileHandle {
         self.nodes.opened(file.inode());
         self.handles.insert(Handle { file, may_write })
     }
@@ -39,30 +43,33 @@ impl<F: Flash> Volume<'_, '_, F> {
     pub fn read(&mut self, handle: FileHandle, offset: u64, size: u32) -> Result<Vec<u8>, Errno> {
         let handle = self.handles.get(handle)?;
         let mut data = vec![0; size as usize];
-        let length = self.changes.fs().read(&mut handle.file, offset, &mut data).map_err(errno)?;
+        let length = handle.file.read(self.changes.fs(), offset, &mut data).map_err(|error| errno(error.into()))?;
         data.truncate(length);
         Ok(data)
     }
 
-    /// Writes page by page; returns how much, which is less than asked for only when a page fails behind others.
+    /// Writes page by page, or chunk by chunk; returns how much, which is less than asked for only when a page fails behind others.
     ///
     /// With `whole`, that is an error: the kernel asks for it when it writes mapped pages back, and does not look at how much was written.
     pub fn write(&mut self, handle: FileHandle, offset: u64, data: &[u8], whole: bool) -> Result<u32, Errno> {
-        let logical_bytes = u64::from(self.changes.fs().usage().logical_bytes);
         let handle = self.handles.get(handle)?;
-        self.changes.make(|fs| {
+        let step_bytes = handle.file.step_bytes(self.changes.fs());
+        let inode = handle.file.inode();
+        let result = self.changes.make(|fs| {
             let mut done = 0;
             while done < data.len() {
                 let at = offset + done as u64;
-                let step = ((logical_bytes - at % logical_bytes) as usize).min(data.len() - done);
-                match fs.write(&mut handle.file, at, &data[done..done + step]) {
+                let step = ((step_bytes - at % step_bytes) as usize).min(data.len() - done);
+                match handle.file.write(fs, at, &data[done..done + step]) {
                     Ok(()) => done += step,
                     Err(_) if done > 0 && !whole => break,
-                    Err(error) => return Err(error),
+                    Err(error) => return Err(error.into()),
                 }
             }
             Ok(done as u32)
-        })
+        });
+        self.handles.forget(inode);
+        result
     }
 
     /// Takes the privileges of a file away that is about to be written.
@@ -74,7 +81,7 @@ impl<F: Flash> Volume<'_, '_, F> {
     /// The first byte from `offset` on that is data, or in a hole.
     pub fn seek(&mut self, handle: FileHandle, offset: u64, part: Part) -> Result<u64, Errno> {
         let handle = self.handles.get(handle)?;
-        let found = self.changes.fs().seek(&mut handle.file, offset, part).map_err(errno)?;
+        let found = handle.file.seek(self.changes.fs(), offset, part).map_err(|error| errno(error.into()))?;
         found.ok_or(Errno::ENXIO)
     }
 
@@ -84,14 +91,18 @@ impl<F: Flash> Volume<'_, '_, F> {
             && let Ok(handle) = self.handles.get(handle)
             && handle.may_write
         {
-            return self.changes.make(|fs| fs.truncate(&mut handle.file, size));
+            let (inode, result) = (handle.file.inode(), self.changes.make(|fs| Ok(handle.file.truncate(fs, size)?)));
+            self.handles.forget(inode);
+            return result;
         }
         let inode = inode_of(number)?;
-        self.changes.make(|fs| {
-            let mut file = fs.open_inode(inode, OpenOptions::WRITE)?;
-            let result = fs.truncate(&mut file, size);
-            fs.close(file).and(result)
-        })
+        let result = self.changes.make(|fs| {
+            let mut file = PlainFile::open(fs, inode, true)?;
+            let result = file.truncate(fs, size);
+            Ok(file.close(fs).and(result)?)
+        });
+        self.handles.forget(inode);
+        result
     }
 
     /// Keeps room for a part of a file, holes in it included. What is kept behind its end stays until the file is cut.
@@ -102,16 +113,16 @@ impl<F: Flash> Volume<'_, '_, F> {
         }
         let end = offset.checked_add(length).ok_or(Errno::EFBIG)?;
         let handle = self.handles.get(handle)?;
-        let size = self.changes.fs().size(&mut handle.file).map_err(errno)?;
+        let size = handle.file.size(self.changes.fs()).map_err(|error| errno(error.into()))?;
         let mut kept = offset;
         while kept < end {
-            kept = self.changes.make(|fs| fs.reserve(&mut handle.file, kept, end)).inspect_err(|_| {
+            kept = self.changes.make(|fs| Ok(handle.file.reserve(fs, kept, end)?)).inspect_err(|_| {
                 // Cutting a file at its end gives all room behind it back.
-                let _ = self.changes.make(|fs| fs.truncate(&mut handle.file, size));
+                let _ = self.changes.make(|fs| Ok(handle.file.truncate(fs, size)?));
             })?;
         }
         if end > size && !mode.contains(FallocateFlags::KEEP_SIZE) {
-            self.changes.make(|fs| fs.truncate(&mut handle.file, end))?;
+            self.changes.make(|fs| Ok(handle.file.truncate(fs, end)?))?;
         }
         Ok(())
     }
@@ -119,7 +130,7 @@ impl<F: Flash> Volume<'_, '_, F> {
     /// Makes a file durable.
     pub fn sync(&mut self, handle: FileHandle) -> Result<(), Errno> {
         let handle = self.handles.get(handle)?;
-        self.changes.make(|fs| fs.flush(&handle.file))
+        self.changes.make(|fs| fs.flush(handle.file.stored()))
     }
 
     /// Makes a directory durable, and everything else with it.
@@ -137,7 +148,7 @@ impl<F: Flash> Volume<'_, '_, F> {
     pub fn release(&mut self, handle: FileHandle) -> Result<(), Errno> {
         let handle = self.handles.remove(handle)?;
         let inode = handle.file.inode();
-        let result = self.changes.make(|fs| fs.close(handle.file));
+        let result = self.changes.make(|fs| Ok(handle.file.close(fs)?));
         self.nodes.closed(inode);
         result
     }

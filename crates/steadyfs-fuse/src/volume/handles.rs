@@ -2,12 +2,13 @@
 
 use fuser::{Errno, FileHandle};
 use std::collections::HashMap;
-use steadyfs::File;
+use steadyfs::InodeNumber;
+use steadyfs_host::plain::PlainFile;
 
 /// A file that a program has open.
 #[derive(Debug)]
 pub(super) struct Handle {
-    pub file: File,
+    pub file: PlainFile,
     pub may_write: bool,
 }
 
@@ -27,6 +28,11 @@ impl Handles {
 
     pub fn get(&mut self, number: FileHandle) -> Result<&mut Handle, Errno> {
         self.open.get_mut(&number.0).ok_or(Errno::EBADF)
+    }
+
+    /// Lets the other handles of a file look again: it was changed.
+    pub fn forget(&mut self, inode: InodeNumber) {
+        self.open.values_mut().filter(|handle| handle.file.inode() == inode).for_each(|handle| handle.file.forget());
     }
 
     pub fn remove(&mut self, number: FileHandle) -> Result<Handle, Errno> {

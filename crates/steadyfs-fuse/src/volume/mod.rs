@@ -71,7 +71,7 @@ impl<'v, 'm, F: Flash> Served for Volume<'v, 'm, F> {
 
     fn close_all(&mut self) {
         for handle in self.handles.take_all() {
-            let _ = self.changes.make(|fs| fs.close(handle.file));
+            let _ = self.changes.make(|fs| Ok(handle.file.close(fs)?));
         }
     }
 }

@@ -8,6 +8,7 @@ use fuser::{Errno, FileHandle, INodeNo, RenameFlags};
 use steadyfs::media::Flash;
 use steadyfs::streams::sqlite_stream;
 use steadyfs::{Error, InodeNumber, OpenOptions, Stat};
+use steadyfs_host::plain::{self, PlainFile};
 
 impl<F: Flash> Volume<'_, '_, F> {
     pub fn lookup(&mut self, parent: INodeNo, name: &str) -> Result<Node, Errno> {
@@ -34,6 +35,7 @@ impl<F: Flash> Volume<'_, '_, F> {
 
     /// What the kernel is told of a file or directory.
     pub(super) fn node(&mut self, stat: &Stat) -> Result<Node, Errno> {
+        let stat = &plain::stat(self.changes.fs(), *stat);
         let permissions = self.permissions(stat)?;
         let allocated = match self.changes.fs().allocated(stat.inode) {
             // Its pages are to be read, or not; what the rest says is as true.
@@ -60,9 +62,23 @@ impl<F: Flash> Volume<'_, '_, F> {
         let truncate = flags.contains(rustix::fs::OFlags::TRUNC);
         let stream = self.stream_of(name);
         // The kernel checks what a handle may do; a file can be created through one that only reads.
-        let options = OpenOptions { create_new: is_new, truncate, stream, ..OpenOptions::CREATE };
-        let file = self.changes.make(|fs| fs.open((parent, name), options))?;
+        let options = OpenOptions { create_new: is_new, stream, ..OpenOptions::CREATE };
+        let file = self.changes.make(|fs| {
+            let file = fs.open((parent, name), options)?;
+            let inode = file.inode();
+            let mut file = if is_there {
+                fs.close(file).and_then(|()| Ok(PlainFile::open(fs, inode, true)?))?
+            } else {
+                PlainFile::Plain(file)
+            };
+            if truncate && let Err(error) = file.truncate(fs, 0) {
+                let _ = file.close(fs);
+                return Err(error.into());
+            }
+            Ok(file)
+        })?;
         let inode = file.inode();
+        self.handles.forget(inode);
         let handle = self.keep(file, true);
         if !is_there {
             return Ok((self.created(parent, inode, creator)?, handle));

@@ -6,6 +6,7 @@ use fuser::{INodeNo, RenameFlags};
 use rustix::fs::OFlags;
 use steadyfs::media::Geometry;
 use steadyfs::{Access, Config, FileSystem, OpenOptions};
+use steadyfs_host::plain::{Method, PlainFile, Shape};
 use steadyfs_hostile::medium::Ram;
 use steadyfs_hostile::seal::forge;
 use steadyfs_sim::{FailOps, Nand, NandTiming};
@@ -197,5 +198,34 @@ fn absurd_sizes_and_counts_are_told_without_overflow() {
         };
         volume.list(INodeNo::ROOT, 0, true, &mut add).unwrap();
         assert_eq!(seen, 2);
+    });
+}
+
+#[test]
+fn compressed_files_are_plain_bytes_of_their_plain_size_to_all_handles() {
+    volume(|volume| {
+        let shape = Shape::new(4096, Method::Lz4);
+        let text = b"21.5 degrees\n".repeat(5000);
+        let mut file = PlainFile::create(volume.changes.fs(), "log", Some(shape), 0).unwrap();
+        file.write(volume.changes.fs(), 0, &text).unwrap();
+        file.close(volume.changes.fs()).unwrap();
+        let node = volume.lookup(INodeNo::ROOT, "log").unwrap();
+        assert_eq!(node.attr.size, text.len() as u64);
+        assert!(node.attr.blocks * 512 < text.len() as u64 / 2);
+        let reader = volume.open(node.attr.ino, OFlags::RDONLY.bits().cast_signed()).unwrap();
+        let writer = volume.open(node.attr.ino, READ_WRITE).unwrap();
+        assert_eq!(volume.read(reader, 13 * 400, 26).unwrap(), &text[..26]);
+        volume.write(writer, 13 * 400, b"99.9", false).unwrap();
+        assert_eq!(volume.read(reader, 13 * 400, 26).unwrap(), b"99.9 degrees\n21.5 degrees\n");
+        volume.write(writer, text.len() as u64, b"the end", false).unwrap();
+        assert_eq!(volume.read(reader, text.len() as u64, 100).unwrap(), b"the end");
+        // The attribute is none that a program sees or sets.
+        assert_eq!(volume.attributes(node.attr.ino).unwrap(), b"");
+        assert!(volume.set_attribute(node.attr.ino, "user.steadyfs.packed", b"", 0).is_err());
+        volume.set_size(node.attr.ino, None, 5).unwrap();
+        assert_eq!(volume.read(reader, 0, 100).unwrap(), b"21.5 ");
+        assert_eq!(volume.stat(node.attr.ino).unwrap().attr.size, 5);
+        volume.release(reader).unwrap();
+        volume.release(writer).unwrap();
     });
 }

@@ -7,6 +7,7 @@ use crate::Failure;
 use crate::image::chip::ChipOptions;
 use crate::image::damage;
 use crate::image::draft;
+use crate::image::tree::walk;
 use crate::image::volume::WORN_OUT;
 use crate::image::{Memory, Mounted, Volume};
 use crate::output::{print, print_json};
@@ -15,7 +16,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use steadyfs::media::Flash;
-use steadyfs::{Access, Checked, Damage, Error, Finding, Mended};
+use steadyfs::{Access, Checked, Damage, Error, Finding, Kind, Mended, ROOT};
+use steadyfs_host::plain::Shape;
 use steadyfs_lab::units::{format_count, format_size};
 
 /// Arguments of `steady check`.
@@ -123,6 +125,9 @@ fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32)
         Ok(checked) => checked,
         Err(error) => return Err(ended_early(&volume, error, &missing, &findings, arguments.json)?),
     };
+    if findings.is_empty() && missing.lost.is_none() {
+        findings.extend(compressed_findings(&mut volume)?);
+    }
     let rest = Rest::of(&mut volume);
     volume.close(&arguments.chip)?;
     let (count, mended) = (findings.len() as u64 + missing.count(), checked.mended.total() + u32::from(missing.repaired));
@@ -133,6 +138,18 @@ fn run_files(mut volume: Volume<'_>, arguments: &Arguments) -> Result<(u64, u32)
         print(&summary.text())?
     }
     Ok((count, mended))
+}
+
+/// Reads every compressed file of a volume that is sound otherwise; what of them cannot be decoded.
+fn compressed_findings(volume: &mut Volume<'_>) -> Result<Vec<String>, Failure> {
+    let mut findings = Vec::new();
+    for item in walk(volume, ROOT, "")? {
+        let is_plain = item.stat.kind != Kind::File || matches!(Shape::of(&mut volume.fs, item.stat.inode), Ok(None));
+        if !is_plain && let Err(Failure(text)) = volume.read_file(item.stat.inode, &item.path, |_| Ok(())) {
+            findings.push(text);
+        }
+    }
+    Ok(findings)
 }
 
 /// Tells what was found before the check could not go on; gives why it could not.

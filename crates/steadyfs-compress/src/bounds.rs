@@ -1,0 +1,63 @@
+//! The worst case of each call, by that of the calls of the file system that it makes.
+
+use crate::file::PackedFile;
+use crate::format::ENTRY_BYTES;
+use steadyfs::media::Flash;
+use steadyfs::{Call, Cost, FileSystem};
+
+impl<B> PackedFile<B> {
+    /// Worst case of a read of at most `bytes` bytes, made now.
+    ///
+    /// The size; for each chunk its entry, and as many bytes as a chunk has at most:
+    /// `Read(8) + n · (Read(8) + Read(chunk))`, where `n` chunks are touched.
+    pub fn read_bound<F: Flash>(&self, fs: &FileSystem<'_, F>, bytes: u32) -> Cost {
+        let chunk_bytes = self.shape.chunk_bytes() as u32;
+        let small = read(fs, ENTRY_BYTES as u32);
+        // Each read may also tell the file system of a page that is to move; its bound has that.
+        let chunk = small.plus(&read(fs, chunk_bytes));
+        small.plus(&chunk.times(bytes.div_ceil(chunk_bytes) + 1))
+    }
+
+    /// Worst case of a write within one chunk, at the present fill, in a file without a gap before it.
+    ///
+    /// What is looked up: the size, the entry, a chunk, the header. What is written: at most a chunk, which lies in `p` logical pages; an entry; the size.
+    /// `2 · Read(8) + Read(8) + Read(chunk) + Read(header) + p · Write(page) + 2 · Write(8)`, and `Sync` where the volume commits on writes.
+    pub fn write_bound<F: Flash>(&self, fs: &FileSystem<'_, F>) -> Cost {
+        let logical_bytes = fs.usage().logical_bytes;
+        let pages = (self.shape.chunk_bytes() as u32).div_ceil(logical_bytes) + 1;
+        let looks = read(fs, ENTRY_BYTES as u32)
+            .times(3)
+            .plus(&read(fs, self.shape.chunk_bytes() as u32))
+            .plus(&read(fs, self.shape.header_bytes() as u32));
+        let page = most(&write(fs, logical_bytes), &write(fs, logical_bytes - 1));
+        let sync = fs.bound_at_fill(Call::Sync, 0).most();
+        looks.plus(&page.times(pages)).plus(&write(fs, ENTRY_BYTES as u32).times(2)).plus(&sync)
+    }
+
+    /// Worst case of a truncate, at the present fill: a [write](Self::write_bound), `Read(header)`, `Write(header)`, and `Truncate`.
+    pub fn truncate_bound<F: Flash>(&self, fs: &FileSystem<'_, F>) -> Cost {
+        let header = self.shape.header_bytes() as u32;
+        let cut = fs.bound_at_fill(Call::Truncate, 0).most();
+        // A header lies in one or, where logical pages have 256 bytes, two.
+        self.write_bound(fs).plus(&read(fs, header)).plus(&write(fs, header).times(2)).plus(&cut)
+    }
+}
+
+fn read<F: Flash>(fs: &FileSystem<'_, F>, bytes: u32) -> Cost {
+    fs.bound_at_fill(Call::Read(bytes), 0).most()
+}
+
+/// A write of at most so many bytes within one logical page.
+fn write<F: Flash>(fs: &FileSystem<'_, F>, bytes: u32) -> Cost {
+    fs.bound_at_fill(Call::Write(bytes.min(fs.usage().logical_bytes)), 0).most()
+}
+
+fn most(a: &Cost, b: &Cost) -> Cost {
+    Cost {
+        reads: a.reads.max(b.reads),
+        tag_reads: a.tag_reads.max(b.tag_reads),
+        programs: a.programs.max(b.programs),
+        copies: a.copies.max(b.copies),
+        erases: a.erases.max(b.erases),
+    }
+}

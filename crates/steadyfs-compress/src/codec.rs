@@ -1,0 +1,93 @@
+//! Chunks to bytes and back, by each method.
+
+use crate::format::Method;
+use crate::lz4;
+
+/// The level of a method that has levels, where none was chosen: 9 for deflate, 3 for Zstandard.
+pub const LEVEL_DEFAULT: i32 = 0;
+
+/// Why a chunk was not decoded.
+pub(crate) enum Refusal {
+    /// It is damaged.
+    Damaged,
+    /// This build is without the method.
+    #[cfg_attr(all(feature = "deflate", feature = "zstd"), allow(dead_code, reason = "such a build knows all methods"))]
+    Unknown,
+}
+
+/// Decodes the last `stored` bytes of `room` to its beginning; returns how many bytes that makes, at most `limit`.
+pub(crate) fn decode(method: Method, room: &mut [u8], stored: usize, limit: usize) -> Result<usize, Refusal> {
+    match method {
+        Method::Lz4 => lz4::decode(room, stored, limit).ok_or(Refusal::Damaged),
+        #[cfg(feature = "deflate")]
+        Method::Deflate => apart(room, stored, limit, heap::inflate),
+        #[cfg(feature = "zstd")]
+        Method::Zstd => apart(room, stored, limit, heap::decode_zstd),
+        #[allow(unreachable_patterns, reason = "what the features leave")]
+        _ => Err(Refusal::Unknown),
+    }
+}
+
+/// Decodes by a method that cannot work in place.
+#[cfg(any(feature = "deflate", feature = "zstd"))]
+fn apart(
+    room: &mut [u8],
+    stored: usize,
+    limit: usize,
+    decode: impl FnOnce(&[u8], &mut [u8]) -> Option<usize>,
+) -> Result<usize, Refusal> {
+    let stored = room[room.len() - stored..].to_vec();
+    decode(&stored, &mut room[..limit]).ok_or(Refusal::Damaged)
+}
+
+/// Compresses a chunk, by LZ4 where this build is without the method. Returns the method and how many bytes of `out` it takes; `None` where that is more than `out` has.
+///
+/// `table` is that of [`lz4::encode`].
+///
+/// # Panics
+/// As [`lz4::encode`].
+pub fn encode(method: Method, level: i32, plain: &[u8], out: &mut [u8], table: &mut [u8]) -> Option<(Method, usize)> {
+    let _ = level;
+    match method {
+        #[cfg(feature = "deflate")]
+        Method::Deflate => heap::deflate(plain, level, out).map(|count| (method, count)),
+        #[cfg(feature = "zstd")]
+        Method::Zstd => heap::encode_zstd(plain, level, out).map(|count| (method, count)),
+        _ => lz4::encode(plain, out, table).map(|count| (Method::Lz4, count)),
+    }
+}
+
+/// Methods that need a heap.
+#[cfg(any(feature = "deflate", feature = "zstd"))]
+mod heap {
+    #[cfg(feature = "deflate")]
+    pub fn inflate(stored: &[u8], out: &mut [u8]) -> Option<usize> {
+        use miniz_oxide::inflate::TINFLStatus;
+        use miniz_oxide::inflate::core::{DecompressorOxide, decompress, inflate_flags};
+        let mut state = std::boxed::Box::new(DecompressorOxide::new());
+        let flags = inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
+        let (status, read, made) = decompress(&mut state, stored, out, 0, flags);
+        (status == TINFLStatus::Done && read == stored.len()).then_some(made)
+    }
+
+    #[cfg(feature = "deflate")]
+    pub fn deflate(plain: &[u8], level: i32, out: &mut [u8]) -> Option<usize> {
+        let level = if level == super::LEVEL_DEFAULT { 9 } else { level.clamp(1, 10) as u8 };
+        fit(&miniz_oxide::deflate::compress_to_vec(plain, level), out)
+    }
+
+    #[cfg(feature = "zstd")]
+    pub fn decode_zstd(stored: &[u8], out: &mut [u8]) -> Option<usize> {
+        zstd::bulk::decompress_to_buffer(stored, out).ok()
+    }
+
+    #[cfg(feature = "zstd")]
+    pub fn encode_zstd(plain: &[u8], level: i32, out: &mut [u8]) -> Option<usize> {
+        fit(&zstd::bulk::compress(plain, level).ok()?, out)
+    }
+
+    fn fit(made: &[u8], out: &mut [u8]) -> Option<usize> {
+        out.get_mut(..made.len())?.copy_from_slice(made);
+        Some(made.len())
+    }
+}

@@ -1,0 +1,79 @@
+//! What can go wrong with a compressed file.
+
+use core::fmt;
+
+/// Why a call on a compressed file failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// What the file system says.
+    Volume(steadyfs::Error),
+    /// The file has no attribute that says that it is compressed.
+    NotPacked,
+    /// The attribute is none of this release: another version, or a chunk size that is none.
+    Attribute,
+    /// The file says that it is larger than its chunks can be.
+    Size,
+    /// The entry of a chunk names no place in the file, or a form that is none.
+    Entry {
+        /// Which chunk, from 0.
+        chunk: u32,
+    },
+    /// A chunk cannot be decoded: its bytes are damaged, or were never there.
+    Chunk {
+        /// Which chunk, from 0.
+        chunk: u32,
+    },
+    /// A chunk is compressed by a method that this build is without.
+    Method {
+        /// Which chunk, from 0.
+        chunk: u32,
+        /// How it is compressed.
+        method: super::Method,
+    },
+    /// The memory that was lent is smaller than [`Shape::read_bytes`](crate::Shape::read_bytes), or to write than [`Shape::write_bytes`](crate::Shape::write_bytes).
+    MemoryTooSmall {
+        /// Bytes that are needed.
+        needed: usize,
+        /// Bytes that were lent.
+        lent: usize,
+    },
+}
+
+impl From<steadyfs::Error> for Error {
+    fn from(error: steadyfs::Error) -> Self {
+        Self::Volume(error)
+    }
+}
+
+impl From<Error> for steadyfs::Error {
+    /// What callers are told that know of plain files alone: [`Corrupt`](steadyfs::Error::Corrupt) of all that the file system does not say itself.
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Volume(error) => error,
+            Error::Method { .. } => Self::Unsupported,
+            _ => Self::Corrupt,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Volume(error) => error.fmt(f),
+            Self::NotPacked => f.write_str("the file is not compressed"),
+            Self::Attribute => f.write_str("the file is compressed in a way that this release does not know"),
+            Self::Size => f.write_str("the compressed file says that it is larger than it can be"),
+            Self::Entry { chunk } => write!(f, "the entry of chunk {chunk} of the compressed file names no place in it"),
+            Self::Chunk { chunk } => write!(f, "chunk {chunk} of the compressed file cannot be decoded"),
+            Self::Method { chunk, method } => {
+                write!(f, "chunk {chunk} of the compressed file is compressed by {method}, which this build is without")
+            }
+            Self::MemoryTooSmall { needed, lent } => {
+                write!(f, "the compressed file needs {needed} bytes of memory; {lent} were lent")
+            }
+        }
+    }
+}
+
+impl core::error::Error for Error {}

@@ -1,0 +1,308 @@
+//! What a compressed file is on the volume.
+//!
+//! The attribute [`ATTRIBUTE`], four bytes:
+//!
+//! ```text
+//! | version = 1 | method of new chunks | log2 of a chunk's bytes: 12 … 16 | log2 of a header's bytes: 6 … 9 |
+//! ```
+//!
+//! The file: *slots* of equal size, each for a *group* of as many chunks as its header has entries. What no entry names is free; as far as nothing was
+//! written there it is a hole, and takes no room.
+//!
+//! ```text
+//! slot 0                                                      slot 1
+//! ┌──────┬───────┬───────┬─ ─┬───────┬─────────┬──────────────┬──────┬───────┬─ ─
+//! │ size │ entry │ entry │   │ entry │ chunks  │ hole         │  0   │ entry │        size: of the content, 64 bits; 0 in other slots
+//! └──────┴───────┴───────┴─ ─┴───────┴─────────┴──────────────┴──────┴───────┴─ ─
+//!  8      8 each                       header ÷ 8 × 2 chunks of address space
+//!
+//! entry:  | position in the slot (32 bits) | stored bytes − 1 (16 bits) | form (8 bits) | 0 |        all zeros: the chunk is zeros
+//! ```
+//!
+//! A chunk of form *plain* has room for a whole chunk, whatever it stores: its content is what lies there. What is behind the size of the file has no
+//! meaning, in entries as in chunks.
+
+use core::fmt;
+
+/// Key of the attribute that says that a file is compressed.
+pub const ATTRIBUTE: &str = "steadyfs.packed";
+/// Bytes of the attribute's value.
+pub const ATTRIBUTE_BYTES: usize = 4;
+/// Bytes of an entry, and of the size before the first one.
+pub const ENTRY_BYTES: usize = 8;
+
+const VERSION: u8 = 1;
+const CHUNK_LOG2: core::ops::RangeInclusive<u8> = 12..=16;
+const HEADER_LOG2: core::ops::RangeInclusive<u8> = 6..=9;
+
+/// How chunks are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// LZ4: little code, no heap, a few cycles a byte.
+    Lz4,
+    /// Deflate, without a header; to read and write it takes the feature `deflate`.
+    Deflate,
+    /// Zstandard; to read and write it takes the feature `zstd`.
+    Zstd,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lz4 => "lz4",
+            Self::Deflate => "deflate",
+            Self::Zstd => "zstd",
+        })
+    }
+}
+
+impl Method {
+    const fn number(self) -> u8 {
+        match self {
+            Self::Lz4 => 1,
+            Self::Deflate => 2,
+            Self::Zstd => 3,
+        }
+    }
+
+    const fn of(number: u8) -> Option<Self> {
+        match number {
+            1 => Some(Self::Lz4),
+            2 => Some(Self::Deflate),
+            3 => Some(Self::Zstd),
+            _ => None,
+        }
+    }
+}
+
+/// How a file is compressed: the size of its chunks, and the method of those that are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    method: Method,
+    chunk_log2: u8,
+    header_log2: u8,
+}
+
+impl Shape {
+    /// Chunks of 4,096 to 65,536 bytes, rounded up to a power of two.
+    ///
+    /// Larger ones become smaller; they take more RAM, and more time for each read at a random place and each small write.
+    pub const fn new(chunk_bytes: usize, method: Method) -> Self {
+        let mut chunk_log2 = *CHUNK_LOG2.start();
+        while chunk_log2 < *CHUNK_LOG2.end() && (1 << chunk_log2) < chunk_bytes {
+            chunk_log2 += 1;
+        }
+        Self { method, chunk_log2, header_log2: *HEADER_LOG2.end() }
+    }
+
+    /// The same with as small headers as a file of so many bytes needs: 7 to 63 chunks a group. It may grow all the same; that takes more room then.
+    #[must_use]
+    pub const fn for_size(self, bytes: u64) -> Self {
+        let mut header_log2 = *HEADER_LOG2.start();
+        while header_log2 < *HEADER_LOG2.end() && bytes >> self.chunk_log2 >= (1 << header_log2) / ENTRY_BYTES as u64 - 1 {
+            header_log2 += 1;
+        }
+        Self { header_log2, ..self }
+    }
+
+    /// Bytes that a file of so many takes for entries, beside its chunks.
+    pub const fn overhead(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.chunk_bytes() as u64).div_ceil(self.group_chunks() as u64) * self.header_bytes() as u64
+    }
+
+    /// How chunks that are written are compressed.
+    pub const fn method(&self) -> Method {
+        self.method
+    }
+
+    /// Bytes of a chunk.
+    pub const fn chunk_bytes(&self) -> usize {
+        1 << self.chunk_log2
+    }
+
+    /// Bytes of memory to read: a chunk, and a little more.
+    pub const fn read_bytes(&self) -> usize {
+        self.chunk_bytes() + super::lz4::margin(self.chunk_bytes())
+    }
+
+    /// Bytes of memory to read and write: those to read, a second chunk, a header, and the table of LZ4.
+    pub const fn write_bytes(&self) -> usize {
+        self.read_bytes() + self.chunk_bytes() + self.header_bytes() + (self.chunk_bytes() / 2)
+    }
+
+    /// The same with a table in which LZ4 finds more, where there is RAM for it.
+    pub const fn write_bytes_max(&self) -> usize {
+        self.read_bytes() + self.chunk_bytes() + self.header_bytes() + (1 << 16)
+    }
+
+    /// Bytes of a header.
+    pub(crate) const fn header_bytes(&self) -> usize {
+        1 << self.header_log2
+    }
+
+    /// Chunks of a group.
+    pub(crate) const fn group_chunks(&self) -> u32 {
+        self.header_bytes() as u32 / ENTRY_BYTES as u32 - 1
+    }
+
+    /// Bytes of a slot: room for a group and as much again, so that there always is a gap for one chunk more (`docs/packed.md`).
+    pub(crate) const fn slot_bytes(&self) -> u32 {
+        1 << self.slot_log2()
+    }
+
+    const fn slot_log2(&self) -> u8 {
+        self.chunk_log2 + self.header_log2 - 2
+    }
+
+    /// The chunk of an offset; `None` beyond the last one that an entry can have.
+    pub(crate) fn chunk_of(&self, offset: u64) -> Option<u32> {
+        u32::try_from(offset >> self.chunk_log2).ok()
+    }
+
+    /// The offset at which a chunk begins.
+    pub(crate) fn start_of(&self, chunk: u32) -> u64 {
+        u64::from(chunk) << self.chunk_log2
+    }
+
+    /// The slot of a chunk: where in the file it begins; and the chunk's place among its entries.
+    pub(crate) fn slot_of(&self, chunk: u32) -> (u64, u32) {
+        let group = chunk / self.group_chunks();
+        (u64::from(group) << self.slot_log2(), chunk % self.group_chunks())
+    }
+
+    /// Reads the attribute's value.
+    ///
+    /// # Errors
+    /// [`Error::Attribute`](crate::Error::Attribute).
+    pub fn parse(value: &[u8]) -> Result<Self, crate::Error> {
+        let [VERSION, method, chunk_log2, header_log2] = *value else { return Err(crate::Error::Attribute) };
+        match Method::of(method) {
+            Some(method) if CHUNK_LOG2.contains(&chunk_log2) && HEADER_LOG2.contains(&header_log2) => {
+                Ok(Self { method, chunk_log2, header_log2 })
+            }
+            _ => Err(crate::Error::Attribute),
+        }
+    }
+
+    /// The attribute's value.
+    pub const fn emit(&self) -> [u8; ATTRIBUTE_BYTES] {
+        [VERSION, self.method.number(), self.chunk_log2, self.header_log2]
+    }
+}
+
+/// How a chunk is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As it is, in room for a whole chunk.
+    Plain,
+    /// Compressed to so many bytes.
+    Compressed {
+        /// How.
+        method: Method,
+        /// Bytes, at least one.
+        stored: usize,
+    },
+}
+
+const PLAIN: u8 = 4;
+
+/// Why an entry is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed;
+
+/// Where a chunk is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Where in its slot it begins.
+    pub position: u32,
+    /// How it is stored.
+    pub form: Form,
+}
+
+impl Entry {
+    /// Reads an entry; `None` where there is no chunk, so that its content is zeros.
+    ///
+    /// # Errors
+    /// [`Malformed`] where the entry names no place behind the header and in the slot, a form that is none, or more bytes than a chunk has.
+    pub fn parse(bytes: &[u8; ENTRY_BYTES], shape: &Shape) -> Result<Option<Self>, Malformed> {
+        if *bytes == [0; ENTRY_BYTES] {
+            return Ok(None);
+        }
+        let [p0, p1, p2, p3, s0, s1, form, 0] = *bytes else { return Err(Malformed) };
+        let stored = usize::from(u16::from_le_bytes([s0, s1])) + 1;
+        let form = match Method::of(form) {
+            Some(method) if stored < shape.chunk_bytes() => Form::Compressed { method, stored },
+            None if form == PLAIN && stored == shape.chunk_bytes() => Form::Plain,
+            _ => return Err(Malformed),
+        };
+        let entry = Self { position: u32::from_le_bytes([p0, p1, p2, p3]), form };
+        let is_inside =
+            entry.position >= shape.header_bytes() as u32 && entry.position <= shape.slot_bytes() - shape.chunk_bytes() as u32;
+        if is_inside { Ok(Some(entry)) } else { Err(Malformed) }
+    }
+
+    /// The entry's bytes.
+    pub fn emit(&self, shape: &Shape) -> [u8; ENTRY_BYTES] {
+        let (stored, form) = match self.form {
+            Form::Plain => (shape.chunk_bytes(), PLAIN),
+            Form::Compressed { method, stored } => (stored, method.number()),
+        };
+        let [p0, p1, p2, p3] = self.position.to_le_bytes();
+        let [s0, s1] = ((stored - 1) as u16).to_le_bytes();
+        [p0, p1, p2, p3, s0, s1, form, 0]
+    }
+
+    /// Bytes of the slot that the chunk takes.
+    pub(crate) fn room(&self, shape: &Shape) -> u32 {
+        match self.form {
+            Form::Plain => shape.chunk_bytes() as u32,
+            Form::Compressed { stored, .. } => stored as u32,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shapes() -> impl Strategy<Value = Shape> {
+        (1u8..4, CHUNK_LOG2, HEADER_LOG2)
+            .prop_map(|(method, chunk_log2, header_log2)| Shape::parse(&[1, method, chunk_log2, header_log2]).expect("a shape"))
+    }
+
+    proptest! {
+        #[test]
+        fn any_entry_is_refused_or_lies_in_its_slot(bytes: [u8; ENTRY_BYTES], small: bool, shape in shapes()) {
+            let bytes = if small { [bytes[0], bytes[1], bytes[2] & 3, 0, bytes[4], bytes[5], bytes[6] & 7, 0] } else { bytes };
+            if let Ok(Some(entry)) = Entry::parse(&bytes, &shape) {
+                prop_assert!(entry.position as usize >= shape.header_bytes());
+                prop_assert!(entry.position + entry.room(&shape) <= shape.slot_bytes());
+                prop_assert_eq!(entry.emit(&shape), bytes);
+            }
+        }
+
+        #[test]
+        fn any_attribute_is_refused_or_says_itself(value in proptest::collection::vec(0u8..20, 0..6)) {
+            if let Ok(shape) = Shape::parse(&value) {
+                prop_assert_eq!(&shape.emit()[..], &value[..]);
+                prop_assert!(shape.slot_bytes() as usize >= (2 * shape.group_chunks() as usize + 1) * shape.chunk_bytes() + shape.header_bytes());
+            }
+        }
+
+        #[test]
+        fn every_chunk_has_an_entry_of_its_own(chunk: u32, shape in shapes()) {
+            let (slot, index) = shape.slot_of(chunk);
+            prop_assert!(index < shape.group_chunks());
+            prop_assert_eq!(slot / u64::from(shape.slot_bytes()) * u64::from(shape.group_chunks()) + u64::from(index), u64::from(chunk));
+        }
+    }
+
+    #[test]
+    fn headers_are_as_small_as_the_size_allows() {
+        let shape = Shape::new(4096, Method::Lz4);
+        assert_eq!(shape.for_size(7 * 4096 - 1).group_chunks(), 7);
+        assert_eq!(shape.for_size(7 * 4096).group_chunks(), 15);
+        assert_eq!(shape.for_size(u64::MAX).group_chunks(), 63);
+    }
+}

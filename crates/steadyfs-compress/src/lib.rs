@@ -1,0 +1,60 @@
+//! Compressed files on SteadyFS: read, written, appended to and cut at any offset, without a heap, each call with a bound.
+//!
+//! The content of a file is cut into chunks of 4 to 64 KiB, which are compressed one by one. An attribute of the file says so; a file without it is as
+//! ever. `docs/packed.md` says what is on the medium, and why.
+//!
+//! # Promises
+//! - **One look-up.** Where a chunk is, is one entry at a place that follows from the offset, however large the file.
+//! - **Bounded.** A write within one chunk is at most a chunk's writes, and two small ones: [`PackedFile::write_bound`].
+//! - **Power-loss proof.** As the file system: what is committed is there. Data is written where no entry names it, and one entry of eight bytes makes it the
+//!   content: a commit between two calls, or a call that fails, leaves the old content or the new one.
+//! - **RAM** is lent: to read LZ4 in chunks of 4 KiB, [4,144 bytes](Shape::read_bytes).
+//!
+//! # Example
+//! ```
+//! use steadyfs_compress::{Method, PackedFile, Shape};
+//! # use steadyfs::{Access, Config, FileSystem, media::Geometry};
+//! # let geometry = Geometry { page_bytes: 2048, pages_per_block: 16, block_count: 64, programs_bytes: false };
+//! # let flash = steadyfs_sim::Nand::with_geometry(geometry, steadyfs_sim::NandTiming::ROUND, 1);
+//! # let config = Config::for_geometry(&geometry);
+//! # let mut ram = vec![0; config.memory_bytes(&geometry)];
+//! # let flash = FileSystem::format(flash, &config, &mut ram)?;
+//! # let mut fs = FileSystem::mount(flash, Access::ReadWrite, &mut ram)?;
+//! const SHAPE: Shape = Shape::new(4096, Method::Lz4);
+//! let mut memory = [0; SHAPE.write_bytes()]; // on a microcontroller: a static array
+//!
+//! let mut log = PackedFile::create(&mut fs, "log", SHAPE, &mut memory)?;
+//! log.append(&mut fs, b"21.5 degrees\n")?;
+//! fs.commit()?; // on the medium when it returns
+//!
+//! let mut line = [0; 12];
+//! log.read(&mut fs, 0, &mut line)?;
+//! assert_eq!(&line, b"21.5 degrees");
+//! log.close(&mut fs)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where to go on
+//! - [`PackedFile`]: the calls. [`Shape`]: chunk size and method, and the RAM that they take.
+//! - [`format`]: the attribute and the entries. [`lz4`]: the codec alone.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(any(test, feature = "deflate", feature = "zstd"))]
+extern crate std;
+
+mod bounds;
+mod codec;
+mod error;
+mod file;
+pub mod format;
+pub mod lz4;
+mod volume;
+mod write;
+
+pub use codec::{LEVEL_DEFAULT, encode};
+pub use error::Error;
+pub use file::PackedFile;
+pub use format::{ATTRIBUTE, Form, Method, Shape};
+pub use volume::Volume;

@@ -1,0 +1,240 @@
+//! LZ4 blocks, without a heap: a decoder that works within one buffer, and a greedy encoder.
+//!
+//! ```text
+//! sequence:  | token | length of literals … | literals … | offset (16 bits) | length of match … |     the last one ends with its literals
+//! token:     literals (high 4 bits), match − 4 (low 4 bits); 15: bytes follow, and are added, up to one that is not 255
+//! ```
+//!
+//! Source: `lz4_Block_format.md` of the LZ4 project.
+
+/// The shortest match.
+const MATCH_MIN: usize = 4;
+/// No match begins in so many last bytes of a block.
+const MATCH_END: usize = 12;
+/// The last bytes of a block, which are literals.
+const LITERALS_END: usize = 5;
+/// So many positions without a match double the step of the search.
+const PATIENCE: u32 = 6;
+
+/// Bytes beyond those of the content that [`decode`] needs, for content of at most `bytes`: the source must stay ahead of what is written.
+pub const fn margin(bytes: usize) -> usize {
+    (bytes >> 8) + 32
+}
+
+/// Decodes the block in the last `stored` bytes of `room` to its beginning. Returns how many bytes that makes, at most `limit`.
+///
+/// `None`: the block is none, makes more than `limit`, or does not fit: `room` is shorter than `limit` and its [margin](margin).
+///
+/// # Cost
+/// No call of the medium; two copies of each byte at most.
+pub fn decode(room: &mut [u8], stored: usize, limit: usize) -> Option<usize> {
+    let end = room.len();
+    let mut from = end.checked_sub(stored)?;
+    let mut to = 0;
+    loop {
+        let token = *room.get(from)?;
+        from += 1;
+        let literals = length(room, &mut from, token >> 4)?;
+        if literals > end - from || literals > limit - to {
+            return None;
+        }
+        room.copy_within(from..from + literals, to);
+        (from, to) = (from + literals, to + literals);
+        if from == end {
+            return Some(to);
+        }
+        let offset = usize::from(u16::from_le_bytes([room[from], *room.get(from + 1)?]));
+        from += 2;
+        let count = length(room, &mut from, token & 15)?.checked_add(MATCH_MIN)?;
+        // What is not read yet must stay.
+        if offset == 0 || offset > to || count > limit - to || to + count > from {
+            return None;
+        }
+        repeat(room, to, offset, count);
+        to += count;
+    }
+}
+
+/// A length whose first four bits are known.
+fn length(room: &[u8], from: &mut usize, first: u8) -> Option<usize> {
+    let mut sum = usize::from(first);
+    let mut last = if first == 15 { 255 } else { 0 };
+    while last == 255 {
+        last = *room.get(*from)?;
+        *from += 1;
+        sum = sum.checked_add(usize::from(last))?;
+    }
+    Some(sum)
+}
+
+/// Copies a match, which may reach into itself.
+fn repeat(room: &mut [u8], to: usize, offset: usize, count: usize) {
+    let mut done = 0;
+    while done < count {
+        let step = (offset + done).min(count - done);
+        room.copy_within(to - offset..to - offset + step, to + done);
+        done += step;
+    }
+}
+
+/// Encodes at most 64 KiB. Returns how many bytes of `out` that takes; `None` where it would take more than `out` has.
+///
+/// `table` remembers where four bytes were seen: two bytes for each entry, a power of two of entries. More entries find more.
+///
+/// # Panics
+/// When `plain` has more than 65,536 bytes, or `table` fewer than 4.
+pub fn encode(plain: &[u8], out: &mut [u8], table: &mut [u8]) -> Option<usize> {
+    assert!(plain.len() <= 1 << 16 && table.len() >= 4, "at most 64 KiB, and a table");
+    let bits = (table.len() / 2).ilog2();
+    table.fill(0);
+    let mut out = Output { bytes: out, count: 0 };
+    let (mut literals, mut at, mut misses) = (0, 0, 1u32 << PATIENCE);
+    let last = plain.len().saturating_sub(MATCH_END);
+    while at < last {
+        let four = four(plain, at);
+        let slot = 2 * (four.wrapping_mul(0x9E37_79B1) >> (32 - bits)) as usize;
+        let seen = usize::from(u16::from_le_bytes([table[slot], table[slot + 1]]));
+        table[slot..slot + 2].copy_from_slice(&(at as u16).to_le_bytes());
+        if seen >= at || self::four(plain, seen) != four {
+            at += (misses >> PATIENCE) as usize;
+            misses += 1;
+            continue;
+        }
+        let (mut from, mut start) = (seen, at);
+        while from > 0 && start > literals && plain[from - 1] == plain[start - 1] {
+            (from, start) = (from - 1, start - 1);
+        }
+        let most = plain.len() - LITERALS_END - start;
+        let count = (0..most).take_while(|&step| plain[from + step] == plain[start + step]).count();
+        out.sequence(&plain[literals..start], Some((start - from, count)))?;
+        (at, literals, misses) = (start + count, start + count, 1 << PATIENCE);
+    }
+    out.sequence(&plain[literals..], None)?;
+    Some(out.count)
+}
+
+fn four(plain: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([plain[at], plain[at + 1], plain[at + 2], plain[at + 3]])
+}
+
+/// What is encoded so far.
+struct Output<'o> {
+    bytes: &'o mut [u8],
+    count: usize,
+}
+
+impl Output<'_> {
+    fn put(&mut self, bytes: &[u8]) -> Option<()> {
+        self.bytes.get_mut(self.count..self.count + bytes.len())?.copy_from_slice(bytes);
+        self.count += bytes.len();
+        Some(())
+    }
+
+    /// The bytes of a length that follow its first four bits.
+    fn length(&mut self, length: usize) -> Option<()> {
+        let Some(mut rest) = length.checked_sub(15) else { return Some(()) };
+        while rest >= 255 {
+            self.put(&[255])?;
+            rest -= 255;
+        }
+        self.put(&[rest as u8])
+    }
+
+    /// Literals and a match: how far back, and how many bytes.
+    fn sequence(&mut self, literals: &[u8], found: Option<(usize, usize)>) -> Option<()> {
+        let beyond = found.map_or(0, |(_, count)| count - MATCH_MIN);
+        self.put(&[(literals.len().min(15) << 4) as u8 | beyond.min(15) as u8])?;
+        self.length(literals.len())?;
+        self.put(literals)?;
+        if let Some((offset, _)) = found {
+            self.put(&(offset as u16).to_le_bytes())?;
+            self.length(beyond)?;
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec;
+    use std::vec::Vec;
+
+    /// Text-like bytes: pieces of earlier ones, and new ones of a small alphabet.
+    fn content() -> impl Strategy<Value = Vec<u8>> {
+        let piece = prop_oneof![
+            (proptest::collection::vec(any::<u8>(), 1..60)).prop_map(|bytes| (0usize, 0usize, bytes)),
+            (1usize..4000, 1usize..600).prop_map(|(back, count)| (back, count, Vec::new())),
+        ];
+        proptest::collection::vec(piece, 0..60).prop_map(|pieces| {
+            let mut all = Vec::new();
+            for (back, count, bytes) in pieces {
+                all.extend(bytes);
+                for _ in 0..count {
+                    let byte = if back <= all.len() { all[all.len() - back] } else { 7 };
+                    all.push(byte);
+                }
+            }
+            all.truncate(1 << 16);
+            all
+        })
+    }
+
+    fn encoded(plain: &[u8], table_bytes: usize) -> Vec<u8> {
+        let mut out = vec![0; plain.len() + plain.len() / 255 + 16];
+        let count = encode(plain, &mut out, &mut vec![0; table_bytes]).expect("room for the worst case");
+        out.truncate(count);
+        out
+    }
+
+    /// Decodes in the smallest room that is promised to do.
+    fn decoded(block: &[u8], limit: usize) -> Option<Vec<u8>> {
+        let mut room = vec![0xA5; (limit + margin(limit)).max(block.len())];
+        let start = room.len() - block.len();
+        room[start..].copy_from_slice(block);
+        let count = decode(&mut room, block.len(), limit)?;
+        room.truncate(count);
+        Some(room)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        #[test]
+        fn what_is_encoded_decodes_here_and_elsewhere(plain in content(), bits in 1u32..14) {
+            let block = encoded(&plain, 2 << bits);
+            prop_assert_eq!(lz4_flex::block::decompress(&block, plain.len()).expect("a sound block"), &plain[..]);
+            if block.len() < plain.len() {
+                prop_assert_eq!(decoded(&block, plain.len()).expect("a sound block"), plain);
+            }
+        }
+
+        #[test]
+        fn what_another_encoder_made_decodes_within_the_margin(plain in content()) {
+            let block = lz4_flex::block::compress(&plain);
+            if block.len() < plain.len() {
+                prop_assert_eq!(decoded(&block, plain.len()).expect("a sound block"), plain);
+            }
+        }
+
+        #[test]
+        fn hostile_blocks_make_no_more_than_the_limit(block in proptest::collection::vec(any::<u8>(), 0..300), limit in 0usize..5000) {
+            if let Some(made) = decoded(&block, limit) {
+                prop_assert!(made.len() <= limit);
+            }
+        }
+    }
+
+    #[test]
+    fn content_that_does_not_shrink_is_told() {
+        let mut state = 1u32;
+        let noise: Vec<u8> = (0..4096)
+            .map(|_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (state >> 24) as u8
+            })
+            .collect();
+        assert_eq!(encode(&noise, &mut vec![0; noise.len() - 1], &mut [0; 2048]), None);
+    }
+}
