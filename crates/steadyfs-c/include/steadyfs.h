@@ -23,7 +23,7 @@
 #define STEADYFS_NO_BAD_BLOCKS 65535
 
 // Words of 64 bits of steadyfs_t.
-#define STEADYFS_WORDS 97
+#define STEADYFS_WORDS 104
 
 // Words of the size of a pointer of steadyfs_t.
 #define STEADYFS_POINTERS 52
