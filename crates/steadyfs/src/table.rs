@@ -57,6 +57,11 @@ impl<'m> Pairs<'m> {
         Self { words: Words::new(bytes, width), len: 0 }
     }
 
+    /// Bytes of a number.
+    pub fn width(&self) -> u32 {
+        self.words.width()
+    }
+
     pub fn len(&self) -> u32 {
         self.len
     }

@@ -124,7 +124,7 @@ impl<'a> TransactionsReport<'a> {
     /// The calls as bars, a panel for each device.
     fn calls(&self) -> String {
         const CLASSES: [&str; 5] = ["j1", "j2", "j0", "e0", "dead"];
-        let bars = |device: &DeviceRows| -> Vec<(String, Vec<f64>)> {
+        let bars = |device: &DeviceRows| -> Vec<Bar> {
             let bar =
                 |row: &Row| (format!("{}: {}", row.name(), format_duration(1e3 * row.us.iter().sum::<f64>())), row.us.to_vec());
             device.rows.iter().map(bar).collect()
@@ -140,7 +140,7 @@ impl<'a> TransactionsReport<'a> {
     /// What became of copies as bars.
     fn copies(&self) -> String {
         const CLASSES: [&str; 4] = ["j2", "j1", "j0", "dead"];
-        let bars = |device: &DeviceRows| -> Vec<(String, Vec<f64>)> {
+        let bars = |device: &DeviceRows| -> Vec<Bar> {
             let bar = |copies: &Copies| {
                 let counts = [copies.whole, copies.short, copies.wrong, copies.missing].map(f64::from);
                 (format!("{}: {} lost", copies.name(), format_count(copies.lost().into())), counts.to_vec())
@@ -182,6 +182,9 @@ impl Page for TransactionsReport<'_> {
     }
 }
 
+/// The name of a bar, and its parts.
+type Bar = (String, Vec<f64>);
+
 /// Bars of several parts, each below its name, in a panel with a scale of its own for each device.
 struct Stacks<'a> {
     title: &'a str,
@@ -192,7 +195,7 @@ struct Stacks<'a> {
 }
 
 impl Stacks<'_> {
-    fn draw(&self, panels: &[(String, Vec<(String, Vec<f64>)>)], ticks: impl Fn(&Axis) -> Vec<(f64, String)>) -> String {
+    fn draw(&self, panels: &[(String, Vec<Bar>)], ticks: impl Fn(&Axis) -> Vec<(f64, String)>) -> String {
         let height_of = |bars: usize| HEAD + bars as f64 * (LINE + BAR) + FOOT;
         let bottom = TOP + panels.iter().map(|(_, bars)| height_of(bars.len())).sum::<f64>();
         let mut canvas = Canvas::new(bottom + 36.0, self.title, self.subtitle);

@@ -24,8 +24,6 @@ pub(crate) const IDLE: u64 = u64::MAX;
 pub(crate) struct Transaction<'m> {
     /// Logical pages, and their frames; 0 for one that was discarded.
     pages: Pairs<'m>,
-    /// The bit of a frame that says that the medium holds something later of the page, which does not count.
-    owed: u32,
     undo: Undo,
     /// Sequence of its first program.
     start: u64,
@@ -34,9 +32,14 @@ pub(crate) struct Transaction<'m> {
 }
 
 impl<'m> Transaction<'m> {
-    /// With a table for its pages, of numbers of so many bytes.
-    pub fn new(pages: Pairs<'m>, width: u32) -> Self {
-        Self { pages, owed: 1 << (width * 8 - 1), undo: Undo::default(), start: IDLE, committed_start: IDLE }
+    /// With a table for its pages.
+    pub fn new(pages: Pairs<'m>) -> Self {
+        Self { pages, undo: Undo::default(), start: IDLE, committed_start: IDLE }
+    }
+
+    /// The bit of a frame that says that the medium holds something later of the page, which does not count.
+    fn owed(&self) -> u32 {
+        1 << (self.pages.width() * 8 - 1)
     }
 
     /// Pages that have a place in the table.
@@ -56,19 +59,19 @@ impl<'m> Transaction<'m> {
 
     /// A place of the table: the logical page, and its frame; 0 where it was discarded, or only its place is kept.
     pub fn entry(&self, index: u32) -> (u32, Frame) {
-        (self.pages.key(index), self.pages.value(index) & !self.owed)
+        (self.pages.key(index), self.pages.value(index) & !self.owed())
     }
 
     /// The frame of a logical page; 0 when it was discarded, `None` when the transaction has none.
     pub fn frame_of(&self, logical: u32) -> Option<Frame> {
         let value = self.pages.value(self.pages.find(logical)?);
-        (value != self.owed).then_some(value & !self.owed)
+        (value != self.owed()).then_some(value & !self.owed())
     }
 
     /// The frame of a page as its place in the table has it.
     fn placed(&self, logical: u32) -> Option<(u32, Frame)> {
         let index = self.pages.find(logical)?;
-        Some((index, self.pages.value(index) & !self.owed))
+        Some((index, self.pages.value(index) & !self.owed()))
     }
 
     /// Whether a frame is that of a page.
@@ -78,7 +81,7 @@ impl<'m> Transaction<'m> {
 
     /// Whether pages wait for the commit.
     pub fn has_pages(&self) -> bool {
-        (0..self.pages.len()).any(|index| self.pages.value(index) != self.owed)
+        (0..self.pages.len()).any(|index| self.pages.value(index) != self.owed())
     }
 
     /// Pages that are to be programmed once more.
@@ -88,7 +91,7 @@ impl<'m> Transaction<'m> {
 
     /// Whether the page at a place of the table is to be programmed once more.
     pub fn is_owed(&self, index: u32) -> bool {
-        self.pages.value(index) & self.owed != 0
+        self.pages.value(index) & self.owed() != 0
     }
 
     /// Lets the transaction have another frame of a page; the one before is released where it `releases` that, because no undo needs it.
@@ -110,16 +113,16 @@ impl<'m> Transaction<'m> {
     /// Changes the frame of a page because reclamation moved it; `false` when the transaction does not know the page.
     pub fn move_page(&mut self, logical: u32, to: Frame) -> bool {
         let Some(index) = self.pages.find(logical) else { return false };
-        self.pages.set_value(index, to | self.pages.value(index) & self.owed);
+        self.pages.set_value(index, to | self.pages.value(index) & self.owed());
         true
     }
 
     /// A program of a page failed, and may be there all the same.
     pub fn owe(&mut self, logical: u32) {
         match self.pages.find(logical) {
-            Some(index) => self.pages.set_value(index, self.pages.value(index) | self.owed),
+            Some(index) => self.pages.set_value(index, self.pages.value(index) | self.owed()),
             // There is a place: it was looked for before the program.
-            None => drop(self.pages.insert(logical, self.owed)),
+            None => drop(self.pages.insert(logical, self.owed())),
         }
     }
 
@@ -146,8 +149,8 @@ impl<'m> Transaction<'m> {
     pub fn accept(&mut self, space: &mut Space<'_>) {
         let undo = core::mem::take(&mut self.undo);
         for &(logical, before) in undo.pages() {
-            if before != NONE && self.frame_of(logical) != Some(before & !self.owed) {
-                space.release(before & !self.owed);
+            if before != NONE && self.frame_of(logical) != Some(before & !self.owed()) {
+                space.release(before & !self.owed());
             }
         }
     }
@@ -156,9 +159,9 @@ impl<'m> Transaction<'m> {
     pub fn undo(&mut self, space: &mut Space<'_>) {
         let undo = core::mem::take(&mut self.undo);
         for &(logical, before) in undo.pages().iter().rev() {
-            let before = if before == NONE { 0 } else { before & !self.owed };
+            let before = if before == NONE { 0 } else { before & !self.owed() };
             let Some((index, frame)) = self.placed(logical) else { continue };
-            self.pages.set_value(index, before | self.owed);
+            self.pages.set_value(index, before | self.owed());
             if frame != before {
                 space.release(frame);
             }

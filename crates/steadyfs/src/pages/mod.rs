@@ -52,9 +52,9 @@ pub(crate) struct Pages<'m, F> {
     /// One program page, with room behind it for a journal record that is longer.
     buffer: &'m mut [u8],
     page_bytes: usize,
-    pages_per_block: u32,
+    pages_per_block: u16,
     /// Bytes at the end of a leaf's page that its checksum takes for blank.
-    leaf_log_bytes: usize,
+    leaf_log_bytes: u16,
     /// The program page that the buffer holds, or [`NONE`].
     held: PageIndex,
     /// Its checksum was looked at.
@@ -71,8 +71,8 @@ impl<'m, F: Flash> Pages<'m, F> {
             flash,
             buffer,
             page_bytes: layout.geometry.page_bytes as usize,
-            pages_per_block: layout.geometry.pages_per_block,
-            leaf_log_bytes: layout.leaf_log_bytes() as usize,
+            pages_per_block: layout.geometry.pages_per_block as u16,
+            leaf_log_bytes: layout.leaf_log_bytes() as u16,
             held: NONE,
             held_is_checked: true,
             verify: Verify::Always,
@@ -170,7 +170,7 @@ impl<'m, F: Flash> Pages<'m, F> {
     /// The same under a tag: that of a leaf takes its log for blank.
     pub fn check_as(&mut self, kind: Option<Kind>) -> u32 {
         let logged = kind.is_some_and(|kind| Kinds::LEAF.has(kind));
-        let missing = if logged { self.leaf_log_bytes } else { 0 };
+        let missing = if logged { usize::from(self.leaf_log_bytes) } else { 0 };
         self.flash.checksum(&self.buffer[..self.page_bytes - missing], missing)
     }
 
@@ -366,7 +366,7 @@ impl<'m, F: Flash> Pages<'m, F> {
     /// Notes what the ECC did in a read.
     fn watched(&mut self, page: PageIndex, result: Result<(), Failure>) -> Result<(), Failure> {
         let corrected = if result.is_ok() { self.flash.corrected() } else { Default::default() };
-        self.watch.note(page / self.pages_per_block, result, &corrected);
+        self.watch.note(page / u32::from(self.pages_per_block), result, &corrected);
         result
     }
 }

@@ -5,12 +5,11 @@
 
 use crate::features::SCRUB;
 use crate::media::{BlockIndex, Corrected, Failure};
+use core::num::NonZeroU32;
 
 /// Reads after which another page of the block that was read last is looked at. Reads disturb SLC pages from some 100,000 reads of a
 /// block on: each of its pages is then looked at more than once.
 const PATROL_READS: u32 = 1024;
-/// Weak blocks that are noted at once. One that is not will be read again.
-const NOTED_MAX: usize = 4;
 
 /// What reads have told.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,8 +22,8 @@ pub(crate) struct Watch {
     patrolled: u32,
     /// The block that was read last.
     block: BlockIndex,
-    /// Blocks in which a page is weak, and that nobody knows of yet.
-    weak: [Option<BlockIndex>; NOTED_MAX],
+    /// The block after the one in which a page was found weak last, until somebody knows of it: what is read in between will be read again.
+    weak: Option<NonZeroU32>,
     /// Where scrubbing goes on, and the frames that are left of its round.
     round: (u32, u32),
 }
@@ -53,20 +52,14 @@ impl Watch {
     }
 
     fn note_weak(&mut self, block: BlockIndex) {
-        if SCRUB
-            && !self.weak.contains(&Some(block))
-            && let Some(place) = self.weak.iter_mut().find(|place| place.is_none())
-        {
-            *place = Some(block);
+        if SCRUB {
+            self.weak = NonZeroU32::new(block + 1);
         }
     }
 
     /// A block in which a page was found weak since this was asked last.
     pub fn take_weak(&mut self) -> Option<BlockIndex> {
-        if !SCRUB {
-            return None;
-        }
-        self.weak.iter_mut().find_map(Option::take)
+        self.weak.take().map(|next| next.get() - 1)
     }
 
     /// Whether the device tells what its ECC corrects, as far as is known, so that pages are looked at.

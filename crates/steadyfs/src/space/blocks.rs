@@ -100,6 +100,10 @@ impl<'m> Blocks<'m> {
         blocks
     }
 
+    pub fn frames_per_block(&self) -> u32 {
+        self.frames_per_block
+    }
+
     pub fn block_count(&self) -> u32 {
         self.wear.len() as u32
     }

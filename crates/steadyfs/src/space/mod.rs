@@ -28,7 +28,6 @@ const SPARE_BLOCKS: u32 = 3;
 pub(crate) struct Space<'m> {
     blocks: Blocks<'m>,
     heads: Heads<'m>,
-    frames_per_block: u32,
     /// Places of a block for the journal's head.
     journal_places: u32,
     /// Wear is counted here, and not levelled by the device.
@@ -52,7 +51,6 @@ impl<'m> Space<'m> {
         Self {
             blocks,
             heads,
-            frames_per_block: layout.frames_per_block,
             journal_places: layout.journal_places(),
             counts_wear: layout.config.wear_spread > 0,
             sequence: 1,
@@ -88,7 +86,7 @@ impl<'m> Space<'m> {
 
     /// Block of a frame.
     pub fn block_of(&self, frame: Frame) -> BlockIndex {
-        frame / self.frames_per_block
+        frame / self.blocks.frames_per_block()
     }
 
     /// Sequence of the next program.
@@ -176,7 +174,7 @@ impl<'m> Space<'m> {
     pub fn capacity(&self, head: HeadIndex) -> u32 {
         match head {
             HeadIndex::JOURNAL => self.journal_places,
-            _ => self.frames_per_block,
+            _ => self.blocks.frames_per_block(),
         }
     }
 
@@ -326,12 +324,12 @@ impl<'m> Space<'m> {
         let states = [State::Erased, State::Listed, State::Free, State::Clean, State::Dead];
         let blocks: u32 = states.into_iter().map(|state| self.blocks.count(state)).sum();
         let begun: u32 = self.heads.of_frames().map(|head| self.rest(head)).sum();
-        begun + blocks * self.frames_per_block
+        begun + blocks * self.blocks.frames_per_block()
     }
 
     /// Frames of the blocks that are for data.
     pub fn data_frames(&self, layout: &Layout) -> u32 {
-        self.data_blocks(layout) * self.frames_per_block
+        self.data_blocks(layout) * self.blocks.frames_per_block()
     }
 
     /// Blocks for data: fewer where more have gone bad than the volume has to spare.
@@ -346,7 +344,7 @@ impl<'m> Space<'m> {
 
     /// Whether so little space is left that streams share a block.
     fn streams_join(&self, layout: &Layout) -> bool {
-        let spare = self.data_frames(layout).saturating_sub(self.blocks.live_total()) / self.frames_per_block;
+        let spare = self.data_frames(layout).saturating_sub(self.blocks.live_total()) / self.blocks.frames_per_block();
         spare < SPARE_BLOCKS * (2 + layout.extra_heads())
     }
 

@@ -91,9 +91,9 @@ struct Call {
     /// Frames programmed for the caller.
     frames: u32,
     /// Programs that failed.
-    failures: u32,
+    failures: u8,
     /// Erases.
-    erases: u32,
+    erases: u8,
     /// The ring was opened: it is the first change after a clean end.
     opened: bool,
     /// Changes of the map.
@@ -117,8 +117,8 @@ struct Call {
 struct Pace {
     victim: BlockIndex,
     /// Live frames of the victim before, when it was chosen.
-    last_live: u32,
-    calls_since_erase: u32,
+    last_live: u16,
+    calls_since_erase: u8,
     /// One call since the victim was chosen has erased instead of moving.
     has_erased: bool,
     /// Frames of the reserve that are there: one block is owed after restarts at most, one is saved for wear levelling.
@@ -187,14 +187,14 @@ impl<'m, F: Flash> Store<'m, F> {
             spare,
             space: Space::new(blocks, heads, &layout),
             map: Map::new(leaves, overlay, known_logs),
-            transaction: Transaction::new(pending, entry),
+            transaction: Transaction::new(pending),
             journal,
             group,
             ring: Ring { superblock_copy: NONE, mark: NONE, ..Ring::default() },
             pace: Pace {
                 victim: NONE,
                 last_live: 0,
-                calls_since_erase: u32::MAX / 2,
+                calls_since_erase: u8::MAX,
                 has_erased: false,
                 credit: 2 * layout.frames_per_block,
                 levelling: false,
@@ -271,7 +271,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Erases a block and counts it; a block that does not erase is bad from now on.
     fn erase(&mut self, block: BlockIndex) -> Result<bool, Error> {
         debug_assert!(self.space.blocks().live(block) == 0 && !self.space.holds_journal(block), "a block in use is erased");
-        self.call.erases += 1;
+        self.call.erases = self.call.erases.saturating_add(1);
         match self.pages.erase(block) {
             Ok(()) => {
                 self.space.count_erase(block);

@@ -276,12 +276,12 @@ impl<F: Flash> Store<'_, F> {
         } else {
             self.give_up_block(head);
         }
-        self.call.failures += 1;
-        let most = u32::from(self.layout.config.failures);
+        self.call.failures = self.call.failures.saturating_add(1);
+        let (failures, most) = (u32::from(self.call.failures), u32::from(self.layout.config.failures));
         let repeats = if commits {
-            error != Error::ReadOnly && self.call.failures <= most + 1
+            error != Error::ReadOnly && failures <= most + 1
         } else {
-            error == Error::MediaFailing && self.call.failures <= most
+            error == Error::MediaFailing && failures <= most
         };
         if repeats { Ok(()) } else { Err(error) }
     }

@@ -25,9 +25,9 @@ use crate::media::{BlockIndex, Flash, Kind, Kinds, TAG_BYTES, Tag};
 use crate::space::{Choice, Frame, HeadIndex, NONE, Space, State, UNUSED};
 
 /// Calls between two erases where there is a choice.
-const ERASE_GAP: u32 = 12;
+const ERASE_GAP: u8 = 12;
 /// Calls after an erase in which no leaf is folded and no root written where there is a choice.
-const SIDE_GAP: u32 = 3;
+const SIDE_GAP: u8 = 3;
 /// Room of the overlay above which folds wait for nothing, at least: where blocks are small, several calls in a row may erase, and fold nothing.
 const HARD_ROOM: u32 = 16;
 /// Programs by which a root may be late.
@@ -302,10 +302,10 @@ impl<F: Flash> Store<'_, F> {
         let live = self.space.blocks().live(block);
         let afford = self.affordable(live);
         // Late, since frames die meanwhile; but a victim with next to nothing must not use up the time of the next.
-        if afford > live.max(self.pace.last_live) + self.moves_per_erase() + 1 {
+        if afford > live.max(self.pace.last_live.into()) + self.moves_per_erase() + 1 {
             return;
         }
-        self.pace.last_live = live;
+        self.pace.last_live = live as u16;
         self.pace.victim = block;
         self.save_frames(live, afford, &promise);
     }
