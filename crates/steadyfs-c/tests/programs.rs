@@ -62,7 +62,7 @@ fn build_with(compiler: &str, program: &str, headers: Option<&str>) -> PathBuf {
     let mut command = Command::new(compiler);
     command.args(["-std=c99", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"]);
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg("-o").arg(&made);
-    for headers in headers {
+    if let Some(headers) = headers {
         command.arg("-I").arg(examples.join(headers));
     }
     command.arg(examples.join(program).with_extension("c")).arg(examples.join("chip.c"));
