@@ -52,7 +52,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
 
     set(&mut fs, "address", "10.0.0.5")?;
     set(&mut fs, "gateway", "10.0.0.1")?;
-    drop(fs); // power fails before the commit
+    // Power fails before the commit.
 
     let mut fs = FileSystem::mount(&mut flash, Access::ReadWrite, &mut memory)?;
     let found = (get(&mut fs, "address", "")?, get(&mut fs, "gateway", "")?, get(&mut fs, "name", "sensor")?);

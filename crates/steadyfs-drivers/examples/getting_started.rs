@@ -56,7 +56,6 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     // Power fails in the next program, wherever in it.
     sim.chip().cut_at(1, None);
     assert!(fs.append(&mut log, b"21.6 degrees\n").is_err());
-    drop(fs);
     sim.chip().power_on(1);
 
     let mut flash = board_flash(&sim)?; // the board starts again

@@ -88,7 +88,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     download(&mut fs, "4.0", &vec![4; 210_000])?;
     fs.rename("firmware", "firmware.old")?;
     fs.rename("firmware.new", "firmware")?;
-    drop(fs); // power fails before the commit of the installation
+    // Power fails before the commit of the installation.
     let mut fs = FileSystem::mount(&mut flash, Access::ReadWrite, &mut memory)?;
     let running = version(&mut fs)?;
     assert_eq!(running, "2.0");
