@@ -25,8 +25,11 @@ const CASES: [Case; 10] = [
     Case { like: "sd-consumer", change: |card| (card.slot_program_us, card.clean_slice_us) = (650, 21_500), accesses: 100_000 },
 ];
 
+/// Times in nanoseconds that no card makes: a name, and that of each access.
+type Sequence = (&'static str, fn(u64) -> u64);
+
 /// Milliseconds of sequences: names, and how long each access takes.
-const SEQUENCES: [(&str, fn(u64) -> u64); 6] = [
+const SEQUENCES: [Sequence; 6] = [
     ("bimodal, at random", |at| if scatter(at).is_multiple_of(10) { 23_000_000 } else { 1_500_000 }),
     ("bimodal, each tenth", |at| if at.is_multiple_of(10) { 23_000_000 } else { 1_500_000 }),
     ("bimodal, thirty in three hundred", |at| if at % 300 < 30 { 23_000_000 } else { 1_500_000 }),
