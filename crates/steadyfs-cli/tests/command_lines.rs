@@ -219,6 +219,10 @@ const SESSIONS: [Session; 10] = [
                 Elsewhere("crates/steadyfs-sim/examples/managed.rs", "builds for minutes; the tests build the example"),
             ),
             (
+                "cargo run -p steadyfs-lab --example made_tree DIR",
+                Elsewhere("crates/steadyfs-lab/examples/made_tree.rs", "writes thousands of files; the tests build the example"),
+            ),
+            (
                 "cargo run --release -p steadyfs-lab --example advise_sweep",
                 Elsewhere("crates/steadyfs-lab/examples/advise_sweep.rs", "takes minutes; the tests build the example"),
             ),
