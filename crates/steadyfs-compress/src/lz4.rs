@@ -23,7 +23,7 @@ pub const fn margin(bytes: usize) -> usize {
 
 /// Decodes the block in the last `stored` bytes of `room` to its beginning. Returns how many bytes that makes, at most `limit`.
 ///
-/// `None`: the block is none, makes more than `limit`, or does not fit: `room` is shorter than `limit` and its [margin](margin).
+/// `None`: the block is none, makes more than `limit`, or does not fit: `room` is shorter than `limit` and its [`margin`].
 ///
 /// # Cost
 /// No call of the medium; two copies of each byte at most.
