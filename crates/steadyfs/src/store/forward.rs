@@ -106,6 +106,7 @@ impl<F: Flash> Store<'_, F> {
                 self.status.find(Damage::Record);
             }
             self.space.set_sequence(record.tag.sequence + self.record_programs(&record));
+            self.note_weak();
             if ends {
                 held = Some(record);
             } else {

@@ -68,6 +68,7 @@ impl<F: Flash> Store<'_, F> {
     /// # Power loss
     /// The frame counts as written only when its last page is.
     pub(super) fn program_frame(&mut self, kind: Kind, logical: u32, source: &Source<'_>) -> Result<Frame, Error> {
+        self.note_weak();
         let head = self.head_for(logical, source);
         let mut again = false;
         loop {
