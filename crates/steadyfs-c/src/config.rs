@@ -60,6 +60,8 @@ pub struct Settings {
     pub moved_apart: bool,
     /// The volume finds out by itself which pages belong to one stream; 772 bytes of RAM. Default: it does not.
     pub auto_streams: bool,
+    /// Bytes of the journal's buffer, on NOR: a multiple of 256 from 512 to 4,096. Default: 512; 2,048 where blocks are large.
+    pub journal_bytes: u16,
     /// On NOR: erase sectors that make a block, a power of two. Default: the fewest with which the settings fit. A mount needs the number
     /// of the format.
     pub group_sectors: u16,
@@ -387,6 +389,7 @@ impl Settings {
             auto_streams: self.auto_streams,
             move_group: byte(self.move_group, usual.move_group),
             leaf_log_bytes: byte(self.leaf_log_bytes, usual.leaf_log_bytes),
+            journal_bytes: word(self.journal_bytes, usual.journal_bytes),
         }
     }
 
@@ -406,6 +409,7 @@ impl Settings {
             streams: config.streams,
             move_group: config.move_group,
             leaf_log_bytes: config.leaf_log_bytes,
+            journal_bytes: config.journal_bytes,
             permissions: config.permissions,
             moved_apart: config.moved_apart,
             auto_streams: config.auto_streams,

@@ -60,13 +60,36 @@ pub struct Config {
     /// Bytes at the end of each page of a leaf that take changes of the map, where the medium programs bytes: 48 to 240, at most three quarters of a page. More: leaves are
     /// written anew less often, so victims may hold more and more of the medium is usable; but a leaf maps less, and each takes a frame number of RAM and a frame of the reserve.
     pub leaf_log_bytes: u8,
+    /// Bytes of the journal's buffer where the medium programs bytes, tag included: a multiple of 256 from 512 to 4,096, and of whole pages where it is more than one; a page at least, and a page where a
+    /// block has no room for more. More: small writes wait there until many of them are one program, so appends, small files and pieces of files cost less; twice as much RAM, and longer
+    /// calls now and then. On other media the buffer is a page, and this counts for nothing.
+    pub journal_bytes: u16,
 }
 
 impl Config {
-    /// Settings for a medium: 4 KiB logical pages where a block holds at least 8 of them.
+    /// Settings for a medium: 4 KiB logical pages where a block holds at least 8 of them; 2 KiB, and as large a buffer of the journal, on NOR of large blocks.
     pub const fn for_geometry(geometry: &Geometry) -> Self {
+        let small = Self::with_logical_bytes(geometry, 2048);
+        let has_large_blocks = geometry.page_bytes * geometry.pages_per_block >= LARGE_NOR_BLOCK;
+        let frames = geometry.pages_per_block / small.unit_pages as u32 * geometry.block_count;
+        // With more frames the entries of the map are larger, and RAM with them.
+        if !geometry.programs_bytes || !has_large_blocks || frames > 0x8000 {
+            return Self::with_logical_bytes(geometry, 4096);
+        }
+        let small = Self { journal_bytes: LARGE_JOURNAL_BYTES, ..small };
+        match small.check(geometry) {
+            Ok(()) => small,
+            Err(_) => Self::with_logical_bytes(geometry, 4096),
+        }
+    }
+
+    /// The usual settings with logical pages of so many bytes, where a block holds at least 8 of them.
+    const fn with_logical_bytes(geometry: &Geometry, logical_bytes: u32) -> Self {
         let mut unit_pages = 1;
-        while unit_pages * geometry.page_bytes < 4096 && geometry.pages_per_block / (unit_pages * 2) >= 8 && unit_pages < 16 {
+        while unit_pages * geometry.page_bytes < logical_bytes
+            && geometry.pages_per_block / (unit_pages * 2) >= 8
+            && unit_pages < 16
+        {
             unit_pages *= 2;
         }
         let frames = geometry.pages_per_block / unit_pages * geometry.block_count;
@@ -98,6 +121,7 @@ impl Config {
             auto_streams: false,
             move_group: 1,
             leaf_log_bytes: LEAF_LOG_BYTES,
+            journal_bytes: JOURNAL_BYTES,
         };
         // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
         // overlay makes more of the medium usable.
@@ -308,8 +332,12 @@ const LEAF_LOG_MAX: u32 = 240;
 /// Bytes at whose multiples the records of a chain begin.
 pub(crate) const SLOT_BYTES: u32 = 8;
 
-/// Bytes of a record of a chain that is longer than a small page, its tag included.
-const JOURNAL_RECORD_BYTES: u32 = 512;
+/// Bytes of a record of the journal that is longer than a small page, its tag included.
+pub(crate) const JOURNAL_BYTES: u16 = 512;
+/// The same where blocks are large.
+const LARGE_JOURNAL_BYTES: u16 = 2048;
+/// Bytes from which a block of NOR is large.
+const LARGE_NOR_BLOCK: u32 = 24 << 10;
 
 /// Everything that follows from geometry and settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -418,6 +446,14 @@ impl Layout {
         if log_bytes < LEAF_LOG_MIN || log_bytes > LEAF_LOG_MAX || 4 * log_bytes > 3 * page {
             return Err(ConfigError::LeafLogBytes);
         }
+        let record_bytes = config.journal_bytes as u32;
+        if !record_bytes.is_multiple_of(256)
+            || record_bytes < 512
+            || record_bytes > 4096
+            || (record_bytes > page && !record_bytes.is_multiple_of(page))
+        {
+            return Err(ConfigError::JournalBytes);
+        }
         let leaf_log_bytes = if geometry.programs_bytes { log_bytes } else { 0 };
         let leaf_entries = (page - leaf_log_bytes) / entry_bytes * unit;
         // Room for the data itself, the allocation map and the file table.
@@ -438,12 +474,9 @@ impl Layout {
             return Err(ConfigError::BlockTooSmall);
         }
         // What is often changed should stay in the buffer: where a record need not be a page, it may be more than a small one.
-        let longer = ceil_div(JOURNAL_RECORD_BYTES, page);
-        let journal_bytes = if geometry.programs_bytes && page < JOURNAL_RECORD_BYTES && taken + longer <= pages {
-            JOURNAL_RECORD_BYTES
-        } else {
-            page
-        };
+        let longer = ceil_div(record_bytes, page);
+        let journal_bytes =
+            if geometry.programs_bytes && page < record_bytes && taken + longer <= pages { record_bytes } else { page };
         // Enough for their wear to be the average, and for one of them to go bad.
         let least = RING_MIN + if config.bad_blocks_max > 0 { 1 } else { 0 };
         let levelled =

@@ -100,7 +100,7 @@ fn as_many_failures_as_bad_blocks_are_allowed_lose_nothing() {
 fn power_cuts_among_failures_lose_nothing() {
     for index in CHIPS {
         let (device, model, limits, programs, _) = stage(&SHAPES[index]);
-        for_seeds("failures", "power_cuts_among_failures_lose_nothing", 150, |seed| {
+        for_seeds("failures", "power_cuts_among_failures_lose_nothing", 40, |seed| {
             let (mut device, mut model, mut rng) = (device.clone(), model.clone(), Rng(seed));
             device.fail().fail_program(1 + rng.below(programs));
             for _ in 0..3 {

@@ -46,14 +46,14 @@ fn agrees_with_the_oracle(seed: u64, shape: &Shape, events: CommitOn) {
 
 #[test]
 fn volume_agrees_with_the_oracle() {
-    for_seeds("model", "volume_agrees_with_the_oracle", 480, |seed| {
+    for_seeds("model", "volume_agrees_with_the_oracle", 240, |seed| {
         agrees_with_the_oracle(seed, &SHAPES[seed as usize % SHAPES.len()], EXPLICIT);
     });
 }
 
 #[test]
 fn volume_that_commits_by_itself_agrees_with_the_oracle() {
-    for_seeds("model", "volume_that_commits_by_itself_agrees_with_the_oracle", 480, |seed| {
+    for_seeds("model", "volume_that_commits_by_itself_agrees_with_the_oracle", 240, |seed| {
         agrees_with_the_oracle(seed, &SHAPES[seed as usize % SHAPES.len()], CommitOn::ON_FLUSH);
     });
 }

@@ -44,6 +44,8 @@ pub struct Volume {
     pub move_group: u8,
     /// See [`Config::leaf_log_bytes`].
     pub leaf_log_bytes: u8,
+    /// See [`Config::journal_bytes`].
+    pub journal_bytes: u16,
 }
 
 /// Kinds of chips.
@@ -85,6 +87,9 @@ const NAMED: [(&str, &str); 14] = [
 /// Bytes of the log of a leaf's page, where nothing else is said.
 const LEAF_LOG_BYTES: u8 = 96;
 
+/// Bytes of the journal's buffer on NOR, where nothing else is said.
+const JOURNAL_BYTES: u16 = 512;
+
 /// Erase sectors of a block of [`Chip::NorGroups`].
 const GROUP_SECTORS: u32 = 4;
 
@@ -115,6 +120,7 @@ impl Volume {
             auto_streams: false,
             move_group: 1,
             leaf_log_bytes: LEAF_LOG_BYTES,
+            journal_bytes: JOURNAL_BYTES,
         };
         volume.check_chip()?;
         let config = Config::for_geometry(&volume.medium(0).geometry());
@@ -124,6 +130,7 @@ impl Volume {
             overlay_entries: config.overlay_entries,
             checkpoint_programs: config.checkpoint_programs,
             leaf_log_bytes: config.leaf_log_bytes,
+            journal_bytes: config.journal_bytes,
             ..volume
         };
         volume.config().map(|_| volume)
@@ -170,6 +177,7 @@ impl Volume {
             auto_streams: self.auto_streams,
             move_group: self.move_group,
             leaf_log_bytes: self.leaf_log_bytes,
+            journal_bytes: self.journal_bytes,
             ..Config::for_geometry(&geometry)
         };
         config.check(&geometry).map(|()| config).map_err(|rule| BadInput(format!("geometry {self}: {rule}")))
@@ -287,7 +295,10 @@ impl fmt::Display for Volume {
         if self.move_group > 1 {
             write!(f, "g{}", self.move_group)?;
         }
-        if self.leaf_log_bytes == LEAF_LOG_BYTES { Ok(()) } else { write!(f, "e{}", self.leaf_log_bytes) }
+        if self.leaf_log_bytes != LEAF_LOG_BYTES {
+            write!(f, "e{}", self.leaf_log_bytes)?;
+        }
+        if self.journal_bytes == JOURNAL_BYTES { Ok(()) } else { write!(f, "j{}", self.journal_bytes) }
     }
 }
 
@@ -323,7 +334,9 @@ impl FromStr for Volume {
             }
             _ => return Err(unknown()),
         };
-        let (plain, logs) = plain.split_once('e').map_or((plain.as_str(), None), |(plain, logs)| (plain, Some(logs)));
+        let (plain, journal) = plain.split_once('j').map_or((plain.as_str(), None), |(plain, bytes)| (plain, Some(bytes)));
+        let journal_bytes = journal.map_or(Ok(JOURNAL_BYTES), str::parse).map_err(|_| unknown())?;
+        let (plain, logs) = plain.split_once('e').map_or((plain, None), |(plain, logs)| (plain, Some(logs)));
         let leaf_log_bytes = logs.map_or(Ok(LEAF_LOG_BYTES), str::parse).map_err(|_| unknown())?;
         let (plain, group) = plain.split_once('g').unwrap_or((plain, "1"));
         let move_group = group.parse().map_err(|_| unknown())?;
@@ -351,6 +364,7 @@ impl FromStr for Volume {
             auto_streams,
             move_group,
             leaf_log_bytes,
+            journal_bytes,
         };
         volume.config().map(|_| volume)
     }

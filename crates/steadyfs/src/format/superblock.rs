@@ -1,14 +1,15 @@
 //! The superblock: what the volume is, and where its roots are. The first page of two blocks, written by `format` and never again.
 //!
 //! ```text
-//! 0            8         10         22         40           44     52      53     54
-//! | "SteadyFS" | version | geometry | settings | other copy | ring | group | logs |
+//! 0            8         10         22         40           44     52      53     54        55
+//! | "SteadyFS" | version | geometry | settings | other copy | ring | group | logs | journal |
 //! ```
 //!
-//! `ring` has a bit for each block of the ring, the lowest one for block 1. `group` is blank where pages move one by one, `logs` where those of leaves have 96 bytes.
+//! `ring` has a bit for each block of the ring, the lowest one for block 1. `group` is blank where pages move one by one, `logs` where those of leaves have 96 bytes,
+//! `journal`, which counts in 256 bytes, where its records have 512.
 
 use super::{Fields, VERSION};
-use crate::config::{Config, LEAF_LOG_BYTES};
+use crate::config::{Config, JOURNAL_BYTES, LEAF_LOG_BYTES};
 use crate::error::MountError;
 use crate::media::Geometry;
 
@@ -36,9 +37,11 @@ pub(crate) struct Superblock {
 }
 
 /// Bytes of a superblock.
-pub(crate) const BYTES: usize = 8 + 2 + 12 + 18 + 4 + 8 + 1 + 1;
+pub(crate) const BYTES: usize = 8 + 2 + 12 + 18 + 4 + 8 + 1 + 1 + 1;
 /// What volumes have in place of a setting that is the usual one: releases before it left the byte blank.
 const USUAL: u8 = 0xFF;
+/// Bytes in which the journal's buffer is counted.
+const JOURNAL_UNIT: u16 = 256;
 
 impl Superblock {
     /// Reads a superblock. The caller checked the page's checksum; the content is still not trusted.
@@ -68,6 +71,7 @@ impl Superblock {
             auto_streams: false,
             move_group: 1,
             leaf_log_bytes: LEAF_LOG_BYTES,
+            journal_bytes: JOURNAL_BYTES,
         };
         let flags = fields.get(1) as u8;
         let config = Config {
@@ -83,7 +87,9 @@ impl Superblock {
             USUAL => usual,
             chosen => chosen,
         };
-        let config = Config { move_group: or_usual(1), leaf_log_bytes: or_usual(LEAF_LOG_BYTES), ..config };
+        let (move_group, leaf_log_bytes) = (or_usual(1), or_usual(LEAF_LOG_BYTES));
+        let journal_bytes = u16::from(or_usual((JOURNAL_BYTES / JOURNAL_UNIT) as u8)) * JOURNAL_UNIT;
+        let config = Config { move_group, leaf_log_bytes, journal_bytes, ..config };
         let last = 64 - ring.leading_zeros();
         if copy == 0 || copy >= geometry.block_count || last >= geometry.block_count {
             return Err(MountError::NotFormatted);
@@ -124,7 +130,12 @@ impl Superblock {
         fields.put(1, u64::from(set | (config.streams - 1) << STREAMS_SHIFT));
         fields.put(4, self.copy.into());
         fields.put(8, self.ring);
-        for (chosen, usual) in [(config.move_group, 1), (config.leaf_log_bytes, LEAF_LOG_BYTES)] {
+        let journal = |bytes: u16| (bytes / JOURNAL_UNIT) as u8;
+        for (chosen, usual) in [
+            (config.move_group, 1),
+            (config.leaf_log_bytes, LEAF_LOG_BYTES),
+            (journal(config.journal_bytes), journal(JOURNAL_BYTES)),
+        ] {
             fields.put(1, if chosen == usual { USUAL } else { chosen }.into());
         }
     }
@@ -149,11 +160,14 @@ mod tests {
     fn what_is_as_usual_leaves_its_byte_blank() {
         let geometry = Geometry { page_bytes: 4096, pages_per_block: 256, block_count: 128, programs_bytes: false };
         let alone = Config { wear_spread: 0, ..Config::for_geometry(&geometry) };
-        for (move_group, leaf_log_bytes, at_the_end) in [(1, 96, [0xFF, 0xFF]), (16, 168, [16, 168])] {
-            let superblock = Superblock { geometry, config: Config { move_group, leaf_log_bytes, ..alone }, copy: 1, ring: 0x7E };
+        for (move_group, leaf_log_bytes, journal_bytes, at_the_end) in
+            [(1, 96, 512, [0xFF, 0xFF, 0xFF]), (16, 168, 2048, [16, 168, 8])]
+        {
+            let config = Config { move_group, leaf_log_bytes, journal_bytes, ..alone };
+            let superblock = Superblock { geometry, config, copy: 1, ring: 0x7E };
             let mut bytes = [0; 256];
             superblock.emit(&mut bytes);
-            assert_eq!(bytes[BYTES - 2..BYTES], at_the_end);
+            assert_eq!(bytes[BYTES - 3..BYTES], at_the_end);
             assert_eq!(Superblock::parse(&bytes), Ok(superblock));
         }
     }

@@ -19,7 +19,7 @@ use crate::config::{COPIED_MAX, Layout};
 use crate::cost::{Bound, Cases, Cost, Envelope, Parts};
 use crate::media::{Flash, Timing};
 use crate::pages::TRIES;
-use crate::space::{HeadIndex, Space, State};
+use crate::space::{HeadIndex, State};
 
 /// Which content of the journal buffer a bound is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,9 +168,9 @@ impl<F: Flash> Store<'_, F> {
         // Journal pages that lie among the caller's are frames as well.
         let frames = frames + if layout.commits_join() { work.commits } else { 0 };
         let promise = self.promise(frames);
-        let erases = self.erases(&promise, frames, work.commits);
         let case = |plan: Plan| self.with_plan(own, &self.urgently(plan, frames));
         let erasing = promise.erasing(frames, frames + late);
+        let erases = self.erases(frames + erasing.folds, frames, work.commits);
         Cases([case(promise.moving(frames)), case(promise.folding(frames, frames + late)), case(Plan { erases, ..erasing })])
     }
 
@@ -229,19 +229,16 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Erases of a call: one that restocks, or what it programs beyond the blocks that are erased now, if that is more. It is
-    /// more only just after a mount, and where a call fills a whole block.
-    fn erases(&self, promise: &Promise, frames: u32, journal_pages: u32) -> u32 {
+    /// more only just after a mount, and where a call fills a whole block. Moves never count: they are made only where a place is erased.
+    fn erases(&self, own: u32, frames: u32, journal_pages: u32) -> u32 {
         let blocks =
             |head: HeadIndex, places: u32| places.saturating_sub(self.space.rest(head)).div_ceil(self.space.capacity(head));
-        let moves = promise.moving(frames).moves;
         // Beside what is of no stream a call writes to one that it names, or to any; no more blocks than frames.
         let streams = self.space.heads().of_streams().filter(|head| head.is_user()).map(|head| blocks(head, frames));
         let of_streams =
             if self.layout.config.auto_streams { streams.sum::<u32>().min(frames) } else { streams.max().unwrap_or(0) };
-        let (own, apart) = if self.layout.moves_join() { (frames + moves, 0) } else { (frames, moves) };
-        let taken = blocks(HeadIndex::USER, own + promise.folds(frames + moves))
+        let taken = blocks(HeadIndex::USER, own)
             + of_streams
-            + Space::moved_heads(&self.layout).map(|head| blocks(head, apart)).sum::<u32>()
             + blocks(
                 HeadIndex::JOURNAL,
                 (journal_pages + u32::from(self.space.is_unmarked() || self.ring.closed)) * self.layout.journal_record_places(),
