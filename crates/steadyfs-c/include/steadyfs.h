@@ -213,6 +213,8 @@ typedef enum steadyfs_error {
   STEADYFS_ERR_CONFIG_NO_GAIN = -245,
   // leaf_log_bytes must be 48 to 240, and at most three quarters of a page.
   STEADYFS_ERR_CONFIG_LEAF_LOG = -246,
+  // journal_bytes must be a multiple of 256 from 512 to 4,096, and whole pages where it is more than one.
+  STEADYFS_ERR_CONFIG_JOURNAL = -247,
   // A setting that this version of the library does not know is wrong.
   STEADYFS_ERR_CONFIG = -249,
 } steadyfs_error;
@@ -527,6 +529,8 @@ typedef struct steadyfs_settings {
   bool moved_apart;
   // The volume finds out by itself which pages belong to one stream; 772 bytes of RAM. Default: it does not.
   bool auto_streams;
+  // Bytes of the journal's buffer, on NOR: a multiple of 256 from 512 to 4,096. Default: 512; 2,048 where blocks are large.
+  uint16_t journal_bytes;
   // On NOR: erase sectors that make a block, a power of two. Default: the fewest with which the settings fit. A mount needs the number
   // of the format.
   uint16_t group_sectors;

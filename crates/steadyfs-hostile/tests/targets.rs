@@ -47,7 +47,7 @@ fn any_medium_gives_errors_only() {
 
 #[test]
 fn damaged_volumes_give_errors_only() {
-    random_inputs("mount_mutated", 4000);
+    random_inputs("mount_mutated", 2000);
 }
 
 #[test]
