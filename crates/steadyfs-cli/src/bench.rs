@@ -36,6 +36,9 @@ pub struct Arguments {
     /// Logical pages of a cache: what is written in pieces waits there until the page is whole, or a commit asks
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1024))]
     cache: u32,
+    /// Let the format erase the chip, so that nothing has to be erased until all of it was used
+    #[arg(long)]
+    erased: bool,
     /// Seed of places and orders; the same seed gives the same run
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
     seed: u64,
@@ -105,6 +108,7 @@ impl Arguments {
             cases: if self.case.is_empty() { Case::all() } else { self.case.clone() },
             files: self.files,
             cache_pages: self.cache,
+            erased: self.erased,
             seed: self.seed,
         }
     }
@@ -132,8 +136,7 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line =
-            "--device chip.toml --size 1MiB --erase-block 4KiB --case open,seq-512 --timing maximum --files 7 --cache 2 --seed 9";
+        let line = "--device chip.toml --size 1MiB --erase-block 4KiB --case open,seq-512 --timing maximum --files 7 --cache 2 --erased --seed 9";
         let expected = Options {
             device: "chip.toml".into(),
             size_bytes: Some(1 << 20),
@@ -142,6 +145,7 @@ mod tests {
             cases: ["open", "seq-512"].map(|name| Case::named(name).unwrap()).to_vec(),
             files: 7,
             cache_pages: 2,
+            erased: true,
             seed: 9,
         };
         assert_eq!(options(line).unwrap(), expected);

@@ -80,6 +80,7 @@ const SESSIONS: [Session; 10] = [
         lines: &[
             ("steady format disk.img --device mt29f1g01abafd --disk", AsShown),
             ("steady format boot.img --device w25q128jv --block-bytes 4KiB --files-max 100", AsShown),
+            ("steady format boot.img --device w25q128jv --erase", With(&[("boot", "erased")])),
             ("steady format --disk", With(&[("--disk", "d.img --device w25q128jv --disk")])),
             ("steady format --block-bytes 4KiB", With(&[("--block", "s.img --device w25q128jv --size 1MiB --block")])),
             ("steady man DIR", With(&[("DIR", "man")])),

@@ -55,6 +55,8 @@ pub struct Options {
     pub files: u32,
     /// Logical pages of a cache that SteadyFS is lent; part of its RAM. Default none.
     pub cache_pages: u32,
+    /// Whether a format erases the chip.
+    pub erased: bool,
     /// Seed of places and orders: the same seed gives the same run. Default 1.
     pub seed: u64,
 }
@@ -69,6 +71,7 @@ impl Default for Options {
             cases: Case::all(),
             files: 500,
             cache_pages: 0,
+            erased: false,
             seed: 1,
         }
     }
@@ -97,6 +100,7 @@ impl OnChips for MeasureSteady<'_> {
     type Output = Result<Report, BenchError>;
 
     fn run<C: BenchChip>(self, make: impl Fn() -> C + Sync) -> Self::Output {
-        measure(self.medium, self.options, || Steady::new(make()).with_cache(self.options.cache_pages), self.progress)
+        let steady = || Steady::new(make()).with_cache(self.options.cache_pages).with_erasing_format(self.options.erased);
+        measure(self.medium, self.options, steady, self.progress)
     }
 }

@@ -144,6 +144,15 @@ impl Device {
         device
     }
 
+    /// The same, formatted once more, with every block erased.
+    #[must_use]
+    pub fn formatted_erased(mut self) -> Self {
+        let Self { chip, memory, config, .. } = &mut self;
+        let format = if config.files_max == 0 { Disk::format_erased } else { FileSystem::format_erased };
+        format(chip, config, memory, &mut |_, _| {}).expect("format");
+        self
+    }
+
     /// The device with memory for so many pages of write-back.
     #[must_use]
     pub fn with_cache(mut self, pages: usize) -> Self {

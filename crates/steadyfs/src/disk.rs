@@ -77,6 +77,17 @@ pub struct Disk<'m, F> {
     pages: u32,
 }
 
+/// Whether the settings are those of a disk, and its sectors fit into logical pages.
+fn check_disk(flash: &impl Flash, config: &Config) -> Result<(), MountError> {
+    if !config.is_disk() {
+        return Err(ConfigError::FilesOrFailures.into());
+    }
+    if u32::from(config.unit_pages) * flash.geometry().page_bytes < SECTOR_BYTES {
+        return Err(ConfigError::SectorBytes.into());
+    }
+    Ok(())
+}
+
 impl<'m, F: Flash> Disk<'m, F> {
     /// Makes an empty disk on a medium: every sector reads as zeros. Everything on it is lost. The settings are those of
     /// [`Config::for_disk`], or others without files.
@@ -88,13 +99,23 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// As [`FileSystem::format`](crate::FileSystem::format); [`ConfigError::FilesOrFailures`] where the settings have files,
     /// [`ConfigError::SectorBytes`] where a logical page is no whole sector.
     pub fn format(flash: F, config: &Config, memory: &mut [u8]) -> Result<F, MountError> {
-        if !config.is_disk() {
-            return Err(ConfigError::FilesOrFailures.into());
-        }
-        if u32::from(config.unit_pages) * flash.geometry().page_bytes < SECTOR_BYTES {
-            return Err(ConfigError::SectorBytes.into());
-        }
-        Store::format(flash, config, memory)
+        check_disk(&flash, config)?;
+        Store::format(flash, config, memory, None)
+    }
+
+    /// The same, and erases every block that holds data, as [`FileSystem::format_erased`](crate::FileSystem::format_erased) does.
+    ///
+    /// # Power loss
+    /// As [`format`](Self::format).
+    ///
+    /// # Cost
+    /// That of [`format`](Self::format), and an erase of each block.
+    ///
+    /// # Errors
+    /// Those of [`format`](Self::format).
+    pub fn format_erased(flash: F, config: &Config, memory: &mut [u8], told: &mut dyn FnMut(u32, u32)) -> Result<F, MountError> {
+        check_disk(&flash, config)?;
+        Store::format(flash, config, memory, Some(told))
     }
 
     /// Mounts a disk. `memory` is all the RAM that it uses: [`Config::memory_bytes`].

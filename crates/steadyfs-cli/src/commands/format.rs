@@ -35,6 +35,7 @@ Examples:
   steady format card.img --block --size 4GiB
   truncate -s 64M card.img && steady format card.img --block
   steady format /dev/mmcblk0p2 --force
+  steady format boot.img --device w25q128jv --erase
   steady format /dev/mtd3 --force";
 
 /// Runs `steady format`.

@@ -7,14 +7,11 @@ use super::settings::Settings;
 use super::volume::Memory;
 use super::{DiskVolume, Volume};
 use crate::Failure;
-#[cfg(target_os = "linux")]
 use crate::progress::Progress;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use steadyfs::disk::Disk;
-#[cfg(target_os = "linux")]
-use steadyfs::media::Failure as Fault;
 use steadyfs::media::Flash;
 use steadyfs::media::sectors::SectorDevice;
 use steadyfs::{Access, FileSystem};
@@ -30,6 +27,8 @@ pub struct Draft {
     target: PathBuf,
     /// Held while the image takes the place of an old one.
     _old: Option<Lock>,
+    /// Whether the format erases the chip: one of this machine, so that nothing of an older volume is left, or where it is asked for.
+    erases: bool,
 }
 
 impl Draft {
@@ -42,6 +41,9 @@ impl Draft {
         let blank = if settings.force { None } else { blank_bytes(target) };
         if exists && !settings.force && blank.is_none() {
             return Err(Failure::at(target.display(), "exists already; --force replaces it, and all that it holds is lost"));
+        }
+        if settings.erase && (settings.block || is_block_device(target)) {
+            return Err(Failure("--erase is for raw chips; a card or disk erases by itself".into()));
         }
         let (draft, mut chip) = match () {
             () if is_mtd(target) => Self::device(target, settings)?,
@@ -73,7 +75,7 @@ impl Draft {
         };
         let (hidden, shown) = (part.path().display().to_string(), target.display().to_string());
         let chip = made.map_err(|Failure(text)| Failure(text.replacen(&hidden, &shown, 1)))?;
-        Ok((Self { part: Some(part), target, _old: old }, chip))
+        Ok((Self { part: Some(part), target, _old: old, erases: settings.erase }, chip))
     }
 
     /// A file with the content of a card or disk.
@@ -104,7 +106,7 @@ impl Draft {
         let layout = settings.sector_layout(file.sector_count(), block::unit_bytes(target));
         let layout = layout.renewed(&mut file).map_err(|failure| Failure::at(target.display(), failure))?;
         let chip = Chip::blank_block(target, file, layout)?;
-        Ok((Self { part: None, target: target.into(), _old: None }, chip))
+        Ok((Self { part: None, target: target.into(), _old: None, erases: settings.erase }, chip))
     }
 
     #[cfg(target_os = "linux")]
@@ -118,12 +120,11 @@ impl Draft {
                 format!("is a chip of this machine, whose size and blocks are given; {name} is for images"),
             ));
         }
-        let mut chip = Chip::open_blank_mtd(target, |bytes, count| settings.divide(bytes, count))?;
+        let chip = Chip::open_blank_mtd(target, |bytes, count| settings.divide(bytes, count))?;
         if settings.page_bytes.is_some() && !chip.geometry().programs_bytes {
             return Err(Failure::at(target.display(), "is NAND, whose pages are given; --page-bytes is for NOR"));
         }
-        erase(&mut chip).map_err(|reason| Failure::at(target.display(), reason))?;
-        Ok((Self { part: None, target: target.into(), _old: None }, chip))
+        Ok((Self { part: None, target: target.into(), _old: None, erases: true }, chip))
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -137,7 +138,12 @@ impl Draft {
         let geometry = chip.geometry();
         let config = settings.disk_config(&geometry, chip.sector_layout())?;
         let mut bytes = vec![0; config.memory_bytes(&geometry)];
-        let chip = Disk::format(chip, &config, &mut bytes).map_err(|error| Failure::at(self.target.display(), error))?;
+        let made = if self.erases {
+            Disk::format_erased(chip, &config, &mut bytes, &mut progress())
+        } else {
+            Disk::format(chip, &config, &mut bytes)
+        };
+        let chip = made.map_err(|error| Failure::at(self.target.display(), error))?;
         DiskVolume::mount(chip, &self.target, Access::ReadWrite, memory)
     }
 
@@ -146,7 +152,12 @@ impl Draft {
         let geometry = chip.geometry();
         let config = settings.config(&geometry, chip.sector_layout())?;
         let mut bytes = vec![0; config.memory_bytes(&geometry)];
-        let chip = FileSystem::format(chip, &config, &mut bytes).map_err(|error| Failure::at(self.target.display(), error))?;
+        let made = if self.erases {
+            FileSystem::format_erased(chip, &config, &mut bytes, &mut progress())
+        } else {
+            FileSystem::format(chip, &config, &mut bytes)
+        };
+        let chip = made.map_err(|error| Failure::at(self.target.display(), error))?;
         Volume::mount(chip, &self.target, Access::ReadWrite, memory)
     }
 
@@ -171,18 +182,8 @@ fn blank_bytes(path: &Path) -> Option<u64> {
     }
 }
 
-/// Erases all good blocks, so that nothing of an older volume is left. Blocks that cannot be erased have gone bad, and the volume finds
-/// out when it needs them.
-#[cfg(target_os = "linux")]
-fn erase(chip: &mut Chip) -> Result<(), String> {
-    let block_count = chip.geometry().block_count;
-    let mut progress = Progress::of(block_count.into(), "erase");
-    for block in 0..block_count {
-        let erased = chip.is_bad(block).and_then(|is_bad| if is_bad { Ok(()) } else { chip.erase(block) });
-        if let Err(fault @ (Fault::Device | Fault::Uncorrectable)) = erased {
-            return Err(chip.reason().unwrap_or_else(|| format!("{fault:?}")));
-        }
-        progress.add(1);
-    }
-    Ok(())
+/// Shows how much of the chip is erased.
+fn progress() -> impl FnMut(u32, u32) {
+    let mut bar = Progress::of(1, "erase");
+    move |done, all| bar.set(f64::from(done) / f64::from(all), "erase")
 }

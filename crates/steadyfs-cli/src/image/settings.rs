@@ -21,6 +21,9 @@ pub struct Settings {
     /// Replace what is there
     #[arg(long)]
     pub force: bool,
+    /// Erase every block, so that no write has to until all were used; an MTD device is always erased
+    #[arg(long)]
+    pub erase: bool,
     /// A block of the target chip that is bad; may be repeated (NAND)
     #[arg(long, value_name = "BLOCK", allow_hyphen_values = true, help_heading = CHIP)]
     pub bad_block: Vec<u32>,

@@ -16,6 +16,7 @@ pub struct Steady<C> {
     config: Config,
     memory: Vec<u8>,
     cache: Vec<u8>,
+    erases: bool,
 }
 
 impl<C: BenchChip> Steady<C> {
@@ -24,7 +25,7 @@ impl<C: BenchChip> Steady<C> {
         let geometry = chip.geometry();
         let config = Config::for_geometry(&geometry);
         let memory = vec![0; config.memory_bytes(&geometry)];
-        Self { chip, config, memory, cache: Vec::new() }
+        Self { chip, config, memory, cache: Vec::new(), erases: false }
     }
 
     /// The same with a cache of so many logical pages.
@@ -32,6 +33,12 @@ impl<C: BenchChip> Steady<C> {
     pub fn with_cache(self, pages: u32) -> Self {
         let bytes = self.config.cache_bytes(&self.chip.geometry(), pages as usize);
         Self { cache: vec![0; bytes], ..self }
+    }
+
+    /// The same, where a format erases the chip or does not.
+    #[must_use]
+    pub fn with_erasing_format(self, erases: bool) -> Self {
+        Self { erases, ..self }
     }
 }
 
@@ -48,7 +55,11 @@ impl<C: BenchChip> Contender for Steady<C> {
     }
 
     fn format(&mut self) -> Result<(), Fault> {
-        FileSystem::format(&mut self.chip, &self.config, &mut self.memory)?;
+        if self.erases {
+            FileSystem::format_erased(&mut self.chip, &self.config, &mut self.memory, &mut |_, _| {})?;
+        } else {
+            FileSystem::format(&mut self.chip, &self.config, &mut self.memory)?;
+        }
         Ok(())
     }
 

@@ -261,13 +261,18 @@ impl Volume {
     /// An empty volume on a chip on which `bad` blocks are bad from the factory.
     pub(super) fn device(&self, bad: u32, seed: u64) -> Result<Device, BadInput> {
         let device = Device::formatted(self.config()?, self.medium(seed).with_bad_blocks(bad, seed), seed);
-        Ok(device.with_cache(self.cache_pages.into()))
+        Ok(or_erased(device, seed).with_cache(self.cache_pages.into()))
     }
 
     /// An empty disk on such a chip.
     pub(super) fn disk(&self, bad: u32, seed: u64) -> Result<Device, BadInput> {
-        Ok(Device::formatted(self.disk_config()?, self.medium(seed).with_bad_blocks(bad, seed), seed))
+        Ok(or_erased(Device::formatted(self.disk_config()?, self.medium(seed).with_bad_blocks(bad, seed), seed), seed))
     }
+}
+
+/// Every other chip is erased by its format.
+fn or_erased(device: Device, seed: u64) -> Device {
+    if seed.is_multiple_of(2) { device } else { device.formatted_erased() }
 }
 
 impl fmt::Display for Volume {

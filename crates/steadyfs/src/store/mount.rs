@@ -57,19 +57,27 @@ impl<'m, F: Flash> Store<'m, F> {
     ///
     /// # Power loss
     /// The medium is not formatted until the last program.
-    pub fn format(flash: F, config: &Config, memory: &'m mut [u8]) -> Result<F, MountError> {
+    pub fn format(
+        flash: F,
+        config: &Config,
+        memory: &'m mut [u8],
+        erasing: Option<&mut dyn FnMut(u32, u32)>,
+    ) -> Result<F, MountError> {
         // Changed in place: a copy of a store costs code and stack.
         let mut result = Self::empty(flash, config, memory);
         if let Ok(store) = &mut result {
-            store.write_empty()?;
+            store.write_empty(erasing)?;
         }
         result.map(Self::into_flash)
     }
 
     /// Writes the superblocks and the root of an empty volume.
-    fn write_empty(&mut self) -> Result<(), MountError> {
+    fn write_empty(&mut self, erasing: Option<&mut dyn FnMut(u32, u32)>) -> Result<(), MountError> {
         self.pass_earlier_volume()?;
         self.choose_own_blocks()?;
+        if let Some(told) = erasing {
+            self.erase_all(told)?;
+        }
         (self.ring.place, self.ring.closed) = (0, true);
         while !self.write_root_here()? {
             self.advance_ring()?;
@@ -78,6 +86,18 @@ impl<'m, F: Flash> Store<'m, F> {
         self.program_superblock(self.ring.superblock_copy * pages)?;
         self.program_superblock(0)?;
         Ok(self.pages.flash_mut().sync()?)
+    }
+
+    /// Erases the blocks for data, and tells after each how many are done, of how many. The root that ends the format says that they are erased.
+    fn erase_all(&mut self, told: &mut dyn FnMut(u32, u32)) -> Result<(), MountError> {
+        let block_count = self.layout.geometry.block_count;
+        for block in 0..block_count {
+            if self.space.blocks().state(block) == State::Free && self.erase(block)? {
+                self.space.blocks_mut().set_state(block, State::Clean);
+            }
+            told(block + 1, block_count);
+        }
+        Ok(())
     }
 
     /// Notes bad blocks, and chooses a first sequence: pages of an earlier volume stay until their blocks are erased. Roll-forward takes
