@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 
 
-
 @pytest.fixture(scope="session")
 def steady() -> Callable[[list[str]], str]:
     """The command, where it was built: what it prints."""

@@ -2,6 +2,7 @@
 
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -142,7 +143,7 @@ def test_errors_are_of_pythons_classes_and_name_the_place() -> None:
         image.open("f", "w").close()
         image.open("d/x", "w").close()
         image.symlink("f", "link")
-        cases = [
+        cases: list[tuple[Callable[[], object], type[BaseException], int]] = [
             (lambda: image.open("none"), FileNotFoundError, errno.ENOENT),
             (lambda: image.open("f/x"), NotADirectoryError, errno.ENOTDIR),
             (lambda: image.open("d"), IsADirectoryError, errno.EISDIR),

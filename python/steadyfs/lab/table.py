@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Union
 
 if TYPE_CHECKING:
     import pandas as pd
+    from pandas.api.extensions import ExtensionArray
 
 
 def flat(row: object, prefix: str = "") -> dict[str, object]:
@@ -29,5 +30,19 @@ def frame_of(rows: Sequence[object], before: Sequence[Mapping[str, object]] = ()
     import pandas as pd
 
     heads: Sequence[Mapping[str, object]] = before or [{}] * len(rows)
-    frame = pd.DataFrame([{**head, **flat(row)} for head, row in zip(heads, rows)])
-    return frame.convert_dtypes(convert_floating=False)
+    records = [{**head, **flat(row)} for head, row in zip(heads, rows)]
+    names = list(dict.fromkeys(name for record in records for name in record))
+    return pd.DataFrame({name: _column([record.get(name) for record in records]) for name in names})
+
+
+def _column(values: list[object]) -> Union[ExtensionArray, list[object]]:
+    """Whole numbers stay whole where some are missing."""
+    import pandas as pd
+
+    there = [value for value in values if value is not None]
+    if there and all(isinstance(value, int) and not isinstance(value, bool) for value in there):
+        whole: ExtensionArray = pd.array(values, dtype="Int64")
+        return whole
+    if there and all(isinstance(value, float) for value in there):
+        return [float("nan") if value is None else value for value in values]
+    return values
