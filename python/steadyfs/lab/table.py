@@ -41,7 +41,7 @@ def _column(values: list[object]) -> Union[ExtensionArray, list[object]]:
 
     there = [value for value in values if value is not None]
     if there and all(isinstance(value, int) and not isinstance(value, bool) for value in there):
-        whole: ExtensionArray = pd.array(values, dtype="Int64")
+        whole: ExtensionArray = pd.array([value if isinstance(value, int) else None for value in values], dtype="Int64")
         return whole
     if there and all(isinstance(value, float) for value in there):
         return [float("nan") if value is None else value for value in values]
