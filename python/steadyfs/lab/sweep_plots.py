@@ -29,19 +29,22 @@ def ram(sweep: Sweep) -> Figure:
     chart = Chart(7.5, 4.0)
     axes = chart.subplots()
     plain(axes, "RAM for buffer and file system, the most of all runs; a line ends where no finite buffer suffices")
+    drawn = False
     for index, (device, runs) in enumerate(frame.groupby("device", sort=False)):
         points = []
         for rate in sweep.rates:
             buffers = runs[f"buffer_bytes_at_{rate}"]
             if buffers.notna().all():
                 points.append((rate, float((buffers + runs["ram_bytes"]).max())))
+        drawn = drawn or bool(points)
         colour = SERIES[index % len(SERIES)]
         axes.plot([rate for rate, _ in points], [size for _, size in points], "o-", color=colour, label=str(device), linewidth=1.6)
-    axes.set_xscale("log")
-    axes.set_yscale("log", base=2)
+    if drawn:
+        axes.set_xscale("log")
+        axes.set_yscale("log", base=2)
     say_rates(axes)
     say_sizes(axes)
-    axes.set_xlabel("input rate", fontsize=8)
+    axes.set_xlabel("input rate" if drawn else "no finite buffer suffices for any of these rates", fontsize=8)
     axes.legend(frameon=False, fontsize=8)
     return chart
 
