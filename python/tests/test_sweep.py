@@ -85,7 +85,9 @@ def test_a_sweep_that_is_killed_at_any_time_goes_on(client: Client, tmp_path: Pa
 def test_what_was_saved_is_not_run_again(client: Client, tmp_path: Path, expected: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("steadyfs.sweeping.SAVE_ROWS", 1)
 
-    def stop(self: store.Store, index: int, row: object, add: Callable[..., None] = store.Store.add) -> None:
+    add = store.Store.add
+
+    def stop(self: store.Store, index: int, row: object) -> None:
         if len(self._there) == 7:
             raise KeyboardInterrupt
         add(self, index, row)
