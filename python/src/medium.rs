@@ -22,7 +22,7 @@ pub struct Medium {
 }
 
 enum Kind {
-    Image(Image),
+    Image(Box<Image>),
     Card(Box<SectorPages<BlockFile>>),
     Nand(Box<Nand>),
     Nor(Box<NorPages<Nor>>),
@@ -75,7 +75,7 @@ fn shape(profile: &Profile, size: Option<u64>) -> Result<Shape, Trouble> {
     };
     let bytes = size.unwrap_or(nor.size_bytes.into());
     let smallest = nor.erases.iter().map(|erase| erase.bytes).min().unwrap_or(nor.default_erase_bytes);
-    if bytes == 0 || bytes % u64::from(smallest) != 0 || bytes > u64::from(nor.size_bytes) {
+    if bytes == 0 || !bytes.is_multiple_of(smallest.into()) || bytes > u64::from(nor.size_bytes) {
         let words = format!("size_bytes is {bytes}; expected a multiple of {smallest} bytes, up to {}", nor.size_bytes);
         return Err(Trouble::invalid(words, &profile.name));
     }
@@ -121,7 +121,7 @@ impl Medium {
 
     /// An image, with the times of a profile that fits it.
     fn of_image(image: Image, profile: Option<&Profile>, lock: Option<File>, name: &str) -> Result<Self, Trouble> {
-        let Some(profile) = profile else { return Ok(Self::of(Kind::Image(image), None, lock)) };
+        let Some(profile) = profile else { return Ok(Self::of(Kind::Image(Box::new(image)), None, lock)) };
         if let (Shape::Nand { geometry: found, .. }, Some(nand)) = (image.shape(), profile.nand()) {
             let expected = nand.geometry();
             if [found.page_bytes, found.pages_per_block, found.block_count]
@@ -132,7 +132,7 @@ impl Medium {
             }
         }
         let image = image.with_profile(profile, TimingChoice::Typical).map_err(|error| Trouble::image(&error, name))?;
-        Ok(Self::of(Kind::Image(image), Some(profile), lock))
+        Ok(Self::of(Kind::Image(Box::new(image)), Some(profile), lock))
     }
 
     /// Makes the erased image of a chip in a new file, and the settings that suit it.
@@ -203,7 +203,7 @@ impl Medium {
 
     fn flash(&self) -> &dyn Flash {
         match &self.kind {
-            Kind::Image(image) => image,
+            Kind::Image(image) => &**image,
             Kind::Card(pages) => &**pages,
             Kind::Nand(chip) => &**chip,
             Kind::Nor(chip) => &**chip,
@@ -212,7 +212,7 @@ impl Medium {
 
     fn flash_mut(&mut self) -> &mut dyn Flash {
         match &mut self.kind {
-            Kind::Image(image) => image,
+            Kind::Image(image) => &mut **image,
             Kind::Card(pages) => &mut **pages,
             Kind::Nand(chip) => &mut **chip,
             Kind::Nor(chip) => &mut **chip,

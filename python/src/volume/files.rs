@@ -79,12 +79,13 @@ fn with<T>(
     let Some(OpenFile { file, path }) = open.files.get_mut(&file) else {
         return Err(Trouble::new("EBADF", "the file is closed", open.place("")));
     };
-    let result = act(open.fs, file);
-    if result.is_ok() {
-        return result.map_err(|_| unreachable!("it is well"));
+    match act(open.fs, file) {
+        Ok(value) => Ok(value),
+        Err(error) => {
+            let path = path.clone();
+            open.content(&path, Err(error))
+        }
     }
-    let path = path.clone();
-    open.content(&path, result)
 }
 
 /// Bytes of the content.

@@ -22,6 +22,9 @@ pub struct Stat {
     inode: InodeNumber,
 }
 
+/// What makes one of what was pickled: type, size, name, time and number.
+type Arguments = (u8, u64, String, u64, u32);
+
 #[pymethods]
 impl Stat {
     fn is_file(&self) -> bool {
@@ -41,9 +44,9 @@ impl Stat {
         format!("Stat(type={type}, size={size}, name={name:?}, modified_ns={modified_ns}, inode={inode})")
     }
 
-    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (u8, u64, String, u64, u32))> {
+    fn __reduce__(&self, py: Python<'_>) -> (Py<PyAny>, Arguments) {
         let kind = py.get_type::<Self>().into_any().unbind();
-        Ok((kind, (self.r#type, self.size, self.name.clone(), self.modified_ns, self.inode)))
+        (kind, (self.r#type, self.size, self.name.clone(), self.modified_ns, self.inode))
     }
 
     #[new]
