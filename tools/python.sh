@@ -23,7 +23,7 @@ fi
 [ -x "$env/bin/python" ] || "$python" -m venv "$env"
 "$env/bin/pip" install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
 
-# The profile `quick` is built in half the time, and its lab runs as fast as that of the tests of the crates.
+# The profile `quick` is built as the tests of the crates are; PROFILE=release is what people install.
 wheels=$CARGO_TARGET_DIR/wheels
 rm -rf "$wheels"
 "$env/bin/maturin" build --quiet --locked --profile "${PROFILE:-quick}" --manifest-path "$root/python/Cargo.toml" --interpreter "$env/bin/python" --out "$wheels"
