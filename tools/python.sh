@@ -38,7 +38,6 @@ echo "wheel: $(basename "$wheel"), $(stat -c %s "$wheel") bytes"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -r "$root/python/tests" "$root/python/notebooks" "$root/python/pyproject.toml" "$work"
-mkdir -p "$work/docs"
 sed -i "s|\.\./\.\./docs/|$root/docs/|" "$work/notebooks/how-much-ram.ipynb"
 "$env/bin/python" - "$work" <<'END'
 import json, pathlib, sys
@@ -69,7 +68,7 @@ check rustfmt cargo fmt --check --manifest-path "$root/python/Cargo.toml"
 check format "$env/bin/ruff" format --check --quiet "$root/python"
 check lint "$env/bin/ruff" check --quiet "$root/python"
 check types "$env/bin/mypy" --config-file pyproject.toml -p steadyfs -p tests
-check notebook-types "$env/bin/mypy" --config-file pyproject.toml notebooks/*.py
+check notebook-types "$env/bin/mypy" --config-file pyproject.toml "$work"/notebooks/*.py
 check tests "$env/bin/python" -m pytest -p no:cacheprovider
 check examples "$env/bin/python" -m pytest -p no:cacheprovider --doctest-modules "$package"
 check notebooks "$env/bin/python" -m pytest -p no:cacheprovider --nbmake --nbmake-timeout=300 notebooks
