@@ -3,7 +3,9 @@
 use crate::Failure;
 use crate::evaluate::timings;
 use crate::output::Numbers;
+use crate::progress::Progress;
 use clap::Args;
+use std::cell::RefCell;
 use steadyfs_lab::costs::{self, Options};
 use steadyfs_lab::evaluate::Timing;
 
@@ -39,6 +41,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { device, timing, files, seed, numbers } = arguments;
     numbers.check()?;
     let options = Options { device: device.clone(), timing: *timing, files: *files, seed: *seed };
-    let costs = costs::run(&options).map_err(|error| Failure(error.to_string()))?;
-    numbers.write(&costs)
+    let bar = RefCell::new(Progress::of(1, ""));
+    let costs = costs::run(&options, &|share, call| bar.borrow_mut().set(share, call));
+    drop(bar);
+    numbers.write(&costs.map_err(|error| Failure(error.to_string()))?)
 }

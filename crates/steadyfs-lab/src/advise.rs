@@ -16,11 +16,13 @@ mod choose;
 mod code;
 mod measure;
 mod settings;
+mod summary;
 mod text;
 
 pub use choose::{run, sweep};
 pub use measure::Figures;
 pub use settings::Setting;
+pub use summary::{Row, Summary};
 
 use crate::bench::BenchError;
 use crate::evaluate::Timing;

@@ -47,15 +47,22 @@ impl Default for Options {
     }
 }
 
-/// Measures every call, and copying.
+/// The share of the calls among all that is measured, in time.
+const CALLS_SHARE: f64 = 0.8;
+
+/// Measures every call, and copying. `progress` is called now and then with the share that is done, from 0 to 1, and what is measured.
 ///
 /// # Errors
 /// [`CostsError`]: the device or the options are not possible, the volume refused a call, or a promise was broken.
-pub fn run(options: &Options) -> Result<Costs, CostsError> {
+pub fn run(options: &Options, progress: &dyn Fn(f64, &str)) -> Result<Costs, CostsError> {
     let profile = find_profile(&options.device)?;
-    let (files, usage, calls) = on_chip(&profile, options.timing, options.seed, calls::Calls { options })?;
+    let calls = calls::Calls { options, progress: &|share, call| progress(share * CALLS_SHARE, call) };
+    let (files, usage, calls) = on_chip(&profile, options.timing, options.seed, calls)?;
     let mut copies = Vec::new();
-    for way in copying::ways() {
+    let ways = copying::ways();
+    let each = (1.0 - CALLS_SHARE) / ways.len() as f64;
+    for (done, way) in ways.into_iter().enumerate() {
+        progress(CALLS_SHARE + each * done as f64, "copies");
         copies.push(on_chip(&profile, options.timing, options.seed, way)?);
     }
     Ok(Costs {

@@ -18,6 +18,8 @@
 //!
 //! [`torture`] cuts power in every operation of a workload and looks what is lost; it needs none of the above.
 //!
+//! Functions that take long tell a progress function how far they are. It may end them by unwinding ([`std::panic::resume_unwind`]).
+//!
 //! [`units`] reads and prints rates, sizes and durations everywhere. Durations are whole nanoseconds inside the lab and
 //! microseconds in JSON.
 
@@ -42,3 +44,4 @@ pub mod table;
 pub mod torture;
 pub mod transactions;
 pub mod units;
+mod workers;

@@ -19,6 +19,7 @@ pub(crate) use table::SPECIFICATION;
 pub use table::{Backlog, Medium, Realtime, Row};
 
 use crate::evaluate::{self, EvaluateError, find_managed, find_nand};
+use crate::workers::{into_inner, lock, side_by_side};
 use std::fmt;
 use std::io;
 use std::sync::Mutex;
@@ -217,23 +218,21 @@ pub fn run(options: &Options, tell: &(dyn Fn(f64, &str) + Sync)) -> Result<Realt
     let shares = Mutex::new(vec![0.0; items.len()]);
     let next = Mutex::new((0..items.len()).rev().collect::<Vec<_>>());
     let results: Vec<Mutex<Option<Result<Row, RealtimeError>>>> = items.iter().map(|_| Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from).min(2) {
-            scope.spawn(|| {
-                while let Some(index) = next.lock().expect("nobody panics with it").pop() {
-                    let mut told = |share: f64| {
-                        let mut shares = shares.lock().expect("nobody panics with it");
-                        shares[index] = share;
-                        tell(shares.iter().sum::<f64>() / shares.len() as f64, "");
-                    };
-                    let result = items[index].run(options, &rates, &mut told);
-                    told(1.0);
-                    *results[index].lock().expect("nobody panics with it") = Some(result);
-                }
-            });
+    side_by_side(std::thread::available_parallelism().map_or(1, usize::from).min(2), || {
+        // The lock is given back before the run.
+        let pop = || lock(&next).pop();
+        while let Some(index) = pop() {
+            let mut told = |share: f64| {
+                let mut shares = lock(&shares);
+                shares[index] = share;
+                tell(shares.iter().sum::<f64>() / shares.len() as f64, "");
+            };
+            let result = items[index].run(options, &rates, &mut told);
+            told(1.0);
+            *lock(&results[index]) = Some(result);
         }
     });
-    let rows = results.into_iter().filter_map(|result| result.into_inner().expect("nobody panicked"));
+    let rows = results.into_iter().filter_map(into_inner);
     Ok(Realtime::of(options, rows.collect::<Result<_, _>>()?))
 }
 

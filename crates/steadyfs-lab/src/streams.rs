@@ -25,6 +25,7 @@ pub use table::{Row, Streams};
 pub use workload::Writes;
 
 use crate::evaluate::{EvaluateError, Timing, UnknownName, find_nand};
+use crate::workers::{into_inner, lock, side_by_side};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Mutex;
@@ -279,23 +280,19 @@ fn drive_all(
     let all = items.iter().map(|item| item.writes(options)).sum::<u64>() as f64;
     let order = dealt(items.len());
     let results: Vec<Mutex<Option<Result<Row, StreamsError>>>> = items.iter().map(|_| Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..options.threads.max(1) {
-            scope.spawn(|| {
-                while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let item = &items[index];
-                    let result = drive::run(item, device, options, &|pages| {
-                        tell((pages + written.fetch_add(pages, Ordering::Relaxed)) as f64 / all, &item.name());
-                    });
-                    if result.is_err() {
-                        next.store(items.len(), Ordering::Relaxed);
-                    }
-                    *results[index].lock().expect("nobody panics with it") = Some(result);
-                }
+    side_by_side(options.threads, || {
+        while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let item = &items[index];
+            let result = drive::run(item, device, options, &|pages| {
+                tell((pages + written.fetch_add(pages, Ordering::Relaxed)) as f64 / all, &item.name());
             });
+            if result.is_err() {
+                next.store(items.len(), Ordering::Relaxed);
+            }
+            *lock(&results[index]) = Some(result);
         }
     });
-    results.into_iter().filter_map(|result| result.into_inner().expect("nobody panicked")).collect()
+    results.into_iter().filter_map(into_inner).collect()
 }
 
 /// The order of so many runs: those that are alike do not follow each other, so that a part of them tells how long all take.

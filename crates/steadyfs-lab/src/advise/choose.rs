@@ -4,6 +4,7 @@ use super::measure::{Figures, Length, Unfit, measure};
 use super::settings::{Setting, Shape, settings, shapes};
 use super::{Advice, AdviseError, Candidate, Options, code};
 use crate::evaluate::find_profile;
+use crate::workers::{into_inner, lock, side_by_side};
 use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -104,14 +105,14 @@ impl<'o> Bench<'o> {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(setting) = settings.get(index) else { return };
                 let result = measure(self.shape_of(setting), *setting, self.options, self.endurance, length);
-                let mut results = results.lock().expect("no run panics with it");
+                let mut results = lock(&results);
                 results.push((index, result));
                 progress(results.len() as f64 / settings.len() as f64);
             }
         };
         let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(settings.len().max(1));
-        std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
-        let mut results = results.into_inner().expect("no run panics with it");
+        side_by_side(threads, work);
+        let mut results = into_inner(results);
         results.sort_by_key(|(index, _)| *index);
         results.into_iter().map(|(_, result)| result).collect()
     }

@@ -2,6 +2,7 @@
 
 use super::cases::{Bench, Measured};
 use super::{BenchError, Case, Contender, Fault, Figures, Medium, Options, Report, Row, Volume, Wear};
+use crate::workers::{into_inner, lock, side_by_side};
 use fastrand::Rng;
 use std::num::NonZero;
 use std::sync::Mutex;
@@ -58,12 +59,12 @@ impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
         let work = || {
             while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let row = self.row(cases[index]);
-                rows.lock().expect("no case panics with it").push((index, row));
+                lock(&rows).push((index, row));
             }
         };
         let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(cases.len().max(1));
-        std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
-        let mut rows = rows.into_inner().expect("no case panics with it");
+        side_by_side(threads, work);
+        let mut rows = into_inner(rows);
         rows.sort_by_key(|(index, _)| *index);
         rows.into_iter().map(|(_, row)| row).collect()
     }
@@ -95,7 +96,7 @@ impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
 
     /// Notes how far a case is, or that it is finished, and tells.
     fn tell(&self, case: Case, share: Option<f64>) {
-        let mut done = self.done.lock().expect("no case panics with it");
+        let mut done = lock(&self.done);
         done.running.retain(|(running, _)| *running != case);
         match share {
             Some(share) => done.running.push((case, share)),

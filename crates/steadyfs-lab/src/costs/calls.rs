@@ -25,6 +25,11 @@ const FEW: u32 = 100;
 /// Files and directories beside those counted: directories, the log, the large file, attributes of the few.
 const BESIDES: u32 = 2 * FEW + 16;
 
+/// Kinds of steps, for those who want to know how far it is.
+const KINDS: f64 = 16.0;
+/// Steps after which the progress is told.
+const TOLD_EVERY: u32 = 64;
+
 const CREATE: &str = "create 50 B";
 const OPEN: &str = "open";
 const OPEN_AGAIN: &str = "open again";
@@ -46,13 +51,15 @@ const READ: &str = "read 4 KiB";
 pub struct Calls<'o> {
     /// What to measure.
     pub options: &'o Options,
+    /// Hears the share of the steps that are done, and what they do.
+    pub progress: &'o dyn Fn(f64, &str),
 }
 
 impl OnChip for Calls<'_> {
     type Output = Result<(u32, Usage, Vec<CallCost>), CostsError>;
 
     fn run<C: Flash + Metered>(self, chip: C) -> Self::Output {
-        measure(chip, self.options, |bound| bound)
+        measure(chip, self.options, self.progress, |bound| bound)
     }
 }
 
@@ -60,6 +67,7 @@ impl OnChip for Calls<'_> {
 fn measure<C: Flash + Metered>(
     chip: C,
     options: &Options,
+    progress: &dyn Fn(f64, &str),
     promise: fn(Bound) -> Bound,
 ) -> Result<(u32, Usage, Vec<CallCost>), CostsError> {
     let mut chip = Trace::with_cap(chip, 0);
@@ -74,7 +82,7 @@ fn measure<C: Flash + Metered>(
     if needed > files_max {
         return Err(CostsError::TooManyFiles { needed, files_max });
     }
-    let mut bench = Bench { fs, promise, rng: Rng::with_seed(options.seed), files, rows: Vec::new() };
+    let mut bench = Bench { fs, promise, progress, rng: Rng::with_seed(options.seed), files, rows: Vec::new() };
     bench.names()?;
     let usage = bench.data()?;
     bench.removals()?;
@@ -82,15 +90,16 @@ fn measure<C: Flash + Metered>(
 }
 
 /// The volume and the rows so far.
-struct Bench<'m, 's, C> {
+struct Bench<'m, 's, 'p, C> {
     fs: Volume<'m, 's, C>,
     promise: fn(Bound) -> Bound,
+    progress: &'p dyn Fn(f64, &str),
     rng: Rng,
     files: u32,
     rows: Vec<CallCost>,
 }
 
-impl<'m, 's, C: Flash + Metered> Bench<'m, 's, C> {
+impl<'m, 's, C: Flash + Metered> Bench<'m, 's, '_, C> {
     /// Makes as many steps as there are files, and a row of them.
     fn steps(
         &mut self,
@@ -99,6 +108,10 @@ impl<'m, 's, C: Flash + Metered> Bench<'m, 's, C> {
     ) -> Result<(), CostsError> {
         let mut tally = Tally::default();
         for index in 0..self.files {
+            if index % TOLD_EVERY == 0 {
+                let steps = self.rows.len() as f64 + f64::from(index) / f64::from(self.files);
+                (self.progress)((steps / KINDS).min(1.0), name);
+            }
             let mut step = Step::new(name, self.promise);
             act(&mut step, &mut self.fs, index)?;
             tally.note(&step);
@@ -363,7 +376,7 @@ mod tests {
     fn run(promise: fn(Bound) -> Bound) -> Result<(u32, Usage, Vec<CallCost>), CostsError> {
         let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 256, programs_bytes: false };
         let options = Options { files: Some(300), ..Options::default() };
-        measure(Nand::with_geometry(geometry, NandTiming::ROUND, 1), &options, promise)
+        measure(Nand::with_geometry(geometry, NandTiming::ROUND, 1), &options, &|_, _| {}, promise)
     }
 
     #[test]
@@ -392,7 +405,7 @@ mod tests {
         let geometry = Geometry { page_bytes: 512, pages_per_block: 32, block_count: 64, programs_bytes: false };
         let chip = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
         let options = Options { files: Some(10_000), ..Options::default() };
-        let error = measure(chip, &options, |bound| bound).unwrap_err();
+        let error = measure(chip, &options, &|_, _| {}, |bound| bound).unwrap_err();
         assert!(matches!(error, CostsError::TooManyFiles { needed: 10_216, .. }), "{error}");
     }
 }

@@ -1,0 +1,329 @@
+//! The lab: options in, JSON and access times out. `python/steadyfs/lab` makes dataclasses of them.
+//!
+//! JSON is what `steady COMMAND --json` writes. Times go as bytes, 64-bit little-endian nanoseconds, which NumPy takes as they are.
+
+use crate::run::run;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::Path;
+use steadyfs_lab::backlog::{self, BufferHolds};
+use steadyfs_lab::bench::{self, Case};
+use steadyfs_lab::evaluate::{self, Idle, Timing, Workload};
+use steadyfs_lab::evaluation::Peer;
+use steadyfs_lab::replay::{TimeUnit, Trace, read_trace_file};
+use steadyfs_lab::streams::{self, Way, Writes};
+use steadyfs_lab::summary::Summary;
+use steadyfs_lab::{advise, costs, realtime, transactions, units};
+use steadyfs_sim::Profile;
+use steadyfs_sim::managed::ManagedProfile;
+
+create_exception!(steadyfs, LabError, PyRuntimeError, "A run of the lab that was not possible, or that broke a promise.");
+
+type Progress = Option<Py<PyAny>>;
+
+/// Adds the functions to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("LabError", module.py().get_type::<LabError>())?;
+    for function in [
+        wrap_pyfunction!(evaluate_run, module)?,
+        wrap_pyfunction!(replay_run, module)?,
+        wrap_pyfunction!(bench_run, module)?,
+        wrap_pyfunction!(costs_run, module)?,
+        wrap_pyfunction!(streams_run, module)?,
+        wrap_pyfunction!(realtime_run, module)?,
+        wrap_pyfunction!(transactions_run, module)?,
+        wrap_pyfunction!(advise_run, module)?,
+        wrap_pyfunction!(backlog_of, module)?,
+        wrap_pyfunction!(backlog_series, module)?,
+        wrap_pyfunction!(highest_rate, module)?,
+        wrap_pyfunction!(read_trace, module)?,
+        wrap_pyfunction!(devices, module)?,
+        wrap_pyfunction!(parse, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    Ok(())
+}
+
+fn wrong(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// A value by its name.
+fn named<T: std::str::FromStr<Err: std::fmt::Display>>(name: &str) -> PyResult<T> {
+    name.parse().map_err(wrong)
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, String> {
+    serde_json::to_string(value).map_err(|error| format!("JSON: {error}"))
+}
+
+/// Times as bytes.
+fn to_bytes(times_ns: &[u64]) -> Vec<u8> {
+    times_ns.iter().flat_map(|ns| ns.to_le_bytes()).collect()
+}
+
+/// Times from bytes.
+fn of_bytes(bytes: &[u8]) -> Vec<u64> {
+    bytes.chunks_exact(8).map(|chunk| u64::from_le_bytes(chunk.try_into().unwrap_or_default())).collect()
+}
+
+/// What is given back: JSON, and times as bytes.
+type Found = (String, Py<PyBytes>);
+
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the options of a run, called from one place")]
+fn evaluate_run(
+    py: Python<'_>,
+    device: String,
+    fill: f64,
+    accesses: u64,
+    write_bytes: Option<u64>,
+    rates: Vec<u64>,
+    timing: &str,
+    workload: &str,
+    seed: u64,
+    idle: Option<(u64, u64)>,
+    beside: Option<(Option<String>, String)>,
+    progress: Progress,
+) -> PyResult<Found> {
+    let (timing, workload): (Timing, Workload) = (named(timing)?, named(workload)?);
+    if !(0.0..=1.0).contains(&fill) || accesses == 0 {
+        return Err(wrong("expected a fill from 0 to 1, and one access at least"));
+    }
+    let options = evaluate::Options {
+        device,
+        fill,
+        accesses,
+        write_bytes: write_bytes.unwrap_or_else(|| workload.default_write_bytes()),
+        rates,
+        timing,
+        workload,
+        seed,
+        idle: idle.map(|(idle_ns, burst_bytes)| Idle { idle_ns, burst_bytes }),
+    };
+    let (text, times) = run(py, progress, |tell| {
+        let peer = match beside {
+            Some((label, path)) => {
+                Some(Peer::of_trace(label, read_trace_file(Path::new(&path), None).map_err(|error| error.to_string())?))
+            }
+            None => None,
+        };
+        let mut outcome = evaluate::run(&options, &mut |share, phase| tell(share, phase)).map_err(|error| error.to_string())?;
+        if let Some(peer) = peer {
+            outcome.set_beside(peer);
+        }
+        Ok((json(&outcome.evaluation)?, to_bytes(&outcome.access_ns)))
+    })?;
+    Ok((text, PyBytes::new(py, &times).unbind()))
+}
+
+#[pyfunction]
+fn replay_run(
+    py: Python<'_>,
+    name: String,
+    access_ns: &[u8],
+    write_bytes: u64,
+    rates: Vec<u64>,
+    buffer_bytes: Option<u64>,
+) -> PyResult<String> {
+    let trace = Trace { name, access_ns: of_bytes(access_ns) };
+    let summary = py.detach(|| Summary::of(&trace, write_bytes, &rates, buffer_bytes));
+    let summary = summary.ok_or_else(|| wrong(format!("{}: found no access", trace.name)))?;
+    json(&summary).map_err(LabError::new_err)
+}
+
+#[pyfunction]
+fn read_trace(py: Python<'_>, path: String, unit: Option<&str>) -> PyResult<Py<PyBytes>> {
+    let unit: Option<TimeUnit> = unit.map(named).transpose()?;
+    let trace = py.detach(|| read_trace_file(Path::new(&path), unit)).map_err(wrong)?;
+    Ok(PyBytes::new(py, &to_bytes(&trace.access_ns)).unbind())
+}
+
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the options of a run, called from one place")]
+fn bench_run(
+    py: Python<'_>,
+    device: String,
+    size_bytes: Option<u64>,
+    erase_block_bytes: Option<u32>,
+    timing: &str,
+    cases: Option<Vec<String>>,
+    files: u32,
+    cache_pages: u32,
+    seed: u64,
+    progress: Progress,
+) -> PyResult<String> {
+    let known = || Case::names().join(", ");
+    let case = |name: &String| Case::named(name).ok_or_else(|| wrong(format!("found `{name}`, expected one of {}", known())));
+    let cases = match cases {
+        Some(names) => names.iter().map(case).collect::<PyResult<_>>()?,
+        None => Case::all(),
+    };
+    let options =
+        bench::Options { device, size_bytes, erase_block_bytes, timing: named(timing)?, cases, files, cache_pages, seed };
+    run(py, progress, |tell| json(&bench::run(&options, tell).map_err(|error| error.to_string())?))
+}
+
+#[pyfunction]
+fn costs_run(
+    py: Python<'_>,
+    device: String,
+    timing: &str,
+    files: Option<u32>,
+    seed: u64,
+    progress: Progress,
+) -> PyResult<String> {
+    let options = costs::Options { device, timing: named(timing)?, files, seed };
+    run(py, progress, |tell| json(&costs::run(&options, &|share, what| tell(share, what)).map_err(|error| error.to_string())?))
+}
+
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the options of a run, called from one place")]
+fn streams_run(
+    py: Python<'_>,
+    device: Option<String>,
+    blocks: Option<u32>,
+    timing: &str,
+    writes: Option<Vec<String>>,
+    fills: Option<Vec<f64>>,
+    ways: Option<Vec<String>>,
+    count: u8,
+    mixed: bool,
+    seed: u64,
+    progress: Progress,
+) -> PyResult<String> {
+    let usual = streams::Options::default();
+    let options = streams::Options {
+        device: device.unwrap_or(usual.device),
+        blocks,
+        timing: named(timing)?,
+        writes: all_named::<Writes>(writes, usual.writes)?,
+        fills: fills.unwrap_or(usual.fills),
+        ways: all_named::<Way>(ways, usual.ways)?,
+        streams: count,
+        mixed,
+        seed,
+        threads: usual.threads,
+    };
+    run(py, progress, |tell| json(&streams::run(&options, tell).map_err(|error| error.to_string())?))
+}
+
+/// Values by their names, or the usual ones.
+fn all_named<T: std::str::FromStr<Err: std::fmt::Display>>(names: Option<Vec<String>>, usual: Vec<T>) -> PyResult<Vec<T>> {
+    names.map_or(Ok(usual), |names| names.iter().map(|name| named(name)).collect())
+}
+
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the options of a run, called from one place")]
+fn realtime_run(
+    py: Python<'_>,
+    cards: Option<Vec<String>>,
+    nand: String,
+    accesses: u32,
+    fill: f64,
+    rate: u64,
+    ram_bytes: u64,
+    commit_every: u32,
+    seed: u64,
+    progress: Progress,
+) -> PyResult<String> {
+    let usual = realtime::Options::default();
+    let cards = cards.unwrap_or(usual.cards);
+    let (rates, may_lose) = (usual.rates, None);
+    let options = realtime::Options { cards, nand, accesses, fill, rates, rate, ram_bytes, commit_every, may_lose, seed };
+    run(py, progress, |tell| json(&realtime::run(&options, tell).map_err(|error| error.to_string())?))
+}
+
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the options of a run, called from one place")]
+fn transactions_run(
+    py: Python<'_>,
+    devices: Option<Vec<String>>,
+    timing: &str,
+    write_bytes: u64,
+    files: u32,
+    series: u32,
+    copies: u32,
+    seed: u64,
+    progress: Progress,
+) -> PyResult<String> {
+    if series == 0 || series > files {
+        return Err(wrong(format!("series is {series}; expected no more than the {files} files, and one at least")));
+    }
+    let devices = devices.unwrap_or(transactions::Options::default().devices);
+    let options = transactions::Options { devices, timing: named(timing)?, write_bytes, files, series, copies, seed };
+    run(py, progress, |tell| {
+        let result = transactions::run(&options, &mut |share, what| tell(share, what));
+        json(&result.map_err(|error| error.to_string())?)
+    })
+}
+
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the options of a run, called from one place")]
+fn advise_run(
+    py: Python<'_>,
+    device: String,
+    workload: &str,
+    size_bytes: Option<u64>,
+    fill: f64,
+    timing: &str,
+    effort: f64,
+    seed: u64,
+    progress: Progress,
+) -> PyResult<(String, String)> {
+    let known = || advise::Workload::ALL.map(|(name, _)| name).join(", ");
+    let workload =
+        advise::Workload::named(workload).ok_or_else(|| wrong(format!("found `{workload}`, expected one of {}", known())))?;
+    let timing = named(timing)?;
+    let options = advise::Options { size_bytes, fill, timing, effort, seed, ..advise::Options::new(&device, workload) };
+    run(py, progress, |tell| {
+        let advice = advise::run(&options, tell).map_err(|error| error.to_string())?;
+        Ok((json(&advice.summary())?, advice.text()))
+    })
+}
+
+#[pyfunction]
+fn backlog_of(py: Python<'_>, access_ns: &[u8], rate: u64, write_bytes: u64) -> Option<(u64, u64)> {
+    let times = of_bytes(access_ns);
+    py.detach(|| backlog::backlog(&times, write_bytes, rate)).map(|worst| (worst.left_bytes, worst.peak_bytes))
+}
+
+#[pyfunction]
+fn backlog_series(py: Python<'_>, access_ns: &[u8], rate: u64, write_bytes: u64) -> Py<PyBytes> {
+    let times = of_bytes(access_ns);
+    let left = py.detach(|| {
+        let series = backlog::backlog_series(&times, write_bytes, rate);
+        to_bytes(&series.iter().map(|level| level.left_bytes).collect::<Vec<_>>())
+    });
+    PyBytes::new(py, &left).unbind()
+}
+
+#[pyfunction]
+fn highest_rate(py: Python<'_>, access_ns: &[u8], write_bytes: u64, buffer_bytes: u64, peak: bool) -> Option<u64> {
+    let times = of_bytes(access_ns);
+    let holds = if peak { BufferHolds::Peak } else { BufferHolds::Left };
+    py.detach(|| backlog::highest_rate(&times, write_bytes, buffer_bytes, holds))
+}
+
+/// Names of the raw chips, and of cards, eMMC and disks.
+#[pyfunction]
+fn devices() -> (Vec<String>, Vec<String>) {
+    let raw = Profile::all().into_iter().map(|profile| profile.name).collect();
+    let managed = ManagedProfile::all().into_iter().map(|profile| profile.name).collect();
+    (raw, managed)
+}
+
+/// A number from the words of the command line: a rate, size, duration or share.
+#[pyfunction]
+fn parse(kind: &str, text: &str) -> PyResult<f64> {
+    let number = match kind {
+        "rate" => units::parse_rate(text).map(|rate| rate as f64).map_err(wrong),
+        "size" => units::parse_size(text).map(|size| size as f64).map_err(wrong),
+        "duration" => units::parse_duration(text).map(|ns| ns as f64).map_err(wrong),
+        _ => units::parse_percent(text).map_err(wrong),
+    }?;
+    Ok(number)
+}

@@ -1,0 +1,312 @@
+//! What a volume lies on: the image of a chip, that of a card, or a simulated chip in memory.
+
+use crate::trouble::Trouble;
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use steadyfs::media::nor::{NorPages, page_bytes_for};
+use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorLayout, SectorPages};
+use steadyfs::media::{BlockIndex, Corrected, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
+use steadyfs::{Access, Config};
+use steadyfs_host::block::{self, BlockFile};
+use steadyfs_host::image::{Image, Shape};
+use steadyfs_lab::evaluate::find_profile;
+use steadyfs_sim::{Chip, Counters, Metered, Nand, Nor, NorProfile, Profile, TimingChoice};
+
+/// A medium that is one type whatever it is.
+pub struct Medium {
+    kind: Kind,
+    /// Erases that a block takes, where a device was named.
+    endurance: Option<u32>,
+    /// Holds other processes off an image.
+    _lock: Option<File>,
+}
+
+enum Kind {
+    Image(Box<Image>),
+    Card(Box<SectorPages<BlockFile>>),
+    Nand(Box<Nand>),
+    Nor(Box<NorPages<Nor>>),
+}
+
+/// Finds the profile of a raw chip.
+pub fn profile(device: &str) -> Result<Profile, Trouble> {
+    find_profile(device).map_err(|error| Trouble::invalid(error, device))
+}
+
+fn endurance(profile: &Profile) -> u32 {
+    match &profile.chip {
+        Chip::Nand(nand) => nand.endurance_erases,
+        Chip::Nor(nor) => nor.endurance_erases,
+    }
+}
+
+/// Takes an image, shared for reading or alone for writing, as the commands do. File systems that know no locks let everyone in.
+fn lock(path: &Path, access: Access, name: &str) -> Result<Option<File>, Trouble> {
+    let Ok(file) = File::open(path) else { return Ok(None) };
+    let taken = if access == Access::ReadWrite { file.try_lock() } else { file.try_lock_shared() };
+    match taken {
+        Err(TryLockError::WouldBlock) => {
+            let what = if access == Access::ReadWrite { "is in use" } else { "is being changed" };
+            Err(Trouble::new(
+                "EBUSY",
+                format!("the image {what} elsewhere, in this process or another; expected it to be free"),
+                name,
+            ))
+        }
+        Err(TryLockError::Error(_)) | Ok(()) => Ok(Some(file)),
+    }
+}
+
+/// The settings of a new file system: as `steady format` chooses them.
+pub fn usual_config(geometry: &Geometry, layout: Option<&SectorLayout>) -> Config {
+    let usual = layout.map_or_else(|| Config::for_geometry(geometry), Config::for_sectors);
+    Config { permissions: true, ..usual }
+}
+
+/// The shape of a profile's chip, or of so many bytes of NOR: in its usual erase sectors, or where these are too few in its smallest.
+fn shape(profile: &Profile, size: Option<u64>) -> Result<Shape, Trouble> {
+    let nor = match (&profile.chip, size) {
+        (Chip::Nand(_), None) => return Ok(Shape::of(profile)),
+        (Chip::Nand(_), Some(_)) => {
+            let words = "is NAND, which has its own size; size_bytes is for NOR, and for cards without a device";
+            return Err(Trouble::invalid(words, &profile.name));
+        }
+        (Chip::Nor(nor), _) => nor,
+    };
+    let bytes = size.unwrap_or(nor.size_bytes.into());
+    let smallest = nor.erases.iter().map(|erase| erase.bytes).min().unwrap_or(nor.default_erase_bytes);
+    if bytes == 0 || !bytes.is_multiple_of(smallest.into()) || bytes > u64::from(nor.size_bytes) {
+        let words = format!("size_bytes is {bytes}; expected a multiple of {smallest} bytes, up to {}", nor.size_bytes);
+        return Err(Trouble::invalid(words, &profile.name));
+    }
+    let fitting = [nor.default_erase_bytes, smallest].into_iter().find_map(|sector_bytes| of_sectors(sector_bytes, bytes));
+    let words = "size_bytes is too little for a volume; expected more";
+    fitting.ok_or_else(|| Trouble::invalid(words, &profile.name))
+}
+
+/// So many bytes of NOR in erase sectors, which are put together until a block has room; nothing where they never have.
+fn of_sectors(sector_bytes: u32, bytes: u64) -> Option<Shape> {
+    let sectors = u32::try_from(bytes / u64::from(sector_bytes)).ok()?;
+    let of = |count: u32| {
+        let block_bytes = sector_bytes * count;
+        Shape::Nor { page_bytes: page_bytes_for(block_bytes), block_bytes, block_count: sectors / count }
+    };
+    let fits = |shape: &Shape| shape.geometry().is_ok_and(|geometry| usual_config(&geometry, None).check(&geometry).is_ok());
+    (0..8).map(|power| 1 << power).take_while(|count| sectors / count >= 16).map(of).find(fits)
+}
+
+impl Medium {
+    fn of(kind: Kind, profile: Option<&Profile>, lock: Option<File>) -> Self {
+        Self { kind, endurance: profile.map(endurance), _lock: lock }
+    }
+
+    /// Opens the image of a formatted chip or card.
+    pub fn open(path: &Path, device: Option<&str>, access: Access, name: &str) -> Result<Self, Trouble> {
+        let profile = device.map(profile).transpose()?;
+        if path.is_dir() {
+            return Err(Trouble::new("EISDIR", "is a directory; expected the image of a chip", name));
+        }
+        let lock = lock(path, access, name)?;
+        if block::is_volume(path) {
+            if let Some(profile) = profile {
+                let words = format!("is the image of a card or disk; expected no device, and {} is a raw chip", profile.name);
+                return Err(Trouble::invalid(words, name));
+            }
+            let pages = block::open(path, access).map_err(|error| Trouble::block(&error, name))?;
+            return Ok(Self::of(Kind::Card(Box::new(pages)), None, lock));
+        }
+        let image = Image::open(path, access).map_err(|error| Trouble::image(&error, name))?;
+        Self::of_image(image, profile.as_ref(), lock, name)
+    }
+
+    /// An image, with the times of a profile that fits it.
+    fn of_image(image: Image, profile: Option<&Profile>, lock: Option<File>, name: &str) -> Result<Self, Trouble> {
+        let Some(profile) = profile else { return Ok(Self::of(Kind::Image(Box::new(image)), None, lock)) };
+        if let (Shape::Nand { geometry: found, .. }, Some(nand)) = (image.shape(), profile.nand()) {
+            let expected = nand.geometry();
+            if [found.page_bytes, found.pages_per_block, found.block_count]
+                != [expected.page_bytes, expected.pages_per_block, expected.block_count]
+            {
+                let words = format!("is the image of a chip of {}; {} has {}", sizes(&found), profile.name, sizes(&expected));
+                return Err(Trouble::invalid(words, name));
+            }
+        }
+        let image = image.with_profile(profile, TimingChoice::Typical).map_err(|error| Trouble::image(&error, name))?;
+        Ok(Self::of(Kind::Image(Box::new(image)), Some(profile), lock))
+    }
+
+    /// Makes the erased image of a chip in a new file, and the settings that suit it.
+    pub fn create(path: &Path, device: Option<&str>, size: Option<u64>, name: &str) -> Result<(Self, Config), Trouble> {
+        let Some(device) = device else { return Self::create_card(path, size, name) };
+        let profile = profile(device)?;
+        let shape = shape(&profile, size)?;
+        let geometry = shape.geometry().map_err(|error| Trouble::image(&error, name))?;
+        let config = usual_config(&geometry, None);
+        let image = Image::create(path, &shape).map_err(|error| Trouble::image(&error, name))?;
+        let lock = lock(path, Access::ReadWrite, name)?;
+        Ok((Self::of_image(image, Some(&profile), lock, name)?, config))
+    }
+
+    fn create_card(path: &Path, size: Option<u64>, name: &str) -> Result<(Self, Config), Trouble> {
+        let words = "device and size_bytes are missing; expected the chip that the image is for, or the bytes of a card or disk";
+        let bytes = size.ok_or_else(|| Trouble::invalid(words, name))?;
+        let layout = SectorLayout::for_size(u32::try_from(bytes / SECTOR_BYTES as u64).unwrap_or(u32::MAX));
+        let config = usual_config(&layout.geometry(), Some(&layout));
+        config
+            .check(&layout.geometry())
+            .map_err(|rule| Trouble::invalid(format!("{bytes} bytes are too few for a card: {rule}"), name))?;
+        let file = block::create(path, bytes).map_err(|error| Trouble::block(&error, name))?;
+        let layout = SectorLayout { sectors: file.sector_count().min(layout.sectors), ..layout };
+        let lock = lock(path, Access::ReadWrite, name)?;
+        let pages = SectorPages::new(file, layout).ok_or_else(|| Trouble::invalid("has no room for a block", name))?;
+        Ok((Self::of(Kind::Card(Box::new(pages)), None, lock), config))
+    }
+
+    /// A simulated chip in memory, erased.
+    pub fn blank(device: &str, size: Option<u64>, seed: u64) -> Result<(Self, Config), Trouble> {
+        let profile = profile(device)?;
+        let choice = TimingChoice::Typical;
+        let kind = match (&profile.chip, shape(&profile, size)?) {
+            (Chip::Nor(nor), Shape::Nor { page_bytes, block_bytes, block_count }) => {
+                let chip = simulated_nor(&profile, nor, block_bytes, block_count, seed)?;
+                Kind::Nor(Box::new(NorPages::new(chip, page_bytes)))
+            }
+            _ => Kind::Nand(Box::new(Nand::new(&profile, choice, seed))),
+        };
+        let medium = Self::of(kind, Some(&profile), None);
+        let config = usual_config(&medium.geometry(), None);
+        Ok((medium, config))
+    }
+
+    /// Erases that a block takes, where a device was named.
+    pub fn endurance(&self) -> Option<u32> {
+        self.endurance
+    }
+
+    /// Why the last operation was refused, in the words of the medium.
+    pub fn reason(&self) -> Option<String> {
+        match &self.kind {
+            Kind::Image(image) => image.refusal().map(ToString::to_string),
+            Kind::Card(pages) => pages.device().error().map(ToString::to_string),
+            Kind::Nand(_) | Kind::Nor(_) => None,
+        }
+    }
+
+    /// Waits until an image is on the host's disk.
+    pub fn sync_file(&self, name: &str) -> Result<(), Trouble> {
+        match &self.kind {
+            Kind::Image(image) => image.sync().map_err(|error| Trouble::image(&error, name)),
+            // Each commit of a card did; memory is no file.
+            Kind::Card(_) | Kind::Nand(_) | Kind::Nor(_) => Ok(()),
+        }
+    }
+
+    fn flash(&self) -> &dyn Flash {
+        match &self.kind {
+            Kind::Image(image) => &**image,
+            Kind::Card(pages) => &**pages,
+            Kind::Nand(chip) => &**chip,
+            Kind::Nor(chip) => &**chip,
+        }
+    }
+
+    fn flash_mut(&mut self) -> &mut dyn Flash {
+        match &mut self.kind {
+            Kind::Image(image) => &mut **image,
+            Kind::Card(pages) => &mut **pages,
+            Kind::Nand(chip) => &mut **chip,
+            Kind::Nor(chip) => &mut **chip,
+        }
+    }
+}
+
+fn sizes(geometry: &Geometry) -> String {
+    format!("{} blocks of {} pages of {} bytes", geometry.block_count, geometry.pages_per_block, geometry.page_bytes)
+}
+
+fn simulated_nor(profile: &Profile, nor: &NorProfile, block_bytes: u32, block_count: u32, seed: u64) -> Result<Nor, Trouble> {
+    let timing = steadyfs_sim::NorTiming::of_block(nor, block_bytes, TimingChoice::Typical);
+    let timing = timing.ok_or_else(|| Trouble::invalid("has no erase that makes up a block", &profile.name))?;
+    Ok(Nor::with_geometry(block_bytes, block_count, timing, seed))
+}
+
+impl Flash for Medium {
+    fn geometry(&self) -> Geometry {
+        self.flash().geometry()
+    }
+
+    fn timing(&self) -> Timing {
+        self.flash().timing()
+    }
+
+    fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.flash_mut().read(page, data, tag)
+    }
+
+    fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.flash_mut().read_tag(page, tag)
+    }
+
+    fn corrected(&mut self) -> Corrected {
+        self.flash_mut().corrected()
+    }
+
+    fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.flash_mut().program(page, data, tag)
+    }
+
+    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+        self.flash_mut().program_many(first, data, tags)
+    }
+
+    fn can_copy(&self) -> bool {
+        self.flash().can_copy()
+    }
+
+    fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
+        self.flash_mut().program_loaded(page, tag)
+    }
+
+    fn read_bytes(&mut self, block: BlockIndex, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.flash_mut().read_bytes(block, offset, data)
+    }
+
+    fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        self.flash_mut().program_bytes(block, offset, data)
+    }
+
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.flash_mut().erase(block)
+    }
+
+    fn sync(&mut self) -> Result<(), Failure> {
+        self.flash_mut().sync()
+    }
+
+    fn reorders(&self) -> bool {
+        self.flash().reorders()
+    }
+
+    fn hides_damage(&self) -> bool {
+        self.flash().hides_damage()
+    }
+
+    fn is_bad(&mut self, block: BlockIndex) -> Result<bool, Failure> {
+        self.flash_mut().is_bad(block)
+    }
+
+    fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        self.flash_mut().mark_bad(block)
+    }
+}
+
+impl Metered for Medium {
+    fn counters(&self) -> Counters {
+        match &self.kind {
+            Kind::Image(image) => image.counters(),
+            Kind::Card(pages) => pages.counters(),
+            Kind::Nand(chip) => chip.counters(),
+            Kind::Nor(chip) => chip.counters(),
+        }
+    }
+}

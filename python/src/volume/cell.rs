@@ -1,0 +1,185 @@
+//! The volume, the memory that it borrows, and its open files, in one cell behind a mutex.
+
+use crate::medium::Medium;
+use crate::trouble::Trouble;
+use self_cell::{MutBorrow, self_cell};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+use steadyfs::media::Flash;
+use steadyfs::{Access, CommitOn, Config, Error, FileSystem, MountError, OPEN_FILE_BYTES};
+use steadyfs_host::plain::{self, PlainFile};
+
+/// A volume on whatever medium.
+pub type Fs<'m> = FileSystem<'m, Medium>;
+
+/// Files that may be open at once.
+const OPEN_FILES: usize = 1024;
+/// The events that commit, where nobody chooses: `commit`, the unmount, and where room runs out.
+pub const AUTOMATIC: CommitOn = CommitOn::ON_FLUSH;
+
+/// The volume, until it is unmounted.
+struct Slot<'m>(Option<Fs<'m>>);
+
+self_cell!(
+    struct Mounted {
+        owner: MutBorrow<Vec<u8>>,
+        #[not_covariant]
+        dependent: Slot,
+    }
+);
+
+struct State {
+    mounted: Mounted,
+    files: HashMap<u64, OpenFile>,
+    next: u64,
+}
+
+/// An open file and its path, for errors.
+pub struct OpenFile {
+    pub file: PlainFile,
+    pub path: String,
+}
+
+/// A mounted volume, and what it is called.
+pub struct Cell {
+    state: Mutex<State>,
+    name: String,
+    access: Access,
+    /// The time of all changes; that of the host where there is none.
+    time_ns: Option<u64>,
+}
+
+/// The volume in a call.
+pub struct Open<'o, 'm> {
+    pub fs: &'o mut Fs<'m>,
+    pub files: &'o mut HashMap<u64, OpenFile>,
+    pub next: &'o mut u64,
+    name: &'o str,
+    time_ns: Option<u64>,
+}
+
+/// The usual settings, with those that were chosen.
+pub fn settings(usual: Config, files_max: Option<u32>, name_bytes_max: Option<u8>) -> Config {
+    Config {
+        files_max: files_max.unwrap_or(usual.files_max),
+        name_bytes_max: name_bytes_max.unwrap_or(usual.name_bytes_max),
+        ..usual
+    }
+}
+
+/// RAM for the volume on a medium, which its superblock tells.
+fn memory_bytes(medium: &mut Medium) -> Result<usize, MountError> {
+    let mut page = vec![0; medium.geometry().page_bytes as usize];
+    match FileSystem::mount(&mut *medium, Access::ReadOnly, &mut page).map(drop) {
+        Ok(()) => Ok(page.len()),
+        Err(MountError::MemoryTooSmall { needed, .. }) => Ok(needed),
+        Err(error) => Err(error),
+    }
+}
+
+fn format(medium: Medium, config: &Config, name: &str) -> Result<Medium, Trouble> {
+    let geometry = medium.geometry();
+    let fit = |rule| Trouble::invalid(format!("these settings do not fit the chip: {rule}"), name);
+    config.check(&geometry).map_err(fit)?;
+    let mut memory = vec![0; config.memory_bytes(&geometry)];
+    FileSystem::format(medium, config, &mut memory).map_err(|error| Trouble::mount(error, name))
+}
+
+impl Cell {
+    /// Formats a medium where there is a configuration, and mounts it.
+    pub fn mount(
+        medium: Medium,
+        config: Option<Config>,
+        access: Access,
+        name: String,
+        time_ns: Option<u64>,
+    ) -> Result<Self, Trouble> {
+        let mut medium = match config {
+            Some(config) => format(medium, &config, &name)?,
+            None => medium,
+        };
+        let bytes = memory_bytes(&mut medium).map_err(|error| Trouble::mount(error, &name))?;
+        let memory = MutBorrow::new(vec![0; bytes + OPEN_FILE_BYTES * OPEN_FILES]);
+        let mounted =
+            Mounted::try_new(memory, |memory| FileSystem::mount(medium, access, memory.borrow_mut()).map(|fs| Slot(Some(fs))));
+        let mounted = mounted.map_err(|error| Trouble::mount(error, &name))?;
+        Ok(Self { state: Mutex::new(State { mounted, files: HashMap::new(), next: 0 }), name, access, time_ns })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A call that panicked has ended in the middle, as after a power cut; the volume is asked all the same.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something with the volume.
+    pub fn with<T>(&self, act: impl FnOnce(&mut Open<'_, '_>) -> Result<T, Trouble>) -> Result<T, Trouble> {
+        let mut state = self.lock();
+        let State { mounted, files, next } = &mut *state;
+        mounted.with_dependent_mut(|_, slot| match &mut slot.0 {
+            Some(fs) => act(&mut Open { fs, files, next, name: &self.name, time_ns: self.time_ns }),
+            None => Err(Trouble::new("EBADF", "the volume is closed", &self.name)),
+        })
+    }
+
+    /// Commits and unmounts, where that was not done. Files that are still open are closed.
+    ///
+    /// A commit that fails leaves the volume mounted, with everything that was not committed.
+    pub fn close(&self) -> Result<(), Trouble> {
+        if self.is_closed() {
+            return Ok(());
+        }
+        self.with(|open| {
+            for (_, OpenFile { file, path }) in std::mem::take(open.files) {
+                let closed = file.close(open.fs);
+                open.content(&path, closed)?;
+            }
+            open.tell_time();
+            open.call("", |fs| fs.commit())
+        })?;
+        let taken = self.lock().mounted.with_dependent_mut(|_, slot| slot.0.take().map(FileSystem::unmount));
+        match taken {
+            Some(Ok(medium)) if self.access == Access::ReadWrite => medium.sync_file(&self.name),
+            Some(Err(error)) => Err(Trouble::volume(error, None, self.name.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it was unmounted.
+    pub fn is_closed(&self) -> bool {
+        self.lock().mounted.with_dependent(|_, slot| slot.0.is_none())
+    }
+
+    /// What the medium is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the volume was mounted for writing.
+    pub fn is_writable(&self) -> bool {
+        self.access == Access::ReadWrite
+    }
+}
+
+impl<'m> Open<'_, 'm> {
+    /// A path as errors name it: `card.img:/logs/a.csv`.
+    pub fn place(&self, path: &str) -> String {
+        format!("{}:/{}", self.name, path.trim_matches('/'))
+    }
+
+    /// Makes a call of the volume; an error names the path.
+    pub fn call<T>(&mut self, path: &str, call: impl FnOnce(&mut Fs<'m>) -> Result<T, Error>) -> Result<T, Trouble> {
+        call(self.fs).map_err(|error| Trouble::volume(error, self.fs.flash().reason(), self.place(path)))
+    }
+
+    /// The same of what the content of a file says.
+    pub fn content<T>(&self, path: &str, result: Result<T, plain::Error>) -> Result<T, Trouble> {
+        result.map_err(|error| Trouble::content(error, self.fs.flash().reason(), self.place(path)))
+    }
+
+    /// Tells the volume the time.
+    pub fn tell_time(&mut self) {
+        let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+        self.fs.set_time(self.time_ns.unwrap_or_else(now));
+    }
+}

@@ -1,0 +1,143 @@
+//! Content of files: opening, reading, writing.
+
+use super::cell::{Fs, Open, OpenFile};
+use crate::trouble::Trouble;
+use steadyfs::{Error, Kind, OpenOptions};
+use steadyfs_host::plain::{self, PlainFile};
+
+/// Bytes that are read or written between two looks at what else is to be done.
+pub const PIECE_BYTES: usize = 1 << 20;
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    writes: bool,
+    creates: bool,
+    is_new: bool,
+    cuts: bool,
+    is_durable: bool,
+}
+
+impl How {
+    /// By the letters of Python's modes: `r`, `w`, `a` or `x`, and `+`.
+    pub fn of(mode: &str, is_durable: bool) -> Self {
+        let has = |letters: &str| mode.contains(|letter| letters.contains(letter));
+        Self { writes: has("wax+"), creates: has("wax"), is_new: has("x"), cuts: has("w"), is_durable }
+    }
+
+    fn options(self) -> OpenOptions {
+        OpenOptions { write: self.writes, durable: self.is_durable && self.writes, ..OpenOptions::READ }
+    }
+}
+
+/// Opens a file, and gives the number that stands for it.
+pub fn open(open: &mut Open<'_, '_>, path: &str, how: How) -> Result<u64, Trouble> {
+    let found = match open.fs.stat(path) {
+        Ok(stat) => Some(stat),
+        Err(Error::NotFound) if how.creates => None,
+        Err(error) => return open.call(path, |_| Err(error)),
+    };
+    let opened = match found {
+        Some(_) if how.is_new => return open.call(path, |_| Err(Error::Exists)),
+        Some(stat) if stat.kind == Kind::Directory => return open.call(path, |_| Err(Error::IsADirectory)),
+        Some(stat) => open_there(open.fs, stat.inode, how),
+        None => open
+            .fs
+            .open(path, OpenOptions { create_new: true, ..how.options() })
+            .map(PlainFile::Plain)
+            .map_err(plain::Error::from),
+    };
+    let file = open.content(path, opened)?;
+    let number = *open.next;
+    *open.next += 1;
+    open.files.insert(number, OpenFile { file, path: path.into() });
+    Ok(number)
+}
+
+/// Opens a file that is there, and cuts it where that was asked for.
+fn open_there(fs: &mut Fs<'_>, inode: u32, how: How) -> Result<PlainFile, plain::Error> {
+    let is_packed = plain::Shape::of(fs, inode)?.is_some();
+    let mut file = match is_packed {
+        true => PlainFile::open(fs, inode, how.writes)?,
+        false => PlainFile::Plain(fs.open_inode(inode, how.options())?),
+    };
+    if how.cuts
+        && let Err(error) = file.truncate(fs, 0)
+    {
+        file.close(fs)?;
+        return Err(error);
+    }
+    Ok(file)
+}
+
+/// Does something with an open file.
+fn with<T>(
+    open: &mut Open<'_, '_>,
+    file: u64,
+    act: impl FnOnce(&mut Fs<'_>, &mut PlainFile) -> Result<T, plain::Error>,
+) -> Result<T, Trouble> {
+    let Some(OpenFile { file, path }) = open.files.get_mut(&file) else {
+        return Err(Trouble::new("EBADF", "the file is closed", open.place("")));
+    };
+    match act(open.fs, file) {
+        Ok(value) => Ok(value),
+        Err(error) => {
+            let path = path.clone();
+            open.content(&path, Err(error))
+        }
+    }
+}
+
+/// Bytes of the content.
+pub fn size(open: &mut Open<'_, '_>, file: u64) -> Result<u64, Trouble> {
+    with(open, file, |fs, file| file.size(fs))
+}
+
+/// Fills a buffer as far as the file goes.
+pub fn read(open: &mut Open<'_, '_>, file: u64, offset: u64, buffer: &mut [u8]) -> Result<usize, Trouble> {
+    with(open, file, |fs, file| {
+        let mut done = 0;
+        while done < buffer.len() {
+            match file.read(fs, offset + done as u64, &mut buffer[done..])? {
+                0 => break,
+                read => done += read,
+            }
+        }
+        Ok(done)
+    })
+}
+
+/// Writes a logical page at a time: what comes before a failure is written, and counted where it is anything.
+pub fn write(open: &mut Open<'_, '_>, file: u64, offset: u64, data: &[u8]) -> Result<usize, Trouble> {
+    with(open, file, |fs, file| {
+        let step = file.step_bytes(fs).max(1);
+        let mut done = 0;
+        while done < data.len() {
+            let at = offset + done as u64;
+            let piece = (data.len() - done).min((step - at % step) as usize);
+            match file.write(fs, at, &data[done..done + piece]) {
+                Ok(()) => done += piece,
+                Err(error) if done == 0 => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(done)
+    })
+}
+
+/// Cuts a file, or makes it larger.
+pub fn truncate(open: &mut Open<'_, '_>, file: u64, size: u64) -> Result<(), Trouble> {
+    with(open, file, |fs, file| file.truncate(fs, size))
+}
+
+/// Makes what was written durable.
+pub fn flush(open: &mut Open<'_, '_>, file: u64) -> Result<(), Trouble> {
+    with(open, file, |fs, file| Ok(fs.flush(file.stored())?))
+}
+
+/// Closes a file.
+pub fn close(open: &mut Open<'_, '_>, file: u64) -> Result<(), Trouble> {
+    let Some(OpenFile { file, path }) = open.files.remove(&file) else { return Ok(()) };
+    let closed = file.close(open.fs);
+    open.content(&path, closed)
+}

@@ -1,0 +1,108 @@
+//! Health, space, work and checks of a volume.
+
+use super::cell::Open;
+use crate::trouble::Trouble;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use steadyfs::media::Flash;
+use steadyfs::{Damage, Error, Finding};
+use steadyfs_sim::Metered;
+
+/// Numbers by name.
+pub type Numbers = Vec<(&'static str, u64)>;
+
+/// A dictionary of numbers.
+pub fn dict<'py>(py: Python<'py>, numbers: &Numbers) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, number) in numbers {
+        dict.set_item(name, number)?;
+    }
+    Ok(dict)
+}
+
+/// Room.
+pub fn usage(open: &mut Open<'_, '_>) -> Numbers {
+    let usage = open.fs.usage();
+    vec![
+        ("usable_bytes", usage.usable_bytes),
+        ("used_bytes", usage.used_bytes),
+        ("logical_bytes", usage.logical_bytes.into()),
+        ("files_max", usage.files_max.into()),
+        ("files", usage.files.into()),
+    ]
+}
+
+/// What the medium has done since the image was opened.
+pub fn counters(open: &mut Open<'_, '_>) -> Numbers {
+    let counters = open.fs.flash().counters();
+    vec![
+        ("reads", counters.reads + counters.tag_reads),
+        ("programs", counters.programs + counters.copies),
+        ("erases", counters.erases),
+        ("time_ns", counters.time_ns),
+    ]
+}
+
+/// One word for what is lost, as `steady health --json` has it.
+fn word(damage: Damage) -> &'static str {
+    match damage {
+        Damage::Root => "root",
+        Damage::Record => "record",
+        Damage::Journal => "journal",
+        Damage::Leaf => "leaf",
+        Damage::Repair => "repair",
+        Damage::Tables => "tables",
+        _ => "unknown",
+    }
+}
+
+/// How the chip is doing; what is lost; erases that a block takes.
+pub fn health(open: &mut Open<'_, '_>) -> (Numbers, Option<&'static str>, Option<u32>) {
+    let (health, geometry) = (open.fs.health(), open.fs.flash().geometry());
+    let damage = open.fs.damage();
+    let is_unsettled = !open.fs.is_settled() && damage.is_none() && !health.worn_out;
+    let numbers = vec![
+        ("blocks", geometry.block_count.into()),
+        ("data_blocks", health.blocks.into()),
+        ("bad_blocks", health.bad_blocks.into()),
+        ("spare_blocks", health.spare_blocks.into()),
+        ("weak_blocks", health.weak_blocks.into()),
+        ("erases_min", health.erases_min.into()),
+        ("erases_max", health.erases_max.into()),
+        ("erases_total", health.erases_total),
+        ("worn_out", health.worn_out.into()),
+        ("unsettled", is_unsettled.into()),
+    ];
+    (numbers, damage.map(word), open.fs.flash().endurance())
+}
+
+/// Verifies everything, mends where that was asked for, and tells what was found.
+pub fn check(open: &mut Open<'_, '_>, repair: bool) -> Result<(Numbers, Vec<String>), Trouble> {
+    if !open.files.is_empty() {
+        let words = format!("{} files are open; expected none during a check", open.files.len());
+        return Err(Trouble::new("EBUSY", words, open.place("")));
+    }
+    let lost = open.fs.damage();
+    let mut scratch = vec![0; open.fs.config().check_bytes(&open.fs.flash().geometry())];
+    let mut findings: Vec<String> = Vec::new();
+    let mut note = |finding: Finding| findings.push(finding.to_string());
+    let repaired = if repair && lost.is_some() { Some(open.fs.repair(&mut scratch, &mut note)) } else { None };
+    let checked = match repaired {
+        // What cannot be accepted is found again.
+        None | Some(Err(Error::Corrupt)) => {
+            let mends = repair && open.fs.damage().is_none();
+            open.call("", |fs| fs.check(&mut scratch, mends, &mut note))
+        }
+        Some(result) => open.call("", |_| result),
+    }?;
+    let leaving = open.fs.leaving().unwrap_or(0);
+    let numbers = vec![
+        ("files", checked.files.into()),
+        // The root is none that anybody made.
+        ("directories", u64::from(checked.directories).saturating_sub(1)),
+        ("pages", checked.pages.into()),
+        ("mended", checked.mended.total().into()),
+        ("removed_bytes", leaving),
+    ];
+    Ok((numbers, findings))
+}

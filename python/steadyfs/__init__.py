@@ -1,0 +1,90 @@
+"""SteadyFS for Python: a flash file system that keeps time.
+
+- `Image`: volumes in images of chips and cards, and in memory.
+- ``steadyfs://`` in whatever takes the paths of fsspec: see `steadyfs.fsspec`.
+- `evaluate`, `replay`, `bench`, `costs`, `streams`, `realtime`, `transactions`, `advise`, `backlog`: the lab, in `steadyfs.lab`. It needs the
+  libraries of ``steadyfs[lab]``.
+- `sweep`: the lab over chips, fills, workloads and seeds, on Dask; see `steadyfs.sweeping`. It needs those of ``steadyfs[sweep]``.
+
+>>> import steadyfs
+>>> with steadyfs.Image.blank() as image, image.open("hello", "w") as file:
+...     file.write("to be read on the device")
+24
+"""
+
+from typing import TYPE_CHECKING
+
+from steadyfs._native import LabError, Stat, __version__, devices
+from steadyfs.files import RawFile
+from steadyfs.image import Image
+from steadyfs.state import Check, Counters, Health, Usage
+
+if TYPE_CHECKING:
+    from steadyfs.lab import (
+        advise,
+        backlog,
+        backlog_levels,
+        bench,
+        costs,
+        evaluate,
+        highest_rate,
+        realtime,
+        replay,
+        streams,
+        transactions,
+    )
+    from steadyfs.sweeping import sweep
+
+_LAB = {
+    "advise",
+    "backlog",
+    "backlog_levels",
+    "bench",
+    "costs",
+    "evaluate",
+    "highest_rate",
+    "realtime",
+    "replay",
+    "streams",
+    "transactions",
+}
+
+__all__ = [
+    "Check",
+    "Counters",
+    "Health",
+    "Image",
+    "LabError",
+    "RawFile",
+    "Stat",
+    "Usage",
+    "__version__",
+    "advise",
+    "backlog",
+    "backlog_levels",
+    "bench",
+    "costs",
+    "devices",
+    "evaluate",
+    "highest_rate",
+    "realtime",
+    "replay",
+    "streams",
+    "sweep",
+    "transactions",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import the lab when it is asked for: images need none of its libraries."""
+    if name not in _LAB and name != "sweep":
+        raise AttributeError(f"module 'steadyfs' has no attribute {name!r}")
+    extra = "sweep" if name == "sweep" else "lab"
+    try:
+        if extra == "sweep":
+            from steadyfs import sweeping as found
+        else:
+            from steadyfs import lab as found  # type: ignore[no-redef]
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"steadyfs.{name} needs {error.name}: pip install 'steadyfs[{extra}]'", name=error.name) from error
+    return getattr(found, name)

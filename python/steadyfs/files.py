@@ -1,0 +1,169 @@
+"""Files of a volume as Python's own file objects."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import TYPE_CHECKING, Optional, Union
+
+from steadyfs._native import Volume
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from typing_extensions import Buffer
+
+WRITE_BYTES = 1 << 20
+"""Bytes that one raw write takes at most; the others are for the next one, and Ctrl-C has its turn between."""
+
+BUFFER_BYTES = 1 << 16
+"""Bytes of a buffer where nobody chooses: whole logical pages of every chip."""
+
+OpenFile = Union["RawFile", io.BufferedReader, io.BufferedWriter, io.BufferedRandom, io.TextIOWrapper]
+"""What opening a file gives: by its mode, as with Python's own ``open``."""
+
+
+class RawFile(io.RawIOBase):
+    """An open file without a buffer. `steadyfs.Image.open` makes them.
+
+    What is written is committed with `steadyfs.Image.commit`, when the image is closed, or with `sync`. Where room runs out in the middle, a
+    write tells how many bytes it took, and the next one fails.
+    """
+
+    def __init__(self, volume: Volume, path: str, mode: str, durable: bool) -> None:
+        """Open a file; ``mode`` is one of ``r``, ``w``, ``a``, ``x``, perhaps with ``+``."""
+        super().__init__()
+        self.name = path
+        self.mode = f"{mode}b"
+        self._reads = "r" in mode or "+" in mode
+        self._writes = mode != "r"
+        self._appends = "a" in mode
+        self._volume = volume
+        self._offset = 0
+        self._file: Optional[int] = None
+        self._file = volume.open(path, mode, durable)
+        if self._appends:
+            self._offset = volume.file_size(self._file)
+
+    @property
+    def _open(self) -> int:
+        if self._file is None:
+            raise ValueError("I/O operation on closed file")
+        return self._file
+
+    def readable(self) -> bool:
+        """Tell whether the mode allows reading."""
+        return self._reads
+
+    def writable(self) -> bool:
+        """Tell whether the mode allows writing."""
+        return self._writes
+
+    def seekable(self) -> bool:
+        """Files of a volume can be read and written anywhere."""
+        return not self.closed
+
+    def _demand(self, allowed: bool, what: str) -> int:
+        file = self._open
+        if not allowed:
+            raise io.UnsupportedOperation(f"{self._volume.name}:/{self.name.strip('/')} was not opened for {what}")
+        return file
+
+    def read(self, size: Optional[int] = -1, /) -> bytes:
+        """Read ``size`` bytes, or fewer at the end; all that are left where it is negative."""
+        if size is None or size < 0:
+            return self.readall()
+        data = self._volume.file_read(self._demand(self._reads, "reading"), self._offset, size)
+        self._offset += len(data)
+        return data
+
+    def readall(self) -> bytes:
+        """Read all that is left, in one piece."""
+        file = self._demand(self._reads, "reading")
+        return self.read(max(0, self._volume.file_size(file) - self._offset))
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        """Fill a buffer, as far as the file goes; return how many bytes that are."""
+        view = memoryview(buffer).cast("B")
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+    def write(self, data: Buffer, /) -> int:
+        """Write bytes, 1 MiB at most; return how many were taken."""
+        file = self._demand(self._writes, "writing")
+        view = memoryview(data).cast("B")[:WRITE_BYTES]
+        if self._appends:
+            self._offset = self._volume.file_size(file)
+        count = self._volume.file_write(file, self._offset, bytes(view))
+        self._offset += count
+        return count
+
+    def writelines(self, lines: Iterable[Buffer], /) -> None:
+        """Write all of each, in order."""
+        for line in lines:
+            view = memoryview(line).cast("B")
+            while len(view) > 0:
+                view = view[self.write(view) :]
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Go to an offset in bytes, from the beginning, from here, or from the end."""
+        file = self._open
+        if whence not in (os.SEEK_SET, os.SEEK_CUR, os.SEEK_END):
+            raise ValueError(f"whence is {whence}; expected 0, 1 or 2")
+        origin = {os.SEEK_SET: 0, os.SEEK_CUR: self._offset}.get(whence)
+        place = offset + (self._volume.file_size(file) if origin is None else origin)
+        if place < 0:
+            raise ValueError(f"the offset would be {place}; expected one that is not negative")
+        self._offset = place
+        return place
+
+    def tell(self) -> int:
+        """Return the offset in bytes from the beginning."""
+        _ = self._open
+        return self._offset
+
+    def truncate(self, size: Optional[int] = None, /) -> int:
+        """Cut the file to so many bytes, or make it as large with zeros; to where it stands without a size."""
+        size = self._offset if size is None else size
+        self._volume.file_truncate(self._demand(self._writes, "writing"), size)
+        return size
+
+    def sync(self) -> None:
+        """Commit: all changes of the volume so far are durable, not those of this file alone."""
+        self._volume.file_flush(self._open)
+
+    def close(self) -> None:
+        """Close the file. That is no commit."""
+        if self._file is not None:
+            try:
+                super().close()
+            finally:
+                file, self._file = self._file, None
+                self._volume.file_close(file)
+
+
+def open_file(
+    raw: RawFile,
+    buffering: int,
+    text: bool,
+    encoding: Optional[str],
+    errors: Optional[str],
+    newline: Optional[str],
+) -> OpenFile:
+    """Put Python's buffers before a raw file, as its own ``open`` does."""
+    if buffering == 0:
+        if text:
+            raise ValueError("text has a buffer; expected buffering to be 1 or more")
+        return raw
+    size = BUFFER_BYTES if buffering in (-1, 1) else buffering
+    buffered: Union[io.BufferedReader, io.BufferedWriter, io.BufferedRandom]
+    if raw.readable() and raw.writable():
+        buffered = io.BufferedRandom(raw, size)
+    elif raw.writable():
+        buffered = io.BufferedWriter(raw, size)
+    else:
+        buffered = io.BufferedReader(raw, size)
+    if not text:
+        return buffered
+    return io.TextIOWrapper(buffered, encoding or "utf-8", errors, newline, line_buffering=buffering == 1)

@@ -1,0 +1,372 @@
+"""Volumes in images of chips and cards, and in memory."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+import warnings
+import weakref
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Literal, Optional
+
+from steadyfs import tree
+from steadyfs._native import Stat, Volume
+from steadyfs.files import OpenFile, RawFile, open_file
+from steadyfs.opening import Open
+from steadyfs.paths import StrPath, text
+from steadyfs.state import Check, Counters, Health, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+_PARTS = threading.Lock()
+"""Held while an image is made: its part is named by the process."""
+
+
+class Image:
+    """A volume: `Image.open` opens an image, `create` makes one, `blank` makes one in memory. Use it as a context manager.
+
+    Everything between two commits is there after a power cut, or nothing of it. `commit` makes changes durable, and so does the end of
+    the ``with`` block, whether by an exception or not; `transaction` undoes its changes where one is raised. Where room for more changes
+    runs out, what is there so far is committed.
+
+    Errors are those of Python: `OSError` and its subclasses, with ``errno``, the library's words, and the image with the path as file name.
+    An image is locked while it is open: one may write, or any number read. Threads may share an image; their calls take turns.
+
+    >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
+    ...     image.mkdir("/logs")
+    ...     with image.open("/logs/a.txt", "w") as log:
+    ...         _ = log.write("21.5 degrees")
+    ...     image.listdir("/logs"), image.stat("/logs/a.txt").size
+    (['a.txt'], 12)
+    """
+
+    open = Open()
+
+    def __init__(self, volume: Volume) -> None:
+        """Hold a mounted volume. Use `open`, `create` or `blank`."""
+        self._volume = volume
+        self._files: weakref.WeakSet[io.IOBase] = weakref.WeakSet()
+
+    @classmethod
+    def _open_image(cls, path: StrPath, device: Optional[str] = None, mode: Literal["r", "r+"] = "r+", time_ns: Optional[int] = None) -> Image:
+        if mode not in ("r", "r+"):
+            raise ValueError(f"mode is {mode!r}; expected 'r' to read, or 'r+' to read and write")
+        return cls(Volume.open_image(path, device, mode == "r+", time_ns))
+
+    @classmethod
+    def create(
+        cls,
+        path: StrPath,
+        device: Optional[str] = None,
+        *,
+        size_bytes: Optional[int] = None,
+        force: bool = False,
+        files_max: Optional[int] = None,
+        name_bytes_max: Optional[int] = None,
+        time_ns: Optional[int] = None,
+    ) -> Image:
+        """Make the image of an empty volume, and open it. It gets its name when it is formatted.
+
+        ``device`` names the chip. ``size_bytes`` is for NOR of another size, and without a device for a card or disk. ``force`` replaces
+        a file that is there. ``files_max`` and ``name_bytes_max`` are settings of the volume; others follow from the chip. ``time_ns`` is
+        the time of all changes, in nanoseconds since 1970: with a fixed one the same calls give the same bytes.
+        """
+        place = os.fspath(path)
+        if os.path.lexists(place):
+            if not force:
+                raise FileExistsError(17, "exists already; force=True replaces it, and all that it holds is lost", place)
+            if not os.path.isfile(place):
+                raise OSError(22, "is not a file; expected the place for an image", place)
+            place = os.path.realpath(place)
+        part = os.path.join(os.path.dirname(place), f".steady-{os.getpid()}.part")
+        with _PARTS:
+            try:
+                volume = Volume.create_image(part, place, device, size_bytes, files_max, name_bytes_max, time_ns)
+                os.replace(part, place)
+            except BaseException:
+                with suppress(FileNotFoundError):
+                    os.remove(part)
+                raise
+        return cls(volume)
+
+    @classmethod
+    def blank(
+        cls,
+        device: str = "mt29f1g01abafd",
+        *,
+        size_bytes: Optional[int] = None,
+        files_max: Optional[int] = None,
+        name_bytes_max: Optional[int] = None,
+        time_ns: Optional[int] = None,
+    ) -> Image:
+        """Make an empty volume on a simulated chip in memory, for tests. Arguments are those of `create`.
+
+        The chip takes no time but counts it, and keeps the rules of the real one; only what is written takes memory.
+        """
+        return cls(Volume.blank(device, size_bytes, files_max, name_bytes_max, time_ns))
+
+    def __enter__(self) -> Image:
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        volume: Optional[Volume] = getattr(self, "_volume", None)
+        if volume is not None and not volume.closed:
+            warnings.warn(f"unclosed {self!r}", ResourceWarning, stacklevel=2, source=self)
+            with suppress(OSError):
+                self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else "open" if self.writable else "open for reading"
+        return f"<steadyfs.Image {self.name!r}, {state}, at {id(self):#x}>"
+
+    @property
+    def name(self) -> str:
+        """The path of the image, or the device of a volume in memory."""
+        return self._volume.name
+
+    @property
+    def writable(self) -> bool:
+        """Whether the image was opened for writing."""
+        return self._volume.writable
+
+    @property
+    def closed(self) -> bool:
+        """Whether the image was closed."""
+        return self._volume.closed
+
+    def close(self) -> None:
+        """Write what files still have in their buffers, commit, unmount, and wait until the image is on the host's disk.
+
+        Where that fails, nothing is lost of what was committed, and the volume stays open: make room, and close it again.
+        """
+        if self.closed:
+            return
+        self._flush()
+        for file in list(self._files):
+            file.close()
+        self._volume.close()
+
+    def _flush(self) -> None:
+        for file in list(self._files):
+            if not file.closed and file.writable():
+                file.flush()
+
+    def commit(self) -> None:
+        """Make everything durable that was changed, what files still have in their buffers included."""
+        self._flush()
+        self._volume.commit()
+
+    def rollback(self) -> None:
+        """Undo everything since the last commit. Files that were created since then are stale."""
+        self._volume.rollback()
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether anything waits for a commit."""
+        return self._volume.has_changes()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit at the end of the ``with`` block, or undo its changes where an exception ends it.
+
+        What was changed before is committed first. A transaction that outgrows the volume's ``transaction_pages`` is refused with
+        ``ENOSPC``, in place of a commit in its middle. Files that are open throughout are not cut back to where they stood.
+
+        >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
+        ...     try:
+        ...         with image.transaction():
+        ...             image.mkdir("a")
+        ...             image.mkdir("a")
+        ...     except FileExistsError:
+        ...         image.listdir()
+        []
+        """
+        self.commit()
+        self._volume.set_automatic(False)
+        try:
+            yield
+            self.commit()
+        except BaseException:
+            self._volume.rollback()
+            raise
+        finally:
+            self._volume.set_automatic(True)
+
+    def _open_file(
+        self,
+        path: StrPath,
+        mode: str = "r",
+        buffering: int = -1,
+        encoding: Optional[str] = None,
+        errors: Optional[str] = None,
+        newline: Optional[str] = None,
+        *,
+        durable: bool = False,
+    ) -> OpenFile:
+        kind = "".join(letter for letter in mode if letter in "rwax")
+        is_text = "b" not in mode
+        if len(kind) != 1 or len(set(mode)) != len(mode) or set(mode) - set("rwaxbt+") or {"b", "t"} <= set(mode):
+            raise ValueError(f"invalid mode: {mode!r}")
+        if not is_text and (encoding or errors or newline):
+            raise ValueError("bytes have no encoding, errors or newline; expected them in text mode alone")
+        raw = RawFile(self._volume, text(path), kind + ("+" if "+" in mode else ""), durable)
+        file = open_file(raw, buffering, is_text, encoding, errors, newline)
+        self._files.add(file)
+        return file
+
+    def stat(self, path: StrPath) -> Stat:
+        """Tell what a path names: type (1 file, 2 directory, 3 link), size in bytes, name, time of the last change. Links are not followed."""
+        return self._volume.stat(path if isinstance(path, str) else text(path))
+
+    def exists(self, path: StrPath) -> bool:
+        """Tell whether a path names anything."""
+        try:
+            self._volume.stat(text(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
+
+    def scandir(self, path: StrPath = "/") -> Iterator[Stat]:
+        """Go through a directory, in the order of the bytes of names."""
+        return iter(self._volume.entries(text(path)))
+
+    def listdir(self, path: StrPath = "/") -> list[str]:
+        """List the names in a directory, sorted."""
+        return [entry.name for entry in self.scandir(path)]
+
+    def walk(self, top: StrPath = "/") -> Iterator[tuple[str, list[str], list[str]]]:
+        """Go through a directory and all below it, as `os.walk` does: path, directories, files and links.
+
+        >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
+        ...     image.makedirs("a/b")
+        ...     [path for path, _, _ in image.walk("/")]
+        ['/', '/a', '/a/b']
+        """
+        return tree.walk(self, text(top))
+
+    def mkdir(self, path: StrPath) -> None:
+        """Make a directory."""
+        self._volume.mkdir(text(path))
+
+    def makedirs(self, path: StrPath, exist_ok: bool = False) -> None:
+        """Make a directory, and those that it is in."""
+        names = [name for name in text(path).split("/") if name]
+        for count in range(1, len(names) + 1):
+            try:
+                self._volume.mkdir("/".join(names[:count]))
+            except FileExistsError:
+                is_last = count == len(names)
+                if (is_last and not exist_ok) or not self.stat("/".join(names[:count])).is_dir():
+                    raise
+
+    def remove(self, path: StrPath, recursive: bool = False) -> None:
+        """Remove a file or link; with ``recursive`` a directory and all below it."""
+        if recursive:
+            tree.remove(self, text(path))
+        else:
+            self._volume.remove(text(path))
+
+    def unlink(self, path: StrPath) -> None:
+        """Remove a file or link."""
+        self.remove(path)
+
+    def rmdir(self, path: StrPath) -> None:
+        """Remove a directory that is empty."""
+        self._volume.rmdir(text(path))
+
+    def rename(self, src: StrPath, dst: StrPath) -> None:
+        """Give a file or directory another name, in place of a file that has it: at once, whatever happens."""
+        self._volume.rename(text(src), text(dst))
+
+    def symlink(self, target: str, path: StrPath) -> None:
+        """Make a symbolic link. What it names need not be there."""
+        self._volume.symlink(target, text(path))
+
+    def readlink(self, path: StrPath) -> str:
+        """Tell what a symbolic link names."""
+        return self._volume.readlink(text(path))
+
+    def getattr(self, path: StrPath, key: str) -> bytes:
+        """Return an attribute of a file or directory."""
+        return self._volume.getattr(text(path), key)
+
+    def setattr(self, path: StrPath, key: str, value: bytes) -> None:
+        """Set an attribute. All of one file take 248 bytes at most, keys and two bytes for each included."""
+        self._volume.setattr(text(path), key, value)
+
+    def removeattr(self, path: StrPath, key: str) -> None:
+        """Remove an attribute."""
+        self._volume.setattr(text(path), key, None)
+
+    def listattr(self, path: StrPath) -> list[str]:
+        """List the keys of all attributes, sorted."""
+        return self._volume.attributes(text(path))
+
+    def utime(self, path: StrPath, modified_ns: int) -> None:
+        """Set the time of the last change, in nanoseconds since 1970."""
+        self._volume.set_modified(text(path), modified_ns)
+
+    def permissions(self, path: StrPath) -> Optional[tuple[int, int, int]]:
+        """Return mode (the twelve bits of `chmod`), owner and group; nothing where nobody has set them."""
+        return self._volume.permissions(text(path))
+
+    def chmod(self, path: StrPath, mode: int, uid: int = 0, gid: int = 0) -> None:
+        """Set mode, owner and group."""
+        self._volume.set_permissions(text(path), mode & 0o7777, uid, gid)
+
+    def pack(
+        self,
+        directory: StrPath,
+        path: StrPath = "/",
+        *,
+        keep_times: bool = False,
+        owner: Optional[tuple[int, int]] = (0, 0),
+    ) -> None:
+        """Copy everything in a directory of the host into one of the volume, and commit.
+
+        Names come in the order of their bytes, so that on a new image with a fixed ``time_ns`` the same input gives the same bytes: those of
+        `steady pack`. Files are plain. ``keep_times`` gives everything its time on the host, and an ``owner`` of ``None`` its owner there.
+        """
+        tree.pack(self, os.fspath(directory), text(path), keep_times, owner)
+
+    def unpack(self, directory: StrPath, path: StrPath = "/") -> None:
+        """Copy everything in a directory of the volume into a directory of the host that is empty or not there yet: all of it, or nothing.
+
+        Nothing is written outside, whatever the volume holds: a name that the host does not take, such as ``..``, is refused.
+        """
+        tree.unpack(self, text(path), os.fspath(directory))
+
+    def usage(self) -> Usage:
+        """Tell the room of the volume, in bytes."""
+        return Usage.of(self._volume)
+
+    def health(self) -> Health:
+        """Tell how the chip is doing: spare and bad blocks, wear, the share of the life that is used."""
+        return Health.of(self._volume)
+
+    def counters(self) -> Counters:
+        """Tell what the chip has done since the image was opened.
+
+        >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
+        ...     image.mkdir("a")
+        ...     image.commit()
+        ...     image.counters().programs > 0
+        True
+        """
+        return Counters.of(self._volume)
+
+    def check(self, repair: bool = False) -> Check:
+        """Verify every page and every reference; with ``repair``, mend what can be mended, and accept what is lost. No file may be open.
+
+        >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
+        ...     image.check().sound
+        True
+        """
+        self._flush()
+        return Check.of(self._volume, repair)

@@ -1,0 +1,233 @@
+"""What an evaluation and a replayed trace give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Optional
+
+import numpy as np
+
+from steadyfs.lab import plots
+from steadyfs.lab.table import frame_of
+from steadyfs.lab.times import Times
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+def _no_times() -> Times:
+    return np.zeros(0, np.uint64)
+
+
+@dataclass(frozen=True)
+class EraseCount:
+    """The spread of the erases of all good blocks."""
+
+    min: int
+    mean: float
+    max: int
+
+
+@dataclass(frozen=True)
+class BacklogRow:
+    """The buffer that an input rate needs."""
+
+    rate: int
+    """Input rate in bytes per second."""
+    bytes: Optional[int]
+    """Most bytes left in the buffer after an access of this run; nothing where no finite buffer suffices."""
+    peak_bytes: Optional[int]
+    """Most bytes in the buffer within an access of this run; nothing as above."""
+    guaranteed_bytes: Optional[int]
+    """Most bytes that can be left after any access of any run; nothing where nothing finite is promised for this rate."""
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What a log with the whole map in RAM and free metadata would reach with the same writes."""
+
+    mean_us: float
+    max_us: float
+    throughput_bytes_per_s: float
+
+
+@dataclass(frozen=True)
+class WithoutIdle:
+    """Accesses without idle time, on the same volume just before those with it. Times are microseconds."""
+
+    mean_us: float
+    p50_us: float
+    p99_us: float
+    p999_us: float
+    max_us: float
+    accesses_with_moves: int
+    accesses_with_erases: int
+
+
+@dataclass(frozen=True)
+class Idle:
+    """What the volume did in the idle time between bursts. Times are microseconds."""
+
+    idle_us: float
+    """Length of each idle time."""
+    burst_bytes: int
+    """Bytes written between two idle times."""
+    bursts: int
+    prepared_bursts: int
+    """Bursts before which nothing was left to prepare."""
+    used_share: float
+    """Share of the idle time that was used, from 0 to 1."""
+    longest_us: float
+    """Longest work in one idle time; never more than ``idle_us``."""
+    reads: int
+    programs: int
+    erases: int
+    programs_per_data_page: float
+    throughput_bytes_per_s: float
+    """Bytes per second when bursts and whole idle times alternate."""
+    accesses_with_moves: int
+    accesses_with_erases: int
+    without: WithoutIdle
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Another file system beside the run. Times are microseconds."""
+
+    label: str
+    accesses: int
+    mean_us: float
+    p50_us: float
+    p99_us: float
+    p999_us: float
+    max_us: float
+    throughput_bytes_per_s: Optional[float]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A file system on a simulated chip under a workload, measured call by call. Times are microseconds, those of the chip alone."""
+
+    device: str
+    """Name of the device profile."""
+    timing: str
+    """``typical`` or ``maximum``."""
+    fill: float
+    """Share of the usable space that is used, from 0 to 1."""
+    workload: str
+    """Name of the workload."""
+    write_bytes: int
+    """Bytes of each write."""
+    accesses: int
+    """Number of measured accesses."""
+    seed: int
+    """Seed of the workload."""
+    mean_us: float
+    """Mean access time."""
+    p50_us: float
+    """What half of the accesses do not exceed."""
+    p99_us: float
+    """What 99 % of the accesses do not exceed."""
+    p999_us: float
+    """What 99.9 % of the accesses do not exceed."""
+    max_us: float
+    """Longest access time seen."""
+    bound_us: float
+    """Longest access time promised."""
+    throughput_bytes_per_s: float
+    """Mean throughput."""
+    programs_per_data_page: float
+    """Pages programmed for each page of data, metadata and moves included."""
+    reads: int
+    """Page reads during the measured accesses."""
+    programs: int
+    """Page programs during the measured accesses."""
+    erases: int
+    """Block erases during the measured accesses."""
+    usable_bytes: int
+    """Bytes that the volume offers."""
+    ram_bytes: int
+    """RAM of the file system."""
+    mount_us: float
+    """Time of a mount."""
+    erase_count: EraseCount
+    """The spread of erases at the end of the run."""
+    backlog: tuple[BacklogRow, ...]
+    """The buffer that each input rate needs."""
+    floor: Floor
+    """The floor for the same writes."""
+    idle: Optional[Idle] = None
+    """Idle time between bursts, where there was some."""
+    beside: Optional[Beside] = None
+    """Another file system beside the run, where one was named."""
+    access_ns: Times = field(default_factory=_no_times, repr=False, compare=False, metadata={"not_json": True})
+    """Access times in nanoseconds, in order."""
+
+    def frame(self) -> pd.DataFrame:
+        """Give the buffer that each input rate needs as a table; rates are bytes per second, levels bytes."""
+        return frame_of(self.backlog)
+
+    def plot(self) -> Figure:
+        """Draw each access with the promised bound, and the buffer that input rates need."""
+        return plots.evaluation(self)
+
+
+@dataclass(frozen=True)
+class RateRow:
+    """The buffer that an input rate needs for a trace, in bytes; nothing where no finite buffer suffices if the trace repeats."""
+
+    rate: int
+    bytes: Optional[int]
+    peak_bytes: Optional[int]
+
+
+@dataclass(frozen=True)
+class HighestRate:
+    """The highest rates for a buffer, in bytes per second."""
+
+    buffer_bytes: int
+    rate: Optional[int]
+    """Where the data that is being written has RAM of its own."""
+    peak_rate: Optional[int]
+    """Where the buffer holds the data that is being written too."""
+
+
+@dataclass(frozen=True)
+class EnvelopeRow:
+    """Any n accesses in a row take at most ``burst_us + n · rate_us`` microseconds."""
+
+    burst_us: float
+    rate_us: float
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a trace of access times needs. It describes that trace: nothing here is promised of the next one. Times are microseconds."""
+
+    trace: str
+    """Name of the trace."""
+    write_bytes: int
+    accesses: int
+    mean_us: float
+    p50_us: float
+    p99_us: float
+    p999_us: float
+    max_us: float
+    throughput_bytes_per_s: Optional[float]
+    backlog: tuple[RateRow, ...]
+    """The buffer that each input rate needs."""
+    highest_rate: Optional[HighestRate]
+    """The highest rate for a buffer, where one was asked for."""
+    envelope: tuple[EnvelopeRow, ...]
+    """The tightest envelopes, from the mean to the longest access."""
+    access_ns: Times = field(default_factory=_no_times, repr=False, compare=False, metadata={"not_json": True})
+    """Access times in nanoseconds, in order."""
+
+    def frame(self) -> pd.DataFrame:
+        """Give the buffer that each input rate needs as a table; rates are bytes per second, levels bytes."""
+        return frame_of(self.backlog)
+
+    def plot(self) -> Figure:
+        """Draw each access, and the buffer that input rates need."""
+        return plots.replay(self)

@@ -1,0 +1,407 @@
+"""What `bench`, `costs`, `streams`, `realtime`, `transactions` and `advise` give. Durations are microseconds, those of the chip alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Optional
+
+from steadyfs.lab import plots
+from steadyfs.lab.table import frame_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Wear:
+    """Erases of blocks."""
+
+    min: int
+    mean: float
+    max: int
+
+
+@dataclass(frozen=True)
+class BenchRow:
+    """A case: figures, or why there are none."""
+
+    case: str
+    calls: Optional[int] = None
+    mean_us: Optional[float] = None
+    p99_us: Optional[float] = None
+    max_us: Optional[float] = None
+    bound_us: Optional[float] = None
+    """Largest bound of a call, as promised just before it."""
+    bytes_per_s: Optional[float] = None
+    reads: Optional[int] = None
+    read_bytes: Optional[int] = None
+    programs: Optional[int] = None
+    programmed_bytes: Optional[int] = None
+    erases: Optional[int] = None
+    wear: Optional[Wear] = None
+    """Erases of a block since the chip was new, over all blocks."""
+    data_wear: Optional[Wear] = None
+    """The same over the blocks that hold data in turn."""
+    limit_us: Optional[float] = None
+    """What the chip itself needs for a call on average, at best."""
+    skipped: Optional[str] = None
+    """Why it was not measured: there is no room for it."""
+    failed: Optional[str] = None
+    """What went wrong."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Case after case on a simulated chip, beside what the chip could do."""
+
+    device: str
+    system: str
+    size_bytes: int
+    erase_block_bytes: int
+    timing: str
+    seed: int
+    usable_bytes: int
+    ram_bytes: int
+    rows: tuple[BenchRow, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """Give the cases as a table."""
+        return frame_of(self.rows)
+
+    def plot(self) -> Figure:
+        """Draw the mean of each case beside the limit of the chip."""
+        return plots.bench(self)
+
+
+@dataclass(frozen=True)
+class CallCost:
+    """Mean and most of many steps of one kind; each step is a call with its commit."""
+
+    call: str
+    calls: int
+    programs_mean: float
+    programs_max: int
+    reads_mean: float
+    reads_max: int
+    erases_mean: float
+    erases_max: int
+    mean_us: float
+    max_us: float
+    bound_us: float
+
+
+@dataclass(frozen=True)
+class CopyCost:
+    """Mount, copy and unmount."""
+
+    files: int
+    bytes: int
+    write_bytes: int
+    commits: str
+    """``each_file`` or ``at_end``."""
+    prepared: bool
+    """Whether idle work had erased the blocks before."""
+    transaction_pages: int
+    ram_bytes: int
+    mount_us: float
+    copy_us: float
+    unmount_us: float
+    total_us: float
+    raw_us: float
+    """Time of programming the bytes and nothing else."""
+    ratio: float
+    """``total_us / raw_us``."""
+    ratio_with_erases: float
+    reads: int
+    programs: int
+    raw_programs: int
+    journal_programs: int
+    leaf_programs: int
+    root_programs: int
+    erases: int
+    raw_erases: int
+    mount_after_us: float
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What each call costs, and what copying files costs beside programming their bytes."""
+
+    device: str
+    timing: str
+    files: int
+    seed: int
+    usable_bytes: int
+    used_bytes: int
+    calls: tuple[CallCost, ...]
+    copies: tuple[CopyCost, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """Give the calls as a table."""
+        return frame_of(self.calls)
+
+    def copies_frame(self) -> pd.DataFrame:
+        """Give the copies as a table."""
+        return frame_of(self.copies)
+
+    def plot(self) -> Figure:
+        """Draw mean, most and bound of each call."""
+        return plots.costs(self)
+
+
+@dataclass(frozen=True)
+class StreamsRow:
+    """A run: what was written, and how the disk used streams."""
+
+    writes: str
+    fill: float
+    streams: str
+    pages: int
+    moved_per_page: float
+    amplification: float
+    """Pages programmed for each page written, everything included."""
+    mean_us: float
+    max_us: float
+    bound_us: float
+    bytes_per_s: float
+    erases: int
+    life_bytes: int
+    """Bytes that can be written at this pace until all erases are used."""
+    ram_bytes: int
+    over_time: tuple[float, ...]
+    """Amplification in each of 60 equal parts of the run."""
+    mean_us_over_time: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Streams:
+    """What streams save: data that dies together lies together."""
+
+    device: str
+    page_bytes: int
+    pages_per_block: int
+    blocks: int
+    stream_count: int
+    mixed: bool
+    seed: int
+    rows: tuple[StreamsRow, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """Give the runs as a table."""
+        return frame_of(self.rows)
+
+    def plot(self) -> Figure:
+        """Draw the amplification of each run."""
+        return plots.streams(self)
+
+
+@dataclass(frozen=True)
+class Medium:
+    """A medium and the file system on it: the one that is named."""
+
+    device: Optional[str] = None
+    """A managed device as it is."""
+    raw_flash: Optional[str] = None
+    """SteadyFS on raw flash."""
+    fat: Optional[str] = None
+    """FAT, written through, on a managed device."""
+    steady_fs: Optional[str] = None
+    """SteadyFS on a managed device."""
+
+    def __str__(self) -> str:
+        if self.fat is not None:
+            return f"FAT on {self.fat}"
+        name = self.raw_flash or self.steady_fs
+        return f"SteadyFS on {name}" if name is not None else str(self.device)
+
+
+@dataclass(frozen=True)
+class RealtimeBacklog:
+    """What an input rate, in bytes per second, leaves in the buffer."""
+
+    rate: int
+    buffer_bytes: Optional[int]
+    uncleaned_bytes: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class RealtimeRow:
+    """What was measured of one medium."""
+
+    medium: Medium
+    commit_every: int
+    mean_us: float
+    p999_us: float
+    max_us: float
+    max_root_us: Optional[float]
+    max_uncleaned_us: Optional[float]
+    cleanings: Optional[int]
+    bound_us: Optional[float]
+    backlog: tuple[RealtimeBacklog, ...]
+    ram_bytes: int
+    usable_bytes: int
+    written_per_byte: float
+    flushes_per_access: float
+    worst_ns: tuple[int, ...]
+    """The accesses in a row that took longest, in nanoseconds."""
+
+
+@dataclass(frozen=True)
+class RealtimeAdvice:
+    """What one medium does for a rate."""
+
+    system: str
+    commit_every: int
+    buffer_bytes: Optional[int]
+    uncleaned_bytes: Optional[int]
+    file_system_bytes: int
+    answer: str
+    """``yes``, ``too_much_ram``, ``loses_too_much`` or ``run_too_short``."""
+    guarantee: str
+    """``computed``, ``by_profile`` or ``none``."""
+    lost_bytes: Optional[int]
+    """Bytes that a power cut may lose, of commit and buffer together."""
+    lost_ms: Optional[float]
+    written_per_byte: float
+
+
+@dataclass(frozen=True)
+class Realtime:
+    """Which medium keeps an input rate, and with which RAM."""
+
+    accesses: int
+    fill: float
+    rows: tuple[RealtimeRow, ...]
+    rate: int
+    ram_bytes: int
+    advice: tuple[RealtimeAdvice, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """Give the advice as a table."""
+        return frame_of(self.advice)
+
+    def plot(self) -> Figure:
+        """Draw the buffer that each medium needs for each rate."""
+        return plots.realtime(self)
+
+
+@dataclass(frozen=True)
+class TransactionsRow:
+    """Times of the calls under one choice of events, half of them at most."""
+
+    system: str
+    commit_on: str
+    us: tuple[float, ...]
+    """Create, write, flush, close, and the commit after the calls."""
+    flush_us: tuple[float, ...]
+    """The share of each in which the device emptied its cache."""
+    file_us: float
+    """Mean of all that a file takes."""
+    flushes_per_file: float
+    max_us: float
+
+
+@dataclass(frozen=True)
+class Copies:
+    """What became of finished copies when power failed."""
+
+    system: str
+    copies: int
+    whole: int
+    short: int
+    wrong: int
+    missing: int
+    unmountable: int
+
+
+@dataclass(frozen=True)
+class TransactionsDevice:
+    """The rows of a device."""
+
+    device: str
+    cache_bytes: Optional[int]
+    """Bytes of its volatile cache; nothing where it has none, and on raw flash."""
+    rows: tuple[TransactionsRow, ...]
+    copies: tuple[Copies, ...]
+
+
+@dataclass(frozen=True)
+class Transactions:
+    """Who pays for a commit: create, write, flush or close; and what is left of a finished copy when power fails."""
+
+    write_bytes: int
+    files: int
+    series: int
+    devices: tuple[TransactionsDevice, ...]
+
+    CALLS = ("create", "write", "flush", "close", "after")
+
+    def frame(self) -> pd.DataFrame:
+        """Give the rows of all devices as a table, with the calls as columns."""
+        pairs = [(device, row) for device in self.devices for row in device.rows]
+        heads = [{"device": device.device, **{f"{call}_us": us for call, us in zip(self.CALLS, row.us)}} for device, row in pairs]
+        return frame_of([row for _, row in pairs], heads)
+
+    def copies_frame(self) -> pd.DataFrame:
+        """Give what became of copies as a table."""
+        pairs = [(device, row) for device in self.devices for row in device.copies]
+        return frame_of([row for _, row in pairs], [{"device": device.device} for device, _ in pairs])
+
+    def plot(self) -> Figure:
+        """Draw the time of each call, for each choice of events."""
+        return plots.transactions(self)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A combination of settings, and what it takes."""
+
+    differs: Optional[str]
+    """The setting in which it differs from the best; nothing of the best."""
+    block_bytes: int
+    unit_pages: int
+    overlay_entries: int
+    cache_pages: int
+    ram_bytes: int
+    mean_us: float
+    max_us: float
+    bound_us: float
+    life_bytes: Optional[float]
+    usable_bytes: int
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Settings that suit a chip, a size and a workload."""
+
+    device: str
+    workload: str
+    fill: float
+    tried: int
+    unfit: int
+    settings: tuple[Setting, ...]
+    """The best, and then the best of those that differ from it in one setting."""
+    fill_max: float
+    """The largest share of the chip that data may take, with no call more than a quarter longer."""
+    code_bytes: int
+    features: tuple[str, ...]
+    rust: str
+    """The settings in Rust."""
+    c: str
+    """The settings in C."""
+    text: str = field(default="", repr=False, metadata={"not_json": True})
+    """What to take, what it costs, and why."""
+
+    @property
+    def best(self) -> Setting:
+        """What to take."""
+        return self.settings[0]
+
+    def frame(self) -> pd.DataFrame:
+        """Give the settings as a table, the best first."""
+        return frame_of(self.settings)
+
+    def plot(self) -> Figure:
+        """Draw RAM and time of the best, and of its neighbours."""
+        return plots.advice(self)

@@ -1,0 +1,171 @@
+"""The directory of a sweep: what is there is complete, whatever was killed.
+
+Every file is written under another name, reaches the disk, and then gets its own. One process at a time has the directory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Optional
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from steadyfs.runs import ARGUMENTS, FIGURES, Row, Run
+
+if TYPE_CHECKING:
+    from io import TextIOWrapper
+    from types import TracebackType
+
+VERSION = 1
+"""Version of the layout of the directory, and of the columns."""
+_ARGUMENT_TYPES = {"device": "string", "workload": "string", "timing": "string", "fill": "double"}
+_ROW_GROUP = 65_536
+
+
+def _schema(rates: Sequence[int]) -> pa.Schema:
+    """Columns and types: those of the plan alone, never those of what happens to be in it."""
+    columns = [(name, _ARGUMENT_TYPES.get(name, "int64")) for name in ARGUMENTS]
+    columns += FIGURES
+    columns += [(f"{what}_bytes_at_{rate}", "int64") for rate in rates for what in ("buffer", "guaranteed")]
+    columns += [("error", "string"), ("replay", "string")]
+    return pa.schema([pa.field("run", pa.int64(), nullable=False), *((name, pa.type_for_alias(kind)) for name, kind in columns)])
+
+
+class Store:
+    """A sweep on disk, as a context manager that keeps others out."""
+
+    def __init__(self, path: str, runs: Sequence[Run], axes: Sequence[str], rates: Sequence[int]) -> None:
+        """Name a directory and the plan that it has, or is to have."""
+        self._path, self._count, self._schema = path, len(runs), _schema(rates)
+        self._parts = os.path.join(path, "parts")
+        self._table = os.path.join(path, "table.parquet")
+        arguments = json.dumps([run.arguments() for run in runs], sort_keys=True).encode()
+        self._plan = {
+            "version": VERSION,
+            "axes": list(axes),
+            "rates": list(rates),
+            "runs": len(runs),
+            "sha256": hashlib.sha256(arguments).hexdigest(),
+        }
+        self._waiting: list[dict[str, object]] = []
+        self._there: set[int] = set()
+        self._lock: Optional[TextIOWrapper] = None
+
+    def __enter__(self) -> Store:
+        os.makedirs(self._parts, exist_ok=True)
+        self._take_lock()
+        try:
+            self._check_plan()
+            if self.is_complete:
+                shutil.rmtree(self._parts)
+            else:
+                self._clean()
+        except BaseException:
+            self._release()
+            raise
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
+        self._release()
+
+    def _take_lock(self) -> None:
+        import fcntl
+
+        self._lock = open(os.path.join(self._path, "lock"), "w", encoding="utf-8")  # noqa: SIM115
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            self._release()
+            raise BlockingIOError(error.errno, "another process runs this sweep; expected it to be free", self._path) from None
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def _check_plan(self) -> None:
+        place = os.path.join(self._path, "plan.json")
+        if not os.path.exists(place):
+            text = json.dumps(self._plan, indent=2) + "\n"
+            self._put(place, lambda part: _write(part, text))
+            return
+        with open(place, encoding="utf-8") as file:
+            found = json.load(file)
+        for name, expected in self._plan.items():
+            if found.get(name) != expected:
+                words = f"holds another sweep: its {name} is {found.get(name)}; expected {expected}, or another directory"
+                raise ValueError(f"{self._path}: {words}")
+
+    def _clean(self) -> None:
+        """Remove what was not complete, and look which rows are there."""
+        for name in os.listdir(self._parts):
+            place = os.path.join(self._parts, name)
+            if name.endswith(".parquet"):
+                self._there.update(pq.read_table(place, columns=["run"])["run"].to_pylist())
+            else:
+                os.remove(place)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the table is there."""
+        return os.path.exists(self._table)
+
+    @property
+    def waiting(self) -> int:
+        """Rows that are not written yet."""
+        return len(self._waiting)
+
+    def missing(self) -> list[int]:
+        """Give the runs that have no row, in order."""
+        return [index for index in range(self._count) if index not in self._there]
+
+    def add(self, index: int, row: object) -> None:
+        """Take the row of a run."""
+        if not isinstance(row, dict) or index in self._there:
+            raise AssertionError(f"run {index} gave {type(row).__name__}, or a second row")
+        self._there.add(index)
+        self._waiting.append({"run": index, **row})
+
+    def save(self) -> None:
+        """Write the rows that wait."""
+        if not self._waiting:
+            return
+        rows = sorted(self._waiting, key=lambda row: int(str(row["run"])))
+        table = pa.Table.from_pylist(rows, schema=self._schema)
+        self._put(os.path.join(self._parts, f"{rows[0]['run']}-{rows[-1]['run']}-{len(rows)}.parquet"), lambda part: _write_table(part, table))
+        self._waiting = []
+
+    def finish(self) -> None:
+        """Make the table of all parts, in the order of the plan, and remove them."""
+        self.save()
+        parts = [pq.read_table(os.path.join(self._parts, name), schema=self._schema) for name in sorted(os.listdir(self._parts))]
+        table = pa.concat_tables(parts).sort_by("run").combine_chunks()
+        if table["run"].to_pylist() != list(range(self._count)):
+            raise AssertionError(f"{self._path}: the parts have {table.num_rows} rows; expected each of {self._count} once")
+        self._put(self._table, lambda part: _write_table(part, table))
+        shutil.rmtree(self._parts)
+
+    def _put(self, place: str, write: Callable[[str], None]) -> None:
+        """Give a file its name when it is complete and on the disk."""
+        part = os.path.join(self._parts if place != self._table else self._path, f"{os.path.basename(place)}.part")
+        write(part)
+        with open(part, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(part, place)
+
+
+def _write(part: str, text: str) -> None:
+    with open(part, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _write_table(part: str, table: pa.Table) -> None:
+    pq.write_table(table, part, compression="zstd", row_group_size=_ROW_GROUP, write_statistics=True)
+
+
+__all__ = ["VERSION", "Row", "Store"]

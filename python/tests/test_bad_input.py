@@ -1,0 +1,214 @@
+"""Bad input gives an exception that says what, where, and what was expected; nothing is lost."""
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import steadyfs
+from steadyfs import Image
+
+NOR = "w25q128jv"
+NAND = "mt29f1g01abafd"
+MIB = 1 << 20
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Path:
+    path = tmp_path / "card.img"
+    with Image.create(path, NOR, size_bytes=MIB) as image:
+        image.mkdir("kept")
+    return path
+
+
+def test_an_unknown_device_is_named_with_those_that_are_known() -> None:
+    with pytest.raises(OSError, match=r"mt29f1g01abafe.*expected.*mt29f1g01abafd|mt29f1g01abafe"):
+        Image.blank("mt29f1g01abafe")
+
+
+def test_a_device_of_another_kind_or_size_is_refused(card: Path, tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="is that of a NAND chip, the image that of a NOR chip") as error:
+        Image.open(card, device=NAND)
+    assert (error.value.errno, error.value.filename) == (errno.EINVAL, str(card))
+    nand = tmp_path / "nand.img"
+    Image.create(nand, NAND).close()
+    with pytest.raises(OSError, match=r"1024 blocks of 64 pages of 2048 bytes; mt29f2g08abaea has 2048 blocks"):
+        Image.open(nand, device="mt29f2g08abaea")
+    with pytest.raises(OSError, match="is a card; this command takes raw flash"):
+        Image.open(card, device="sd-industrial")
+
+
+def test_files_that_are_no_image_are_refused(card: Path, tmp_path: Path) -> None:
+    whole = card.read_bytes()
+    cases = {
+        b"": "is empty; expected the bytes of a whole chip",
+        whole[: MIB // 2]: "truncated|length",
+        whole + b"\xff" * 100: "length",
+        b"%PDF-1.7" * 1000: "no SteadyFS superblock",
+        bytes(5000): "no SteadyFS superblock",
+    }
+    for content, words in cases.items():
+        path = tmp_path / "other.img"
+        path.write_bytes(content)
+        with pytest.raises(OSError, match=words) as error:
+            Image.open(path)
+        assert (error.value.errno, error.value.filename) == (errno.EINVAL, str(path))
+        assert path.read_bytes() == content
+    with pytest.raises(FileNotFoundError) as missing:
+        Image.open(tmp_path / "none.img")
+    assert missing.value.filename == str(tmp_path / "none.img")
+    with pytest.raises(IsADirectoryError):
+        Image.open(tmp_path)
+
+
+def test_an_image_in_use_is_refused_and_unharmed(card: Path) -> None:
+    with Image.open(card) as image:
+        with pytest.raises(OSError, match="expected it to be free") as error:
+            Image.open(card)
+        assert error.value.errno == errno.EBUSY
+        with pytest.raises(OSError, match="expected it to be free"):
+            Image.open(card, mode="r")
+        image.mkdir("more")
+    with Image.open(card, mode="r") as one, Image.open(card, mode="r") as two:
+        assert one.listdir() == two.listdir() == ["kept", "more"]
+
+
+def test_an_image_opened_for_reading_is_not_changed(card: Path) -> None:
+    before = card.read_bytes()
+    with Image.open(card, mode="r") as image:
+        with pytest.raises(OSError, match="can only be read") as error:
+            image.mkdir("no")
+        assert (error.value.errno, error.value.filename) == (errno.EROFS, f"{card}:/no")
+        with pytest.raises(ValueError, match="expected 'r' to read"):
+            Image._open_image(card, mode="w")  # type: ignore[arg-type]
+    assert card.read_bytes() == before
+
+
+def test_an_image_is_replaced_only_when_that_was_asked_for(card: Path, tmp_path: Path) -> None:
+    before = card.read_bytes()
+    with pytest.raises(FileExistsError, match="force=True replaces it") as error:
+        Image.create(card, NOR, size_bytes=MIB)
+    assert error.value.filename == str(card)
+    with pytest.raises(OSError, match="size_bytes"):
+        Image.create(card, NOR, size_bytes=MIB + 1, force=True)
+    with pytest.raises(OSError, match="too little for a volume"):
+        Image.create(card, NOR, size_bytes=8192, force=True)
+    with pytest.raises(OSError, match="device and size_bytes are missing"):
+        Image.create(tmp_path / "new.img")
+    with pytest.raises(OSError, match="NAND, which has its own size"):
+        Image.create(tmp_path / "new.img", NAND, size_bytes=MIB)
+    assert card.read_bytes() == before
+    assert os.listdir(tmp_path) == ["card.img"]
+    with Image.create(card, NOR, size_bytes=MIB, force=True) as image:
+        assert image.listdir() == []
+
+
+def test_a_full_volume_says_so_and_keeps_what_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "card.img"
+    with Image.create(path, NOR, size_bytes=MIB) as image:
+        with image.open("first", "wb") as first:
+            first.write(b"1" * 100_000)
+        raw = image.open("second", "wb", buffering=0)
+        with pytest.raises(OSError, match="no room left on the volume") as error:
+            while True:
+                assert raw.write(b"2" * 50_000) > 0
+        assert (error.value.errno, error.value.filename) == (errno.ENOSPC, f"{path}:/second")
+        size = image.stat("second").size
+        raw.close()
+    with Image.open(path) as image:
+        assert image.check().sound
+        assert image.open("first", "rb").read() == b"1" * 100_000
+        assert image.open("second", "rb").read() == b"2" * size
+        image.remove("second")
+        image.commit()
+        with image.open("third", "wb") as third:
+            third.write(b"3" * 100_000)
+
+
+def test_a_transaction_that_is_too_large_is_undone_as_a_whole() -> None:
+    with Image.blank(NOR, size_bytes=MIB) as image:
+        with pytest.raises(OSError, match="transaction_pages") as error, image.transaction(), image.open("x", "wb", buffering=0) as raw:
+            for _ in range(100):
+                raw.write(b"1" * 10_000)
+        assert error.value.errno == errno.ENOSPC
+        assert image.listdir() == []
+        image.mkdir("goes on")
+
+
+def test_errors_are_of_pythons_classes_and_name_the_place() -> None:
+    with Image.blank(NOR, size_bytes=MIB) as image:
+        image.mkdir("d")
+        image.open("f", "w").close()
+        image.open("d/x", "w").close()
+        image.symlink("f", "link")
+        cases: list[tuple[Callable[[], object], type[BaseException], int]] = [
+            (lambda: image.open("none"), FileNotFoundError, errno.ENOENT),
+            (lambda: image.open("f/x"), NotADirectoryError, errno.ENOTDIR),
+            (lambda: image.open("d"), IsADirectoryError, errno.EISDIR),
+            (lambda: image.open("f", "x"), FileExistsError, errno.EEXIST),
+            (lambda: image.open("link"), OSError, errno.ELOOP),
+            (lambda: image.mkdir("d"), FileExistsError, errno.EEXIST),
+            (lambda: image.rmdir("d"), OSError, errno.ENOTEMPTY),
+            (lambda: image.rename("d", "d/inside"), OSError, errno.EINVAL),
+            (lambda: image.mkdir("n" * 300), OSError, errno.ENAMETOOLONG),
+            (lambda: image.mkdir("a\0b"), OSError, errno.EINVAL),
+            (lambda: image.readlink("f"), OSError, errno.EINVAL),
+        ]
+        for call, kind, number in cases:
+            with pytest.raises(kind) as error:
+                call()
+            assert isinstance(error.value, OSError)
+            assert error.value.errno == number
+            assert str(error.value.filename).startswith("<w25q128jv>:/")
+        with pytest.raises(TypeError, match="a path of a volume is text"):
+            image.stat(b"d")  # type: ignore[arg-type]
+
+
+def test_what_is_closed_says_so() -> None:
+    image = Image.blank(NOR, size_bytes=MIB)
+    file = image.open("f", "wb", buffering=0)
+    image.close()
+    image.close()
+    assert file.closed
+    with pytest.raises(ValueError, match="closed file"):
+        file.write(b"1")
+    with pytest.raises(OSError, match="the volume is closed") as error:
+        image.listdir()
+    assert error.value.errno == errno.EBADF
+
+
+def test_a_check_waits_until_files_are_closed() -> None:
+    with Image.blank(NOR, size_bytes=MIB) as image:
+        with image.open("f", "w"), pytest.raises(OSError, match="1 files are open; expected none"):
+            image.check()
+        assert image.check().sound
+
+
+def test_damage_is_found_told_and_mended(tmp_path: Path) -> None:
+    path = tmp_path / "card.img"
+    with Image.create(path, NAND) as image, image.open("f", "wb") as file:
+        file.write(b"needle in a stack " * 10_000)
+    content = bytearray(path.read_bytes())
+    place = content.index(b"needle in a stack ", len(content) // 1000)
+    content[place] ^= 0xFF
+    path.write_bytes(content)
+    with Image.open(path, mode="r") as image:
+        found = image.check()
+        assert not found.sound
+        assert any("cannot be read" in finding for finding in found.findings)
+        with pytest.raises(OSError, match="not what was written there") as error:
+            image.open("f", "rb").read()
+        assert error.value.errno == errno.EIO
+
+
+def test_libraries_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    for name in [name for name in sys.modules if name.startswith("steadyfs.lab")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(steadyfs, "lab", raising=False)
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'steadyfs\[lab\]'"):
+        _ = steadyfs.evaluate
