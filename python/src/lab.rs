@@ -153,6 +153,7 @@ fn bench_run(
     cases: Option<Vec<String>>,
     files: u32,
     cache_pages: u32,
+    erased: bool,
     seed: u64,
     progress: Progress,
 ) -> PyResult<String> {
@@ -163,7 +164,7 @@ fn bench_run(
         None => Case::all(),
     };
     let options =
-        bench::Options { device, size_bytes, erase_block_bytes, timing: named(timing)?, cases, files, cache_pages, seed };
+        bench::Options { device, size_bytes, erase_block_bytes, timing: named(timing)?, cases, files, cache_pages, erased, seed };
     run(py, progress, |tell| json(&bench::run(&options, tell).map_err(|error| error.to_string())?))
 }
 
