@@ -213,7 +213,7 @@ typedef enum steadyfs_error {
   STEADYFS_ERR_CONFIG_NO_GAIN = -245,
   // leaf_log_bytes must be 48 to 240, and at most three quarters of a page.
   STEADYFS_ERR_CONFIG_LEAF_LOG = -246,
-  // journal_bytes must be a multiple of 256 from 512 to 4,096, and whole pages where it is more than one.
+  // journal_pages must be 1 to 16, and more than one at most 4,096 bytes.
   STEADYFS_ERR_CONFIG_JOURNAL = -247,
   // A setting that this version of the library does not know is wrong.
   STEADYFS_ERR_CONFIG = -249,

@@ -54,14 +54,14 @@ pub struct Settings {
     pub move_group: u8,
     /// Bytes of each page of the map that take changes, on NOR, 48 to 240. Default: 96, or 192 where these make more usable.
     pub leaf_log_bytes: u8,
+    /// Program pages of the journal's buffer, on NOR, 1 to 16 and at most 4,096 bytes. Default: those of 512 bytes; of 2,048 where blocks are large.
+    pub journal_pages: u8,
     /// Files and directories have room for mode, owner and group. Default: they have not.
     pub permissions: bool,
     /// Pages that reclamation moves keep to blocks of their stream. Default: they do not.
     pub moved_apart: bool,
     /// The volume finds out by itself which pages belong to one stream; 772 bytes of RAM. Default: it does not.
     pub auto_streams: bool,
-    /// Bytes of the journal's buffer, on NOR: a multiple of 256 from 512 to 4,096. Default: 512; 2,048 where blocks are large.
-    pub journal_bytes: u16,
     /// On NOR: erase sectors that make a block, a power of two. Default: the fewest with which the settings fit. A mount needs the number
     /// of the format.
     pub group_sectors: u16,
@@ -389,7 +389,7 @@ impl Settings {
             auto_streams: self.auto_streams,
             move_group: byte(self.move_group, usual.move_group),
             leaf_log_bytes: byte(self.leaf_log_bytes, usual.leaf_log_bytes),
-            journal_bytes: word(self.journal_bytes, usual.journal_bytes),
+            journal_pages: byte(self.journal_pages, usual.journal_pages),
         }
     }
 
@@ -409,7 +409,7 @@ impl Settings {
             streams: config.streams,
             move_group: config.move_group,
             leaf_log_bytes: config.leaf_log_bytes,
-            journal_bytes: config.journal_bytes,
+            journal_pages: config.journal_pages,
             permissions: config.permissions,
             moved_apart: config.moved_apart,
             auto_streams: config.auto_streams,

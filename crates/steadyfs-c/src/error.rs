@@ -141,7 +141,7 @@ pub enum Code {
     ErrConfigNoGain = -245,
     /// leaf_log_bytes must be 48 to 240, and at most three quarters of a page.
     ErrConfigLeafLog = -246,
-    /// journal_bytes must be a multiple of 256 from 512 to 4,096, and whole pages where it is more than one.
+    /// journal_pages must be 1 to 16, and more than one at most 4,096 bytes.
     ErrConfigJournal = -247,
     /// A setting that this version of the library does not know is wrong.
     ErrConfig = -249,
@@ -230,7 +230,7 @@ texts! {
     ErrConfigTooFewBlocks "too few blocks: bad_blocks_max, ring and reserve leave no room for data"
     ErrConfigNoGain "a reclaimed block would not gain a frame: more overlay_entries or larger blocks"
     ErrConfigLeafLog "leaf_log_bytes must be 48 to 240, and at most three quarters of page_bytes"
-    ErrConfigJournal "journal_bytes must be a multiple of 256 from 512 to 4,096, and whole pages where it is more than one"
+    ErrConfigJournal "journal_pages must be 1 to 16, and more than one at most 4,096 bytes"
     ErrConfig "a setting is wrong"
 }
 
@@ -296,7 +296,7 @@ impl From<ConfigError> for Code {
             ConfigError::TooFewBlocks => Self::ErrConfigTooFewBlocks,
             ConfigError::NoGain => Self::ErrConfigNoGain,
             ConfigError::LeafLogBytes => Self::ErrConfigLeafLog,
-            ConfigError::JournalBytes => Self::ErrConfigJournal,
+            ConfigError::JournalPages => Self::ErrConfigJournal,
             ConfigError::NoStreams | ConfigError::NoGroups | ConfigError::ProgramsBytes | ConfigError::Permissions => {
                 Self::ErrUnsupported
             }

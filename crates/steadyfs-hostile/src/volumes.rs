@@ -62,7 +62,7 @@ const fn shape(page_bytes: u32, pages_per_block: u32, block_count: u32, unit_pag
         // Pages of two, on a device that levels wear itself.
         move_group: if unit_pages == 2 { 6 } else { 1 },
         leaf_log_bytes: LEAF_LOG_BYTES,
-        journal_bytes: 512,
+        journal_pages: 2,
     };
     Shape { geometry, config }
 }

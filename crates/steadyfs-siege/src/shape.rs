@@ -45,7 +45,6 @@ fn any_config(rng: &mut fastrand::Rng, usual: Config, settings: Settings) -> Con
     config.failures = rng.u8(..4);
     // What the usual settings have chosen of this may not fit the others.
     config.leaf_log_bytes = 96;
-    config.journal_bytes = 512;
     config
 }
 

@@ -60,23 +60,23 @@ pub struct Config {
     /// Bytes at the end of each page of a leaf that take changes of the map, where the medium programs bytes: 48 to 240, at most three quarters of a page. More: leaves are
     /// written anew less often, so victims may hold more and more of the medium is usable; but a leaf maps less, and each takes a frame number of RAM and a frame of the reserve.
     pub leaf_log_bytes: u8,
-    /// Bytes of the journal's buffer where the medium programs bytes, tag included: a multiple of 256 from 512 to 4,096, and of whole pages where it is more than one; a page at least, and a page where a
-    /// block has no room for more. More: small writes wait there until many of them are one program, so appends, small files and pieces of files cost less; twice as much RAM, and longer
-    /// calls now and then. On other media the buffer is a page, and this counts for nothing.
-    pub journal_bytes: u16,
+    /// Program pages of the journal's buffer where the medium programs bytes, 1 to 16 and 4,096 bytes at most; one where a block has no room for more. More: small
+    /// writes wait there until many of them are one program, so appends, small files and pieces of files cost less; twice as much RAM, and longer calls now and
+    /// then. On other media the buffer is a page, and this counts for nothing.
+    pub journal_pages: u8,
 }
 
 impl Config {
     /// Settings for a medium: 4 KiB logical pages where a block holds at least 8 of them; 2 KiB, and as large a buffer of the journal, on NOR of large blocks.
     pub const fn for_geometry(geometry: &Geometry) -> Self {
         let small = Self::with_logical_bytes(geometry, 2048);
-        let has_large_blocks = geometry.page_bytes * geometry.pages_per_block >= LARGE_NOR_BLOCK;
+        let has_large_blocks = geometry.page_bytes.saturating_mul(geometry.pages_per_block) >= LARGE_NOR_BLOCK;
         let frames = geometry.pages_per_block / small.unit_pages as u32 * geometry.block_count;
         // With more frames the entries of the map are larger, and RAM with them.
         if !geometry.programs_bytes || !has_large_blocks || frames > 0x8000 {
             return Self::with_logical_bytes(geometry, 4096);
         }
-        let small = Self { journal_bytes: LARGE_JOURNAL_BYTES, ..small };
+        let small = Self { journal_pages: (LARGE_JOURNAL_BYTES / geometry.page_bytes) as u8, ..small };
         match small.check(geometry) {
             Ok(()) => small,
             Err(_) => Self::with_logical_bytes(geometry, 4096),
@@ -121,7 +121,7 @@ impl Config {
             auto_streams: false,
             move_group: 1,
             leaf_log_bytes: LEAF_LOG_BYTES,
-            journal_bytes: JOURNAL_BYTES,
+            journal_pages: usual_journal_pages(geometry.page_bytes),
         };
         // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
         // overlay makes more of the medium usable.
@@ -332,10 +332,13 @@ const LEAF_LOG_MAX: u32 = 240;
 /// Bytes at whose multiples the records of a chain begin.
 pub(crate) const SLOT_BYTES: u32 = 8;
 
-/// Bytes of a record of the journal that is longer than a small page, its tag included.
-pub(crate) const JOURNAL_BYTES: u16 = 512;
-/// The same where blocks are large.
-const LARGE_JOURNAL_BYTES: u16 = 2048;
+/// Program pages of a record of the journal: 512 bytes, its tag included, or a page.
+pub(crate) const fn usual_journal_pages(page_bytes: u32) -> u8 {
+    if page_bytes > 0 && page_bytes < 512 { 512_u32.div_ceil(page_bytes) as u8 } else { 1 }
+}
+
+/// Bytes of a record of the journal where blocks are large.
+const LARGE_JOURNAL_BYTES: u32 = 2048;
 /// Bytes from which a block of NOR is large.
 const LARGE_NOR_BLOCK: u32 = 24 << 10;
 
@@ -446,13 +449,9 @@ impl Layout {
         if log_bytes < LEAF_LOG_MIN || log_bytes > LEAF_LOG_MAX || 4 * log_bytes > 3 * page {
             return Err(ConfigError::LeafLogBytes);
         }
-        let record_bytes = config.journal_bytes as u32;
-        if !record_bytes.is_multiple_of(256)
-            || record_bytes < 512
-            || record_bytes > 4096
-            || (record_bytes > page && !record_bytes.is_multiple_of(page))
-        {
-            return Err(ConfigError::JournalBytes);
+        let record_pages = config.journal_pages as u32;
+        if record_pages == 0 || record_pages > 16 || (geometry.programs_bytes && record_pages > 1 && record_pages * page > 4096) {
+            return Err(ConfigError::JournalPages);
         }
         let leaf_log_bytes = if geometry.programs_bytes { log_bytes } else { 0 };
         let leaf_entries = (page - leaf_log_bytes) / entry_bytes * unit;
@@ -474,9 +473,7 @@ impl Layout {
             return Err(ConfigError::BlockTooSmall);
         }
         // What is often changed should stay in the buffer: where a record need not be a page, it may be more than a small one.
-        let longer = ceil_div(record_bytes, page);
-        let journal_bytes =
-            if geometry.programs_bytes && page < record_bytes && taken + longer <= pages { record_bytes } else { page };
+        let journal_bytes = if geometry.programs_bytes && taken + record_pages <= pages { record_pages * page } else { page };
         // Enough for their wear to be the average, and for one of them to go bad.
         let least = RING_MIN + if config.bad_blocks_max > 0 { 1 } else { 0 };
         let levelled =

@@ -156,8 +156,8 @@ pub enum ConfigError {
     MoveGroup,
     /// `leaf_log_bytes` must be 48 to 240, and at most three quarters of a page.
     LeafLogBytes,
-    /// `journal_bytes` must be a multiple of 256 from 512 to 4,096, and whole pages where it is more than one.
-    JournalBytes,
+    /// `journal_pages` must be 1 to 16, and more than one at most 4,096 bytes.
+    JournalPages,
     /// The medium programs bytes, and this build is without the feature `nor`.
     ProgramsBytes,
     /// The volume keeps permissions, and this build is without the feature `permissions`.
@@ -196,7 +196,7 @@ impl fmt::Display for ConfigError {
             Self::NoGroups => "pages of the volume move in groups, and this build is without the feature `groups`",
             Self::MoveGroup => "move_group must be 1 to 64, and 1 where the device does not level wear itself",
             Self::LeafLogBytes => "leaf_log_bytes must be 48 to 240, and at most three quarters of page_bytes",
-            Self::JournalBytes => "journal_bytes must be a multiple of 256 from 512 to 4,096, and whole pages where it is more than one",
+            Self::JournalPages => "journal_pages must be 1 to 16, and more than one at most 4,096 bytes",
             Self::LogicalPageTooLarge => "a logical page must not be larger than 128 KiB, 32 KiB with pages of 16 KiB",
             Self::TooManyLogicalPages => "files_max asks for more logical pages than a map entry can name",
             Self::BlockTooSmall => {

@@ -77,9 +77,9 @@ pub struct Settings {
     /// Bytes of each page of the map that take changes, on NOR
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = VOLUME)]
     leaf_log_bytes: Option<u8>,
-    /// Bytes of the journal's buffer, on NOR
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = VOLUME)]
-    journal_bytes: Option<u16>,
+    /// Program pages of the journal's buffer, on NOR
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
+    journal_pages: Option<u8>,
     /// Largest difference between the erase counts of two blocks
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, help_heading = VOLUME)]
     wear_spread: Option<u8>,
@@ -232,7 +232,7 @@ impl Settings {
             transaction_pages,
             checkpoint_programs: self.checkpoint_programs.unwrap_or(usual.checkpoint_programs),
             leaf_log_bytes: self.leaf_log_bytes.unwrap_or(usual.leaf_log_bytes),
-            journal_bytes: self.journal_bytes.unwrap_or(usual.journal_bytes),
+            journal_pages: self.journal_pages.unwrap_or(usual.journal_pages),
             wear_spread: self.wear_spread.unwrap_or(usual.wear_spread),
             bad_blocks_max: self.bad_blocks_max.unwrap_or(usual.bad_blocks_max),
             failures: self.failures.unwrap_or(usual.failures),

@@ -44,8 +44,8 @@ pub struct Volume {
     pub move_group: u8,
     /// See [`Config::leaf_log_bytes`].
     pub leaf_log_bytes: u8,
-    /// See [`Config::journal_bytes`].
-    pub journal_bytes: u16,
+    /// See [`Config::journal_pages`].
+    pub journal_pages: u8,
 }
 
 /// Kinds of chips.
@@ -87,8 +87,10 @@ const NAMED: [(&str, &str); 14] = [
 /// Bytes of the log of a leaf's page, where nothing else is said.
 const LEAF_LOG_BYTES: u8 = 96;
 
-/// Bytes of the journal's buffer on NOR, where nothing else is said.
-const JOURNAL_BYTES: u16 = 512;
+/// Pages of the journal's buffer on NOR, where nothing else is said: 512 bytes, or a page.
+const fn journal_pages_of(page_bytes: u32) -> u8 {
+    if page_bytes < 512 { (512 / page_bytes) as u8 } else { 1 }
+}
 
 /// Erase sectors of a block of [`Chip::NorGroups`].
 const GROUP_SECTORS: u32 = 4;
@@ -120,7 +122,7 @@ impl Volume {
             auto_streams: false,
             move_group: 1,
             leaf_log_bytes: LEAF_LOG_BYTES,
-            journal_bytes: JOURNAL_BYTES,
+            journal_pages: journal_pages_of(page_bytes),
         };
         volume.check_chip()?;
         let config = Config::for_geometry(&volume.medium(0).geometry());
@@ -130,7 +132,7 @@ impl Volume {
             overlay_entries: config.overlay_entries,
             checkpoint_programs: config.checkpoint_programs,
             leaf_log_bytes: config.leaf_log_bytes,
-            journal_bytes: config.journal_bytes,
+            journal_pages: config.journal_pages,
             ..volume
         };
         volume.config().map(|_| volume)
@@ -177,7 +179,7 @@ impl Volume {
             auto_streams: self.auto_streams,
             move_group: self.move_group,
             leaf_log_bytes: self.leaf_log_bytes,
-            journal_bytes: self.journal_bytes,
+            journal_pages: self.journal_pages,
             ..Config::for_geometry(&geometry)
         };
         config.check(&geometry).map(|()| config).map_err(|rule| BadInput(format!("geometry {self}: {rule}")))
@@ -303,7 +305,7 @@ impl fmt::Display for Volume {
         if self.leaf_log_bytes != LEAF_LOG_BYTES {
             write!(f, "e{}", self.leaf_log_bytes)?;
         }
-        if self.journal_bytes == JOURNAL_BYTES { Ok(()) } else { write!(f, "j{}", self.journal_bytes) }
+        if self.journal_pages == journal_pages_of(self.page_bytes) { Ok(()) } else { write!(f, "j{}", self.journal_pages) }
     }
 }
 
@@ -339,8 +341,7 @@ impl FromStr for Volume {
             }
             _ => return Err(unknown()),
         };
-        let (plain, journal) = plain.split_once('j').map_or((plain.as_str(), None), |(plain, bytes)| (plain, Some(bytes)));
-        let journal_bytes = journal.map_or(Ok(JOURNAL_BYTES), str::parse).map_err(|_| unknown())?;
+        let (plain, journal) = plain.split_once('j').map_or((plain.as_str(), None), |(plain, pages)| (plain, Some(pages)));
         let (plain, logs) = plain.split_once('e').map_or((plain, None), |(plain, logs)| (plain, Some(logs)));
         let leaf_log_bytes = logs.map_or(Ok(LEAF_LOG_BYTES), str::parse).map_err(|_| unknown())?;
         let (plain, group) = plain.split_once('g').unwrap_or((plain, "1"));
@@ -353,6 +354,7 @@ impl FromStr for Volume {
         let cache_pages = cache.parse().map_err(|_| unknown())?;
         let all: [u32; 7] = numbers(settings, "xxutok").ok_or_else(unknown)?;
         let [page_bytes, pages_per_block, block_count, ..] = all;
+        let journal_pages = journal.map_or(Ok(journal_pages_of(page_bytes.max(1))), str::parse).map_err(|_| unknown())?;
         let small = |index: usize| u16::try_from(all[index]).map_err(|_| unknown());
         let volume = Self {
             chip,
@@ -369,7 +371,7 @@ impl FromStr for Volume {
             auto_streams,
             move_group,
             leaf_log_bytes,
-            journal_bytes,
+            journal_pages,
         };
         volume.config().map(|_| volume)
     }

@@ -6,10 +6,10 @@
 //! ```
 //!
 //! `ring` has a bit for each block of the ring, the lowest one for block 1. `group` is blank where pages move one by one, `logs` where those of leaves have 96 bytes,
-//! `journal`, which counts in 256 bytes, where its records have 512.
+//! `journal`, the pages of its records, where these have 512 bytes or a page.
 
 use super::{Fields, VERSION};
-use crate::config::{Config, JOURNAL_BYTES, LEAF_LOG_BYTES};
+use crate::config::{Config, LEAF_LOG_BYTES, usual_journal_pages};
 use crate::error::MountError;
 use crate::media::Geometry;
 
@@ -40,8 +40,6 @@ pub(crate) struct Superblock {
 pub(crate) const BYTES: usize = 8 + 2 + 12 + 18 + 4 + 8 + 1 + 1 + 1;
 /// What volumes have in place of a setting that is the usual one: releases before it left the byte blank.
 const USUAL: u8 = 0xFF;
-/// Bytes in which the journal's buffer is counted.
-const JOURNAL_UNIT: u16 = 256;
 
 impl Superblock {
     /// Reads a superblock. The caller checked the page's checksum; the content is still not trusted.
@@ -71,7 +69,7 @@ impl Superblock {
             auto_streams: false,
             move_group: 1,
             leaf_log_bytes: LEAF_LOG_BYTES,
-            journal_bytes: JOURNAL_BYTES,
+            journal_pages: 1,
         };
         let flags = fields.get(1) as u8;
         let config = Config {
@@ -88,8 +86,8 @@ impl Superblock {
             chosen => chosen,
         };
         let (move_group, leaf_log_bytes) = (or_usual(1), or_usual(LEAF_LOG_BYTES));
-        let journal_bytes = u16::from(or_usual((JOURNAL_BYTES / JOURNAL_UNIT) as u8)) * JOURNAL_UNIT;
-        let config = Config { move_group, leaf_log_bytes, journal_bytes, ..config };
+        let journal_pages = or_usual(usual_journal_pages(page_bytes));
+        let config = Config { move_group, leaf_log_bytes, journal_pages, ..config };
         let last = 64 - ring.leading_zeros();
         if copy == 0 || copy >= geometry.block_count || last >= geometry.block_count {
             return Err(MountError::NotFormatted);
@@ -130,11 +128,10 @@ impl Superblock {
         fields.put(1, u64::from(set | (config.streams - 1) << STREAMS_SHIFT));
         fields.put(4, self.copy.into());
         fields.put(8, self.ring);
-        let journal = |bytes: u16| (bytes / JOURNAL_UNIT) as u8;
         for (chosen, usual) in [
             (config.move_group, 1),
             (config.leaf_log_bytes, LEAF_LOG_BYTES),
-            (journal(config.journal_bytes), journal(JOURNAL_BYTES)),
+            (config.journal_pages, usual_journal_pages(self.geometry.page_bytes)),
         ] {
             fields.put(1, if chosen == usual { USUAL } else { chosen }.into());
         }
@@ -160,10 +157,10 @@ mod tests {
     fn what_is_as_usual_leaves_its_byte_blank() {
         let geometry = Geometry { page_bytes: 4096, pages_per_block: 256, block_count: 128, programs_bytes: false };
         let alone = Config { wear_spread: 0, ..Config::for_geometry(&geometry) };
-        for (move_group, leaf_log_bytes, journal_bytes, at_the_end) in
-            [(1, 96, 512, [0xFF, 0xFF, 0xFF]), (16, 168, 2048, [16, 168, 8])]
+        for (move_group, leaf_log_bytes, journal_pages, at_the_end) in
+            [(1, 96, 1, [0xFF, 0xFF, 0xFF]), (16, 168, 4, [16, 168, 4])]
         {
-            let config = Config { move_group, leaf_log_bytes, journal_bytes, ..alone };
+            let config = Config { move_group, leaf_log_bytes, journal_pages, ..alone };
             let superblock = Superblock { geometry, config, copy: 1, ring: 0x7E };
             let mut bytes = [0; 256];
             superblock.emit(&mut bytes);

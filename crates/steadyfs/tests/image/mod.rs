@@ -28,7 +28,7 @@ pub const CONFIG: Config = Config {
     auto_streams: false,
     move_group: 1,
     leaf_log_bytes: 96,
-    journal_bytes: 512,
+    journal_pages: 2,
 };
 /// A file page behind those that the first page of entries of an index maps.
 const FAR_PAGE: usize = 200;
