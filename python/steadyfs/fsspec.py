@@ -77,7 +77,7 @@ class SteadyFileSystem(AbstractFileSystem):  # type: ignore[misc]
         self,
         image: Union[str, os.PathLike[str], Image, None] = None,
         device: Optional[str] = None,
-        mode: str = "r+",
+        writable: bool = True,
         auto_mkdir: bool = False,
         fo: Optional[str] = None,
         target_protocol: Optional[str] = None,
@@ -86,26 +86,24 @@ class SteadyFileSystem(AbstractFileSystem):  # type: ignore[misc]
     ) -> None:
         """Name an image by its path, or give one that is open.
 
-        ``device`` names its chip. ``mode`` is ``r`` where the image is not to be changed. With ``auto_mkdir`` a file that is written gets
+        ``device`` names its chip. An image that is not ``writable`` is never changed, and several processes may read it. With ``auto_mkdir`` a file that is written gets
         the directories that it needs.
         """
         super().__init__(**storage_options)
         if target_protocol not in (None, "file", "local"):
             raise ValueError(f"the image is at {target_protocol}://; expected a file of this machine")
-        if mode not in ("r", "r+"):
-            raise ValueError(f"mode is {mode!r}; expected 'r' to read, or 'r+' to read and write")
         found = image if image is not None else fo
         if found is None:
             raise ValueError("the image is missing; expected image=, or a URL such as steadyfs://card.img:/path")
         self.image = found if isinstance(found, Image) else os.fspath(found)
-        self.device, self.mode, self.auto_mkdir = device, mode, auto_mkdir
+        self.device, self.writable, self.auto_mkdir = device, writable, auto_mkdir
         self._own = OpenSession(self.image) if isinstance(self.image, Image) else None
 
     @property
     def _session(self) -> Session:
         if self._own is not None:
             return self._own
-        return session_of(str(self.image), self.device, self.mode == "r+")
+        return session_of(str(self.image), self.device, self.writable)
 
     @classmethod
     def _strip_protocol(cls, path: Union[str, os.PathLike[str], list[str]]) -> Union[str, list[str]]:

@@ -54,7 +54,7 @@ class Session:
         """Mount the image for one more user."""
         with self._lock:
             if writes and not self._writes:
-                raise OSError(30, "was named with mode='r'; expected 'r+' to change it", self._path)
+                raise OSError(30, "was named with writable=False; expected True to change it", self._path)
             if self._image is None or self._image.closed:
                 self._image = self._mount(writes)
             elif writes and not self._image.writable:

@@ -50,7 +50,7 @@ def test_pyarrow_and_chained_urls_and_options_name_the_same_file(card: str) -> N
 def test_dask_reads_with_several_processes_of_its_own(card: str) -> None:
     dataframe = pytest.importorskip("dask.dataframe")
     FRAME.to_csv(f"steadyfs://{card}:/log.csv", index=False)
-    lazy = dataframe.read_csv(f"steadyfs://{card}:/*.csv", storage_options={"mode": "r"})
+    lazy = dataframe.read_csv(f"steadyfs://{card}:/*.csv", storage_options={"writable": False})
     assert lazy["degrees"].max().compute(scheduler="threads") == 25
 
 
@@ -115,10 +115,10 @@ def test_names_are_moved_at_once_and_directories_copied(card: str) -> None:
 
 
 def test_file_systems_are_pickled_by_what_they_name(card: str) -> None:
-    fs = SteadyFileSystem(card, mode="r")
+    fs = SteadyFileSystem(card, writable=False)
     again = pickle.loads(pickle.dumps(fs))
     assert again == fs and again.ls("/") == []
-    with pytest.raises(OSError, match="was named with mode='r'") as error:
+    with pytest.raises(OSError, match="was named with writable=False") as error:
         again.pipe_file("/x", b"1")
     assert error.value.errno == errno.EROFS
 
