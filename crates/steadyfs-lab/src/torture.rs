@@ -37,6 +37,7 @@ mod volume;
 mod workload;
 
 pub use fault::{Fault, FaultKind};
+pub use caught::caught;
 pub use pool::{Progress, run};
 pub use run::{Cut, Run, Span};
 pub use runner::{Failure, Tally};
