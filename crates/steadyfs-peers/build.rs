@@ -34,7 +34,12 @@ fn main() {
         commit("FATFS", &fatfs);
         let copies = configured(&fatfs.join("source"));
         let files = ["map", "journal", "error"].map(|part| dhara.join("dhara").join(format!("{part}.c")));
-        shim("fatfs_dhara").include(&copies).include(&dhara).file(copies.join("ff.c")).files(files).compile("peer_fatfs_dhara");
+        shim("fatfs_dhara")
+            .include(&copies)
+            .include(&dhara)
+            .files(["ff.c", "ffunicode.c"].map(|file| copies.join(file)))
+            .files(files)
+            .compile("peer_fatfs_dhara");
     }
 }
 
@@ -49,7 +54,8 @@ fn shim(name: &str) -> cc::Build {
 /// Tells the crate which commit is built.
 fn commit(name: &str, directory: &Path) {
     let git = Command::new("git").arg("-C").arg(directory).args(["log", "-1", "--format=%h, %cs"]).output();
-    let text = git.ok().filter(|output| output.status.success()).map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let text =
+        git.ok().filter(|output| output.status.success()).map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     println!("cargo::rustc-env=PEER_{name}={}", text.as_deref().unwrap_or("unknown commit").trim());
 }
 
@@ -60,9 +66,23 @@ fn configured(source: &Path) -> PathBuf {
     for file in ["ff.c", "ff.h", "diskio.h", "ffunicode.c"] {
         fs::copy(source.join(file), copies.join(file)).unwrap_or_else(|error| panic!("{file} of FatFs: {error}"));
     }
+    // Volumes are known by a table of the whole program; here each thread has one of its own.
+    let source = fs::read_to_string(copies.join("ff.c")).expect("just copied");
+    let source = ["static FATFS *FatFs[", "static WORD Fsid"].into_iter().fold(source, |source, table| {
+        assert!(source.contains(table), "ff.c of FatFs has no {table}: another release than the one of docs/contenders.md");
+        source.replace(table, &table.replace("static", "static _Thread_local"))
+    });
+    fs::write(copies.join("ff.c"), source).expect("the directory of the build can be written");
     let mut settings = fs::read_to_string(source.join("ffconf.h")).expect("FatFs has its settings in ffconf.h");
-    let changes =
-        [("FF_USE_MKFS", "1"), ("FF_USE_FASTSEEK", "1"), ("FF_USE_TRIM", "1"), ("FF_MAX_SS", "4096"), ("FF_FS_NORTC", "1"), ("FF_CODE_PAGE", "437"), ("FF_USE_LFN", "1")];
+    let changes = [
+        ("FF_USE_MKFS", "1"),
+        ("FF_USE_FASTSEEK", "1"),
+        ("FF_USE_TRIM", "1"),
+        ("FF_MAX_SS", "4096"),
+        ("FF_FS_NORTC", "1"),
+        ("FF_CODE_PAGE", "437"),
+        ("FF_USE_LFN", "2"),
+    ];
     for (name, value) in changes {
         settings += &format!("\n#undef {name}\n#define {name} {value}\n");
     }

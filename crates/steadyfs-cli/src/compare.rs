@@ -1,7 +1,7 @@
 //! `steady compare`: SteadyFS and its peers on the same simulated chips.
 
 use crate::Failure;
-use crate::output::Outputs;
+use crate::output::{Outputs, check_file, write_file};
 use crate::progress::Progress;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -44,6 +44,9 @@ pub struct Arguments {
     /// Write what is measured to files of such a directory
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
+    /// Write the tables as Markdown
+    #[arg(long, value_name = "FILE.md")]
+    markdown: Option<PathBuf>,
     #[command(flatten)]
     outputs: Outputs,
 }
@@ -90,8 +93,11 @@ fn boards() -> impl TypedValueParser<Value = Board> {
 /// Runs `steady compare`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.outputs.check()?;
+    arguments.markdown.iter().try_for_each(|path| check_file(path))?;
     if !(arguments.all || arguments.kept || arguments.is_a_part()) {
-        return Err(Failure("what to compare is not said; expected --all, --kept, or one of --contender, --case and --device".into()));
+        return Err(Failure(
+            "what to compare is not said; expected --all, --kept, or one of --contender, --case and --device".into(),
+        ));
     }
     let failure = |error: &dyn std::fmt::Display| Failure(error.to_string());
     let directory = arguments.results.clone().unwrap_or_else(|| RESULTS.into());
@@ -108,6 +114,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if let Some(directory) = &arguments.keep {
         kept::write(&comparison, directory).map_err(|error| failure(&error))?;
+    }
+    if let Some(path) = &arguments.markdown {
+        write_file(path, &comparison.markdown())?;
     }
     arguments.outputs.write(&comparison, || CompareReport::of(&comparison))?;
     match comparison.failures().as_slice() {

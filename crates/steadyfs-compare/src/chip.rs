@@ -106,4 +106,8 @@ impl BenchChip for Chip {
     fn program_plain(&mut self, block: u32, offset: u32, data: &[u8]) -> Result<(), Failure> {
         self.0.borrow_mut().program_plain(block, offset, data)
     }
+
+    fn copy_plain(&mut self, from: u32, to: u32) -> Result<(), Failure> {
+        self.0.borrow_mut().copy_plain(from, to)
+    }
 }

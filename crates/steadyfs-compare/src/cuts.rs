@@ -125,8 +125,8 @@ impl<E: Entrant> Driver<'_, E> {
             };
             *count += 1;
             found.first.get_or_insert(format!("cut {}: {what}", found.cuts));
-            // A volume with a fault on it would be found again and again: the next one is new. The damaged one may be left in any state.
-            std::mem::forget(contender);
+            // A volume with a fault on it would be found again and again: the next one is new.
+            let _ = caught(|| drop(contender));
             return Ok(());
         }
         Ok(())

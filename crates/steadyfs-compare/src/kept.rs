@@ -16,6 +16,9 @@ use steadyfs_lab::bench::Case;
 /// Cases that tell whether the chips' models or what is measured has changed.
 const REFERENCE: [&str; 5] = ["seq-4096", "small-formatted", "create", "read-256", "copy-35"];
 
+/// The order of contenders in tables; others come behind them.
+const ORDER: [&str; 7] = ["steadyfs", "raw", "littlefs", "spiffs", "fatfs-on-dhara", "fat-on-disk", "sequential-storage"];
+
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
@@ -84,8 +87,7 @@ pub fn read(directory: &Path) -> Result<Vec<(PathBuf, Kept)>, KeptError> {
 
 fn read_file(path: &Path) -> Result<Kept, KeptError> {
     let text = fs::read_to_string(path).map_err(at(path))?;
-    serde_json::from_str(&text)
-        .map_err(|error| KeptError { path: path.to_path_buf(), what: format!("no kept results: {error}") })
+    serde_json::from_str(&text).map_err(|error| KeptError { path: path.to_path_buf(), what: format!("no kept results: {error}") })
 }
 
 /// Writes a file for each contender that was measured now.
@@ -116,5 +118,7 @@ impl Comparison {
                 self.entries.push(entry);
             }
         }
+        let rank = |entry: &Entry| ORDER.iter().position(|&id| id == entry.facts.id).unwrap_or(ORDER.len());
+        self.entries.sort_by_key(rank);
     }
 }

@@ -17,13 +17,17 @@ mod chip;
 pub mod contenders;
 mod cuts;
 mod entrant;
+mod figures;
 pub mod kept;
+mod markdown;
+mod report;
 mod result;
 mod run;
 mod table;
 
 pub use chip::Chip;
 pub use cuts::Cuts;
-pub use entrant::{AnyEntrant, Entrant, Facts};
+pub use entrant::{AnyEntrant, Entrant, Extent, Facts};
+pub use report::CompareReport;
 pub use result::{Board, Comparison, Entry, Need, Outcome, Standing};
 pub use run::{CompareError, Options, run};

@@ -17,11 +17,21 @@ pub struct Answer {
     pub head: Vec<String>,
     /// The rows.
     pub rows: Vec<Vec<String>>,
+    /// What `steady compare` is told in order to get them: each row's contender, and the cases of all.
+    pub ids: Vec<String>,
+    /// The cases.
+    pub cases: &'static str,
 }
 
 impl Answer {
-    fn new(question: &str, head: &[&str]) -> Answer {
-        Answer { question: question.to_string(), head: head.iter().map(ToString::to_string).collect(), rows: Vec::new() }
+    fn new(question: &str, cases: &'static str, head: &[&str]) -> Answer {
+        let head = head.iter().map(ToString::to_string).collect();
+        Answer { question: question.to_string(), head, rows: Vec::new(), ids: Vec::new(), cases }
+    }
+
+    fn push(&mut self, entry: &Entry, row: Vec<String>) {
+        self.rows.push(row);
+        self.ids.push(entry.facts.id.clone());
     }
 }
 
@@ -66,6 +76,7 @@ impl Comparison {
     fn waits(&self, board: &Board) -> Answer {
         let mut answer = Answer::new(
             "How long may my data wait? Durable overwrites of 4,096 B at random places, 80 % full",
+            "random-4096",
             &["", "mean", "p99", "longest", "promised", "rate", "written / payload", "erases a call", "refused"],
         );
         for (entry, standing) in self.on(board) {
@@ -83,19 +94,24 @@ impl Comparison {
                         figures.bytes_per_s.map_or(String::new(), format_rate),
                         format!("{:.1}", figures.programmed_bytes as f64 / calls / 4096.0),
                         format!("{:.2}", figures.erases as f64 / calls),
-                        if figures.refused == 0 { "none".to_string() } else { format!("{:.0} %", 100.0 * figures.refused as f64 / all as f64) },
+                        if figures.refused == 0 {
+                            "none".to_string()
+                        } else {
+                            format!("{:.0} %", 100.0 * figures.refused as f64 / all as f64)
+                        },
                     ]);
                 }
                 (None, None) => row.push(reason(standing.outcome("random-4096"))),
             }
-            answer.rows.push(row);
+            answer.push(entry, row);
         }
         answer
     }
 
     /// RAM against the rate.
     fn rates_of(&self, board: &Board) -> Answer {
-        let mut answer = Answer::new("How much RAM does a rate need in front of these overwrites?", &["", "RAM of its own"]);
+        let mut answer =
+            Answer::new("How much RAM does a rate need in front of these overwrites?", "random-4096", &["", "RAM of its own"]);
         answer.head.extend(RATES.map(|rate| format_rate(rate as f64)));
         for (entry, standing) in self.on(board).filter(|(_, standing)| standing.absent.is_none()) {
             let mut row = vec![entry.facts.name.clone(), format_size(standing.ram_bytes)];
@@ -106,7 +122,7 @@ impl Comparison {
                 })),
                 None => row.push(reason(standing.outcome("random-4096"))),
             }
-            answer.rows.push(row);
+            answer.push(entry, row);
         }
         answer
     }
@@ -115,6 +131,7 @@ impl Comparison {
     fn cut(&self, board: &Board) -> Answer {
         let mut answer = Answer::new(
             "What survives a brown-out? Durable calls, power cut in a random operation of the chip, which is left torn",
+            "cuts",
             &["", "cuts", "lost", "torn", "unusable", "illegal", "first", "contract"],
         );
         for (entry, standing) in self.on(board).filter(|(_, standing)| standing.absent.is_none()) {
@@ -131,7 +148,7 @@ impl Comparison {
                 ]),
                 None => row.push("no file system".to_string()),
             }
-            answer.rows.push(row);
+            answer.push(entry, row);
         }
         answer
     }
@@ -140,6 +157,7 @@ impl Comparison {
     fn lives(&self, board: &Board) -> Answer {
         let mut answer = Answer::new(
             "How long will the chip live? Bytes until its most worn block has had its last erase",
+            "wear-random,wear-log",
             &["", "4 KiB at random, 80 % full", "worn / mean", "log of 512 B", "worn / mean"],
         );
         for (entry, standing) in self.on(board).filter(|(_, standing)| standing.absent.is_none()) {
@@ -153,21 +171,18 @@ impl Comparison {
                     None => row.extend([reason(standing.outcome(case)), String::new()]),
                 }
             }
-            answer.rows.push(row);
+            answer.push(entry, row);
         }
         answer
     }
 
     /// Room and RAM.
     fn memory(&self, board: &Board) -> Answer {
-        let mut answer = Answer::new("How much of the chip is mine?", &["", "usable", "share", "RAM of its own"]);
+        let mut answer = Answer::new("How much of the chip is mine?", "open", &["", "usable", "share", "RAM of its own"]);
         for (entry, standing) in self.on(board).filter(|(_, standing)| standing.absent.is_none()) {
-            answer.rows.push(vec![
-                entry.facts.name.clone(),
-                format_size(standing.usable_bytes),
-                format!("{:.1} %", 100.0 * standing.usable_bytes as f64 / board.size_bytes as f64),
-                format_size(standing.ram_bytes),
-            ]);
+            let share = 100.0 * standing.usable_bytes as f64 / board.size_bytes as f64;
+            let (usable, ram) = (format_size(standing.usable_bytes), format_size(standing.ram_bytes));
+            answer.push(entry, vec![entry.facts.name.clone(), usable, format!("{share:.1} %"), ram]);
         }
         answer
     }
@@ -175,7 +190,7 @@ impl Comparison {
     /// Mean and longest of each case, a column for each contender.
     pub fn cases(&self, board: &Board) -> Answer {
         let on: Vec<_> = self.on(board).filter(|(_, standing)| standing.absent.is_none()).collect();
-        let mut answer = Answer::new("Every case: mean / longest of a call, or its rate", &["case"]);
+        let mut answer = Answer::new("Every case: mean / longest of a call, or its rate", "", &["case"]);
         answer.head.extend(on.iter().map(|(entry, _)| entry.facts.name.clone()));
         let Some((_, first)) = on.first() else { return answer };
         for outcome in &first.outcomes {
@@ -218,6 +233,10 @@ impl fmt::Display for Comparison {
         if !kept.is_empty() {
             writeln!(f, "Measured earlier and kept: {}.", kept.join(", "))?;
         }
-        writeln!(f, "Seed {}. Times are those of the chip. A case ends after {} s of the chip, if not before.", self.seed, self.patience_s)
+        writeln!(
+            f,
+            "Seed {}. Times are those of the chip. A case ends after {} s of the chip, if not before.",
+            self.seed, self.patience_s
+        )
     }
 }

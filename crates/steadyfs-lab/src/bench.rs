@@ -31,9 +31,9 @@ mod steady;
 pub use cases::Case;
 pub use contender::{Contender, Fault, Mode, Operation, Room, Volume};
 pub use error::BenchError;
+pub use gauge::Gauge;
 pub use medium::{BenchChip, Medium, OnChips, Plain};
 pub use report::{Figures, Report, Row, Wear};
-pub use gauge::Gauge;
 pub use runner::{Terms, measure, measure_case};
 pub use steady::Steady;
 

@@ -49,6 +49,7 @@ pub use downsample::downsample;
 pub use figures::{label, plain};
 pub use levels::Level;
 pub use life::LifeReport;
+pub use lines::spread;
 pub use paper::{Paper, Table, figure};
 pub use realtime::RealtimeReport;
 pub use streams::StreamsReport;

@@ -36,8 +36,8 @@ mod summary;
 mod volume;
 mod workload;
 
-pub use fault::{Fault, FaultKind};
 pub use caught::caught;
+pub use fault::{Fault, FaultKind};
 pub use pool::{Progress, run};
 pub use run::{Cut, Run, Span};
 pub use runner::{Failure, Tally};

@@ -12,6 +12,7 @@ struct chip {
 	int (*read)(void *context, uint32_t block, uint32_t offset, void *data, uint32_t bytes);
 	int (*program)(void *context, uint32_t block, uint32_t offset, const void *data, uint32_t bytes);
 	int (*erase)(void *context, uint32_t block);
+	int (*copy)(void *context, uint32_t from_page, uint32_t to_page); /* within the chip, on NAND */
 };
 
 enum mode { MODE_READ, MODE_WRITE, MODE_REPLACE, MODE_CREATE, MODE_DURABLE };

@@ -22,6 +22,7 @@ struct RawChip {
     read: extern "C" fn(*mut c_void, u32, u32, *mut c_void, u32) -> c_int,
     program: extern "C" fn(*mut c_void, u32, u32, *const c_void, u32) -> c_int,
     erase: extern "C" fn(*mut c_void, u32) -> c_int,
+    copy: extern "C" fn(*mut c_void, u32, u32) -> c_int,
 }
 
 /// `struct room` of the header.
@@ -97,6 +98,10 @@ extern "C" fn erase(context: *mut c_void, block: u32) -> c_int {
     Link::call(context, |chip| chip.erase_block(block))
 }
 
+extern "C" fn copy(context: *mut c_void, from: u32, to: u32) -> c_int {
+    Link::call(context, |chip| chip.copy_plain(from, to))
+}
+
 /// A contender in C on a chip.
 pub struct OnChip {
     name: &'static str,
@@ -111,7 +116,7 @@ impl OnChip {
     pub fn new(name: &'static str, peer: &'static Peer, chip: Chip) -> OnChip {
         let Plain { unit_bytes, block_bytes, block_count } = chip.plain();
         let link = Box::into_raw(Box::new(Link { chip, panic: None }));
-        let raw = RawChip { context: link.cast(), unit_bytes, block_bytes, block_count, read, program, erase };
+        let raw = RawChip { context: link.cast(), unit_bytes, block_bytes, block_count, read, program, erase, copy };
         // SAFETY: the table is that of the header; `make` copies what it is given.
         let volume = unsafe { (peer.make)(&raw) };
         OnChip { name, peer, link, volume }

@@ -157,7 +157,8 @@ impl Contender for FatDisk {
     }
 
     fn ram_bytes(&self) -> u64 {
-        let structs = size_of::<MountedDisk<'_>>() + size_of::<fat::Fat<Sectors>>() + size_of::<fatfs::File<'_, Bytes<Sectors>>>();
+        let structs =
+            size_of::<MountedDisk<'_>>() + size_of::<fat::Fat<Sectors>>() + size_of::<fatfs::File<'_, Bytes<Sectors>>>();
         (self.memory_bytes + structs + SECTOR_BYTES) as u64
     }
 

@@ -3,11 +3,13 @@
 use super::records::{KEY_BYTES, Key, Records, Store, VALUE_BYTES};
 use crate::chip::Chip;
 use crate::entrant::{Entrant, Facts};
-use embedded_storage_async::nor_flash::{ErrorType, MultiwriteNorFlash, NorFlash, NorFlashError, NorFlashErrorKind, ReadNorFlash};
+use embedded_storage_async::nor_flash::{
+    ErrorType, MultiwriteNorFlash, NorFlash, NorFlashError, NorFlashErrorKind, ReadNorFlash,
+};
 use sequential_storage::Error;
-use sequential_storage::cache::{Cache, Uncached};
 use sequential_storage::cache::page_pointers::ArrayPagePointers;
 use sequential_storage::cache::page_states::ArrayPageStates;
+use sequential_storage::cache::{Cache, Uncached};
 use sequential_storage::map::{MapConfig, MapStorage};
 use std::future::Future;
 use std::pin::pin;
@@ -53,7 +55,9 @@ impl Entrant for SequentialStorage {
 
     fn cannot(&self, case: Case) -> Option<String> {
         let is_for_it = matches!(case, Case::Append(_) | Case::Replace(_) | Case::Names(_) | Case::Mount(_));
-        (!is_for_it).then(|| "a store of small values, not of files: measured where the case is a log, a configuration or many names".to_string())
+        (!is_for_it).then(|| {
+            "a store of small values, not of files: measured where the case is a log, a configuration or many names".to_string()
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{BenchError, Options};
 use crate::units::format_size;
+use std::ops::Range;
 use steadyfs::media::nor::{NorFlash, NorPages, page_bytes_for};
 use steadyfs::media::{Failure, Flash, Geometry, TAG_BYTES};
 use steadyfs_sim::{Chip, Metered, Nand, NandTiming, Nor, NorProfile, NorTiming, PowerCut, Profile, Tearable};
@@ -18,7 +19,7 @@ pub trait BenchChip: Flash + Metered {
     /// The chip as bytes.
     fn plain(&self) -> Plain;
 
-    /// Reads bytes of an erase block: one command on NOR, whole pages on NAND.
+    /// Reads bytes of an erase block: one command on NOR, one for each page on NAND, of which these bytes are sent.
     ///
     /// # Errors
     /// [`Failure`].
@@ -29,6 +30,15 @@ pub trait BenchChip: Flash + Metered {
     /// # Errors
     /// [`Failure`].
     fn program_plain(&mut self, block: u32, offset: u32, data: &[u8]) -> Result<(), Failure>;
+
+    /// Moves a page within the chip, where it can do that.
+    ///
+    /// # Errors
+    /// [`Failure::Device`] where it cannot.
+    fn copy_plain(&mut self, from: u32, to: u32) -> Result<(), Failure> {
+        let _ = (from, to);
+        Err(Failure::Device)
+    }
 }
 
 /// The shape of a chip that is a run of bytes in erase blocks.
@@ -55,20 +65,23 @@ impl Plain {
     }
 }
 
-/// Reads the pages of NAND in which bytes lie.
-fn read_pages(chip: &mut impl Flash, block: u32, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
-    let Geometry { page_bytes, pages_per_block, .. } = chip.geometry();
-    let mut buffer = vec![0; page_bytes as usize];
-    let (mut at, mut rest) = (offset, data);
-    while !rest.is_empty() {
-        let (page, skip) = (block * pages_per_block + at / page_bytes, at % page_bytes);
-        let (piece, later) = rest.split_at_mut(((page_bytes - skip) as usize).min(rest.len()));
-        chip.read(page, &mut buffer, &mut [0; TAG_BYTES])?;
-        piece.copy_from_slice(&buffer[skip as usize..][..piece.len()]);
-        at += piece.len() as u32;
-        rest = later;
-    }
-    Ok(())
+/// The pieces of a run of bytes in the pages of NAND: page, offset in it, and place among the bytes.
+fn pieces(geometry: Geometry, block: u32, offset: u32, bytes: usize) -> impl Iterator<Item = (u32, usize, Range<usize>)> {
+    let Geometry { page_bytes, pages_per_block, .. } = geometry;
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        let at = offset + done as u32;
+        let skip = at % page_bytes;
+        let range = done..bytes.min(done + (page_bytes - skip) as usize);
+        done = range.end;
+        (!range.is_empty()).then_some((block * pages_per_block + at / page_bytes, skip as usize, range))
+    })
+}
+
+/// Moves a page within a NAND chip.
+fn copy_page(chip: &mut impl Flash, from: u32, to: u32) -> Result<(), Failure> {
+    chip.read_tag(from, &mut [0; TAG_BYTES])?;
+    chip.program_loaded(to, &[0xFF; TAG_BYTES])
 }
 
 /// Programs pages of NAND; nothing is in their tags.
@@ -90,7 +103,12 @@ impl BenchChip for Nand {
     }
 
     fn read_plain(&mut self, block: u32, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
-        read_pages(self, block, offset, data)
+        let mut pieces = pieces(self.geometry(), block, offset, data.len());
+        pieces.try_for_each(|(page, skip, range)| self.read_part(page, skip, &mut data[range]))
+    }
+
+    fn copy_plain(&mut self, from: u32, to: u32) -> Result<(), Failure> {
+        copy_page(self, from, to)
     }
 
     fn program_plain(&mut self, block: u32, offset: u32, data: &[u8]) -> Result<(), Failure> {
@@ -108,7 +126,12 @@ impl BenchChip for PowerCut<Nand> {
     }
 
     fn read_plain(&mut self, block: u32, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
-        read_pages(self, block, offset, data)
+        let mut pieces = pieces(self.geometry(), block, offset, data.len());
+        pieces.try_for_each(|(page, skip, range)| self.read_part(page, skip, &mut data[range]))
+    }
+
+    fn copy_plain(&mut self, from: u32, to: u32) -> Result<(), Failure> {
+        copy_page(self, from, to)
     }
 
     fn program_plain(&mut self, block: u32, offset: u32, data: &[u8]) -> Result<(), Failure> {

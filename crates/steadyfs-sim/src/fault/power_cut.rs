@@ -3,6 +3,7 @@
 use super::forward;
 use super::{Tearable, Torn};
 use crate::meter::{Counters, Metered};
+use crate::nand::Nand;
 use crate::nor::Nor;
 use fastrand::Rng;
 use steadyfs::media::nor::{NorFlash, NorPages};
@@ -202,6 +203,17 @@ impl<F: Tearable> Flash for PowerCut<F> {
     }
 }
 
+impl PowerCut<Nand> {
+    /// [`Nand::read_part`], where there is power.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub fn read_part(&mut self, page: PageIndex, offset: usize, part: &mut [u8]) -> Result<(), Failure> {
+        self.answer()?;
+        self.inner.read_part(page, offset, part)
+    }
+}
+
 /// The bytes of the chip under the same power, for who wants no pages.
 impl NorFlash for PowerCut<NorPages<Nor>> {
     fn block_bytes(&self) -> u32 {
@@ -245,7 +257,7 @@ impl<F: Metered> Metered for PowerCut<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FailOps, Nand, NandTiming, NorTiming};
+    use crate::{FailOps, NandTiming, NorTiming};
     use steadyfs::media::Geometry;
 
     const TAG: [u8; TAG_BYTES] = [1; TAG_BYTES];
