@@ -67,12 +67,12 @@ fn configured(source: &Path) -> PathBuf {
         fs::copy(source.join(file), copies.join(file)).unwrap_or_else(|error| panic!("{file} of FatFs: {error}"));
     }
     // Volumes are known by a table of the whole program; here each thread has one of its own.
-    let source = fs::read_to_string(copies.join("ff.c")).expect("just copied");
-    let source = ["static FATFS *FatFs[", "static WORD Fsid"].into_iter().fold(source, |source, table| {
-        assert!(source.contains(table), "ff.c of FatFs has no {table}: another release than the one of docs/contenders.md");
-        source.replace(table, &table.replace("static", "static _Thread_local"))
+    let code = fs::read_to_string(copies.join("ff.c")).expect("just copied");
+    let code = ["static FATFS *FatFs[", "static WORD Fsid"].into_iter().fold(code, |code, table| {
+        assert!(code.contains(table), "ff.c of FatFs has no {table}: another release than the one of docs/contenders.md");
+        code.replace(table, &table.replace("static", "static _Thread_local"))
     });
-    fs::write(copies.join("ff.c"), source).expect("the directory of the build can be written");
+    fs::write(copies.join("ff.c"), code).expect("the directory of the build can be written");
     let mut settings = fs::read_to_string(source.join("ffconf.h")).expect("FatFs has its settings in ffconf.h");
     let changes = [
         ("FF_USE_MKFS", "1"),

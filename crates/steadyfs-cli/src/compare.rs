@@ -4,7 +4,7 @@ use crate::Failure;
 use crate::output::{Outputs, check_file, write_file};
 use crate::progress::Progress;
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use steadyfs_compare::{AnyEntrant, Board, CompareReport, Comparison, Options, contenders, kept};
@@ -18,13 +18,13 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["contender", "case", "device"])]
     all: bool,
     /// Contenders to measure, separated by commas [default: all that are built in]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(names()))]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = contender)]
     contender: Vec<String>,
     /// Cases to measure, separated by commas: those of `steady bench`, or cuts [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(case_names()), hide_possible_values = true)]
     case: Vec<String>,
     /// Boards, separated by commas [default: all]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = boards())]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = board)]
     device: Vec<Board>,
     /// Power cuts for each contender on each board; 0 for none
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
@@ -76,8 +76,11 @@ fn entrants() -> Vec<Box<dyn AnyEntrant>> {
     all
 }
 
-fn names() -> Vec<String> {
-    entrants().iter().map(|entrant| entrant.facts().id).collect()
+/// Reads the name of a contender.
+fn contender(name: &str) -> Result<String, String> {
+    let names: Vec<_> = entrants().iter().map(|entrant| entrant.facts().id).collect();
+    let is_known = names.iter().any(|known| known == name);
+    if is_known { Ok(name.to_string()) } else { Err(format!("no such contender is built in; expected one of {}", names.join(", "))) }
 }
 
 fn case_names() -> Vec<&'static str> {
@@ -85,9 +88,9 @@ fn case_names() -> Vec<&'static str> {
 }
 
 /// Reads the name of a board.
-fn boards() -> impl TypedValueParser<Value = Board> {
-    let known = |name: &str| Board::all().into_iter().find(|board| board.id == name);
-    PossibleValuesParser::new(Board::names()).try_map(move |name| known(&name).ok_or("no such board"))
+fn board(name: &str) -> Result<Board, String> {
+    let known = Board::all().into_iter().find(|board| board.id == name);
+    known.ok_or_else(|| format!("no such board; expected one of {}", Board::names().join(", ")))
 }
 
 /// Runs `steady compare`.

@@ -5,6 +5,7 @@ use crate::cuts::{self, Cuts};
 use crate::result::Outcome;
 use serde::{Deserialize, Serialize};
 use steadyfs_lab::bench::{Case, Contender, Fault, Medium, Terms, Volume, measure_case};
+use steadyfs_lab::torture::caught;
 
 /// What a contender is, and how it was set up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,18 +83,21 @@ pub trait AnyEntrant: Sync {
     fn cut(&self, medium: &Medium, cuts: u32, seed: u64, tick: &dyn Fn(f64)) -> Option<Cuts>;
 }
 
+fn extent_of(mut contender: impl Contender) -> Result<Extent, Fault> {
+    contender.format()?;
+    let ram_bytes = contender.ram_bytes();
+    let usable_bytes = contender.mount()?.room()?.usable_bytes;
+    Ok(Extent { usable_bytes, ram_bytes })
+}
+
 impl<E: Entrant> AnyEntrant for E {
     fn facts(&self) -> Facts {
         Entrant::facts(self)
     }
 
     fn extent(&self, chip: Chip) -> Result<Extent, String> {
-        let mut contender = self.on(chip)?;
-        let text = |fault: Fault| fault.to_string();
-        contender.format().map_err(text)?;
-        let ram_bytes = contender.ram_bytes();
-        let usable_bytes = contender.mount().map_err(text)?.room().map_err(text)?.usable_bytes;
-        Ok(Extent { usable_bytes, ram_bytes })
+        let contender = self.on(chip)?;
+        caught(|| extent_of(contender))?.map_err(|fault| fault.to_string())
     }
 
     fn measure(&self, chip: Chip, case: Case, terms: &Terms<'_>, tick: &dyn Fn(f64)) -> Outcome {
@@ -101,7 +105,11 @@ impl<E: Entrant> AnyEntrant for E {
             return Outcome::skipped(case, reason);
         }
         match self.on(chip) {
-            Ok(contender) => Outcome::of(case, measure_case(contender, case, terms, tick)),
+            // A chip that is used as none may be stops with the rule that was broken: that ends the case, not the comparison.
+            Ok(contender) => match caught(|| measure_case(contender, case, terms, tick)) {
+                Ok(result) => Outcome::of(case, result),
+                Err(broken) => Outcome::of(case, Err(Fault::Failed(broken))),
+            },
             Err(reason) => Outcome::skipped(case, reason),
         }
     }

@@ -23,8 +23,12 @@ fn kept_results_are_of_these_chips_and_these_cases() {
         assert_eq!(kept.boards, Board::all(), "{path} is of other boards; {HOW}");
         for board in &kept.boards {
             let standing = kept.entry.on(&board.id).unwrap_or_else(|| panic!("{path} has no board {}", board.id));
-            let all = standing.outcomes.iter().map(|outcome| outcome.row.case.as_str()).eq(Case::names());
-            assert!(standing.absent.is_some() || all, "{path} has not every case on {}; {HOW}", board.id);
+            let is_told = |case: &str| standing.outcome(case).is_some_and(|outcome| {
+                let row = &outcome.row;
+                row.figures.is_some() || row.skipped.is_some() || row.failed.is_some()
+            });
+            let all = ["random-4096", "create", "wear-random"].into_iter().all(is_told);
+            assert!(standing.absent.is_some() || all, "{path} does not answer every question on {}; {HOW}", board.id);
         }
     }
 }

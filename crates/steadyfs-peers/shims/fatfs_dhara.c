@@ -4,6 +4,7 @@
 #include "dhara/map.h"
 #include "ff.h"
 #include "diskio.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,7 +153,21 @@ DRESULT disk_ioctl(BYTE drive, BYTE command, void *value)
 
 static int told(FRESULT result)
 {
-	return result == FR_DENIED || result == FR_NOT_ENOUGH_CORE ? NO_ROOM : -(int)result;
+	return result == FR_DENIED ? NO_ROOM : -(int)result;
+}
+
+/* All files are in one directory: the root of a FAT16 holds few names. */
+#define DIRECTORY "d"
+
+struct path {
+	char text[64];
+};
+
+static struct path full(const char *name)
+{
+	struct path path;
+	snprintf(path.text, sizeof(path.text), DIRECTORY "/%s", name);
+	return path;
 }
 
 static int log2_of(uint32_t value)
@@ -196,9 +211,13 @@ static int format(void *volume)
 	const MKFS_PARM parameters = {FM_FAT | FM_FAT32 | FM_SFD, 1, 0, 0, CLUSTER_BYTES};
 	uint8_t *buffer = malloc(32768);
 	resume(v);
-	const FRESULT result = f_mkfs("", &parameters, buffer, 32768);
+	FRESULT result = f_mkfs("", &parameters, buffer, 32768);
 	free(buffer);
-	return told(result);
+	if (result == FR_OK)
+		result = f_mount(&v->fatfs, "", 1);
+	if (result == FR_OK)
+		result = f_mkdir(DIRECTORY);
+	return result == FR_OK ? told(disk_ioctl(0, CTRL_SYNC, 0) == RES_OK ? FR_OK : FR_DISK_ERR) : told(result);
 }
 
 static int mount(void *volume)
@@ -228,7 +247,7 @@ static void *open_file(void *volume, const char *path, int mode, int *error)
 	struct file *f = calloc(1, sizeof(*f));
 	working = volume;
 	f->is_durable = mode == MODE_DURABLE;
-	*error = told(f_open(&f->file, path, flags[mode]));
+	*error = told(f_open(&f->file, full(path).text, flags[mode]));
 	if (*error == 0)
 		return f;
 	free(f);
@@ -296,24 +315,24 @@ static int write_file(void *volume, void *file, uint64_t offset, const void *dat
 static int remove_path(void *volume, const char *path)
 {
 	working = volume;
-	return told(f_unlink(path));
+	return told(f_unlink(full(path).text));
 }
 
 /* FatFs does not rename over a file: that one is removed before. */
 static int rename_path(void *volume, const char *from, const char *to)
 {
 	working = volume;
-	const FRESULT result = f_unlink(to);
+	const FRESULT result = f_unlink(full(to).text);
 	if (result != FR_OK && result != FR_NO_FILE)
 		return told(result);
-	return told(f_rename(from, to));
+	return told(f_rename(full(from).text, full(to).text));
 }
 
 static int64_t stat_path(void *volume, const char *path)
 {
 	FILINFO info;
 	working = volume;
-	const FRESULT result = f_stat(path, &info);
+	const FRESULT result = f_stat(full(path).text, &info);
 	return result == FR_OK ? (int64_t)info.fsize : told(result);
 }
 

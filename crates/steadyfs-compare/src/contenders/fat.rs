@@ -39,7 +39,9 @@ impl Entrant for FatOnDisk {
 
     fn on(&self, chip: Chip) -> Result<FatDisk, String> {
         let geometry = chip.geometry();
-        let config = Config::for_disk(&geometry);
+        let mut config = Config::for_disk(&geometry);
+        // A logical page is a sector at least; small sectors of NOR have pages of half of one.
+        config.unit_pages = config.unit_pages.max((SECTOR_BYTES as u32).div_ceil(geometry.page_bytes) as _);
         let memory_bytes = config.memory_bytes(&geometry);
         Ok(FatDisk { chip, config, memory_bytes })
     }

@@ -34,6 +34,9 @@ typedef u16_t spiffs_span_ix;
 #define SPIFFS_CACHE_STATS 0
 #define SPIFFS_GC_STATS 0
 
+/* A program of ones over zeros is refused by the simulated chip, as by those with an ECC: it is told to read before. */
+#define SPIFFS_NO_BLIND_WRITES 1
+
 /* As its wiki recommends for a volume that others may have formatted. */
 #define SPIFFS_USE_MAGIC 1
 #define SPIFFS_USE_MAGIC_LENGTH 1
