@@ -80,7 +80,11 @@ fn entrants() -> Vec<Box<dyn AnyEntrant>> {
 fn contender(name: &str) -> Result<String, String> {
     let names: Vec<_> = entrants().iter().map(|entrant| entrant.facts().id).collect();
     let is_known = names.iter().any(|known| known == name);
-    if is_known { Ok(name.to_string()) } else { Err(format!("no such contender is built in; expected one of {}", names.join(", "))) }
+    if is_known {
+        Ok(name.to_string())
+    } else {
+        Err(format!("no such contender is built in; expected one of {}", names.join(", ")))
+    }
 }
 
 fn case_names() -> Vec<&'static str> {

@@ -35,7 +35,7 @@ pub struct Cuts {
     pub unusable: u32,
     /// After these a file that was acknowledged was gone, or held other bytes.
     pub lost: u32,
-    /// After these the file that was being changed was neither as before nor as after.
+    /// After these the file that was being changed was neither as before, nor as after, nor empty as between opening and writing it.
     pub torn: u32,
     /// After these the contender used the chip as no chip may be used, or stopped with an assertion.
     pub illegal: u32,
@@ -153,7 +153,9 @@ impl<E: Entrant> Driver<'_, E> {
         if let Some(Change { path, after }) = under_way {
             let now = read(&mut volume, &path).map_err(|fault| Bad::Unusable(format!("{path}: {fault}")))?;
             let before = files.get(&path).cloned();
-            if now != before && now != after {
+            // Opening and writing are two calls, and power may fail between them: the file is there and empty.
+            let is_between = after.is_some() && now.as_ref().is_some_and(Vec::is_empty);
+            if now != before && now != after && !is_between {
                 return Err(Bad::Torn(format!("{path} is neither as before nor as after")));
             }
             match now {

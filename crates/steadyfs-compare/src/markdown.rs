@@ -1,4 +1,4 @@
-//! The comparison as `docs/results.md`.
+//! The comparison as a page in Markdown.
 
 use crate::result::Comparison;
 use crate::table::Answer;
@@ -7,7 +7,6 @@ use std::fmt::Write;
 const HEAD: &str = "\
 # Results: SteadyFS beside its peers
 
-<!-- Made by: cargo run --release -- compare --kept --markdown docs/results.md -->
 Measured on simulated chips with the datasheet's typical times; times are those of the chip. How each contender was set up, what the columns mean and how to measure all of it again:
 [`contenders.md`](contenders.md). `cargo run --release -- compare --kept --report compare.html` shows the same as figures, with a slider for the rate.
 ";

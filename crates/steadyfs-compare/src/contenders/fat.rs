@@ -39,9 +39,12 @@ impl Entrant for FatOnDisk {
 
     fn on(&self, chip: Chip) -> Result<FatDisk, String> {
         let geometry = chip.geometry();
-        let mut config = Config::for_disk(&geometry);
-        // A logical page is a sector at least; small sectors of NOR have pages of half of one.
-        config.unit_pages = config.unit_pages.max((SECTOR_BYTES as u32).div_ceil(geometry.page_bytes) as _);
+        if (geometry.page_bytes as usize) < SECTOR_BYTES {
+            return Err(
+                "the disk needs pages of a sector: erase sectors of 4 KiB would have to be grouped to larger blocks".to_string()
+            );
+        }
+        let config = Config::for_disk(&geometry);
         let memory_bytes = config.memory_bytes(&geometry);
         Ok(FatDisk { chip, config, memory_bytes })
     }
