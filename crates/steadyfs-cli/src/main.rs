@@ -2,19 +2,20 @@
 //!
 //! `steady format`, `ls`, `put` and their like work on volumes in images of chips and on the chips of this machine; `steady pack` makes
 //! images for production. `steady evaluate` runs SteadyFS on a simulated chip and measures it, `steady costs` and `steady transactions`
-//! tell what calls cost there, `steady bench` sets case after case beside what the chip could do, `steady replay` tells what a trace of access times measured on a board needs, `steady devices` lists the
+//! tell what calls cost there, `steady bench` sets case after case beside what the chip could do, `steady compare` sets its peers beside SteadyFS, `steady replay` tells what a trace of access times measured on a board needs, `steady devices` lists the
 //! chips, `steady streams` tells what streams save, `steady torture` cuts power and looks what is lost. Results go to standard output, errors to standard error as one sentence. Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
 //!
 //! | module | idea |
 //! |---|---|
 //! | `commands` | a file for each command on images |
 //! | `image` | what they have in common |
-//! | `evaluate`, `bench`, `costs`, `transactions`, `realtime`, `fit`, `life`, `streams`, `torture`, `replay`, `devices` | the other commands |
+//! | `evaluate`, `bench`, `compare`, `costs`, `transactions`, `realtime`, `fit`, `life`, `streams`, `torture`, `replay`, `devices` | the other commands |
 //! | `output`, `progress`, `interrupt` | where results go, the bar, and Ctrl-C |
 
 mod advise;
 mod bench;
 mod commands;
+mod compare;
 mod costs;
 mod devices;
 mod evaluate;
@@ -93,6 +94,8 @@ enum Command {
     Advise(advise::Arguments),
     /// Measure case after case on a simulated chip, beside what the chip could do
     Bench(bench::Arguments),
+    /// Measure SteadyFS and its peers on the same chips: time, RAM, wear, power cuts
+    Compare(compare::Arguments),
     /// Tell what each call and copying files cost on a simulated chip
     Costs(costs::Arguments),
     /// Tell who pays for a commit, create, write, flush or close, and what is left of a finished copy when power fails
@@ -196,6 +199,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Advise(arguments) => advise::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Costs(arguments) => costs::run(&arguments),
         Command::Transactions(arguments) => transactions::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),

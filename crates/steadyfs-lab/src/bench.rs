@@ -31,12 +31,14 @@ mod steady;
 pub use cases::Case;
 pub use contender::{Contender, Fault, Mode, Operation, Room, Volume};
 pub use error::BenchError;
-pub use medium::{BenchChip, Medium, OnChips};
+pub use gauge::Gauge;
+pub use medium::{BenchChip, Medium, OnChips, Plain};
 pub use report::{Figures, Report, Row, Wear};
-pub use runner::measure;
+pub use runner::{Terms, measure, measure_case};
 pub use steady::Steady;
 
 use crate::evaluate::{Timing, find_profile};
+use steadyfs_sim::{PowerCut, Tearable};
 
 /// What to measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +101,11 @@ struct MeasureSteady<'o> {
 impl OnChips for MeasureSteady<'_> {
     type Output = Result<Report, BenchError>;
 
-    fn run<C: BenchChip>(self, make: impl Fn() -> C + Sync) -> Self::Output {
+    fn run<C>(self, make: impl Fn() -> C + Sync) -> Self::Output
+    where
+        C: BenchChip + Tearable + 'static,
+        PowerCut<C>: BenchChip,
+    {
         let steady = || Steady::new(make()).with_cache(self.options.cache_pages).with_erasing_format(self.options.erased);
         measure(self.medium, self.options, steady, self.progress)
     }

@@ -43,9 +43,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use view::View;
 
+pub use axis::{Axis, Spread};
+pub use canvas::{BOTTOM, Canvas, LEFT, TOP};
 pub use downsample::downsample;
+pub use figures::{label, plain};
 pub use levels::Level;
 pub use life::LifeReport;
+pub use lines::spread;
+pub use paper::{Paper, Table, figure};
 pub use realtime::RealtimeReport;
 pub use streams::StreamsReport;
 pub use study::StudyReport;
@@ -253,7 +258,7 @@ fn evaluation_facts(e: &Evaluation) -> Vec<Fact> {
 }
 
 /// Escapes text for HTML and SVG, in elements and in quoted attributes.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

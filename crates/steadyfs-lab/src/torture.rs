@@ -36,6 +36,7 @@ mod summary;
 mod volume;
 mod workload;
 
+pub use caught::caught;
 pub use fault::{Fault, FaultKind};
 pub use pool::{Progress, run};
 pub use run::{Cut, Run, Span};

@@ -14,7 +14,7 @@
 mod calls;
 mod copies;
 mod events;
-pub(crate) mod fat;
+pub mod fat;
 mod table;
 
 pub use calls::{Call, CallTime, Times};

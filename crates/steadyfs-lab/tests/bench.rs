@@ -133,7 +133,13 @@ impl Volume for &mut Map {
     fn room(&mut self) -> Result<Room, Fault> {
         let used: usize = self.files.values().map(Vec::len).sum();
         let usable_bytes = 1 << 20;
-        Ok(Room { usable_bytes, free_bytes: usable_bytes.saturating_sub(used as u64), unit_bytes: 1, files_max: 1_000 })
+        Ok(Room {
+            usable_bytes,
+            free_bytes: usable_bytes.saturating_sub(used as u64),
+            unit_bytes: 1,
+            files_max: 1_000,
+            file_bytes_max: usable_bytes,
+        })
     }
 
     fn counters(&self) -> Counters {

@@ -88,7 +88,10 @@ struct Measure<'m> {
 impl OnChips for Measure<'_> {
     type Output = Result<Figures, Unfit>;
 
-    fn run<C: BenchChip>(self, make: impl Fn() -> C + Sync) -> Self::Output {
+    fn run<C>(self, make: impl Fn() -> C + Sync) -> Self::Output
+    where
+        C: BenchChip,
+    {
         let (geometry, mut chip) = (&self.shape.geometry, make());
         let config = self.setting.config(geometry);
         let mut memory = vec![0; config.memory_bytes(geometry)];

@@ -28,6 +28,8 @@ pub struct Bench<'b, K> {
     pub medium: &'b Medium,
     /// Files of the cases with many of them.
     pub files: u32,
+    /// Time of the chip after which warming up, or measuring, ends before its last step; in nanoseconds.
+    pub patience_ns: u64,
     /// Source of random places and orders.
     pub rng: Rng,
     /// Told now and then of the share that is done.

@@ -26,6 +26,8 @@ pub enum Mode {
 pub enum Fault {
     /// The volume has no room for it: a case that meets this was not measured, which is no failure.
     NoRoom(String),
+    /// It does not do such a thing at all, for this reason: no failure either.
+    Cannot(String),
     /// Anything else.
     Failed(String),
 }
@@ -41,6 +43,8 @@ pub struct Room {
     pub unit_bytes: u32,
     /// Files that there can be.
     pub files_max: u32,
+    /// Bytes that one file can have.
+    pub file_bytes_max: u64,
 }
 
 /// A call whose bound is asked for just before it is made.

@@ -39,6 +39,13 @@ impl Document {
         self.versions[page] += 1;
     }
 
+    /// Gives a page the bytes back that it had before [`renew_page`](Self::renew_page).
+    pub fn restore_page(&mut self, page: u64) {
+        if let Some(version) = self.versions.get_mut(page as usize) {
+            *version = version.saturating_sub(1);
+        }
+    }
+
     /// Tells the bytes from an offset on.
     pub fn fill(&self, offset: u64, data: &mut [u8]) {
         let (mut at, mut rest) = (offset, data);

@@ -67,7 +67,7 @@ impl From<Fault> for BenchError {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::NoRoom(reason) | Fault::Failed(reason) => f.write_str(reason),
+            Fault::NoRoom(reason) | Fault::Cannot(reason) | Fault::Failed(reason) => f.write_str(reason),
         }
     }
 }

@@ -15,11 +15,13 @@ pub struct Gauge {
     pub bound_ns: Option<u64>,
     /// The first call that took longer than was promised before it, warm-up included.
     pub broken: Option<String>,
+    /// Steps that the volume refused for want of room, and that changed nothing. Their time is not among `steps_ns`.
+    pub refused: u64,
 }
 
 impl Default for Gauge {
     fn default() -> Gauge {
-        Gauge { steps_ns: Vec::new(), spent: Counters::default(), bound_ns: Some(0), broken: None }
+        Gauge { steps_ns: Vec::new(), spent: Counters::default(), bound_ns: Some(0), broken: None, refused: 0 }
     }
 }
 
@@ -52,6 +54,27 @@ impl Gauge {
         let (spent, bound_ns) = (step.volume.counters().since(&before), step.bound_ns);
         self.note(&spent, bound_ns);
         Ok(value)
+    }
+
+    /// Measures a step that a volume without room may refuse; tells whether it was made.
+    ///
+    /// # Errors
+    /// That of a call, but for [`Fault::NoRoom`].
+    pub fn try_step<V: Volume>(
+        &mut self,
+        volume: &mut V,
+        act: impl FnOnce(&mut Step<'_, V>) -> Result<(), Fault>,
+    ) -> Result<bool, Fault> {
+        let before = volume.counters();
+        match self.step(volume, act) {
+            Ok(()) => Ok(true),
+            Err(Fault::NoRoom(_)) => {
+                self.refused += 1;
+                self.spent = self.spent.plus(&volume.counters().since(&before));
+                Ok(false)
+            }
+            Err(fault) => Err(fault),
+        }
     }
 
     /// Notes a step that was measured elsewhere.

@@ -2,28 +2,180 @@
 
 use super::{BenchError, Options};
 use crate::units::format_size;
-use steadyfs::media::nor::{NorPages, page_bytes_for};
-use steadyfs::media::{Flash, Geometry};
-use steadyfs_sim::{Chip, Metered, Nand, NandTiming, Nor, NorProfile, NorTiming, Profile};
+use std::ops::Range;
+use steadyfs::media::nor::{NorFlash, NorPages, page_bytes_for};
+use steadyfs::media::{Failure, Flash, Geometry, TAG_BYTES};
+use steadyfs_sim::{Chip, Metered, Nand, NandTiming, Nor, NorProfile, NorTiming, PowerCut, Profile, Tearable};
 
 /// Blocks below which a chip of several erase sizes is taken with the smallest of them.
 const BLOCKS_MIN: u64 = 64;
 
-/// What a file system is given.
+/// What a file system is given: pages with tags, as the core wants them, or the bytes of erase blocks, as others do. Whichever it takes, the
+/// same chip charges the same times.
 pub trait BenchChip: Flash + Metered {
     /// How often each erase block was erased.
     fn erase_counts(&self) -> Vec<u32>;
+
+    /// The chip as bytes.
+    fn plain(&self) -> Plain;
+
+    /// Reads bytes of an erase block: one command on NOR, one for each page on NAND, of which these bytes are sent.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    fn read_plain(&mut self, block: u32, offset: u32, data: &mut [u8]) -> Result<(), Failure>;
+
+    /// Programs bytes of an erase block, on NAND whole pages.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    fn program_plain(&mut self, block: u32, offset: u32, data: &[u8]) -> Result<(), Failure>;
+
+    /// Moves a page within the chip, where it can do that.
+    ///
+    /// # Errors
+    /// [`Failure::Device`] where it cannot.
+    fn copy_plain(&mut self, from: u32, to: u32) -> Result<(), Failure> {
+        let _ = (from, to);
+        Err(Failure::Device)
+    }
+}
+
+/// The shape of a chip that is a run of bytes in erase blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plain {
+    /// Bytes that are programmed together at least: a page on NAND, one on NOR.
+    pub unit_bytes: u32,
+    /// Bytes of an erase block.
+    pub block_bytes: u32,
+    /// Erase blocks.
+    pub block_count: u32,
+}
+
+impl Plain {
+    /// That of a NAND chip.
+    fn of_nand(geometry: Geometry) -> Plain {
+        let Geometry { page_bytes, pages_per_block, block_count, .. } = geometry;
+        Plain { unit_bytes: page_bytes, block_bytes: page_bytes * pages_per_block, block_count }
+    }
+
+    /// That of a NOR chip.
+    fn of_nor(chip: &impl NorFlash) -> Plain {
+        Plain { unit_bytes: 1, block_bytes: chip.block_bytes(), block_count: chip.block_count() }
+    }
+}
+
+/// The pieces of a run of bytes in the pages of NAND: page, offset in it, and place among the bytes.
+fn pieces(geometry: Geometry, block: u32, offset: u32, bytes: usize) -> impl Iterator<Item = (u32, usize, Range<usize>)> {
+    let Geometry { page_bytes, pages_per_block, .. } = geometry;
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        let at = offset + done as u32;
+        let skip = at % page_bytes;
+        let range = done..bytes.min(done + (page_bytes - skip) as usize);
+        done = range.end;
+        (!range.is_empty()).then_some((block * pages_per_block + at / page_bytes, skip as usize, range))
+    })
+}
+
+/// Moves a page within a NAND chip.
+fn copy_page(chip: &mut impl Flash, from: u32, to: u32) -> Result<(), Failure> {
+    chip.read_tag(from, &mut [0; TAG_BYTES])?;
+    chip.program_loaded(to, &[0xFF; TAG_BYTES])
+}
+
+/// Programs pages of NAND; nothing is in their tags.
+fn program_pages(chip: &mut impl Flash, block: u32, offset: u32, data: &[u8]) -> Result<(), Failure> {
+    let Geometry { page_bytes, pages_per_block, .. } = chip.geometry();
+    assert!(offset.is_multiple_of(page_bytes), "a program at {offset}: pages have {page_bytes} bytes");
+    let first = block * pages_per_block + offset / page_bytes;
+    let mut pages = (first..).zip(data.chunks(page_bytes as usize));
+    pages.try_for_each(|(page, data)| chip.program(page, data, &[0xFF; TAG_BYTES]))
 }
 
 impl BenchChip for Nand {
     fn erase_counts(&self) -> Vec<u32> {
         Nand::erase_counts(self)
     }
+
+    fn plain(&self) -> Plain {
+        Plain::of_nand(self.geometry())
+    }
+
+    fn read_plain(&mut self, block: u32, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        let mut pieces = pieces(self.geometry(), block, offset, data.len());
+        pieces.try_for_each(|(page, skip, range)| self.read_part(page, skip, &mut data[range]))
+    }
+
+    fn copy_plain(&mut self, from: u32, to: u32) -> Result<(), Failure> {
+        copy_page(self, from, to)
+    }
+
+    fn program_plain(&mut self, block: u32, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        program_pages(self, block, offset, data)
+    }
+}
+
+impl BenchChip for PowerCut<Nand> {
+    fn erase_counts(&self) -> Vec<u32> {
+        self.inner().erase_counts()
+    }
+
+    fn plain(&self) -> Plain {
+        Plain::of_nand(self.geometry())
+    }
+
+    fn read_plain(&mut self, block: u32, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        let mut pieces = pieces(self.geometry(), block, offset, data.len());
+        pieces.try_for_each(|(page, skip, range)| self.read_part(page, skip, &mut data[range]))
+    }
+
+    fn copy_plain(&mut self, from: u32, to: u32) -> Result<(), Failure> {
+        copy_page(self, from, to)
+    }
+
+    fn program_plain(&mut self, block: u32, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        program_pages(self, block, offset, data)
+    }
 }
 
 impl BenchChip for NorPages<Nor> {
     fn erase_counts(&self) -> Vec<u32> {
         self.chip().erase_counts()
+    }
+
+    fn plain(&self) -> Plain {
+        Plain::of_nor(self.chip())
+    }
+
+    fn read_plain(&mut self, block: u32, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        let address = block * self.plain().block_bytes + offset;
+        NorFlash::read(self.chip_mut(), address, data)
+    }
+
+    fn program_plain(&mut self, block: u32, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        let address = block * self.plain().block_bytes + offset;
+        NorFlash::program(self.chip_mut(), address, data)
+    }
+}
+
+impl BenchChip for PowerCut<NorPages<Nor>> {
+    fn erase_counts(&self) -> Vec<u32> {
+        self.inner().chip().erase_counts()
+    }
+
+    fn plain(&self) -> Plain {
+        Plain::of_nor(self)
+    }
+
+    fn read_plain(&mut self, block: u32, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
+        let address = block * self.plain().block_bytes + offset;
+        NorFlash::read(self, address, data)
+    }
+
+    fn program_plain(&mut self, block: u32, offset: u32, data: &[u8]) -> Result<(), Failure> {
+        let address = block * self.plain().block_bytes + offset;
+        NorFlash::program(self, address, data)
     }
 }
 
@@ -112,7 +264,10 @@ pub trait OnChips {
     type Output;
 
     /// Does it; `make` makes an erased chip.
-    fn run<C: BenchChip>(self, make: impl Fn() -> C + Sync) -> Self::Output;
+    fn run<C>(self, make: impl Fn() -> C + Sync) -> Self::Output
+    where
+        C: BenchChip + Tearable + 'static,
+        PowerCut<C>: BenchChip;
 }
 
 /// The erase size where nobody chooses: the profile's, or the smallest where that would leave few blocks.

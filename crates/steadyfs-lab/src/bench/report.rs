@@ -74,12 +74,19 @@ pub struct Figures {
     pub programmed_bytes: u64,
     /// Erases of all calls.
     pub erases: u64,
+    /// Calls that the volume refused for want of room; they are not among `calls`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub refused: u64,
     /// Erases of a block since the chip was new, over all blocks.
     pub wear: Wear,
     /// The same over the blocks that hold data in turn: without superblocks and the like.
     pub data_wear: Wear,
     /// Physical limit of a call on average, in microseconds; none where the payload is nothing.
     pub limit_us: Option<f64>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Erases of blocks.
@@ -213,6 +220,7 @@ mod tests {
             programs: 9,
             programmed_bytes: 18_432,
             erases: 0,
+            refused: 0,
             wear,
             data_wear: wear,
             limit_us: Some(640.0),

@@ -1,6 +1,7 @@
 //! Runs the cases, each on a chip of its own, on all processors.
 
 use super::cases::{Bench, Measured};
+use super::gauge::Gauge;
 use super::{BenchError, Case, Contender, Fault, Figures, Medium, Options, Report, Row, Volume, Wear};
 use crate::workers::{into_inner, lock, side_by_side};
 use fastrand::Rng;
@@ -76,7 +77,7 @@ impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
         let mut row = Row { case: case.name().to_string(), figures: None, skipped: None, failed: None };
         match result {
             Ok((figures, broken)) => (row.figures, row.failed) = (Some(figures), broken),
-            Err(Fault::NoRoom(reason)) => row.skipped = Some(reason),
+            Err(Fault::NoRoom(reason) | Fault::Cannot(reason)) => row.skipped = Some(reason),
             Err(Fault::Failed(reason)) => row.failed = Some(reason),
         }
         row
@@ -84,14 +85,10 @@ impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
 
     /// Figures of a case, and a bound that was broken.
     fn figures(&self, case: Case) -> Result<(Figures, Option<String>), Fault> {
-        let mut contender = (self.make)();
-        contender.format()?;
-        let rng = Rng::with_seed(self.options.seed);
         let tick = |share| self.tell(case, Some(share));
-        let mut bench = Bench { contender, medium: self.medium, files: self.options.files, rng, tick: &tick };
-        let measured = case.run(&mut bench)?;
-        let (wear, data_wear) = wear_of(&mut bench.contender)?;
-        Ok((figures_of(&measured, wear, data_wear), measured.gauge.broken))
+        let terms = Terms { medium: self.medium, files: self.options.files, seed: self.options.seed, patience_ns: u64::MAX };
+        let (figures, gauge) = measure_case((self.make)(), case, &terms, &tick)?;
+        Ok((figures, gauge.broken))
     }
 
     /// Notes how far a case is, or that it is finished, and tells.
@@ -106,6 +103,37 @@ impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
         let running: f64 = done.running.iter().map(|(case, share)| share * f64::from(case.weight())).sum();
         (self.progress)((done.finished + running) / total.max(1.0), case.name());
     }
+}
+
+/// What all contenders have in common in a case.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'t> {
+    /// The chip.
+    pub medium: &'t Medium,
+    /// Files of the cases with many of them.
+    pub files: u32,
+    /// Seed of places and orders.
+    pub seed: u64,
+    /// Time of the chip after which warming up, or measuring, ends before its last step; in nanoseconds.
+    pub patience_ns: u64,
+}
+
+/// Formats, measures a case, and tells its figures and its steps.
+///
+/// # Errors
+/// [`Fault`].
+pub fn measure_case<K: Contender>(
+    mut contender: K,
+    case: Case,
+    terms: &Terms<'_>,
+    tick: &dyn Fn(f64),
+) -> Result<(Figures, Gauge), Fault> {
+    contender.format()?;
+    let &Terms { medium, files, seed, patience_ns } = terms;
+    let mut bench = Bench { contender, medium, files, patience_ns, rng: Rng::with_seed(seed), tick };
+    let measured = case.run(&mut bench)?;
+    let (wear, data_wear) = wear_of(&mut bench.contender)?;
+    Ok((figures_of(&measured, wear, data_wear), measured.gauge))
 }
 
 /// Wear of all blocks, and of those that hold data in turn.
@@ -133,6 +161,7 @@ fn figures_of(measured: &Measured, wear: Wear, data_wear: Wear) -> Figures {
         programs: spent.programs + spent.copies,
         programmed_bytes: spent.bytes_programmed,
         erases: spent.erases,
+        refused: gauge.refused,
         wear,
         data_wear,
         limit_us: limit_ns.map(|ns| ns / 1e3),

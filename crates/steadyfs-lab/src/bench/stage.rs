@@ -48,6 +48,11 @@ pub fn make<V: Volume>(volume: &mut V, path: impl Into<String>, bytes: u64, piec
 /// [`Fault::NoRoom`].
 pub fn demand<V: Volume>(volume: &mut V, bytes: u64, files: u64) -> Result<Room, Fault> {
     let room = volume.room()?;
+    let one = bytes / files.max(1);
+    if one > room.file_bytes_max {
+        let (one, most) = (format_count(one), format_count(room.file_bytes_max));
+        return Err(Fault::Cannot(format!("needs files of {one} bytes, one has {most} at most")));
+    }
     if bytes > room.usable_bytes {
         let (bytes, usable) = (format_count(bytes), format_count(room.usable_bytes));
         return Err(Fault::NoRoom(format!("needs {bytes} bytes, the volume has {usable}")));
@@ -62,7 +67,7 @@ pub fn demand<V: Volume>(volume: &mut V, bytes: u64, files: u64) -> Result<Room,
 
 /// Ages a volume: files over all of it, of which `keep` of each five stay; then an unmount. Returns those that stay.
 ///
-/// The files have 8,000 bytes, or as many more as the volume can hold fewer of them.
+/// The files have 8,000 bytes, or as many more as the volume can hold fewer of them, or as few as one can have.
 ///
 /// # Errors
 /// [`Fault`].
@@ -70,7 +75,7 @@ pub fn age<K: Contender>(contender: &mut K, keep: usize) -> Result<Vec<Document>
     let mut volume = contender.mount()?;
     let mut room = volume.room()?;
     let files = u64::from(room.files_max).saturating_sub(FILES_BESIDE).max(5);
-    let bytes = AGED_FILE_BYTES.max(room.usable_bytes / files);
+    let bytes = AGED_FILE_BYTES.max(room.usable_bytes / files).min(room.file_bytes_max);
     // A file may take a unit beside its data, and the last units of a volume may be needed by what comes later.
     let taken = bytes.next_multiple_of(room.unit_bytes.into()) + u64::from(room.unit_bytes);
     let mut all = Vec::new();

@@ -181,7 +181,13 @@ impl<C: BenchChip> Volume for Mounted<'_, C> {
 
     fn room(&mut self) -> Result<Room, Fault> {
         let Usage { usable_bytes, used_bytes, logical_bytes, files_max, .. } = self.fs.usage();
-        Ok(Room { usable_bytes, free_bytes: usable_bytes.saturating_sub(used_bytes), unit_bytes: logical_bytes, files_max })
+        Ok(Room {
+            usable_bytes,
+            free_bytes: usable_bytes.saturating_sub(used_bytes),
+            unit_bytes: logical_bytes,
+            files_max,
+            file_bytes_max: usable_bytes,
+        })
     }
 
     fn counters(&self) -> Counters {

@@ -97,7 +97,7 @@ struct InPlace {
 const MARK: u8 = 0xFA;
 
 /// Formats sectors with a FAT, and fills a share of it with one file, which lies in one run then.
-fn fill_fat<C: Controller>(shared: &fat::Shared<C>, sectors: u32, fill: f64) -> io::Result<InPlace> {
+fn fill_fat<C: Controller>(shared: &fat::Shared<Timed<C>>, sectors: u32, fill: f64) -> io::Result<InPlace> {
     fat::format(shared, sectors)?;
     let volume = fat::mount(shared, sectors)?;
     let mut piece = vec![0; PIECE_BYTES];

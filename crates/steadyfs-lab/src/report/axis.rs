@@ -2,7 +2,7 @@
 
 /// How values are spread along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spread {
+pub enum Spread {
     /// Evenly.
     Linear,
     /// By their logarithm; the range starts above zero.
@@ -11,17 +11,20 @@ pub(super) enum Spread {
 
 /// An axis from a lowest to a highest value, drawn from one coordinate to another.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Axis {
-    pub(super) low: f64,
-    pub(super) high: f64,
-    pub(super) spread: Spread,
+pub struct Axis {
+    /// The lowest value.
+    pub low: f64,
+    /// The highest value.
+    pub high: f64,
+    /// How values are spread.
+    pub spread: Spread,
     /// Coordinates of `low` and `high` in pixels.
-    pub(super) pixels: (f64, f64),
+    pub pixels: (f64, f64),
 }
 
 impl Axis {
     /// The coordinate of a value in pixels, rounded to a tenth.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub fn at(&self, value: f64) -> f64 {
         let place = |value: f64| if self.spread == Spread::Linear { value } else { value.max(self.low).ln() };
         let share = (place(value) - place(self.low)) / (place(self.high) - place(self.low)).max(f64::MIN_POSITIVE);
         let pixel = self.pixels.0 + share * (self.pixels.1 - self.pixels.0);
@@ -29,7 +32,7 @@ impl Axis {
     }
 
     /// Values for ticks: powers of ten on a logarithmic axis, else about `count` multiples of 1, 2 or 5 times one.
-    pub(super) fn ticks(&self, count: usize) -> Vec<f64> {
+    pub fn ticks(&self, count: usize) -> Vec<f64> {
         match self.spread {
             Spread::Linear => multiples(self.low, self.high, decimal_step((self.high - self.low) / count as f64)),
             Spread::Logarithmic => {
@@ -40,7 +43,7 @@ impl Axis {
     }
 
     /// Values for ticks of an axis of bytes: about `count` multiples of a power of two.
-    pub(super) fn byte_ticks(&self, count: usize) -> Vec<f64> {
+    pub fn byte_ticks(&self, count: usize) -> Vec<f64> {
         let step = ((self.high - self.low) / count as f64).max(1.0).log2().ceil().exp2();
         multiples(self.low, self.high, step)
     }

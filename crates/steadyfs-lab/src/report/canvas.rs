@@ -6,10 +6,14 @@ use std::fmt::Write;
 
 /// Width of every figure in pixels.
 const WIDTH: f64 = 840.0;
-pub(super) const LEFT: f64 = 78.0;
-pub(super) const RIGHT: f64 = 36.0;
-pub(super) const TOP: f64 = 62.0;
-pub(super) const BOTTOM: f64 = 52.0;
+/// Where the plotting area begins on the left.
+pub const LEFT: f64 = 78.0;
+/// Room at the right of it.
+pub const RIGHT: f64 = 36.0;
+/// Where it begins below the title.
+pub const TOP: f64 = 62.0;
+/// Room below it.
+pub const BOTTOM: f64 = 52.0;
 
 /// Width of a letter at most, on average, in pixels.
 const LETTER: f64 = 7.4;
@@ -32,14 +36,15 @@ text{fill:#9aa5b5}.title{fill:#e6eaf0}.paper{fill:#151a21}.e0{fill:#2a5296}.e1{f
 .bound{stroke:#ff8a5c}.boundtext{fill:#ff8a5c}.name.ours{fill:#6ea3ff}.halo{stroke:#151a21}.dots.peer{stroke:#9aa5b5}}";
 
 /// An SVG in the making.
-pub(super) struct Canvas {
+pub struct Canvas {
     svg: String,
     /// Where the plotting area ends on the right.
-    pub(super) right: f64,
+    pub right: f64,
 }
 
 impl Canvas {
-    pub(super) fn new(height: f64, title: &str, subtitle: &str) -> Canvas {
+    /// An empty figure with a title, and a line below that.
+    pub fn new(height: f64, title: &str, subtitle: &str) -> Canvas {
         let mut canvas = Canvas { svg: String::new(), right: WIDTH - RIGHT };
         canvas.put(&format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" \
@@ -56,22 +61,25 @@ impl Canvas {
         self.svg.push('\n');
     }
 
-    pub(super) fn text(&mut self, x: f64, y: f64, anchor: &str, class: &str, text: &str) {
+    /// Writes a text.
+    pub fn text(&mut self, x: f64, y: f64, anchor: &str, class: &str, text: &str) {
         let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
         self.put(&format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\"{class}>{}</text>", escape(text)));
     }
 
-    pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+    /// Draws a line.
+    pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let ((x1, y1), (x2, y2)) = (from, to);
         self.put(&format!("<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"));
     }
 
-    pub(super) fn path(&mut self, class: &str, path: &str) {
+    /// Draws a path.
+    pub fn path(&mut self, class: &str, path: &str) {
         self.put(&format!("<path class=\"{class}\" d=\"{path}\"/>"));
     }
 
     /// Draws the ticks of a vertical axis with a line across the plot at each.
-    pub(super) fn vertical(&mut self, axis: &Axis, ticks: &[(f64, String)]) {
+    pub fn vertical(&mut self, axis: &Axis, ticks: &[(f64, String)]) {
         for (value, label) in ticks {
             let y = axis.at(*value);
             self.line("grid", (LEFT, y), (self.right, y));
@@ -80,7 +88,7 @@ impl Canvas {
     }
 
     /// Draws the labels of a horizontal axis below `bottom`, and its name.
-    pub(super) fn horizontal(&mut self, axis: &Axis, bottom: f64, ticks: &[(f64, String)], name: &str) {
+    pub fn horizontal(&mut self, axis: &Axis, bottom: f64, ticks: &[(f64, String)], name: &str) {
         for (value, label) in ticks {
             let x = axis.at(*value);
             self.line("grid", (x, bottom), (x, bottom + 4.0));
@@ -89,35 +97,36 @@ impl Canvas {
         self.text((LEFT + self.right) / 2.0, bottom + 38.0, "middle", "", name);
     }
 
-    pub(super) fn finish(mut self) -> String {
+    /// The SVG.
+    pub fn finish(mut self) -> String {
         self.svg.push_str("</svg>\n");
         self.svg
     }
 
     /// Leaves room for texts of `letters` beside the plotting area.
-    pub(super) fn make_room(&mut self, letters: usize) {
+    pub fn make_room(&mut self, letters: usize) {
         self.right = WIDTH - RIGHT.max(LETTER * letters as f64 + LEADER + 12.0);
     }
 
     /// A horizontal axis over the width of the plotting area.
-    pub(super) fn across(&self, low: f64, high: f64) -> Axis {
+    pub fn across(&self, low: f64, high: f64) -> Axis {
         Axis { low, high, spread: Spread::Linear, pixels: (LEFT, self.right) }
     }
 
     /// Names a level at `y`, with the name at `at` beside the plotting area.
-    pub(super) fn name_level(&mut self, y: f64, at: f64, name: &str) {
+    pub fn name_level(&mut self, y: f64, at: f64, name: &str) {
         let end = self.right + LEADER;
         self.path("leader", &format!("M{} {y}L{} {at}H{end}", self.right, end - 6.0));
         self.text(end + 4.0, at + 4.0, "start", "", name);
     }
 
     /// Writes a text beside the plotting area, its middle at `y`.
-    pub(super) fn beside(&mut self, y: f64, class: &str, text: &str) {
+    pub fn beside(&mut self, y: f64, class: &str, text: &str) {
         self.text(self.right + LEADER, y + 4.0, "start", class, text);
     }
 
     /// Draws the tear of a broken axis: a zigzag from one point to another, across or upright.
-    pub(super) fn tear(&mut self, from: (f64, f64), to: (f64, f64)) {
+    pub fn tear(&mut self, from: (f64, f64), to: (f64, f64)) {
         let steps = ((to.0 - from.0).abs().max((to.1 - from.1).abs()) / 6.0).round().max(1.0);
         let upright = from.0 == to.0;
         let mut path = String::new();

@@ -22,12 +22,13 @@ const POINTS: usize = 20_000;
 const BINS: usize = 80;
 
 /// A number without trailing zeros.
-pub(super) fn plain(value: f64) -> String {
+pub fn plain(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-pub(super) fn label(ticks: Vec<f64>, text: impl Fn(f64) -> String) -> Vec<(f64, String)> {
+/// Ticks with their labels.
+pub fn label(ticks: Vec<f64>, text: impl Fn(f64) -> String) -> Vec<(f64, String)> {
     ticks.into_iter().map(|value| (value, text(value))).collect()
 }
 

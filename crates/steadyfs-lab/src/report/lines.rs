@@ -62,7 +62,7 @@ impl Figure<'_> {
 }
 
 /// Places as near to the levels as leaves `room` between each two, none below `bottom`.
-pub(super) fn spread(levels: &[f64], room: f64, bottom: f64) -> Vec<f64> {
+pub fn spread(levels: &[f64], room: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..levels.len()).collect();
     order.sort_by(|&a, &b| levels[b].total_cmp(&levels[a]));
     let mut places = vec![0.0; levels.len()];

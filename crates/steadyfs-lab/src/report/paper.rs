@@ -6,24 +6,24 @@ use super::html::{STYLE, fill};
 const TEMPLATE: &str = include_str!("../../assets/paper.html");
 
 /// What such a page has.
-pub(super) struct Paper<'a> {
+pub struct Paper<'a> {
     /// What made it.
-    pub(super) brand: &'a str,
+    pub brand: &'a str,
     /// Its title.
-    pub(super) title: &'a str,
+    pub title: &'a str,
     /// The result in a sentence.
-    pub(super) headline: &'a str,
+    pub headline: &'a str,
     /// What was measured.
-    pub(super) leads: Vec<String>,
+    pub leads: Vec<String>,
     /// Sections, as markup.
-    pub(super) body: String,
+    pub body: String,
     /// Sources, and what else there is to say.
-    pub(super) footer: &'a str,
+    pub footer: &'a str,
 }
 
 impl Paper<'_> {
     /// The page.
-    pub(super) fn html(&self) -> String {
+    pub fn html(&self) -> String {
         let leads: String = self.leads.iter().map(|lead| format!("<p class=\"subtitle\">{}</p>\n", escape(lead))).collect();
         fill(
             TEMPLATE,
@@ -41,25 +41,26 @@ impl Paper<'_> {
 }
 
 /// A section with a figure, and a sentence above it where there is one.
-pub(super) fn figure(lead: &str, svg: &str) -> String {
+pub fn figure(lead: &str, svg: &str) -> String {
     let lead = if lead.is_empty() { String::new() } else { format!("<p class=\"lead\">{}</p>", escape(lead)) };
     format!("<section class=\"card figure\">{lead}{svg}</section>\n")
 }
 
 /// A section with a table.
-pub(super) struct Table<'a> {
-    pub(super) heading: &'a str,
+pub struct Table<'a> {
+    /// What stands above it.
+    pub heading: &'a str,
     /// A sentence above it; may be empty.
-    pub(super) lead: &'a str,
+    pub lead: &'a str,
     /// Names of the columns.
-    pub(super) head: &'a [&'a str],
+    pub head: &'a [&'a str],
     /// Columns, from the left, that hold names.
-    pub(super) names: usize,
+    pub names: usize,
 }
 
 impl Table<'_> {
     /// The section, with rows of text.
-    pub(super) fn html(&self, rows: &[Vec<String>]) -> String {
+    pub fn html(&self, rows: &[Vec<String>]) -> String {
         let head: String = self.head.iter().enumerate().map(|(at, name)| self.cell("th scope=\"col\"", at, name)).collect();
         let row = |row: &Vec<String>| {
             let (first, rest) = row.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));

@@ -11,7 +11,7 @@ thread_local! {
 }
 
 /// Calls `act`; a panic in it becomes its message, with the place.
-pub(super) fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
+pub fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     install();
     let before = QUIET.replace(true);
     let result = catch_unwind(AssertUnwindSafe(act));

@@ -1,4 +1,4 @@
-//! FAT on managed flash: what stands for exFAT and TexFAT, and the FAT beside SteadyFS in `realtime`.
+//! FAT: what stands for exFAT and TexFAT on managed flash, the FAT beside SteadyFS in `realtime`, and the one on its disk in `compare`.
 
 use fatfs::{FatType, FileSystem, FormatVolumeOptions, FsOptions};
 use std::cell::RefCell;
@@ -8,16 +8,44 @@ use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice};
 use steadyfs_sim::sectors::{Controller, Timed};
 
 /// Sectors of a volume of which only files are written: what reaches the device does not depend on how large it is.
-pub(crate) const VOLUME_SECTORS: u32 = (256 << 20) / SECTOR_BYTES as u32;
+pub const VOLUME_SECTORS: u32 = (256 << 20) / SECTOR_BYTES as u32;
 /// Bytes of a cluster.
-pub(crate) const CLUSTER_BYTES: u32 = 4096;
+pub const CLUSTER_BYTES: u32 = 4096;
+
+/// Sectors that a FAT lies on.
+pub trait Device {
+    /// How many there are.
+    fn count(&self) -> u32;
+    /// Reads one.
+    fn read(&mut self, sector: u32, data: &mut [u8; SECTOR_BYTES]) -> io::Result<()>;
+    /// Writes whole ones.
+    fn write(&mut self, first: u32, data: &[u8]) -> io::Result<()>;
+    /// Makes everything durable that was written.
+    fn flush(&mut self) -> io::Result<()>;
+}
+
+impl<C: Controller> Device for Timed<C> {
+    fn count(&self) -> u32 {
+        self.sector_count()
+    }
+    fn read(&mut self, sector: u32, data: &mut [u8; SECTOR_BYTES]) -> io::Result<()> {
+        SectorDevice::read(self, sector, &mut [data]).map_err(io::Error::other)
+    }
+    fn write(&mut self, first: u32, data: &[u8]) -> io::Result<()> {
+        SectorDevice::write(self, first, &[data]).map_err(io::Error::other)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        SectorDevice::flush(self).map_err(io::Error::other)
+    }
+}
 
 /// A device that the file system and who measures it share.
-pub(crate) type Shared<C> = Rc<RefCell<Disk<C>>>;
+pub type Shared<D> = Rc<RefCell<Disk<D>>>;
 
 /// A device, and the sector that a FAT driver works on: it reaches the device when another one is needed, or the call ends.
-pub(crate) struct Disk<C> {
-    pub(crate) device: Timed<C>,
+pub struct Disk<D> {
+    /// What is under it.
+    pub device: D,
     window: Option<Window>,
 }
 
@@ -27,34 +55,27 @@ struct Window {
     is_changed: bool,
 }
 
-impl<C: Controller> Disk<C> {
+impl<D: Device> Disk<D> {
     /// Gives a device to a FAT.
-    pub(crate) fn share(device: Timed<C>) -> Shared<C> {
+    pub fn share(device: D) -> Shared<D> {
         Rc::new(RefCell::new(Disk { device, window: None }))
     }
 
     /// Hands over to the device what the driver has in its hands: a call has ended.
-    pub(crate) fn hand_over(&mut self) -> io::Result<()> {
+    pub fn hand_over(&mut self) -> io::Result<()> {
         match &mut self.window {
             Some(window) if window.is_changed => {
                 window.is_changed = false;
-                self.device.write(window.sector, &[&window.data]).map_err(io::Error::other)
+                self.device.write(window.sector, &window.data)
             }
             _ => Ok(()),
         }
     }
 
     /// The same, and has the device empty its cache.
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
+    pub fn flush(&mut self) -> io::Result<()> {
         self.hand_over()?;
-        self.device.flush().map_err(io::Error::other)
-    }
-
-    /// Cuts power, and gives it back: what the driver had in its hands is gone as well.
-    pub(crate) fn cut(&mut self) {
-        self.device.sectors().cut_now();
-        self.device.sectors().power_on();
-        self.window = None;
+        self.device.flush()
     }
 
     /// The sector that is worked on.
@@ -62,7 +83,7 @@ impl<C: Controller> Disk<C> {
         if self.window.as_ref().is_none_or(|window| window.sector != sector) {
             self.hand_over()?;
             let mut data = [0; SECTOR_BYTES];
-            self.device.read(sector, &mut [&mut data]).map_err(io::Error::other)?;
+            self.device.read(sector, &mut data)?;
             self.window = Some(Window { sector, data, is_changed: false });
         }
         self.window.as_mut().ok_or_else(|| io::Error::other("a window was opened"))
@@ -72,21 +93,30 @@ impl<C: Controller> Disk<C> {
     fn write(&mut self, sector: u32, data: &[u8]) -> io::Result<()> {
         self.hand_over()?;
         self.window = None;
-        self.device.write(sector, &[data]).map_err(io::Error::other)
+        self.device.write(sector, data)
+    }
+}
+
+impl<C: Controller> Disk<Timed<C>> {
+    /// Cuts power, and gives it back: what the driver had in its hands is gone as well.
+    pub fn cut(&mut self) {
+        self.device.sectors().cut_now();
+        self.device.sectors().power_on();
+        self.window = None;
     }
 }
 
 /// Bytes on a device, as `fatfs` wants them.
-pub(crate) struct Bytes<C> {
-    disk: Shared<C>,
+pub struct Bytes<D> {
+    disk: Shared<D>,
     end: u64,
     at: u64,
 }
 
-impl<C: Controller> Bytes<C> {
+impl<D: Device> Bytes<D> {
     /// The first sectors of a device, as many as it has at most.
-    fn new(disk: &Shared<C>, sectors: u32) -> Self {
-        let end = u64::from(disk.borrow().device.sector_count().min(sectors)) * SECTOR_BYTES as u64;
+    pub fn new(disk: &Shared<D>, sectors: u32) -> Self {
+        let end = u64::from(disk.borrow().device.count().min(sectors)) * SECTOR_BYTES as u64;
         Self { disk: disk.clone(), end, at: 0 }
     }
 
@@ -96,7 +126,7 @@ impl<C: Controller> Bytes<C> {
     }
 }
 
-impl<C: Controller> Read for Bytes<C> {
+impl<D: Device> Read for Bytes<D> {
     fn read(&mut self, data: &mut [u8]) -> io::Result<usize> {
         let (sector, within) = self.place();
         let count = data.len().min(SECTOR_BYTES - within);
@@ -106,7 +136,7 @@ impl<C: Controller> Read for Bytes<C> {
     }
 }
 
-impl<C: Controller> Write for Bytes<C> {
+impl<D: Device> Write for Bytes<D> {
     /// Whole sectors go to the device at once.
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let (sector, within) = self.place();
@@ -132,7 +162,7 @@ impl<C: Controller> Write for Bytes<C> {
     }
 }
 
-impl<C: Controller> Seek for Bytes<C> {
+impl<D: Device> Seek for Bytes<D> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let at = match to {
             SeekFrom::Start(at) => Some(at),
@@ -145,22 +175,22 @@ impl<C: Controller> Seek for Bytes<C> {
 }
 
 /// A FAT volume.
-pub(crate) type Fat<C> = FileSystem<Bytes<C>>;
+pub type Fat<D> = FileSystem<Bytes<D>>;
 
 /// Formats the first sectors of a device.
-pub(crate) fn format<C: Controller>(disk: &Shared<C>, sectors: u32) -> io::Result<()> {
+pub fn format<D: Device>(disk: &Shared<D>, sectors: u32) -> io::Result<()> {
     let options = FormatVolumeOptions::new().bytes_per_cluster(CLUSTER_BYTES).fat_type(FatType::Fat32);
     fatfs::format_volume(Bytes::new(disk, sectors), options)?;
     disk.borrow_mut().flush()
 }
 
 /// The device again, once the file system has let go of it.
-pub(crate) fn take_back<C>(disk: Shared<C>) -> Timed<C> {
+pub fn take_back<D>(disk: Shared<D>) -> D {
     Rc::into_inner(disk).expect("the file system is unmounted").into_inner().device
 }
 
 /// Mounts the first sectors of a device.
-pub(crate) fn mount<C: Controller>(disk: &Shared<C>, sectors: u32) -> io::Result<Fat<C>> {
+pub fn mount<D: Device>(disk: &Shared<D>, sectors: u32) -> io::Result<Fat<D>> {
     FileSystem::new(Bytes::new(disk, sectors), FsOptions::new())
 }
 

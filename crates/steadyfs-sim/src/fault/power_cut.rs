@@ -3,7 +3,10 @@
 use super::forward;
 use super::{Tearable, Torn};
 use crate::meter::{Counters, Metered};
+use crate::nand::Nand;
+use crate::nor::Nor;
 use fastrand::Rng;
+use steadyfs::media::nor::{NorFlash, NorPages};
 use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
 /// A cut that was asked for.
@@ -200,6 +203,51 @@ impl<F: Tearable> Flash for PowerCut<F> {
     }
 }
 
+impl PowerCut<Nand> {
+    /// [`Nand::read_part`], where there is power.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub fn read_part(&mut self, page: PageIndex, offset: usize, part: &mut [u8]) -> Result<(), Failure> {
+        self.answer()?;
+        self.inner.read_part(page, offset, part)
+    }
+}
+
+/// The bytes of the chip under the same power, for who wants no pages.
+impl NorFlash for PowerCut<NorPages<Nor>> {
+    fn block_bytes(&self) -> u32 {
+        self.inner.chip().block_bytes()
+    }
+
+    fn block_count(&self) -> u32 {
+        self.inner.chip().block_count()
+    }
+
+    fn times_ns(&self, bytes: u32) -> (u64, u64, u64) {
+        self.inner.chip().times_ns(bytes)
+    }
+
+    fn read(&mut self, address: u32, data: &mut [u8]) -> Result<(), Failure> {
+        self.answer()?;
+        self.inner.chip_mut().read(address, data)
+    }
+
+    fn program(&mut self, address: u32, data: &[u8]) -> Result<(), Failure> {
+        match self.fate()? {
+            Fate::Complete => self.inner.chip_mut().program(address, data),
+            Fate::Torn(torn) => {
+                self.inner.chip_mut().program_torn(address, data, torn);
+                Err(Failure::Device)
+            }
+        }
+    }
+
+    fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        Flash::erase(self, block)
+    }
+}
+
 impl<F: Metered> Metered for PowerCut<F> {
     fn counters(&self) -> Counters {
         self.inner.counters()
@@ -209,9 +257,8 @@ impl<F: Metered> Metered for PowerCut<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FailOps, Nand, NandTiming, Nor, NorTiming};
+    use crate::{FailOps, NandTiming, NorTiming};
     use steadyfs::media::Geometry;
-    use steadyfs::media::nor::NorPages;
 
     const TAG: [u8; TAG_BYTES] = [1; TAG_BYTES];
 
@@ -323,5 +370,24 @@ mod tests {
         assert_eq!(cut.program(8, &[0; 256], &TAG), Err(Failure::Device));
         cut.power_on();
         assert_eq!(tag_of(&mut cut, 8), Ok(TAG));
+    }
+
+    #[test]
+    fn bytes_of_a_nor_chip_are_cut_as_its_pages_are() {
+        let mut cut = PowerCut::new(NorPages::new(Nor::with_geometry(4096, 4, NorTiming::ROUND, 1), 256), 1);
+        NorFlash::program(&mut cut, 10, &[0x5A; 600]).unwrap();
+        cut.cut_at_leaving(1, Torn::New);
+        assert_eq!(NorFlash::program(&mut cut, 5000, &[1, 2]), Err(Failure::Device));
+        assert_eq!(NorFlash::read(&mut cut, 0, &mut [0]), Err(Failure::Device));
+        cut.power_on();
+        let mut found = [0; 4];
+        NorFlash::read(&mut cut, 5000, &mut found).unwrap();
+        assert_eq!((found, cut.operations()), ([1, 2, 0xFF, 0xFF], 2));
+        cut.cut_at_leaving(1, Torn::Garbled);
+        NorFlash::erase(&mut cut, 0).unwrap_err();
+        cut.power_on();
+        let mut block = [0; 4096];
+        NorFlash::read(&mut cut, 0, &mut block).unwrap();
+        assert!(block[..10].iter().all(|&byte| byte == 0xFF), "an erase sets bits only");
     }
 }

@@ -139,6 +139,31 @@ impl Nand {
         meter::spread(good.map(|block| block.erase_count))
     }
 
+    /// Reads a part of a page's data: the array is read as for all of it, but only these bytes are sent.
+    ///
+    /// The file system needs none of this: it is for contenders that do.
+    ///
+    /// # Errors
+    /// [`Failure::Uncorrectable`].
+    pub fn read_part(&mut self, page: PageIndex, offset: usize, part: &mut [u8]) -> Result<(), Failure> {
+        self.demand_page(page, "read");
+        let mut data = vec![0; self.geometry.page_bytes as usize];
+        assert!(
+            offset + part.len() <= data.len(),
+            "read of {} bytes at {offset} of page {page}: it holds {}",
+            part.len(),
+            data.len()
+        );
+        self.loaded = None;
+        self.counters.reads += 1;
+        self.counters.bytes_read += part.len() as u64;
+        self.counters.time_ns += self.timing.read_ns(part.len());
+        let good = self.reads_well(page);
+        let result = self.sense(page, good, &mut data, &mut [0; TAG_BYTES]);
+        part.copy_from_slice(&data[offset..offset + part.len()]);
+        result
+    }
+
     /// Data and tag bytes of a page.
     fn stride(&self) -> usize {
         self.geometry.page_bytes as usize + TAG_BYTES

@@ -279,3 +279,16 @@ fn a_clone_goes_its_own_way() {
     assert_eq!(read(&mut snapshot, 0).0, [1; 512]);
     assert_eq!(snapshot.counters().erases, 0);
 }
+
+#[test]
+fn a_part_of_a_page_costs_the_array_and_its_bytes() {
+    let geometry = Geometry { page_bytes: 256, pages_per_block: 8, block_count: 4, programs_bytes: false };
+    let mut nand = Nand::with_geometry(geometry, NandTiming::ROUND, 1);
+    let data: Vec<u8> = (0..=255).collect();
+    nand.program(0, &data, &[0; TAG_BYTES]).unwrap();
+    let before = nand.counters();
+    let mut part = [0; 3];
+    nand.read_part(0, 100, &mut part).unwrap();
+    let spent = nand.counters().since(&before);
+    assert_eq!((part, spent.reads, spent.bytes_read, spent.time_ns), ([100, 101, 102], 1, 3, 50_030));
+}

@@ -151,6 +151,28 @@ impl Nor {
         self.tear = Some(Tear { commands_before, torn });
     }
 
+    /// Programs bytes, and lets power fail in the last command of that, or one before it.
+    pub fn program_torn(&mut self, address: u32, data: &[u8], torn: Torn) {
+        self.plan_tear(data.len(), torn);
+        let _ = self.program(address, data);
+        self.forget_tear();
+    }
+
+    /// Chooses the command of a program of so many bytes in which power fails.
+    fn plan_tear(&mut self, bytes: usize, torn: Torn) {
+        let commands = (bytes as u32).div_ceil(self.timing.program_page_bytes).max(1);
+        let command = match torn {
+            Torn::Old => 0,
+            Torn::New => u32::MAX,
+            Torn::Garbled | Torn::Metastable | Torn::Unstable => self.rng.u32(0..commands),
+        };
+        self.tear_program(command, torn);
+    }
+
+    fn forget_tear(&mut self) {
+        (self.tear, self.off) = (None, false);
+    }
+
     /// Lets power fail during an erase. Every program page of the block is independently old, erased, or half erased, and
     /// all of it is too weak to be programmed.
     pub fn erase_torn(&mut self, block: BlockIndex, torn: Torn) {
@@ -262,17 +284,9 @@ impl<C: Cuttable> Tearable for NorPages<C> {
 
     /// The cut meets the last command, or one before it.
     fn program_bytes_torn(&mut self, block: BlockIndex, offset: u32, data: &[u8], torn: Torn) {
-        let chip = self.chip_mut().nor();
-        let commands = (data.len() as u32).div_ceil(chip.timing.program_page_bytes);
-        let command = match torn {
-            Torn::Old => 0,
-            Torn::New => u32::MAX,
-            Torn::Garbled | Torn::Metastable | Torn::Unstable => chip.rng.u32(0..commands),
-        };
-        chip.tear_program(command, torn);
+        self.chip_mut().nor().plan_tear(data.len(), torn);
         let _ = self.program_bytes(block, offset, data);
-        let chip = self.chip_mut().nor();
-        (chip.tear, chip.off) = (None, false);
+        self.chip_mut().nor().forget_tear();
     }
 
     fn program_loaded_torn(&mut self, _page: PageIndex, _tag: &[u8; TAG_BYTES], _torn: Torn) {}

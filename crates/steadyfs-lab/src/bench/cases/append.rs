@@ -19,13 +19,16 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>, bytes: usize) -> Result<Measu
     let mut log = Document::new("log");
     let mut file = volume.open(&log.path, Mode::Durable)?;
     let mut gauge = Gauge::default();
-    for step in 0..WARM_UP + STEPS {
-        let data = log.bytes(log.size, bytes);
-        if step == WARM_UP {
-            gauge.begin();
+    for steps in [WARM_UP, STEPS] {
+        gauge.begin();
+        for _ in 0..steps {
+            let data = log.bytes(log.size, bytes);
+            gauge.step(&mut volume, |step| step.write(&mut file, log.size, &data))?;
+            log.size += bytes as u64;
+            if bench.patience_ns <= gauge.spent.time_ns {
+                break;
+            }
         }
-        gauge.step(&mut volume, |step| step.write(&mut file, log.size, &data))?;
-        log.size += bytes as u64;
     }
     volume.cut();
     documents.push(log);

@@ -5,6 +5,7 @@ use crate::bench::contender::{Contender, Fault, Mode, Volume};
 use crate::bench::content::Document;
 use crate::bench::gauge::Gauge;
 use crate::bench::stage::{demand, make, verify};
+use crate::units::{format_count, format_duration};
 
 /// Bytes of a file.
 pub const BYTES: usize = 100;
@@ -101,8 +102,16 @@ fn must_be_gone<V: Volume>(volume: &mut V, documents: &[Document]) -> Result<(),
 pub fn rename_many<K: Contender>(bench: &mut Bench<'_, K>) -> Result<Measured, Fault> {
     let mut volume = bench.contender.mount()?;
     demand(&mut volume, 0, MANY.into())?;
-    let number = |n| format!("file-{n:05}");
-    let mut documents = (0..MANY).map(|n| make(&mut volume, number(n), 50, BYTES)).collect::<Result<Vec<_>, _>>()?;
+    let begin = volume.counters();
+    let mut documents = Vec::new();
+    for number in 0..MANY {
+        documents.push(make(&mut volume, format!("file-{number:05}"), 50, BYTES)?);
+        let spent_ns = volume.counters().since(&begin).time_ns;
+        if spent_ns > bench.patience_ns {
+            let (made, spent) = (format_count(number.into()), format_duration(spent_ns as f64));
+            return Err(Fault::NoRoom(format!("making the files takes too long: {made} of them took {spent}")));
+        }
+    }
     let mut order: Vec<usize> = (0..documents.len()).collect();
     bench.rng.shuffle(&mut order);
     let mut gauge = Gauge::default();
@@ -110,6 +119,9 @@ pub fn rename_many<K: Contender>(bench: &mut Bench<'_, K>) -> Result<Measured, F
         let to = format!("renamed-{index:05}");
         gauge.step(&mut volume, |step| step.rename(&documents[index].path, &to))?;
         documents[index].path = to;
+        if bench.patience_ns <= gauge.spent.time_ns {
+            break;
+        }
     }
     volume.cut();
     verify(&mut bench.contender, &documents)?;

@@ -24,31 +24,41 @@ pub fn run<K: Contender>(bench: &mut Bench<'_, K>) -> Result<Measured, Fault> {
     let mut file = volume.open(&document.path, Mode::Durable)?;
     let warm_up = 2 * usable_bytes / PAGE_BYTES;
     let mut gauge = Gauge::default();
-    for step in 0..warm_up + STEPS {
-        if step % 1024 == 0 {
-            (bench.tick)(step as f64 / (warm_up + STEPS) as f64);
+    for (steps, share) in [(warm_up, 0.0), (STEPS, warm_up as f64 / (warm_up + STEPS) as f64)] {
+        gauge.begin();
+        for step in 0..steps {
+            if step % 1024 == 0 {
+                (bench.tick)(share + step as f64 / (warm_up + STEPS) as f64);
+            }
+            file = overwrite(&mut gauge, &mut volume, file, &mut document, &mut bench.rng)?;
+            if bench.patience_ns <= gauge.spent.time_ns {
+                break;
+            }
         }
-        if step == warm_up {
-            gauge.begin();
-        }
-        overwrite(&mut gauge, &mut volume, &mut file, &mut document, &mut bench.rng)?;
     }
     volume.cut();
     verify(&mut bench.contender, [&document])?;
-    Ok(Measured::throughput(gauge, STEPS * PAGE_BYTES, STEPS as f64 * bench.medium.write_ns(PAGE_BYTES)))
+    let steps = gauge.steps_ns.len() as u64;
+    Ok(Measured::throughput(gauge, steps * PAGE_BYTES, steps as f64 * bench.medium.write_ns(PAGE_BYTES)))
 }
 
-/// Gives a page at a random place other bytes.
+/// Gives a page at a random place other bytes. Returns the file, opened again where the volume had no room for them.
 pub fn overwrite<V: Volume>(
     gauge: &mut Gauge,
     volume: &mut V,
-    file: &mut V::File,
+    mut file: V::File,
     document: &mut Document,
     rng: &mut Rng,
-) -> Result<(), Fault> {
+) -> Result<V::File, Fault> {
     let page = rng.u64(..document.size / PAGE_BYTES);
     document.renew_page(page);
     let mut data = [0; PAGE_BYTES as usize];
     document.fill(page * PAGE_BYTES, &mut data);
-    gauge.step(volume, |step| step.write(file, page * PAGE_BYTES, &data))
+    if gauge.try_step(volume, |step| step.write(&mut file, page * PAGE_BYTES, &data))? {
+        return Ok(file);
+    }
+    document.restore_page(page);
+    // What a handle is good for behind an error differs; a new one shows what is there.
+    let _ = volume.close(file);
+    volume.open(&document.path, Mode::Durable)
 }

@@ -65,11 +65,16 @@ fn overwrites<K: Contender>(bench: &mut Bench<'_, K>, gauge: &mut Gauge) -> Resu
         if step % TICK_EVERY == 0 {
             (bench.tick)(step as f64 / steps as f64);
         }
-        let file = bench.rng.usize(..FILES);
-        overwrite(gauge, &mut volume, &mut files[file], &mut documents[file], &mut bench.rng)?;
+        let at = bench.rng.usize(..FILES);
+        let file = files.swap_remove(at);
+        files.push(overwrite(gauge, &mut volume, file, &mut documents[at], &mut bench.rng)?);
+        files.swap(at, FILES - 1);
+        if bench.patience_ns <= gauge.spent.time_ns {
+            break;
+        }
     }
     documents.push(at_rest);
-    Ok((steps * PAGE_BYTES, documents))
+    Ok((gauge.steps_ns.len() as u64 * PAGE_BYTES, documents))
 }
 
 fn logs<K: Contender>(bench: &mut Bench<'_, K>, gauge: &mut Gauge) -> Result<(u64, Vec<Document>), Fault> {
@@ -77,14 +82,14 @@ fn logs<K: Contender>(bench: &mut Bench<'_, K>, gauge: &mut Gauge) -> Result<(u6
     let file_bytes = share(&mut volume, 10)?;
     let total = CAPACITIES * bench.medium.size_bytes();
     let (mut documents, mut written): (Vec<Document>, u64) = (Vec::new(), 0);
-    while written < total {
+    while written < total && gauge.spent.time_ns < bench.patience_ns {
         (bench.tick)(written as f64 / total as f64);
         if documents.len() == FILES {
             volume.remove(&documents.remove(0).path)?;
         }
         let mut log = Document::new(format!("log-{written}"));
         let mut file = volume.open(&log.path, Mode::Durable)?;
-        while log.size < file_bytes && written < total {
+        while log.size < file_bytes && written < total && gauge.spent.time_ns < bench.patience_ns {
             let data = log.bytes(log.size, RECORD_BYTES);
             gauge.step(&mut volume, |step| step.write(&mut file, log.size, &data))?;
             log.size += RECORD_BYTES as u64;

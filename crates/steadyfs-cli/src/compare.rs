@@ -1,0 +1,203 @@
+//! `steady compare`: SteadyFS and its peers on the same simulated chips.
+
+use crate::Failure;
+use crate::output::{Outputs, check_file, write_file};
+use crate::progress::Progress;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use steadyfs_compare::{AnyEntrant, Board, CompareReport, Comparison, Options, contenders, kept};
+use steadyfs_lab::bench::Case;
+
+/// Arguments of `steady compare`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// Measure everything that is built in, and add what is kept of the others
+    #[arg(long, conflicts_with_all = ["contender", "case", "device"])]
+    all: bool,
+    /// Contenders to measure, separated by commas [default: all that are built in]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = contender)]
+    contender: Vec<String>,
+    /// Cases to measure, separated by commas: those of `steady bench`, or cuts [default: all]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(case_names()), hide_possible_values = true)]
+    case: Vec<String>,
+    /// Boards, separated by commas [default: all]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = board)]
+    device: Vec<Board>,
+    /// Power cuts for each contender on each board; 0 for none
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    cuts: u32,
+    /// Chip time in seconds after which a case ends before its last step
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    patience: u64,
+    /// Seed of places, orders and cuts; the same seed gives the same numbers
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, default_value_t = 1)]
+    seed: u64,
+    /// Measure nothing: show what is kept
+    #[arg(long, conflicts_with_all = ["all", "contender", "keep"])]
+    kept: bool,
+    /// Directory of results that are kept, a file for each contender [default: bench/results, where it is]
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+    /// Write what is measured to files of such a directory
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// Write the tables as Markdown
+    #[arg(long, value_name = "FILE.md")]
+    markdown: Option<PathBuf>,
+    #[command(flatten)]
+    outputs: Outputs,
+}
+
+const AFTER_HELP: &str = "\
+Everyone gets the same chips, the same clock and the same power cuts; what a contender cannot do is in the table, with the reason.
+Contenders in C are built with `--features peers`, from the directory that STEADY_PEERS names (docs/contenders.md); without
+that their kept results are shown.
+
+Examples:
+  steady compare --all --report compare.html
+  steady compare --device nor --case append-64,replace-rename
+  steady compare --contender fat-on-disk --case cuts --cuts 10000
+  steady compare --kept --report compare.html";
+
+/// Where results are kept in a clone of the repository.
+const RESULTS: &str = "bench/results";
+/// The name of the power cuts among the cases.
+const CUTS: &str = "cuts";
+
+/// All contenders that this command was built with.
+fn entrants() -> Vec<Box<dyn AnyEntrant>> {
+    #[allow(unused_mut, reason = "without the feature there is nothing to add")]
+    let mut all = contenders::all();
+    #[cfg(feature = "peers")]
+    all.extend(steadyfs_peers::all());
+    all
+}
+
+/// Reads the name of a contender.
+fn contender(name: &str) -> Result<String, String> {
+    let names: Vec<_> = entrants().iter().map(|entrant| entrant.facts().id).collect();
+    let is_known = names.iter().any(|known| known == name);
+    if is_known {
+        Ok(name.to_string())
+    } else {
+        Err(format!("no such contender is built in; expected one of {}", names.join(", ")))
+    }
+}
+
+fn case_names() -> Vec<&'static str> {
+    Case::names().into_iter().chain([CUTS]).collect()
+}
+
+/// Reads the name of a board.
+fn board(name: &str) -> Result<Board, String> {
+    let known = Board::all().into_iter().find(|board| board.id == name);
+    known.ok_or_else(|| format!("no such board; expected one of {}", Board::names().join(", ")))
+}
+
+/// Runs `steady compare`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.outputs.check()?;
+    arguments.markdown.iter().try_for_each(|path| check_file(path))?;
+    if !(arguments.all || arguments.kept || arguments.is_a_part()) {
+        return Err(Failure(
+            "what to compare is not said; expected --all, --kept, or one of --contender, --case and --device".into(),
+        ));
+    }
+    let failure = |error: &dyn std::fmt::Display| Failure(error.to_string());
+    let directory = arguments.results.clone().unwrap_or_else(|| RESULTS.into());
+    let is_there = arguments.results.is_some() || directory.is_dir();
+    let earlier = if is_there { kept::read(&directory).map_err(|error| failure(&error))? } else { Vec::new() };
+
+    let options = arguments.options();
+    let mut comparison = arguments.measure(&options)?;
+    if arguments.contender.is_empty() {
+        comparison.add_kept(earlier.into_iter().map(|(_, kept)| kept).collect());
+    }
+    if arguments.kept && comparison.entries.is_empty() {
+        return Err(Failure::at(directory.display(), "holds no results of this seed; expected those that --keep writes"));
+    }
+    if let Some(directory) = &arguments.keep {
+        kept::write(&comparison, directory).map_err(|error| failure(&error))?;
+    }
+    if let Some(path) = &arguments.markdown {
+        write_file(path, &comparison.markdown())?;
+    }
+    arguments.outputs.write(&comparison, || CompareReport::of(&comparison))?;
+    match comparison.failures().as_slice() {
+        [] => Ok(()),
+        failures => Err(Failure(failures.join("; "))),
+    }
+}
+
+impl Arguments {
+    /// Whether a part of everything was asked for.
+    fn is_a_part(&self) -> bool {
+        !(self.contender.is_empty() && self.case.is_empty() && self.device.is_empty())
+    }
+
+    fn options(&self) -> Options {
+        let named: Vec<Case> = self.case.iter().filter_map(|name| Case::named(name)).collect();
+        let wants_cuts = self.case.is_empty() || self.case.iter().any(|name| name == CUTS);
+        Options {
+            boards: if self.device.is_empty() { Board::all() } else { self.device.clone() },
+            cases: if self.case.is_empty() { Case::all() } else { named },
+            cuts: if wants_cuts { self.cuts } else { 0 },
+            patience_s: self.patience,
+            seed: self.seed,
+        }
+    }
+
+    /// Measures the contenders that were asked for: none where only what is kept is shown.
+    fn measure(&self, options: &Options) -> Result<Comparison, Failure> {
+        let is_wanted = |entrant: &dyn AnyEntrant| self.contender.is_empty() || self.contender.contains(&entrant.facts().id);
+        let wanted: Vec<_> =
+            if self.kept { Vec::new() } else { entrants().into_iter().filter(|entrant| is_wanted(entrant.as_ref())).collect() };
+        let bar = Mutex::new(Progress::of(1, ""));
+        let tell = |share: f64, name: &str| bar.lock().unwrap_or_else(PoisonError::into_inner).set(share, name);
+        let comparison = steadyfs_compare::run(&wanted, options, &tell);
+        drop(bar);
+        comparison.map_err(|error| Failure(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn options(line: &str) -> Result<Options, clap::Error> {
+        Line::try_parse_from(["compare"].into_iter().chain(line.split_whitespace())).map(|line| line.arguments.options())
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_comparison() {
+        assert_eq!(options("--all").unwrap(), Options::default());
+    }
+
+    #[test]
+    fn every_argument_reaches_the_options() {
+        let found = options("--device nor --case open,cuts --cuts 7 --patience 9 --seed 3").unwrap();
+        let boards = Board::all().into_iter().filter(|board| board.id == "nor").collect();
+        let expected = Options { boards, cases: vec![Case::named("open").unwrap()], cuts: 7, patience_s: 9, seed: 3 };
+        assert_eq!(found, expected);
+        assert_eq!(options("--case open").unwrap().cuts, 0, "cuts were not asked for");
+    }
+
+    #[test]
+    fn unknown_names_are_usage_errors_that_name_the_known_ones() {
+        for (line, known) in [("--device nano", "nand"), ("--contender steady", "steadyfs"), ("--case opn", "open")] {
+            let error = options(line).unwrap_err();
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.to_string().contains(known), "{error}");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The contenders that need no C compiler, a file for each.
+
+mod fat;
+mod raw;
+mod records;
+mod sequential;
+mod steady;
+
+pub use fat::FatOnDisk;
+pub use raw::Raw;
+pub use sequential::SequentialStorage;
+pub use steady::SteadyFs;
+
+use crate::entrant::AnyEntrant;
+
+/// All of them, in the order of tables.
+pub fn all() -> Vec<Box<dyn AnyEntrant>> {
+    vec![Box::new(SteadyFs), Box::new(Raw), Box::new(FatOnDisk), Box::new(SequentialStorage)]
+}

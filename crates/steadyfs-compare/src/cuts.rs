@@ -1,0 +1,267 @@
+//! Power that fails in any program or erase, again and again, on the same volume.
+//!
+//! A contender appends to a log, replaces a file, makes and removes others, all of it durably; power fails in the middle of a random
+//! operation of the chip, which is left torn in one of the ways that the simulator knows. Then the volume is mounted, and every file is
+//! compared: what was acknowledged must be there, what was under way may be as before or as after. The next round goes on from there.
+
+use crate::chip::Chip;
+use crate::entrant::Entrant;
+use fastrand::Rng;
+use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use steadyfs_lab::bench::{BenchChip, Contender, Fault, Medium, Mode, OnChips, Volume};
+use steadyfs_lab::torture::caught;
+use steadyfs_sim::{PowerCut, Tearable};
+
+/// A cut comes in one of so many operations of the chip.
+const WITHIN: u64 = 60;
+/// Files that are made and removed.
+const FILES: u32 = 12;
+/// Bytes of a record of the log, and of a file that is replaced.
+const RECORD_BYTES: usize = 64;
+const FILE_BYTES: usize = 200;
+/// Bytes at which the log begins anew.
+const LOG_BYTES: usize = 4096;
+const LOG: &str = "log";
+
+/// What power cuts did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cuts {
+    /// Cuts.
+    pub cuts: u32,
+    /// After these the volume could not be mounted, or a call on it failed.
+    pub unusable: u32,
+    /// After these a file that was acknowledged was gone, or held other bytes.
+    pub lost: u32,
+    /// After these the file that was being changed was neither as before, nor as after, nor empty as between opening and writing it.
+    pub torn: u32,
+    /// After these the contender used the chip as no chip may be used, or stopped with an assertion.
+    pub illegal: u32,
+    /// Calls that failed without a cut, for want of room or otherwise.
+    pub refused: u32,
+    /// What the first of them was.
+    pub first: Option<String>,
+}
+
+impl Cuts {
+    /// Cuts after which something was not as it was promised by any contract that keeps what was acknowledged.
+    pub fn bad(&self) -> u32 {
+        self.unusable + self.lost + self.torn + self.illegal
+    }
+}
+
+/// Cuts power so many times.
+pub fn run<E: Entrant>(entrant: &E, medium: &Medium, cuts: u32, seed: u64, tick: &dyn Fn(f64)) -> Cuts {
+    medium.with_chips(seed, Driver { entrant, cuts, seed, tick })
+}
+
+struct Driver<'d, E> {
+    entrant: &'d E,
+    cuts: u32,
+    seed: u64,
+    tick: &'d dyn Fn(f64),
+}
+
+/// What is on the volume: the bytes of each file that was acknowledged.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// How a round ended that did not end well.
+enum Bad {
+    Unusable(String),
+    Lost(String),
+    Torn(String),
+}
+
+/// A change that is under way.
+struct Change {
+    path: String,
+    /// The bytes afterwards; none where the file is removed.
+    after: Option<Vec<u8>>,
+}
+
+impl<E: Entrant> OnChips for Driver<'_, E> {
+    type Output = Cuts;
+
+    fn run<C>(self, make: impl Fn() -> C + Sync) -> Cuts
+    where
+        C: BenchChip + Tearable + 'static,
+        PowerCut<C>: BenchChip,
+    {
+        let (mut found, mut rng) = (Cuts::default(), Rng::with_seed(self.seed));
+        while found.cuts < self.cuts {
+            let power = Rc::new(RefCell::new(PowerCut::new(make(), rng.u64(..))));
+            if let Err(reason) = self.life(&power, &mut found, &mut rng) {
+                found.first.get_or_insert(format!("before any cut: {reason}"));
+                break;
+            }
+        }
+        found
+    }
+}
+
+impl<E: Entrant> Driver<'_, E> {
+    /// One volume until something is wrong with it, or all cuts are made.
+    fn life<C>(&self, power: &Rc<RefCell<PowerCut<C>>>, found: &mut Cuts, rng: &mut Rng) -> Result<(), String>
+    where
+        C: BenchChip + Tearable + 'static,
+        PowerCut<C>: BenchChip,
+    {
+        let mut contender = self.entrant.on(Chip::of(power.clone()))?;
+        contender.format().map_err(|fault| fault.to_string())?;
+        let mut files = Files::new();
+        while found.cuts < self.cuts {
+            if found.cuts.is_multiple_of(64) {
+                (self.tick)(f64::from(found.cuts) / f64::from(self.cuts));
+            }
+            let round = caught(|| self.round(power, &mut contender, &mut files, found, rng));
+            let (count, what) = match round {
+                Ok(Ok(())) => continue,
+                Ok(Err(Bad::Unusable(what))) => (&mut found.unusable, what),
+                Ok(Err(Bad::Lost(what))) => (&mut found.lost, what),
+                Ok(Err(Bad::Torn(what))) => (&mut found.torn, what),
+                Err(what) => (&mut found.illegal, what),
+            };
+            *count += 1;
+            found.first.get_or_insert(format!("cut {}: {what}", found.cuts));
+            // A volume with a fault on it would be found again and again: the next one is new.
+            let _ = caught(|| drop(contender));
+            return Ok(());
+        }
+        Ok(())
+    }
+
+    /// Works until power fails, mounts and compares.
+    fn round<C>(
+        &self,
+        power: &Rc<RefCell<PowerCut<C>>>,
+        contender: &mut E::On,
+        files: &mut Files,
+        found: &mut Cuts,
+        rng: &mut Rng,
+    ) -> Result<(), Bad>
+    where
+        C: BenchChip + Tearable + 'static,
+    {
+        power.borrow_mut().cut_at(rng.u64(1..=WITHIN));
+        let under_way = work(power, contender, files, found, rng);
+        found.cuts += 1;
+        power.borrow_mut().power_on();
+        let mut volume = contender.mount().map_err(|fault| Bad::Unusable(format!("mount: {fault}")))?;
+        // The file under way is either; which one is what the next round begins with.
+        if let Some(Change { path, after }) = under_way {
+            let now = read(&mut volume, &path).map_err(|fault| Bad::Unusable(format!("{path}: {fault}")))?;
+            let before = files.get(&path).cloned();
+            // Opening and writing are two calls, and power may fail between them: the file is there and empty.
+            let is_between = after.is_some() && now.as_ref().is_some_and(Vec::is_empty);
+            if now != before && now != after && !is_between {
+                return Err(Bad::Torn(format!("{path} is neither as before nor as after")));
+            }
+            match now {
+                Some(bytes) => files.insert(path, bytes),
+                None => files.remove(&path),
+            };
+        }
+        for (path, bytes) in files.iter() {
+            match read(&mut volume, path).map_err(|fault| Bad::Unusable(format!("{path}: {fault}")))? {
+                Some(now) if now == *bytes => {}
+                Some(_) => return Err(Bad::Lost(format!("{path} holds other bytes"))),
+                None => return Err(Bad::Lost(format!("{path} is gone"))),
+            }
+        }
+        volume.cut();
+        Ok(())
+    }
+}
+
+/// Changes files until power fails; tells the change that was under way.
+fn work<C: Tearable, K: Contender>(
+    power: &Rc<RefCell<PowerCut<C>>>,
+    contender: &mut K,
+    files: &mut Files,
+    found: &mut Cuts,
+    rng: &mut Rng,
+) -> Option<Change> {
+    // Power may fail while it mounts: nothing is under way then.
+    let Ok(mut volume) = contender.mount() else { return None };
+    let mut tries = 0;
+    loop {
+        let change = next_change(files, rng);
+        let result = make(&mut volume, files, &change);
+        if power.borrow().is_off() {
+            volume.cut();
+            return Some(change);
+        }
+        match result {
+            Ok(()) => drop(accept(files, change)),
+            Err(_) => {
+                // Nothing can be said of what a refused call leaves: it is looked at as one under way, and power fails now.
+                found.refused += 1;
+                power.borrow_mut().cut_now();
+                return Some(change);
+            }
+        }
+        tries += 1;
+        if tries > 10 * WITHIN {
+            power.borrow_mut().cut_now();
+            return None;
+        }
+    }
+}
+
+fn accept(files: &mut Files, change: Change) -> Option<Vec<u8>> {
+    match change.after {
+        Some(bytes) => files.insert(change.path, bytes),
+        None => files.remove(&change.path),
+    }
+}
+
+fn next_change(files: &Files, rng: &mut Rng) -> Change {
+    let mut fresh = |bytes: usize| (0..bytes).map(|_| rng.u8(..)).collect::<Vec<u8>>();
+    let record = fresh(RECORD_BYTES);
+    let content = fresh(FILE_BYTES);
+    match rng.u8(..4) {
+        0 | 1 => {
+            let mut log = files.get(LOG).cloned().unwrap_or_default();
+            if log.len() >= LOG_BYTES {
+                return Change { path: LOG.to_string(), after: None };
+            }
+            log.extend(record);
+            Change { path: LOG.to_string(), after: Some(log) }
+        }
+        kind => {
+            let path = format!("file-{:02}", rng.u32(..FILES));
+            let removes = kind == 3 && files.contains_key(&path);
+            Change { path, after: (!removes).then_some(content) }
+        }
+    }
+}
+
+/// Makes a change, durably: the end of a log, the whole of another file, or its removal.
+fn make<V: Volume>(volume: &mut V, files: &Files, change: &Change) -> Result<(), Fault> {
+    let Some(after) = &change.after else { return volume.remove(&change.path) };
+    let is_there = files.get(&change.path);
+    if change.path == LOG {
+        let mut log = volume.open(LOG, Mode::Durable)?;
+        let begin = is_there.map_or(0, Vec::len);
+        volume.write(&mut log, begin as u64, &after[begin..])?;
+        return volume.close(log);
+    }
+    let mut file = volume.open(&change.path, if is_there.is_some() { Mode::Replace } else { Mode::Create })?;
+    volume.write(&mut file, 0, after)?;
+    volume.sync(&mut file)?;
+    volume.close(file)
+}
+
+/// The bytes of a file, if it is there.
+fn read<V: Volume>(volume: &mut V, path: &str) -> Result<Option<Vec<u8>>, Fault> {
+    // Contenders say in their own ways that a file is not there.
+    let Ok(size) = volume.stat(path) else { return Ok(None) };
+    let mut file = volume.open(path, Mode::Read)?;
+    let mut data = vec![0; size as usize + 1];
+    let length = volume.read(&mut file, 0, &mut data)?;
+    data.truncate(length);
+    volume.close(file)?;
+    Ok(Some(data))
+}

@@ -1,0 +1,33 @@
+//! SteadyFS and its peers on the same simulated chips: the same cases, the same clock, the same power cuts.
+//!
+//! ```text
+//!   contenders   a file for each: SteadyFS, the chip alone, FAT on SteadyFS's disk, sequential-storage;
+//!                those in C are in a crate of their own
+//!      ▼ entrant: what it is, and how it is put on a chip
+//!   chip ── one handle for all of them: whatever they call, the same model charges the same time
+//!      ▼
+//!   run ── the cases of steadyfs_lab::bench on each board       cuts ── power that fails in any operation
+//!      ▼
+//!   result ── as JSON, kept in bench/results                    table · report ── for people
+//! ```
+//!
+//! Begin with [`run()`]. How to add a contender is in `docs/contenders.md`.
+
+mod chip;
+pub mod contenders;
+mod cuts;
+mod entrant;
+mod figures;
+pub mod kept;
+mod markdown;
+mod report;
+mod result;
+mod run;
+mod table;
+
+pub use chip::Chip;
+pub use cuts::Cuts;
+pub use entrant::{AnyEntrant, Entrant, Extent, Facts};
+pub use report::CompareReport;
+pub use result::{Board, Comparison, Entry, Need, Outcome, Standing};
+pub use run::{CompareError, Options, run};

@@ -1,0 +1,51 @@
+//! The comparison as a page in Markdown.
+
+use crate::result::Comparison;
+use crate::table::Answer;
+use std::fmt::Write;
+
+const HEAD: &str = "\
+# Results: SteadyFS beside its peers
+
+Measured on simulated chips with the datasheet's typical times; times are those of the chip. How each contender was set up, what the columns mean and how to measure all of it again:
+[`contenders.md`](contenders.md). `cargo run --release -- compare --kept --report compare.html` shows the same as figures, with a slider for the rate.
+";
+
+impl Comparison {
+    /// The page.
+    pub fn markdown(&self) -> String {
+        let mut page = HEAD.to_string();
+        let versions = self.entries.iter().map(|entry| format!("{} {}", entry.facts.name, entry.facts.version));
+        let versions: Vec<_> = versions.collect();
+        let _ = writeln!(
+            page,
+            "\n{}. Seed {}; a case ends after {} s of the chip.",
+            versions.join(" · "),
+            self.seed,
+            self.patience_s
+        );
+        for board in &self.boards {
+            let _ = writeln!(page, "\n## {}", board.title);
+            for answer in self.answers(board).iter().chain([&self.cases(board)]).filter(|answer| !answer.rows.is_empty()) {
+                let _ = write!(page, "\n### {}\n\n{}", answer.question, table(answer));
+            }
+            let command = format!("cargo run --release -- compare --device {}", board.id);
+            let _ = writeln!(page, "\n`{command}` measures the board again; with `--contender NAME --case NAME` one cell of it.");
+        }
+        page
+    }
+}
+
+/// A table in Markdown; rows that end early are filled up.
+fn table(answer: &Answer) -> String {
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let cells: Vec<_> = cells.map(|cell| cell.replace('|', "\\|")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let mut text = line(&mut answer.head.iter().map(String::as_str));
+    text += &format!("|{}\n", "---|".repeat(answer.head.len()));
+    for row in &answer.rows {
+        text += &line(&mut (0..answer.head.len()).map(|at| row.get(at).map_or("", String::as_str)));
+    }
+    text
+}

@@ -1,0 +1,188 @@
+//! What was measured, as JSON keeps it.
+
+use crate::cuts::Cuts;
+use crate::entrant::Facts;
+use serde::{Deserialize, Serialize};
+use steadyfs_lab::backlog::backlog_repeated;
+use steadyfs_lab::bench::{Case, Fault, Figures, Gauge, Row};
+use steadyfs_lab::report::downsample;
+
+/// Rates at which RAM is told, in bytes per second: ten in a decade from 1 kB/s to 10 MB/s.
+pub fn rates() -> Vec<u64> {
+    (0..=40).map(|tenth| (1e3 * 10_f64.powf(f64::from(tenth) / 10.0)).round() as u64).collect()
+}
+
+/// Accesses of which a figure shows each.
+const SHOWN: usize = 600;
+
+/// A chip, or a part of it, on which contenders are measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Board {
+    /// A short name, for options.
+    pub id: String,
+    /// What it is.
+    pub title: String,
+    /// Name of the device profile.
+    pub device: String,
+    /// Bytes used, from the beginning.
+    pub size_bytes: u64,
+    /// Bytes of an erase block.
+    pub erase_block_bytes: u32,
+    /// Bytes used in the cases of wear, which write ten times as many.
+    pub wear_bytes: u64,
+    /// Bytes used where power is cut.
+    pub cut_bytes: u64,
+    /// Erases that the profile says a block takes.
+    pub endurance_erases: u32,
+}
+
+/// Everything that was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Version of SteadyFS.
+    pub version: String,
+    /// Seed of places, orders and cuts.
+    pub seed: u64,
+    /// Chip time in seconds after which warming up, or measuring, ends before its last step.
+    pub patience_s: u64,
+    /// The chips.
+    pub boards: Vec<Board>,
+    /// The contenders.
+    pub entries: Vec<Entry>,
+}
+
+/// A contender.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// What it is.
+    pub facts: Facts,
+    /// Whether it was measured earlier.
+    #[serde(default)]
+    pub kept: bool,
+    /// What it did on each board.
+    pub standings: Vec<Standing>,
+}
+
+/// A contender on a board.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The board.
+    pub board: String,
+    /// Why it is not there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub absent: Option<String>,
+    /// Bytes that files can take together.
+    pub usable_bytes: u64,
+    /// Bytes of RAM, with one file open.
+    pub ram_bytes: u64,
+    /// The cases.
+    pub outcomes: Vec<Outcome>,
+    /// What power cuts did to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cuts: Option<Cuts>,
+}
+
+/// A case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Its figures, or why there are none.
+    #[serde(flatten)]
+    pub row: Row,
+    /// RAM in front of it, for each of some rates; where every call writes as many bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<Need>,
+    /// Times of some of the calls in order, in microseconds: the longest of each few.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub times_us: Vec<f64>,
+}
+
+/// RAM that a rate needs beside the write in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Need {
+    /// Bytes per second.
+    pub rate: u64,
+    /// Bytes; none where no buffer is large enough.
+    pub bytes: Option<u64>,
+}
+
+impl Outcome {
+    /// A case that was not measured.
+    pub fn skipped(case: Case, reason: String) -> Outcome {
+        let row = Row { case: case.name().to_string(), figures: None, skipped: Some(reason), failed: None };
+        Outcome { row, needs: Vec::new(), times_us: Vec::new() }
+    }
+
+    /// What a case gave.
+    pub fn of(case: Case, result: Result<(Figures, Gauge), Fault>) -> Outcome {
+        let mut outcome = Outcome::skipped(case, String::new());
+        outcome.row.skipped = None;
+        match result {
+            Ok((figures, gauge)) => {
+                if case == Case::Random && !gauge.steps_ns.is_empty() {
+                    outcome.needs = needs(&gauge.steps_ns, 4096);
+                    let shown = downsample(&gauge.steps_ns, SHOWN);
+                    outcome.times_us = shown.into_iter().map(|(_, ns)| ns as f64 / 1e3).collect();
+                }
+                (outcome.row.figures, outcome.row.failed) = (Some(figures), gauge.broken);
+            }
+            Err(Fault::NoRoom(reason) | Fault::Cannot(reason)) => outcome.row.skipped = Some(reason),
+            Err(Fault::Failed(reason)) => outcome.row.failed = Some(reason),
+        }
+        outcome
+    }
+}
+
+/// RAM for each rate, by the backlog equation, if the accesses repeat for ever.
+fn needs(access_ns: &[u64], write_bytes: u64) -> Vec<Need> {
+    let need = |rate| Need { rate, bytes: backlog_repeated(access_ns, write_bytes, rate).map(|most| most.left_bytes) };
+    rates().into_iter().map(need).collect()
+}
+
+impl Entry {
+    /// What it did on a board.
+    pub fn on(&self, board: &str) -> Option<&Standing> {
+        self.standings.iter().find(|standing| standing.board == board)
+    }
+}
+
+impl Standing {
+    /// A case.
+    pub fn outcome(&self, case: &str) -> Option<&Outcome> {
+        self.outcomes.iter().find(|outcome| outcome.row.case == case)
+    }
+
+    /// The figures of a case that did not fail.
+    pub fn figures(&self, case: &str) -> Option<&Figures> {
+        self.outcome(case).filter(|outcome| outcome.row.failed.is_none()).and_then(|outcome| outcome.row.figures.as_ref())
+    }
+}
+
+impl Comparison {
+    /// What went wrong with SteadyFS, as `board, case: reason`.
+    pub fn failures(&self) -> Vec<String> {
+        let own = self.entries.iter().filter(|entry| entry.facts.id == "steadyfs" && !entry.kept);
+        let rows = own.flat_map(|entry| &entry.standings).flat_map(|standing| {
+            let reason = |outcome: &Outcome| {
+                let row = &outcome.row;
+                row.failed.as_ref().map(|reason| format!("{}, {}: {reason}", standing.board, row.case))
+            };
+            standing.outcomes.iter().filter_map(reason).collect::<Vec<_>>()
+        });
+        rows.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ram_grows_with_the_rate_until_none_suffices() {
+        let needs = needs(&[1_000_000, 1_000_000, 4_000_000], 4096);
+        assert_eq!((needs[0], needs.len()), (Need { rate: 1_000, bytes: Some(0) }, 41));
+        // 2 ms on average: 2.048 MB/s.
+        let at = |rate: u64| needs.iter().find(|need| need.rate == rate).unwrap().bytes;
+        assert_eq!((at(1_995_262), at(2_511_886)), (Some(3_885), None));
+        assert!(needs.windows(2).all(|pair| pair[1].bytes.is_none() || pair[0].bytes <= pair[1].bytes));
+    }
+}

@@ -1,0 +1,261 @@
+//! Measures contenders on boards, case by case, on all processors.
+
+use crate::chip::Chip;
+use crate::entrant::{AnyEntrant, Extent};
+use crate::result::{Board, Comparison, Entry, Outcome, Standing};
+use std::fmt;
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use steadyfs_lab::bench::{BenchChip, BenchError, Case, Medium, OnChips, Options as BenchOptions, Terms};
+use steadyfs_lab::evaluate::find_profile;
+use steadyfs_sim::{Chip as ChipKind, PowerCut, Profile, Tearable};
+
+/// Files of the cases with many of them.
+const FILES: u32 = 500;
+
+/// What to measure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The boards. Default all.
+    pub boards: Vec<Board>,
+    /// The cases. Default all.
+    pub cases: Vec<Case>,
+    /// Power cuts for each contender on each board; 0 for none. Default 1,000.
+    pub cuts: u32,
+    /// Chip time in seconds after which warming up, or measuring, ends before its last step. Default 600.
+    pub patience_s: u64,
+    /// Seed of places, orders and cuts: the same seed gives the same numbers. Default 1.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { boards: Board::all(), cases: Case::all(), cuts: 1_000, patience_s: 600, seed: 1 }
+    }
+}
+
+/// Why nothing was measured.
+#[derive(Debug)]
+pub struct CompareError {
+    board: String,
+    error: BenchError,
+}
+
+impl fmt::Display for CompareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "board {}: {}", self.board, self.error)
+    }
+}
+
+impl std::error::Error for CompareError {}
+
+impl Board {
+    /// The boards, in the order of tables.
+    pub fn all() -> Vec<Board> {
+        const MIB: u64 = 1 << 20;
+        let board = |id: &str, title: &str, device: &str, size: u64, block: u32, wear: u64, cut: u64| Board {
+            id: id.to_string(),
+            title: title.to_string(),
+            device: device.to_string(),
+            size_bytes: size * MIB,
+            erase_block_bytes: block,
+            wear_bytes: wear * MIB,
+            cut_bytes: cut,
+            endurance_erases: endurance(device),
+        };
+        vec![
+            board("nor", "NOR, 1 MiB of a W25Q128JV in sectors of 4 KiB", "w25q128jv", 1, 4096, 1, MIB / 4),
+            board("nor-16", "NOR, 16 MiB, a W25Q128JV in blocks of 64 KiB", "w25q128jv", 16, 65_536, 4, MIB * 2),
+            board("nand", "NAND, 128 MiB, an MT29F1G01ABAFD in blocks of 128 KiB", "mt29f1g01abafd", 128, 131_072, 16, MIB * 8),
+        ]
+    }
+
+    /// Their names.
+    pub fn names() -> Vec<String> {
+        Board::all().into_iter().map(|board| board.id).collect()
+    }
+
+    /// The chip with so many bytes.
+    ///
+    /// # Errors
+    /// [`BenchError`]: there is no such chip.
+    pub fn medium(&self, size_bytes: u64) -> Result<Medium, BenchError> {
+        let profile = find_profile(&self.device)?;
+        let erase_block_bytes = Some(self.erase_block_bytes);
+        Medium::of(&profile, &BenchOptions { size_bytes: Some(size_bytes), erase_block_bytes, ..BenchOptions::default() })
+    }
+}
+
+/// Erases that a block of a chip takes.
+fn endurance(device: &str) -> u32 {
+    Profile::named(device).map_or(0, |profile| match profile.chip {
+        ChipKind::Nand(nand) => nand.endurance_erases,
+        ChipKind::Nor(nor) => nor.endurance_erases,
+    })
+}
+
+/// A maker of a chip's handle.
+struct MakeChip;
+
+impl OnChips for MakeChip {
+    type Output = Chip;
+
+    fn run<C>(self, make: impl Fn() -> C + Sync) -> Chip
+    where
+        C: BenchChip + Tearable + 'static,
+        PowerCut<C>: BenchChip,
+    {
+        Chip::new(make())
+    }
+}
+
+/// An erased chip.
+pub(crate) fn chip_of(medium: &Medium, seed: u64) -> Chip {
+    medium.with_chips(seed, MakeChip)
+}
+
+/// Something to do for a contender on a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Job {
+    Case(Case),
+    Cuts,
+}
+
+impl Job {
+    fn weight(self) -> u32 {
+        match self {
+            Job::Case(case) => case.weight(),
+            Job::Cuts => 20,
+        }
+    }
+}
+
+/// What a job gave.
+enum Done {
+    Case(Outcome),
+    Cuts(Option<crate::cuts::Cuts>),
+}
+
+/// A job, and for whom and where it is.
+type Place = (usize, usize, Job);
+
+/// Measures. `progress` is called now and then with the share that is done, from 0 to 1, and a name of what is under way.
+///
+/// # Errors
+/// [`CompareError`]: a board is not possible.
+pub fn run(
+    entrants: &[Box<dyn AnyEntrant>],
+    options: &Options,
+    progress: &(dyn Fn(f64, &str) + Sync),
+) -> Result<Comparison, CompareError> {
+    let mut media = Vec::new();
+    for board in &options.boards {
+        let medium = |bytes| board.medium(bytes).map_err(|error| CompareError { board: board.id.clone(), error });
+        media.push([medium(board.size_bytes)?, medium(board.wear_bytes)?, medium(board.cut_bytes)?]);
+    }
+    let work = Work { entrants, options, media: &media, progress, finished: Mutex::new(0) };
+    let (extents, mut results) = work.all();
+    let entries = entrants.iter().enumerate().map(|(index, entrant)| {
+        let standings = options.boards.iter().enumerate().map(|(place, board)| {
+            let mut standing = Standing::new(board, &extents[index][place]);
+            for (_, done) in results.extract_if(.., |((who, at, _), _)| (*who, *at) == (index, place)) {
+                match done {
+                    Done::Case(outcome) => standing.outcomes.push(outcome),
+                    Done::Cuts(cuts) => standing.cuts = cuts,
+                }
+            }
+            standing
+        });
+        Entry { facts: entrant.facts(), kept: false, standings: standings.collect() }
+    });
+    let entries = entries.collect();
+    let version = env!("CARGO_PKG_VERSION").to_string();
+    Ok(Comparison { version, seed: options.seed, patience_s: options.patience_s, boards: options.boards.clone(), entries })
+}
+
+impl Standing {
+    /// That of a contender whose cases come later.
+    fn new(board: &Board, extent: &Result<Extent, String>) -> Standing {
+        let (found, absent) = match extent {
+            Ok(extent) => (*extent, None),
+            Err(reason) => (Extent { usable_bytes: 0, ram_bytes: 0 }, Some(reason.clone())),
+        };
+        let Extent { usable_bytes, ram_bytes } = found;
+        Standing { board: board.id.clone(), absent, usable_bytes, ram_bytes, outcomes: Vec::new(), cuts: None }
+    }
+}
+
+struct Work<'w> {
+    entrants: &'w [Box<dyn AnyEntrant>],
+    options: &'w Options,
+    /// Of each board: the whole, the part for wear, the part for cuts.
+    media: &'w [[Medium; 3]],
+    progress: &'w (dyn Fn(f64, &str) + Sync),
+    finished: Mutex<u32>,
+}
+
+impl Work<'_> {
+    /// Extents of each contender on each board, and what all jobs gave, in order.
+    fn all(&self) -> (Vec<Vec<Result<Extent, String>>>, Vec<(Place, Done)>) {
+        let extent = |entrant: &dyn AnyEntrant, media: &[Medium; 3]| entrant.extent(chip_of(&media[0], self.options.seed));
+        let extents: Vec<Vec<_>> = self
+            .entrants
+            .iter()
+            .map(|entrant| self.media.iter().map(|media| extent(entrant.as_ref(), media)).collect())
+            .collect();
+        let jobs = self.jobs(&extents);
+        let mut order: Vec<usize> = (0..jobs.len()).collect();
+        order.sort_by_key(|&index| std::cmp::Reverse(jobs[index].2.weight()));
+        let total: u32 = jobs.iter().map(|(_, _, job)| job.weight()).sum();
+        let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let work = || {
+            while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let done = self.done(jobs[index], f64::from(total.max(1)));
+                results.lock().expect("no job panics with it").push((index, done));
+            }
+        };
+        let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(jobs.len().max(1));
+        std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+        let mut results = results.into_inner().expect("no job panics with it");
+        results.sort_by_key(|(index, _)| *index);
+        (extents, results.into_iter().map(|(index, done)| (jobs[index], done)).collect())
+    }
+
+    fn jobs(&self, extents: &[Vec<Result<Extent, String>>]) -> Vec<Place> {
+        let mut jobs = Vec::new();
+        for (who, on) in extents.iter().enumerate() {
+            for (at, _) in on.iter().enumerate().filter(|(_, extent)| extent.is_ok()) {
+                jobs.extend(self.options.cases.iter().map(|&case| (who, at, Job::Case(case))));
+                if self.options.cuts > 0 {
+                    jobs.push((who, at, Job::Cuts));
+                }
+            }
+        }
+        jobs
+    }
+
+    fn done(&self, (who, at, job): Place, total: f64) -> Done {
+        let entrant = &self.entrants[who];
+        let [whole, wear, cut] = &self.media[at];
+        let name = entrant.facts().name;
+        let tell = |share: f64| {
+            let finished = f64::from(*self.finished.lock().expect("nobody panics with it"));
+            (self.progress)((finished + share * f64::from(job.weight())) / total, &name);
+        };
+        tell(0.0);
+        let seed = self.options.seed;
+        let done = match job {
+            Job::Case(case) => {
+                let medium = if matches!(case, Case::Wear(_)) { wear } else { whole };
+                let patience_ns = self.options.patience_s.saturating_mul(1_000_000_000);
+                let terms = Terms { medium, files: FILES, seed, patience_ns };
+                Done::Case(entrant.measure(chip_of(medium, seed), case, &terms, &tell))
+            }
+            Job::Cuts => Done::Cuts(entrant.cut(cut, self.options.cuts, seed, &tell)),
+        };
+        *self.finished.lock().expect("nobody panics with it") += job.weight();
+        tell(0.0);
+        done
+    }
+}

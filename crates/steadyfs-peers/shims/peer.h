@@ -1,0 +1,47 @@
+/* What a contender in C offers: a table of calls around its own. src/peer.rs has the same in Rust. */
+#ifndef STEADY_PEER_H
+#define STEADY_PEER_H
+
+#include <stdint.h>
+
+/* The chip. Calls return 0, or -1 when it does not answer. */
+struct chip {
+	void *context;
+	uint32_t unit_bytes; /* programmed together: a page of NAND, 1 on NOR */
+	uint32_t block_bytes, block_count;
+	int (*read)(void *context, uint32_t block, uint32_t offset, void *data, uint32_t bytes);
+	int (*program)(void *context, uint32_t block, uint32_t offset, const void *data, uint32_t bytes);
+	int (*erase)(void *context, uint32_t block);
+	int (*copy)(void *context, uint32_t from_page, uint32_t to_page); /* within the chip, on NAND */
+};
+
+enum mode { MODE_READ, MODE_WRITE, MODE_REPLACE, MODE_CREATE, MODE_DURABLE };
+
+/* What calls return when they fail: the contender's own negative number, or this one for a volume without room. */
+#define NO_ROOM (-1000000)
+
+struct room {
+	uint64_t usable_bytes, free_bytes;
+	uint32_t unit_bytes, files_max;
+};
+
+/* A volume is what `make` returned; a file what `open` returned. `drop` frees everything without touching the chip: a power cut. */
+struct peer {
+	void *(*make)(const struct chip *chip);
+	void (*drop)(void *volume);
+	int (*format)(void *volume);
+	int (*mount)(void *volume);
+	int (*unmount)(void *volume);
+	void *(*open)(void *volume, const char *path, int mode, int *error);
+	int (*close)(void *volume, void *file);
+	int64_t (*read)(void *volume, void *file, uint64_t offset, void *data, uint32_t bytes);
+	int (*write)(void *volume, void *file, uint64_t offset, const void *data, uint32_t bytes);
+	int (*sync)(void *volume, void *file);
+	int (*remove)(void *volume, const char *path);
+	int (*rename)(void *volume, const char *from, const char *to);
+	int64_t (*stat)(void *volume, const char *path);
+	int (*room)(void *volume, struct room *room);
+	uint32_t (*ram_bytes)(void *volume); /* with one file open */
+};
+
+#endif

@@ -1,0 +1,1 @@
+/* SPIFFS's default settings ask for this file of its tests. */

@@ -1,0 +1,283 @@
+//! A contender in C as one in Rust: the table of `shims/peer.h`, and the chip's calls back.
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use steadyfs::media::Failure;
+use steadyfs_compare::Chip;
+use steadyfs_lab::bench::{BenchChip, Contender, Fault, Mode, Plain, Room, Volume};
+use steadyfs_lab::torture::caught;
+use steadyfs_sim::{Counters, Metered};
+
+/// What calls return when the volume has no room; `NO_ROOM` of the header.
+const NO_ROOM: c_int = -1_000_000;
+
+/// `struct chip` of the header.
+#[repr(C)]
+struct RawChip {
+    context: *mut c_void,
+    unit_bytes: u32,
+    block_bytes: u32,
+    block_count: u32,
+    read: extern "C" fn(*mut c_void, u32, u32, *mut c_void, u32) -> c_int,
+    program: extern "C" fn(*mut c_void, u32, u32, *const c_void, u32) -> c_int,
+    erase: extern "C" fn(*mut c_void, u32) -> c_int,
+    copy: extern "C" fn(*mut c_void, u32, u32) -> c_int,
+}
+
+/// `struct room` of the header.
+#[repr(C)]
+#[derive(Default)]
+struct RawRoom {
+    usable_bytes: u64,
+    free_bytes: u64,
+    unit_bytes: u32,
+    files_max: u32,
+}
+
+type Call = unsafe extern "C" fn(*mut c_void) -> c_int;
+type FileCall = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
+
+/// `struct peer` of the header.
+#[repr(C)]
+pub struct Peer {
+    make: unsafe extern "C" fn(*const RawChip) -> *mut c_void,
+    drop: unsafe extern "C" fn(*mut c_void),
+    format: Call,
+    mount: Call,
+    unmount: Call,
+    open: unsafe extern "C" fn(*mut c_void, *const c_char, c_int, *mut c_int) -> *mut c_void,
+    close: FileCall,
+    read: unsafe extern "C" fn(*mut c_void, *mut c_void, u64, *mut c_void, u32) -> i64,
+    write: unsafe extern "C" fn(*mut c_void, *mut c_void, u64, *const c_void, u32) -> c_int,
+    sync: FileCall,
+    remove: unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int,
+    rename: unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char) -> c_int,
+    stat: unsafe extern "C" fn(*mut c_void, *const c_char) -> i64,
+    room: unsafe extern "C" fn(*mut c_void, *mut RawRoom) -> c_int,
+    ram_bytes: unsafe extern "C" fn(*mut c_void) -> u32,
+}
+
+/// The chip as callbacks see it. A panic cannot go through C: its message waits here until the call has ended.
+struct Link {
+    chip: Chip,
+    panic: Option<String>,
+}
+
+impl Link {
+    /// Uses the chip; -1 where it does not answer, or is used as no chip may be.
+    fn call(context: *mut c_void, act: impl FnOnce(&mut Chip) -> Result<(), Failure>) -> c_int {
+        // SAFETY: the context is the link that the volume owns; C calls back from within calls of this thread only.
+        let link = unsafe { &mut *context.cast::<Link>() };
+        let chip = &mut link.chip;
+        match catch_unwind(AssertUnwindSafe(|| caught(|| act(chip)))) {
+            Ok(Ok(Ok(()))) => 0,
+            Ok(Ok(Err(_))) => -1,
+            Ok(Err(message)) => {
+                link.panic.get_or_insert(message);
+                -1
+            }
+            Err(_) => -1,
+        }
+    }
+}
+
+extern "C" fn read(context: *mut c_void, block: u32, offset: u32, data: *mut c_void, bytes: u32) -> c_int {
+    // SAFETY: C gives a buffer of so many bytes.
+    let data = unsafe { std::slice::from_raw_parts_mut(data.cast::<u8>(), bytes as usize) };
+    Link::call(context, |chip| chip.read_plain(block, offset, data))
+}
+
+extern "C" fn program(context: *mut c_void, block: u32, offset: u32, data: *const c_void, bytes: u32) -> c_int {
+    // SAFETY: as in `read`.
+    let data = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), bytes as usize) };
+    Link::call(context, |chip| chip.program_plain(block, offset, data))
+}
+
+extern "C" fn erase(context: *mut c_void, block: u32) -> c_int {
+    Link::call(context, |chip| chip.erase_block(block))
+}
+
+extern "C" fn copy(context: *mut c_void, from: u32, to: u32) -> c_int {
+    Link::call(context, |chip| chip.copy_plain(from, to))
+}
+
+/// A contender in C on a chip.
+pub struct OnChip {
+    name: &'static str,
+    peer: &'static Peer,
+    /// Owned here; its address is in the hands of C.
+    link: *mut Link,
+    volume: *mut c_void,
+}
+
+impl OnChip {
+    /// Puts it on a chip.
+    pub fn new(name: &'static str, peer: &'static Peer, chip: Chip) -> OnChip {
+        let Plain { unit_bytes, block_bytes, block_count } = chip.plain();
+        let link = Box::into_raw(Box::new(Link { chip, panic: None }));
+        let raw = RawChip { context: link.cast(), unit_bytes, block_bytes, block_count, read, program, erase, copy };
+        // SAFETY: the table is that of the header; `make` copies what it is given.
+        let volume = unsafe { (peer.make)(&raw) };
+        OnChip { name, peer, link, volume }
+    }
+
+    fn link(&mut self) -> &mut Link {
+        // SAFETY: made in `new`, freed in `drop`; no call into C is under way.
+        unsafe { &mut *self.link }
+    }
+
+    fn chip(&self) -> &Chip {
+        // SAFETY: as above.
+        unsafe { &(*self.link).chip }
+    }
+
+    /// What a code of C says. What the chip objected to goes on here as the panic that it was.
+    fn told(&mut self, code: i64) -> Result<i64, Fault> {
+        if let Some(message) = self.link().panic.take() {
+            panic!("{message}");
+        }
+        match code {
+            0.. => Ok(code),
+            code if code == i64::from(NO_ROOM) => Err(Fault::NoRoom("the volume is full".to_string())),
+            code => Err(Fault::Failed(format!("{} returns {code}", self.name))),
+        }
+    }
+
+    fn call(&mut self, call: Call) -> Result<(), Fault> {
+        // SAFETY: the volume is the one that `make` returned.
+        let code = unsafe { call(self.volume) };
+        self.told(code.into()).map(drop)
+    }
+
+    fn on_file(&mut self, call: FileCall, file: *mut c_void) -> Result<(), Fault> {
+        // SAFETY: the file is one that `open` returned and that was not closed.
+        let code = unsafe { call(self.volume, file) };
+        self.told(code.into()).map(drop)
+    }
+}
+
+impl Drop for OnChip {
+    fn drop(&mut self) {
+        // SAFETY: both were made in `new`; nothing uses them afterwards.
+        unsafe {
+            (self.peer.drop)(self.volume);
+            drop(Box::from_raw(self.link));
+        }
+    }
+}
+
+/// An open file of C.
+pub struct File(*mut c_void);
+
+fn path_of(path: &str) -> Result<CString, Fault> {
+    CString::new(path).map_err(|error| Fault::Failed(error.to_string()))
+}
+
+impl Contender for OnChip {
+    type File = File;
+    type Volume<'a> = &'a mut OnChip;
+
+    fn system(&self) -> String {
+        self.name.to_string()
+    }
+
+    fn format(&mut self) -> Result<(), Fault> {
+        self.call(self.peer.format)
+    }
+
+    fn mount(&mut self) -> Result<&mut OnChip, Fault> {
+        self.call(self.peer.mount)?;
+        Ok(self)
+    }
+
+    fn ram_bytes(&self) -> u64 {
+        // SAFETY: the volume is the one that `make` returned.
+        unsafe { (self.peer.ram_bytes)(self.volume) }.into()
+    }
+
+    fn counters(&self) -> Counters {
+        self.chip().counters()
+    }
+
+    fn erase_counts(&self) -> Vec<u32> {
+        self.chip().erase_counts()
+    }
+}
+
+impl Volume for &mut OnChip {
+    type File = File;
+
+    fn open(&mut self, path: &str, mode: Mode) -> Result<File, Fault> {
+        let (path, mut error) = (path_of(path)?, 0);
+        let mode = match mode {
+            Mode::Read => 0,
+            Mode::Write => 1,
+            Mode::Replace => 2,
+            Mode::Create => 3,
+            Mode::Durable => 4,
+        };
+        // SAFETY: the path ends with a zero; the error is written to.
+        let file = unsafe { (self.peer.open)(self.volume, path.as_ptr(), mode, ptr::from_mut(&mut error)) };
+        self.told(error.into())?;
+        Ok(File(file))
+    }
+
+    fn close(&mut self, file: File) -> Result<(), Fault> {
+        self.on_file(self.peer.close, file.0)
+    }
+
+    fn read(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, Fault> {
+        // SAFETY: the buffer has so many bytes.
+        let code = unsafe { (self.peer.read)(self.volume, file.0, offset, data.as_mut_ptr().cast(), data.len() as u32) };
+        self.told(code).map(|length| length as usize)
+    }
+
+    fn write(&mut self, file: &mut File, offset: u64, data: &[u8]) -> Result<(), Fault> {
+        // SAFETY: as in `read`.
+        let code = unsafe { (self.peer.write)(self.volume, file.0, offset, data.as_ptr().cast(), data.len() as u32) };
+        self.told(code.into()).map(drop)
+    }
+
+    fn sync(&mut self, file: &mut File) -> Result<(), Fault> {
+        self.on_file(self.peer.sync, file.0)
+    }
+
+    fn remove(&mut self, path: &str) -> Result<(), Fault> {
+        let path = path_of(path)?;
+        // SAFETY: the path ends with a zero.
+        let code = unsafe { (self.peer.remove)(self.volume, path.as_ptr()) };
+        self.told(code.into()).map(drop)
+    }
+
+    fn rename(&mut self, from: &str, to: &str) -> Result<(), Fault> {
+        let (from, to) = (path_of(from)?, path_of(to)?);
+        // SAFETY: the paths end with zeros.
+        let code = unsafe { (self.peer.rename)(self.volume, from.as_ptr(), to.as_ptr()) };
+        self.told(code.into()).map(drop)
+    }
+
+    fn stat(&mut self, path: &str) -> Result<u64, Fault> {
+        let path = path_of(path)?;
+        // SAFETY: the path ends with a zero.
+        let code = unsafe { (self.peer.stat)(self.volume, path.as_ptr()) };
+        self.told(code).map(|size| size as u64)
+    }
+
+    fn unmount(self) -> Result<(), Fault> {
+        self.call(self.peer.unmount)
+    }
+
+    fn room(&mut self) -> Result<Room, Fault> {
+        let mut raw = RawRoom::default();
+        // SAFETY: the room is written to.
+        let code = unsafe { (self.peer.room)(self.volume, &mut raw) };
+        self.told(code.into())?;
+        let RawRoom { usable_bytes, free_bytes, unit_bytes, files_max } = raw;
+        Ok(Room { usable_bytes, free_bytes, unit_bytes, files_max, file_bytes_max: usable_bytes })
+    }
+
+    fn counters(&self) -> Counters {
+        self.chip().counters()
+    }
+}
