@@ -36,7 +36,7 @@ struct Session {
 /// Few accesses to a chip of a MiB.
 const EVALUATE: &str = " --accesses 500 --device nand.toml";
 
-const SESSIONS: [Session; 10] = [
+const SESSIONS: [Session; 11] = [
     Session {
         name: "readme-images",
         before: "steady format mtd3.img --device mt29f1g01abafd",
@@ -131,6 +131,19 @@ const SESSIONS: [Session; 10] = [
         ],
     },
     Session {
+        name: "compare",
+        before: "steady compare --device nor --contender steadyfs --case append-64 --keep kept",
+        lines: &[
+            (
+                "steady compare --all --report compare.html",
+                With(&[("--all", "--device nor --contender steadyfs,device --case append-64,cuts --cuts 20")]),
+            ),
+            ("steady compare --device nor --case append-64,replace-rename", Smaller(" --contender steadyfs")),
+            ("steady compare --contender fat-on-disk --case cuts --cuts 10000", With(&[("10000", "10")])),
+            ("steady compare --kept --report compare.html", With(&[("--kept", "--kept --results kept")])),
+        ],
+    },
+    Session {
         name: "managed",
         before: "",
         lines: &[
@@ -210,6 +223,7 @@ const SESSIONS: [Session; 10] = [
                 ),
             ),
             ("cargo test --workspace", Elsewhere(".ci/run", "is the command that runs this")),
+            ("cargo test -p steadyfs-compare", Elsewhere(".ci/run", "is a part of the command that runs this")),
             ("cargo test -p steadyfs-hostile", Elsewhere(".ci/run", "is a part of the command that runs this")),
             (
                 "cargo run --release -p steadyfs-siege -- all",
@@ -431,6 +445,11 @@ fn lines_on_images_succeed() {
 #[test]
 fn lines_that_evaluate_succeed() {
     run("evaluate");
+}
+
+#[test]
+fn lines_that_compare_succeed() {
+    run("compare");
 }
 
 #[test]
