@@ -523,14 +523,14 @@ typedef struct steadyfs_settings {
   uint8_t move_group;
   // Bytes of each page of the map that take changes, on NOR, 48 to 240. Default: 96, or 192 where these make more usable.
   uint8_t leaf_log_bytes;
+  // Program pages of the journal's buffer, on NOR, 1 to 16 and at most 4,096 bytes. Default: those of 512 bytes; of 2,048 where blocks are large.
+  uint8_t journal_pages;
   // Files and directories have room for mode, owner and group. Default: they have not.
   bool permissions;
   // Pages that reclamation moves keep to blocks of their stream. Default: they do not.
   bool moved_apart;
   // The volume finds out by itself which pages belong to one stream; 772 bytes of RAM. Default: it does not.
   bool auto_streams;
-  // Bytes of the journal's buffer, on NOR: a multiple of 256 from 512 to 4,096. Default: 512; 2,048 where blocks are large.
-  uint16_t journal_bytes;
   // On NOR: erase sectors that make a block, a power of two. Default: the fewest with which the settings fit. A mount needs the number
   // of the format.
   uint16_t group_sectors;

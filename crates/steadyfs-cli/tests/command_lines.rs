@@ -136,7 +136,7 @@ const SESSIONS: [Session; 11] = [
         lines: &[
             (
                 "steady compare --all --report compare.html",
-                With(&[("--all", "--device nor --contender steadyfs,device --case append-64,cuts --cuts 20")]),
+                With(&[("--all", "--device nor --contender steadyfs,raw --case append-64,cuts --cuts 20")]),
             ),
             ("steady compare --device nor --case append-64,replace-rename", Smaller(" --contender steadyfs")),
             ("steady compare --contender fat-on-disk --case cuts --cuts 10000", With(&[("10000", "10")])),
