@@ -39,7 +39,7 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct CompareError {
     board: String,
-    error: BenchError,
+    error: Box<BenchError>,
 }
 
 impl fmt::Display for CompareError {
@@ -133,9 +133,12 @@ impl Job {
 
 /// What a job gave.
 enum Done {
-    Case(Outcome),
+    Case(Box<Outcome>),
     Cuts(Option<crate::cuts::Cuts>),
 }
+
+/// What each contender has of each board, or why it is not there.
+type Extents = Vec<Vec<Result<Extent, String>>>;
 
 /// A job, and for whom and where it is.
 type Place = (usize, usize, Job);
@@ -151,7 +154,8 @@ pub fn run(
 ) -> Result<Comparison, CompareError> {
     let mut media = Vec::new();
     for board in &options.boards {
-        let medium = |bytes| board.medium(bytes).map_err(|error| CompareError { board: board.id.clone(), error });
+        let medium =
+            |bytes| board.medium(bytes).map_err(|error| CompareError { board: board.id.clone(), error: Box::new(error) });
         media.push([medium(board.size_bytes)?, medium(board.wear_bytes)?, medium(board.cut_bytes)?]);
     }
     let work = Work { entrants, options, media: &media, progress, finished: Mutex::new(0) };
@@ -161,7 +165,7 @@ pub fn run(
             let mut standing = Standing::new(board, &extents[index][place]);
             for (_, done) in results.extract_if(.., |((who, at, _), _)| (*who, *at) == (index, place)) {
                 match done {
-                    Done::Case(outcome) => standing.outcomes.push(outcome),
+                    Done::Case(outcome) => standing.outcomes.push(*outcome),
                     Done::Cuts(cuts) => standing.cuts = cuts,
                 }
             }
@@ -197,7 +201,7 @@ struct Work<'w> {
 
 impl Work<'_> {
     /// Extents of each contender on each board, and what all jobs gave, in order.
-    fn all(&self) -> (Vec<Vec<Result<Extent, String>>>, Vec<(Place, Done)>) {
+    fn all(&self) -> (Extents, Vec<(Place, Done)>) {
         let extent = |entrant: &dyn AnyEntrant, media: &[Medium; 3]| entrant.extent(chip_of(&media[0], self.options.seed));
         let extents: Vec<Vec<_>> = self
             .entrants
@@ -250,7 +254,7 @@ impl Work<'_> {
                 let medium = if matches!(case, Case::Wear(_)) { wear } else { whole };
                 let patience_ns = self.options.patience_s.saturating_mul(1_000_000_000);
                 let terms = Terms { medium, files: FILES, seed, patience_ns };
-                Done::Case(entrant.measure(chip_of(medium, seed), case, &terms, &tell))
+                Done::Case(Box::new(entrant.measure(chip_of(medium, seed), case, &terms, &tell)))
             }
             Job::Cuts => Done::Cuts(entrant.cut(cut, self.options.cuts, seed, &tell)),
         };

@@ -358,8 +358,8 @@ mod tests {
     fn nor_and_failing_chips_can_be_cut() {
         let mut cut = PowerCut::new(NorPages::new(Nor::with_geometry(4096, 4, NorTiming::ROUND, 1), 512), 1);
         cut.cut_at(2);
-        cut.program(0, &[0; 512], &TAG).unwrap();
-        cut.program(1, &[0; 512], &TAG).unwrap_err();
+        Flash::program(&mut cut, 0, &[0; 512], &TAG).unwrap();
+        Flash::program(&mut cut, 1, &[0; 512], &TAG).unwrap_err();
         cut.power_on();
         assert_eq!(tag_of(&mut cut, 0), Ok(TAG));
 
