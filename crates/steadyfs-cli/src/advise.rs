@@ -116,11 +116,7 @@ mod tests {
     use super::*;
     use clap::Parser;
 
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
+    type Line = crate::line::Line<Arguments>;
 
     fn options(line: &str, answers: &str) -> Result<Options, String> {
         let line =

@@ -23,6 +23,8 @@ mod fit;
 mod image;
 mod interrupt;
 mod life;
+#[cfg(test)]
+mod line;
 mod output;
 mod progress;
 mod realtime;

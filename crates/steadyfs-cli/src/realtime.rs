@@ -102,11 +102,7 @@ mod tests {
     use super::*;
     use clap::Parser;
 
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
+    type Line = crate::line::Line<Arguments>;
 
     #[test]
     fn defaults_are_those_of_the_lab() {

@@ -128,11 +128,7 @@ mod tests {
     use super::*;
     use clap::Parser;
 
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
+    type Line = crate::line::Line<Arguments>;
 
     fn options(line: &str) -> Result<Options, clap::Error> {
         Line::try_parse_from(["streams"].into_iter().chain(line.split_whitespace())).map(|line| line.arguments.options())

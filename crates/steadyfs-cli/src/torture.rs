@@ -19,7 +19,7 @@ const GROUNDS: [&str; 4] = ["small", "small-copy", "small-nor", "nand"];
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Chips: small, small-copy, small-nor, small-nor-groups, small-cached, small-streams, small-disk, nand, nand-double, nor, small-card, small-emmc, card, or PAGE_BYTESxPAGESxBLOCKS such as 512x16x64
+    /// Chips: small, small-copy, small-nor, small-nor-groups, small-nor-journal, small-cached, small-streams, small-disk, nand, nand-double, nor, small-card, small-emmc, card, or PAGE_BYTESxPAGESxBLOCKS such as 512x16x64
     /// [default: small,small-copy,small-nor,nand]
     #[arg(long, value_name = "NAME|PxNxB", value_delimiter = ',')]
     geometry: Vec<Volume>,

@@ -85,11 +85,7 @@ mod tests {
     use super::*;
     use clap::Parser;
 
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
+    type Line = crate::line::Line<Arguments>;
 
     fn options(line: &str) -> Options {
         Line::parse_from(["transactions"].into_iter().chain(line.split_whitespace())).arguments.options()

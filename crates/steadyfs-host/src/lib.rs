@@ -3,6 +3,7 @@
 //! - [`image`]: the content of a chip in a file, byte for byte, for production programmers and for looking at dumps.
 //! - [`mtd`]: the chips of a Linux machine, `/dev/mtdN`.
 //! - [`block`]: cards and disks, `/dev/mmcblk0p2`, and files with the content of one.
+//! - [`damage`]: what a volume has lost, in words.
 //! - [`plain`]: files of a volume as plain bytes, compressed or not.
 //!
 //! The media implement [`Flash`](steadyfs::media::Flash), and count what they do as the simulated chips do
@@ -30,6 +31,7 @@
 //! ```
 
 pub mod block;
+pub mod damage;
 pub mod image;
 #[cfg(target_os = "linux")]
 pub mod mtd;

@@ -1,5 +1,5 @@
 //! `steadyfs-siege CAMPAIGN --seed N --volumes N --threads N`, or `--only N --trace` for one volume of it; with `--medium card` they lie on cards, and
-//! with `--streams` each has several; `--long-logs` makes leaves on NOR take more changes.
+//! with `--streams` each has several; `--long-logs` makes leaves on NOR take more changes, and records of the journal longer.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;

@@ -48,10 +48,11 @@ fn any_config(rng: &mut fastrand::Rng, usual: Config, settings: Settings) -> Con
     config
 }
 
-/// The settings with leaves that take more changes, if there is room for them.
+/// The settings with leaves that take more changes, and a journal whose records are longer, each if there is room for it.
 pub fn with_long_logs(config: Config, geometry: &Geometry) -> Config {
-    let longer = Config { leaf_log_bytes: 168, ..config };
-    if longer.check(geometry).is_ok() { longer } else { config }
+    let or = |config: Config, longer: Config| if longer.check(geometry).is_ok() { longer } else { config };
+    let config = or(config, Config { leaf_log_bytes: 168, ..config });
+    or(config, Config { journal_pages: (2048 / geometry.page_bytes).clamp(1, 8) as u8, ..config })
 }
 
 /// The settings with two to four streams, if the volume is large enough. Chance of its own, so that everything else is as without.

@@ -30,7 +30,7 @@ pub struct World {
     pub medium: MediumKind,
     /// They have several streams.
     pub has_streams: bool,
-    /// Their leaves have long logs, where the medium programs bytes.
+    /// Their leaves have long logs, and their journal long records, where the medium programs bytes.
     pub has_long_logs: bool,
     /// Each call is printed.
     pub is_traced: bool,

@@ -2,8 +2,8 @@
 
 use steadyfs::media::Flash;
 use steadyfs::media::nor::NorPages;
-use steadyfs::{Access, Config, FileSystem, OpenOptions};
-use steadyfs_sim::{Nor, NorTiming};
+use steadyfs::{Access, Config, FileSystem, MountError, OpenOptions};
+use steadyfs_sim::{FailOps, Nor, NorTiming, PowerCut};
 
 /// Each mount after a power cut lets the numbers of programs jump, and its first program is a journal record: where the medium programs bytes these
 /// are no pages, and `format` did not look for them. So their numbers were larger than all of the new volume.
@@ -71,4 +71,65 @@ fn blocks_that_the_format_erased_are_not_erased_before_all_were_used() {
         assert!(read == content, "content");
     }
     assert!(erased[0] == 0 && erased[1] >= 70_000 / 4096, "{erased:?}");
+}
+
+/// A small chip that held a volume, and settings for it.
+fn used_chip() -> (NorPages<Nor>, Config) {
+    let mut chip = NorPages::new(Nor::with_geometry(4096, 40, NorTiming::ROUND, 1), 256);
+    let geometry = chip.geometry();
+    let config = Config::for_geometry(&geometry);
+    let mut memory = vec![0; config.memory_bytes(&geometry)];
+    FileSystem::format(&mut chip, &config, &mut memory).expect("format");
+    work(&mut chip, &mut memory, 40);
+    (chip, config)
+}
+
+/// Writes so many durable pieces into a new file, cuts power, and reads them.
+fn work(mut flash: impl Flash, memory: &mut [u8], pieces: u8) {
+    let mut fs = FileSystem::mount(&mut flash, Access::ReadWrite, memory).expect("mount");
+    assert_eq!((fs.usage().files, fs.damage()), (0, None), "the volume is new");
+    let mut file = fs.open("file", OpenOptions::DURABLE).expect("open");
+    (0..pieces).for_each(|piece| fs.append(&mut file, &[piece; 100]).expect("append"));
+    let mut fs = FileSystem::mount(&mut flash, Access::ReadOnly, memory).expect("mount after a cut");
+    let (mut file, mut read) = (fs.open("file", OpenOptions::READ).expect("open"), [0; 100]);
+    for piece in 0..pieces {
+        assert_eq!(fs.read(&mut file, u64::from(piece) * 100, &mut read), Ok(100));
+        assert_eq!(read, [piece; 100]);
+    }
+}
+
+#[test]
+fn an_erase_that_is_refused_costs_an_erasing_format_its_block() {
+    let (chip, config) = used_chip();
+    let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+    for erase in 1..=chip.geometry().block_count.into() {
+        let mut failing = FailOps::new(chip.clone(), 1);
+        failing.fail_erase(erase);
+        match FileSystem::format_erased(&mut failing, &config, &mut memory, &mut |_, _| {}) {
+            // Block 0 holds a superblock.
+            Err(MountError::OwnBlocksBad { first_is_good: false, .. }) => assert_eq!(erase, 1),
+            result => {
+                result.unwrap_or_else(|error| panic!("erase {erase}: {error}"));
+                work(&mut failing, &mut memory, 200);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_erasing_format_that_is_cut_is_begun_again() {
+    let (chip, config) = used_chip();
+    let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+    for operation in 1.. {
+        let mut cut = PowerCut::new(chip.clone(), operation);
+        cut.cut_at(operation);
+        let ended = FileSystem::format_erased(&mut cut, &config, &mut memory, &mut |_, _| {}).is_ok();
+        cut.power_on();
+        if ended {
+            assert!(operation > chip.geometry().block_count.into(), "every block is erased");
+            break;
+        }
+        FileSystem::format(&mut cut, &config, &mut memory).unwrap_or_else(|error| panic!("operation {operation}: {error}"));
+        work(&mut cut, &mut memory, 40);
+    }
 }

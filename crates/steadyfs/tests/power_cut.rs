@@ -37,3 +37,8 @@ fn nor_holds_old_or_new_after_any_chain_of_cuts() {
 fn nor_in_groups_of_sectors_holds_old_or_new_after_any_chain_of_cuts() {
     holds(&["small-nor-groups"], 500);
 }
+
+#[test]
+fn nor_with_long_records_of_the_journal_holds_old_or_new_after_any_chain_of_cuts() {
+    holds(&["small-nor-journal"], 300);
+}

@@ -5,7 +5,7 @@ use crate::trouble::Trouble;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use steadyfs::media::Flash;
-use steadyfs::{Damage, Error, Finding};
+use steadyfs::{Error, Finding};
 use steadyfs_sim::Metered;
 
 /// Numbers by name.
@@ -43,19 +43,6 @@ pub fn counters(open: &mut Open<'_, '_>) -> Numbers {
     ]
 }
 
-/// One word for what is lost, as `steady health --json` has it.
-fn word(damage: Damage) -> &'static str {
-    match damage {
-        Damage::Root => "root",
-        Damage::Record => "record",
-        Damage::Journal => "journal",
-        Damage::Leaf => "leaf",
-        Damage::Repair => "repair",
-        Damage::Tables => "tables",
-        _ => "unknown",
-    }
-}
-
 /// How the chip is doing; what is lost; erases that a block takes.
 pub fn health(open: &mut Open<'_, '_>) -> (Numbers, Option<&'static str>, Option<u32>) {
     let (health, geometry) = (open.fs.health(), open.fs.flash().geometry());
@@ -73,7 +60,7 @@ pub fn health(open: &mut Open<'_, '_>) -> (Numbers, Option<&'static str>, Option
         ("worn_out", health.worn_out.into()),
         ("unsettled", is_unsettled.into()),
     ];
-    (numbers, damage.map(word), open.fs.flash().endurance())
+    (numbers, damage.map(steadyfs_host::damage::name), open.fs.flash().endurance())
 }
 
 /// Verifies everything, mends where that was asked for, and tells what was found.

@@ -2,7 +2,6 @@
 
 use crate::Failure;
 use crate::image::chip::ChipOptions;
-use crate::image::damage;
 use crate::image::volume::WORN_OUT;
 use crate::image::{DiskVolume, Memory, Mounted, Volume};
 use crate::output::{print, print_json};
@@ -12,6 +11,7 @@ use std::path::PathBuf;
 use steadyfs::disk::SECTOR_BYTES;
 use steadyfs::media::Flash;
 use steadyfs::{Access, Damage, Error, Usage};
+use steadyfs_host::damage;
 use steadyfs_lab::table::facts;
 use steadyfs_lab::units::{format_count, format_percent, format_size};
 

@@ -2,7 +2,6 @@
 
 use crate::Failure;
 use crate::image::chip::ChipOptions;
-use crate::image::damage;
 use crate::image::{Memory, Mounted};
 use crate::output::{print, print_json};
 use clap::Args;
@@ -10,6 +9,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 use steadyfs::media::BlockIndex;
 use steadyfs::{Access, BlockInfo, BlockState, Damage, Description};
+use steadyfs_host::damage;
 use steadyfs_lab::table::{Align, facts, table};
 use steadyfs_lab::units::{format_count, format_size};
 

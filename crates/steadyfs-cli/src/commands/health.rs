@@ -2,7 +2,6 @@
 
 use crate::Failure;
 use crate::image::chip::ChipOptions;
-use crate::image::damage;
 use crate::image::volume::WORN_OUT;
 use crate::image::{Memory, Mounted};
 use crate::output::Numbers;
@@ -14,6 +13,7 @@ use steadyfs::media::Flash;
 use steadyfs::media::sectors::SECTOR_BYTES;
 use steadyfs::{Access, Damage};
 use steadyfs_host::block;
+use steadyfs_host::damage;
 use steadyfs_lab::table::facts;
 use steadyfs_lab::units::{format_count, format_percent, format_size};
 

@@ -125,11 +125,7 @@ mod tests {
     use super::*;
     use clap::Parser;
 
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
+    type Line = crate::line::Line<Arguments>;
 
     fn options(line: &[&str]) -> Result<Options, clap::Error> {
         Line::try_parse_from(std::iter::once(&"evaluate").chain(line)).map(|line| line.arguments.options())

@@ -7,7 +7,6 @@
 //! | `volume` | a mounted volume of files, and errors that say where |
 //! | `disk` | the same of a disk |
 //! | `mounted` | a volume of either kind |
-//! | `damage` | what a volume has lost, in words |
 //! | `settings` | the settings of a new volume, as arguments |
 //! | `compression` | how files are compressed that a command writes, as arguments |
 //! | `change` | a command that changes a volume, from the mount to the unmount |
@@ -27,7 +26,6 @@ pub mod change;
 pub mod chip;
 pub mod compression;
 pub mod create;
-pub mod damage;
 pub mod disk;
 pub mod draft;
 pub mod export;

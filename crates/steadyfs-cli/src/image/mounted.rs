@@ -1,7 +1,6 @@
 //! A volume of either kind, for commands that ask neither for files nor for sectors.
 
 use super::chip::{Chip, ChipOptions};
-use super::damage;
 use super::disk::{DiskVolume, is_disk};
 use super::volume::{Memory, Volume};
 use crate::Failure;
@@ -9,6 +8,7 @@ use crate::output::for_terminal;
 use std::path::Path;
 use steadyfs::media::BlockIndex;
 use steadyfs::{Access, BlockInfo, Budget, Damage, Description, Error, Health};
+use steadyfs_host::damage;
 
 /// A mounted volume.
 #[allow(clippy::large_enum_variant, reason = "a command has one of them")]

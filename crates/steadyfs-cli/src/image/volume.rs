@@ -1,7 +1,6 @@
 //! A mounted volume, whose errors say which path of which image they are about.
 
 use super::chip::{Chip, ChipOptions};
-use super::damage;
 use super::draft;
 use super::mounted::warn;
 use super::names::printable;
@@ -10,6 +9,7 @@ use crate::output::for_terminal;
 use std::path::Path;
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Budget, Damage, Error, FileSystem, InodeNumber, Kind, MountError, OPEN_FILE_BYTES, Stat};
+use steadyfs_host::damage;
 use steadyfs_host::plain::{self, PlainFile};
 
 /// Files that may be open at once: enough for programs that work on a volume that is mounted on a directory.

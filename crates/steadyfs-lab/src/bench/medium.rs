@@ -93,32 +93,36 @@ fn program_pages(chip: &mut impl Flash, block: u32, offset: u32, data: &[u8]) ->
     pages.try_for_each(|(page, data)| chip.program(page, data, &[0xFF; TAG_BYTES]))
 }
 
-impl BenchChip for Nand {
-    fn erase_counts(&self) -> Vec<u32> {
-        Nand::erase_counts(self)
+/// NAND, whole or with a power cut ahead.
+trait NandChip: Flash + Metered {
+    fn counts(&self) -> Vec<u32>;
+
+    fn part(&mut self, page: u32, skip: usize, data: &mut [u8]) -> Result<(), Failure>;
+}
+
+impl NandChip for Nand {
+    fn counts(&self) -> Vec<u32> {
+        self.erase_counts()
     }
 
-    fn plain(&self) -> Plain {
-        Plain::of_nand(self.geometry())
-    }
-
-    fn read_plain(&mut self, block: u32, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
-        let mut pieces = pieces(self.geometry(), block, offset, data.len());
-        pieces.try_for_each(|(page, skip, range)| self.read_part(page, skip, &mut data[range]))
-    }
-
-    fn copy_plain(&mut self, from: u32, to: u32) -> Result<(), Failure> {
-        copy_page(self, from, to)
-    }
-
-    fn program_plain(&mut self, block: u32, offset: u32, data: &[u8]) -> Result<(), Failure> {
-        program_pages(self, block, offset, data)
+    fn part(&mut self, page: u32, skip: usize, data: &mut [u8]) -> Result<(), Failure> {
+        self.read_part(page, skip, data)
     }
 }
 
-impl BenchChip for PowerCut<Nand> {
-    fn erase_counts(&self) -> Vec<u32> {
+impl NandChip for PowerCut<Nand> {
+    fn counts(&self) -> Vec<u32> {
         self.inner().erase_counts()
+    }
+
+    fn part(&mut self, page: u32, skip: usize, data: &mut [u8]) -> Result<(), Failure> {
+        self.read_part(page, skip, data)
+    }
+}
+
+impl<C: NandChip> BenchChip for C {
+    fn erase_counts(&self) -> Vec<u32> {
+        self.counts()
     }
 
     fn plain(&self) -> Plain {
@@ -127,7 +131,7 @@ impl BenchChip for PowerCut<Nand> {
 
     fn read_plain(&mut self, block: u32, offset: u32, data: &mut [u8]) -> Result<(), Failure> {
         let mut pieces = pieces(self.geometry(), block, offset, data.len());
-        pieces.try_for_each(|(page, skip, range)| self.read_part(page, skip, &mut data[range]))
+        pieces.try_for_each(|(page, skip, range)| self.part(page, skip, &mut data[range]))
     }
 
     fn copy_plain(&mut self, from: u32, to: u32) -> Result<(), Failure> {

@@ -67,11 +67,12 @@ pub enum Chip {
 
 /// Grounds that have a name. The small ones have the smallest tables that the rules allow, so that folds and roots come every
 /// few calls.
-const NAMED: [(&str, &str); 14] = [
+const NAMED: [(&str, &str); 15] = [
     ("small", "n256x16x32u1t6o46k16"),
     ("small-copy", "c256x32x32u2t6o46k16"),
     ("small-nor", "r256x16x32u1t6o46k16"),
     ("small-nor-groups", "q256x32x32u1t6o46k32e168"),
+    ("small-nor-journal", "r512x32x40u4t6o46k16j4"),
     ("small-cached", "c256x16x32u1t6o46k16w4"),
     ("small-streams", "c256x16x80u1t6o46k16w2a2"),
     ("small-disk", "c1024x16x40u2t6o46k16s3l"),

@@ -159,6 +159,11 @@ pub struct FileSystem<'m, F> {
     observer: Option<&'m mut (dyn FnMut(Change) + Send)>,
 }
 
+/// Whether the settings have files.
+fn check_files(config: &Config) -> Result<(), MountError> {
+    if config.is_disk() { Err(ConfigError::FilesOrFailures.into()) } else { Ok(()) }
+}
+
 impl<'m, F: Flash> FileSystem<'m, F> {
     /// Makes an empty volume on a medium. Everything on it is lost.
     ///
@@ -171,9 +176,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// # Errors
     /// [`MountError::Config`], [`MountError::MemoryTooSmall`], [`MountError::TooManyBadBlocks`], [`MountError::OwnBlocksBad`], [`MountError::Volume`].
     pub fn format(flash: F, config: &Config, memory: &mut [u8]) -> Result<F, MountError> {
-        if config.is_disk() {
-            return Err(ConfigError::FilesOrFailures.into());
-        }
+        check_files(config)?;
         Store::format(flash, config, memory, None)
     }
 
@@ -189,9 +192,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// # Errors
     /// Those of [`format`](Self::format).
     pub fn format_erased(flash: F, config: &Config, memory: &mut [u8], told: &mut dyn FnMut(u32, u32)) -> Result<F, MountError> {
-        if config.is_disk() {
-            return Err(ConfigError::FilesOrFailures.into());
-        }
+        check_files(config)?;
         Store::format(flash, config, memory, Some(told))
     }
 

@@ -19,7 +19,7 @@ use crate::config::{COPIED_MAX, Layout};
 use crate::cost::{Bound, Cases, Cost, Envelope, Parts};
 use crate::media::{Flash, Timing};
 use crate::pages::TRIES;
-use crate::space::{HeadIndex, State};
+use crate::space::{HeadIndex, Space, State};
 
 /// Which content of the journal buffer a bound is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +170,7 @@ impl<F: Flash> Store<'_, F> {
         let promise = self.promise(frames);
         let case = |plan: Plan| self.with_plan(own, &self.urgently(plan, frames));
         let erasing = promise.erasing(frames, frames + late);
-        let erases = self.erases(frames + erasing.folds, frames, work.commits);
+        let erases = self.erases(&promise, &erasing, frames, work.commits);
         Cases([case(promise.moving(frames)), case(promise.folding(frames, frames + late)), case(Plan { erases, ..erasing })])
     }
 
@@ -229,16 +229,19 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Erases of a call: one that restocks, or what it programs beyond the blocks that are erased now, if that is more. It is
-    /// more only just after a mount, and where a call fills a whole block. Moves never count: they are made only where a place is erased.
-    fn erases(&self, own: u32, frames: u32, journal_pages: u32) -> u32 {
+    /// more only just after a mount, and where a call fills a whole block. Moves of one head do not count, for they are made only where a place is erased; of
+    /// several heads the places may be those of another one.
+    fn erases(&self, promise: &Promise, erasing: &Plan, frames: u32, journal_pages: u32) -> u32 {
         let blocks =
             |head: HeadIndex, places: u32| places.saturating_sub(self.space.rest(head)).div_ceil(self.space.capacity(head));
         // Beside what is of no stream a call writes to one that it names, or to any; no more blocks than frames.
         let streams = self.space.heads().of_streams().filter(|head| head.is_user()).map(|head| blocks(head, frames));
         let of_streams =
             if self.layout.config.auto_streams { streams.sum::<u32>().min(frames) } else { streams.max().unwrap_or(0) };
-        let taken = blocks(HeadIndex::USER, own)
+        let moves = if self.layout.moves_apart() { promise.moving(frames).moves } else { 0 };
+        let taken = blocks(HeadIndex::USER, frames + erasing.folds)
             + of_streams
+            + Space::moved_heads(&self.layout).map(|head| blocks(head, moves)).sum::<u32>()
             + blocks(
                 HeadIndex::JOURNAL,
                 (journal_pages + u32::from(self.space.is_unmarked() || self.ring.closed)) * self.layout.journal_record_places(),

@@ -73,10 +73,12 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Writes the superblocks and the root of an empty volume.
     fn write_empty(&mut self, erasing: Option<&mut dyn FnMut(u32, u32)>) -> Result<(), MountError> {
-        self.pass_earlier_volume()?;
+        let must_go = self.pass_earlier_volume()?;
         self.choose_own_blocks()?;
-        if let Some(told) = erasing {
-            self.erase_all(told)?;
+        match erasing {
+            Some(told) => self.erase_all(told)?,
+            None if must_go => self.erase_all(&mut |_, _| {})?,
+            None => {}
         }
         (self.ring.place, self.ring.closed) = (0, true);
         while !self.write_root_here()? {
@@ -102,8 +104,8 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Notes bad blocks, and chooses a first sequence: pages of an earlier volume stay until their blocks are erased. Roll-forward takes
     /// them for old ones if all sequences of this volume are higher: that of the newest first page of a block, and of what was
-    /// programmed after it.
-    fn pass_earlier_volume(&mut self) -> Result<(), MountError> {
+    /// programmed after it. Returns whether none is high enough, so that all blocks must be erased: no chip lives so long, whatever wrote that.
+    fn pass_earlier_volume(&mut self) -> Result<bool, MountError> {
         let Geometry { block_count, pages_per_block, .. } = self.layout.geometry;
         let mut newest = 0;
         for block in 0..block_count {
@@ -118,17 +120,11 @@ impl<'m, F: Flash> Store<'m, F> {
                 });
             }
         }
-        if newest >= SEQUENCE_MAX / 2 {
-            // No chip lives so long: whatever wrote that, it must go.
-            for block in 0..block_count {
-                if self.space.blocks().state(block) == State::Free {
-                    self.erase(block)?;
-                }
-            }
-        } else if newest > 0 {
+        let must_go = newest >= SEQUENCE_MAX / 2;
+        if newest > 0 && !must_go {
             self.space.set_sequence(newest + u64::from(block_count * pages_per_block) * 4 + 0x1_0000);
         }
-        Ok(())
+        Ok(must_go)
     }
 
     /// The sequence of the first record of a chain in a block that can be read; 0 when there is none.

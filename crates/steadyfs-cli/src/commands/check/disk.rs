@@ -4,13 +4,13 @@ use super::Missing;
 use crate::Failure;
 use crate::commands::tree::counted;
 use crate::image::chip::ChipOptions;
-use crate::image::damage;
 use crate::image::volume::WORN_OUT;
 use crate::image::{DiskVolume, Mounted};
 use crate::output::{print, print_json};
 use serde::Serialize;
 use steadyfs::Error;
 use steadyfs::disk::SECTOR_BYTES;
+use steadyfs_host::damage;
 use steadyfs_lab::units::format_count;
 
 #[derive(Serialize)]

@@ -5,7 +5,6 @@ mod disk;
 use super::tree::counted;
 use crate::Failure;
 use crate::image::chip::ChipOptions;
-use crate::image::damage;
 use crate::image::draft;
 use crate::image::tree::walk;
 use crate::image::volume::WORN_OUT;
@@ -17,6 +16,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use steadyfs::media::Flash;
 use steadyfs::{Access, Checked, Damage, Error, Finding, Kind, Mended, ROOT};
+use steadyfs_host::damage;
 use steadyfs_host::plain::Shape;
 use steadyfs_lab::units::{format_count, format_size};
 

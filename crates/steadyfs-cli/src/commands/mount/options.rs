@@ -100,11 +100,7 @@ mod tests {
     use clap::Parser;
     use steadyfs::{CommitLimits, CommitOn};
 
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
+    type Line = crate::line::Line<Arguments>;
 
     fn applied(options: &str) -> Result<Arguments, String> {
         let mut arguments = Line::parse_from(["mount", "card.img", "dir"]).arguments;

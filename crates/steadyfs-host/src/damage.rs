@@ -1,4 +1,4 @@
-//! What a volume has lost, or has not settled, in the words of the commands.
+//! What a volume has lost, or has not settled, in the words that people and programs are told.
 
 use steadyfs::Damage;
 
