@@ -25,10 +25,10 @@ fn bench_tells_its_rows_as_json_and_as_a_table() {
     }
     assert_eq!((rows[0]["calls"].as_u64(), rows[0]["bytes_per_s"].is_null()), (Some(50), true));
     assert!(rows[1]["bytes_per_s"].as_f64() > Some(0.0));
-    assert!(rows[3]["skipped"].as_str().unwrap().starts_with("needs 10,000,000 bytes"), "{}", rows[3]);
+    assert!(rows[3]["skipped"].as_str().unwrap().starts_with("needs files of 10,000,000 bytes"), "{}", rows[3]);
 
     let table = bench.ok(line);
-    for case in ["create", "small-formatted", "append-16", "copy-10mb was not measured: needs 10,000,000 bytes"] {
+    for case in ["create", "small-formatted", "append-16", "copy-10mb was not measured: needs files of 10,000,000 bytes"] {
         assert!(table.lines().any(|line| line.starts_with(case)), "{case}: {table}");
     }
 }
