@@ -1,8 +1,6 @@
 //! `steady bench` as its users run it.
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 
 #[test]
 fn bench_tells_its_rows_as_json_and_as_a_table() {

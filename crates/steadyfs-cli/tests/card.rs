@@ -1,8 +1,6 @@
 //! Images of cards, and cards of this machine: times of a named device, their health, and a volume on a loop device.
 
-mod common;
-
-use common::{Bench, content, text};
+use crate::common::{Bench, content, text};
 
 /// A volume on an image of a card, with a file.
 fn card(name: &str) -> Bench {
@@ -55,7 +53,7 @@ fn health_of_a_card_says_what_it_does_not_tell() {
 #[test]
 fn a_volume_on_a_block_device_is_that_of_its_file() {
     use std::process::Command;
-    const NAME: &str = "a_volume_on_a_block_device_is_that_of_its_file";
+    const NAME: &str = "card::a_volume_on_a_block_device_is_that_of_its_file";
     /// A loop device, which is given back if a test fails.
     struct Loop(String);
     impl Drop for Loop {

@@ -1,8 +1,6 @@
 //! Every command line that the README, the documents, the guides and the help texts show is run.
 
-mod common;
-
-use common::{Bench, content, text};
+use crate::common::{Bench, content, text};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -466,7 +464,7 @@ fn lines_that_cut_power_succeed() {
 #[cfg(target_os = "linux")]
 #[test]
 fn lines_that_mount_succeed() {
-    common::namespace::run("lines_that_mount_succeed", || run("mount"));
+    common::namespace::run("command_lines::lines_that_mount_succeed", || run("mount"));
 }
 
 /// A page names a command that there is, with options that it has.

@@ -1,8 +1,6 @@
 //! Volumes that have lost a page that says where others are: every command tells, and `check --repair` accepts it.
 
-mod common;
-
-use common::{Bench, content, text};
+use crate::common::{Bench, content, text};
 use serde_json::Value;
 
 const LOST: &str = "the newest journal page cannot be read: small changes of the last commits are missing";

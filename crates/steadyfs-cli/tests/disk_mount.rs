@@ -3,10 +3,8 @@
 //! Each test that mounts runs in a mount namespace of its own. What a machine does not have, tools or loop devices, is said and passed over.
 #![cfg(target_os = "linux")]
 
-mod common;
-
-use common::namespace::{self, points, say, wait_until};
-use common::{Bench, content, text, tree};
+use crate::common::namespace::{self, points, say, wait_until};
+use crate::common::{Bench, content, text, tree};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -49,7 +47,7 @@ impl Drop for Mounted {
 
 /// A directory with the image of an empty disk, and a place to mount it on.
 fn with_disk(name: &str, device: &str, test: impl FnOnce(&Bench)) {
-    namespace::run(name, || {
+    namespace::run(&format!("disk_mount::{name}"), || {
         let bench = Bench::new(&format!("disk-{name}"));
         bench.ok(&format!("format i.img --disk --device {device}"));
         fs::create_dir(bench.path("mnt")).unwrap();

@@ -1,8 +1,6 @@
 //! `steady health` and `steady scrub`, and what other commands say of a volume that is worn out.
 
-mod common;
-
-use common::{Bench, content};
+use crate::common::{Bench, content};
 use std::collections::BTreeSet;
 
 /// Bytes of a page of the small NAND chip, and of its spare area.

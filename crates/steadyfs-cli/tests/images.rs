@@ -1,8 +1,6 @@
 //! The commands on images as their users run them, on NAND and on NOR.
 
-mod common;
-
-use common::{Bench, content, text, tree};
+use crate::common::{Bench, content, text, tree};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 

@@ -2,9 +2,7 @@
 
 #![cfg(unix)]
 
-mod common;
-
-use common::{Bench, text};
+use crate::common::{Bench, text};
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;

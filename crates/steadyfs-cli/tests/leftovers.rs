@@ -2,9 +2,7 @@
 
 #![cfg(unix)]
 
-mod common;
-
-use common::{Bench, content, text, tree};
+use crate::common::{Bench, content, text, tree};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,9 +1,7 @@
 //! `steady mount`. Needs `/dev/fuse` and the right to mount; without them the tests say so and pass.
 #![cfg(target_os = "linux")]
 
-mod common;
-
-use common::{Bench, content, text};
+use crate::common::{Bench, content, text};
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;

@@ -4,10 +4,8 @@
 //! no right to make one, or no `/dev/fuse`, a test says on standard error that it was skipped.
 #![cfg(target_os = "linux")]
 
-mod common;
-
-use common::Bench;
-use common::namespace::{self, points, wait_until};
+use crate::common::Bench;
+use crate::common::namespace::{self, points, wait_until};
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -16,7 +14,7 @@ use std::time::Duration;
 
 /// Runs a test in a mount namespace of its own, with an empty volume and a directory to mount it on.
 fn in_namespace(name: &str, test: impl FnOnce(&Bench)) {
-    namespace::run(name, || {
+    namespace::run(&format!("mount_places::{name}"), || {
         let bench = Bench::new(&format!("places-{name}"));
         bench.ok("format i.img --device nand.toml");
         fs::create_dir(bench.path("mnt")).unwrap();

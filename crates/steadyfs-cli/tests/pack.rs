@@ -1,8 +1,6 @@
 //! `steady pack` and `steady unpack`: images that can be made again, and images that were made to do harm.
 
-mod common;
-
-use common::{Bench, content, text, tree};
+use crate::common::{Bench, content, text, tree};
 use std::fs;
 
 const DEVICES: [&str; 2] = ["nand.toml", "nor.toml"];

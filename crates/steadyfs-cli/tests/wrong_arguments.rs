@@ -1,8 +1,6 @@
 //! Names, kinds and paths that are wrong: each command says so at once, and names what it expected.
 
-mod common;
-
-use common::{Bench, text};
+use crate::common::{Bench, text};
 use std::time::{Duration, Instant};
 
 /// In which a command with wrong arguments ends.

@@ -1,8 +1,6 @@
 //! What goes wrong is mended or told, and never hangs.
 
-mod common;
-
-use common::{SHARED, numbers, sector, sectors, start, start_with, try_start};
+use crate::common::{SHARED, numbers, sector, sectors, start, start_with, try_start};
 use std::collections::HashMap;
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::SectorDevice;

@@ -1,8 +1,6 @@
 //! From power-on to a card that says what it is.
 
-mod common;
-
-use common::{HZ, SHARED, numbers, profiles, sector, sectors, slot, start, try_start};
+use crate::common::{HZ, SHARED, numbers, profiles, sector, sectors, slot, start, try_start};
 use embedded_hal::spi::{self, SpiBus};
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SectorDevice, SectorLayout};

@@ -1,8 +1,6 @@
 //! What is written is read back, and which commands it takes.
 
-mod common;
-
-use common::{SHARED, numbers, profiles, sector, sectors, start, start_with};
+use crate::common::{SHARED, numbers, profiles, sector, sectors, start, start_with};
 use std::collections::HashMap;
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::SectorDevice;

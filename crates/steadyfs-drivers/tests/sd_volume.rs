@@ -1,8 +1,6 @@
 //! A volume on a card: power that fails in the middle of writes, and what is left.
 
-mod common;
-
-use common::{Card, SHARED, start, start_with};
+use crate::common::{Card, SHARED, start, start_with};
 use steadyfs::media::Flash;
 use steadyfs::media::sectors::{SectorDevice, SectorLayout, SectorPages};
 use steadyfs::{Access, Config, FileSystem, OpenOptions};

@@ -1,8 +1,6 @@
 //! Files that are no images, or no longer: each is answered with an error that names what is wrong.
 
-mod common;
-
-use common::{NAND, NOR, SHAPES, Scratch, volume};
+use crate::common::{NAND, NOR, SHAPES, Scratch, volume};
 use steadyfs::{Access, FileSystem};
 use steadyfs_host::image::{Image, ImageError};
 

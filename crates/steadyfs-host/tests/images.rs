@@ -1,8 +1,6 @@
 //! Images of chips: volumes in files, reopened from the file alone.
 
-mod common;
-
-use common::{GEOMETRY, NAND, NOR, SHAPES, Scratch, fill, format, verify, volume};
+use crate::common::{GEOMETRY, NAND, NOR, SHAPES, Scratch, fill, format, verify, volume};
 use steadyfs::media::nor::NorPages;
 use steadyfs::media::{Failure, Flash, TAG_BYTES};
 use steadyfs::{Access, Config, FileSystem};

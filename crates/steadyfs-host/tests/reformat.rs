@@ -1,9 +1,7 @@
 //! A chip that held a volume is formatted again. Blocks that are not erased keep pages of the older volume, and a mount must not
 //! take them for records of the new one.
 
-mod common;
-
-use common::{Scratch, memory};
+use crate::common::{Scratch, memory};
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Config, FileSystem, OpenOptions};
 use steadyfs_host::image::{Image, Shape};

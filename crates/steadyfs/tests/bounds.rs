@@ -1,11 +1,9 @@
 //! Writes in a row stay within the envelopes that the volume tells, at any fill; the bound of each call is asserted by the
 //! other tests as well, at each call, as is that of each mount.
 
-mod common;
-
-use common::oracle::{Model, fill};
-use common::steps::EXPLICIT;
-use common::{Rng, SHAPES, bounded, for_seeds};
+use crate::common::oracle::{Model, fill};
+use crate::common::steps::EXPLICIT;
+use crate::common::{Rng, SHAPES, bounded, for_seeds};
 use steadyfs::media::Flash;
 use steadyfs::media::nor::NorPages;
 use steadyfs::{Access, Call, Config, Cost, Envelope, FileSystem, OpenOptions};

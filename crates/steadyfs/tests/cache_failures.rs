@@ -1,9 +1,7 @@
 //! Failures beside a write-back cache: a call that fails has changed nothing, in the cache neither.
 
-mod common;
-
-use common::Rng;
-use common::spy::Spy;
+use crate::common::Rng;
+use crate::common::spy::Spy;
 use steadyfs::media::Flash;
 use steadyfs::media::nor::NorPages;
 use steadyfs::{Access, CommitOn, Config, Error, FileSystem, OpenOptions};

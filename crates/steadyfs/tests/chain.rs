@@ -1,8 +1,6 @@
 //! Flash that programs bytes: journal records are chains of changes.
 
-mod common;
-
-use common::Rng;
+use crate::common::Rng;
 use steadyfs::media::Flash;
 use steadyfs::media::nor::NorPages;
 use steadyfs::{Access, CommitOn, Config, FileSystem, OpenOptions};

@@ -1,9 +1,7 @@
 //! Mounts that are cut one after the other: a root of which a page proves that it was complete is taken up again, and one that nobody could read
 //! meanwhile does not come back.
 
-mod common;
-
-use common::spy::{Change, Spy};
+use crate::common::spy::{Change, Spy};
 use steadyfs::media::nor::NorPages;
 use steadyfs::media::{BlockIndex, Flash, Geometry, PageIndex};
 use steadyfs::{Access, CommitOn, Config, Error, FileSystem, OpenOptions};

@@ -1,11 +1,9 @@
 //! Directories with hundreds and thousands of names: found, listed and renamed while they grow; paths, and what is refused.
 
-mod common;
-
-use common::oracle::{Model, Session, contents};
-use common::steps::{EXPLICIT, Op, name};
-use common::tree::join;
-use common::{Rng, SHAPES, Shape, bounded, for_seeds};
+use crate::common::oracle::{Model, Session, contents};
+use crate::common::steps::{EXPLICIT, Op, name};
+use crate::common::tree::join;
+use crate::common::{Rng, SHAPES, Shape, bounded, for_seeds};
 use steadyfs::{Access, Call, CommitOn, Config, Cursor, Error, OpenOptions, ROOT};
 
 /// Names that a directory of a shape gets: several splits of every bucket, and no more than the small chips have room for.

@@ -1,13 +1,10 @@
 //! The disk against an oracle: random writes, trims and flushes, power that fails in any of their operations, operations that fail, every call within
 //! its bound.
 
-mod common;
+use crate::common;
 
-#[path = "common/fail_once.rs"]
-mod fail_once;
-
-use common::{Chip, Rng, SHAPES, Shape, for_seeds};
-use fail_once::{FailOnce, Way};
+use crate::common::{Chip, Rng, SHAPES, Shape, for_seeds};
+use crate::fail_once::{FailOnce, Way};
 use steadyfs::disk::{Disk, DiskCall, SECTOR_BYTES, WriteOptions};
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Bound, Budget, Config, ConfigError, Error, FileSystem, MountError, OpenOptions};

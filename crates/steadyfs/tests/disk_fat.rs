@@ -1,8 +1,6 @@
 //! FAT on the disk: what FAT itself does not promise, the order of its writes does. A file whose flush returned is there after every power cut.
 
-mod common;
-
-use common::{Chip, SHAPES, for_seeds};
+use crate::common::{Chip, SHAPES, for_seeds};
 use fatfs::{FileSystem as Fat, FormatVolumeOptions, FsOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use steadyfs::disk::{Disk, SECTOR_BYTES};

@@ -1,11 +1,9 @@
 //! Programs and erases that fail, one at a time and several, and blocks that are bad from the factory: nothing is lost, and
 //! the volume goes on without the blocks that went bad.
 
-mod common;
-
-use common::oracle::{Model, Session, contents, fill, work};
-use common::steps::{EXPLICIT, Limits, Op, random_steps};
-use common::{Device, Rng, SHAPES, Shape, for_seeds};
+use crate::common::oracle::{Model, Session, contents, fill, work};
+use crate::common::steps::{EXPLICIT, Limits, Op, random_steps};
+use crate::common::{Device, Rng, SHAPES, Shape, for_seeds};
 use steadyfs::{Access, Config, Error, MountError, OpenOptions};
 
 const STEPS: usize = 60;

@@ -2,17 +2,15 @@
 //! every byte is. Volumes of other versions of the format are refused by their number; that of version 3 stays here to show it.
 //!
 //! The image is a text: a line per programmed page, `page tag data` in hexadecimal, erased bytes at the end of the data left out.
-//! `STEADYFS_BLESS=1 cargo test -p steadyfs --test format` writes it anew; that is right only before a version is released.
-
-mod image;
+//! `STEADYFS_BLESS=1 cargo test -p steadyfs --test all format` writes it anew; that is right only before a version is released.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use image::reader::{
+use crate::image::reader::{
     ENTRY, LOGICAL_PAGES, RECORD_HEADER, ROOT, Root, Volume, crc, crc8, kind as kind_of, newest_root, number, record_header,
     roots, sequence,
 };
-use image::{CONFIG, GEOMETRY, chip, chip_with, content, contents, dump, expected, image, image_of_version};
+use crate::image::{CONFIG, GEOMETRY, chip, chip_with, content, contents, dump, expected, image, image_of_version};
 use steadyfs::media::{PageIndex, TAG_BYTES};
 use steadyfs::{Access, FileSystem, MountError, OpenOptions};
 

@@ -1,10 +1,8 @@
 //! Volumes that are full: to the last byte, written over, emptied and filled again.
 
-mod common;
-
-use common::oracle::{Model, Session, contents, fill, work};
-use common::steps::{EXPLICIT, Op, name_changes, random_steps};
-use common::{Rng, SHAPES, Shape, bounded, for_seeds};
+use crate::common::oracle::{Model, Session, contents, fill, work};
+use crate::common::steps::{EXPLICIT, Op, name_changes, random_steps};
+use crate::common::{Rng, SHAPES, Shape, bounded, for_seeds};
 use steadyfs::{Access, Call, CommitOn, Config, Error, OpenOptions};
 
 /// Writes pages to a file until there is no room; returns how many.

@@ -1,8 +1,6 @@
 //! Bits that flip in the log of a leaf, on flash that programs bytes and has no ECC.
 
-mod common;
-
-use common::{Rng, for_seeds};
+use crate::common::{Rng, for_seeds};
 use steadyfs::media::nor::NorPages;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs::{Access, CommitOn, Config, Error, FileSystem, OpenOptions};

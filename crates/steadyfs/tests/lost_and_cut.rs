@@ -1,8 +1,6 @@
 //! A record is lost, and power failed in the program behind it, which has touched its place and left no trace there.
 
-mod common;
-
-use common::{Rng, for_seeds};
+use crate::common::{Rng, for_seeds};
 use steadyfs::media::nor::NorPages;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs::{Access, CommitOn, Config, Damage, Error, FileSystem, OpenOptions};

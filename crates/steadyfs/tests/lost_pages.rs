@@ -1,9 +1,7 @@
 //! Any one page of the medium cannot be read any more: what is lost is said to be lost, everything else is there, and nothing is of
 //! before without a word.
 
-mod common;
-
-use common::Rng;
+use crate::common::Rng;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs::{Access, BlockState, Checked, CommitOn, Config, Damage, Error, FileSystem, Finding, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming};

@@ -1,10 +1,8 @@
 //! Random steps against an oracle: every read, list and stat, the whole content at each mount, every call's bound.
 
-mod common;
-
-use common::oracle::{Model, Session, work};
-use common::steps::{EXPLICIT, Limits, Op, Raw};
-use common::{Device, SHAPES, Shape, for_seeds};
+use crate::common::oracle::{Model, Session, work};
+use crate::common::steps::{EXPLICIT, Limits, Op, Raw};
+use crate::common::{Device, SHAPES, Shape, for_seeds};
 use proptest::collection::vec;
 use proptest::prelude::any;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};

@@ -1,17 +1,11 @@
 //! One operation of a workload fails once, in each way, and the client goes on: an error says that nothing changed, or that nobody knows and the volume is
 //! locked; never a mixture, now or after the next mount.
 
-mod common;
+use crate::common;
 
-#[path = "common/fail_once.rs"]
-mod fail_once;
-
-#[path = "common/once.rs"]
-mod once;
-
-use common::{Rng, setting};
-use fail_once::{FailOnce, Way};
-use once::{Step, Volume, stage};
+use crate::common::{Rng, setting};
+use crate::fail_once::{FailOnce, Way};
+use crate::once::{Step, Volume, stage};
 use steadyfs::Config;
 use steadyfs::media::Geometry;
 
@@ -86,7 +80,7 @@ fn run(chip: &mut FailOnce, config: &Config, steps: &[Step], fail: Option<(u64, 
     chip.paused = true;
     let mut volume = Volume::mount(chip, &mut memory).expect("mount after the failure");
     let found = volume.current.clone();
-    let nearest = || durable.iter().map(|tree| once::difference(&found, tree)).min_by_key(String::len);
+    let nearest = || durable.iter().map(|tree| crate::once::difference(&found, tree)).min_by_key(String::len);
     assert!(durable.contains(&found), "after the mount: {:?}", nearest());
     volume.verify();
     drop(volume);

@@ -1,10 +1,8 @@
 //! Handles: several on one file, files that are removed while they are open, options, the table of open files, room that is kept.
 
-mod common;
-
-use common::oracle::{Model, Session, contents};
-use common::steps::{EXPLICIT, Op};
-use common::{Fs, SHAPES, bounded};
+use crate::common::oracle::{Model, Session, contents};
+use crate::common::steps::{EXPLICIT, Op};
+use crate::common::{Fs, SHAPES, bounded};
 use steadyfs::{Access, Call, CommitOn, Config, Error, File, OpenOptions, ROOT};
 
 /// Makes a file of `bytes` bytes and returns its handle.

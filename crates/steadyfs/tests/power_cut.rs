@@ -3,9 +3,7 @@
 //! `steady torture` does far more of it in less time; here the core's own assertions are switched on. `STEADYFS_CUTS` sets the number
 //! of cuts.
 
-mod common;
-
-use common::setting;
+use crate::common::setting;
 use steadyfs_lab::torture::{self, FaultKind, Mode, Options};
 
 /// Chains of cuts on some chips, alone and among faults, until there were so many.

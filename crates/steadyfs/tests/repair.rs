@@ -2,9 +2,7 @@
 //!
 //! `steadyfs-siege repair` looks for more of them.
 
-mod common;
-
-use common::Rng;
+use crate::common::Rng;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs::{Access, Checked, Config, Damage, Error, FileSystem, Finding, OpenOptions};
 use steadyfs_sim::{Nand, NandTiming};

@@ -1,8 +1,6 @@
 //! Room: what a volume says that it has is there, whatever was made and removed before.
 
-mod common;
-
-use common::{Rng, SHAPES};
+use crate::common::{Rng, SHAPES};
 use steadyfs::{Access, Error, OpenOptions};
 
 /// The pages of the file table that hold no file any more were written all the same.

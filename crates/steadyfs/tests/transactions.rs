@@ -1,12 +1,12 @@
 //! What commits, what is undone, and what a power cut leaves of one call.
 
-mod common;
+use crate::common;
 
 use std::sync::Mutex;
 
-use common::oracle::{Model, Session};
-use common::steps::{EXPLICIT, Op};
-use common::{Device, SHAPES, Shape};
+use crate::common::oracle::{Model, Session};
+use crate::common::steps::{EXPLICIT, Op};
+use crate::common::{Device, SHAPES, Shape};
 use steadyfs::{Access, Change, CommitLimits, CommitOn, Error, MountError, OpenOptions};
 
 /// Two files, one of them open, and three directories.

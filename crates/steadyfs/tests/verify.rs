@@ -1,8 +1,6 @@
 //! What a volume says of a page whose bytes have changed without the device noticing, with each setting of [`Verify`].
 
-mod common;
-
-use common::spy::Spy;
+use crate::common::spy::Spy;
 use steadyfs::media::{Geometry, PageIndex};
 use steadyfs::{Access, Config, Cursor, Error, FileSystem, MountError, OpenOptions, ROOT, Verify};
 use steadyfs_sim::{Nand, NandTiming};

@@ -1,10 +1,8 @@
 //! After forty times its capacity of writes, no block of a volume was erased much more often than another.
 
-mod common;
-
-use common::oracle::{Model, fill};
-use common::steps::EXPLICIT;
-use common::{Device, Rng, SHAPES, Shape};
+use crate::common::oracle::{Model, fill};
+use crate::common::steps::EXPLICIT;
+use crate::common::{Device, Rng, SHAPES, Shape};
 use steadyfs::media::Flash;
 use steadyfs::media::nor::NorPages;
 use steadyfs::{Access, BlockState, Config, FileSystem, OpenOptions};

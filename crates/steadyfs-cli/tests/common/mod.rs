@@ -1,5 +1,4 @@
 //! A directory for each test, small chips, and images that were tampered with.
-#![allow(dead_code, reason = "each file of tests uses a part")]
 
 #[cfg(target_os = "linux")]
 pub mod namespace;

@@ -15,7 +15,7 @@ fn namespace() -> String {
     fs::read_link("/proc/self/ns/mnt").unwrap().display().to_string()
 }
 
-/// Runs a test in a mount namespace of its own: this program again, with that test alone. Where there is no right to make one, or no
+/// Runs a test, named with its module, in a mount namespace of its own: this program again, with that test alone. Where there is no right to make one, or no
 /// `/dev/fuse`, it says on standard error that it was skipped.
 pub fn run(name: &str, test: impl FnOnce()) {
     if let Ok(outside) = std::env::var(OUTSIDE) {

@@ -1,8 +1,5 @@
 //! What the tests of images share: files that go away, and volumes with known content.
 
-// Each test file is a crate of its own and uses a part of this.
-#![allow(dead_code)]
-
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,8 +1,5 @@
 //! A chip on which one operation fails once, in a chosen way.
 
-// Each test file is a crate of its own and uses a part of this.
-#![allow(dead_code)]
-
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::{Nand, NandTiming, Tearable, Torn};
 

@@ -1,6 +1,6 @@
 //! Seeds that can be replayed, and the [model](steadyfs_lab::model) that the integration tests share with `steady torture`.
 
-// Each test file is a crate of its own and uses a part of this.
+// The targets of the fuzzer use a part of this.
 #![allow(dead_code, unused_imports)]
 
 pub mod spy;
@@ -20,7 +20,7 @@ pub fn for_seeds(file: &str, test_name: &str, count: u64, test: impl Fn(u64)) {
     let mut failed = 0;
     for seed in seeds {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| test(seed))) {
-            eprintln!("replay: STEADYFS_SEED={seed} cargo test -p steadyfs --test {file} {test_name}");
+            eprintln!("replay: STEADYFS_SEED={seed} cargo test -p steadyfs --test all {file}::{test_name}");
             if setting("STEADYFS_KEEP_GOING").is_none() {
                 resume_unwind(panic);
             }

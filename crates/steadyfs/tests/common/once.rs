@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::fail_once::FailOnce;
+use crate::fail_once::FailOnce;
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, CommitOn, Config, Error, File, FileSystem, Kind, MountError, OpenOptions, ROOT};
 

@@ -1,0 +1,22 @@
+//! `steady` as its users run it: every test of commands, in one program.
+
+mod common;
+
+mod bench;
+mod card;
+mod command_lines;
+mod costs;
+mod damage;
+mod disk_mount;
+mod evaluate;
+mod health;
+mod images;
+mod interrupt;
+mod leftovers;
+mod life;
+mod mount;
+mod mount_places;
+mod pack;
+mod replay;
+mod torture;
+mod wrong_arguments;

@@ -1,0 +1,7 @@
+//! Images and devices of hosts, in one program.
+
+mod common;
+
+mod hostile_images;
+mod images;
+mod reformat;

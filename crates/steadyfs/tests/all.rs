@@ -1,0 +1,37 @@
+//! The integration tests, in one program: what they have in common is compiled once, and none waits for the last thread of another.
+
+mod common;
+#[path = "common/fail_once.rs"]
+mod fail_once;
+mod image;
+#[path = "common/once.rs"]
+mod once;
+
+mod bounds;
+mod cache_failures;
+mod chain;
+mod cut_mounts;
+mod directories;
+mod disk;
+mod disk_fat;
+mod failures;
+mod format;
+mod format_again;
+mod full;
+mod health;
+mod journal;
+mod leaf_log;
+mod lost_and_cut;
+mod lost_pages;
+mod model;
+mod nor_groups;
+mod one_failure;
+mod open_files;
+mod power_cut;
+mod repair;
+mod sectors;
+mod space;
+mod streams;
+mod transactions;
+mod verify;
+mod wear;
