@@ -61,7 +61,7 @@ fn a_volume_on_a_block_device_is_that_of_its_file() {
             let _ = Command::new("losetup").args(["--detach", &self.0]).status();
         }
     }
-    common::namespace::run(NAME, || {
+    crate::common::namespace::run(NAME, || {
         let bench = Bench::new("card-loop");
         let (file, back) = (content(1, 300_000), "back");
         bench.write("file", &file);
@@ -71,7 +71,7 @@ fn a_volume_on_a_block_device_is_that_of_its_file() {
             Ok(output) if output.status.success() => Loop(text(&output.stdout).trim().to_string()),
             other => {
                 let why = other.map_or_else(|error| error.to_string(), |output| text(&output.stderr).trim().to_string());
-                return common::namespace::say(&format!("SKIPPED {NAME}: needs a loop device: {why}"));
+                return crate::common::namespace::say(&format!("SKIPPED {NAME}: needs a loop device: {why}"));
             }
         };
         let path = &device.0;

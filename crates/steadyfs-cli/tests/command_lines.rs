@@ -464,7 +464,7 @@ fn lines_that_cut_power_succeed() {
 #[cfg(target_os = "linux")]
 #[test]
 fn lines_that_mount_succeed() {
-    common::namespace::run("command_lines::lines_that_mount_succeed", || run("mount"));
+    crate::common::namespace::run("command_lines::lines_that_mount_succeed", || run("mount"));
 }
 
 /// A page names a command that there is, with options that it has.

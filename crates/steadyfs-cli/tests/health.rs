@@ -84,8 +84,12 @@ fn worn_out_volume_can_be_read_and_every_command_says_what_it_is() {
     wear_out(&bench, "i.img");
     let output = bench.run("health i.img");
     assert_eq!(output.status.code(), Some(1));
-    assert!(common::text(&output.stdout).contains("State           worn out: "), "{}", common::text(&output.stdout));
-    assert!(common::text(&output.stderr).starts_with("error: i.img: is worn out: more blocks are bad than"));
+    assert!(
+        crate::common::text(&output.stdout).contains("State           worn out: "),
+        "{}",
+        crate::common::text(&output.stdout)
+    );
+    assert!(crate::common::text(&output.stderr).starts_with("error: i.img: is worn out: more blocks are bad than"));
     assert!(bench.ok("df i.img").contains("\nWorn out        more blocks are bad than"));
     assert_eq!(bench.json("df i.img --json")["worn_out"], true);
     assert!(bench.ok("check i.img").contains(": sound\nworn out: more blocks are bad than"));

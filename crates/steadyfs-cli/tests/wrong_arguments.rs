@@ -131,7 +131,7 @@ fn what_is_wrong_is_said_at_once_with_what_was_expected() {
     std::fs::create_dir(bench.path("d")).unwrap();
     // A volume that is mounted for a change that turns out impossible gets a new root; its files are looked at.
     let made = || {
-        let mut tree = common::tree(&bench.directory);
+        let mut tree = crate::common::tree(&bench.directory);
         tree.iter_mut().filter(|(path, _)| path.ends_with("i.img")).for_each(|(_, bytes)| *bytes = None);
         (tree, bench.ok("tree i.img"))
     };

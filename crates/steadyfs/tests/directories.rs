@@ -3,7 +3,7 @@
 use crate::common::oracle::{Model, Session, contents};
 use crate::common::steps::{EXPLICIT, Op, name};
 use crate::common::tree::join;
-use crate::common::{Rng, SHAPES, Shape, bounded, for_seeds};
+use crate::common::{Device, Rng, SHAPES, Shape, bounded, cost_since, for_seeds};
 use steadyfs::{Access, Call, CommitOn, Config, Cursor, Error, OpenOptions, ROOT};
 
 /// Names that a directory of a shape gets: several splits of every bucket, and no more than the small chips have room for.
@@ -16,7 +16,7 @@ fn names_max(shape: &Shape) -> u16 {
 }
 
 /// An empty volume with room in its file table for all names, the long ones counted twice.
-fn device(shape: &Shape, seed: u64) -> common::Device {
+fn device(shape: &Shape, seed: u64) -> Device {
     let config = Config { files_max: 2 * u32::from(names_max(shape)), ..shape.config() };
     shape.device_with_config(config, seed)
 }
@@ -238,7 +238,7 @@ fn looking_a_name_up_costs_no_more_in_a_large_directory() {
                 let reads = (0..=number).map(|number| {
                     let before = fs.flash().counts();
                     fs.stat(&many(number)).expect("stat");
-                    common::cost_since(fs.flash(), &before).reads
+                    cost_since(fs.flash(), &before).reads
                 });
                 worst.push(reads.max().expect("names"));
             }

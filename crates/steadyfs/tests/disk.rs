@@ -1,8 +1,6 @@
 //! The disk against an oracle: random writes, trims and flushes, power that fails in any of their operations, operations that fail, every call within
 //! its bound.
 
-use crate::common;
-
 use crate::common::{Chip, Rng, SHAPES, Shape, for_seeds};
 use crate::fail_once::{FailOnce, Way};
 use steadyfs::disk::{Disk, DiskCall, SECTOR_BYTES, WriteOptions};

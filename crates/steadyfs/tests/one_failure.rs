@@ -1,8 +1,6 @@
 //! One operation of a workload fails once, in each way, and the client goes on: an error says that nothing changed, or that nobody knows and the volume is
 //! locked; never a mixture, now or after the next mount.
 
-use crate::common;
-
 use crate::common::{Rng, setting};
 use crate::fail_once::{FailOnce, Way};
 use crate::once::{Step, Volume, stage};

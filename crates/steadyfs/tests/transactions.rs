@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use crate::common::oracle::{Model, Session};
 use crate::common::steps::{EXPLICIT, Op};
-use crate::common::{Device, SHAPES, Shape};
+use crate::common::{Device, Fs, SHAPES, Shape};
 use steadyfs::{Access, Change, CommitLimits, CommitOn, Error, MountError, OpenOptions};
 
 /// Two files, one of them open, and three directories.
@@ -210,7 +210,7 @@ fn a_clock_stamps_files_and_directories() {
     fs.set_commit_on(CommitOn::EVERY_WRITE);
     let mut file = fs.open("file", OpenOptions::CREATE).expect("create");
     fs.create_dir("d").expect("create_dir");
-    let times = |fs: &mut common::Fs<'_>| ["", "d", "file"].map(|path| fs.stat(path).expect("stat").modified_ns);
+    let times = |fs: &mut Fs<'_>| ["", "d", "file"].map(|path| fs.stat(path).expect("stat").modified_ns);
     assert_eq!(times(&mut fs), [0; 3], "without a clock");
     fs.set_time(10);
     fs.write(&mut file, 0, b"data").expect("write");
