@@ -176,7 +176,7 @@ fn a_refused_sector_is_told_with_the_status() {
 /// The card takes a sector, and says much later that it could not program it: no commit may count it.
 #[test]
 fn a_loss_that_shows_late_fails_the_flush() {
-    let lost = |call: fn(&mut common::Card) -> Result<(), Failure>, result: Result<(), Failure>| {
+    let lost = |call: fn(&mut crate::common::Card) -> Result<(), Failure>, result: Result<(), Failure>| {
         let sim = sim();
         let mut card = start(&sim);
         sim.inject(SdFault::ProgramError, 4);
@@ -196,7 +196,7 @@ fn a_loss_that_shows_late_fails_the_flush() {
     };
     lost(|card| card.write(100, &[&sector(100, 1)]), Err(Failure::Device));
     // It might be what is read. The next read goes well, so that a volume can be mounted.
-    let twice = |card: &mut common::Card| {
+    let twice = |card: &mut crate::common::Card| {
         let first = card.read(24, &mut [&mut [0; 512]]);
         card.read(24, &mut [&mut [0; 512]]).unwrap();
         first

@@ -159,7 +159,7 @@ fn a_card_says_no_to_writes_and_the_file_system_hears_it() {
     card.read(0, &mut [&mut [0; 512]]).unwrap();
     card.flush().unwrap();
     // The slide of the socket.
-    let mut card = common::start_with(&SdSim::new(SdProfile::small()), Settings { read_only: true, ..Settings::DEFAULT });
+    let mut card = crate::common::start_with(&SdSim::new(SdProfile::small()), Settings { read_only: true, ..Settings::DEFAULT });
     assert_eq!(card.write(0, &[&[0; 512]]), Err(Failure::WriteProtected));
 }
 
@@ -184,7 +184,7 @@ fn times_are_those_of_the_specification_or_those_that_are_given() {
 }
 
 fn start_with_times(sim: &SdSim, settings: Settings) -> steadyfs::media::sectors::SectorTimes {
-    common::start_with(sim, settings).times()
+    crate::common::start_with(sim, settings).times()
 }
 
 #[test]

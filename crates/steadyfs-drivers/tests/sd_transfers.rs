@@ -19,7 +19,7 @@ fn sectors_are_read_as_they_were_written_on_every_card() {
 }
 
 /// A thousand calls against a map, near the begin, near the end and around 2 MiB; parts are cut anywhere.
-fn random_calls(sim: &SdSim, mut card: common::Card, seed: u64) {
+fn random_calls(sim: &SdSim, mut card: crate::common::Card, seed: u64) {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut held = HashMap::new();
     let mut next = 0;
@@ -142,7 +142,7 @@ fn no_call_takes_longer_than_the_times_say() {
                         times.read_ns + sectors * times.read_sector_ns
                     }
                     1 => {
-                        card.write(first, &[&common::sectors(first, count, 1)]).unwrap();
+                        card.write(first, &[&crate::common::sectors(first, count, 1)]).unwrap();
                         times.write_ns + sectors * times.write_sector_ns
                     }
                     2 => {

@@ -103,17 +103,21 @@ fn a_cut_in_a_stream_tears_its_last_sector_alone() {
     for seed in 0..200 {
         let sim = SdSim::new(SdProfile { write_ns: 400_000, ..SdProfile::small() });
         let mut card = start(&sim);
-        card.write(0, &[&common::sectors(0, 128, 1)]).unwrap();
+        card.write(0, &[&crate::common::sectors(0, 128, 1)]).unwrap();
         card.flush().unwrap();
         sim.cut_power_after(fastrand::Rng::with_seed(seed).u64(600..30_000));
-        let taken = (0..60).take_while(|number| card.write(*number, &[&common::sector(*number, 2)]).is_ok()).count() as u32;
+        let taken =
+            (0..60).take_while(|number| card.write(*number, &[&crate::common::sector(*number, 2)]).is_ok()).count() as u32;
         assert!(!sim.is_powered());
         sim.power_on(seed);
         for number in 0..128 {
             let version = if number + 1 < taken { 2 } else { 1 };
             // The last that was accepted, and the one of which the answer was lost.
             let is_sure = number + 1 < taken || number > taken;
-            assert!(!is_sure || sim.sector(number) == Some(common::sector(number, version)), "seed {seed}: {number} of {taken}");
+            assert!(
+                !is_sure || sim.sector(number) == Some(crate::common::sector(number, version)),
+                "seed {seed}: {number} of {taken}"
+            );
         }
     }
 }

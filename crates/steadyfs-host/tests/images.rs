@@ -131,7 +131,7 @@ fn marked_blocks_are_left_alone() {
     let mut image = Image::open_as(&scratch, Access::ReadWrite, &NAND).expect("open");
     let found: Vec<_> = (0..64).filter(|&block| image.is_bad(block).unwrap()).collect();
     assert_eq!(found, bad.map(|block| block as u32));
-    let mut memory = common::memory(&image);
+    let mut memory = crate::common::memory(&image);
     let config = Config { bad_blocks_max: 3, ..Config::for_geometry(&GEOMETRY) };
     let mut image = fill(FileSystem::format(image, &config, &mut memory).expect("format"));
     assert_eq!(image.erase(9), Err(Failure::BadBlock));

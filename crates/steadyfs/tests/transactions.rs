@@ -1,7 +1,5 @@
 //! What commits, what is undone, and what a power cut leaves of one call.
 
-use crate::common;
-
 use std::sync::Mutex;
 
 use crate::common::oracle::{Model, Session};
