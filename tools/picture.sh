@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes the picture of the README, docs/beside.svg, with the command that stands there.
+# Makes the picture of the README, docs/beside.svg, with the command that stands there; STEADY names a `steady` that is built.
 #
 #   tools/picture.sh           make it
 #   tools/picture.sh --check   fail when it is not what the command makes now, or when the README tells other times than it shows
@@ -11,7 +11,7 @@ case $mode in --write | --check) ;; *) sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exi
 
 made=$(mktemp -d)
 trap 'rm -r "$made"' EXIT
-cargo run --quiet --release -- evaluate --beside "FatFs on Dhara=docs/peers/fatfs-on-dhara.csv" --svg "$made" >"$made/table"
+${STEADY:-cargo run --quiet --release --} evaluate --beside "FatFs on Dhara=docs/peers/fatfs-on-dhara.csv" --svg "$made" >"$made/table"
 if [ "$mode" = --write ]; then cp "$made/beside.svg" docs/beside.svg; fi
 
 cmp "$made/beside.svg" docs/beside.svg || { echo "error: docs/beside.svg is not what the command makes: tools/picture.sh" >&2; exit 1; }
