@@ -42,7 +42,7 @@ pub(crate) mod writer;
 
 pub(crate) use checker::cost;
 
-pub use device::{Found, find as find_device, find_managed, find_nand, find_profile};
+pub use device::{Found, find as find_device, find_managed, find_nand, find_profile, run_on};
 pub use error::{EvaluateError, Phase};
 pub use options::{DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Timing, UnknownName, Workload};
 pub use work::Work;

@@ -109,6 +109,8 @@ pub struct OnChip {
     /// Owned here; its address is in the hands of C.
     link: *mut Link,
     volume: *mut c_void,
+    /// What it can hold, where it does not tell that itself.
+    usable_bytes: Option<u64>,
 }
 
 impl OnChip {
@@ -119,7 +121,36 @@ impl OnChip {
         let raw = RawChip { context: link.cast(), unit_bytes, block_bytes, block_count, read, program, erase, copy };
         // SAFETY: the table is that of the header; `make` copies what it is given.
         let volume = unsafe { (peer.make)(&raw) };
-        OnChip { name, peer, link, volume }
+        OnChip { name, peer, link, volume, usable_bytes: None }
+    }
+
+    /// The same, of which it is known what it can hold.
+    #[must_use]
+    pub fn with_usable(mut self, bytes: u64) -> OnChip {
+        self.usable_bytes = Some(bytes);
+        self
+    }
+
+    /// Bytes that it takes in files of `bytes` each until it refuses one, on an empty volume.
+    ///
+    /// # Errors
+    /// [`Fault`], but for want of room.
+    pub fn fill(&mut self, bytes: usize) -> Result<u64, Fault> {
+        self.format()?;
+        let (mut volume, content) = (self.mount()?, vec![0xA5; bytes]);
+        for index in 0u64.. {
+            let taken = volume.open(&format!("fill-{index}"), Mode::Create).and_then(|mut file| {
+                let written = volume.write(&mut file, 0, &content).and_then(|()| volume.sync(&mut file));
+                let closed = volume.close(file);
+                written.and(closed)
+            });
+            match taken {
+                Ok(()) => {}
+                Err(Fault::NoRoom(_)) => return Ok(index * bytes as u64),
+                Err(fault) => return Err(fault),
+            }
+        }
+        unreachable!("no chip has room for ever")
     }
 
     fn link(&mut self) -> &mut Link {
@@ -273,7 +304,9 @@ impl Volume for &mut OnChip {
         // SAFETY: the room is written to.
         let code = unsafe { (self.peer.room)(self.volume, &mut raw) };
         self.told(code.into())?;
-        let RawRoom { usable_bytes, free_bytes, unit_bytes, files_max } = raw;
+        let RawRoom { usable_bytes: told, free_bytes, unit_bytes, files_max } = raw;
+        let usable_bytes = self.usable_bytes.unwrap_or(told);
+        let free_bytes = free_bytes.saturating_sub(told - usable_bytes.min(told));
         Ok(Room { usable_bytes, free_bytes, unit_bytes, files_max, file_bytes_max: usable_bytes })
     }
 

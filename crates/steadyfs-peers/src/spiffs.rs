@@ -1,8 +1,33 @@
 //! SPIFFS.
 
 use crate::peer::{OnChip, Peer};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use steadyfs::media::nor::NorPages;
 use steadyfs_compare::{Chip, Entrant, Facts};
-use steadyfs_lab::bench::BenchChip;
+use steadyfs_lab::bench::{BenchChip, Plain};
+use steadyfs_sim::{Nor, NorTiming};
+
+/// Files of the cases that fill a volume.
+const FILE_BYTES: usize = 8_000;
+/// Bytes of the chip's own pages.
+const PAGE_BYTES: u32 = 256;
+
+/// What it can hold, by size and number of the erase blocks.
+static USABLE: Mutex<BTreeMap<(u32, u32), u64>> = Mutex::new(BTreeMap::new());
+
+/// What an empty volume takes in files of [`FILE_BYTES`]: `SPIFFS_info` counts the pages of indexes as room for data, and those that its collector keeps.
+fn usable_bytes(plain: &Plain) -> Result<u64, String> {
+    let Plain { block_bytes, block_count, .. } = *plain;
+    let mut known = USABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&bytes) = known.get(&(block_bytes, block_count)) {
+        return Ok(bytes);
+    }
+    let chip = NorPages::new(Nor::with_geometry(block_bytes, block_count, NorTiming::ROUND, 1), PAGE_BYTES);
+    let bytes = OnChip::new("SPIFFS", &PEER, Chip::new(chip)).fill(FILE_BYTES).map_err(|fault| fault.to_string())?;
+    known.insert((block_bytes, block_count), bytes);
+    Ok(bytes)
+}
 
 unsafe extern "C" {
     #[link_name = "peer_spiffs"]
@@ -30,9 +55,11 @@ impl Entrant for Spiffs {
     }
 
     fn on(&self, chip: Chip) -> Result<OnChip, String> {
-        if chip.plain().unit_bytes > 1 {
+        let plain = chip.plain();
+        if plain.unit_bytes > 1 {
             return Err("it is for NOR: it clears bits of what it has programmed".to_string());
         }
-        Ok(OnChip::new("SPIFFS", &PEER, chip))
+        let usable_bytes = usable_bytes(&plain)?;
+        Ok(OnChip::new("SPIFFS", &PEER, chip).with_usable(usable_bytes))
     }
 }

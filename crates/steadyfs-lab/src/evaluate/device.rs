@@ -163,7 +163,10 @@ impl OnChip for Evaluate<'_, '_> {
     }
 }
 
-/// Makes the chip and runs the evaluation on it.
+/// Makes the chip of a profile and runs the evaluation on it, whatever `options.device` says. `progress` is called as that of [`run`](super::run) is.
+///
+/// # Errors
+/// [`EvaluateError`]: the options are not possible on that chip, the volume refused a call, or a promise was broken.
 pub fn run_on(profile: &Profile, options: &Options, progress: &mut dyn FnMut(f64, &str)) -> Result<Outcome, EvaluateError> {
     let run = Drive { device: &profile.name, options, promise: |bound| bound };
     on_chip(profile, options.timing, options.seed, Evaluate { run, progress })

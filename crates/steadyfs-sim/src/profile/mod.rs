@@ -211,6 +211,11 @@ impl Profile {
         BUILT_IN.iter().map(|text| Self::from_toml(text).expect("built-in profiles are tested")).collect()
     }
 
+    /// The documents of the built-in profiles in TOML, for who wants to change one.
+    pub fn documents() -> &'static [&'static str] {
+        &BUILT_IN
+    }
+
     /// Finds a built-in profile by its name.
     ///
     /// # Errors

@@ -1,0 +1,5 @@
+//! The comparison, in one program.
+
+mod compare;
+mod hasty;
+mod kept;

@@ -1,0 +1,137 @@
+"""``steady-sweep grid.toml``: a sweep from a file, on this machine or on a scheduler of Dask.
+
+A file says what is varied, and may say the rest:
+
+```toml
+seeds = 100                  # so many, from 0 on; or a list
+accesses = 20000
+rates = ["500kB/s", "2MB/s"]
+
+[grid]
+device = ["mt29f1g01abafd", "w25q128jv"]
+fill = ["50%", "80%"]
+workload = ["random", "log"]
+```
+
+Its results lie beside it, in a directory of its name: ``table.parquet``, and the figures as SVG. A sweep that was killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Optional
+
+from steadyfs.lab import DEFAULT_RATES
+from steadyfs.sweeping import Sweep, SweepError, SweepWarning, sweep
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+KEYS = ("grid", "seeds", "accesses", "rates")
+"""What a file may say."""
+FIGURES = ("ram", "pareto", "effects")
+"""The figures of a sweep, by the names of their files."""
+
+
+class GridError(ValueError):
+    """A file that says no sweep."""
+
+
+def _scalar(value: object) -> bool:
+    return isinstance(value, (str, int, float)) and not isinstance(value, bool)
+
+
+def read_grid(path: str) -> Mapping[str, object]:
+    """Read a file, and refuse what it must not say."""
+    with open(path, "rb") as file:
+        try:
+            found: dict[str, object] = tomllib.load(file)
+        except tomllib.TOMLDecodeError as error:
+            raise GridError(f"{path}: is no TOML: {error}") from None
+    unknown = sorted(set(found) - set(KEYS))
+    if unknown:
+        raise GridError(f"{path}: found {', '.join(unknown)}; expected some of {', '.join(KEYS)}")
+    grid = found.get("grid")
+    if not isinstance(grid, dict) or not grid:
+        raise GridError(f"{path}: says not what is varied; expected a table [grid] with one axis at least")
+    for axis, values in grid.items():
+        if not (_scalar(values) or (isinstance(values, list) and values and all(map(_scalar, values)))):
+            raise GridError(f"{path}: {axis} is {values!r}; expected numbers or texts")
+    seeds = found.get("seeds", 1)
+    if not (type(seeds) is int and seeds > 0) and not (isinstance(seeds, list) and seeds and all(type(seed) is int for seed in seeds)):
+        raise GridError(f"{path}: seeds is {seeds!r}; expected how many, or a list of numbers")
+    accesses = found.get("accesses", 1)
+    if type(accesses) is not int or accesses < 1:
+        raise GridError(f"{path}: accesses is {accesses!r}; expected a number")
+    rates = found.get("rates", [])
+    if not isinstance(rates, list) or not all(map(_scalar, rates)):
+        raise GridError(f"{path}: rates is {rates!r}; expected a list, such as [\"500kB/s\"]")
+    return found
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("steady-sweep", description="Run steady evaluate at each point of a grid, with each seed; killed at any time, it goes on.")
+    parser.add_argument("grid", metavar="GRID.toml", help="what is varied: docs/python.md")
+    parser.add_argument("--into", metavar="DIR", help="directory of the results [default: beside the file, of its name]")
+    parser.add_argument("--scheduler", metavar="tcp://HOST:PORT", help="scheduler of Dask [default: processes of this machine]")
+    parser.add_argument("--workers", metavar="COUNT", type=int, help="processes of this machine [default: as many as processors]")
+    parser.add_argument("--quiet", action="store_true", help="no bar")
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> Sweep:
+    """Run what a command line says."""
+    asked = read_grid(arguments.grid)
+    seeds = asked.get("seeds", 1)
+    into = arguments.into or os.path.splitext(arguments.grid)[0]
+    grid = asked["grid"]
+    assert isinstance(grid, dict)
+    rates, accesses = asked.get("rates"), asked.get("accesses", 20_000)
+    found = sweep(
+        grid,
+        range(seeds) if isinstance(seeds, int) else [int(str(seed)) for seed in seeds] if isinstance(seeds, list) else [],
+        into=into,
+        rates=rates if isinstance(rates, list) and rates else DEFAULT_RATES,
+        accesses=accesses if isinstance(accesses, int) else 20_000,
+        scheduler=arguments.scheduler,
+        workers=arguments.workers,
+        progress=not arguments.quiet,
+    )
+    for name in FIGURES:
+        figure = {"ram": found.plot_ram, "pareto": found.plot_pareto, "effects": found.plot_effects}[name]()
+        figure.savefig(os.path.join(found.path, f"{name}.svg"))
+    return found
+
+
+def main(words: Optional[Sequence[str]] = None) -> int:
+    """Run the command: 0 when every run has figures, 1 when some have not, 2 for a wrong line or file."""
+    arguments = _arguments().parse_args(words)
+    try:
+        with warnings.catch_warnings():
+            # Runs that were not possible are told below, all of them.
+            warnings.simplefilter("ignore", SweepWarning)
+            found = run(arguments)
+    except (GridError, OSError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except SweepError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on", file=sys.stderr)
+        return 130
+    print(f"{found.table}: {len(found.frame()):,} runs; {', '.join(f'{name}.svg' for name in FIGURES)} beside it")
+    failed = found.failed()
+    for command, reason in failed:
+        print(f"{command}\n  {reason}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
