@@ -123,7 +123,7 @@ function soon() {
 }
 
 // The report is as high as it is.
-new ResizeObserver(() => fit()).observe(document.body);
+addEventListener('resize', fit);
 function fit() {
   const inside = $('report').contentDocument?.documentElement;
   if (inside) $('report').style.height = `${inside.scrollHeight + 1}px`;
@@ -131,7 +131,7 @@ function fit() {
 $('report').addEventListener('load', () => {
   fit();
   const inside = $('report').contentDocument?.body;
-  if (inside) new ResizeObserver(fit).observe(inside);
+  if (inside) new ResizeObserver(() => requestAnimationFrame(fit)).observe(inside);
 });
 
 $('form').addEventListener('submit', event => event.preventDefault());

@@ -2,8 +2,9 @@
 """Builds the page to play with, one HTML file that works offline, and tries it in a browser.
 
     tools/playground.py            builds target/playground.html
-    tools/playground.py --check    builds it, and tries it in headless Chromium: the same numbers as `steady evaluate` on six questions, within two
-                                   seconds with the defaults; a link that holds the choice; a wrong chip; nothing too wide, too faint or overlapping
+    tools/playground.py --check    builds it, and tries it in headless Chromium: the same numbers as `steady evaluate` on six questions (STEADY names a
+                                   `steady` that is built), within two seconds with the defaults on an idle machine; a link that holds the choice; a wrong chip;
+                                   nothing too wide, too faint or overlapping
 
 The lab is compiled for WebAssembly with the compiler that tools/bare-metal.sh finds, whose source is there to build a standard library, and LLVM's linker
 of the same version (Debian: lld-22). The exit code is 2 where one of them, or the browser, is missing.
@@ -105,7 +106,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def asked(chromium, page, fragment):
     """What the page tells of a question."""
     server = Told(page.replace("</body>", f"<script>{SPY}</script></body>"))
-    with tempfile.TemporaryDirectory() as profile:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", f"--user-data-dir={profile}", "--remote-debugging-port=0"]
         browser = subprocess.Popen([chromium, *options, f"http://127.0.0.1:{server.server_port}/#{fragment}"], stderr=subprocess.DEVNULL)
         is_told = server.is_told.wait(60)
@@ -129,7 +130,9 @@ def check(page):
     for fragment, arguments in QUESTIONS.items():
         told, ours = asked(chromium, page, fragment), steady(arguments)
         name = fragment or "the defaults"
-        if told.get("answer", {}).get("evaluation") != ours:
+        theirs = told.get("answer", {}).get("evaluation", {})
+        # The page is a processor of 32 bits, whose structures are smaller: what it tells of RAM is nearer to a microcontroller's.
+        if {**theirs, "ram_bytes": 0} != {**ours, "ram_bytes": 0} or theirs["ram_bytes"] > ours["ram_bytes"]:
             found.append(f"{name}: {told.get('broken') or told['answer'].get('error') or 'other numbers than those of the command'}")
             continue
         seconds = told["answer"]["seconds"]
