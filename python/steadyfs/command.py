@@ -71,12 +71,14 @@ def read_grid(path: str) -> Mapping[str, object]:
         raise GridError(f"{path}: accesses is {accesses!r}; expected a number")
     rates = found.get("rates", [])
     if not isinstance(rates, list) or not all(map(_scalar, rates)):
-        raise GridError(f"{path}: rates is {rates!r}; expected a list, such as [\"500kB/s\"]")
+        raise GridError(f'{path}: rates is {rates!r}; expected a list, such as ["500kB/s"]')
     return found
 
 
 def _arguments() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("steady-sweep", description="Run steady evaluate at each point of a grid, with each seed; killed at any time, it goes on.")
+    parser = argparse.ArgumentParser(
+        "steady-sweep", description="Run steady evaluate at each point of a grid, with each seed; killed at any time, it goes on."
+    )
     parser.add_argument("grid", metavar="GRID.toml", help="what is varied: docs/python.md")
     parser.add_argument("--into", metavar="DIR", help="directory of the results [default: beside the file, of its name]")
     parser.add_argument("--scheduler", metavar="tcp://HOST:PORT", help="scheduler of Dask [default: processes of this machine]")
