@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Lays reports out in headless Chromium, on a phone and on a desk, light, dark and printed, and says what is wrong with them.
 
-    tools/reports.py             makes reports of evaluate, replay, streams, its study, life, realtime and transactions, and looks at them
+    tools/reports.py             makes reports of evaluate, replay, streams, its study, life, realtime, transactions and compare, and looks at them; STEADY
+                                 names a `steady` that is built
     tools/reports.py FILE.html…  looks at these
 
 Text of a figure may not overlap, nothing may be wider than the page, and every text has the contrast of WCAG AA. The exit code is 1 where something
 was found, 2 without Chromium.
 """
-import html, json, pathlib, re, shutil, subprocess, sys, tempfile
+import html, json, os, pathlib, re, shutil, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTHS = (390, 1280)
@@ -28,7 +29,8 @@ FRAME = """<!doctype html><iframe id="frame" src="page.html" style="width:{width
 
 
 def steady(*arguments):
-    command = ["cargo", "run", "--quiet", "--release", "--", *arguments]
+    binary = os.environ.get("STEADY")
+    command = [binary, *arguments] if binary else ["cargo", "run", "--quiet", "--release", "--", *arguments]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
@@ -41,7 +43,8 @@ def make(directory):
     steady("life", "--blocks", "64", "--pages", "16", "--endurance", "300", "--spread", "5", "--report", f"{directory}/life.html")
     steady("realtime", "--accesses", "10000", "--fill", "20%", "--report", f"{directory}/realtime.html")
     steady("transactions", "--files", "20", "--copies", "100", "--report", f"{directory}/transactions.html")
-    names = ("evaluate", "replay", "streams", "study", "life", "realtime", "transactions")
+    steady("compare", "--kept", "--report", f"{directory}/compare.html")
+    names = ("evaluate", "replay", "streams", "study", "life", "realtime", "transactions", "compare")
     return [directory / f"{name}.html" for name in names]
 
 

@@ -4,9 +4,9 @@
     tools/results.py             measure and write docs/results.md: some five minutes
     tools/results.py --check     fail when docs/results.md is not what the commands give now
 
-The documents' numbers stand here, ours come from the commands that the page names. Peers are those of bench/results (docs/contenders.md).
+The documents' numbers stand here, ours come from the commands that the page names (STEADY names a `steady` that is built). Peers are those of bench/results (docs/contenders.md).
 """
-import json, pathlib, re, subprocess, sys, tempfile
+import json, os, pathlib, re, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/results.md"
@@ -17,7 +17,8 @@ def steady(line):
     """The JSON of a command."""
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory, "run.json")
-        command = ["cargo", "run", "--quiet", "--release", "--", *line.split(), "--json", path]
+        binary = os.environ.get("STEADY")
+        command = [*([binary] if binary else ["cargo", "run", "--quiet", "--release", "--"]), *line.split(), "--json", path]
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
         return json.loads(path.read_text())
 

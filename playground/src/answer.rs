@@ -72,7 +72,10 @@ fn choices() -> Answer {
     Answer::Choices {
         chips: Profile::documents().iter().filter_map(|toml| of_chip(toml)).collect(),
         timings: Timing::NAMES.iter().map(|(name, _)| Choice { name, write_bytes: None }).collect(),
-        workloads: Workload::NAMES.iter().map(|(name, workload)| Choice { name, write_bytes: Some(workload.default_write_bytes()) }).collect(),
+        workloads: Workload::NAMES
+            .iter()
+            .map(|(name, workload)| Choice { name, write_bytes: Some(workload.default_write_bytes()) })
+            .collect(),
         accesses: defaults.accesses,
         fill: defaults.fill,
         rates: defaults.rates,
@@ -87,7 +90,8 @@ fn evaluated(question: Question, progress: &mut dyn FnMut(f64)) -> Result<Answer
     let workload: Workload = workload.parse().map_err(|error| format!("{error}"))?;
     let timing: Timing = timing.parse().map_err(|error| format!("{error}"))?;
     let write_bytes = write_bytes.unwrap_or_else(|| workload.default_write_bytes());
-    let options = Options { device: profile.name.clone(), fill, accesses, write_bytes, rates, timing, workload, seed, idle: None };
+    let options =
+        Options { device: profile.name.clone(), fill, accesses, write_bytes, rates, timing, workload, seed, idle: None };
     let outcome = evaluate::run_on(&profile, &options, &mut |share, _| progress(share)).map_err(|error| error.to_string())?;
     let report = Report::of_evaluation(&outcome).html();
     Ok(Answer::Evaluation { evaluation: Box::new(outcome.evaluation), report })

@@ -182,7 +182,10 @@ fn bench_measures_a_file_system_of_another_kind() {
 fn bench_says_why_a_case_was_not_measured() {
     let report = map(Lie::Nothing, &["rename-10000", "copy-10mb"]);
     let skipped: Vec<_> = report.rows.iter().map(|row| row.skipped.as_deref().unwrap()).collect();
-    assert_eq!(skipped, ["needs 10,000 files, the volume holds 1,000", "needs files of 10,000,000 bytes, one has 1,048,576 at most"]);
+    assert_eq!(
+        skipped,
+        ["needs 10,000 files, the volume holds 1,000", "needs files of 10,000,000 bytes, one has 1,048,576 at most"]
+    );
 }
 
 #[test]
