@@ -28,6 +28,7 @@ mod nor_groups;
 mod one_failure;
 mod open_files;
 mod power_cut;
+mod reads;
 mod repair;
 mod sectors;
 mod space;

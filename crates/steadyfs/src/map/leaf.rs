@@ -1,6 +1,6 @@
 //! Leaves: what of the map lies on the medium.
 
-use super::{Look, Map};
+use super::{Look, Map, Run};
 use crate::config::Layout;
 use crate::error::Error;
 use crate::media::{Flash, Kinds};
@@ -15,6 +15,21 @@ impl Map<'_> {
         let frames = look.layout.frame_count();
         let frame = self.raw_leaf_entry(look, logical)?;
         if frame >= frames { Err(Error::Corrupt) } else { Ok(frame) }
+    }
+
+    /// The same, and how many pages from it on lie in frames in order and are not in the overlay.
+    pub(super) fn leaf_run<F: Flash>(&mut self, look: Look<'_, '_, F>, logical: u32) -> Result<(Frame, u32), Error> {
+        let Look { pages, layout, tries } = look;
+        let frame = self.leaf_entry(Look { pages: &mut *pages, layout, tries }, logical)?;
+        if frame == 0 {
+            return Ok((0, 1));
+        }
+        let at = logical % layout.leaf_entries % layout.leaf_page_entries();
+        let behind = self.overlay.lower_bound(logical + 1);
+        let changed = if behind < self.overlay.len() { self.overlay.key(behind) - logical } else { Run::PAGES_MAX };
+        let most = (layout.leaf_page_entries() - at).min(layout.frame_count() - frame).min(changed).min(Run::PAGES_MAX);
+        let follows = |count: &u32| entry_in(pages.bytes(), at + count, layout) == frame + count;
+        Ok((frame, 1 + (1..most).take_while(follows).count() as u32))
     }
 
     /// Whether a repair has found that nobody knows the frame of a logical page any more, because the leaf that named it was lost.

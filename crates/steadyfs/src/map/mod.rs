@@ -15,36 +15,54 @@ use crate::config::Layout;
 use crate::error::Error;
 use crate::media::Flash;
 use crate::pages::Pages;
-use crate::space::{Frame, NONE};
+use crate::space::Frame;
 use crate::table::{Pairs, Words};
 
-/// The last few look-ups in leaves: a program that looks at the same pages again saves the reads of the map.
-#[derive(Clone, Copy, Debug)]
+/// The last few look-ups in leaves: a program that looks at the same pages again, or at those behind them, saves the reads of the map.
+///
+/// Each is a *run*: logical pages in order that lie in frames in order, as they do where a file was written so. No page of a run is in the overlay: that was looked
+/// at, and whatever changes the frame of a page forgets the run that it is in.
+#[derive(Clone, Copy, Debug, Default)]
 struct Recent {
-    entries: [(u32, Frame); 4],
+    runs: [Run; 4],
     next: u8,
 }
 
-impl Default for Recent {
-    fn default() -> Self {
-        Self { entries: [(NONE, 0); 4], next: 0 }
+/// Pages from `first` on, and the frame of that one. The length is packed beside the page, which has 24 bits: this is in every volume's RAM.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    first: u32,
+    frame: Frame,
+}
+
+impl Run {
+    /// Pages of a run at most.
+    const PAGES_MAX: u32 = 32;
+
+    fn new(first: u32, frame: Frame, pages: u32) -> Self {
+        Self { first: first | pages << 24, frame }
+    }
+
+    /// How far behind the first page another one is, if it is in the run.
+    fn distance(&self, logical: u32) -> Option<u32> {
+        logical.checked_sub(self.first & 0xFF_FFFF).filter(|&distance| distance < self.first >> 24)
     }
 }
 
 impl Recent {
     fn find(&self, logical: u32) -> Option<Frame> {
-        self.entries.iter().find(|entry| entry.0 == logical).map(|entry| entry.1)
+        self.runs.iter().find_map(|run| run.distance(logical).map(|distance| run.frame + distance))
     }
 
-    fn insert(&mut self, logical: u32, frame: Frame) {
-        self.entries[usize::from(self.next)] = (logical, frame);
+    fn insert(&mut self, run: Run) {
+        self.runs[usize::from(self.next)] = run;
         self.next = (self.next + 1) % 4;
     }
 
     /// Forgets a page whose frame changes.
     fn remove(&mut self, logical: u32) {
-        for entry in self.entries.iter_mut().filter(|entry| entry.0 == logical) {
-            entry.0 = NONE;
+        for run in self.runs.iter_mut().filter(|run| run.distance(logical).is_some()) {
+            *run = Run::default();
         }
     }
 }
@@ -134,19 +152,14 @@ impl<'m> Map<'m> {
         if let Some(frame) = self.overlay_frame(logical).or_else(|| self.recent.find(logical)) {
             return Ok(frame);
         }
-        let frame = self.leaf_entry(look, logical)?;
-        self.recent.insert(logical, frame);
+        let (frame, pages) = self.leaf_run(look, logical)?;
+        self.recent.insert(Run::new(logical, frame, pages));
         Ok(frame)
     }
 
     /// Notes that a page has no frame.
     pub fn know_unwritten(&mut self, logical: u32) {
-        self.recent.insert(logical, 0);
-    }
-
-    /// Forgets a look-up whose page has another frame now.
-    pub fn forget_recent(&mut self, logical: u32) {
-        self.recent.remove(logical);
+        self.recent.insert(Run::new(logical, 0, 1));
     }
 
     /// Changes the map; the frame that is to be released, or 0. A commit that is durable is carried out with this: it reads nothing and cannot fail.
@@ -181,6 +194,7 @@ impl<'m> Map<'m> {
 
     /// Changes the map as a record says; what the leaf names is looked for when all records are known.
     pub fn replay(&mut self, logical: u32, frame: Frame) -> Result<(), Error> {
+        self.recent.remove(logical);
         match self.overlay.find(logical) {
             Some(index) => self.overlay.set_value(index, frame),
             None if !self.overlay.insert(logical, frame) => return Err(Error::Corrupt),

@@ -155,7 +155,6 @@ impl<F: Flash> Store<'_, F> {
             self.map.move_leaf(copied.logical, to);
         } else {
             self.map.replay(copied.logical, to | self.map.settled_bit())?;
-            self.map.forget_recent(copied.logical);
         }
         self.space.blocks_mut().set_live(core::mem::replace(&mut copied.named, to), false);
         self.space.blocks_mut().set_live(to, true);
