@@ -63,7 +63,7 @@ def real_time():
     times = buffer(card[CARDS[1]], 100_000) / buffer(card[CARDS[0]], 100_000)
     return f"""## Buffers under a fixed rate
 
-*Evaluating Embedded File System RAM Usage Under Real-Time Constraints* (Tuxera). `steady realtime`, `steady evaluate --fill 50%`, `--fill 80%`, `--timing maximum`; the cards are models that were fitted to the article's own
+*Evaluating Embedded File System RAM Usage Under Real-Time Constraints* (Tuxera). `steady realtime`, and `steady evaluate` at 50 and 80 % and with `--timing maximum`; the cards are models that were fitted to the article's own
 numbers ([managed](managed.md)), so that the upper rows show that the models are right, and the lower ones what SteadyFS adds.
 
 {table(["", "the article", "measured"], [
@@ -98,7 +98,7 @@ def spiffs():
     return f"""## SPIFFS
 
 *Performance and Optimizing*, the wiki of SPIFFS. Its times are of a Cortex-M3 at 72 MHz with a M25P16, bus, processor and operating system included: reads are 36 µs of processor time a call and hardly any flash. So the third column is SPIFFS's own code on the
-chip that SteadyFS has, the first MiB of a W25Q128JV: flash time alone. `steady bench --device w25q128jv --size 1MiB`, `steady compare --device nor --contender spiffs`. Feature by feature: [from SPIFFS](from-spiffs.md).
+chip that SteadyFS has, the first MiB of a W25Q128JV: flash time alone. `steady bench --device w25q128jv --size 1MiB`, and the kept results of [SPIFFS](contenders.md). Feature by feature: [from SPIFFS](from-spiffs.md).
 
 {table(["", "the page, processor included", "SPIFFS, flash time", "SteadyFS, flash time"], [
     ["web server, 20,000 opens: all reads", "276,361 reads, 63.4 MB (1,595,258 and 389.4 without its cache)", web(theirs["web-server"]), web(ours["web-server"])],
@@ -118,7 +118,7 @@ def streams():
     rows = [[row["part"], row["what"], row["paper"], row["plain"], row["steadyfs"]] for row in findings if row["paper"] not in ("–", "figure alone")]
     return f"""## Streams
 
-S. Vishwakarma, A. Sharma, S. K. Kodase: *Enhancing eMMC using Multi-Stream technique*. `steady streams --study`; how it is scaled, why the rows differ, and all rows: [streams](streams.md).
+S. Vishwakarma, A. Sharma, S. K. Kodase: *Enhancing eMMC using Multi-Stream technique*. `steady streams` with `--study`; how it is scaled, why the rows differ, and all rows: [streams](streams.md).
 
 {table(["", "", "the paper", "a plain translation layer", "SteadyFS"], rows)}
 Wrong in it: 400 Mbps of eMMC are 400 MB/s; byte 133 of EXT_CSD is not reserved in eMMC 5.1 (it is PRODUCTION_STATE_AWARENESS); "2X, 101X & 709X" is nowhere explained and read here as sizes, and as rates, of three regions.
@@ -153,7 +153,7 @@ def linux():
     s = lambda case: ms(rows[case]["mean_us"])
     return f"""## Embedded Linux
 
-A. L. Sharif: *A Comparative Analysis Between Embedded Linux Flash File Systems*: S3C2440 at 400 MHz, 64 MB of NAND, processor, kernel and compression included. Ours is flash time on an MT29F1G01 of 128 MiB, so that seconds of the two are no comparison, and shares are. `steady bench --device {NAND} --case mount-clean,mount-cut,copy-10mb,copy-35`.
+A. L. Sharif: *A Comparative Analysis Between Embedded Linux Flash File Systems*: S3C2440 at 400 MHz, 64 MB of NAND, processor, kernel and compression included. Ours is flash time on an MT29F1G01 of 128 MiB, so that seconds of the two are no comparison, and shares are. `steady bench`, cases `mount-clean`, `mount-cut`, `copy-10mb` and `copy-35`.
 
 {table(["", "JFFS2", "UBIFS", "UBIFS, sync", "SteadyFS, each file durable when closed"], [
     ["mount", "5.96 s", "98 ms", "147 ms", f"{s('mount-clean')}; after a power cut {s('mount-cut')}"],

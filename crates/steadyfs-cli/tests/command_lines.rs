@@ -139,6 +139,10 @@ const SESSIONS: [Session; 11] = [
             ("steady compare --device nor --case append-64,replace-rename", Smaller(" --contender steadyfs")),
             ("steady compare --contender fat-on-disk --case cuts --cuts 10000", With(&[("10000", "10")])),
             ("steady compare --kept --report compare.html", With(&[("--kept", "--kept --results kept")])),
+            (
+                "steady compare --kept --markdown docs/side-by-side.md",
+                With(&[("--kept", "--kept --results kept"), ("docs/side-by-side.md", "side-by-side.md")]),
+            ),
         ],
     },
     Session {

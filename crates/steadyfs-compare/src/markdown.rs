@@ -29,8 +29,11 @@ impl Comparison {
             for answer in self.answers(board).iter().chain([&self.cases(board)]).filter(|answer| !answer.rows.is_empty()) {
                 let _ = write!(page, "\n### {}\n\n{}", answer.question, table(answer));
             }
-            let command = format!("cargo run --release -- compare --device {}", board.id);
-            let _ = writeln!(page, "\n`{command}` measures the board again; with `--contender NAME --case NAME` one cell of it.");
+            let _ = writeln!(
+                page,
+                "\n`steady compare` with `--device {}` measures the board again, with `--contender NAME --case NAME` as well one cell of it.",
+                board.id
+            );
         }
         page
     }
