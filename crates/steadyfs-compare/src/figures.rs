@@ -162,6 +162,13 @@ fn bar(canvas: &mut Canvas, to: f64, top: f64, is_ours: bool) {
     canvas.path(if is_ours { "bar w1" } else { "bar w0" }, &format!("M{LEFT} {}h{width:.1}v14h-{width:.1}z", top + 23.0));
 }
 
+/// A size whose unit is a power of ten, as ticks are.
+fn decimal(bytes: f64) -> String {
+    let (unit, name) =
+        [(1e12, "TB"), (1e9, "GB"), (1e6, "MB")].into_iter().find(|&(unit, _)| bytes >= unit).unwrap_or((1e3, "kB"));
+    format!("{} {name}", steadyfs_lab::report::plain(bytes / unit))
+}
+
 /// How much can be written until the first block is worn out.
 pub fn lives(comparison: &Comparison, board: &Board) -> String {
     let all = on(comparison, board);
@@ -172,7 +179,7 @@ pub fn lives(comparison: &Comparison, board: &Board) -> String {
         |standing: &Standing| standing.figures("wear-random").map(|figures| life_bytes(figures, 4096, board.endurance_erases));
     let values: Vec<f64> = all.iter().filter_map(|(_, standing)| life(standing)).collect();
     let x = across(&canvas, values.iter().copied());
-    decades(&mut canvas, &x, bottom, |bytes| format_size(bytes as u64), "payload, logarithmic");
+    decades(&mut canvas, &x, bottom, decimal, "payload, logarithmic");
     for (index, (entry, standing)) in all.iter().enumerate() {
         let top = TOP + LANE * index as f64;
         let what = life(standing).map_or_else(|| reason(standing.outcome("wear-random")), |bytes| format_size(bytes as u64));
