@@ -108,7 +108,7 @@ chip that SteadyFS has, the first MiB of a W25Q128JV: flash time alone. `steady 
     ["stack: mount, read, write", "376, 552, 576 to 960 B", "", ", ".join(of(f"Stack, `{call}`") for call in ("mount", "read", "write")) + " B"],
     ["code: reading; everything", "5.0 to 9.1; 20.9 to 28.0 KB", "", f"{of('Code, NAND, reading only')}; {of('Code, NOR')} B"],
 ])}
-Wrong in it: the hit rates of its pages add to 90 %, a row is missing; with an eighth page of 10 % its own numbers come out. SPIFFS takes less code, stack and RAM, and reads a little faster. Its format erases the chip, as `steady format --erase` does.
+Wrong in it: the hit rates of its pages add to 90 %, a row is missing; with an eighth page of 10 % its own numbers come out. SPIFFS takes less code, stack and RAM, and reads a little faster. Its format erases the chip, as `format --erase` does.
 """
 
 
