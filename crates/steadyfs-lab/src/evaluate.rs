@@ -30,6 +30,7 @@ mod appends;
 pub(crate) mod checker;
 mod comparison;
 pub(crate) mod device;
+mod draw;
 mod drive;
 mod error;
 mod idle;

@@ -5,6 +5,7 @@
 //! append take as long. Files that are long enough are removed, so that what they held is freed meanwhile.
 
 use super::checker::{Checker, Volume};
+use super::draw::{below, one_of};
 use super::overwrites::Overwrites;
 use super::ring::{fill_with_content, name, remove};
 use super::writer::{Doubt, Plan};
@@ -58,11 +59,11 @@ struct Habit {
 impl Habit {
     fn any(rng: &mut Rng) -> Self {
         Self {
-            files: rng.usize(1..=FILES),
+            files: 1 + below(rng, FILES),
             prepared: rng.u32(0..4),
             is_guided: rng.bool(),
             overwrites: rng.u32(0..=10),
-            patch_bytes: *rng.choice(&[1, 16, 64, 200, 450]).expect("one of them"),
+            patch_bytes: one_of(rng, &[1, 16, 64, 200, 450]).expect("one of them"),
         }
     }
 }
@@ -126,7 +127,7 @@ impl Appends {
             self.habit = Habit::any(&mut self.rng);
         }
         self.accesses += 1;
-        let mut index = self.rng.usize(..self.habit.files);
+        let mut index = below(&mut self.rng, self.habit.files);
         if self.files[index].1 + write_bytes > FILE_PAGES * self.page.len() as u64 {
             self.remove(fs, checker, index)?;
             index = self.create(fs, checker)?;

@@ -1,6 +1,7 @@
 //! Overwrites in one large file: at random, hot and cold, or where reclaiming costs most.
 
 use super::checker::{Checker, Volume};
+use super::draw::{below, one_of};
 use super::tracker::PageMark;
 use super::writer::Doubt;
 use super::{EvaluateError, Workload};
@@ -110,7 +111,7 @@ impl Overwrites {
     ) -> Result<(), EvaluateError> {
         let page_bytes = self.page.len();
         let page = self.rng.u64(..self.file_bytes() / page_bytes as u64);
-        let within = self.rng.usize(..=page_bytes - bytes);
+        let within = below(&mut self.rng, page_bytes - bytes + 1);
         self.writes += 1;
         self.write_piece(fs, checker, page * page_bytes as u64 + within as u64, bytes, Call::Write(bytes as u32))
     }
@@ -124,7 +125,7 @@ impl Overwrites {
             Workload::Hot => self.rng.u64(hot..places),
             Workload::Adversary | Workload::AdversaryAppend => {
                 let pages = fs.flash().fullest();
-                let page = self.rng.choice(pages).unwrap_or(0);
+                let page = one_of(&mut self.rng, &pages).unwrap_or(0);
                 (u64::from(page) * self.page.len() as u64 / write_bytes).min(places - 1)
             }
             Workload::Random | Workload::Append | Workload::Log => self.rng.u64(0..places),
