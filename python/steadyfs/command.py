@@ -23,10 +23,12 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Optional
 
 from steadyfs.lab import DEFAULT_RATES
-from steadyfs.sweeping import Sweep, SweepError, SweepWarning, sweep
+from steadyfs.lab.words import Number
+from steadyfs.sweeping import Sweep, SweepError, SweepWarning, Values, sweep
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -47,7 +49,17 @@ def _scalar(value: object) -> bool:
     return isinstance(value, (str, int, float)) and not isinstance(value, bool)
 
 
-def read_grid(path: str) -> Mapping[str, object]:
+@dataclass(frozen=True)
+class Asked:
+    """What a file says, and the defaults of what it does not."""
+
+    grid: Mapping[str, Values]
+    seeds: Sequence[int]
+    accesses: int
+    rates: Sequence[Number]
+
+
+def read_grid(path: str) -> Asked:
     """Read a file, and refuse what it must not say."""
     with open(path, "rb") as file:
         try:
@@ -64,15 +76,17 @@ def read_grid(path: str) -> Mapping[str, object]:
         if not (_scalar(values) or (isinstance(values, list) and values and all(map(_scalar, values)))):
             raise GridError(f"{path}: {axis} is {values!r}; expected numbers or texts")
     seeds = found.get("seeds", 1)
-    if not (type(seeds) is int and seeds > 0) and not (isinstance(seeds, list) and seeds and all(type(seed) is int for seed in seeds)):
+    if type(seeds) is int and seeds > 0:
+        seeds = list(range(seeds))
+    if not isinstance(seeds, list) or not seeds or not all(type(seed) is int for seed in seeds):
         raise GridError(f"{path}: seeds is {seeds!r}; expected how many, or a list of numbers")
-    accesses = found.get("accesses", 1)
+    accesses = found.get("accesses", 20_000)
     if type(accesses) is not int or accesses < 1:
         raise GridError(f"{path}: accesses is {accesses!r}; expected a number")
-    rates = found.get("rates", [])
-    if not isinstance(rates, list) or not all(map(_scalar, rates)):
+    rates = found.get("rates", list(DEFAULT_RATES))
+    if not isinstance(rates, list) or not rates or not all(map(_scalar, rates)):
         raise GridError(f'{path}: rates is {rates!r}; expected a list, such as ["500kB/s"]')
-    return found
+    return Asked(grid, seeds, accesses, rates)
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -90,17 +104,12 @@ def _arguments() -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace) -> Sweep:
     """Run what a command line says."""
     asked = read_grid(arguments.grid)
-    seeds = asked.get("seeds", 1)
-    into = arguments.into or os.path.splitext(arguments.grid)[0]
-    grid = asked["grid"]
-    assert isinstance(grid, dict)
-    rates, accesses = asked.get("rates"), asked.get("accesses", 20_000)
     found = sweep(
-        grid,
-        range(seeds) if isinstance(seeds, int) else [int(str(seed)) for seed in seeds] if isinstance(seeds, list) else [],
-        into=into,
-        rates=rates if isinstance(rates, list) and rates else DEFAULT_RATES,
-        accesses=accesses if isinstance(accesses, int) else 20_000,
+        asked.grid,
+        asked.seeds,
+        into=arguments.into or os.path.splitext(arguments.grid)[0],
+        rates=asked.rates,
+        accesses=asked.accesses,
         scheduler=arguments.scheduler,
         workers=arguments.workers,
         progress=not arguments.quiet,
