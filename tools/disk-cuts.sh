@@ -10,7 +10,7 @@
 #
 # --uml runs it in User-Mode Linux, an ordinary process, where the host's kernel lacks a file system. LINUX is built from the source of Linux by
 #   KCONFIG_ALLCONFIG=tools/disk-cuts.config make ARCH=um allnoconfig && make ARCH=um linux
-# (for processors with AMX changed as tools/mtd.sh does). The host's files are there for reading alone; those below /tmp are hidden.
+# (for processors with AMX changed as tools/uml.sh does). The host's files are there for reading alone; those below /tmp are hidden.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

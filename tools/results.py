@@ -160,7 +160,7 @@ A. L. Sharif: *A Comparative Analysis Between Embedded Linux Flash File Systems*
     ["35 files, 5.4 MB: the same", "22.8 s", "19.2 s", "19.3 s", s("copy-35")],
     ["of these, when the copy returned", "16.9 s", "6.7 s, nothing durable", "18.9 s", "all of it, and durable"],
 ])}
-Compressed files and images: [packed](packed.md). cramfs and squashfs are not read yet.
+The same tables in one kernel, all systems on one simulated chip: [beside Linux's own](linux-peers.md). Compressed files and images: [packed](packed.md). cramfs and squashfs are not read yet.
 
 Wrong in it: bits flip more often in NAND than in NOR; NOR bears 100,000 erases today.
 """

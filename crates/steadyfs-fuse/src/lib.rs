@@ -25,7 +25,8 @@
 //!
 //! # When are changes durable?
 //! Where [`Options::commit_on`] says. By default `fsync`, `fdatasync` and unmounting commit, and nothing waits longer than
-//! [`Options::commit_interval`]; with [`CommitOn::MANY`](steadyfs::CommitOn::MANY) no more than [`Options::commit_limits`] either. A commit takes everything with it, in the order in which it was done: what is seen after a power cut is
+//! [`Options::commit_interval`]; with [`CommitOn::MANY`](steadyfs::CommitOn::MANY) no more than [`Options::commit_limits`] either. Where each write commits, a request
+//! of the kernel does so once: of its 1 MiB at most a power cut leaves all or nothing, where the volume has room for both. A commit takes everything with it, in the order in which it was done: what is seen after a power cut is
 //! the whole volume as it was at one moment. `sync` and `syncfs` do not reach a FUSE file system; the interval bounds what they
 //! leave.
 //!

@@ -3,6 +3,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `chip` | the medium: an image or an MTD device, with the times of a profile |
+//! | `read_cache` | pages that were read, in RAM |
 //! | `lock` | one writer, or any number of readers, of an image |
 //! | `volume` | a mounted volume of files, and errors that say where |
 //! | `disk` | the same of a disk |
@@ -35,6 +36,7 @@ pub mod mounted;
 pub mod names;
 pub mod part;
 pub mod place;
+mod read_cache;
 pub mod scan;
 pub mod settings;
 pub mod time;

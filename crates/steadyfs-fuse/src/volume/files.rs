@@ -56,14 +56,26 @@ impl<F: Flash> Volume<'_, '_, F> {
         let step_bytes = handle.file.step_bytes(self.changes.fs());
         let inode = handle.file.inode();
         let result = self.changes.make(|fs| {
-            let mut done = 0;
-            while done < data.len() {
+            let events = fs.commit_on();
+            let (mut done, mut failure) = (0, None);
+            while done < data.len() && failure.is_none() {
                 let at = offset + done as u64;
                 let step = ((step_bytes - at % step_bytes) as usize).min(data.len() - done);
+                // One commit for the request, where each write commits, and not for each step.
+                let is_last = done + step == data.len();
+                fs.set_commit_on(if is_last { events } else { events.without(CommitOn::WRITE) });
                 match handle.file.write(fs, at, &data[done..done + step]) {
                     Ok(()) => done += step,
-                    Err(_) if done > 0 && !whole => break,
-                    Err(error) => return Err(error.into()),
+                    Err(error) => failure = Some(error),
+                }
+            }
+            fs.set_commit_on(events);
+            if let Some(error) = failure {
+                if done == 0 || whole {
+                    return Err(error.into());
+                }
+                if events.contains(CommitOn::WRITE) {
+                    fs.commit()?;
                 }
             }
             Ok(done as u32)

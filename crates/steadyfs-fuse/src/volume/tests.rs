@@ -5,11 +5,11 @@ use crate::options::Options;
 use fuser::{INodeNo, RenameFlags};
 use rustix::fs::OFlags;
 use steadyfs::media::Geometry;
-use steadyfs::{Access, Config, FileSystem, OpenOptions};
+use steadyfs::{Access, CommitOn, Config, FileSystem, OpenOptions};
 use steadyfs_host::plain::{Method, PlainFile, Shape};
 use steadyfs_hostile::medium::Ram;
 use steadyfs_hostile::seal::forge;
-use steadyfs_sim::{FailOps, Nand, NandTiming};
+use steadyfs_sim::{FailOps, Metered, Nand, NandTiming};
 
 fn volume<T>(test: impl FnOnce(&mut Volume<'_, '_, FailOps<Nand>>) -> T) -> T {
     volume_with_streams(1, test)
@@ -68,6 +68,31 @@ fn a_write_says_how_far_it_came_unless_it_must_be_whole() {
         fail_programs(volume, programs + 1);
         assert_eq!(volume.write(file, 0, &data, true).unwrap_err().code(), fuser::Errno::EIO.code());
         assert_eq!(volume.write(file, 0, &data, true).unwrap(), 3 * page);
+    });
+}
+
+/// Where each write commits, a request of many steps does so once, and what it has done of them when one fails is durable.
+#[test]
+fn a_request_commits_once() {
+    volume(|volume| {
+        let (_, file) = volume.create(INodeNo::ROOT, "file", READ_WRITE, CREATOR).unwrap();
+        volume.changes.fs().set_commit_on(CommitOn::EVERY_WRITE);
+        let page = volume.changes.fs().usage().logical_bytes;
+        let programs = |volume: &mut Volume<'_, '_, FailOps<Nand>>| volume.changes.fs().flash().counters().programs;
+        let before = programs(volume);
+        assert_eq!(volume.write(file, 0, &vec![7; 16 * page as usize], false).unwrap(), 16 * page);
+        let unit_pages = u64::from(volume.changes.fs().config().unit_pages);
+        let made = programs(volume) - before;
+        assert!(made <= 16 * unit_pages + 2, "{made} programs");
+        assert!(!volume.changes.fs().has_changes());
+        assert_eq!(volume.changes.fs().commit_on(), CommitOn::EVERY_WRITE);
+
+        fail_programs(volume, unit_pages + 1);
+        assert_eq!(volume.write(file, 0, &vec![8; 3 * page as usize], false).unwrap(), page);
+        assert!(!volume.changes.fs().has_changes());
+        assert_eq!(volume.changes.fs().commit_on(), CommitOn::EVERY_WRITE);
+        volume.changes.fs().rollback().unwrap();
+        assert_eq!(volume.read(file, u64::from(page) - 1, 2).unwrap(), [8, 7]);
     });
 }
 

@@ -59,6 +59,9 @@ pub struct Arguments {
     /// Commit when so many bytes wait, if nothing else comes first
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = commit_bytes)]
     commit_bytes: Option<u32>,
+    /// Keep so much of what was read from the chip in RAM, each page for an hour; 0 B keeps nothing
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "4 MiB", value_parser = parse_size)]
+    read_cache: u64,
     /// Count the time that this chip takes: a name (see `steady devices`) or a file in TOML
     #[arg(long, value_name = "NAME|FILE.toml")]
     device: Option<String>,
@@ -159,6 +162,7 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.disk && matches!(volume, Mounted::Files(_)) {
         return Err(Failure::at(arguments.image.display(), "holds a file system, not a disk; expected no --disk"));
     }
+    volume.chip_mut().keep_reads(usize::try_from(arguments.read_cache).unwrap_or(usize::MAX));
     if arguments.real_time {
         volume.chip_mut().take_real_time();
     }

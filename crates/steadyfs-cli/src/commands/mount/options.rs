@@ -1,6 +1,7 @@
 //! `-o` of mount(8) and `fstab`: the same settings as those of the arguments, by the names that other file systems give them.
 
 use super::{Arguments, Events, commit_bytes};
+use steadyfs_lab::units::parse_size;
 
 /// Words that say what holds anyway, or what mount(8) itself acts on.
 const ACCEPTED: [&str; 25] = [
@@ -31,7 +32,7 @@ const ACCEPTED: [&str; 25] = [
     "iversion",
 ];
 const EXPECTED: &str = "ro, rw, noexec, sync, allow_other, nonempty, quiet_permissions, commit_on=EVENTS, commit_interval=MS, \
-                        commit_every=COUNT, commit_bytes=SIZE, device=NAME, real_time, disk";
+                        commit_every=COUNT, commit_bytes=SIZE, read_cache=SIZE, device=NAME, real_time, disk";
 
 /// Sets what an option says.
 ///
@@ -56,6 +57,9 @@ pub fn apply(arguments: &mut Arguments, option: &str) -> Result<(), String> {
         "commit_bytes" => {
             let bytes = commit_bytes(needed()?).map_err(|error| format!("option `{option}`: {error}"))?;
             arguments.commit_bytes = Some(bytes);
+        }
+        "read_cache" => {
+            arguments.read_cache = parse_size(needed()?).map_err(|error| format!("option `{option}`: {error}"))?;
         }
         "device" => arguments.device = Some(needed()?.to_string()),
         _ if value.is_some() => return Err(format!("option `{option}`: expected one of {EXPECTED}")),
@@ -109,10 +113,13 @@ mod tests {
 
     #[test]
     fn options_are_those_of_the_arguments() {
-        let found = applied("ro,allow_other,nofail,x-systemd.automount,sync,device=w25q128jv,commit_interval=50,noexec").unwrap();
+        let found =
+            applied("ro,allow_other,nofail,x-systemd.automount,sync,device=w25q128jv,commit_interval=50,noexec,read_cache=64KiB")
+                .unwrap();
         assert!(found.read_only && found.allow_other && found.no_exec && !found.nonempty);
         assert_eq!((found.device.as_deref(), found.commit_interval), (Some("w25q128jv"), 50));
         assert_eq!(Ok(found.commit_on), Events::named("write"));
+        assert_eq!(found.read_cache, 65_536);
     }
 
     #[test]
@@ -135,6 +142,7 @@ mod tests {
             "commit_every=0",
             "commit_bytes=0",
             "commit_bytes=9GiB",
+            "read_cache=much",
             "commit_on=never",
         ] {
             let error = applied(option).unwrap_err();

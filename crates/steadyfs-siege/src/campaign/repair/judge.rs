@@ -63,8 +63,8 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
             gone += 1;
             // Two directories named it, or it has another name now, or one above it.
             let moved = after.values().any(|is| same(was, is));
-            // A commit that was cut may have been seen by a mount that settles nothing.
-            let is_undecided = !hit.is_settled && oracle.durable.iter().any(|tree| tree.at(path).is_none());
+            // A commit that was cut may have been seen by a mount that settles nothing; in a mixture nobody knows what is there without it.
+            let is_undecided = !hit.is_settled && (is_mixture(hit) || oracle.durable.iter().any(|tree| tree.at(path).is_none()));
             if !moved && !is_undecided && mended.entries + mended.inodes_freed == 0 {
                 log.find("a file is gone", format!("{:?}: {path}", hit.damage));
             }
@@ -72,11 +72,11 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
         };
         // The entry of one that is gone gives way to another file of that name, which may be empty.
         let is_another = mended.entries > 0 && mended.names > 0;
+        let is_undecided = !hit.is_settled && (is_mixture(hit) || (may_be(path, is, oracle) && is.is_whole >= was.is_whole));
         if is.size == Some(0) && was.size != Some(0) {
-            emptied += u32::from(!is_another || mended.emptied > 0);
+            emptied += u32::from(!is_undecided && (!is_another || mended.emptied > 0));
             continue;
         }
-        let is_undecided = !hit.is_settled && may_be(path, is, oracle) && is.is_whole >= was.is_whole;
         if (is_another || is_undecided) && was_once(is, hit.damage, oracle) {
             continue;
         }
@@ -106,6 +106,11 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
     if matches!(hit.damage, None | Some(Damage::Leaf | Damage::Tables)) && !hit.is_old {
         no_more_than_hit(hit, done, &after, gone, oracle, log);
     }
+}
+
+/// Whether the mount has said that what there is may be of several times.
+fn is_mixture(hit: &Hit) -> bool {
+    matches!(hit.damage, Some(Damage::Record | Damage::Journal))
 }
 
 /// Whether a file is as long as in one of the states that may be durable: what was not settled before the repair may not have been committed.

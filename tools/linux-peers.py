@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Makes bench/results/linux.json and docs/linux-peers.md of what tools/linux-peers.sh has measured.
+
+    tools/linux-peers.py ROWS       from a directory with a file of JSON lines for each system
+    tools/linux-peers.py --check    fail when docs/linux-peers.md is not what bench/results/linux.json says
+"""
+import json, pathlib, sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+KEPT, PAGE = ROOT / "bench/results/linux.json", ROOT / "docs/linux-peers.md"
+
+TITLES = {
+    "raw": "pages programmed in order",
+    "steadyfs": "**SteadyFS**",
+    "steadyfs-sync": "**SteadyFS**, `-o sync`",
+    "jffs2": "JFFS2",
+    "jffs2-on-ubi": "JFFS2 on UBI",
+    "ubifs": "UBIFS",
+    "ubifs-sync": "UBIFS, `-o sync`",
+    "squashfs-lzo": "squashfs, LZO",
+    "squashfs-xz": "squashfs, xz",
+    "cramfs": "cramfs",
+    "ext4-on-mtdblock": "ext4 on mtdblock",
+    "f2fs-on-mtdblock": "F2FS on mtdblock",
+    "vfat-on-mtdblock": "vfat on mtdblock",
+}
+
+HEAD = """# Beside Linux's own flash file systems
+
+```
+tools/linux-peers.sh
+```
+
+builds a kernel (User-Mode Linux 6.1 of Debian's source, an ordinary process; some five minutes, once), gives it a simulated NAND of 64 MiB in pages of 2 KiB, and measures what
+[the fifth document](results.md#embedded-linux) measured: JFFS2, UBI and UBIFS, squashfs, cramfs, ext4, F2FS and vfat, and SteadyFS as `steady mount` serves it through FUSE, on the same `/dev/mtd1`, one after the other, in two minutes.
+This page and `bench/results/linux.json` are made by `tools/linux-peers.py` of what it wrote.
+
+## The hard case: everyone is charged the same
+
+- The clock runs on flash time alone (`time-travel=inf-cpu`): the processor, and with it compression and FUSE's copies, cost nothing. Reading the clock costs 256 ns in this kernel, so that loops end; SteadyFS reads it more often than others, some 3 µs in a write with fsync.
+- Linux's nandsim charges a whole page for each transfer, and the array for another column of a page that was just read. Here (`tools/uml.sh`) bytes cost what they take on the bus, 40 ns each, and the array 46 µs when a page is read; a program takes 200 µs, an erase 2 ms. Who reads parts of pages pays for these parts.
+- JFFS2, UBIFS, squashfs and cramfs compress, as they come. *Random* content cannot be compressed; *text* compresses to some 40 %. `steady mount` does not compress.
+- Nothing was tuned for anybody: the defaults of mtd-utils, of mke2fs, mkfs.f2fs, mkfs.fat, of `steady format` and `steady mount`.
+- ext4, F2FS and vfat lie on mtdblock, which has neither wear levelling nor care for power cuts: what it costs to write sectors to bare NAND.
+- Kernels keep what is written in RAM until it must go (*write-back*), so that a copy returns at once; what counts is when it is on the chip, after the unmount. With `-o sync` each write is durable when it returns.
+"""
+
+
+def three(number):
+    return f"{number:,.{max(0, 2 - len(str(int(abs(number)))) + 1)}f}" if abs(number) >= 0.995 else f"{number:.3g}"
+
+
+def time(seconds):
+    return "0" if seconds < 1e-6 else f"{three(seconds)} s" if seconds >= 0.995 else f"{three(seconds * 1e3)} ms" if seconds >= 995e-6 else f"{three(seconds * 1e6)} µs"
+
+
+def count(number):
+    return f"{number:,.0f}"
+
+
+def table(head, rows):
+    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in [head, ["---"] * len(head), *rows]) + "\n"
+
+
+def case(kept, name, columns):
+    """The rows of a case: who has none of it is left out, who failed says why."""
+    rows = []
+    for system, title in TITLES.items():
+        row = kept.get(system, {}).get(name)
+        if row is None:
+            continue
+        cells = [row["failed"], *[""] * (len(columns) - 1)] if "failed" in row else [cell(row) for cell in columns.values()]
+        rows.append([title, *cells])
+    return table(["", *columns], rows)
+
+
+def total(row):
+    return row["mount"] + row["copy"] + row["unmount"]
+
+
+def page(kept):
+    root = {"mount": lambda row: time(row["mount"]), "reading all of it": lambda row: time(row["load"]),
+            "both": lambda row: time(row["mount"] + row["load"]), "page reads": lambda row: count(row["reads"])}
+    def copy(name):
+        limit = total(kept["raw"][name])
+        return {"mount": lambda row: time(row["mount"]), "copy": lambda row: time(row["copy"]), "unmount": lambda row: time(row["unmount"]),
+                "all": lambda row: f"{time(total(row))}", "of the pages in order": lambda row: f"{total(row) / limit:.2f} ×",
+                "programs / erases": lambda row: f"{count(row['programs'])} / {count(row['erases'])}"}
+    random = {"p50": lambda row: time(row["p50"]), "p99": lambda row: time(row["p99"]), "p99.9": lambda row: time(row["p999"]), "longest": lambda row: time(row["max"]),
+              "mean": lambda row: time(row["mean"]), "programs a write": lambda row: f"{row['programs'] / row['calls']:.2f}", "erases": lambda row: count(row["erases"])}
+    parts = [HEAD]
+    parts.append("## A small root file system\n\n300 files, 19.9 MB of *text*: mounted after a clean unmount, and read in full. UBI is attached in the time of the mount.\n")
+    parts.append(case(kept, "root", root))
+    for name, title in [("copy-10mb", "One file of 10 MB"), ("copy-35", "35 files, 5.4 MB")]:
+        for suffix, content in [("", "random"), ("-text", "text")]:
+            parts.append(f"## {title}, {content}\n\nMounted empty, written, unmounted.\n")
+            parts.append(case(kept, name + suffix, copy(name + suffix)))
+    for percent in (50, 80):
+        parts.append(f"## 4 KiB at random places, each with fsync, {percent} % full\n\nA file of 8 MiB, random content; 4,000 writes behind as many that are not measured.\n")
+        parts.append(case(kept, f"random-{percent}", random))
+    return "\n".join(parts)
+
+
+def main():
+    if sys.argv[1:] == ["--check"]:
+        if PAGE.read_text() != page(json.loads(KEPT.read_text())):
+            sys.exit(f"error: {PAGE.relative_to(ROOT)} is not what {KEPT.relative_to(ROOT)} says; run tools/linux-peers.sh")
+        return
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    kept = {}
+    for system in TITLES:
+        path = pathlib.Path(sys.argv[1], system)
+        if not path.exists():
+            sys.exit(f"error: {system} was not measured; run tools/linux-peers.sh {system}")
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        kept[system] = {row["case"]: {key: value for key, value in row.items() if key not in ("system", "case")} for row in rows}
+    KEPT.write_text(json.dumps(kept, indent=1) + "\n")
+    PAGE.write_text(page(kept))
+
+
+main()

@@ -1,0 +1,54 @@
+#!/bin/bash
+# Measures JFFS2, UBIFS, squashfs, cramfs, ext4, F2FS and vfat of Linux beside SteadyFS, which is mounted through FUSE, on the same simulated NAND:
+#
+#   tools/linux-peers.sh [SYSTEM...]     those that are named, or all; then bench/results/linux.json and docs/linux-peers.md are written anew
+#
+# Not part of the CI: the kernel takes minutes to build. What it needs, and where that is kept: tools/uml.sh, and the packages that this one fetches.
+# Each system is measured in a kernel of its own, and what it measured is kept: who is interrupted goes on. STEADYFS_AGAIN=1 measures everything anew.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tools/uml.sh
+
+all=(raw steadyfs steadyfs-sync jffs2 jffs2-on-ubi ubifs ubifs-sync squashfs-lzo squashfs-xz cramfs ext4-on-mtdblock f2fs-on-mtdblock vfat-on-mtdblock)
+[ $# -gt 0 ] || set -- "${all[@]}"
+build_kernel
+[ -x "$cache/tools/sbin/mkfs.fat" ] || fetch mtd-utils busybox-static squashfs-tools f2fs-tools e2fsprogs dosfstools
+build_programs linux_peers
+
+# Images of what cannot be written, of the same files that the others are given.
+images=$cache/images
+if [ ! -e "$images/cramfs" ]; then
+    rm -rf "$images"
+    mkdir -p "$images"
+    "$cache/linux_peers" tree "$images/tree"
+    squash=$cache/tools/usr/bin/mksquashfs
+    "$squash" "$images/tree" "$images/squashfs-lzo" -comp lzo -quiet -no-progress -all-root
+    "$squash" "$images/tree" "$images/squashfs-xz" -comp xz -quiet -no-progress -all-root
+    /sbin/mkfs.cramfs "$images/tree" "$images/cramfs.part"
+    mv "$images/cramfs.part" "$images/cramfs"
+fi
+
+sbin=$cache/tools/usr/sbin
+mapfile -t files < <(
+    programs "$cache/linux_peers" "$cache/steady" "$cache/tools/bin/busybox" "$cache"/tools/sbin/{mkfs.f2fs,mkfs.fat,mke2fs} \
+        "$sbin"/{flash_erase,nandwrite,ubiformat,ubiattach,ubidetach,ubimkvol}
+    echo "dir /images 0755 0 0"
+    for image in squashfs-lzo squashfs-xz cramfs; do echo "file /images/$image $images/$image 0644 0 0"; done
+)
+
+mkdir -p "$cache/rows"
+for system; do
+    rows=$cache/rows/$system
+    [ ! -s "$rows" ] || [ -n "${STEADYFS_AGAIN:-}" ] || continue
+    pack "${files[@]}" <<END
+busybox mount -t sysfs sysfs /sys
+echo ">>> $system"
+linux_peers $system
+echo "<<< done"
+END
+    boot 1800 "${large_pages[@]}" | tee "$rows.part" | sed -n '/^{/p'
+    grep '^{' "$rows.part" >"$rows"
+    rm "$rows.part"
+done
+
+tools/linux-peers.py "$cache/rows"
