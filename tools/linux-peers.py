@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Makes bench/results/linux.json and docs/linux-peers.md of what tools/linux-peers.sh has measured.
+"""Makes bench/linux.json and docs/linux-peers.md of what tools/linux-peers.sh has measured.
 
     tools/linux-peers.py ROWS       from a directory with a file of JSON lines for each system
-    tools/linux-peers.py --check    fail when docs/linux-peers.md is not what bench/results/linux.json says
+    tools/linux-peers.py --check    fail when docs/linux-peers.md is not what bench/linux.json says
 """
 import json, pathlib, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KEPT, PAGE = ROOT / "bench/results/linux.json", ROOT / "docs/linux-peers.md"
+KEPT, PAGE = ROOT / "bench/linux.json", ROOT / "docs/linux-peers.md"
 
 TITLES = {
     "raw": "pages programmed in order",
@@ -33,7 +33,7 @@ tools/linux-peers.sh
 
 builds a kernel (User-Mode Linux 6.1 of Debian's source, an ordinary process; some five minutes, once), gives it a simulated NAND of 64 MiB in pages of 2 KiB, and measures what
 [the fifth document](results.md#embedded-linux) measured: JFFS2, UBI and UBIFS, squashfs, cramfs, ext4, F2FS and vfat, and SteadyFS as `steady mount` serves it through FUSE, on the same `/dev/mtd1`, one after the other, in two minutes.
-This page and `bench/results/linux.json` are made by `tools/linux-peers.py` of what it wrote.
+This page and `bench/linux.json` are made by `tools/linux-peers.py` of what it wrote.
 
 ## The hard case: everyone is charged the same
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Measures JFFS2, UBIFS, squashfs, cramfs, ext4, F2FS and vfat of Linux beside SteadyFS, which is mounted through FUSE, on the same simulated NAND:
 #
-#   tools/linux-peers.sh [SYSTEM...]     those that are named, or all; then bench/results/linux.json and docs/linux-peers.md are written anew
+#   tools/linux-peers.sh [SYSTEM...]     those that are named, or all; then bench/linux.json and docs/linux-peers.md are written anew
 #
 # Not part of the CI: the kernel takes minutes to build. What it needs, and where that is kept: tools/uml.sh, and the packages that this one fetches.
 # Each system is measured in a kernel of its own, and what it measured is kept: who is interrupted goes on. STEADYFS_AGAIN=1 measures everything anew.

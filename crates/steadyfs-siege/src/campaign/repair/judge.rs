@@ -64,7 +64,8 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
             // Two directories named it, or it has another name now, or one above it.
             let moved = after.values().any(|is| same(was, is));
             // A commit that was cut may have been seen by a mount that settles nothing; in a mixture nobody knows what is there without it.
-            let is_undecided = !hit.is_settled && (is_mixture(hit) || oracle.durable.iter().any(|tree| tree.at(path).is_none()));
+            let is_undecided =
+                !hit.is_settled && (is_mixture(hit.damage) || oracle.durable.iter().any(|tree| tree.at(path).is_none()));
             if !moved && !is_undecided && mended.entries + mended.inodes_freed == 0 {
                 log.find("a file is gone", format!("{:?}: {path}", hit.damage));
             }
@@ -72,7 +73,8 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
         };
         // The entry of one that is gone gives way to another file of that name, which may be empty.
         let is_another = mended.entries > 0 && mended.names > 0;
-        let is_undecided = !hit.is_settled && (is_mixture(hit) || (may_be(path, is, oracle) && is.is_whole >= was.is_whole));
+        let is_undecided =
+            !hit.is_settled && (is_mixture(hit.damage) || (may_be(path, is, oracle) && is.is_whole >= was.is_whole));
         if is.size == Some(0) && was.size != Some(0) {
             emptied += u32::from(!is_undecided && (!is_another || mended.emptied > 0));
             continue;
@@ -109,8 +111,8 @@ pub fn after_repair(hit: &Hit, done: &Done, oracle: &Oracle, log: &mut Log) {
 }
 
 /// Whether the mount has said that what there is may be of several times.
-fn is_mixture(hit: &Hit) -> bool {
-    matches!(hit.damage, Some(Damage::Record | Damage::Journal))
+fn is_mixture(damage: Option<Damage>) -> bool {
+    matches!(damage, Some(Damage::Record | Damage::Journal))
 }
 
 /// Whether a file is as long as in one of the states that may be durable: what was not settled before the repair may not have been committed.
@@ -120,7 +122,7 @@ fn may_be(path: &str, is: &Shown<'_>, oracle: &Oracle) -> bool {
 }
 
 /// Whether each piece of a file is as it was in some file at some time, also within a transaction. Its size lies elsewhere, and may be of another time;
-/// where small changes are lost, each byte of a piece may.
+/// where small changes are lost, or the page that later ones change, each byte of a piece may.
 fn was_once(is: &Shown<'_>, damage: Option<Damage>, oracle: &Oracle) -> bool {
     let nodes = || oracle.durable.iter().chain(&oracle.history).chain(&oracle.passed).flat_map(|tree| tree.nodes.values());
     // Behind the end that a file had then there are zeros.
@@ -128,7 +130,7 @@ fn was_once(is: &Shown<'_>, damage: Option<Damage>, oracle: &Oracle) -> bool {
     let is_known = |(&offset, bytes): (&usize, &&[u8])| {
         let mut each = (offset..).zip(bytes.iter());
         nodes().any(|node| each.clone().all(|byte| had(node, byte)))
-            || (damage == Some(Damage::Journal) && each.all(|byte| nodes().any(|node| had(node, byte))))
+            || (is_mixture(damage) && each.all(|byte| nodes().any(|node| had(node, byte))))
     };
     is.pieces.iter().all(is_known)
 }
