@@ -98,7 +98,7 @@ boot 600 "${large_pages[@]}" nandsim.badblocks=1,7,100
 
 pack "${files[@]}" <<'END'
 echo ">>> steady on NOR of 16 MiB in erase blocks of 4 KiB: four make a block"
-steady format /dev/mtd0
+steady format /dev/mtd0 --force
 steady put -r /dev/mtd0 /lib /
 steady check /dev/mtd0
 steady dump /dev/mtd0 | busybox head -n 20
