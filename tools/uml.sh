@@ -133,8 +133,8 @@ boot() {
     shift
     TMPDIR=/dev/shm timeout "$seconds" "$cache/linux/linux" mem=1200M initrd="$cache/initrd" time-travel=inf-cpu loglevel=1 panic=-1 \
         con=null ssl=null con0=null,fd:1 nandsim.do_delays=1 "$@" </dev/null >"$cache/console" 2>&1 || true
-    sed -n '/^>>>/,/^<<</p' "$cache/console"
-    grep -q '^<<< done' "$cache/console" || { echo "failed: see $cache/console" >&2; return 1; }
+    sed -n '/>>> /,/<<< done/p' "$cache/console"
+    grep -q '<<< done' "$cache/console" || { echo "failed: see $cache/console" >&2; return 1; }
 }
 
 # NAND of 2 KiB pages with 64 spare bytes, 64 MiB; durations as those of usual chips.
