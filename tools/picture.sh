@@ -11,10 +11,10 @@ case $mode in --write | --check) ;; *) sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exi
 
 made=$(mktemp -d)
 trap 'rm -r "$made"' EXIT
-${STEADY:-cargo run --quiet --release --} evaluate --beside "FatFs on Dhara=docs/peers/fatfs-on-dhara.csv" --svg "$made" >"$made/table"
+${STEADY:-cargo run --quiet --release --} evaluate --beside "FatFs on Dhara=docs/peers/fatfs-on-dhara.csv" --beside littlefs=docs/peers/littlefs.csv --svg "$made" >"$made/table"
 if [ "$mode" = --write ]; then cp "$made/beside.svg" docs/beside.svg; fi
 
 cmp "$made/beside.svg" docs/beside.svg || { echo "error: docs/beside.svg is not what the command makes: tools/picture.sh" >&2; exit 1; }
-grep -Eo '(longest|at most) [0-9.]+ ms' docs/beside.svg | grep -Eo '[0-9.]+ ms' | while read -r time; do
+grep -Eo '(longest|at most) [0-9.]+ m?s' docs/beside.svg | grep -Eo '[0-9.]+ m?s' | while read -r time; do
     grep -qF "$time" README.md || { echo "error: the picture shows $time, of which README.md says nothing" >&2; exit 1; }
 done

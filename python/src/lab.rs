@@ -113,7 +113,7 @@ fn evaluate_run(
         };
         let mut outcome = evaluate::run(&options, &mut |share, phase| tell(share, phase)).map_err(|error| error.to_string())?;
         if let Some(peer) = peer {
-            outcome.set_beside(peer);
+            outcome.put_beside(peer);
         }
         Ok((json(&outcome.evaluation)?, to_bytes(&outcome.access_ns)))
     })?;

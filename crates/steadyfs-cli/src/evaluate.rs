@@ -17,18 +17,22 @@ pub use arguments::{Arguments, timings, workloads};
 
 use arguments::PeerTrace;
 
+/// File systems that may stand beside the run: a figure has room for no more.
+const PEERS_MAX: usize = 3;
+
 /// Runs `steady evaluate`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.outputs.check()?;
     arguments.trace.iter().try_for_each(|path| check_file(path))?;
-    let peer = arguments.beside.as_ref().map(peer).transpose()?;
+    if arguments.beside.len() > PEERS_MAX {
+        return Err(Failure(format!("--beside: {} file systems; expected {PEERS_MAX} at most", arguments.beside.len())));
+    }
+    let peers = arguments.beside.iter().map(peer).collect::<Result<Vec<_>, _>>()?;
     let mut bar = Progress::of(1, "");
     let outcome = evaluate::run(&arguments.options(), &mut |share, phase| bar.set(share, phase));
     drop(bar);
     let mut outcome: Outcome = outcome.map_err(|error| Failure(error.to_string()))?;
-    if let Some(peer) = peer {
-        outcome.set_beside(peer);
-    }
+    peers.into_iter().for_each(|peer| outcome.put_beside(peer));
     if let Some(path) = &arguments.trace {
         save_trace(path, &outcome.access_ns)?;
     }

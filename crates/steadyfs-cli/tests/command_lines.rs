@@ -101,10 +101,13 @@ const SESSIONS: [Session; 11] = [
             ("steady evaluate --fill 80% --rate 1MB/s --report run.html --json run.json", Smaller(EVALUATE)),
             ("steady evaluate --idle 100ms --burst 256KiB", Smaller(EVALUATE)),
             (
-                "steady evaluate --beside \"FatFs on Dhara=docs/peers/fatfs-on-dhara.csv\" --svg figures",
-                Shows("README.md", &["16.284 ms", "422.3 kB/s"]),
+                "steady evaluate --beside \"FatFs on Dhara=docs/peers/fatfs-on-dhara.csv\" --beside littlefs=docs/peers/littlefs.csv --svg figures",
+                Shows("README.md", &["16.284 ms", "422.3 kB/s", "5.701 s", "1.5 kB/s"]),
             ),
-            ("steady evaluate --beside 'FatFs on Dhara=docs/peers/fatfs-on-dhara.csv' --svg figures", Smaller(EVALUATE)),
+            (
+                "steady evaluate --beside 'FatFs on Dhara=docs/peers/fatfs-on-dhara.csv' --beside littlefs=docs/peers/littlefs.csv --svg figures",
+                Smaller(EVALUATE),
+            ),
         ],
     },
     Session {

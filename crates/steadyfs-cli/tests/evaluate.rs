@@ -90,7 +90,7 @@ fn peer_stands_beside_the_run_in_table_json_report_and_figure() {
     let table = run(&format!("FatFs={}", path("fatfs-on-ftl.csv")));
     assert!(table.contains("FatFs         8.000 ms") && !table.contains("on ftl"), "{table}");
     let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(path("run.json")).unwrap()).unwrap();
-    let beside = &json["beside"];
+    let beside = &json["beside"][0];
     assert_eq!((&beside["label"], &beside["mean_us"], &beside["max_us"]), (&"FatFs".into(), &8e3.into(), &9e3.into()));
     assert!(fs::read_to_string(path("run.html")).unwrap().contains(">FatFs</th><td>9.000 ms</td>"));
     let figure = fs::read_to_string(directory.join("figures/beside.svg")).unwrap();
@@ -103,6 +103,9 @@ fn peer_stands_beside_the_run_in_table_json_report_and_figure() {
 fn bad_trace_of_a_peer_is_told_as_by_replay_before_the_run() {
     let directory = directory("evaluate-bad-beside");
     let path = |name: &str| directory.join(name).to_str().unwrap().to_string();
+    let many = Command::new(env!("CARGO_BIN_EXE_steady")).arg("evaluate").args(["--beside", "a.csv"].repeat(4)).output().unwrap();
+    let said = String::from_utf8_lossy(&many.stderr).into_owned();
+    assert!(!many.status.success() && said.contains("--beside: 4 file systems; expected 3 at most"), "{said}");
     fs::write(path("empty.csv"), "duration_us\n").unwrap();
     fs::write(path("words.csv"), "duration_us\n1\nfast\n").unwrap();
     fs::write(path("no-unit.csv"), "1\n2\n").unwrap();

@@ -62,15 +62,15 @@ pub struct Outcome {
     pub work: Vec<Work>,
     /// The promised envelopes of consecutive accesses.
     pub envelopes: Vec<Envelope>,
-    /// Another file system to stand beside the run, as [`Outcome::set_beside`] puts it.
-    pub peer: Option<Peer>,
+    /// Other file systems to stand beside the run, as [`Outcome::put_beside`] puts them.
+    pub peers: Vec<Peer>,
 }
 
 impl Outcome {
     /// Puts another file system beside the run, in its numbers and its figures: access times of the same writes on the same chip.
-    pub fn set_beside(&mut self, peer: Peer) {
-        self.evaluation.beside = Beside::of(&peer, self.evaluation.write_bytes);
-        self.peer = Some(peer);
+    pub fn put_beside(&mut self, peer: Peer) {
+        self.evaluation.beside.extend(Beside::of(&peer, self.evaluation.write_bytes));
+        self.peers.push(peer);
     }
 }
 

@@ -152,9 +152,9 @@ pub struct Evaluation {
     /// Idle time between bursts; not there in a run without. Everything else is about the accesses alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle: Option<IdleResult>,
-    /// Another file system beside the run; not there in a run without.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub beside: Option<Beside>,
+    /// Other file systems beside the run; not there in a run without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Beside>,
 }
 
 /// Nanoseconds as microseconds.
@@ -224,7 +224,7 @@ impl Evaluation {
                 throughput_bytes_per_s: floor.throughput_bytes_per_s(run.write_bytes),
             },
             idle,
-            beside: None,
+            beside: vec![],
         })
     }
 
@@ -415,14 +415,14 @@ pub(crate) mod tests {
     fn peer_has_a_row_a_throughput_and_a_place_in_the_json() {
         let mut evaluation = Evaluation::of(&measured(), &[1_000_000]).unwrap();
         let peer = Peer { label: "fatfs on dhara".into(), access_ns: vec![9_000_000, 11_000_000, 16_000_000] };
-        evaluation.beside = Beside::of(&peer, evaluation.write_bytes);
+        evaluation.beside.extend(Beside::of(&peer, evaluation.write_bytes));
         let text = evaluation.to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         let row: Vec<_> = text.lines().find(|line| line.starts_with("fatfs on dhara")).unwrap().split("  ").collect();
         assert_eq!((row[1], *row.last().unwrap()), ("12.000 ms", "16.000 ms"));
         assert!(text.contains("\n                fatfs on dhara: 341.3 kB/s\n"), "{text}");
         let json = serde_json::to_string(&evaluation).unwrap();
-        assert!(json.contains(r#""beside":{"label":"fatfs on dhara","accesses":3,"mean_us":12000.0,"#), "{json}");
+        assert!(json.contains(r#""beside":[{"label":"fatfs on dhara","accesses":3,"mean_us":12000.0,"#), "{json}");
         assert_eq!(serde_json::from_str::<Evaluation>(&json).unwrap(), evaluation);
     }
 

@@ -105,8 +105,8 @@ pub struct Report {
     pub bound_ns: Option<u64>,
     /// The promised envelopes; without a bound they are not used.
     pub envelopes: Vec<Envelope>,
-    /// Another file system, drawn beside the run in a figure of its own.
-    pub peer: Option<Peer>,
+    /// Other file systems, drawn beside the run in a figure of its own.
+    pub peers: Vec<Peer>,
 }
 
 impl Report {
@@ -128,7 +128,7 @@ impl Report {
             rates: e.backlog.iter().map(|row| row.rate).collect(),
             bound_ns: Some((e.bound_us * 1e3).round() as u64),
             envelopes: outcome.envelopes.clone(),
-            peer: outcome.peer.clone(),
+            peers: outcome.peers.clone(),
         }
     }
 
@@ -150,7 +150,7 @@ impl Report {
             rates: summary.backlog.iter().map(|row| row.rate).collect(),
             bound_ns: None,
             envelopes: Vec::new(),
-            peer: None,
+            peers: vec![],
         }
     }
 
@@ -181,7 +181,9 @@ impl Page for Report {
             ("distribution.svg", figures::distribution(self)),
             ("backlog.svg", figures::backlog(self)),
         ];
-        figures.extend(self.peer.iter().map(|peer| ("beside.svg", beside::beside(self, peer))));
+        if !self.peers.is_empty() {
+            figures.push(("beside.svg", beside::beside(self)));
+        }
         figures
     }
 }
@@ -247,7 +249,7 @@ fn evaluation_facts(e: &Evaluation) -> Vec<Fact> {
         facts.push(Fact::new("Without idle time", duration(idle.without.max_us), "longest access"));
         facts.push(Fact::new("Idle work", format!("{} erases", format_count(idle.erases)), used));
     }
-    if let Some(beside) = &e.beside {
+    for beside in &e.beside {
         facts.push(Fact::new(
             &beside.label,
             duration(beside.max_us),
@@ -288,7 +290,7 @@ pub(crate) mod tests {
     }
 
     fn outcome(evaluation: Evaluation, run: Measured, work: Vec<Work>) -> Outcome {
-        Outcome { evaluation, access_ns: run.access_ns, work, envelopes: run.envelopes, peer: None }
+        Outcome { evaluation, access_ns: run.access_ns, work, envelopes: run.envelopes, peers: vec![] }
     }
 
     #[test]
@@ -296,7 +298,7 @@ pub(crate) mod tests {
         let run = measured();
         let mut outcome = outcome(Evaluation::of(&run, &[]).unwrap(), run, vec![]);
         assert_eq!(Report::of_evaluation(&outcome).svg().len(), 3);
-        outcome.set_beside(Peer { label: "another".into(), access_ns: vec![12_000_000] });
+        outcome.put_beside(Peer { label: "another".into(), access_ns: vec![12_000_000] });
         let report = Report::of_evaluation(&outcome);
         let (name, svg) = report.svg().pop().unwrap();
         assert_eq!((name, svg.contains(">another</text>")), ("beside.svg", true));

@@ -159,8 +159,8 @@ class Evaluation:
     """The floor for the same writes."""
     idle: Optional[Idle] = None
     """Idle time between bursts, where there was some."""
-    beside: Optional[Beside] = None
-    """Another file system beside the run, where one was named."""
+    beside: tuple[Beside, ...] = ()
+    """Other file systems beside the run, where one was named."""
     access_ns: Times = field(default_factory=_no_times, repr=False, compare=False, metadata={"not_json": True})
     """Access times in nanoseconds, in order."""
 

@@ -42,9 +42,9 @@ pub struct Arguments {
     /// Bytes of a burst [default: 256KiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_write_size, requires = "idle")]
     burst: Option<u64>,
-    /// Access times of another file system for the same writes on the same chip, to stand beside these; named by LABEL or by the file
+    /// Access times of another file system for the same writes on the same chip, to stand beside these; named by LABEL or by the file; up to three of them
     #[arg(long, value_name = "[LABEL=]TRACE.csv", allow_hyphen_values = true, value_parser = OsStringValueParser::new().try_map(PeerTrace::parse))]
-    pub beside: Option<PeerTrace>,
+    pub beside: Vec<PeerTrace>,
     /// Write the access times as CSV, which `steady replay` reads
     #[arg(long, value_name = "FILE.csv")]
     pub trace: Option<PathBuf>,
@@ -64,12 +64,12 @@ the other: no data comes in during idle time, and what a burst leaves in the buf
 is the same workload just before, without idle time.
 
 With --beside, a row and a throughput of the other file system follow those of the run, and --svg writes the figure beside.svg
-of both. The trace is one as `steady replay` reads it; what stands before a first `=` is the label, unless it has a `/`.
+of all, on a logarithmic axis where they differ by more than a decade. The trace is one as `steady replay` reads it; what stands before a first `=` is the label, unless it has a `/`.
 
 Examples:
   steady evaluate --fill 80% --rate 1MB/s --report run.html --json run.json
   steady evaluate --idle 100ms --burst 256KiB
-  steady evaluate --beside 'FatFs on Dhara=docs/peers/fatfs-on-dhara.csv' --svg figures";
+  steady evaluate --beside 'FatFs on Dhara=docs/peers/fatfs-on-dhara.csv' --beside littlefs=docs/peers/littlefs.csv --svg figures";
 
 /// Where the access times of another file system are, and what it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,7 +158,8 @@ mod tests {
     fn peer_has_a_label_or_is_named_by_its_file() {
         let beside = |text: &str| {
             let line = Line::try_parse_from(["evaluate", "--beside", text]).unwrap();
-            line.arguments.beside.map(|peer| (peer.label, peer.path.to_str().unwrap().to_string())).unwrap()
+            let [peer] = &line.arguments.beside[..] else { panic!("one peer") };
+            (peer.label.clone(), peer.path.to_str().unwrap().to_string())
         };
         let named = |label: &str, path: &str| (Some(label.to_string()), path.to_string());
         assert_eq!(beside("FatFs on Dhara=peers/a.csv"), named("FatFs on Dhara", "peers/a.csv"));

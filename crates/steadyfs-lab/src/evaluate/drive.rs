@@ -64,7 +64,7 @@ pub fn drive<C: Flash + Metered>(chip: C, run: &Drive<'_>, report: &mut dyn FnMu
     };
     let evaluation = Evaluation::of(&measured, &options.rates).ok_or(EvaluateError::NoAccess)?;
     let (access_ns, work, envelopes) = (measured.access_ns, ran.verdict.work, measured.envelopes);
-    Ok(Outcome { evaluation, access_ns, work, envelopes, peer: None })
+    Ok(Outcome { evaluation, access_ns, work, envelopes, peers: vec![] })
 }
 
 /// What the phases gave.

@@ -1,4 +1,4 @@
-//! The figure of two file systems: the access times of the run and those of a peer, in order, on the same axes.
+//! The figure of file systems side by side: the access times of the run and those of its peers, in order, on the same axes.
 
 use super::Report;
 use super::axis::{Axis, Spread};
@@ -6,7 +6,6 @@ use super::canvas::{BOTTOM, Canvas, LEFT, TOP};
 use super::downsample::downsample;
 use super::figures::{dots, label, ms_ticks};
 use super::view::View;
-use crate::evaluation::Peer;
 use crate::stats::Stats;
 use crate::units::{format_count, format_duration};
 use fastrand::Rng;
@@ -14,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// Height of the plotting area in pixels.
 const HEIGHT: f64 = 320.0;
-/// Points drawn at most, of both together: the figure stands in documents, and stays small.
+/// Points drawn at most, of all together: the figure stands in documents, and stays small.
 const POINTS: usize = 4_000;
 /// Letters of a name at most; a longer one is cut.
 const LETTERS: usize = 24;
@@ -22,13 +21,21 @@ const LETTERS: usize = 24;
 const LINE: f64 = 17.0;
 /// Height of such a text, of three lines and some room, in pixels.
 const BLOCK: f64 = 3.0 * LINE + 6.0;
+/// The axis is logarithmic where the longest access of one is this many times that of another.
+const FAR_APART: u64 = 16;
+/// Who has so many times fewer accesses than another is drawn over the whole width all the same.
+const FEWER: usize = 10;
+/// Dots of so few accesses are larger.
+const FEW: usize = 100;
+/// Classes of the peers' dots and names.
+const PEERS: [[&str; 2]; 3] = [["dots peer", "name"], ["dots peer p1", "name p1"], ["dots peer p2", "name p2"]];
 
-/// The access times of one of the two, and the text beside them.
+/// The access times of one of them, and the text beside them.
 struct Series<'a> {
     access_ns: &'a [u64],
     stats: Stats,
     /// Class of the dots.
-    dots: &'static str,
+    dots: String,
     /// Class of the name.
     name: &'static str,
     /// Name, longest and mean access.
@@ -41,7 +48,8 @@ impl<'a> Series<'a> {
         let stats = Stats::of(access_ns)?;
         let longest = format!("longest {}", format_duration(stats.max_ns as f64));
         let texts = [short(label), longest, format!("mean {}", format_duration(stats.mean_ns))];
-        Some(Series { access_ns, stats, dots, name, texts })
+        let size = if access_ns.len() <= FEW { " few" } else { "" };
+        Some(Series { access_ns, stats, dots: format!("{dots}{size}"), name, texts })
     }
 
     /// Letters of the longest text.
@@ -58,48 +66,92 @@ impl<'a> Series<'a> {
     }
 }
 
-/// Draws the access times of the run and of a peer in order, with the promised longest access of the run as a line.
-pub(super) fn beside(report: &Report, peer: &Peer) -> String {
+/// Draws the access times of the run and of its peers in order, with the promised longest access of the run as a line.
+pub(super) fn beside(report: &Report) -> String {
     let ours = Series::of(["dots ours", "name ours"], "SteadyFS", &report.access_ns);
-    let theirs = Series::of(["dots peer", "name"], &peer.label, &peer.access_ns);
-    let both: Vec<_> = [theirs, ours].into_iter().flatten().collect();
+    let theirs = PEERS.iter().zip(&report.peers).map(|(classes, peer)| Series::of(*classes, &peer.label, &peer.access_ns));
+    let all: Vec<_> = theirs.chain([ours]).flatten().collect();
     let bottom = TOP + HEIGHT;
-    let title = format!("How long a durable write takes: SteadyFS beside {}", short(&peer.label));
+    let names: Vec<_> = report.peers.iter().take(PEERS.len()).map(|peer| short(&peer.label)).collect();
+    let title = format!("How long a durable write takes: SteadyFS beside {}", names.join(" and "));
     let subtitle = format!("{}: {}; flash time alone", report.title, report.subtitle);
     let mut canvas = Canvas::new(bottom + BOTTOM, &title, &subtitle);
-    canvas.make_room(both.iter().map(Series::letters).max().unwrap_or(0));
-    let longest_ns = both.iter().map(|series| series.stats.max_ns).max().unwrap_or(0);
-    let view = View::of(longest_ns, report.bound_ns);
-    let y = Axis { low: 0.0, high: view.end_ms, spread: Spread::Linear, pixels: (bottom, TOP) };
-    let accesses = both.iter().map(|series| series.access_ns.len()).max().unwrap_or(0);
-    let x = canvas.across(0.0, accesses.max(1) as f64);
-    canvas.vertical(&y, &ms_ticks(&y, &view, 6));
-    let drawn: Vec<_> = both.iter().map(|series| thin(series.access_ns, POINTS / 2)).collect();
-    canvas.horizontal(&x, bottom, &label(x.ticks(5), |index| format_count(index as u64)), &axis_name(&both, &drawn));
-    for (series, points) in both.iter().zip(&drawn) {
-        canvas.path(series.dots, &dots(points, &x, &y));
+    canvas.make_room(all.iter().map(Series::letters).max().unwrap_or(0));
+    let scale = Scale::of(&all, report.bound_ns, (bottom, TOP));
+    canvas.vertical(&scale.y, &scale.ticks());
+    let drawn: Vec<_> = all.iter().map(|series| thin(series.access_ns, POINTS / all.len())).collect();
+    let most = all.iter().map(|series| series.access_ns.len()).max().unwrap_or(0).max(1);
+    let is_stretched = all.iter().any(|series| series.access_ns.len() * FEWER < most);
+    let x = canvas.across(0.0, most as f64);
+    let name = if is_stretched { counts(&all) } else { axis_name(&all, &drawn) };
+    let ticks = if is_stretched { vec![] } else { label(x.ticks(5), |index| format_count(index as u64)) };
+    canvas.horizontal(&x, bottom, &ticks, &name);
+    for (series, points) in all.iter().zip(&drawn) {
+        let own = if is_stretched { canvas.across(0.0, series.access_ns.len() as f64) } else { x };
+        canvas.path(&series.dots, &dots(points, &own, &scale.y));
     }
-    let levels: Vec<_> = both.iter().map(|series| y.at(series.stats.p50_ns as f64 / 1e6)).collect();
-    for (series, place) in both.iter().zip(apart(&levels, TOP, bottom)) {
+    let levels: Vec<_> = all.iter().map(|series| scale.y.at(series.stats.p50_ns as f64 / 1e6)).collect();
+    for (series, place) in all.iter().zip(apart(&levels, TOP, bottom)) {
         series.name(&mut canvas, place);
     }
-    if let Some((level, bound)) = view.bound_at_ms.map(|ms| y.at(ms)).zip(report.bound_ns) {
+    if let Some((level, bound)) = scale.bound_at_ms.map(|ms| scale.y.at(ms)).zip(report.bound_ns) {
         canvas.line("bound", (LEFT, level), (canvas.right, level));
         let text = format!("SteadyFS promises at most {}", format_duration(bound as f64));
         canvas.text(canvas.right, level - 7.0, "end", "boundtext halo", &text);
     }
-    if let Some(at) = view.break_ms.map(|ms| y.at(ms)) {
+    if let Some(at) = scale.view.and_then(|view| view.break_ms).map(|ms| scale.y.at(ms)) {
         canvas.tear((LEFT, at), (canvas.right, at));
     }
     canvas.finish()
 }
 
+/// The axis of access times, and where the promise stands on it.
+struct Scale {
+    y: Axis,
+    bound_at_ms: Option<f64>,
+    /// How a linear axis breaks; none of a logarithmic one.
+    view: Option<View>,
+}
+
+impl Scale {
+    fn of(all: &[Series<'_>], bound_ns: Option<u64>, pixels: (f64, f64)) -> Scale {
+        let longest = || all.iter().map(|series| series.stats.max_ns);
+        let (least_ns, most_ns) = (longest().min().unwrap_or(0), longest().max().unwrap_or(0));
+        if most_ns / FAR_APART <= least_ns {
+            let view = View::of(most_ns, bound_ns);
+            let y = Axis { low: 0.0, high: view.end_ms, spread: Spread::Linear, pixels };
+            return Scale { y, bound_at_ms: view.bound_at_ms, view: Some(view) };
+        }
+        let shortest_ns = all.iter().flat_map(|series| series.access_ns).copied().filter(|&ns| ns > 0).min().unwrap_or(1);
+        let high = 1.6 * most_ns.max(bound_ns.unwrap_or(0)) as f64 / 1e6;
+        let y = Axis { low: shortest_ns as f64 / 1.6e6, high, spread: Spread::Logarithmic, pixels };
+        Scale { y, bound_at_ms: bound_ns.map(|ns| ns as f64 / 1e6), view: None }
+    }
+
+    fn ticks(&self) -> Vec<(f64, String)> {
+        match &self.view {
+            Some(view) => ms_ticks(&self.y, view, 6),
+            None => label(self.y.ticks(6), |ms| match ms {
+                1_000.0.. => format!("{} s", format_count((ms / 1e3).round() as u64)),
+                0.999.. => format!("{} ms", ms.round()),
+                _ => format!("{} µs", (ms * 1e3 * 1e3).round() / 1e3),
+            }),
+        }
+    }
+}
+
+/// The name of the axis of accesses where each has one of its own: how many there are of each.
+fn counts(all: &[Series<'_>]) -> String {
+    let each = all.iter().map(|series| format!("{} of {}", format_count(series.access_ns.len() as u64), series.texts[0]));
+    format!("accesses in order, each over the whole width: {}", each.collect::<Vec<_>>().join(", "))
+}
+
 /// The name of the axis of accesses, which says how many of them are drawn.
-fn axis_name(both: &[Series<'_>], drawn: &[Vec<(usize, u64)>]) -> String {
-    let [drawn, all] = [drawn.iter().map(Vec::len).sum(), both.iter().map(|series| series.access_ns.len()).sum::<usize>()];
-    match drawn == all {
+fn axis_name(all: &[Series<'_>], drawn: &[Vec<(usize, u64)>]) -> String {
+    let [drawn, of] = [drawn.iter().map(Vec::len).sum(), all.iter().map(|series| series.access_ns.len()).sum::<usize>()];
+    match drawn == of {
         true => "access".to_string(),
-        false => format!("access ({} of {} drawn, the longest among them)", format_count(drawn as u64), format_count(all as u64)),
+        false => format!("access ({} of {} drawn, the longest among them)", format_count(drawn as u64), format_count(of as u64)),
     }
 }
 
@@ -127,28 +179,51 @@ fn thin(values: &[u64], points: usize) -> Vec<(usize, u64)> {
     picked.into_iter().collect()
 }
 
-/// Places for the texts of one or two series, as near to their levels as leaves room for each, between `top` and `bottom`.
+/// Places for the texts of the series, as near to their levels as leaves room for each, between `top` and `bottom`: texts that would lie over each
+/// other move together.
 fn apart(levels: &[f64], top: f64, bottom: f64) -> Vec<f64> {
-    let within = |place: f64, room: f64| place.clamp(top + room, bottom - room);
-    let alone: Vec<_> = levels.iter().map(|&level| within(level, BLOCK / 2.0)).collect();
-    match alone[..] {
-        [first, second] if (first - second).abs() < BLOCK => {
-            let middle = within((first + second) / 2.0, BLOCK);
-            let half = if levels[0] <= levels[1] { BLOCK / 2.0 } else { -BLOCK / 2.0 };
-            vec![middle - half, middle + half]
+    let mut order: Vec<usize> = (0..levels.len()).collect();
+    order.sort_by(|&a, &b| levels[a].total_cmp(&levels[b]));
+    // Groups of texts that touch: how many, and the sum of their levels.
+    let mut groups: Vec<(usize, f64)> = Vec::new();
+    let middle = |(count, sum): (usize, f64)| {
+        let half = count as f64 * BLOCK / 2.0;
+        (sum / count as f64).clamp(top + half, (bottom - half).max(top + half))
+    };
+    for &index in &order {
+        let mut group = (1, levels[index]);
+        while let Some(&before) = groups.last()
+            && middle(group) - middle(before) < (group.0 + before.0) as f64 * BLOCK / 2.0
+        {
+            groups.pop();
+            group = (group.0 + before.0, group.1 + before.1);
         }
-        _ => alone,
+        groups.push(group);
     }
+    let mut places = vec![0.0; levels.len()];
+    let mut rest = order.iter();
+    for group in groups {
+        let first = middle(group) - (group.0 as f64 - 1.0) * BLOCK / 2.0;
+        for (at, &index) in rest.by_ref().take(group.0).enumerate() {
+            places[index] = first + at as f64 * BLOCK;
+        }
+    }
+    places
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::report;
     use super::*;
+    use crate::evaluation::Peer;
     use proptest::prelude::*;
 
     fn peer(access_ns: Vec<u64>) -> Peer {
         Peer { label: "another <one>".into(), access_ns }
+    }
+
+    fn beside(report: &Report, peer: &Peer) -> String {
+        super::beside(&Report { peers: vec![peer.clone()], ..report.clone() })
     }
 
     #[test]
@@ -224,13 +299,36 @@ mod tests {
         assert_eq!(short(&"é".repeat(24)), "é".repeat(24));
     }
 
+    #[test]
+    fn those_that_differ_by_decades_stand_on_a_logarithmic_axis_each_over_the_whole_width() {
+        let slow = Peer { label: "slow".into(), access_ns: vec![2_700_000_000; 28] };
+        let near = Peer { label: "near".into(), access_ns: vec![12_000_000; 1_000] };
+        let svg = super::beside(&Report { peers: vec![near, slow], ..report() });
+        for text in [
+            ">1 ms</text>",
+            ">100 ms</text>",
+            ">1 s</text>",
+            "dots peer p1 few",
+            "SteadyFS beside near and slow<",
+            ", 28 of slow, ",
+        ] {
+            assert!(svg.contains(text), "{text} in {svg}");
+        }
+        let right = svg.split("dots peer p1 few\" d=\"").nth(1).unwrap().split('"').next().unwrap();
+        let last: f64 = right.rsplit('M').next().unwrap().split(' ').next().unwrap().parse().unwrap();
+        assert!(last > 400.0, "{right}");
+        assert!(!svg.contains("NaN") && !svg.contains("class=\"tear\""));
+    }
+
     proptest! {
         #[test]
-        fn texts_never_overlap_and_keep_their_order(first in 0.0..500.0, second in 0.0..500.0) {
-            let places = apart(&[first, second], 62.0, 382.0);
-            prop_assert!((places[0] - places[1]).abs() >= BLOCK - 1e-6, "{places:?}");
+        fn texts_never_overlap_and_keep_their_order(levels in prop::collection::vec(0.0..500.0, 1..5)) {
+            let places = apart(&levels, 62.0, 382.0);
             prop_assert!(places.iter().all(|&place| (62.0 + BLOCK / 2.0 - 1e-6..=382.0 - BLOCK / 2.0 + 1e-6).contains(&place)), "{places:?}");
-            prop_assert_eq!(first <= second, places[0] < places[1], "{:?}", places);
+            for (a, b) in (0..levels.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
+                prop_assert!((places[a] - places[b]).abs() >= BLOCK - 1e-6, "{places:?}");
+                prop_assert!(levels[a] == levels[b] || (levels[a] < levels[b]) == (places[a] < places[b]), "{places:?}");
+            }
         }
 
         #[test]
