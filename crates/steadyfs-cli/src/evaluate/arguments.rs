@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(beside(" a =b=c.csv"), named("a", "b=c.csv"));
         assert_eq!(beside("peers/a.csv"), (None, "peers/a.csv".to_string()));
         assert_eq!(beside("./a=b.csv"), (None, "./a=b.csv".to_string()));
-        assert!(Line::try_parse_from(["evaluate"]).unwrap().arguments.beside.is_none());
+        assert!(Line::try_parse_from(["evaluate"]).unwrap().arguments.beside.is_empty());
     }
 
     #[test]
