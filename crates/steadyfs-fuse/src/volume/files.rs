@@ -71,11 +71,12 @@ impl<F: Flash> Volume<'_, '_, F> {
             }
             fs.set_commit_on(events);
             if let Some(error) = failure {
+                // What is there of the request is durable, as that of one that ends well.
+                if done > 0 && events.contains(CommitOn::WRITE) {
+                    fs.commit()?;
+                }
                 if done == 0 || whole {
                     return Err(error.into());
-                }
-                if events.contains(CommitOn::WRITE) {
-                    fs.commit()?;
                 }
             }
             Ok(done as u32)

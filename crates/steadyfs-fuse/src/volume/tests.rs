@@ -94,6 +94,17 @@ fn a_request_commits_once() {
         volume.changes.fs().rollback().unwrap();
         assert_eq!(volume.read(file, u64::from(page) - 1, 2).unwrap(), [8, 7]);
     });
+    // Also where the kernel is told of an error.
+    volume(|volume| {
+        let (_, file) = volume.create(INodeNo::ROOT, "file", READ_WRITE, CREATOR).unwrap();
+        volume.changes.fs().set_commit_on(CommitOn::EVERY_WRITE);
+        volume.changes.fs().commit().unwrap();
+        let (page, unit_pages) = (volume.changes.fs().usage().logical_bytes, volume.changes.fs().config().unit_pages);
+        fail_programs(volume, u64::from(unit_pages) + 1);
+        assert!(volume.write(file, 0, &vec![9; 3 * page as usize], true).is_err());
+        assert!(!volume.changes.fs().has_changes());
+        assert_eq!(volume.read(file, 0, 1).unwrap(), [9]);
+    });
 }
 
 #[test]
