@@ -494,9 +494,6 @@ impl<F: Flash> Store<'_, F> {
                 from = logical + 1;
             }
         }
-        if self.transaction.is_replayed(start) {
-            return Ok(());
-        }
         if self.lacks_pages(tag) {
             self.status.find(Damage::Record);
         }
