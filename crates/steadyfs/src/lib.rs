@@ -77,6 +77,7 @@ mod fs;
 mod map;
 pub mod media;
 mod pages;
+mod root;
 mod space;
 mod store;
 pub mod streams;

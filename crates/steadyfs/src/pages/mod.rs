@@ -3,8 +3,10 @@
 //! All reads and programs go through here. Of the page buffer somebody may change what it holds; then it *holds* no page of the medium any more, so a page is never
 //! taken for read that was not. Every read is [watched](watch): what the ECC had to correct is noted, for whoever knows what lies in the block.
 
+mod group;
 mod watch;
 
+pub(crate) use group::Group;
 pub(crate) use watch::Watch;
 #[cfg(feature = "scrub")]
 pub(crate) use watch::is_weak;
@@ -61,6 +63,8 @@ pub(crate) struct Pages<'m, F> {
     held_is_checked: bool,
     /// Which pages of the caller's are checked.
     verify: Verify,
+    /// Erases so far, those included that failed; the low bits.
+    erases: u16,
     watch: Watch,
 }
 
@@ -76,6 +80,7 @@ impl<'m, F: Flash> Pages<'m, F> {
             held: NONE,
             held_is_checked: true,
             verify: Verify::Always,
+            erases: 0,
             watch: Watch::default(),
         }
     }
@@ -347,7 +352,13 @@ impl<'m, F: Flash> Pages<'m, F> {
     /// Erases a block.
     pub fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         self.held = NONE;
+        self.erases = self.erases.wrapping_add(1);
         self.flash.erase(block)
+    }
+
+    /// Erases so far, those included that failed: the low bits, to be compared.
+    pub fn erases(&self) -> u16 {
+        self.erases
     }
 
     /// Empties the device's cache.

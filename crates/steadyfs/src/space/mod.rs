@@ -1,7 +1,7 @@
 //! The blocks of the medium: what is in them, which are being programmed, and in which order.
 //!
 //! A *frame* is `unit_pages` consecutive program pages of one block. Frames are programmed in order by [heads]; every program carries the next sequence
-//! number. Nothing here touches the medium: places are taken here, and programmed by whoever took them.
+//! number. Blocks are erased here; places are taken here, and programmed by whoever took them.
 
 mod blocks;
 mod heads;
@@ -12,8 +12,10 @@ pub(crate) use heads::{Head, HeadIndex, Heads};
 pub(crate) use lifetimes::{BYTES as LIFETIMES_BYTES, Lifetimes};
 
 use crate::config::Layout;
+use crate::error::Error;
 use crate::features::{SCRUB, STREAMS};
-use crate::media::{BlockIndex, Kinds, TAG_BYTES, Tag};
+use crate::media::{BlockIndex, Failure, Flash, Kinds, TAG_BYTES, Tag};
+use crate::pages::Pages;
 
 /// No block, page or frame.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -243,6 +245,20 @@ impl<'m> Space<'m> {
         if self.counts_wear {
             self.blocks.add_wear(block);
         }
+    }
+
+    /// Erases a block and counts that. `false` where it does not erase: it is bad from now on.
+    pub fn erase<F: Flash>(&mut self, pages: &mut Pages<'_, F>, block: BlockIndex) -> Result<bool, Error> {
+        debug_assert!(self.blocks.live(block) == 0 && !self.holds_journal(block), "a block in use is erased");
+        match pages.erase(block) {
+            Ok(()) => self.count_erase(block),
+            Err(Failure::BadBlock) => {
+                self.lose(block);
+                return Ok(false);
+            }
+            Err(failure) => return Err(failure.into()),
+        }
+        Ok(true)
     }
 
     /// Never uses a block again.

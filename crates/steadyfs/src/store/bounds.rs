@@ -13,12 +13,12 @@ use super::Store;
 use super::mount::SUPERBLOCK_BLOCKS;
 use super::plan::{Plan, Promise};
 use super::reclaim::ROOT_SLACK;
-use super::scan::ring_window;
 use super::transaction::patched_pages_max;
 use crate::config::{COPIED_MAX, Layout};
 use crate::cost::{Bound, Cases, Cost, Envelope, Parts};
 use crate::media::{Flash, Timing};
 use crate::pages::TRIES;
+use crate::root::ring_window;
 use crate::space::{HeadIndex, Space, State};
 
 /// Which content of the journal buffer a bound is for.
@@ -161,7 +161,7 @@ impl<F: Flash> Store<'_, F> {
             // stream first: one of each stream may find its head without a block.
             reclamation: Cost { tag_reads: layout.extra_moved_heads(), ..self.fold_cost().times(u32::from(late > 0)) },
             // The first change after a clean end writes a root into a ring block that it erases first.
-            root: Cost { programs: layout.root_programs * u32::from(self.ring.closed), ..Cost::default() },
+            root: Cost { programs: layout.root_programs * u32::from(self.ring.is_closed()), ..Cost::default() },
             erase: Cost { erases: self.ring.opening_erases(), ..Cost::default() },
             failures: self.failures_cost(failures),
         };
@@ -176,7 +176,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// What a call writes of its own, and its commit.
     fn call_cost(&self, work: &Work, is_near_full: bool) -> Cost {
-        let records = work.commits + u32::from(self.space.is_unmarked() || self.ring.closed);
+        let records = work.commits + u32::from(self.space.is_unmarked() || self.ring.is_closed());
         let beside = Cost {
             // Now and then another page of a block that is read often is looked at; a commit looks the old frames of its pages up where few
             // frames are left.
@@ -244,7 +244,7 @@ impl<F: Flash> Store<'_, F> {
             + Space::moved_heads(&self.layout).map(|head| blocks(head, moves)).sum::<u32>()
             + blocks(
                 HeadIndex::JOURNAL,
-                (journal_pages + u32::from(self.space.is_unmarked() || self.ring.closed)) * self.layout.journal_record_places(),
+                (journal_pages + u32::from(self.space.is_unmarked() || self.ring.is_closed())) * self.layout.journal_record_places(),
             );
         taken.saturating_sub(self.space.blocks().count(State::Erased)).max(1)
     }

@@ -78,7 +78,7 @@ impl<F: Flash> Store<'_, F> {
         let base = self.space.sequence();
         let mut cursors: Cursors = [None; LISTED_MAX + 3];
         let mut traces = Traces::default();
-        if !self.ring.closed {
+        if !self.ring.is_closed() {
             self.begin_cursors(&mut cursors, &mut traces, base)?;
         }
         let (mut last, mut is_complete, mut held) = (None, false, None::<Record>);

@@ -37,40 +37,19 @@ pub(super) fn made_at_most(moves: u32, many: u32) -> u32 {
     if many > 1 { moves.max(1).next_multiple_of(many) } else { moves }
 }
 
-/// Lent pages, a tag for each behind them, and the moves that wait.
-struct Lent<'m> {
-    bytes: &'m mut [u8],
-    /// Pages that there is room for.
-    pages: u8,
-    /// Moves that calls owe, and have not made.
-    owed: u32,
-}
+/// Moves that calls owe to the victim, and have not made. A build without groups makes each when it is owed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Waiting([u32; GROUPS as usize]);
 
-impl Lent<'_> {
-    /// The pages, and their tags.
-    fn parts_mut(&mut self) -> (&mut [u8], &mut [[u8; TAG_BYTES]]) {
-        let (pages, tags) = self.bytes.split_at_mut(self.bytes.len() - usize::from(self.pages) * TAG_BYTES);
-        (pages, tags.as_chunks_mut().0)
-    }
-}
-
-/// A group of pages. A build without groups has no room for one.
-pub(super) struct Group<'m>([Lent<'m>; GROUPS as usize]);
-
-impl<'m> Group<'m> {
-    /// Of `pages` pages, which take all of `bytes`.
-    pub fn new(mut bytes: &'m mut [u8], pages: u8) -> Self {
-        Self([(); GROUPS as usize].map(|()| Lent { bytes: core::mem::take(&mut bytes), pages, owed: 0 }))
-    }
-
+impl Waiting {
     /// Moves that wait.
     pub fn owed(&self) -> u32 {
-        self.0.first().map_or(0, |lent| lent.owed)
+        self.0.first().copied().unwrap_or(0)
     }
 
     /// Begins with another victim, to which nothing is owed.
     pub fn forget(&mut self) {
-        self.0.iter_mut().for_each(|lent| lent.owed = 0);
+        *self = Self::default();
     }
 
     /// Adds moves, of a victim with `live` frames, to what is owed, and tells how many are made now.
@@ -78,7 +57,7 @@ impl<'m> Group<'m> {
     /// A group of `many` is made where the `time` suits, or where no more frames are left. Where two are owed as many are made as leave less than two: so a call
     /// that adds `m` makes `m` at most, counted up to whole groups.
     pub fn owe(&mut self, moves: u32, live: u32, many: u32, time: Time) -> u32 {
-        let Some(Lent { owed: waiting, .. }) = self.0.first_mut().filter(|_| many > 1) else { return moves };
+        let Some(waiting) = self.0.first_mut().filter(|_| many > 1) else { return moves };
         let owed = *waiting + moves;
         let due = match time {
             Time::Last => owed,
@@ -91,30 +70,6 @@ impl<'m> Group<'m> {
         };
         *waiting = owed - due;
         due
-    }
-
-    /// The lent pages and tags; none where there are none.
-    fn parts_mut(&mut self) -> (&mut [u8], &mut [[u8; TAG_BYTES]]) {
-        self.0.first_mut().map_or((&mut [], &mut []), Lent::parts_mut)
-    }
-
-    /// Where page `index` of the group lies.
-    fn page_mut(&mut self, index: u32) -> &mut [u8] {
-        let (pages, tags) = self.parts_mut();
-        let page_bytes = pages.len() / tags.len();
-        &mut pages[index as usize * page_bytes..][..page_bytes]
-    }
-
-    /// Makes page `index` of the group.
-    pub fn put(&mut self, index: u32, page: &[u8], tag: &[u8; TAG_BYTES]) {
-        self.page_mut(index).copy_from_slice(page);
-        self.parts_mut().1[index as usize] = *tag;
-    }
-
-    /// The first `count` pages, and their tags.
-    pub fn filled(&mut self, count: u32) -> (&[u8], &[[u8; TAG_BYTES]]) {
-        let (count, (pages, tags)) = (count as usize, self.parts_mut());
-        (&pages[..count * (pages.len() / tags.len())], &tags[..count])
     }
 }
 
@@ -153,7 +108,7 @@ impl<F: Flash> Store<'_, F> {
                 self.group.page_mut(at).copy_from_slice(self.pages.bytes());
             }
             let tag = Tag { sequence: self.space.sequence() + u64::from(at), logical, kind, aux: Tag::aux_of(0, frame) };
-            self.group.parts_mut().1[at as usize] = tag.emit(check.unwrap_or(LOST_CHECK));
+            *self.group.tag_mut(at) = tag.emit(check.unwrap_or(LOST_CHECK));
         }
         Ok(true)
     }
@@ -191,7 +146,7 @@ impl<F: Flash> Store<'_, F> {
         }
         let victim = self.pace.victim * self.layout.frames_per_block;
         for index in 0..count {
-            if let Some(tag) = Tag::parse(&self.group.parts_mut().1[(index * unit) as usize]) {
+            if let Some(tag) = Tag::parse(self.group.tag_mut(index * unit)) {
                 self.space.blocks_mut().set_live(first + index, true);
                 self.was_moved(tag.kind, tag.logical, tag.source_from(victim), first + index);
             }
@@ -213,7 +168,7 @@ mod tests {
         /// What waits is never as much as two groups, and no call makes more than it owes itself, counted up to whole groups.
         #[test]
         fn a_call_makes_no_more_than_its_own_moves_counted_up(calls in prop::collection::vec((0u32..40, 0u32..100, time()), 1..60), many in 2u32..17) {
-            let mut group = Group::new(&mut [], 0);
+            let mut group = Waiting::default();
             let (mut owed, mut made) = (0, 0);
             for (moves, live, time) in calls {
                 let now = group.owe(moves, live, many, time);
@@ -226,13 +181,13 @@ mod tests {
 
     #[test]
     fn alone_each_move_is_made_when_it_is_owed() {
-        let mut group = Group::new(&mut [], 0);
+        let mut group = Waiting::default();
         assert_eq!([(3, 9), (0, 9), (5, 1)].map(|(moves, live)| group.owe(moves, live, 1, Time::Streaming)), [3, 0, 5]);
     }
 
     #[test]
     fn a_group_waits_for_a_flush_until_there_are_two_of_them() {
-        let mut group = Group::new(&mut [], 0);
+        let mut group = Waiting::default();
         let mut owe = |moves, time| group.owe(moves, 900, 16, time);
         assert_eq!([owe(19, Time::Flushed), owe(5, Time::Streaming), owe(0, Time::Flushed)], [0, 0, 16]);
         assert_eq!([owe(23, Time::Streaming), owe(1, Time::Streaming), owe(3, Time::Flushed)], [0, 16, 0]);

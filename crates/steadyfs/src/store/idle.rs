@@ -39,7 +39,7 @@ impl<F: Flash> Store<'_, F> {
         if self.status.is_read_only() {
             return None;
         }
-        if self.ring.closed || self.space.is_unmarked() {
+        if self.ring.is_closed() || self.space.is_unmarked() {
             return Some(Step::Mark);
         }
         if self.ring.needs_block() {
@@ -149,7 +149,7 @@ impl<F: Flash> Store<'_, F> {
         self.call = self.new_call();
         match step {
             Step::Mark => self.begin(),
-            Step::RingBlock => self.prepare_ring_block(),
+            Step::RingBlock => self.in_ring(|roots, _, _| roots.prepare_block()),
             Step::Release => {
                 if let Some(head) = self.space.weak_head() {
                     self.release_head(head);

@@ -97,7 +97,7 @@ impl<F: Flash> Store<'_, F> {
             journal: (self.space.journal_at() != NONE).then(|| self.layout.journal_page(self.space.journal_at())),
             journal_bytes: self.journal.page().len() as u32 - 2,
             overlay_entries: self.map.len(),
-            ring: (self.ring.block(self.ring.complete), self.ring.next),
+            ring: self.ring.newest(),
             ring_blocks: layout.ring_count,
             heads: [head(HeadIndex::USER), head(HeadIndex::MOVED), head(HeadIndex::JOURNAL)],
             streams: core::array::from_fn(|index| {

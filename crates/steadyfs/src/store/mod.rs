@@ -55,8 +55,7 @@ mod mount;
 mod plan;
 mod program;
 mod reclaim;
-mod ring;
-mod scan;
+mod roots;
 #[cfg(feature = "scrub")]
 mod scrub;
 mod settle;
@@ -75,14 +74,14 @@ use crate::commit::Transaction;
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
 use crate::map::Map;
-use crate::media::{BlockIndex, Failure, Flash, TAG_BYTES};
-use crate::pages::{Pages, Verify};
+use crate::media::{BlockIndex, Flash, TAG_BYTES};
+use crate::pages::{Group, Pages, Verify};
+use crate::root::{Lost, Ring};
 use crate::space::{Blocks, Heads, NONE, Space, State};
 use crate::table::{Pairs, Words};
 use cache::Cache;
-use group::Group;
+use group::Waiting;
 use journal::Journal;
-use ring::Ring;
 use status::Status;
 
 /// What the call in progress has done so far.
@@ -92,8 +91,8 @@ struct Call {
     frames: u32,
     /// Programs that failed.
     failures: u8,
-    /// Erases.
-    erases: u8,
+    /// Erases before it.
+    erases_before: u16,
     /// The ring was opened: it is the first change after a clean end.
     opened: bool,
     /// Changes of the map.
@@ -105,7 +104,7 @@ struct Call {
     /// A page that had little in the journal was written.
     tidied: bool,
     /// Roots that were lost because the device did not answer.
-    lost_roots: u8,
+    lost_roots: Lost,
     /// Blocks that were bad when it began.
     bad_blocks: u32,
     /// The program of a commit failed, and may be there all the same.
@@ -127,12 +126,14 @@ struct Pace {
     levelling: bool,
     /// Frames that the caller wrote since the victim was chosen.
     written: u32,
-    /// A block was erased since wear was looked at.
-    erased: bool,
+    /// Erases until wear was looked at.
+    erases_seen: u16,
     /// Every second victim.
     every_second: bool,
     /// The reclamation of a call failed.
     behind: bool,
+    /// Moves that are owed to the victim.
+    waiting: Waiting,
 }
 
 /// The store. See the [module](self).
@@ -190,7 +191,7 @@ impl<'m, F: Flash> Store<'m, F> {
             transaction: Transaction::new(pending),
             journal,
             group,
-            ring: Ring { superblock_copy: NONE, mark: NONE, ..Ring::default() },
+            ring: Ring::new(),
             pace: Pace {
                 victim: NONE,
                 last_live: 0,
@@ -199,9 +200,11 @@ impl<'m, F: Flash> Store<'m, F> {
                 credit: 2 * layout.frames_per_block,
                 levelling: false,
                 written: 0,
-                erased: true,
+                // None was: it is looked at once.
+                erases_seen: u16::MAX,
                 every_second: false,
                 behind: false,
+                waiting: Waiting::default(),
             },
             call: Call::default(),
             status: Status::new(Access::ReadWrite),
@@ -260,7 +263,7 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// A call that has done nothing yet.
     fn new_call(&self) -> Call {
-        Call { bad_blocks: self.space.blocks().count(State::Bad), ..Call::default() }
+        Call { bad_blocks: self.space.blocks().count(State::Bad), erases_before: self.pages.erases(), ..Call::default() }
     }
 
     /// Logical pages that may hold data: fewer where more blocks are bad than the volume has to spare.
@@ -270,25 +273,15 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Erases a block and counts it; a block that does not erase is bad from now on.
     fn erase(&mut self, block: BlockIndex) -> Result<bool, Error> {
-        debug_assert!(self.space.blocks().live(block) == 0 && !self.space.holds_journal(block), "a block in use is erased");
-        self.call.erases = self.call.erases.saturating_add(1);
-        match self.pages.erase(block) {
-            Ok(()) => {
-                self.space.count_erase(block);
-                self.pace.erased = true;
-                Ok(true)
-            }
-            Err(Failure::BadBlock) => {
-                self.go_bad(block);
-                Ok(false)
-            }
-            Err(failure) => Err(self.refused(failure.into())),
+        let is_erased = self.space.erase(&mut self.pages, block).map_err(|error| self.refused(error))?;
+        if !is_erased {
+            self.mark_bad(block);
         }
+        Ok(is_erased)
     }
 
-    fn go_bad(&mut self, block: BlockIndex) {
-        self.space.lose(block);
-        // Only a note for other users of the chip; the root is what counts. Superblocks and roots are looked for in blocks without a mark.
+    /// Marks a bad block. Only a note for other users of the chip; the root is what counts. Superblocks and roots are looked for in blocks without a mark.
+    fn mark_bad(&mut self, block: BlockIndex) {
         if !self.ring.owns(block) {
             let _ = self.pages.flash_mut().mark_bad(block);
         }
@@ -298,7 +291,8 @@ impl<'m, F: Flash> Store<'m, F> {
     /// recovery needed that until then. One at each root, so that a bound has one in it.
     fn mark_retired(&mut self) {
         if let Some(block) = self.space.retired() {
-            self.go_bad(block);
+            self.space.lose(block);
+            self.mark_bad(block);
         }
     }
 }

@@ -8,14 +8,14 @@
 
 use super::Store;
 use super::forward::Last;
-use super::ring::SEQUENCE_MAX;
 use super::status::Status;
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
 use crate::format::superblock::Superblock;
 use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
 use crate::pages::{TRIES, was_read};
-use crate::space::{Frame, NONE, Space, State};
+use crate::root::SEQUENCE_MAX;
+use crate::space::{Frame, Space, State};
 
 /// Blocks in which a mount looks for a superblock.
 pub(super) const SUPERBLOCK_BLOCKS: u32 = 32;
@@ -80,13 +80,7 @@ impl<'m, F: Flash> Store<'m, F> {
             None if must_go => self.erase_all(&mut |_, _| {})?,
             None => {}
         }
-        (self.ring.place, self.ring.closed) = (0, true);
-        while !self.write_root_here()? {
-            self.advance_ring()?;
-        }
-        let pages = self.layout.geometry.pages_per_block;
-        self.program_superblock(self.ring.superblock_copy * pages)?;
-        self.program_superblock(0)?;
+        self.in_ring(|roots, said, _| roots.write_first(said).and_then(|()| roots.program_superblocks()))?;
         Ok(self.pages.flash_mut().sync()?)
     }
 
@@ -145,14 +139,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 continue;
             }
             self.space.blocks_mut().set_state(block, State::Reserved);
-            match (block, self.ring.superblock_copy) {
-                (0, _) => {}
-                (_, NONE) => self.ring.superblock_copy = block,
-                _ => {
-                    self.ring.blocks |= 1 << (block - 1);
-                    taken += 1;
-                }
-            }
+            taken = self.ring.take_block(block);
         }
         let (found, allowed) = (self.space.blocks().count(State::Bad), u32::from(config.bad_blocks_max));
         let first_is_good = self.space.blocks().state(0) == State::Reserved;
@@ -193,10 +180,9 @@ impl<'m, F: Flash> Store<'m, F> {
         // Changed in place: a copy of a store costs code and stack.
         let mut result = Self::empty(flash, &superblock.config, memory);
         if let Ok(store) = &mut result {
-            if superblock.ring.count_ones() != store.layout.ring_count {
+            if !store.ring.adopt(superblock.ring, superblock.copy, &store.layout) {
                 return Err(MountError::NotFormatted);
             }
-            (store.ring.blocks, store.ring.superblock_copy) = (superblock.ring, superblock.copy);
             store.status = Status::new(access);
         }
         result
@@ -212,13 +198,13 @@ impl<'m, F: Flash> Store<'m, F> {
     #[inline(never)]
     pub fn recover<const SETTLE: bool>(&mut self) -> Result<bool, Error> {
         let Some(last) = self.find_state()? else { return Ok(false) };
-        self.status.settle(self.ring.closed);
-        if self.ring.closed && self.status.damage().is_none() {
+        self.status.settle(self.ring.is_closed());
+        if self.ring.is_closed() && self.status.damage().is_none() {
             if self.status.is_worn_out() {
                 self.status.lock();
             }
             if SETTLE {
-                self.know_blank_places()?;
+                self.in_ring(|roots, _, _| roots.know_blank_places())?;
                 self.leave_touched_chain()?;
             }
             // What can wait does so: the first calls are as short as others.
@@ -318,7 +304,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let mut below = u32::MAX;
         loop {
             let found = self.find_state_below(below)?;
-            match self.ring.uncertain.filter(|_| self.status.damage().is_some()) {
+            match self.ring.uncertain().filter(|_| self.status.damage().is_some()) {
                 Some(number) => below = number.get(),
                 None => return Ok(found),
             }
@@ -331,15 +317,17 @@ impl<'m, F: Flash> Store<'m, F> {
         self.transaction.begin_replay();
         self.pages.forget();
         self.map.begin();
-        let Some(lost) = self.find_root(below)? else { return Ok(None) };
+        let Some(base) = self.in_ring(|roots, _, _| roots.find(below))? else { return Ok(None) };
+        self.status.adopt(base.said.worn_out, base.said.unchecked);
+        self.pace.credit = u32::from(base.said.credit).min(2 * self.layout.frames_per_block);
         self.reserve_own_blocks();
-        if lost {
+        if base.lost {
             self.status.find(Damage::Root);
         } else if self.status.is_unchecked() {
             self.status.find(Damage::Repair);
         }
         let last = self.roll_forward()?;
-        if !self.ring.closed {
+        if !self.ring.is_closed() {
             // Any log may have been touched.
             self.map.know_no_log();
         }
@@ -378,7 +366,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 _ if own => self.space.blocks_mut().set_state(block, State::Reserved),
                 State::Reserved => self.space.blocks_mut().set_state(block, State::Free),
                 // Only a root that ends the use of a volume proves that an erase was complete.
-                State::Erased if !self.ring.closed => self.space.blocks_mut().set_state(block, State::Listed),
+                State::Erased if !self.ring.is_closed() => self.space.blocks_mut().set_state(block, State::Listed),
                 _ => {}
             }
         }

@@ -117,16 +117,16 @@ impl<F: Flash> Store<'_, F> {
             written,
             changes: self.call.changes,
             // What waits for its group counts as moved.
-            live: live.saturating_sub(self.group.owed()),
+            live: live.saturating_sub(self.pace.waiting.owed()),
             is_urgent: self.victim_is_urgent(),
             afford: self.affordable(live),
             lacks: self.needed(live).saturating_sub(self.there()),
             owes_erase: !self.pace.has_erased,
-            has_erased: self.call.erases > 0,
+            has_erased: self.pages.erases() != self.call.erases_before,
             erase,
             root: self.root_wanted(),
             rests: self.rests(),
-            entries: self.overlay_entries() + self.group.owed(),
+            entries: self.overlay_entries() + self.pace.waiting.owed(),
             soft: self.layout.overlay_soft,
             hard: self.overlay_hard(),
             most: self.overlay_most(),
@@ -186,7 +186,7 @@ impl<F: Flash> Store<'_, F> {
             true => Time::Streaming,
             false => Time::Flushed,
         };
-        let mut left = self.group.owe(moves, self.victim_live(), self.layout.move_group(), time);
+        let mut left = self.pace.waiting.owe(moves, self.victim_live(), self.layout.move_group(), time);
         while left > 0 {
             if self.victim_live() == 0 {
                 self.choose(None);
@@ -280,7 +280,7 @@ impl<F: Flash> Store<'_, F> {
         self.pace.victim = victim.unwrap_or(NONE);
         self.space.spoil(NONE);
         self.pace.has_erased = false;
-        self.group.forget();
+        self.pace.waiting.forget();
         if self.pace.levelling {
             // The block at rest took as many frames as it gave; what the caller wrote meanwhile came out of the credit.
             self.pace.levelling = false;
@@ -330,7 +330,7 @@ impl<F: Flash> Store<'_, F> {
         if !self.levels_or_scrubs() {
             return Ok(Chosen::None);
         }
-        if !self.pace.erased && self.space.blocks().count(State::Weak) == 0 && self.space.weak_head().is_none() {
+        if self.pace.erases_seen == self.pages.erases() && self.space.blocks().count(State::Weak) == 0 && self.space.weak_head().is_none() {
             return Ok(Chosen::None);
         }
         let fpb = self.layout.frames_per_block;
@@ -343,10 +343,12 @@ impl<F: Flash> Store<'_, F> {
             if self.affordable(0) > fpb / 2 {
                 self.pace.credit = (self.pace.credit + 1).min(2 * fpb);
             }
-            self.pace.erased = self.pace.credit == 2 * fpb;
+            if self.pace.credit < 2 * fpb {
+                self.pace.erases_seen = self.pages.erases();
+            }
             return Ok(Chosen::None);
         }
-        self.pace.erased = false;
+        self.pace.erases_seen = self.pages.erases();
         let least = self.space.blocks().wear_mean().saturating_sub(self.lag_kept());
         let lags = |block: u32| WEAR_LEVELLING && u32::from(self.space.blocks().wear(block)) < least;
         // A head that is hardly used keeps its block from wearing, and so does the journal page in it.
@@ -535,7 +537,7 @@ impl<F: Flash> Store<'_, F> {
 
     fn erase_planned(&mut self, erasure: Erasure) -> Result<(), Error> {
         match erasure {
-            Erasure::Ring => self.prepare_ring_block()?,
+            Erasure::Ring => self.in_ring(|roots, _, _| roots.prepare_block())?,
             Erasure::Listed => self.erase_listed()?,
         }
         self.pace.calls_since_erase = 0;

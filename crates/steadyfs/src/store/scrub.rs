@@ -53,7 +53,8 @@ impl<F: Flash> Store<'_, F> {
         let mut tag = [0; TAG_BYTES];
         let pages = self.layout.geometry.pages_per_block;
         let size = self.layout.root_programs;
-        let newest = self.ring.block(self.ring.complete) * pages + self.ring.next.saturating_sub(size);
+        let (block, next) = self.ring.newest();
+        let newest = block * pages + next.saturating_sub(size);
         let mut weak = false;
         for page in newest..newest + size {
             weak |= !self.pages.read_page(page, &mut tag)? || is_weak(&self.pages.flash_mut().corrected());

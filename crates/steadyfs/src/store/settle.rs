@@ -45,15 +45,7 @@ impl<F: Flash> Store<'_, F> {
     /// A mount may be cut as often as it likes.
     pub(super) fn settle(&mut self, last: Last) -> Result<(), Error> {
         let mut cargo = self.cargo(&last)?;
-        self.know_blank_places()?;
-        // A mark that was cut might say tomorrow that nothing was opened, and hide what this mount begins.
-        let mark = core::mem::replace(&mut self.ring.mark, NONE);
-        if mark != NONE {
-            match self.mark_opened(mark) {
-                Err(Error::MediaFailing) => self.space.lose(self.ring.current()),
-                result => result?,
-            }
-        }
+        self.in_ring(|roots, _, _| roots.know_blank_places().and_then(|()| roots.complete_mark()))?;
         self.space.take_sequences(JUMP);
         self.skip_places(&last.traces);
         if last.traces.are_there() {
@@ -63,16 +55,14 @@ impl<F: Flash> Store<'_, F> {
         self.space.set_unmarked(true);
         self.transaction.end();
         loop {
-            self.advance_ring()?;
-            self.free_and_list();
-            let number = self.ring.take_number(&self.layout);
+            let number = self.in_ring(|roots, _, _| roots.advance().map(|()| roots.begin()))?;
             let result = self.program_settled(number, &mut cargo);
-            if self.root_was_written(result)? {
+            if self.in_ring(|roots, _, lost| roots.was_written(result, lost))? {
                 break;
             }
             // What the root names lies in its own block: all of it goes into another one.
         }
-        self.erase_unknown()?;
+        self.in_ring(|roots, _, _| roots.erase_unknown())?;
         self.status.settle(true);
         self.stock_heads()?;
         self.empty_ring()
@@ -135,17 +125,18 @@ impl<F: Flash> Store<'_, F> {
         if cargo.journal {
             self.space.move_journal(behind * (self.space.capacity(HeadIndex::JOURNAL) / self.layout.geometry.pages_per_block));
         }
-        self.program_root(number)?;
+        self.in_ring(|roots, said, _| roots.program(number, said))?;
         for (copied, to) in cargo.frames.iter().flatten().zip(first..) {
-            self.ring.next = (to % fpb) * unit;
+            self.ring.go_to(self.layout.frame_page(to), &self.layout);
             self.copy_into_ring(copied)?;
         }
         if cargo.journal {
             let tag = Tag { sequence: self.copy_sequence(0), logical: 0, kind: Kind::Journal, aux: 0 };
-            self.ring.next = behind % self.layout.geometry.pages_per_block + self.layout.journal_pages();
-            self.program_journal_page(behind, &tag)?;
+            self.ring.go_to(behind, &self.layout);
+            let page = self.ring.take_pages(self.layout.journal_pages(), &self.layout);
+            self.program_journal_page(page, &tag)?;
         }
-        self.program_seals(number)
+        self.in_ring(|roots, said, _| roots.program_copies(number, said))
     }
 
     /// Lets the map name another frame.
@@ -169,9 +160,8 @@ impl<F: Flash> Store<'_, F> {
         for index in 0..u32::from(self.layout.config.unit_pages) {
             let from = self.layout.frame_page(copied.from) + index;
             let found = self.pages.read_tagged_in(UNSTEADY_TRIES, from, kinds)?.filter(|tag| tag.logical == copied.logical);
-            let page = self.ring.current() * self.layout.geometry.pages_per_block + self.ring.next;
             let tag = Tag { sequence: self.copy_sequence(index), logical: copied.logical, kind: copied.kind, aux: 0 };
-            self.ring.next += 1;
+            let page = self.ring.take_pages(1, &self.layout);
             match found {
                 Some(Tag { aux, .. }) => self.pages.program_buffer(page, &Tag { aux, ..tag })?,
                 None if was_copied || self.pages.record_tag(from, kinds)?.is_some_and(|tag| tag.logical == copied.logical) => {

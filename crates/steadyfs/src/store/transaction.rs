@@ -42,7 +42,7 @@ impl<F: Flash> Store<'_, F> {
             return self.give_up();
         }
         self.patrol()?;
-        if self.ring.closed {
+        if self.ring.is_closed() {
             self.open_ring()?;
             self.call.opened = true;
         }

@@ -8,8 +8,8 @@
 //! Until this mount has written a root of its own it erases neither the base, nor the newest
 //! root that is certain, nor, where there is none, the oldest that counts: what counts for this mount may not count for the next one.
 
-use super::Store;
-use super::ring::NUMBER_MAX;
+use super::program::Said;
+use super::{NUMBER_MAX, Roots};
 use crate::config::{COPIED_MAX, Layout, RING_MAX};
 use crate::error::Error;
 use crate::format::root::{BYTES, Header};
@@ -20,11 +20,20 @@ use core::num::NonZeroU32;
 /// A root and its copies: at most this many whole ones.
 const INSTANCES: usize = 3;
 
+/// The root that a mount begins with; its tables are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Base {
+    /// A newer one counts, and can be read nowhere.
+    pub lost: bool,
+    /// What it says of the store.
+    pub said: Said,
+}
+
 /// A root that was found in the ring.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
-    pub number: u32,
-    pub place: u32,
+struct Found {
+    number: u32,
+    place: u32,
     /// First page of the root and of each copy, as far as any page of it was seen.
     starts: [PageIndex; INSTANCES],
     /// A bit for each page of the root that can be read, in whichever copy.
@@ -35,7 +44,7 @@ pub(super) struct Found {
     last_seal: u32,
 }
 
-impl<F: Flash> Store<'_, F> {
+impl<F: Flash> Roots<'_, '_, F> {
     /// The tag of a page of a root at a place of the ring.
     fn root_page(&mut self, place: u32, index: u32) -> Result<Option<Tag>, Error> {
         let page = self.ring.block(place) * self.layout.geometry.pages_per_block + index;
@@ -64,11 +73,12 @@ impl<F: Flash> Store<'_, F> {
         Ok(None)
     }
 
-    /// Finds the root to begin with, of a number below a limit, notes which places must not be erased, and reads it into the tables. `Ok(None)` when there is none;
-    /// otherwise whether a newer one counts, and can be read nowhere.
+    /// Finds the root to begin with, of a number below a limit, notes which places must not be erased, and reads it into the tables. `Ok(None)` when there is
+    /// none.
     #[inline(never)]
-    pub(super) fn find_root(&mut self, below: u32) -> Result<Option<bool>, Error> {
+    pub fn find(&mut self, below: u32) -> Result<Option<Base>, Error> {
         (self.ring.kept, self.ring.uncertain) = (0, None);
+        let mut said = Said::default();
         let firsts = self.first_numbers()?;
         let (mut limit, mut base, mut oldest, mut lost) = (u32::MAX, None::<Found>, None::<Found>, false);
         while let Some((place, first)) = newest_below(&firsts, limit) {
@@ -80,7 +90,7 @@ impl<F: Flash> Store<'_, F> {
                 if !found.counts() || found.number >= below {
                     continue;
                 }
-                let is_there = self.is_whole_root(&found) && (base.is_some() || self.read_root(&found)?);
+                let is_there = self.is_whole_root(&found) && (base.is_some() || self.read_root(&found, &mut said)?);
                 if base.is_none() && is_there && (found.is_firm() || self.has_its_own(found.place)?) {
                     base = Some(found);
                     self.ring.kept |= 1 << found.place;
@@ -95,18 +105,18 @@ impl<F: Flash> Store<'_, F> {
                 if is_there && found.is_certain() {
                     if base.is_some_and(|newer| self.is_stale(&newer, &found)) {
                         (base, self.ring.kept) = (Some(found), 0);
-                        if !self.read_root(&found)? {
+                        if !self.read_root(&found, &mut said)? {
                             return Ok(None);
                         }
                     }
                     self.ring.kept |= 1 << found.place;
-                    return self.begin_with(base, lost);
+                    return self.begin_with(base, Base { lost, said });
                 }
             }
         }
         // No root is certain: the oldest that counts takes its place.
         self.ring.kept |= oldest.map_or(0, |found| 1 << found.place);
-        self.begin_with(base, lost)
+        self.begin_with(base, Base { lost, said })
     }
 
     /// Whether the root in the tables, which is not certain, was begun before a certain one of a smaller number: it follows an older one. A cut
@@ -115,26 +125,28 @@ impl<F: Flash> Store<'_, F> {
         !newer.is_certain() && self.ring.follows < certain.number && certain.number < newer.number
     }
 
-    fn begin_with(&mut self, base: Option<Found>, lost: bool) -> Result<Option<bool>, Error> {
-        let Some(base) = base else { return Ok(None) };
-        self.ring.uncertain = NonZeroU32::new(base.number).filter(|_| !base.is_firm());
-        (self.ring.complete, self.ring.place, self.ring.follows) = (base.place, base.place, base.number);
+    fn begin_with(&mut self, found: Option<Found>, base: Base) -> Result<Option<Base>, Error> {
+        let Some(found) = found else { return Ok(None) };
+        self.ring.uncertain = NonZeroU32::new(found.number).filter(|_| !found.is_firm());
+        let place = found.place as u8;
+        (self.ring.complete, self.ring.place, self.ring.follows) = (place, place, found.number);
         // Nothing is programmed behind it: each power cycle begins with a block of its own.
-        (self.ring.next, self.ring.prepared) = (self.layout.geometry.pages_per_block, None);
-        let is_newest = self.ring.number == base.number;
+        self.ring.leave_block(self.layout);
+        self.ring.prepared = None;
+        let is_newest = self.ring.number == found.number;
         // Numbers that nobody can read today may be read tomorrow.
         self.ring.number += self.layout.ring_count * self.layout.geometry.pages_per_block;
         self.ring.mark = NONE;
         if self.ring.closed && self.layout.programs_bytes() {
-            let behind = base.end(&self.layout);
+            let behind = found.end(self.layout);
             // Damaged tags may tell of another block.
-            if behind / self.layout.geometry.pages_per_block == self.ring.block(base.place) {
+            if behind / self.layout.geometry.pages_per_block == self.ring.block(found.place) {
                 // A mark says nothing once its root does not count any more, or one that was seen with a larger number does.
-                self.ring.mark = if base.is_firm() && is_newest { behind } else { NONE };
+                self.ring.mark = if found.is_firm() && is_newest { behind } else { NONE };
                 self.ring.closed = !self.is_opened(behind)?;
             }
         }
-        Ok(Some(lost))
+        Ok(Some(base))
     }
 
     /// The number of the first root in each ring block; 0 where none can be read.
@@ -151,7 +163,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Takes the ring blocks that are blank for such as hold nothing that may be read tomorrow.
-    pub(super) fn know_blank_places(&mut self) -> Result<(), Error> {
+    pub fn know_blank_places(&mut self) -> Result<(), Error> {
         for place in 0..self.layout.ring_count {
             if self.ring.unknown >> place & 1 != 0 && self.has_no_root(place)? {
                 self.ring.unknown &= !(1 << place);
@@ -179,7 +191,7 @@ impl<F: Flash> Store<'_, F> {
             *end = self.find_end(first)?;
         }
         let mut found = None::<Found>;
-        let least = end.saturating_sub(ring_window(&self.layout));
+        let least = end.saturating_sub(ring_window(self.layout));
         while *end > least {
             let Some(tag) = self.root_page(place, *end - 1)? else {
                 *end -= 1;
@@ -225,7 +237,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Reads a root into the tables. `false` when it is not sound.
-    fn read_root(&mut self, found: &Found) -> Result<bool, Error> {
+    fn read_root(&mut self, found: &Found, said: &mut Said) -> Result<bool, Error> {
         let mut header = [0; BYTES];
         for index in 0..self.layout.root_pages {
             if !self.load_root_page(found, index)? {
@@ -233,7 +245,9 @@ impl<F: Flash> Store<'_, F> {
             }
             self.exchange(&mut header, index, true);
         }
-        Ok(Header::parse(&header).is_some_and(|header| self.adopt_header(&header)))
+        let Some(header) = Header::parse(&header) else { return Ok(false) };
+        *said = Said { worn_out: header.worn_out, unchecked: header.unchecked, credit: header.credit };
+        Ok(self.adopt_header(&header))
     }
 
     /// Whether all can be read that the root in the tables names in its own ring block.
@@ -300,7 +314,7 @@ fn newest_below(firsts: &[u32], limit: u32) -> Option<(u32, u32)> {
 }
 
 /// Pages at the end of a ring block in which there is a whole root: one that was cut, and one with what a mount copied behind it.
-pub(super) const fn ring_window(layout: &Layout) -> u32 {
+pub(crate) const fn ring_window(layout: &Layout) -> u32 {
     2 * layout.root_programs + (COPIED_MAX + 1) * layout.config.unit_pages as u32 + layout.journal_pages()
 }
 
