@@ -2,13 +2,15 @@
 
 use crate::error::ConfigError;
 use crate::features::{GROUPS, NOR, PERMISSIONS, STREAMS};
+use crate::journal::Shape;
 use crate::media::sectors::{SECTOR_BYTES, SectorLayout};
 use crate::media::{Geometry, TAG_BYTES};
 use crate::space::LIFETIMES_BYTES;
-use crate::store::journal::Shape;
 
 /// Most program pages of a block.
 pub(crate) const PAGES_MAX: u32 = 4096;
+/// Blocks in which a mount looks for a superblock.
+pub(crate) const SUPERBLOCK_BLOCKS: u32 = 32;
 /// Most blocks that the ring of roots may have.
 pub(crate) const RING_MAX: u32 = 32;
 
@@ -251,7 +253,7 @@ impl Config {
 
     /// Bytes of RAM for a cache of so many logical pages, to be [lent](crate::FileSystem::lend_cache) after the mount.
     pub const fn cache_bytes(&self, geometry: &Geometry, pages: usize) -> usize {
-        pages * (self.unit_pages as usize * geometry.page_bytes as usize + crate::store::cache::ENTRY_BYTES)
+        pages * (self.unit_pages as usize * geometry.page_bytes as usize + crate::commit::CACHE_ENTRY_BYTES)
     }
 
     /// Says what is wrong with the settings for a medium, if anything.
@@ -687,6 +689,12 @@ impl Layout {
     /// Places that a journal record takes at most.
     pub(crate) const fn journal_record_places(&self) -> u32 {
         if self.programs_bytes() { self.journal_bytes / SLOT_BYTES } else { 1 }
+    }
+
+    /// Logical pages with patches in the journal buffer at most. With more, writing one of them would make little room, and a call might have to write
+    /// many.
+    pub(crate) fn patched_pages_max(&self) -> u32 {
+        (self.journal_bytes / if self.programs_bytes() { 16 } else { 32 }).max(8)
     }
 
     /// Bits of the headers in the journal buffer.

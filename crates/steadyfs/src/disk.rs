@@ -32,7 +32,8 @@ use crate::config::Config;
 use crate::cost::{Bound, Budget, Cost};
 use crate::error::{ConfigError, Error, MountError};
 use crate::media::{BlockIndex, Flash};
-use crate::store::{Access, BlockInfo, Buffer, Damage, Description, Health, Piece, Store, Work};
+use crate::pace::{Buffer, Work, mount_bound};
+use crate::store::{Access, BlockInfo, Damage, Description, Health, Piece, Store};
 
 /// Bytes of a sector.
 pub const SECTOR_BYTES: u32 = 512;
@@ -228,7 +229,7 @@ impl<'m, F: Flash> Disk<'m, F> {
         while !rest.is_empty() {
             let (logical, offset, bytes) = self.piece(at, rest.len());
             let (now, later) = rest.split_at(bytes);
-            self.begin(&self.store.work_of_write(bytes as u32))?;
+            self.begin(&self.store.bounds().work_of_write(bytes as u32))?;
             self.store.will_commit(options.durable);
             let piece = Piece { logical, offset, bytes: now, stream: options.stream };
             let result = self.store.write_or_patch(&piece, false);
@@ -306,9 +307,9 @@ impl<'m, F: Flash> Disk<'m, F> {
                 return Bound::default().plus(&reads(pages + bytes / layout.geometry.page_bytes + 2));
             }
             // The page's place, and what it held.
-            DiskCall::Write(bytes) => (self.store.work_of_write(bytes), reads(1 + unit)),
+            DiskCall::Write(bytes) => (self.store.bounds().work_of_write(bytes), reads(1 + unit)),
             DiskCall::WriteDurable(bytes) => {
-                let work = self.store.work_of_write(bytes);
+                let work = self.store.bounds().work_of_write(bytes);
                 let commits = u32::from(work.patches > 0 || self.store.waits_beside(0));
                 (Work { commits, ..work }, reads(1 + unit))
             }
@@ -317,12 +318,12 @@ impl<'m, F: Flash> Disk<'m, F> {
         };
         let first = u32::from(call != DiskCall::Flush && self.commits_first(&work));
         let work = Work { commits: work.commits + first, ..work };
-        self.store.bound(&work, Buffer::AsItIs, 0).plus(&reads)
+        self.store.bounds().bound(&work, Buffer::AsItIs, 0).plus(&reads)
     }
 
     /// Worst case of a mount after an unclean stop; twice that where the medium turns out to take no program.
     pub fn mount_bound(&self) -> Cost {
-        Store::<F>::mount_bound(self.store.layout())
+        mount_bound(self.store.layout())
     }
 
     /// Prepares the disk in idle time, so that the next `burst_bytes` of writes meet neither reclamation nor erase; whether there is nothing
@@ -470,7 +471,7 @@ impl<'m, F: Flash> Disk<'m, F> {
 
     /// Whether a call begins with a commit.
     fn commits_first(&self, work: &Work) -> bool {
-        self.store.is_open() && self.store.pending_room() < self.store.pages_of(work) + work.discards
+        self.store.is_open() && self.store.pending_room() < self.store.bounds().pages_of(work) + work.discards
     }
 
     /// Ends a call that changes the disk. One that fails is undone.

@@ -8,7 +8,10 @@
 //! a frame only keeps its place in the table, which roll-forward needs as well. When nothing else is pending the transaction starts anew instead: its
 //! commit then names a later start, and roll-forward forgets what came before.
 
+mod cache;
 mod undo;
+
+pub(crate) use cache::{Cache, ENTRY_BYTES as CACHE_ENTRY_BYTES};
 
 use crate::config::Layout;
 use crate::error::Error;

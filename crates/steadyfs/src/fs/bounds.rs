@@ -8,7 +8,7 @@ use super::open::File;
 use super::transaction::CommitOn;
 use crate::cost::{Bound, Cases, Cost, Envelope, Parts};
 use crate::media::{Flash, Timing};
-use crate::store::{Buffer, Store, Work};
+use crate::pace::{Buffer, Work, mount_bound};
 
 /// A call whose worst case [`FileSystem::bound`] tells. That of a call which changes something includes the commit that its handle or
 /// an [event](super::CommitOn) makes; a commit that the caller makes is a call of its own, [`Sync`](Self::Sync).
@@ -151,7 +151,7 @@ impl<F: Flash> FileSystem<'_, F> {
             Buffer::Any => beside.programs += 1,
         }
         let (work, first) = self.with_first_steps(call, work, buffer);
-        (self.store.cases(&work, buffer, failures), beside.plus(&first))
+        (self.store.bounds().cases(&work, buffer, failures), beside.plus(&first))
     }
 
     fn lookups(&self, call: Call) -> Cost {
@@ -175,13 +175,14 @@ impl<F: Flash> FileSystem<'_, F> {
             Call::Read(_) | Call::Open { .. } | Call::List => return None,
             Call::Overwrite => Work { frames: 1, ..Work::default() },
             Call::Write(bytes) | Call::WriteLarge(bytes) => {
-                commit.plus(&self.store.work_of_write(bytes)).plus(&around_data(call))
+                commit.plus(&self.store.bounds().work_of_write(bytes)).plus(&around_data(call))
             }
             Call::Truncate => commit.plus(&TRUNCATE).plus(&LEAVE_INODE),
             Call::Create { .. } => commit.plus(&creation(is_long)),
-            Call::Symlink { bytes, .. } => {
-                commit.plus(&creation(is_long)).plus(&self.store.work_of_write(bytes)).plus(&around_data(Call::Write(bytes)))
-            }
+            Call::Symlink { bytes, .. } => commit
+                .plus(&creation(is_long))
+                .plus(&self.store.bounds().work_of_write(bytes))
+                .plus(&around_data(Call::Write(bytes))),
             Call::Remove { .. } => commit.plus(&REMOVE),
             Call::Rename { .. } => commit.plus(if is_long { &RENAME } else { &SHORT_RENAME }).plus(&INSERT).plus(&REMOVE),
             Call::SetAttribute => commit.plus(&ATTRIBUTES),
@@ -199,7 +200,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Logical pages that a call may write, the step of the trim list that it may begin with included.
     pub(super) fn pages_of(&self, call: Call, is_long: bool) -> u32 {
-        let pages = |work: Work| self.store.pages_of(&if self.lists.trim == 0 { work } else { work.plus(&TRIM) });
+        let pages = |work: Work| self.store.bounds().pages_of(&if self.lists.trim == 0 { work } else { work.plus(&TRIM) });
         pages(self.work_of(call, is_long).unwrap_or_default()).max(self.completing(call).map_or(0, pages))
     }
 
@@ -268,17 +269,17 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Envelopes of calls in a row at the present fill: any `n` of them take at most `burst_ns + n · rate_ns`, for each envelope.
     /// Reads of the file system's own pages are not included, save those of whole-page overwrites.
     pub fn envelopes(&self, call: Call, timing: &Timing) -> [Envelope; 2] {
-        self.store.envelopes(&self.work_of(call, self.has_long_names()).unwrap_or_default(), timing)
+        self.store.bounds().envelopes(&self.work_of(call, self.has_long_names()).unwrap_or_default(), timing)
     }
 
     /// Worst case of the root that [`unmount`](Self::unmount) writes.
     pub fn unmount_cost(&self) -> Cost {
-        self.store.root_cost()
+        self.store.bounds().root_cost()
     }
 
     /// Worst case of a mount after an unclean stop, at any fill; twice that where the medium turns out to take no program.
     pub fn mount_bound(&self) -> Cost {
         let map_pages = (self.plan.table - self.plan.map) * u32::from(self.store.layout().config.unit_pages);
-        Store::<F>::mount_bound(self.store.layout()).plus(&Cost { reads: self.looks(map_pages) + 2, ..Cost::default() })
+        mount_bound(self.store.layout()).plus(&Cost { reads: self.looks(map_pages) + 2, ..Cost::default() })
     }
 }

@@ -163,16 +163,17 @@ impl<F: Flash> Store<'_, F> {
     fn is_whole(&mut self, record: &Record, buffered: &mut PageIndex) -> Result<bool, Error> {
         let Record { tag, place } = *record;
         if Kinds::JOURNAL.has(tag.kind) {
-            if self.is_chain(self.space.journal_block(place)) {
+            let block = self.space.journal_block(place);
+            if self.records().is_chain(block) {
                 // One that is whole counts, whatever has become of the ones before. It may be unsteady: each look reads it nine times.
                 for _ in 0..UNSTEADY_TRIES / 2 {
                     if self.buffer_journal(place, buffered)?.is_some() {
                         return Ok(true);
                     }
-                    if self.read_chain_record(TRIES, place)?.is_none() {
+                    if self.records().read_chain_record(TRIES, place)?.is_none() {
                         return Ok(false);
                     }
-                    if !self.chain_reaches(place)? {
+                    if !self.records().chain_reaches(place)? {
                         break;
                     }
                 }
@@ -216,7 +217,7 @@ impl<F: Flash> Store<'_, F> {
     fn buffer_journal(&mut self, place: u32, buffered: &mut u32) -> Result<Option<Tag>, Error> {
         let mut after = core::mem::replace(buffered, NONE);
         for _ in 0..TRIES {
-            match self.read_journal(core::mem::replace(&mut after, NONE), place) {
+            match self.records().read(core::mem::replace(&mut after, NONE), place) {
                 Err(Error::Corrupt) => {}
                 result => {
                     *buffered = place;
@@ -270,7 +271,7 @@ impl<F: Flash> Store<'_, F> {
         if next >= self.space.capacity(head.unwrap_or(HeadIndex::USER)) {
             return Ok(false);
         }
-        if head == Some(HeadIndex::JOURNAL) && self.is_chain(block) {
+        if head == Some(HeadIndex::JOURNAL) && self.records().is_chain(block) {
             return self.look_in_chain(cursor, block, next, base);
         }
         let page = self.place_page(head, block, next);
@@ -283,7 +284,7 @@ impl<F: Flash> Store<'_, F> {
             Sight::Blank if head.is_none() => {}
             _ => self.look_behind(cursor, traces, head, block, next, base)?,
         }
-        if head.is_none() && cursor.is_none() && self.is_chain(block) {
+        if head.is_none() && cursor.is_none() && self.records().is_chain(block) {
             return self.look_in_chain(cursor, block, 0, base);
         }
         Ok(cursor.is_none() && sight != Sight::Blank)
@@ -295,7 +296,7 @@ impl<F: Flash> Store<'_, F> {
         let end = next + 2 * self.layout.journal_record_places() + 1;
         let mut from = next;
         loop {
-            let (at, record) = self.find_chain_record(block, from..end)?;
+            let (at, record) = self.records().find_chain_record(block, from..end)?;
             let Some(record) = record else { return Ok(at > next) };
             if self.is_new(&record.tag, Some(HeadIndex::JOURNAL), base) {
                 *cursor = Some(Cursor { places: record.places() as u16, ..self.cursor(&record.tag, block, at, base) });
@@ -341,7 +342,7 @@ impl<F: Flash> Store<'_, F> {
     ) -> Result<(), Error> {
         let heads = match head {
             Some(head) => [Some(head), None],
-            None => [Some(HeadIndex::USER), Some(HeadIndex::JOURNAL).filter(|_| !self.is_chain(block))],
+            None => [Some(HeadIndex::USER), Some(HeadIndex::JOURNAL).filter(|_| !self.records().is_chain(block))],
         };
         for head in heads.into_iter().flatten() {
             if next + 1 >= self.space.capacity(head) {
@@ -448,7 +449,7 @@ impl<F: Flash> Store<'_, F> {
         if tag.kind == Kind::JournalDiscard && *buffered != place {
             let block = self.space.journal_block(place);
             // A chain that cannot be read up to one record cannot be read up to a later one.
-            let is_lost = self.is_chain(block) && *lost_chain == block;
+            let is_lost = self.records().is_chain(block) && *lost_chain == block;
             if is_lost || self.buffer_journal(place, buffered)?.is_none() {
                 // What it discards stays.
                 self.status.find(Damage::Record);

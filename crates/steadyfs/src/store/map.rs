@@ -4,6 +4,7 @@ use super::Store;
 use super::program::Source;
 use crate::config::COPIED_MAX;
 use crate::error::Error;
+use crate::journal::empty_places;
 use crate::map::{Look, Map};
 use crate::media::{Failure, Flash, Kind, Kinds, Tag};
 use crate::space::{Frame, HeadIndex, NONE};
@@ -148,7 +149,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// The overlay has the entries until a mount finds the record that says that the leaf has them.
     fn log_leaf(&mut self, leaf: u32) -> Result<bool, Error> {
         let head = self.space.heads().get(HeadIndex::JOURNAL);
-        let has_place = head.block != NONE && head.next > 0 && self.space.rest(HeadIndex::JOURNAL) >= self.empty_record_places();
+        let has_place = head.block != NONE && head.next > 0 && self.space.rest(HeadIndex::JOURNAL) >= empty_places();
         if !has_place || self.ring.has(self.space.block_of(self.map.leaf(leaf))) {
             return Ok(false);
         }
@@ -174,10 +175,10 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// Programs the record that says that a leaf has its overlay entries; `false` when that failed.
     fn program_leaf_changed(&mut self, leaf: u32) -> Result<bool, Error> {
-        let place = self.space.take_places(HeadIndex::JOURNAL, self.empty_record_places());
+        let place = self.space.take_places(HeadIndex::JOURNAL, empty_places());
         let tag = Tag { sequence: self.space.take_sequences(1), logical: leaf, kind: Kind::LeafChanged, aux: 0 };
         self.space.count_programs(1);
-        match self.program_empty_record(place, &tag) {
+        match self.records().program_empty(place, &tag) {
             Ok(()) => {
                 self.space.move_journal(place);
                 Ok(true)

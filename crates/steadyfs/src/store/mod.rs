@@ -40,19 +40,14 @@
 //! | [`inspect`] | what is where, for tools |
 //! | [`bounds`] | the worst case of it all |
 
-mod bounds;
-pub(crate) mod cache;
-mod chain;
 pub(crate) mod edit;
 mod forward;
 mod group;
 mod health;
 mod idle;
 mod inspect;
-pub(crate) mod journal;
 mod map;
 mod mount;
-mod plan;
 mod program;
 mod reclaim;
 mod roots;
@@ -63,25 +58,24 @@ mod status;
 mod streams;
 mod traces;
 mod transaction;
+mod write_back;
 
-pub(crate) use bounds::{Buffer, Work};
 pub use health::Health;
 pub use inspect::{BlockInfo, BlockState, Description};
 pub use mount::{Access, Damage};
 pub(crate) use transaction::Piece;
 
-use crate::commit::Transaction;
+use crate::commit::{Cache, Transaction};
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
+use crate::journal::Journal;
 use crate::map::Map;
 use crate::media::{BlockIndex, Flash, TAG_BYTES};
+use crate::pace::Pace;
 use crate::pages::{Group, Pages, Verify};
 use crate::root::{Lost, Ring};
-use crate::space::{Blocks, Heads, NONE, Space, State};
+use crate::space::{Blocks, Heads, Space, State};
 use crate::table::{Pairs, Words};
-use cache::Cache;
-use group::Waiting;
-use journal::Journal;
 use status::Status;
 
 /// What the call in progress has done so far.
@@ -109,31 +103,6 @@ struct Call {
     bad_blocks: u32,
     /// The program of a commit failed, and may be there all the same.
     perhaps: bool,
-}
-
-/// The state of reclamation between calls.
-#[derive(Clone, Copy, Debug)]
-struct Pace {
-    victim: BlockIndex,
-    /// Live frames of the victim before, when it was chosen.
-    last_live: u16,
-    calls_since_erase: u8,
-    /// One call since the victim was chosen has erased instead of moving.
-    has_erased: bool,
-    /// Frames of the reserve that are there: one block is owed after restarts at most, one is saved for wear levelling.
-    credit: u32,
-    /// The victim is a block at rest.
-    levelling: bool,
-    /// Frames that the caller wrote since the victim was chosen.
-    written: u32,
-    /// Erases until wear was looked at.
-    erases_seen: u16,
-    /// Every second victim.
-    every_second: bool,
-    /// The reclamation of a call failed.
-    behind: bool,
-    /// Moves that are owed to the victim.
-    waiting: Waiting,
 }
 
 /// The store. See the [module](self).
@@ -192,20 +161,7 @@ impl<'m, F: Flash> Store<'m, F> {
             journal,
             group,
             ring: Ring::new(),
-            pace: Pace {
-                victim: NONE,
-                last_live: 0,
-                calls_since_erase: u8::MAX,
-                has_erased: false,
-                credit: 2 * layout.frames_per_block,
-                levelling: false,
-                written: 0,
-                // None was: it is looked at once.
-                erases_seen: u16::MAX,
-                every_second: false,
-                behind: false,
-                waiting: Waiting::default(),
-            },
+            pace: Pace::new(&layout),
             call: Call::default(),
             status: Status::new(Access::ReadWrite),
             layout,

@@ -9,16 +9,13 @@
 use super::Store;
 use super::forward::Last;
 use super::status::Status;
-use crate::config::{Config, Layout};
+use crate::config::{Config, Layout, SUPERBLOCK_BLOCKS};
 use crate::error::{Error, MountError};
 use crate::format::superblock::Superblock;
 use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
 use crate::pages::{TRIES, was_read};
 use crate::root::SEQUENCE_MAX;
 use crate::space::{Frame, Space, State};
-
-/// Blocks in which a mount looks for a superblock.
-pub(super) const SUPERBLOCK_BLOCKS: u32 = 32;
 
 /// What a mount may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +123,8 @@ impl<'m, F: Flash> Store<'m, F> {
         if !self.layout.programs_bytes() {
             return Ok(0);
         }
-        let (_, found) = self.find_chain_record(block, 0..2 * self.layout.journal_record_places() + 1)?;
+        let places = 0..2 * self.layout.journal_record_places() + 1;
+        let (_, found) = self.records().find_chain_record(block, places)?;
         Ok(found.map_or(0, |record| record.tag.sequence))
     }
 
@@ -194,7 +192,7 @@ impl<'m, F: Flash> Store<'m, F> {
     /// A firmware that only reads links nothing that programs: so `SETTLE` is known to the compiler.
     ///
     /// # Cost
-    /// See [`bounds`](super::bounds).
+    /// See [`bounds`](crate::pace).
     #[inline(never)]
     pub fn recover<const SETTLE: bool>(&mut self) -> Result<bool, Error> {
         let Some(last) = self.find_state()? else { return Ok(false) };
@@ -205,10 +203,10 @@ impl<'m, F: Flash> Store<'m, F> {
             }
             if SETTLE {
                 self.in_ring(|roots, _, _| roots.know_blank_places())?;
-                self.leave_touched_chain()?;
+                self.records().leave_touched_chain()?;
             }
             // What can wait does so: the first calls are as short as others.
-            self.pace.calls_since_erase = 0;
+            self.pace.wait();
             return Ok(true);
         }
         if SETTLE && !self.status.is_worn_out() && self.status.damage().is_none() {
@@ -319,7 +317,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.map.begin();
         let Some(base) = self.in_ring(|roots, _, _| roots.find(below))? else { return Ok(None) };
         self.status.adopt(base.said.worn_out, base.said.unchecked);
-        self.pace.credit = u32::from(base.said.credit).min(2 * self.layout.frames_per_block);
+        self.pace.adopt_credit(base.said.credit, &self.layout);
         self.reserve_own_blocks();
         if base.lost {
             self.status.find(Damage::Root);
@@ -348,7 +346,7 @@ impl<'m, F: Flash> Store<'m, F> {
             self.journal.remove_discards();
             return Ok(());
         }
-        match (0..TRIES).map(|_| self.load_journal()).find(|result| *result != Err(Error::Corrupt)) {
+        match (0..TRIES).map(|_| self.records().load()).find(|result| *result != Err(Error::Corrupt)) {
             Some(result) => result,
             None => {
                 self.status.find(Damage::Journal);

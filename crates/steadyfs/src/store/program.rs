@@ -4,6 +4,7 @@ use super::Store;
 use super::edit::Edit;
 use super::transaction::Piece;
 use crate::error::Error;
+use crate::journal::Records;
 use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
 use crate::pages::{LOST_CHECK, TRIES, UNSTEADY_TRIES, Wanted};
 use crate::space::{Choice, Frame, HeadIndex, NONE, State};
@@ -49,7 +50,7 @@ pub(super) enum Failed {
     Program(Error, bool),
 }
 
-impl<F: Flash> Store<'_, F> {
+impl<'m, F: Flash> Store<'m, F> {
     /// What a page must be: one that may be unsteady is looked at until it is.
     pub(super) fn wanted(&self, kinds: Kinds, logical: u32) -> Wanted {
         Wanted { kinds, logical, tries: self.status.looks() }
@@ -232,8 +233,7 @@ impl<F: Flash> Store<'_, F> {
                 kind,
                 aux: Tag::aux_of(joins.into(), (sequence - start) as u32),
             };
-            let is_chain = self.layout.programs_bytes();
-            match if is_chain { self.program_chain_record(place, &tag) } else { self.program_journal_page(place, &tag) } {
+            match self.records().program(place, &tag) {
                 Ok(()) => {
                     self.space.move_journal(place);
                     return Ok(());
@@ -243,18 +243,31 @@ impl<F: Flash> Store<'_, F> {
         }
     }
 
-    /// Programs what the journal buffer will be when the call in progress has succeeded; it stays as it is.
-    ///
-    /// A longer buffer takes several pages, each with its number as logical page; only the ring has such ones.
-    pub(super) fn program_journal_page(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
-        let (page_bytes, pages) = (self.layout.geometry.page_bytes as usize, self.layout.journal_pages());
-        let used = self.journal.settled_in(self.pages.long_mut()).page().len();
-        for index in 0..pages {
-            let bytes = used.saturating_sub(index as usize * page_bytes).min(page_bytes);
-            let tag = Tag { logical: tag.logical + index, ..*tag };
-            self.pages.program_part(page + index, index, bytes, &tag)?;
+    /// The journal buffer, and its records on the medium.
+    pub(super) fn records(&mut self) -> Records<'_, 'm, F> {
+        Records {
+            layout: &self.layout,
+            pages: &mut self.pages,
+            space: &mut self.space,
+            ring: &self.ring,
+            journal: &mut self.journal,
         }
-        Ok(())
+    }
+
+    /// Makes sure that the journal's head has room for the next record, and tells its slots.
+    pub(super) fn ready_journal(&mut self) -> Result<u32, Error> {
+        if !self.layout.programs_bytes() {
+            return self.ready_head(HeadIndex::JOURNAL).map(|()| 1);
+        }
+        if self.space.rest(HeadIndex::JOURNAL) < self.space.capacity(HeadIndex::JOURNAL) {
+            let delta = self.records().next_places(true);
+            if self.space.rest(HeadIndex::JOURNAL) >= delta {
+                return Ok(delta);
+            }
+            self.space.close(HeadIndex::JOURNAL);
+        }
+        self.ready_head(HeadIndex::JOURNAL)?;
+        Ok(self.records().next_places(false))
     }
 
     /// After a place was taken and not programmed as it should be: uses it up, and lets the caller try elsewhere, as often as the settings say.

@@ -11,11 +11,8 @@ impl<'m, F: Flash> Store<'m, F> {
         &mut self,
         work: impl FnOnce(&mut Roots<'_, 'm, F>, Said, &mut Lost) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let said = Said {
-            worn_out: self.status.is_worn_out(),
-            unchecked: self.status.is_unchecked(),
-            credit: self.pace.credit as u16,
-        };
+        let said =
+            Said { worn_out: self.status.is_worn_out(), unchecked: self.status.is_unchecked(), credit: self.pace.credit() };
         let mut roots = Roots {
             ring: &mut self.ring,
             layout: &self.layout,

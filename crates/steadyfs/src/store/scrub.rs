@@ -4,8 +4,8 @@ use super::Store;
 use crate::cost::{Budget, Cost};
 use crate::error::Error;
 use crate::media::{Flash, TAG_BYTES};
-use crate::pages::{TRIES, is_weak};
-use crate::space::{HeadIndex, NONE};
+use crate::pages::is_weak;
+use crate::space::NONE;
 
 impl<F: Flash> Store<'_, F> {
     /// Scrubs as far as the budget goes; whether a round ended.
@@ -62,13 +62,15 @@ impl<F: Flash> Store<'_, F> {
         if weak {
             self.space.want_root(self.layout.config.checkpoint_programs.into());
         }
-        if self.space.journal_at() == NONE {
+        let newest = self.space.journal_at();
+        if newest == NONE {
             return Ok(());
         }
-        let is_weak = if self.is_chain(self.space.journal_block(self.space.journal_at())) {
-            self.chain_is_damaged(self.space.journal_at())?
+        let block = self.space.journal_block(newest);
+        let is_weak = if self.records().is_chain(block) {
+            self.records().is_damaged(newest)?
         } else {
-            let first = self.layout.journal_page(self.space.journal_at());
+            let first = self.layout.journal_page(newest);
             let mut weak = false;
             for page in first..first + self.layout.journal_pages() {
                 weak |= !self.pages.read_page(page, &mut tag)? || is_weak(&self.pages.flash_mut().corrected());
@@ -81,16 +83,5 @@ impl<F: Flash> Store<'_, F> {
             self.space.set_unmarked(is_unmarked);
         }
         Ok(())
-    }
-
-    /// Whether a record of a chain can be read no more. The next one begins another chain then.
-    fn chain_is_damaged(&mut self, to: u32) -> Result<bool, Error> {
-        match self.walk_chain(TRIES, NONE, to, false) {
-            Err(Error::Corrupt) => {
-                self.space.close(HeadIndex::JOURNAL);
-                Ok(true)
-            }
-            result => result.map(|_| false),
-        }
     }
 }

@@ -50,7 +50,7 @@ impl<F: Flash> Store<'_, F> {
         self.skip_places(&last.traces);
         if last.traces.are_there() {
             let frames = RESTART_FRAMES + self.layout.extra_heads() + last.traces.more_frames(self.space.heads());
-            self.pace.credit = self.pace.credit.saturating_sub(frames);
+            self.pace.use_credit(frames);
         }
         self.space.set_unmarked(true);
         self.transaction.end();
@@ -134,7 +134,7 @@ impl<F: Flash> Store<'_, F> {
             let tag = Tag { sequence: self.copy_sequence(0), logical: 0, kind: Kind::Journal, aux: 0 };
             self.ring.go_to(behind, &self.layout);
             let page = self.ring.take_pages(self.layout.journal_pages(), &self.layout);
-            self.program_journal_page(page, &tag)?;
+            self.records().program_page(page, &tag)?;
         }
         self.in_ring(|roots, said, _| roots.program_copies(number, said))
     }
@@ -222,12 +222,12 @@ impl<F: Flash> Store<'_, F> {
             return Ok(());
         }
         self.begin()?;
-        self.pace.victim = block;
+        self.pace.take(block);
         while let Some(frame) = self.space.blocks().first_live(block) {
             // The overlay knows each of them already, so there is no leaf to be written: it would be one frame too many for the next mount.
             self.move_known_frame(frame)?;
         }
-        self.pace.victim = NONE;
+        self.pace.take(NONE);
         Ok(())
     }
 }

@@ -2,11 +2,11 @@
 
 use super::Store;
 use super::edit::Edit;
-use super::journal::Full;
 use super::program::Source;
-use crate::config::{COPIED_MAX, Layout};
+use crate::config::COPIED_MAX;
 use crate::error::Error;
-use crate::media::{Flash, Kind, Kinds, TAG_BYTES, Tag};
+use crate::journal::Full;
+use crate::media::{Flash, Kind, Kinds, TAG_BYTES};
 use crate::pages::check_page;
 use crate::space::NONE;
 
@@ -18,12 +18,6 @@ pub(crate) struct Piece<'b> {
     pub bytes: &'b [u8],
     /// The stream that the page goes to where it is written; one that the volume does not have is the last one that it has.
     pub stream: u8,
-}
-
-/// Logical pages with patches in the journal buffer at most. With more, writing one of them would make little room, and a call might have to write
-/// many.
-pub(super) fn patched_pages_max(layout: &Layout) -> u32 {
-    (layout.journal_bytes / if layout.programs_bytes() { 16 } else { 32 }).max(8)
 }
 
 impl<F: Flash> Store<'_, F> {
@@ -49,7 +43,7 @@ impl<F: Flash> Store<'_, F> {
         self.accept();
         self.write_owed()?;
         if self.space.is_unmarked() {
-            debug_assert!(self.transaction.len() == 0 && !self.journal.dirty);
+            debug_assert!(self.transaction.len() == 0 && !self.journal.is_dirty());
             self.program_journal()?;
             self.pages.keep_order()?;
             self.space.set_unmarked(false);
@@ -178,7 +172,7 @@ impl<F: Flash> Store<'_, F> {
     /// Whether nothing waits for a commit beside a logical page that is written as a whole.
     pub(super) fn is_alone(&self, logical: u32) -> bool {
         let cached = u32::from(self.cache.find_dirty(logical).is_some());
-        self.cache.dirty() == cached && self.transaction.len() == 0 && !self.journal.dirty && !self.journal.patches(logical)
+        self.cache.dirty() == cached && self.transaction.len() == 0 && !self.journal.is_dirty() && !self.journal.patches(logical)
     }
 
     /// Whether anything waits for a commit, or logical pages from `first` on have patches in the journal buffer.
@@ -281,7 +275,7 @@ impl<F: Flash> Store<'_, F> {
         if self.cache.find_dirty(logical).is_some() {
             return self.write(piece);
         }
-        let most = patched_pages_max(&self.layout);
+        let most = self.layout.patched_pages_max();
         if !self.journal.patches(logical) && self.journal.patched_pages() >= most {
             self.flush_next()?;
         }
@@ -414,7 +408,7 @@ impl<F: Flash> Store<'_, F> {
     /// All of the transaction or nothing of it is there.
     pub fn commit(&mut self) -> Result<(), Error> {
         self.write_cache()?;
-        if !self.transaction.has_pages() && !self.journal.dirty {
+        if !self.transaction.has_pages() && !self.journal.is_dirty() {
             self.transaction.end();
             return Ok(());
         }
@@ -482,61 +476,16 @@ impl<F: Flash> Store<'_, F> {
         if self.status.is_unknown() {
             return Err(Error::Unknown);
         }
-        if self.journal.dirty {
-            self.restore_journal()?;
+        if self.journal.is_dirty() {
+            self.records().restore().inspect_err(|&error| {
+                if error == Error::Unknown {
+                    self.status.lose_certainty();
+                }
+            })?;
         }
         self.cache.clear();
         self.transaction.roll_back(&mut self.space);
         Ok(())
-    }
-
-    /// Puts what the newest journal record says in the place of the journal buffer, once it was read and checked.
-    fn restore_journal(&mut self) -> Result<(), Error> {
-        match self.space.journal_at() {
-            NONE => self.journal.clear(),
-            place if self.is_chain(self.space.journal_block(place)) => self.restore_chain(place)?,
-            place => self.read_journal_page(self.layout.journal_page(place)).map(drop)?,
-        }
-        self.journal.remove_discards();
-        Ok(())
-    }
-
-    /// Reads the newest journal page into the journal buffer.
-    pub(super) fn load_journal(&mut self) -> Result<(), Error> {
-        if self.space.journal_at() == NONE {
-            self.journal.clear();
-            return Ok(());
-        }
-        self.read_journal(NONE, self.space.journal_at())?;
-        self.journal.remove_discards();
-        Ok(())
-    }
-
-    /// Makes the journal buffer hold what a journal record says, its discards included. It may hold what the record `after` says.
-    pub(super) fn read_journal(&mut self, after: u32, place: u32) -> Result<Tag, Error> {
-        let is_chain = self.is_chain(self.space.journal_block(place));
-        let result =
-            if is_chain { self.read_chain(after, place) } else { self.read_journal_page(self.layout.journal_page(place)) };
-        if result.is_err() {
-            self.journal.clear();
-        }
-        result
-    }
-
-    /// Takes a journal page over, once it was read and checked.
-    fn read_journal_page(&mut self, page: u32) -> Result<Tag, Error> {
-        let pages = self.layout.journal_pages();
-        let mut first = None;
-        for index in 0..pages {
-            let mut bytes = [0; TAG_BYTES];
-            let check = self.pages.read_part(page + index, index, &mut bytes)?;
-            let tag = Tag::checked(&bytes, check).filter(|tag| Kinds::JOURNAL.has(tag.kind));
-            let tag = tag.filter(|tag| pages == 1 || tag.logical == index).ok_or(Error::Corrupt)?;
-            first = first.or(Some(tag));
-        }
-        let (logical_count, logical_bytes) = (self.layout.logical_count, self.layout.logical_bytes);
-        let is_sound = self.journal.replace(self.pages.long(), logical_count, logical_bytes);
-        first.filter(|_| is_sound).ok_or(Error::Corrupt)
     }
 
     /// Lets `look` see program page `index` of a logical page, as the open transaction has it.
@@ -572,13 +521,11 @@ impl<F: Flash> Store<'_, F> {
 
     /// Longest patch that is worth a place in the journal; longer changes write their logical page.
     pub fn patch_bytes_max(&self) -> usize {
-        let most = self.journal.patch_bytes_max();
-        // In a chain it costs its own bytes only.
-        if self.layout.programs_bytes() { (most / 2).min(self.layout.logical_bytes as usize / 2) } else { most / 4 }
+        self.journal.small_patch_bytes_max(&self.layout)
     }
 
     /// Whether anything waits for a commit.
     pub fn is_open(&self) -> bool {
-        self.transaction.has_pages() || self.journal.dirty || self.cache.dirty() > 0
+        self.transaction.has_pages() || self.journal.is_dirty() || self.cache.dirty() > 0
     }
 }

@@ -19,7 +19,7 @@
 //! A move must not bring about what the plan does not have: it is made only where a place is erased, and where the overlay has room for it. Else a
 //! leaf, a root or an erase would stand beside as many moves as there may be without.
 
-use super::group::made_at_most;
+use super::waiting::made_at_most;
 use crate::config::Layout;
 
 /// What a call does, or may do, beside what its caller asked for.
@@ -46,7 +46,7 @@ pub(crate) struct Promise {
     pub root_moves: u32,
     /// Work per victim, in moves, and frames that the caller may write meanwhile; both in parts of a frame, `leaf_changes + 1` each.
     work: u32,
-    pub(super) gain: u32,
+    gain: u32,
     fold_frees: u32,
     leaf_changes: u32,
     frames_per_block: u32,

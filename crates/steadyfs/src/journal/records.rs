@@ -1,25 +1,28 @@
-//! Journal records where the medium programs bytes: a chain in each journal block.
+//! Journal records on the medium: pages, or chains where it programs bytes.
+//!
+//! A *page* is the whole journal buffer. A longer buffer takes several, each with its number as logical page; only the ring has such ones.
 //!
 //! ```text
-//! block:  | tag, whole buffer | tag, delta | tag, delta | … |
+//! block of a chain:  | tag, whole buffer | tag, delta | tag, delta | … |
 //! ```
 //!
-//! A record begins at a *slot* of 8 bytes: its tag of 16, and behind that what a journal page would hold; together 512 bytes at most. The first record of a block is the
+//! A record of a chain begins at a *slot* of 8 bytes: its tag of 16, and behind that what a journal page would hold. The first record of a block is the
 //! whole journal buffer, each later one what a commit has changed in it. So a commit programs little more than what its caller wrote, and what
 //! is committed at a record is said by its block alone, from the first record to that one. A chain never leaves its block: a mount after a power
 //! cut, or a program that failed, begins with another one. What a mount copies into the ring is a page there, as on other media.
 
-use super::Store;
-use crate::config::SLOT_BYTES;
+use super::Journal;
+use crate::config::{Layout, SLOT_BYTES};
 use crate::error::Error;
-use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
-use crate::pages::{TRIES, UNSTEADY_TRIES};
-use crate::space::{Head, HeadIndex, NONE};
+use crate::media::{BlockIndex, Flash, Geometry, Kinds, PageIndex, TAG_BYTES, Tag};
+use crate::pages::{Pages, TRIES, UNSTEADY_TRIES};
+use crate::root::Ring;
+use crate::space::{Head, HeadIndex, NONE, Space};
 use core::ops::Range;
 
 /// A record of a chain that is in the page buffer.
 #[derive(Clone, Copy)]
-pub(super) struct ChainRecord {
+pub(crate) struct ChainRecord {
     pub tag: Tag,
     bytes: usize,
 }
@@ -32,55 +35,70 @@ impl ChainRecord {
 }
 
 /// Slots of a record with so many bytes behind its tag.
-pub(super) fn slots(bytes: usize) -> u32 {
+fn slots(bytes: usize) -> u32 {
     ((bytes + TAG_BYTES) as u32).div_ceil(SLOT_BYTES)
 }
 
-impl<F: Flash> Store<'_, F> {
+/// Slots of a record that changes nothing in the journal buffer.
+pub(crate) fn empty_places() -> u32 {
+    slots(2)
+}
+
+/// The journal buffer, and its records on the medium. See the [module](self).
+pub(crate) struct Records<'s, 'm, F> {
+    pub layout: &'s Layout,
+    pub pages: &'s mut Pages<'m, F>,
+    pub space: &'s mut Space<'m>,
+    pub ring: &'s Ring,
+    pub journal: &'s mut Journal<'m>,
+}
+
+impl<F: Flash> Records<'_, '_, F> {
     /// Whether journal records are a chain in this block; on other media, and in the ring, they are pages.
-    pub(super) fn is_chain(&self, block: BlockIndex) -> bool {
+    pub fn is_chain(&self, block: BlockIndex) -> bool {
         self.layout.programs_bytes() && !self.ring.has(block)
     }
 
-    /// Makes sure that the journal's head has room for the next record, and tells its slots.
-    pub(super) fn ready_journal(&mut self) -> Result<u32, Error> {
-        if !self.layout.programs_bytes() {
-            return self.ready_head(HeadIndex::JOURNAL).map(|()| 1);
-        }
-        if self.space.rest(HeadIndex::JOURNAL) < self.space.capacity(HeadIndex::JOURNAL) {
-            let delta = slots(self.compose_record(true));
-            if self.space.rest(HeadIndex::JOURNAL) >= delta {
-                return Ok(delta);
-            }
-            self.space.close(HeadIndex::JOURNAL);
-        }
-        self.ready_head(HeadIndex::JOURNAL)?;
-        Ok(slots(self.compose_record(false)))
+    /// Slots of the next record, as the whole buffer or as a delta.
+    pub fn next_places(&mut self, is_delta: bool) -> u32 {
+        slots(self.compose(is_delta))
     }
 
     /// Makes what the next record holds in the page buffer, behind the room for its tag; its bytes.
-    fn compose_record(&mut self, is_delta: bool) -> usize {
+    fn compose(&mut self, is_delta: bool) -> usize {
         let mut record = self.journal.settled_in(&mut self.pages.long_mut()[TAG_BYTES..]);
         record.make_record(is_delta);
         record.page().len()
     }
 
+    /// Programs the next record at a place of the head that takes it.
+    pub fn program(&mut self, place: u32, tag: &Tag) -> Result<(), Error> {
+        if self.layout.programs_bytes() { self.program_chain_record(place, tag) } else { self.program_page(place, tag) }
+    }
+
+    /// Programs what the journal buffer will be when the call in progress has succeeded, as a page; it stays as it is.
+    pub fn program_page(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
+        let (page_bytes, pages) = (self.layout.geometry.page_bytes as usize, self.layout.journal_pages());
+        let used = self.journal.settled_in(self.pages.long_mut()).page().len();
+        for index in 0..pages {
+            let bytes = used.saturating_sub(index as usize * page_bytes).min(page_bytes);
+            let tag = Tag { logical: tag.logical + index, ..*tag };
+            self.pages.program_part(page + index, index, bytes, &tag)?;
+        }
+        Ok(())
+    }
+
     /// Programs the next record of a chain.
-    pub(super) fn program_chain_record(&mut self, place: u32, tag: &Tag) -> Result<(), Error> {
+    fn program_chain_record(&mut self, place: u32, tag: &Tag) -> Result<(), Error> {
         let (block, offset) = self.chain_place(place);
-        let bytes = self.compose_record(offset > 0);
+        let bytes = self.compose(offset > 0);
         let check = self.pages.check_of(TAG_BYTES..TAG_BYTES + bytes);
         self.pages.long_mut()[..TAG_BYTES].copy_from_slice(&tag.emit(check));
         Ok(self.pages.program_bytes(block, offset, 0..TAG_BYTES + bytes)?)
     }
 
-    /// Places of a record that changes nothing in the journal buffer.
-    pub(super) fn empty_record_places(&self) -> u32 {
-        slots(2)
-    }
-
     /// Programs a record of a chain that changes nothing in the journal buffer.
-    pub(super) fn program_empty_record(&mut self, place: u32, tag: &Tag) -> Result<(), Error> {
+    pub fn program_empty(&mut self, place: u32, tag: &Tag) -> Result<(), Error> {
         let (block, offset) = self.chain_place(place);
         let mut record = [0; TAG_BYTES + 2];
         record[TAG_BYTES] = 2;
@@ -96,7 +114,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Reads a record of a chain into the page buffer, several times if it is damaged; `None` when there is none that is sound.
-    pub(super) fn read_chain_record(&mut self, tries: u32, place: u32) -> Result<Option<ChainRecord>, Error> {
+    pub fn read_chain_record(&mut self, tries: u32, place: u32) -> Result<Option<ChainRecord>, Error> {
         for _ in 0..tries {
             let record = self.try_read_chain_record(place)?;
             if record.is_some() || self.page_buffer_is_blank() {
@@ -108,11 +126,7 @@ impl<F: Flash> Store<'_, F> {
 
     /// The first record of a chain that can be read at some places of a block, and its place there; none lies behind a blank one, and where there is
     /// none the search ends at such a place.
-    pub(super) fn find_chain_record(
-        &mut self,
-        block: BlockIndex,
-        places: Range<u32>,
-    ) -> Result<(u32, Option<ChainRecord>), Error> {
+    pub fn find_chain_record(&mut self, block: BlockIndex, places: Range<u32>) -> Result<(u32, Option<ChainRecord>), Error> {
         let capacity = self.space.capacity(HeadIndex::JOURNAL);
         let end = places.end.min(capacity);
         for place in places.start..end {
@@ -125,7 +139,7 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Ends a chain behind which bits are others than an erase leaves them: what would be programmed there could not be read.
-    pub(super) fn leave_touched_chain(&mut self) -> Result<(), Error> {
+    pub fn leave_touched_chain(&mut self) -> Result<(), Error> {
         let Head { block, next, .. } = self.space.heads().get(HeadIndex::JOURNAL);
         let capacity = self.space.capacity(HeadIndex::JOURNAL);
         if self.layout.programs_bytes() && block != NONE && next < capacity {
@@ -181,25 +195,24 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// # Cost
     /// Reads the block's records up to that one.
-    pub(super) fn read_chain(&mut self, after: u32, to: u32) -> Result<Tag, Error> {
+    fn read_chain(&mut self, after: u32, to: u32) -> Result<Tag, Error> {
         self.walk_chain(TRIES, after, to, true)
     }
 
-    /// Puts what a chain says at a record in the place of the journal buffer, once all of it was read and checked.
-    pub(super) fn restore_chain(&mut self, to: u32) -> Result<(), Error> {
+    /// Puts what a chain says at a record in the place of the journal buffer, once all of it was read and checked. [`Error::Unknown`] where half of it is
+    /// there, which only a mount makes whole.
+    fn restore_chain(&mut self, to: u32) -> Result<(), Error> {
         self.walk_chain(1, NONE, to, false)?;
         for _ in 0..TRIES {
             if self.walk_chain(UNSTEADY_TRIES, NONE, to, true).is_ok() {
                 return Ok(());
             }
         }
-        // Half of it is there: only a mount makes that whole.
-        self.status.lose_certainty();
         Err(Error::Unknown)
     }
 
     /// Whether every record of a chain before one can be read.
-    pub(super) fn chain_reaches(&mut self, to: u32) -> Result<bool, Error> {
+    pub fn chain_reaches(&mut self, to: u32) -> Result<bool, Error> {
         let mut at = self.space.journal_start(to);
         while at < to {
             match self.read_chain_record(TRIES, at)? {
@@ -210,7 +223,19 @@ impl<F: Flash> Store<'_, F> {
         Ok(at == to)
     }
 
-    pub(super) fn walk_chain(&mut self, tries: u32, after: u32, to: u32, applies: bool) -> Result<Tag, Error> {
+    /// Whether a record of a chain can be read no more. The next one begins another chain then.
+    #[cfg(feature = "scrub")]
+    pub fn is_damaged(&mut self, to: u32) -> Result<bool, Error> {
+        match self.walk_chain(TRIES, NONE, to, false) {
+            Err(Error::Corrupt) => {
+                self.space.close(HeadIndex::JOURNAL);
+                Ok(true)
+            }
+            result => result.map(|_| false),
+        }
+    }
+
+    fn walk_chain(&mut self, tries: u32, after: u32, to: u32, applies: bool) -> Result<Tag, Error> {
         let first = self.space.journal_start(to);
         let (logical_count, logical_bytes) = (self.layout.logical_count, self.layout.logical_bytes);
         let mut at = if (first..to).contains(&after) { after } else { first };
@@ -231,5 +256,53 @@ impl<F: Flash> Store<'_, F> {
             at += record.places();
         }
         Err(Error::Corrupt)
+    }
+
+    /// Puts what the newest record says in the place of the journal buffer, once it was read and checked. [`Error::Unknown`] where half of it is there.
+    pub fn restore(&mut self) -> Result<(), Error> {
+        match self.space.journal_at() {
+            NONE => self.journal.clear(),
+            place if self.is_chain(self.space.journal_block(place)) => self.restore_chain(place)?,
+            place => self.read_page(self.layout.journal_page(place)).map(drop)?,
+        }
+        self.journal.remove_discards();
+        Ok(())
+    }
+
+    /// Reads the newest record into the journal buffer.
+    pub fn load(&mut self) -> Result<(), Error> {
+        if self.space.journal_at() == NONE {
+            self.journal.clear();
+            return Ok(());
+        }
+        self.read(NONE, self.space.journal_at())?;
+        self.journal.remove_discards();
+        Ok(())
+    }
+
+    /// Makes the journal buffer hold what a record says, its discards included. It may hold what the record `after` says.
+    pub fn read(&mut self, after: u32, place: u32) -> Result<Tag, Error> {
+        let is_chain = self.is_chain(self.space.journal_block(place));
+        let result = if is_chain { self.read_chain(after, place) } else { self.read_page(self.layout.journal_page(place)) };
+        if result.is_err() {
+            self.journal.clear();
+        }
+        result
+    }
+
+    /// Takes a journal page over, once it was read and checked.
+    fn read_page(&mut self, page: PageIndex) -> Result<Tag, Error> {
+        let pages = self.layout.journal_pages();
+        let mut first = None;
+        for index in 0..pages {
+            let mut bytes = [0; TAG_BYTES];
+            let check = self.pages.read_part(page + index, index, &mut bytes)?;
+            let tag = Tag::checked(&bytes, check).filter(|tag| Kinds::JOURNAL.has(tag.kind));
+            let tag = tag.filter(|tag| pages == 1 || tag.logical == index).ok_or(Error::Corrupt)?;
+            first = first.or(Some(tag));
+        }
+        let (logical_count, logical_bytes) = (self.layout.logical_count, self.layout.logical_bytes);
+        let is_sound = self.journal.replace(self.pages.long(), logical_count, logical_bytes);
+        first.filter(|_| is_sound).ok_or(Error::Corrupt)
     }
 }

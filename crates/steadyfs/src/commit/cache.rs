@@ -4,12 +4,7 @@
 //! cost four frames; with one they cost a single frame. A page in the cache is whole: the journal's patches of it are in it, and
 //! further ones go there. Small patches that no such write preceded stay in the journal, where a commit costs one program for all.
 
-use super::Store;
-use super::program::Source;
-use super::transaction::Piece;
-use crate::error::Error;
 use crate::features::CACHE;
-use crate::media::Flash;
 use crate::space::NONE;
 
 /// Bytes of an entry beside the page: logical page, and whether it is dirty.
@@ -23,7 +18,7 @@ const STREAM_SHIFT: u32 = 24;
 const LOGICAL: u32 = (1 << STREAM_SHIFT) - 1;
 
 /// The pages and their entries.
-pub(super) struct Cache<'m> {
+pub(crate) struct Cache<'m> {
     entries: &'m mut [u8],
     pages: &'m mut [u8],
     logical_bytes: usize,
@@ -60,6 +55,38 @@ impl<'m> Cache<'m> {
         u32::from_le_bytes([b[0], b[1], b[2], b[3]])
     }
 
+    /// Whether a place has a logical page.
+    pub fn holds(&self, slot: usize, logical: u32) -> bool {
+        self.entry(slot) & LOGICAL == logical
+    }
+
+    /// The logical page at a place that is not free.
+    pub fn logical(&self, slot: usize) -> u32 {
+        self.entry(slot) & LOGICAL
+    }
+
+    /// Gives a place to a page that is not written yet, and goes to a stream then.
+    pub fn set_dirty(&mut self, slot: usize, logical: u32, stream: u8) {
+        self.set_entry(slot, logical | u32::from(stream) << STREAM_SHIFT | DIRTY);
+    }
+
+    /// Notes that the page at a place was written.
+    pub fn set_written(&mut self, slot: usize, logical: u32) {
+        self.set_entry(slot, logical);
+    }
+
+    /// Frees a place.
+    pub fn free(&mut self, slot: usize) {
+        self.set_entry(slot, NONE);
+    }
+
+    /// The place that is given up, one after the other.
+    pub fn take_slot(&mut self) -> usize {
+        let slot = self.hand;
+        self.hand = (slot + 1) % self.len() as usize;
+        slot
+    }
+
     fn set_entry(&mut self, slot: usize, entry: u32) {
         let is_dirty = |entry: u32| u32::from(entry != NONE && entry & (DIRTY | REPLACED) == DIRTY);
         self.dirty = self.dirty + is_dirty(entry) - is_dirty(self.entry(slot));
@@ -71,7 +98,8 @@ impl<'m> Cache<'m> {
         (0..self.len() as usize).find(|&slot| self.entry(slot) & REPLACED == 0 && self.entry(slot) & LOGICAL == logical)
     }
 
-    fn is_dirty(&self, slot: usize) -> bool {
+    /// Whether the page at a place is not written yet.
+    pub fn is_dirty(&self, slot: usize) -> bool {
         self.entry(slot) != NONE && self.entry(slot) & (DIRTY | REPLACED) == DIRTY
     }
 
@@ -125,7 +153,8 @@ impl<'m> Cache<'m> {
         &self.pages[slot * self.logical_bytes..(slot + 1) * self.logical_bytes]
     }
 
-    fn page_mut(&mut self, slot: usize) -> &mut [u8] {
+    /// The same, to be changed.
+    pub fn page_mut(&mut self, slot: usize) -> &mut [u8] {
         &mut self.pages[slot * self.logical_bytes..(slot + 1) * self.logical_bytes]
     }
 
@@ -149,99 +178,7 @@ impl<'m> Cache<'m> {
     }
 
     /// The first page that is not written yet: its place, and which it is.
-    fn first_dirty(&self) -> Option<(usize, u32)> {
+    pub fn first_dirty(&self) -> Option<(usize, u32)> {
         (0..self.len() as usize).find(|&slot| self.is_dirty(slot)).map(|slot| (slot, self.entry(slot) & LOGICAL))
-    }
-}
-
-#[cfg(feature = "cache")]
-impl<'m, F: Flash> Store<'m, F> {
-    /// Whether pages wait to be written.
-    pub fn has_cached(&self) -> bool {
-        self.cache.dirty() > 0
-    }
-
-    /// Takes memory for a cache; what the one before has not written yet is written.
-    pub fn lend_cache(&mut self, memory: &'m mut [u8]) -> Result<(), Error> {
-        while let Some((slot, logical)) = self.cache.first_dirty() {
-            self.write_slot(slot, logical, false)?;
-        }
-        self.cache = Cache::new(memory, self.layout.logical_bytes);
-        Ok(())
-    }
-}
-
-impl<F: Flash> Store<'_, F> {
-    /// Whether bytes may be written into the cache: that cannot be undone, so it is the last thing that a call does, and a call that commits
-    /// writes the page.
-    pub(super) fn caches(&self) -> bool {
-        self.cache.len() > 0 && !self.call.commits && !self.cache.has_replaced()
-    }
-
-    /// Writes bytes of a logical page into the cache, where it [may](Self::caches).
-    ///
-    /// # Cost
-    /// As many reads as a logical page has program pages, and one for the map, when it is not there yet; a frame when another page
-    /// has to make room.
-    pub(super) fn write_back(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
-        let Piece { logical, offset, bytes, stream } = *piece;
-        self.check_logical(logical)?;
-        self.check_pending_room(logical)?;
-        let slot = match self.cache.find(logical) {
-            Some(slot) => slot,
-            None => self.take_slot()?,
-        };
-        if self.cache.entry(slot) & LOGICAL != logical {
-            self.fill_slot(slot, logical)?;
-        } else if !self.cache.is_dirty(slot) {
-            self.journal.apply(logical, 0, self.cache.page_mut(slot));
-        }
-        // From now on the page is what counts: patches and a discard of the old one would not be in order with it. No error follows.
-        self.journal.remove(logical);
-        self.cache.page_mut(slot)[offset as usize..offset as usize + bytes.len()].copy_from_slice(bytes);
-        self.cache.set_entry(slot, logical | u32::from(self.layout.stream(stream)) << STREAM_SHIFT | DIRTY);
-        Ok(())
-    }
-
-    /// Gives up a place, one after the other.
-    fn take_slot(&mut self) -> Result<usize, Error> {
-        let slot = self.cache.hand;
-        self.cache.hand = (slot + 1) % self.cache.len() as usize;
-        if self.cache.is_dirty(slot) {
-            self.write_slot(slot, self.cache.entry(slot) & LOGICAL, false)?;
-        }
-        self.cache.set_entry(slot, NONE);
-        Ok(slot)
-    }
-
-    fn fill_slot(&mut self, slot: usize, logical: u32) -> Result<(), Error> {
-        let (base, page_bytes) = (self.frame_of(logical)?, self.layout.geometry.page_bytes as usize);
-        for index in 0..u32::from(self.layout.config.unit_pages) {
-            self.compose_page(logical, base, index, 0, &[])?;
-            let at = index as usize * page_bytes;
-            self.cache.page_mut(slot)[at..at + page_bytes].copy_from_slice(self.pages.bytes());
-        }
-        Ok(())
-    }
-
-    /// Writes a page of the cache as a frame; it stays there.
-    fn write_slot(&mut self, slot: usize, logical: u32, commit: bool) -> Result<(), Error> {
-        let source = Source::Cached { slot };
-        if commit && self.is_alone(logical) {
-            self.commit_page(logical, &source)?
-        } else {
-            self.write_same(logical, &source)?
-        }
-        self.cache.set_entry(slot, logical);
-        Ok(())
-    }
-
-    /// Writes every page of the cache that is not written yet, because the transaction commits. One that is all of it commits itself.
-    pub(super) fn write_cache(&mut self) -> Result<(), Error> {
-        while let Some((slot, logical)) = self.cache.first_dirty() {
-            // Whether it is alone is known to whoever writes it.
-            self.write_slot(slot, logical, true)?;
-        }
-        Ok(())
     }
 }

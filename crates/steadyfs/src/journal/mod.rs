@@ -31,25 +31,26 @@
 //! and stays behind it, fresh, until the next commit or until the room is needed: so a delta has what changed and no more. Applying a delta removes the patches of the pages
 //! that it drops or discards, and then adds its own.
 
-use crate::features::NOR;
+mod record;
+mod records;
 
-/// Offset of a record that discards its logical page. On the medium: no bytes at offset 0.
-const DISCARD: u32 = 0xFFFF;
-/// Offset of a record that says, in a delta, that what the records before said of a logical page is void. On the medium: no bytes at offset 1.
-const DROP: u32 = 0xFFFE;
-/// Bytes before the first record.
-const START: usize = 2;
+pub(crate) use record::Shape;
+pub(crate) use records::{Records, empty_places};
+
+use crate::config::Layout;
+use crate::features::NOR;
+use record::{DISCARD, DROP, Record, START, well_formed};
 
 /// The buffer does not hold the patch as well.
-pub(super) struct Full;
+pub(crate) struct Full;
 
-pub(super) struct Journal<'m> {
+pub(crate) struct Journal<'m> {
     bytes: &'m mut [u8],
     used: usize,
     /// Where the records of the call in progress begin.
     mark: usize,
     /// The buffer differs from the newest journal page.
-    pub dirty: bool,
+    dirty: bool,
     /// It did before the call in progress.
     was_dirty: bool,
     /// The newest journal record is a delta of the one before.
@@ -59,164 +60,6 @@ pub(super) struct Journal<'m> {
     turn: u32,
     /// Pages written so far to make room.
     flushes: u8,
-}
-
-/// Bits of each field of a record's header: the logical page in its lowest ones; in its highest ones three that are never on the medium and say what is
-/// known of the record, and below them length and offset.
-#[derive(Clone, Copy)]
-pub(crate) struct Shape {
-    logical: u8,
-    offset: u8,
-    length: u8,
-    /// Bytes of all of them.
-    header: u8,
-}
-
-impl Shape {
-    /// Whether offset and length fit beside the three bits into a word.
-    pub const fn has_room(logical_bytes: u32, buffer_bytes: u32) -> bool {
-        let shape = Self::new(2, logical_bytes, buffer_bytes);
-        shape.offset + shape.length <= 29
-    }
-
-    /// The narrowest for so many logical pages of so many bytes, and a buffer of so many bytes.
-    pub const fn new(logical_count: u32, logical_bytes: u32, buffer_bytes: u32) -> Self {
-        const fn bits(most: u32) -> u8 {
-            (u32::BITS - most.leading_zeros()) as u8
-        }
-        let (logical, offset, length) = (bits(logical_count - 1), bits(logical_bytes - 1), bits(buffer_bytes - 1));
-        let header = (logical + offset + length + 3).div_ceil(8);
-        Self { logical, offset, length, header: if header < 4 { 4 } else { header } }
-    }
-
-    /// Bytes of a record before its data.
-    pub const fn header_bytes(self) -> usize {
-        self.header as usize
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Record {
-    at: usize,
-    header: usize,
-    logical: u32,
-    offset: u32,
-    length: u32,
-    /// The call in progress supersedes it.
-    superseded: bool,
-    /// It is not on the medium yet.
-    fresh: bool,
-    /// It is fresh, and patches went into it that are on the medium.
-    mixed: bool,
-}
-
-impl Record {
-    /// Not inlined: a call is shorter.
-    #[inline(never)]
-    fn parse(shape: Shape, bytes: &[u8], at: usize) -> Self {
-        let header = shape.header_bytes();
-        let bytes = &bytes[at..at + header];
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let (low, high) = (word(0), word(header - 4));
-        let field = |word: u32, bits: u8| word & ((1 << bits) - 1);
-        let logical = field(low, shape.logical);
-        let length = field(high >> (29 - shape.length), shape.length);
-        let offset = match (length, field(high >> (29 - shape.length - shape.offset), shape.offset)) {
-            (0, 0) => DISCARD,
-            (0, _) => DROP,
-            (_, offset) => offset,
-        };
-        let bit = |bit: u32| high >> bit & 1 != 0;
-        Self { at, header, logical, offset, length, superseded: bit(29), fresh: bit(30), mixed: bit(31) }
-    }
-
-    /// Makes its header. Not inlined: a call is shorter.
-    #[inline(never)]
-    fn emit(&self, shape: Shape, bytes: &mut [u8]) {
-        let offset = match self.offset {
-            DISCARD => 0,
-            DROP => 1,
-            offset => offset,
-        };
-        let bits = u32::from(self.superseded) | u32::from(self.fresh) << 1 | u32::from(self.mixed) << 2;
-        let high = bits << 29 | self.length << (29 - shape.length) | offset << (29 - shape.length - shape.offset);
-        let header = &mut bytes[self.at..self.at + self.header];
-        header.fill(0);
-        header[self.header - 4..].copy_from_slice(&high.to_le_bytes());
-        header.iter_mut().zip(self.logical.to_le_bytes()).for_each(|(byte, low)| *byte |= low);
-    }
-
-    fn is_patch(&self) -> bool {
-        self.offset < DROP
-    }
-
-    /// Whether the medium says something of it, which a later record must take back.
-    fn is_known(&self) -> bool {
-        self.is_patch() && (!self.fresh || self.mixed)
-    }
-
-    fn is_discard(&self) -> bool {
-        self.offset == DISCARD
-    }
-
-    fn data(&self) -> core::ops::Range<usize> {
-        self.at + self.header..self.at + self.header + self.length as usize
-    }
-
-    fn end(&self) -> usize {
-        self.data().end
-    }
-
-    fn bytes(&self) -> usize {
-        self.end() - self.at
-    }
-
-    /// The offset behind the patch.
-    fn stop(&self) -> u32 {
-        self.offset + self.length
-    }
-
-    /// Whether this patch has all that another one changes.
-    fn covers(&self, other: &Self) -> bool {
-        self.is_beside(other) && self.offset <= other.offset && other.stop() <= self.stop()
-    }
-
-    /// Whether both are patches of one page.
-    fn is_beside(&self, other: &Self) -> bool {
-        self.is_patch() && other.is_patch() && self.logical == other.logical
-    }
-
-    /// Whether all of it is on the medium.
-    fn is_settled(&self) -> bool {
-        self.is_patch() && !self.fresh
-    }
-}
-
-/// Bytes in use of a journal page that was read; `None` when it is not well formed.
-fn well_formed(shape: Shape, page: &[u8], logical_count: u32, logical_bytes: u32) -> Option<usize> {
-    let used = usize::from(u16::from_le_bytes([page[0], page[1]]));
-    if used > page.len() {
-        return None;
-    }
-    let mut at = START;
-    let mut floor = (0, 0);
-    while at + shape.header_bytes() <= used {
-        let record = Record::parse(shape, page, at);
-        let discard = record.is_discard();
-        let sound = record.logical < logical_count
-            && !record.superseded
-            && !record.fresh
-            && !record.mixed
-            && (discard || (record.length > 0 && record.stop() <= logical_bytes))
-            && (record.logical, record.offset) >= floor
-            && record.end() <= used;
-        if !sound {
-            return None;
-        }
-        floor = (record.logical, record.offset + if discard { 1 } else { record.length });
-        at = record.end();
-    }
-    (at == used).then_some(used)
 }
 
 impl<'m> Journal<'m> {
@@ -749,6 +592,18 @@ impl<'m> Journal<'m> {
     /// Bytes of the records that count.
     pub fn counting_bytes(&self) -> usize {
         self.records().map(|record| record.bytes()).sum()
+    }
+
+    /// Whether the buffer differs from the newest journal page.
+    pub fn is_dirty(&self) -> bool {
+        self.dirty
+    }
+
+    /// Longest patch that is worth a place; longer changes write their logical page.
+    pub fn small_patch_bytes_max(&self, layout: &Layout) -> usize {
+        let most = self.patch_bytes_max();
+        // In a chain it costs its own bytes only.
+        if layout.programs_bytes() { (most / 2).min(layout.logical_bytes as usize / 2) } else { most / 4 }
     }
 
     /// Largest patch that an empty buffer holds.

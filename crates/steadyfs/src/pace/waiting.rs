@@ -1,0 +1,92 @@
+//! Moves that wait to be as many as a group: see [`store::group`](crate::store).
+
+use crate::features::GROUPS;
+
+/// Whether the time suits for a group of moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Time {
+    /// A stream of writes goes on.
+    Streaming,
+    /// A flush has ended it.
+    Flushed,
+    /// The victim must be left, whatever it costs.
+    Now,
+    /// All that is owed is made now: the reserve is used up.
+    Last,
+}
+
+/// Moves that a call makes at most which owes `moves` itself, where `many` are made at once.
+pub(super) fn made_at_most(moves: u32, many: u32) -> u32 {
+    if many > 1 { moves.max(1).next_multiple_of(many) } else { moves }
+}
+
+/// Moves that calls owe to the victim, and have not made. A build without groups makes each when it is owed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Waiting([u32; GROUPS as usize]);
+
+impl Waiting {
+    /// Moves that wait.
+    pub fn owed(&self) -> u32 {
+        self.0.first().copied().unwrap_or(0)
+    }
+
+    /// Adds moves, of a victim with `live` frames, to what is owed, and tells how many are made now.
+    ///
+    /// A group of `many` is made where the `time` suits, or where no more frames are left. Where two are owed as many are made as leave less than two: so a call
+    /// that adds `m` makes `m` at most, counted up to whole groups.
+    pub fn owe(&mut self, moves: u32, live: u32, many: u32, time: Time) -> u32 {
+        let Some(waiting) = self.0.first_mut().filter(|_| many > 1) else { return moves };
+        let owed = *waiting + moves;
+        let due = match time {
+            Time::Last => owed,
+            _ if owed >= 2 * many => (owed + 1 - 2 * many).next_multiple_of(many),
+            Time::Now => owed.min(many),
+            _ if owed >= live => owed.min(many),
+            // Not right behind one that was made because two were owed.
+            Time::Flushed if owed >= many + many / 4 => many,
+            Time::Flushed | Time::Streaming => 0,
+        };
+        *waiting = owed - due;
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn time() -> impl Strategy<Value = Time> {
+        prop_oneof![Just(Time::Streaming), Just(Time::Flushed), Just(Time::Now)]
+    }
+
+    proptest! {
+        /// What waits is never as much as two groups, and no call makes more than it owes itself, counted up to whole groups.
+        #[test]
+        fn a_call_makes_no_more_than_its_own_moves_counted_up(calls in prop::collection::vec((0u32..40, 0u32..100, time()), 1..60), many in 2u32..17) {
+            let mut group = Waiting::default();
+            let (mut owed, mut made) = (0, 0);
+            for (moves, live, time) in calls {
+                let now = group.owe(moves, live, many, time);
+                (owed, made) = (owed + moves, made + now);
+                prop_assert!(now <= made_at_most(moves, many), "{now} of {moves}");
+                prop_assert!(group.owed() < 2 * many && made + group.owed() == owed);
+            }
+        }
+    }
+
+    #[test]
+    fn alone_each_move_is_made_when_it_is_owed() {
+        let mut group = Waiting::default();
+        assert_eq!([(3, 9), (0, 9), (5, 1)].map(|(moves, live)| group.owe(moves, live, 1, Time::Streaming)), [3, 0, 5]);
+    }
+
+    #[test]
+    fn a_group_waits_for_a_flush_until_there_are_two_of_them() {
+        let mut group = Waiting::default();
+        let mut owe = |moves, time| group.owe(moves, 900, 16, time);
+        assert_eq!([owe(19, Time::Flushed), owe(5, Time::Streaming), owe(0, Time::Flushed)], [0, 0, 16]);
+        assert_eq!([owe(23, Time::Streaming), owe(1, Time::Streaming), owe(3, Time::Flushed)], [0, 16, 0]);
+        assert_eq!(owe(3, Time::Last), 22);
+    }
+}
