@@ -1,4 +1,4 @@
-//! Roots, the blocks of the ring, and settling. As `store/ring.rs` and `store/settle.rs` do it; `ring` has more of them.
+//! Roots, the blocks of the ring, and settling. As `root/program.rs` and `store/settle.rs` do it; `ring` has more of them.
 
 use crate::chip::{Block, Content, IDLE, Kind, NONE, Page, Seen, Sequence, Stop, Tag};
 use crate::forward::{Last, Traces};

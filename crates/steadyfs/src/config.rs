@@ -4,7 +4,7 @@ use crate::error::ConfigError;
 use crate::features::{GROUPS, NOR, PERMISSIONS, STREAMS};
 use crate::journal::Shape;
 use crate::media::sectors::{SECTOR_BYTES, SectorLayout};
-use crate::media::{Geometry, TAG_BYTES};
+use crate::media::{Geometry, Kind, Kinds, TAG_BYTES, Tag};
 use crate::space::LIFETIMES_BYTES;
 
 /// Most program pages of a block.
@@ -695,6 +695,12 @@ impl Layout {
     /// many.
     pub(crate) fn patched_pages_max(&self) -> u32 {
         (self.journal_bytes / if self.programs_bytes() { 16 } else { 32 }).max(8)
+    }
+
+    /// Whether the leaf or logical page that a tag names exists. Only damaged tags can name another.
+    pub(crate) fn names_something(&self, tag: &Tag) -> bool {
+        let is_of_leaf = Kinds::LEAF.has(tag.kind) || tag.kind == Kind::LeafChanged;
+        tag.logical < if is_of_leaf { self.leaf_count } else { self.logical_count }
     }
 
     /// Bits of the headers in the journal buffer.

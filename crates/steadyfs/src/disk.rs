@@ -32,8 +32,9 @@ use crate::config::Config;
 use crate::cost::{Bound, Budget, Cost};
 use crate::error::{ConfigError, Error, MountError};
 use crate::media::{BlockIndex, Flash};
+use crate::mount::{Access, Damage};
 use crate::pace::{Buffer, Work, mount_bound};
-use crate::store::{Access, BlockInfo, Damage, Description, Health, Piece, Store};
+use crate::store::{BlockInfo, Description, Health, Piece, Store};
 
 /// Bytes of a sector.
 pub const SECTOR_BYTES: u32 = 512;

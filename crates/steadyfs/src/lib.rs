@@ -77,6 +77,7 @@ mod fs;
 mod journal;
 mod map;
 pub mod media;
+mod mount;
 mod pace;
 mod pages;
 mod root;
@@ -93,5 +94,6 @@ pub use fs::{
     Call, Change, Checked, CommitLimits, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind, Mended,
     NAME_BYTES_MAX, OPEN_FILE_BYTES, OpenOptions, Part, Permissions, Place, ROOT, Reader, Stat, Usage,
 };
+pub use mount::{Access, Damage};
 pub use pages::Verify;
-pub use store::{Access, BlockInfo, BlockState, Damage, Description, Health};
+pub use store::{BlockInfo, BlockState, Description, Health};

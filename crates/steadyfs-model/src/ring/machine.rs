@@ -1,4 +1,4 @@
-//! What RAM and chip do together: roots, the blocks of the ring, settling. As `store/ring.rs` and `store/settle.rs` do it.
+//! What RAM and chip do together: roots, the blocks of the ring, settling. As `root/program.rs` and `store/settle.rs` do it.
 
 use super::chip::{At, Cell, Chip, LOG, Number, Page, Record, Seen, Sequence, Stop};
 use super::rules::Rule;

@@ -1,7 +1,7 @@
 //! The ring of roots: a model of its own, so that many cuts in a row fit.
 //!
 //! What a volume stores is one number here, the value, and a record of the log has it: a frame or a journal page, the heads together are one log.
-//! What `store/scan.rs`, `store/ring.rs` and `store/settle.rs` do to the ring is there nearly line by line: roots of several pages and their
+//! What `root/scan.rs`, `root/program.rs` and `store/settle.rs` do to the ring is there nearly line by line: roots of several pages and their
 //! copies, numbers, the bisection for the end of a block, what a mount copies, the mark. A page that a cut or a failure left, or a cut erase, reads as what
 //! it holds, as damaged or as blank, differently at each mount or at each look; so it stands for whole and for blank pages as well.
 //!

@@ -1,6 +1,6 @@
 //! What is on the medium, byte by byte. `docs/format.md` has the same in prose and tables.
 //!
-//! The other formats lie beside the code that they belong to: the tag in `media::tag`, journal pages in `store::journal`,
+//! The other formats lie beside the code that they belong to: the tag in `media::tag`, journal pages in `journal`,
 //! leaves in `store::map`, inodes and directory records in `fs`.
 
 pub(crate) mod root;

@@ -6,8 +6,8 @@ use super::path::{Place, Target};
 use super::{Entry, File, FileSystem, InodeNumber, OpenOptions, Permissions, Stat, Usage};
 use crate::error::{Error, MountError};
 use crate::media::Flash;
+use crate::mount::Access;
 use crate::pages::Verify;
-use crate::store::Access;
 
 /// A volume that is only read. A firmware that uses nothing else of this crate links no code that programs or erases.
 ///

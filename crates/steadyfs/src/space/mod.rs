@@ -15,13 +15,16 @@ use crate::config::Layout;
 use crate::error::Error;
 use crate::features::{SCRUB, STREAMS};
 use crate::media::{BlockIndex, Failure, Flash, Kinds, TAG_BYTES, Tag};
-use crate::pages::Pages;
+use crate::pages::{Pages, Watch};
 
 /// No block, page or frame.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Index of a frame: `block * frames_per_block + place in block`. Frame 0 holds a superblock and stands for "not mapped".
 pub(crate) type Frame = u32;
+
+/// Distance by which the sequence jumps after a place that was used up. A smaller gap is a record that was lost.
+pub(crate) const FAILURE_JUMP: u64 = 64;
 
 /// Streams join when fewer blocks than this for each head hold no data.
 const SPARE_BLOCKS: u32 = 3;
@@ -277,6 +280,13 @@ impl<'m> Space<'m> {
             State::Used => self.blocks.set_state(block, State::Weak),
             State::Active => self.weak_active = block,
             _ => {}
+        }
+    }
+
+    /// Lets the frames of the blocks move in which reads have found a weak page.
+    pub fn note_weak(&mut self, watch: &mut Watch) {
+        while let Some(block) = watch.take_weak() {
+            self.weaken(block);
         }
     }
 

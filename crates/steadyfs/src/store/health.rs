@@ -5,9 +5,10 @@
 //! is read is looked at: after every 1,024 reads another page of the block that was read last is (a block that is read often is so
 //! looked at often, without a counter for each), and [`scrub`](crate::FileSystem::scrub) goes through everything.
 
-use super::{Damage, Store};
+use super::Store;
 use crate::error::Error;
 use crate::media::{Corrected, Flash, TAG_BYTES};
+use crate::mount::Damage;
 use crate::space::{HeadIndex, State};
 
 /// How the medium is doing.
@@ -60,9 +61,7 @@ impl Health {
 impl<F: Flash> Store<'_, F> {
     /// Lets the frames of the blocks move in which reads have found a weak page.
     pub(super) fn note_weak(&mut self) {
-        while let Some(block) = self.pages.watch_mut().take_weak() {
-            self.space.weaken(block);
-        }
+        self.space.note_weak(self.pages.watch_mut());
     }
 
     /// Gives up the block of a head in which a page is weak, so that its frames move.

@@ -9,39 +9,34 @@
 //! | room | owns | knows |
 //! |---|---|---|
 //! | [`pages`](crate::pages) | the device, the page buffer and what it holds, what reads have told | |
-//! | [`space`](crate::space) | blocks (state, wear, live frames), heads, the order of programs | |
+//! | [`space`](crate::space) | blocks (state, wear, live frames), heads, the order of programs | pages |
 //! | [`map`](crate::map) | leaves, overlay, what is known of their logs | pages, space |
-//! | [`commit`](crate::commit) | the pages of the open transaction, and what a failed call leaves of it | space |
+//! | [`commit`](crate::commit) | the pages of the open transaction, what a failed call leaves of it, pages that wait in the cache | space |
+//! | [`root`](crate::root) | the ring: where roots are, and where the next one goes | pages, space, map, commit |
+//! | [`journal`](crate::journal) | small changes, and the records on the medium that commit them | pages, space, root |
+//! | [`pace`](crate::pace) | what reclamation owes; it decides, and reads all of the others | all of these |
 //! | `status` | what the volume may still do | |
 //!
 //! | file | idea |
 //! |---|---|
-//! | [`streams`] | which head a page goes to |
-//! | [`journal`] | small changes, committed by one page |
-//! | [`chain`] | journal records where the medium programs bytes |
-//! | [`program`] | heads, frames, retries after a failed program |
-//! | [`map`](self::map) | what changes of the map bring with them: frames that are released, leaves that are written back |
-//! | [`cache`] | pages that were written in part |
-//! | [`edit`] | what a page may become while it is copied |
 //! | [`transaction`] | read, write, patch, discard, commit, rollback |
-//! | [`plan`] | what a call does for reclamation, and may do at most |
-//! | [`reclaim`] | the pace at which space is won back |
-//! | [`group`] | pages that are programmed in one command, and moves that wait to be as many |
-//! | [`ring`] | roots: the states from which a mount starts, and the ring of blocks that holds them |
-//! | [`mount`] | format, mount, repair |
-//! | [`scan`] | finding the newest root |
-//! | [`forward`] | the records since |
-//! | [`traces`] | what roll-forward met beside them |
+//! | [`program`] | heads, frames, retries after a failed program |
+//! | [`streams`] | which head a page goes to |
+//! | [`map`](self::map) | what changes of the map bring with them: frames that are released, leaves that are written back |
+//! | [`write_back`] | what the cache brings with it |
+//! | [`edit`] | what a page may become while it is copied |
+//! | [`reclaim`] | what the pace has planned is carried out |
+//! | [`group`] | moves that are made in one command |
+//! | [`roots`] | roots are written, and what follows from that |
+//! | [`mount`](self::mount) | format, mount, repair |
 //! | [`settle`] | what a mount programs before anybody sees what it found |
 //! | `status` | what the volume may still do |
-//! | [`idle`] | reclamation ahead of time |
+//! | [`idle`] | work ahead of time |
 //! | [`health`] | bits that flip, blocks that wear out, and what is done about it |
 //! | `scrub` | looking at everything that rests |
 //! | [`inspect`] | what is where, for tools |
-//! | [`bounds`] | the worst case of it all |
 
 pub(crate) mod edit;
-mod forward;
 mod group;
 mod health;
 mod idle;
@@ -56,13 +51,11 @@ mod scrub;
 mod settle;
 mod status;
 mod streams;
-mod traces;
 mod transaction;
 mod write_back;
 
 pub use health::Health;
 pub use inspect::{BlockInfo, BlockState, Description};
-pub use mount::{Access, Damage};
 pub(crate) use transaction::Piece;
 
 use crate::commit::{Cache, Transaction};
@@ -71,6 +64,7 @@ use crate::error::{Error, MountError};
 use crate::journal::Journal;
 use crate::map::Map;
 use crate::media::{BlockIndex, Flash, TAG_BYTES};
+use crate::mount::{Access, Damage};
 use crate::pace::Pace;
 use crate::pages::{Group, Pages, Verify};
 use crate::root::{Lost, Ring};

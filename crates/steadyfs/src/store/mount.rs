@@ -1,50 +1,15 @@
-//! Format and mount.
-//!
-//! ```text
-//! superblock → newest root → records since, in the order of their sequence → live frames from the map ─┬→ clean: nothing is programmed
-//!                                                                                                      ├→ damaged: read-only, and told
-//!                                                                                                      └→ settle: a root of its own
-//! ```
+//! Format, mount and repair: what a [mount](crate::mount) finds becomes the state of the volume.
 
 use super::Store;
-use super::forward::Last;
 use super::status::Status;
-use crate::config::{Config, Layout, SUPERBLOCK_BLOCKS};
+use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
-use crate::format::superblock::Superblock;
-use crate::media::{BlockIndex, Flash, Geometry, Kinds, TAG_BYTES, Tag};
-use crate::pages::{TRIES, was_read};
+use crate::journal::Records;
+use crate::media::{BlockIndex, Flash, Geometry, Kinds};
+use crate::mount::{Access, Damage, Forward, Last, find_superblock};
+use crate::pages::TRIES;
 use crate::root::SEQUENCE_MAX;
 use crate::space::{Frame, Space, State};
-
-/// What a mount may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Nothing is programmed or erased, ever. After a power cut or an [`Error::Unknown`] the last commit may be shown by one such mount and
-    /// not by the next: only a mount for writing settles that, and [`is_settled`](crate::FileSystem::is_settled) says so.
-    ReadOnly,
-    /// The mount settles what a power cut left, and the volume can be changed. Where something is [lost](Damage), it is mounted for reading.
-    ReadWrite,
-}
-
-/// What a mount found missing, or since then the write-back of a leaf. The volume can only be read until it is
-/// [repaired](crate::FileSystem::repair).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Damage {
-    /// The newest root can be read nowhere. What was committed since the one before may be missing.
-    Root,
-    /// A record since the newest root can be read no more: a page may have the content of before, or a transaction lack a page.
-    Record,
-    /// The newest journal page can be read no more: small changes of the last commits are missing.
-    Journal,
-    /// A repair was begun that has not ended.
-    Repair,
-    /// A page of the file system's own tables can be read no more: nobody knows what is free.
-    Tables,
-    /// A leaf of the map can be read no more: pages that it maps are [`Error::Corrupt`], and stay so after a repair until they are written anew.
-    Leaf,
-}
 
 impl<'m, F: Flash> Store<'m, F> {
     /// Makes an empty volume. Everything on the medium is lost.
@@ -150,31 +115,13 @@ impl<'m, F: Flash> Store<'m, F> {
         }
     }
 
-    /// Finds a superblock; `memory` is used as a page buffer. The second copy lies in the first good block after block 0.
-    fn find_superblock(flash: &mut F, memory: &mut [u8]) -> Result<Superblock, MountError> {
-        let device = flash.geometry();
-        let page_bytes = device.page_bytes as usize;
-        if memory.len() < page_bytes {
-            return Err(MountError::MemoryTooSmall { needed: page_bytes, given: memory.len() });
-        }
-        for block in 0..device.block_count.min(SUPERBLOCK_BLOCKS) {
-            if block > 0 && flash.is_bad(block)? {
-                continue;
-            }
-            if let Some(superblock) = read_superblock(flash, block, &mut memory[..page_bytes])? {
-                return Ok(superblock);
-            }
-        }
-        Err(MountError::NotFormatted)
-    }
-
     /// Reads what a volume is. The store has its content after [`recover`](Self::recover).
     ///
     /// Neither is inlined: what one needs is off the stack when the other runs, and a store behind a pointer takes less code
     /// than one in the frame of the function that makes it.
     #[inline(never)]
     pub fn open(mut flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
-        let superblock = Self::find_superblock(&mut flash, memory)?;
+        let superblock = find_superblock(&mut flash, memory)?;
         // Changed in place: a copy of a store costs code and stack.
         let mut result = Self::empty(flash, &superblock.config, memory);
         if let Ok(store) = &mut result {
@@ -325,6 +272,9 @@ impl<'m, F: Flash> Store<'m, F> {
             self.status.find(Damage::Repair);
         }
         let last = self.roll_forward()?;
+        if let Some(damage) = last.damage {
+            self.status.find(damage);
+        }
         if !self.ring.is_closed() {
             // Any log may have been touched.
             self.map.know_no_log();
@@ -336,6 +286,19 @@ impl<'m, F: Flash> Store<'m, F> {
             result => result?,
         }
         Ok(Some(last))
+    }
+
+    /// Applies the records since the root. Not inlined, so that what it needs is off the stack when the volume is settled.
+    #[inline(never)]
+    fn roll_forward(&mut self) -> Result<Last, Error> {
+        let records = Records {
+            layout: &self.layout,
+            pages: &mut self.pages,
+            space: &mut self.space,
+            ring: &self.ring,
+            journal: &mut self.journal,
+        };
+        Forward::new(records, &mut self.map, &mut self.transaction).roll_forward()
     }
 
     /// Makes the journal buffer hold the newest journal page. The one of the last record was read when it was applied, and is not
@@ -426,25 +389,4 @@ fn claim(space: &mut Space<'_>, layout: &Layout, frame: Frame) -> Result<(), Err
         return Err(Error::Corrupt);
     }
     Ok(())
-}
-
-/// Reads the superblock in a block, if there is one.
-fn read_superblock<F: Flash>(flash: &mut F, block: BlockIndex, page: &mut [u8]) -> Result<Option<Superblock>, MountError> {
-    let device = flash.geometry();
-    let mut tag = [0; TAG_BYTES];
-    for _ in 0..TRIES {
-        let is_read = was_read(flash.read(block * device.pages_per_block, page, &mut tag))?;
-        if !is_read || !Tag::is_sound(&tag, flash.checksum(page, 0)) {
-            continue;
-        }
-        let superblock = match Superblock::parse(page) {
-            Err(MountError::NotFormatted) => return Ok(None),
-            result => result?,
-        };
-        if superblock.geometry != device {
-            return Err(MountError::GeometryMismatch { on_flash: superblock.geometry, device });
-        }
-        return Ok(Some(superblock));
-    }
-    Ok(None)
 }

@@ -7,10 +7,7 @@ use crate::error::Error;
 use crate::journal::Records;
 use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
 use crate::pages::{LOST_CHECK, TRIES, UNSTEADY_TRIES, Wanted};
-use crate::space::{Choice, Frame, HeadIndex, NONE, State};
-
-/// Distance by which the sequence jumps after a place that was used up. A smaller gap is a record that was lost.
-pub(super) const FAILURE_JUMP: u64 = 64;
+use crate::space::{Choice, FAILURE_JUMP, Frame, HeadIndex, NONE, State};
 
 /// Where the content of a frame comes from. Every source can be read again when a program fails.
 #[derive(Clone, Copy)]
@@ -243,7 +240,8 @@ impl<'m, F: Flash> Store<'m, F> {
         }
     }
 
-    /// The journal buffer, and its records on the medium.
+    /// The journal buffer, and its records on the medium. Not inlined: a call is shorter.
+    #[inline(never)]
     pub(super) fn records(&mut self) -> Records<'_, 'm, F> {
         Records {
             layout: &self.layout,

@@ -45,7 +45,8 @@ impl<'m, F: Flash> Store<'m, F> {
         Ok(())
     }
 
-    /// What a call owes, and may do, as the rooms are now.
+    /// What a call owes, and may do, as the rooms are now. Not inlined: a call is shorter.
+    #[inline(never)]
     pub(super) fn outlook(&self) -> Outlook<'_, 'm, F> {
         Outlook {
             pace: &self.pace,
@@ -289,7 +290,7 @@ impl<'m, F: Flash> Store<'m, F> {
 
     /// As what a live frame moves, by the tag of its first page, and which logical page or leaf it is; `None` where it need not move, and is released.
     pub(super) fn moves_as(&mut self, frame: Frame, tag: Option<Tag>) -> Option<(Kind, u32)> {
-        let movable = |tag: &Tag| self.names_something(tag) && (Kinds::LEAF.has(tag.kind) || Kinds::DATA.has(tag.kind));
+        let movable = |tag: &Tag| self.layout.names_something(tag) && (Kinds::LEAF.has(tag.kind) || Kinds::DATA.has(tag.kind));
         let Some(Tag { kind, logical, .. }) = tag.filter(movable) else {
             // Nobody can tell any more whose frame this is. Its block is never used again, so that no other data takes its place.
             self.space.spoil(self.space.block_of(frame));
@@ -323,16 +324,6 @@ impl<'m, F: Flash> Store<'m, F> {
             _ => self.map_move(logical, to),
         }
         self.space.release(from);
-    }
-
-    /// Whether the leaf or logical page that a tag names exists. Only damaged tags can name another.
-    pub(super) fn names_something(&self, tag: &Tag) -> bool {
-        let count = if Kinds::LEAF.has(tag.kind) || tag.kind == Kind::LeafChanged {
-            self.layout.leaf_count
-        } else {
-            self.layout.logical_count
-        };
-        tag.logical < count
     }
 
     fn erase_planned(&mut self, erasure: Erasure) -> Result<(), Error> {

@@ -5,11 +5,10 @@
 //! programmed last, prove that they are complete. Ring blocks that might hold a larger number are erased. Only then is anything programmed elsewhere.
 
 use super::Store;
-use super::forward::{Last, Record};
-use super::traces::Traces;
 use crate::config::COPIED_MAX;
 use crate::error::Error;
 use crate::media::{BlockIndex, Flash, Kind, Kinds, Tag};
+use crate::mount::{Last, Record, Traces};
 use crate::pages::UNSTEADY_TRIES;
 use crate::space::{Frame, Head, HeadIndex, NONE, State};
 

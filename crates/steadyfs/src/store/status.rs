@@ -7,8 +7,8 @@
 //!     └────────────────────┘
 //! ```
 
-use super::mount::{Access, Damage};
 use crate::error::Error;
+use crate::mount::{Access, Damage};
 use crate::pages::UNSTEADY_TRIES;
 
 /// Whether calls may change the volume.

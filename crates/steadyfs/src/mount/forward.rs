@@ -7,15 +7,16 @@
 //! A sequence number that is missing was a record that is lost, unless the numbers jump by [`FAILURE_JUMP`] or more: so they do after a
 //! program that failed. A move that is lost does no harm, for its source is still there.
 
-use super::Store;
-use super::mount::Damage;
-use super::program::FAILURE_JUMP;
+use super::Damage;
 use super::traces::Traces;
+use crate::commit::Transaction;
 use crate::config::LISTED_MAX;
 use crate::error::Error;
+use crate::journal::Records;
+use crate::map::Map;
 use crate::media::{BlockIndex, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
 use crate::pages::{TRIES, UNSTEADY_TRIES};
-use crate::space::{Frame, Head, HeadIndex, NONE, Space, State};
+use crate::space::{FAILURE_JUMP, Frame, Head, HeadIndex, NONE, Space, State};
 
 /// Most failures in a row that are told from another jump.
 const FAILURES_MAX: u64 = 4;
@@ -40,14 +41,14 @@ struct Cursor {
 
 /// A record found by roll-forward.
 #[derive(Clone, Copy)]
-pub(super) struct Record {
+pub(crate) struct Record {
     pub tag: Tag,
     /// Frame, or place of a journal record.
     pub place: u32,
 }
 
 /// How roll-forward ended.
-pub(super) struct Last {
+pub(crate) struct Last {
     /// The last record.
     pub record: Option<Record>,
     /// Another one lies behind it in its block, so it was complete.
@@ -56,6 +57,8 @@ pub(super) struct Last {
     pub journal_is_read: bool,
     /// What was met beside the records.
     pub traces: Traces,
+    /// Something is missing.
+    pub damage: Option<Damage>,
 }
 
 /// What a page says by its tag.
@@ -69,16 +72,30 @@ enum Sight {
 
 type Cursors = [Option<Cursor>; LISTED_MAX + 3];
 
-impl<F: Flash> Store<'_, F> {
+/// Roll-forward at work: with the rooms that a root has filled, and records change.
+pub(crate) struct Forward<'s, 'm, F> {
+    records: Records<'s, 'm, F>,
+    map: &'s mut Map<'m>,
+    transaction: &'s mut Transaction<'m>,
+    /// Something is missing.
+    damage: Option<Damage>,
+}
+
+impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
+    /// Of the rooms as a root has filled them.
+    pub fn new(records: Records<'s, 'm, F>, map: &'s mut Map<'m>, transaction: &'s mut Transaction<'m>) -> Self {
+        Self { records, map, transaction, damage: None }
+    }
+
     /// Applies the records that were programmed after the root.
     ///
     /// Not inlined, so that its cursors are off the stack when the volume is settled.
     #[inline(never)]
-    pub(super) fn roll_forward(&mut self) -> Result<Last, Error> {
-        let base = self.space.sequence();
+    pub fn roll_forward(&mut self) -> Result<Last, Error> {
+        let base = self.records.space.sequence();
         let mut cursors: Cursors = [None; LISTED_MAX + 3];
         let mut traces = Traces::default();
-        if !self.ring.is_closed() {
+        if !self.records.ring.is_closed() {
             self.begin_cursors(&mut cursors, &mut traces, base)?;
         }
         let (mut last, mut is_complete, mut held) = (None, false, None::<Record>);
@@ -89,7 +106,7 @@ impl<F: Flash> Store<'_, F> {
                 break;
             }
             let Some((record, ends)) = self.next_record(&mut cursors[slot], &mut traces, tag, base)? else { break };
-            let Some(gap) = record.tag.sequence.checked_sub(self.space.sequence()) else { continue };
+            let Some(gap) = record.tag.sequence.checked_sub(self.records.space.sequence()) else { continue };
             if let Some(before) = held.take().filter(|_| !is_behind_failure(gap)) {
                 self.apply(&before, &mut buffered, &mut lost_chain)?;
                 (last, is_complete) = (Some(before), false);
@@ -99,14 +116,14 @@ impl<F: Flash> Store<'_, F> {
                 traces.lose_moves(Kinds::MOVED.has(record.tag.kind).into());
                 continue;
             }
-            if self.pages.flash().reorders() && self.lacks_pages(&record.tag) && lowest(&cursors, base).is_none() {
+            if self.records.pages.flash().reorders() && self.lacks_pages(&record.tag) && lowest(&cursors, base).is_none() {
                 break;
             }
-            if gap < FAILURE_JUMP && !traces.are_lost_moves(gap, self.layout.config.unit_pages.into()) {
-                self.status.find(Damage::Record);
+            if gap < FAILURE_JUMP && !traces.are_lost_moves(gap, self.records.layout.config.unit_pages.into()) {
+                self.damage = Some(Damage::Record);
             }
-            self.space.set_sequence(record.tag.sequence + self.record_programs(&record));
-            self.note_weak();
+            self.records.space.set_sequence(record.tag.sequence + self.record_programs(&record));
+            self.records.space.note_weak(self.records.pages.watch_mut());
             if ends {
                 held = Some(record);
             } else {
@@ -122,7 +139,8 @@ impl<F: Flash> Store<'_, F> {
             }
             _ => {}
         }
-        Ok(Last { record: last, is_complete, journal_is_read: buffered != NONE && buffered == self.space.journal_at(), traces })
+        let journal_is_read = buffered != NONE && buffered == self.records.space.journal_at();
+        Ok(Last { record: last, is_complete, journal_is_read, traces, damage: self.damage })
     }
 
     /// The last record of all is a move, which does not count. The log of its leaf may have it all the same, if power failed while that was programmed,
@@ -130,7 +148,11 @@ impl<F: Flash> Store<'_, F> {
     fn keep_source(&mut self, tag: &Tag) -> Result<(), Error> {
         let source = tag.source();
         let is_named = self.map.overlay_frame(tag.logical).is_some();
-        if tag.kind != Kind::Moved || self.layout.leaf_log_bytes() == 0 || is_named || source >= self.layout.frame_count() {
+        if tag.kind != Kind::Moved
+            || self.records.layout.leaf_log_bytes() == 0
+            || is_named
+            || source >= self.records.layout.frame_count()
+        {
             return Ok(());
         }
         self.map.replay(tag.logical, source)
@@ -139,16 +161,16 @@ impl<F: Flash> Store<'_, F> {
     /// Makes a cursor for each block in which records may be.
     fn begin_cursors(&mut self, cursors: &mut Cursors, traces: &mut Traces, base: u64) -> Result<(), Error> {
         let mut count = 0;
-        for head in self.space.heads().all() {
-            let Head { block, next } = self.space.heads().get(head);
+        for head in self.records.space.heads().all() {
+            let Head { block, next } = self.records.space.heads().get(head);
             if block != NONE && count < cursors.len() {
                 let is_other = self.look(&mut cursors[count], traces, Some(head), block, next, base)?;
                 traces.note(head, is_other);
                 count += 1;
             }
         }
-        for block in 0..self.space.blocks().block_count() {
-            if self.space.blocks().state(block) == State::Listed && count < cursors.len() {
+        for block in 0..self.records.space.blocks().block_count() {
+            if self.records.space.blocks().state(block) == State::Listed && count < cursors.len() {
                 if self.look(&mut cursors[count], traces, None, block, 0, base)? {
                     // The first record of a power cycle may be lost there.
                     traces.note_use();
@@ -163,17 +185,17 @@ impl<F: Flash> Store<'_, F> {
     fn is_whole(&mut self, record: &Record, buffered: &mut PageIndex) -> Result<bool, Error> {
         let Record { tag, place } = *record;
         if Kinds::JOURNAL.has(tag.kind) {
-            let block = self.space.journal_block(place);
-            if self.records().is_chain(block) {
+            let block = self.records.space.journal_block(place);
+            if self.records.is_chain(block) {
                 // One that is whole counts, whatever has become of the ones before. It may be unsteady: each look reads it nine times.
                 for _ in 0..UNSTEADY_TRIES / 2 {
                     if self.buffer_journal(place, buffered)?.is_some() {
                         return Ok(true);
                     }
-                    if self.records().read_chain_record(TRIES, place)?.is_none() {
+                    if self.records.read_chain_record(TRIES, place)?.is_none() {
                         return Ok(false);
                     }
-                    if !self.records().chain_reaches(place)? {
+                    if !self.records.chain_reaches(place)? {
                         break;
                     }
                 }
@@ -181,10 +203,10 @@ impl<F: Flash> Store<'_, F> {
             }
             return Ok(self.buffer_journal(place, buffered)? == Some(tag));
         }
-        let first = self.layout.frame_page(place);
-        for index in 0..u32::from(self.layout.config.unit_pages) {
+        let first = self.records.layout.frame_page(place);
+        for index in 0..u32::from(self.records.layout.config.unit_pages) {
             let wanted = Tag { sequence: tag.sequence + u64::from(index), ..tag };
-            if self.pages.record_tag(first + index, Kinds::of(&[tag.kind]))? != Some(wanted) {
+            if self.records.pages.record_tag(first + index, Kinds::of(&[tag.kind]))? != Some(wanted) {
                 return Ok(false);
             }
         }
@@ -198,10 +220,12 @@ impl<F: Flash> Store<'_, F> {
         if Kinds::JOURNAL.has(tag.kind) {
             return Ok(true);
         }
-        for page in self.layout.frame_page(place)..self.layout.frame_page(place) + u32::from(self.layout.config.unit_pages) {
+        for page in self.records.layout.frame_page(place)
+            ..self.records.layout.frame_page(place) + u32::from(self.records.layout.config.unit_pages)
+        {
             let mut lead = 0;
             for _ in 0..UNSTEADY_TRIES {
-                lead += if self.pages.read_tagged_in(1, page, Kinds::of(&[tag.kind]))?.is_some() { 1 } else { -1 };
+                lead += if self.records.pages.read_tagged_in(1, page, Kinds::of(&[tag.kind]))?.is_some() { 1 } else { -1 };
                 if lead == STEADY {
                     break;
                 }
@@ -217,7 +241,7 @@ impl<F: Flash> Store<'_, F> {
     fn buffer_journal(&mut self, place: u32, buffered: &mut u32) -> Result<Option<Tag>, Error> {
         let mut after = core::mem::replace(buffered, NONE);
         for _ in 0..TRIES {
-            match self.records().read(core::mem::replace(&mut after, NONE), place) {
+            match self.records.read(core::mem::replace(&mut after, NONE), place) {
                 Err(Error::Corrupt) => {}
                 result => {
                     *buffered = place;
@@ -230,13 +254,13 @@ impl<F: Flash> Store<'_, F> {
 
     /// Programs of a record.
     fn record_programs(&self, record: &Record) -> u64 {
-        if Kinds::JOURNAL.has(record.tag.kind) { 1 } else { self.layout.config.unit_pages.into() }
+        if Kinds::JOURNAL.has(record.tag.kind) { 1 } else { self.records.layout.config.unit_pages.into() }
     }
 
     /// What a page says, read by its tag alone.
     fn sight_of(&mut self, page: PageIndex) -> Result<Sight, Error> {
         let mut tag = [0; TAG_BYTES];
-        if !self.pages.read_tag_anyhow(page, &mut tag)? {
+        if !self.records.pages.read_tag_anyhow(page, &mut tag)? {
             return Ok(Sight::Unknown);
         }
         Ok(match Tag::parse(&tag) {
@@ -249,9 +273,9 @@ impl<F: Flash> Store<'_, F> {
     /// What the first page of a listed block says, checksum and all: one that is not erased yet may begin with a page that a power cut tore long
     /// ago, and whose tag may say anything.
     fn sight_of_listed(&mut self, page: PageIndex) -> Result<Sight, Error> {
-        Ok(match self.pages.record_tag(page, Kinds::ALL)? {
+        Ok(match self.records.pages.record_tag(page, Kinds::ALL)? {
             Some(tag) => Sight::Tag(tag),
-            None if self.pages.is_blank(page)? => Sight::Blank,
+            None if self.records.pages.is_blank(page)? => Sight::Blank,
             None => Sight::Unknown,
         })
     }
@@ -268,10 +292,10 @@ impl<F: Flash> Store<'_, F> {
         base: u64,
     ) -> Result<bool, Error> {
         *cursor = None;
-        if next >= self.space.capacity(head.unwrap_or(HeadIndex::USER)) {
+        if next >= self.records.space.capacity(head.unwrap_or(HeadIndex::USER)) {
             return Ok(false);
         }
-        if head == Some(HeadIndex::JOURNAL) && self.records().is_chain(block) {
+        if head == Some(HeadIndex::JOURNAL) && self.records.is_chain(block) {
             return self.look_in_chain(cursor, block, next, base);
         }
         let page = self.place_page(head, block, next);
@@ -284,7 +308,7 @@ impl<F: Flash> Store<'_, F> {
             Sight::Blank if head.is_none() => {}
             _ => self.look_behind(cursor, traces, head, block, next, base)?,
         }
-        if head.is_none() && cursor.is_none() && self.records().is_chain(block) {
+        if head.is_none() && cursor.is_none() && self.records.is_chain(block) {
             return self.look_in_chain(cursor, block, 0, base);
         }
         Ok(cursor.is_none() && sight != Sight::Blank)
@@ -293,10 +317,10 @@ impl<F: Flash> Store<'_, F> {
     /// Makes a cursor at the first record of a chain from a place on, and tells whether something else is there. One that lies behind a damaged one
     /// tells by its number that something is lost: a page that is lost may take the beginning of a record behind it.
     fn look_in_chain(&mut self, cursor: &mut Option<Cursor>, block: u32, next: u32, base: u64) -> Result<bool, Error> {
-        let end = next + 2 * self.layout.journal_record_places() + 1;
+        let end = next + 2 * self.records.layout.journal_record_places() + 1;
         let mut from = next;
         loop {
-            let (at, record) = self.records().find_chain_record(block, from..end)?;
+            let (at, record) = self.records.find_chain_record(block, from..end)?;
             let Some(record) = record else { return Ok(at > next) };
             if self.is_new(&record.tag, Some(HeadIndex::JOURNAL), base) {
                 *cursor = Some(Cursor { places: record.places() as u16, ..self.cursor(&record.tag, block, at, base) });
@@ -311,22 +335,22 @@ impl<F: Flash> Store<'_, F> {
     }
 
     fn cursor(&self, tag: &Tag, block: u32, next: u32, base: u64) -> Cursor {
-        let head = Space::head_of(&self.layout, tag).unwrap_or(HeadIndex::USER);
-        let place = block * self.space.capacity(head) + next;
+        let head = Space::head_of(self.records.layout, tag).unwrap_or(HeadIndex::USER);
+        let place = block * self.records.space.capacity(head) + next;
         Cursor { place, distance: (tag.sequence - base) as u32, logical: tag.logical, kind: tag.kind, aux: tag.aux, places: 1 }
     }
 
     /// First page of a place in a block.
     fn place_page(&self, head: Option<HeadIndex>, block: u32, next: u32) -> PageIndex {
-        let unit = if head == Some(HeadIndex::JOURNAL) { 1 } else { u32::from(self.layout.config.unit_pages) };
-        block * self.layout.geometry.pages_per_block + next * unit
+        let unit = if head == Some(HeadIndex::JOURNAL) { 1 } else { u32::from(self.records.layout.config.unit_pages) };
+        block * self.records.layout.geometry.pages_per_block + next * unit
     }
 
     /// Whether a tag is of a record that was programmed after the root, by a head.
     fn is_new(&self, tag: &Tag, head: Option<HeadIndex>, base: u64) -> bool {
-        let of_head = Space::head_of(&self.layout, tag)
-            .is_some_and(|found| self.space.heads().has(found) && head.is_none_or(|head| head == found));
-        of_head && (base..base + HORIZON).contains(&tag.sequence) && self.names_something(tag)
+        let of_head = Space::head_of(self.records.layout, tag)
+            .is_some_and(|found| self.records.space.heads().has(found) && head.is_none_or(|head| head == found));
+        of_head && (base..base + HORIZON).contains(&tag.sequence) && self.records.layout.names_something(tag)
     }
 
     /// At a place without a record: behind a page that a power cut tore lies nothing. One with another record behind it was lost, or its
@@ -342,15 +366,17 @@ impl<F: Flash> Store<'_, F> {
     ) -> Result<(), Error> {
         let heads = match head {
             Some(head) => [Some(head), None],
-            None => [Some(HeadIndex::USER), Some(HeadIndex::JOURNAL).filter(|_| !self.records().is_chain(block))],
+            None => [Some(HeadIndex::USER), Some(HeadIndex::JOURNAL).filter(|_| !self.records.is_chain(block))],
         };
         for head in heads.into_iter().flatten() {
-            if next + 1 >= self.space.capacity(head) {
+            if next + 1 >= self.records.space.capacity(head) {
                 continue;
             }
             let page = self.place_page(Some(head), block, next + 1);
-            let Some(tag) = self.pages.record_tag(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, None, base)) else { continue };
-            if let Some(of) = Space::head_of(&self.layout, &tag)
+            let Some(tag) = self.records.pages.record_tag(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, None, base)) else {
+                continue;
+            };
+            if let Some(of) = Space::head_of(self.records.layout, &tag)
                 && (of == HeadIndex::JOURNAL) == (head == HeadIndex::JOURNAL)
             {
                 // Behind the caller's pages nobody knows what was lost.
@@ -364,19 +390,19 @@ impl<F: Flash> Store<'_, F> {
 
     /// Whether a cut may leave any part of what was not flushed: that of a cache which reorders, or of a group.
     fn loses_any(&self) -> bool {
-        self.pages.flash().reorders() || self.layout.moves_join()
+        self.records.pages.flash().reorders() || self.records.layout.moves_join()
     }
 
     /// Where a cut leaves any part of what was not flushed: whether the records end before this one. They do so at the first number that is missing, unless a
     /// commit lies behind it that was flushed, as anything behind a commit proves. A device that keeps its order loses a part of one command alone, a group of
     /// moves: there anything else behind proves as much.
     fn ends_before(&mut self, tag: &Tag, cursors: &Cursors, mut traces: Traces, base: u64) -> Result<bool, Error> {
-        let gap = tag.sequence.saturating_sub(self.space.sequence());
-        if gap == 0 || is_of_failures(gap, self.layout.config.unit_pages.into()) {
+        let gap = tag.sequence.saturating_sub(self.records.space.sequence());
+        if gap == 0 || is_of_failures(gap, self.records.layout.config.unit_pages.into()) {
             return Ok(false);
         }
         let (mut ahead, mut committed) = (*cursors, false);
-        let in_order = !self.pages.flash().reorders();
+        let in_order = !self.records.pages.flash().reorders();
         while let Some((slot, tag)) = lowest(&ahead, base) {
             if committed || (in_order && !Kinds::MOVED.has(tag.kind)) {
                 break;
@@ -395,10 +421,12 @@ impl<F: Flash> Store<'_, F> {
         tag: &Tag,
         base: u64,
     ) -> Result<Option<(HeadIndex, BlockIndex, u32, bool)>, Error> {
-        let (Some(head), Some(Cursor { place, places, distance, .. })) = (Space::head_of(&self.layout, tag), *cursor) else {
+        let (Some(head), Some(Cursor { place, places, distance, .. })) = (Space::head_of(self.records.layout, tag), *cursor)
+        else {
             return Ok(None);
         };
-        let (block, next) = (place / self.space.capacity(head), place % self.space.capacity(head) + u32::from(places));
+        let (block, next) =
+            (place / self.records.space.capacity(head), place % self.records.space.capacity(head) + u32::from(places));
         let mut is_other = self.look(cursor, traces, Some(head), block, next, base)?;
         // Sequences grow within a block.
         if cursor.is_some_and(|after| after.distance <= distance) {
@@ -420,15 +448,15 @@ impl<F: Flash> Store<'_, F> {
         traces.note_use();
         let ends = cursor.is_none();
         // One with a number that was used already is not of this volume's order, and no head was ever in a block that begins with it.
-        if self.space.heads().get(head).block == block || tag.sequence >= self.space.sequence() {
-            let old = self.space.heads_mut().replace(head, Head { block, next }).block;
+        if self.records.space.heads().get(head).block == block || tag.sequence >= self.records.space.sequence() {
+            let old = self.records.space.heads_mut().replace(head, Head { block, next }).block;
             if old != block {
                 if old != NONE {
-                    self.space.blocks_mut().set_state(old, State::Used);
+                    self.records.space.blocks_mut().set_state(old, State::Used);
                 }
-                self.space.blocks_mut().set_state(block, State::Active);
+                self.records.space.blocks_mut().set_state(block, State::Active);
                 // It was erased since the root, which nothing else tells.
-                self.space.count_erase(block);
+                self.records.space.count_erase(block);
             }
             traces.note(head, is_other);
         }
@@ -442,26 +470,26 @@ impl<F: Flash> Store<'_, F> {
             return self.apply_frame(&tag, place);
         }
         if tag.kind == Kind::LeafChanged {
-            self.space.find_journal(place);
-            self.map.forget_entries(&self.layout, tag.logical);
+            self.records.space.find_journal(place);
+            self.map.forget_entries(self.records.layout, tag.logical);
             return Ok(());
         }
         if tag.kind == Kind::JournalDiscard && *buffered != place {
-            let block = self.space.journal_block(place);
+            let block = self.records.space.journal_block(place);
             // A chain that cannot be read up to one record cannot be read up to a later one.
-            let is_lost = self.records().is_chain(block) && *lost_chain == block;
+            let is_lost = self.records.is_chain(block) && *lost_chain == block;
             if is_lost || self.buffer_journal(place, buffered)?.is_none() {
                 // What it discards stays.
-                self.status.find(Damage::Record);
+                self.damage = Some(Damage::Record);
                 *lost_chain = block;
-                self.journal.clear();
+                self.records.journal.clear();
             }
         }
         self.apply_journal(&tag, place)
     }
 
     /// Applies a record whose content lies in `frame`.
-    pub(super) fn apply_frame(&mut self, tag: &Tag, frame: Frame) -> Result<(), Error> {
+    fn apply_frame(&mut self, tag: &Tag, frame: Frame) -> Result<(), Error> {
         let logical = tag.logical;
         match tag.kind {
             Kind::Data => {
@@ -475,7 +503,10 @@ impl<F: Flash> Store<'_, F> {
             // counts. One whose program failed may read as complete, and is followed by another one.
             Kind::Moved => return self.map.replay(logical, frame),
             Kind::MovedPending => self.transaction.replay_place(logical, frame),
-            Kind::Leaf => self.adopt_leaf(logical, frame),
+            Kind::Leaf => {
+                let old = self.map.adopt_leaf(self.records.layout, logical, frame);
+                self.records.space.release(old);
+            }
             Kind::MovedLeaf => self.map.move_leaf(logical, frame),
             _ => {}
         }
@@ -486,17 +517,17 @@ impl<F: Flash> Store<'_, F> {
     fn apply_journal(&mut self, tag: &Tag, page: PageIndex) -> Result<(), Error> {
         let start = tag.transaction_start();
         self.transaction.replay_commit(start);
-        self.space.find_journal(page);
+        self.records.space.find_journal(page);
         if tag.kind == Kind::JournalDiscard {
             let mut from = 0;
-            while let Some(logical) = self.journal.next_discard(from) {
+            while let Some(logical) = self.records.journal.next_discard(from) {
                 self.map.replay(logical, 0)?;
                 self.transaction.replay_place(logical, 0);
                 from = logical + 1;
             }
         }
         if self.lacks_pages(tag) {
-            self.status.find(Damage::Record);
+            self.damage = Some(Damage::Record);
         }
         self.transaction.was_replayed(start);
         for index in 0..self.transaction.len() {

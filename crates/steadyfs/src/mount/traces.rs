@@ -7,7 +7,7 @@ use crate::space::{HeadIndex, Heads};
 
 /// Where the heads stand, and whether they were used.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Traces {
+pub(crate) struct Traces {
     /// A bit for each head at whose next place there is something that is no record.
     at_heads: u16,
     /// Something was programmed since the root, whether it counts or not.
