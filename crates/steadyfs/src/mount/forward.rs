@@ -220,9 +220,8 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         if Kinds::JOURNAL.has(tag.kind) {
             return Ok(true);
         }
-        for page in self.records.layout.frame_page(place)
-            ..self.records.layout.frame_page(place) + u32::from(self.records.layout.config.unit_pages)
-        {
+        let first = self.records.layout.frame_page(place);
+        for page in first..first + u32::from(self.records.layout.config.unit_pages) {
             let mut lead = 0;
             for _ in 0..UNSTEADY_TRIES {
                 lead += if self.records.pages.read_tagged_in(1, page, Kinds::of(&[tag.kind]))?.is_some() { 1 } else { -1 };
