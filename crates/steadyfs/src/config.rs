@@ -4,11 +4,9 @@ use crate::error::ConfigError;
 use crate::features::{GROUPS, NOR, PERMISSIONS, STREAMS};
 use crate::journal::Shape;
 use crate::media::sectors::{SECTOR_BYTES, SectorLayout};
-use crate::media::{Geometry, Kind, Kinds, TAG_BYTES, Tag};
+use crate::media::{Geometry, Kind, Kinds, PAGES_MAX, TAG_BYTES, Tag};
 use crate::space::LIFETIMES_BYTES;
 
-/// Most program pages of a block.
-pub(crate) const PAGES_MAX: u32 = 4096;
 /// Blocks in which a mount looks for a superblock.
 pub(crate) const SUPERBLOCK_BLOCKS: u32 = 32;
 /// Most blocks that the ring of roots may have.
@@ -232,30 +230,6 @@ impl Config {
         None
     }
 
-    /// Bytes of RAM that a volume needs for its tables and buffers.
-    ///
-    /// A `const fn`: the buffer can be a `static` array. It has room for eight files that are open at once; twelve bytes more for each
-    /// further one. A disk needs none for files.
-    pub const fn memory_bytes(&self, geometry: &Geometry) -> usize {
-        match Layout::derive(geometry, self) {
-            Ok(layout) if self.is_disk() => layout.memory_bytes(),
-            Ok(layout) => layout.memory_bytes() + OPEN_FILES * crate::fs::OPEN_FILE_BYTES,
-            Err(_) => 0,
-        }
-    }
-
-    /// Bytes of data that an empty volume holds on a medium without bad blocks; 0 where the settings do not [fit](Self::check) it.
-    pub fn usable_bytes(&self, geometry: &Geometry) -> u64 {
-        let Ok(layout) = Layout::derive(geometry, self) else { return 0 };
-        let pages = if self.is_disk() { layout.usable } else { crate::fs::capacity_empty(&layout) };
-        u64::from(pages) * u64::from(layout.logical_bytes)
-    }
-
-    /// Bytes of RAM for a cache of so many logical pages, to be [lent](crate::FileSystem::lend_cache) after the mount.
-    pub const fn cache_bytes(&self, geometry: &Geometry, pages: usize) -> usize {
-        pages * (self.unit_pages as usize * geometry.page_bytes as usize + crate::commit::CACHE_ENTRY_BYTES)
-    }
-
     /// Says what is wrong with the settings for a medium, if anything.
     ///
     /// # Errors
@@ -314,8 +288,6 @@ pub(crate) const LISTED_MAX: usize = 32;
 pub(crate) const INODE_BYTES: u32 = 256;
 /// Inodes beyond `files_max`, for the ends that were cut off files.
 pub(crate) const SPARE_INODES: u32 = 16;
-/// Files that may be open at once in a buffer of [`Config::memory_bytes`].
-const OPEN_FILES: usize = 8;
 /// Most program pages of a group of moves.
 const GROUP_MAX: u8 = 64;
 /// Most streams of a volume: a tag has two bits for them.

@@ -72,6 +72,7 @@ mod cost;
 pub mod disk;
 mod error;
 mod features;
+mod fields;
 mod format;
 mod fs;
 mod journal;

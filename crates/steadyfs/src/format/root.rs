@@ -5,8 +5,9 @@
 //! | "SFSR" | version | overlay len | pending len | flags | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | wear base | follows | 0 |
 //! ```
 
-use super::{Fields, VERSION};
+use super::VERSION;
 use crate::config::ROOT_HEADER_BYTES;
+use crate::fields::Fields;
 
 const MAGIC: u32 = u32::from_le_bytes(*b"SFSR");
 const UNMARKED: u16 = 1;

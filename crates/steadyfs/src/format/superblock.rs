@@ -8,9 +8,10 @@
 //! `ring` has a bit for each block of the ring, the lowest one for block 1. `group` is blank where pages move one by one, `logs` where those of leaves have 96 bytes,
 //! `journal`, the pages of its records, where these have 512 bytes or a page.
 
-use super::{Fields, VERSION};
+use super::VERSION;
 use crate::config::{Config, LEAF_LOG_BYTES, usual_journal_pages};
 use crate::error::MountError;
+use crate::fields::Fields;
 use crate::media::Geometry;
 
 const MAGIC: &[u8; 8] = b"SteadyFS";

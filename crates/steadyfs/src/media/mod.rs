@@ -18,6 +18,9 @@ pub use tag::{TAG_BYTES, Tag};
 
 use core::fmt;
 
+/// Most program pages of a block.
+pub(crate) const PAGES_MAX: u32 = 4096;
+
 /// Index of an erase block on the medium.
 pub type BlockIndex = u32;
 /// Index of a program page on the medium: `block * pages_per_block + page_in_block`.

@@ -36,9 +36,8 @@
 mod generation;
 
 use super::crc::crc32;
-use super::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
-use crate::config::PAGES_MAX;
-use crate::format::Fields;
+use super::{BlockIndex, Failure, Flash, Geometry, PAGES_MAX, PageIndex, TAG_BYTES, Timing};
+use crate::fields::Fields;
 use generation::{Generation, Known};
 
 /// Bytes of a sector.

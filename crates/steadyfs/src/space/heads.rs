@@ -3,7 +3,7 @@
 //! A page's tag says which head has programmed it, so that a mount knows whose block it has found. Where there is one stream nothing of this costs
 //! anything: the heads are three.
 
-use super::NONE;
+use super::frame::NONE;
 use super::lifetimes::{self, Lifetimes};
 use crate::config::{HEAD_BYTES, Layout};
 use crate::features::STREAMS;

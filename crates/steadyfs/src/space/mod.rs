@@ -4,10 +4,12 @@
 //! number. Blocks are erased here; places are taken here, and programmed by whoever took them.
 
 mod blocks;
+mod frame;
 mod heads;
 mod lifetimes;
 
 pub(crate) use blocks::{Blocks, Choice, State, UNUSED};
+pub(crate) use frame::{FAILURE_JUMP, Frame, NONE};
 pub(crate) use heads::{Head, HeadIndex, Heads};
 pub(crate) use lifetimes::{BYTES as LIFETIMES_BYTES, Lifetimes};
 
@@ -16,15 +18,6 @@ use crate::error::Error;
 use crate::features::{SCRUB, STREAMS};
 use crate::media::{BlockIndex, Failure, Flash, Kinds, TAG_BYTES, Tag};
 use crate::pages::{Pages, Watch};
-
-/// No block, page or frame.
-pub(crate) const NONE: u32 = u32::MAX;
-
-/// Index of a frame: `block * frames_per_block + place in block`. Frame 0 holds a superblock and stands for "not mapped".
-pub(crate) type Frame = u32;
-
-/// Distance by which the sequence jumps after a place that was used up. A smaller gap is a record that was lost.
-pub(crate) const FAILURE_JUMP: u64 = 64;
 
 /// Streams join when fewer blocks than this for each head hold no data.
 const SPARE_BLOCKS: u32 = 3;

@@ -2,6 +2,16 @@
 
 use crate::table::{read_word, write_word};
 
+/// What a call writes of a logical page.
+#[derive(Clone, Copy)]
+pub(crate) struct Piece<'b> {
+    pub logical: u32,
+    pub offset: u32,
+    pub bytes: &'b [u8],
+    /// The stream that the page goes to where it is written; one that the volume does not have is the last one that it has.
+    pub stream: u8,
+}
+
 /// Number of a record that was removed from a program page that was full: its search went on in the next one, and must do so still.
 /// On the medium: all ones.
 pub(crate) const REMOVED: u32 = u32::MAX;

@@ -54,9 +54,9 @@ mod streams;
 mod transaction;
 mod write_back;
 
+pub(crate) use edit::Piece;
 pub use health::Health;
 pub use inspect::{BlockInfo, BlockState, Description};
-pub(crate) use transaction::Piece;
 
 use crate::commit::{Cache, Transaction};
 use crate::config::{Config, Layout};

@@ -1,8 +1,7 @@
 //! Programming frames and journal pages: heads, allocation, and retries after a failed program.
 
 use super::Store;
-use super::edit::Edit;
-use super::transaction::Piece;
+use super::edit::{Edit, Piece};
 use crate::error::Error;
 use crate::journal::Records;
 use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};

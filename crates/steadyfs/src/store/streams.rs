@@ -8,8 +8,8 @@
 //! room, and no other one begins a block. That loses no frame, and parting again loses none.
 
 use super::Store;
+use super::edit::Piece;
 use super::program::Source;
-use super::transaction::Piece;
 use crate::media::Flash;
 use crate::space::HeadIndex;
 

@@ -1,7 +1,7 @@
 //! Reading, and changing within a transaction.
 
 use super::Store;
-use super::edit::Edit;
+use super::edit::{Edit, Piece};
 use super::program::Source;
 use crate::config::COPIED_MAX;
 use crate::error::Error;
@@ -9,16 +9,6 @@ use crate::journal::Full;
 use crate::media::{Flash, Kind, Kinds, TAG_BYTES};
 use crate::pages::check_page;
 use crate::space::NONE;
-
-/// What a call writes of a logical page.
-#[derive(Clone, Copy)]
-pub(crate) struct Piece<'b> {
-    pub logical: u32,
-    pub offset: u32,
-    pub bytes: &'b [u8],
-    /// The stream that the page goes to where it is written; one that the volume does not have is the last one that it has.
-    pub stream: u8,
-}
 
 impl<F: Flash> Store<'_, F> {
     /// Starts a call that may change the volume.

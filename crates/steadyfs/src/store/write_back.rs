@@ -1,8 +1,8 @@
 //! What the [cache](crate::commit) brings with it: places that are filled, and pages that are written when another one needs the place, or at the commit.
 
 use super::Store;
+use super::edit::Piece;
 use super::program::Source;
-use super::transaction::Piece;
 #[cfg(feature = "cache")]
 use crate::commit::Cache;
 use crate::error::Error;

@@ -17,7 +17,7 @@
 
 use super::{BlockIndex, Failure, HEADER, HEADERS, KNOWN, PAGE, PageIndex, SectorDevice, SectorPages, TRIES, TagPlace};
 use super::{is_sound, seal, was_read, word};
-use crate::format::Fields;
+use crate::fields::Fields;
 
 /// The number of a generation of a block; larger than that of any before. 0: none.
 pub(super) type Generation = u32;

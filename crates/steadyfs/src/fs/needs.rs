@@ -1,0 +1,36 @@
+//! What a volume with some settings needs, and holds.
+
+use super::open::OPEN_FILE_BYTES;
+use super::space::capacity_empty;
+use crate::commit::CACHE_ENTRY_BYTES;
+use crate::config::{Config, Layout};
+use crate::media::Geometry;
+
+/// Files that may be open at once in a buffer of [`Config::memory_bytes`].
+const OPEN_FILES: usize = 8;
+
+impl Config {
+    /// Bytes of RAM that a volume needs for its tables and buffers.
+    ///
+    /// A `const fn`: the buffer can be a `static` array. It has room for eight files that are open at once; twelve bytes more for each
+    /// further one. A disk needs none for files.
+    pub const fn memory_bytes(&self, geometry: &Geometry) -> usize {
+        match Layout::derive(geometry, self) {
+            Ok(layout) if self.is_disk() => layout.memory_bytes(),
+            Ok(layout) => layout.memory_bytes() + OPEN_FILES * OPEN_FILE_BYTES,
+            Err(_) => 0,
+        }
+    }
+
+    /// Bytes of data that an empty volume holds on a medium without bad blocks; 0 where the settings do not [fit](Self::check) it.
+    pub fn usable_bytes(&self, geometry: &Geometry) -> u64 {
+        let Ok(layout) = Layout::derive(geometry, self) else { return 0 };
+        let pages = if self.is_disk() { layout.usable } else { capacity_empty(&layout) };
+        u64::from(pages) * u64::from(layout.logical_bytes)
+    }
+
+    /// Bytes of RAM for a cache of so many logical pages, to be [lent](crate::FileSystem::lend_cache) after the mount.
+    pub const fn cache_bytes(&self, geometry: &Geometry, pages: usize) -> usize {
+        pages * (self.unit_pages as usize * geometry.page_bytes as usize + CACHE_ENTRY_BYTES)
+    }
+}
