@@ -38,17 +38,29 @@ pub(super) enum Target<'p> {
     Directory(u32),
 }
 
+/// The next name of a path, and what follows it. The iterators for this take more code.
+fn next_name(mut path: &str) -> Option<(&str, &str)> {
+    loop {
+        let end = path.bytes().position(|byte| byte == b'/').unwrap_or(path.len());
+        let (name, rest) = (path.get(..end)?, path.get(end + 1..).unwrap_or(""));
+        match name {
+            "" | "." if rest.is_empty() => return None,
+            "" | "." => path = rest,
+            _ => return Some((name, rest)),
+        }
+    }
+}
+
 impl<F: Flash> FileSystem<'_, F> {
     /// Finds the directory that the last name of a path is in.
     pub(super) fn resolve<'p>(&mut self, place: Place<'p>) -> Result<Target<'p>, Error> {
-        let mut at = place.from;
-        let mut names = place.path.split('/').filter(|name| !name.is_empty() && *name != ".").peekable();
-        while let Some(name) = names.next() {
-            let is_last = names.peek().is_none();
+        let (mut at, mut next) = (place.from, next_name(place.path));
+        while let Some((name, rest)) = next {
+            next = next_name(rest);
             if name == ".." {
                 let header = self.read_header(at)?;
                 at = if at == ROOT { ROOT } else { header.parent };
-            } else if is_last {
+            } else if next.is_none() {
                 return Ok(Target::Name { directory: at, name });
             } else {
                 at = match self.find(at, name)? {
@@ -79,6 +91,26 @@ impl<F: Flash> FileSystem<'_, F> {
                 Ok((directory, name))
             }
             Target::Directory(_) => Err(Error::InvalidName),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next_name;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    proptest! {
+        #[test]
+        fn names_are_what_lies_between_slashes_and_says_something(path in "[a./é]{0,12}") {
+            let (mut found, mut rest) = (Vec::new(), path.as_str());
+            while let Some((name, behind)) = next_name(rest) {
+                found.push(name);
+                rest = behind;
+            }
+            let names: Vec<_> = path.split('/').filter(|name| !name.is_empty() && *name != ".").collect();
+            prop_assert_eq!(found, names);
         }
     }
 }

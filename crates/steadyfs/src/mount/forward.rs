@@ -119,7 +119,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             if self.records.pages.flash().reorders() && self.lacks_pages(&record.tag) && lowest(&cursors, base).is_none() {
                 break;
             }
-            if gap < FAILURE_JUMP && !traces.are_lost_moves(gap, self.records.layout.config.unit_pages.into()) {
+            if gap < FAILURE_JUMP && !traces.are_lost_moves(gap as u32, self.records.layout.config.unit_pages.into()) {
                 self.damage = Some(Damage::Record);
             }
             self.records.space.set_sequence(record.tag.sequence + self.record_programs(&record));

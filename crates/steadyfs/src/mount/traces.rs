@@ -29,9 +29,9 @@ impl Traces {
     }
 
     /// Whether so many numbers are missing as moves of `unit` pages that could not be read have, each of which accounts for them once.
-    pub fn are_lost_moves(&mut self, gap: u64, unit: u64) -> bool {
-        let moves = (gap / unit).min(self.lost_moves.into());
-        self.lost_moves -= moves as u32;
+    pub fn are_lost_moves(&mut self, gap: u32, unit: u32) -> bool {
+        let moves = (gap / unit).min(self.lost_moves);
+        self.lost_moves -= moves;
         moves * unit == gap
     }
 
