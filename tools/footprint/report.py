@@ -192,6 +192,59 @@ def feature_costs(images, level):
     return costs
 
 
+# The folders of the core, from the top, and what each is.
+ROOMS = {
+    "fs": "files, directories, check and repair, with the entries of the calls into which they are inlined",
+    "disk": "sectors",
+    "store": "the executor of a call",
+    "mount": "roll-forward, superblocks",
+    "pace": "what reclamation owes, idle work, bounds",
+    "journal": "patches and their records",
+    "root": "the ring of roots",
+    "commit": "open transaction, undo, cache",
+    "map": "leaves, overlay",
+    "space": "blocks, heads",
+    "pages": "the device, the page buffer",
+    "media": "tags, checksums",
+    "format": "superblock, root",
+    "config": "settings, layout",
+}
+
+
+def room_of(name):
+    """The room of a function; where several are inlined into each other it is that of the outermost."""
+    if "footprint::calls" in name:
+        return "fs"
+    found = re.search(r"steadyfs::(\w+)", name)
+    if found and found[1] in ROOMS:
+        return found[1]
+    return "other"
+
+
+def rooms_section(images, level):
+    """Bytes of functions by room."""
+    columns = []
+    for name in (f"nand,{ALL}", "nand,logger", "nand,reader"):
+        sizes = dict.fromkeys([*ROOMS, "other"], 0)
+        for (symbol, address), (size, is_code) in Image(images / f"{name}-{level}").symbols.items():
+            if is_code and address < 0x2000_0000:
+                sizes[room_of(symbol)] += size
+        columns.append(sizes)
+    notes = {**ROOMS, "other": "pieces that the compiler shares between functions, its runtime, tables, the firmware"}
+    rows = "\n".join(f"| `{room}` | {' | '.join(f'{sizes[room]:,}' for sizes in columns)} | {note} |" for room, note in notes.items())
+    return ROOMS_SECTION.format(rows=rows)
+
+
+ROOMS_SECTION = """\
+## Rooms
+
+Bytes of functions on NAND by the [room](design.md#a-map-of-the-rooms) that they belong to. What is inlined counts where it went, so a room that others call often is larger than its row.
+
+| room | everything | logger without features | reading only | |
+|---|---:|---:|---:|---|
+{rows}
+"""
+
 NOTES = {
     "Code, NAND": "everything that is public, on-chip page copy",
     "Code, NAND, a logger without features": "the same calls; what is refused then: [features](#features)",
@@ -346,7 +399,7 @@ def main():
     fast = cycles.measure(images / f"cycles-fast-checksum-{level}.txt")
     sizes = [Image(images / f"cycles-{features}-{level}").section(".text", ".rodata") for features in ("none", "fast-checksum")]
     section = cycles.section(instructions, fast, sizes[1] - sizes[0])
-    features = features_section(feature_costs(images, level))
+    features = rooms_section(images, level) + "\n" + features_section(feature_costs(images, level))
     write(path, rows, compiler, level, other, nand.without_frame, features, section)
     for line in above_limits(rows):
         print(line)

@@ -652,7 +652,7 @@ impl Layout {
         if self.programs_bytes() { self.leaf_log_bytes } else { 0 }
     }
 
-    /// Places of the journal's head in a block: pages, or slots of a tag's size where the medium programs bytes.
+    /// Places of the journal's head in a block: pages, or slots of 8 bytes where the medium programs bytes.
     pub(crate) const fn journal_places(&self) -> u32 {
         let Geometry { page_bytes, pages_per_block, .. } = self.geometry;
         if self.programs_bytes() { page_bytes / SLOT_BYTES * pages_per_block } else { pages_per_block }

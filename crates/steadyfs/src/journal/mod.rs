@@ -133,7 +133,7 @@ impl<'m> Journal<'m> {
             let next = (record.end() < self.used).then(|| self.record(record.end()));
             let joins = |next: &Record| record.is_beside(next) && next.offset <= record.stop();
             match next.filter(joins) {
-                Some(next) => self.swallow(record, next),
+                Some(next) => self.merge(record, next),
                 None => at = record.end(),
             }
         }
@@ -141,7 +141,7 @@ impl<'m> Journal<'m> {
     }
 
     /// Makes room: what is fresh within a patch that is on the medium makes all of that one fresh.
-    fn end_echoes(&mut self) {
+    fn merge_overlapping(&mut self) {
         let mut at = START;
         while self.is_chain() && at < self.mark {
             let record = self.record(at);
@@ -149,7 +149,7 @@ impl<'m> Journal<'m> {
             let joins =
                 |next: &Record| record.is_beside(next) && next.offset < record.stop() && record.superseded == next.superseded;
             match next.filter(joins) {
-                Some(next) => self.swallow(Record { fresh: true, mixed: true, ..record }, next),
+                Some(next) => self.merge(Record { fresh: true, mixed: true, ..record }, next),
                 None => at = record.end(),
             }
         }
@@ -157,7 +157,7 @@ impl<'m> Journal<'m> {
     }
 
     /// Joins a patch with the one behind it, which it touches or overlaps, and with which it agrees.
-    fn swallow(&mut self, record: Record, next: Record) {
+    fn merge(&mut self, record: Record, next: Record) {
         let shared = (record.stop() - next.offset).min(next.length);
         self.write_header(&Record { length: record.length + next.length - shared, ..record });
         let goes = record.header + shared as usize;
@@ -280,7 +280,7 @@ impl<'m> Journal<'m> {
 
     fn append(&mut self, logical: u32, offset: u32, data: &[u8]) -> Result<(), Full> {
         if self.patch_room(data.len()) > self.room() as usize {
-            self.end_echoes();
+            self.merge_overlapping();
         }
         let (header, length, fresh) = (self.shape.header_bytes(), data.len() as u32, self.is_chain());
         let record = Record { at: self.used, header, logical, offset, length, superseded: false, fresh, mixed: false };

@@ -1,6 +1,6 @@
 //! What a call owes, and may do, as the rooms are now.
 
-use super::plan::{Standing, Want};
+use super::plan::{Situation, Want};
 use super::{Emptiest, Erasure, Pace, Plan, Promise, ROOT_SLACK};
 use crate::commit::Transaction;
 use crate::config::{COPIED_MAX, Layout};
@@ -58,7 +58,7 @@ impl<F: Flash> Outlook<'_, '_, F> {
     pub fn plan(&self, done: &Done, promise: &Promise) -> (Plan, Erasure) {
         let live = self.victim_live();
         let (erase, erasure) = self.erase_wanted(promise.moving(done.written).moves);
-        let standing = Standing {
+        let situation = Situation {
             written: done.written,
             changes: done.changes,
             // What waits for its group counts as moved.
@@ -80,7 +80,7 @@ impl<F: Flash> Outlook<'_, '_, F> {
             stock: self.space.blocks().count(State::Erased),
             is_short: self.is_short(0),
         };
-        (standing.plan(promise), erasure)
+        (situation.plan(promise), erasure)
     }
 
     /// Whether so much of the reserve is used up, or will be with `frames` frames more, that the victim's frames move at any cost.

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! An erase stands in the place of `e` moves, a leaf or a root in the place of one. So a call does `c` moves; or `c − 1` and a
-//! leaf or a root; or `c − e` and an erase. [`Promise`] is `c`, [`Standing::plan`] makes a plan that never exceeds it, and the
+//! leaf or a root; or `c − e` and an erase. [`Promise`] is `c`, [`Situation::plan`] makes a plan that never exceeds it, and the
 //! bound of a call is what a [`Promise`] allows at most. Where the executor falls behind (it need not count leaves and roots
 //! ahead, and several blocks may be erased for one victim), what is missing comes out of the reserve, a few frames at most, because `c`
 //! counted up exceeds the need.
@@ -153,7 +153,7 @@ const LAST: u32 = 3;
 
 /// Where reclamation stands when a call ends.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Standing {
+pub(super) struct Situation {
     /// Frames that the call has written.
     pub written: u32,
     /// Changes of the map that it has made.
@@ -189,7 +189,7 @@ pub(super) struct Standing {
     pub is_short: bool,
 }
 
-impl Standing {
+impl Situation {
     /// What the call is to do.
     pub fn plan(&self, promise: &Promise) -> Plan {
         let most = promise.moves(self.written);
@@ -324,15 +324,15 @@ mod tests {
             let layout = Layout::derive(&geometry, &Config::for_geometry(&geometry)).expect("a layout");
             let promise = Promise::new(&layout, layout.usable / 100 * fill, layout.data_blocks, 7);
             let (soft, hard, most) = (layout.overlay_soft, layout.overlay_soft + 20, layout.overlay_soft + 40);
-            let standing = Standing {
+            let situation = Situation {
                 written, changes, live, is_urgent, afford, lacks, owes_erase, has_erased, erase, root, rests, entries, soft, hard, most, places, leaf_places, stock, is_short: false,
             };
-            let plan = standing.plan(&promise);
+            let plan = situation.plan(&promise);
             let largest = [promise.moving(written), promise.folding(written, written + changes), promise.erasing(written, written + changes)];
-            prop_assert!(largest.iter().any(|limit| is_within(&plan, limit)), "{plan:?} of {standing:?} exceeds {largest:?}");
+            prop_assert!(largest.iter().any(|limit| is_within(&plan, limit)), "{plan:?} of {situation:?} exceeds {largest:?}");
             let blocks = (stock + plan.erases).saturating_sub(u32::from(leaf_places < plan.folds));
-            prop_assert!(plan.moves <= places + blocks * layout.frames_per_block, "{plan:?} of {standing:?} erases beside its moves");
-            prop_assert!(plan.moves == 0 || entries + plan.moves <= most + plan.folds * layout.fold_frees, "{plan:?} of {standing:?} has no room in the overlay");
+            prop_assert!(plan.moves <= places + blocks * layout.frames_per_block, "{plan:?} of {situation:?} erases beside its moves");
+            prop_assert!(plan.moves == 0 || entries + plan.moves <= most + plan.folds * layout.fold_frees, "{plan:?} of {situation:?} has no room in the overlay");
         }
     }
 }

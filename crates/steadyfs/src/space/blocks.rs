@@ -62,7 +62,7 @@ pub(crate) enum Choice {
     MostWorn,
     /// The least worn of those with live frames.
     LeastWornInUse,
-    /// The one with fewest live frames, but some; the least worn of equals. A frame more counts for each erase out of line, up to so many.
+    /// The one with fewest live frames, but some; the least worn of equals. Two frames more count for each erase out of line, up to so many.
     Emptiest(u32),
 }
 

@@ -90,13 +90,13 @@ struct Call {
     /// It has committed, and emptied the device's cache.
     flushed: bool,
     /// A page that had little in the journal was written.
-    tidied: bool,
+    flushed_small: bool,
     /// Roots that were lost because the device did not answer.
     lost_roots: Lost,
     /// Blocks that were bad when it began.
     bad_blocks: u32,
     /// The program of a commit failed, and may be there all the same.
-    perhaps: bool,
+    in_doubt: bool,
 }
 
 /// The store. See the [module](self).

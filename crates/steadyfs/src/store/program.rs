@@ -281,7 +281,7 @@ impl<'m, F: Flash> Store<'m, F> {
             }
             Failed::Program(error, is_last) => (self.refused(error), is_last && error != Error::ReadOnly),
         };
-        self.call.perhaps |= commits && may_be_there;
+        self.call.in_doubt |= commits && may_be_there;
         if error == Error::MediaFailing {
             self.space.retire_head(head);
         } else {

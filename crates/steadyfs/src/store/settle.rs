@@ -32,7 +32,7 @@ struct Copied {
 
 /// What is copied.
 #[derive(Clone, Copy)]
-struct Cargo {
+struct Carried {
     frames: [Option<Copied>; COPIED_MAX as usize],
     journal: bool,
 }
@@ -43,7 +43,7 @@ impl<F: Flash> Store<'_, F> {
     /// # Power loss
     /// A mount may be cut as often as it likes.
     pub(super) fn settle(&mut self, last: Last) -> Result<(), Error> {
-        let mut cargo = self.cargo(&last)?;
+        let mut carried = self.carried(&last)?;
         self.in_ring(|roots, _, _| roots.know_blank_places().and_then(|()| roots.complete_mark()))?;
         self.space.take_sequences(JUMP);
         self.skip_places(&last.traces);
@@ -55,7 +55,7 @@ impl<F: Flash> Store<'_, F> {
         self.transaction.end();
         loop {
             let number = self.in_ring(|roots, _, _| roots.advance().map(|()| roots.begin()))?;
-            let result = self.program_settled(number, &mut cargo);
+            let result = self.program_settled(number, &mut carried);
             if self.in_ring(|roots, _, lost| roots.was_written(result, lost))? {
                 break;
             }
@@ -68,15 +68,15 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// What must be copied: the last record, if it may be unsteady, and all that is live in the ring.
-    fn cargo(&mut self, last: &Last) -> Result<Cargo, Error> {
+    fn carried(&mut self, last: &Last) -> Result<Carried, Error> {
         let is_journal = |record: Record| Kinds::JOURNAL.has(record.tag.kind);
         let unsteady = last.record.filter(|_| !last.is_complete);
         let in_ring = self.space.journal_at() != NONE && self.ring.has(self.space.journal_block(self.space.journal_at()));
-        let mut cargo = Cargo { frames: [None; COPIED_MAX as usize], journal: in_ring || unsteady.is_some_and(is_journal) };
+        let mut carried = Carried { frames: [None; COPIED_MAX as usize], journal: in_ring || unsteady.is_some_and(is_journal) };
         if let Some(Record { tag, place }) = unsteady.filter(|record| !is_journal(*record)) {
             // Pages of a transaction that was not committed are nobody's.
             if self.space.blocks().is_live(place) {
-                cargo.add(Copied { kind: tag.kind, logical: tag.logical, from: place, named: place })?;
+                carried.add(Copied { kind: tag.kind, logical: tag.logical, from: place, named: place })?;
             }
         }
         for block in self.ring.all() {
@@ -84,11 +84,11 @@ impl<F: Flash> Store<'_, F> {
             let mut next = self.space.blocks().first_live(block);
             while let Some(frame) = next {
                 let (kind, logical) = self.owner(frame)?;
-                cargo.add(Copied { kind, logical, from: frame, named: frame })?;
+                carried.add(Copied { kind, logical, from: frame, named: frame })?;
                 next = self.space.blocks().live_from(frame + 1).filter(|&frame| frame < end);
             }
         }
-        Ok(cargo)
+        Ok(carried)
     }
 
     /// What a frame in the ring is of: what a page of it says, or, where all of them are lost, the map.
@@ -113,23 +113,23 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// Programs a root of which some frames lie behind it in its own block, these, and its copies.
-    fn program_settled(&mut self, number: u32, cargo: &mut Cargo) -> Result<(), Error> {
+    fn program_settled(&mut self, number: u32, carried: &mut Carried) -> Result<(), Error> {
         let (unit, fpb) = (u32::from(self.layout.config.unit_pages), self.layout.frames_per_block);
         let block = self.ring.current();
         let first = block * fpb + self.layout.copied_page() / unit;
-        for (copied, to) in cargo.frames.iter_mut().flatten().zip(first..) {
+        for (copied, to) in carried.frames.iter_mut().flatten().zip(first..) {
             self.name(copied, to)?;
         }
-        let behind = self.layout.frame_page(first) + cargo.frames.iter().flatten().count() as u32 * unit;
-        if cargo.journal {
+        let behind = self.layout.frame_page(first) + carried.frames.iter().flatten().count() as u32 * unit;
+        if carried.journal {
             self.space.move_journal(behind * (self.space.capacity(HeadIndex::JOURNAL) / self.layout.geometry.pages_per_block));
         }
         self.in_ring(|roots, said, _| roots.program(number, said))?;
-        for (copied, to) in cargo.frames.iter().flatten().zip(first..) {
+        for (copied, to) in carried.frames.iter().flatten().zip(first..) {
             self.ring.go_to(self.layout.frame_page(to), &self.layout);
             self.copy_into_ring(copied)?;
         }
-        if cargo.journal {
+        if carried.journal {
             let tag = Tag { sequence: self.copy_sequence(0), logical: 0, kind: Kind::Journal, aux: 0 };
             self.ring.go_to(behind, &self.layout);
             let page = self.ring.take_pages(self.layout.journal_pages(), &self.layout);
@@ -231,7 +231,7 @@ impl<F: Flash> Store<'_, F> {
     }
 }
 
-impl Cargo {
+impl Carried {
     fn add(&mut self, copied: Copied) -> Result<(), Error> {
         if self.frames.iter().flatten().any(|other| other.from == copied.from) {
             return Ok(());

@@ -175,7 +175,7 @@ impl<F: Flash> Store<'_, F> {
         self.check_logical(logical)?;
         self.call.frames += 1;
         self.make_room(1)?;
-        self.call.perhaps = false;
+        self.call.in_doubt = false;
         let programmed = self.program_frame(Kind::DataCommit, logical, source);
         let frame = self.make_certain(programmed)?;
         self.transaction.end();
@@ -274,7 +274,7 @@ impl<F: Flash> Store<'_, F> {
             match self.journal.largest() {
                 Some((largest, room)) if self.journal.room() + room as u32 >= needed || self.transaction.is_undo_full() => {
                     self.flush_page(largest)?;
-                    self.flush_leftover()?;
+                    self.flush_small()?;
                 }
                 // The bytes go with the page.
                 _ => return self.write_through(piece),
@@ -302,7 +302,7 @@ impl<F: Flash> Store<'_, F> {
         // What is written into the cache cannot be undone: nothing that can fail follows.
         let flushes = is_own && !self.caches();
         self.write(piece)?;
-        if flushes { self.flush_leftover() } else { Ok(()) }
+        if flushes { self.flush_small() } else { Ok(()) }
     }
 
     /// Changes bytes of a logical page as a [`patch`](Self::patch), or writes it where the medium programs bytes and what the next commit would
@@ -350,11 +350,11 @@ impl<F: Flash> Store<'_, F> {
     }
 
     /// After the page with most patches was written: writes one of the pages that have little in the journal, once in a call.
-    fn flush_leftover(&mut self) -> Result<(), Error> {
-        if !self.journal.note_flush() || self.call.tidied || self.pending_room() < 2 {
+    fn flush_small(&mut self) -> Result<(), Error> {
+        if !self.journal.note_flush() || self.call.flushed_small || self.pending_room() < 2 {
             return Ok(());
         }
-        self.call.tidied = true;
+        self.call.flushed_small = true;
         self.flush_next()
     }
 
@@ -403,7 +403,7 @@ impl<F: Flash> Store<'_, F> {
             return Ok(());
         }
         self.make_room(self.transaction.len() + self.journal.discard_count())?;
-        self.call.perhaps = false;
+        self.call.in_doubt = false;
         let programmed = self.program_journal();
         self.make_certain(programmed)?;
         self.carry_out();
@@ -418,9 +418,9 @@ impl<F: Flash> Store<'_, F> {
                 self.call.flushed = true;
                 return programmed;
             }
-            self.call.perhaps = true;
+            self.call.in_doubt = true;
         }
-        if self.call.perhaps {
+        if self.call.in_doubt {
             self.status.lose_certainty();
             return Err(Error::Unknown);
         }
