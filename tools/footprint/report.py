@@ -231,7 +231,7 @@ def rooms_section(images, level):
                 sizes[room_of(symbol)] += size
         columns.append(sizes)
     notes = {**ROOMS, "other": "pieces that the compiler shares between functions, its runtime, tables, the firmware"}
-    rows = "\n".join(f"| `{room}` | {' | '.join(f'{sizes[room]:,}' for sizes in columns)} | {note} |" for room, note in notes.items())
+    rows = "\n".join(f"| `{room}` | {' | '.join(f'{sizes[room]:,}' for sizes in columns)} | {note} |" for room, note in notes.items() if any(sizes[room] for sizes in columns))
     return ROOMS_SECTION.format(rows=rows)
 
 

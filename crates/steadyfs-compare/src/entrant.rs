@@ -30,6 +30,13 @@ pub struct Facts {
     pub timing: String,
 }
 
+impl Facts {
+    /// Whether it is SteadyFS, however it was formatted.
+    pub fn is_ours(&self) -> bool {
+        self.id.starts_with("steadyfs")
+    }
+}
+
 /// A contender before it has a chip.
 pub trait Entrant: Sync {
     /// The contender on a chip.

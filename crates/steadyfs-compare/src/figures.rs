@@ -22,7 +22,7 @@ fn on<'c>(comparison: &'c Comparison, board: &'c Board) -> Vec<(&'c Entry, &'c S
 }
 
 fn name_class(entry: &Entry) -> &'static str {
-    if entry.facts.id == "steadyfs" { "name ours" } else { "name" }
+    if entry.facts.is_ours() { "name ours" } else { "name" }
 }
 
 /// A logarithmic axis across the figure, over all values and up to whole decades.
@@ -61,7 +61,7 @@ pub fn waits(comparison: &Comparison, board: &Board) -> String {
             let _ = write!(path, "M{} {:.1}h0", x.at(us), top + 23.0 + (at * 7 % 19) as f64);
         }
         if !path.is_empty() {
-            canvas.path(if entry.facts.id == "steadyfs" { "dots ours" } else { "dots peer" }, &path);
+            canvas.path(if entry.facts.is_ours() { "dots ours" } else { "dots peer" }, &path);
         }
     }
     canvas.finish()
@@ -151,7 +151,7 @@ pub fn cuts(comparison: &Comparison, board: &Board) -> String {
         };
         canvas.text(LEFT, top + 15.0, "start", name_class(entry), &shortened(&format!("{}: {what}", entry.facts.name)));
         if cuts.bad() > 0 {
-            bar(&mut canvas, x.at(share(cuts.bad(), cuts.cuts)), top, entry.facts.id == "steadyfs");
+            bar(&mut canvas, x.at(share(cuts.bad(), cuts.cuts)), top, entry.facts.is_ours());
         }
     }
     canvas.finish()
@@ -185,7 +185,7 @@ pub fn lives(comparison: &Comparison, board: &Board) -> String {
         let what = life(standing).map_or_else(|| reason(standing.outcome("wear-random")), |bytes| format_size(bytes as u64));
         canvas.text(LEFT, top + 15.0, "start", name_class(entry), &shortened(&format!("{}: {what}", entry.facts.name)));
         if let Some(bytes) = life(standing) {
-            bar(&mut canvas, x.at(bytes), top, entry.facts.id == "steadyfs");
+            bar(&mut canvas, x.at(bytes), top, entry.facts.is_ours());
         }
     }
     canvas.finish()

@@ -17,7 +17,8 @@ use steadyfs_lab::bench::Case;
 const REFERENCE: [&str; 5] = ["seq-4096", "small-formatted", "create", "read-256", "copy-35"];
 
 /// The order of contenders in tables; others come behind them.
-const ORDER: [&str; 7] = ["steadyfs", "raw", "littlefs", "spiffs", "fatfs-on-dhara", "fat-on-disk", "sequential-storage"];
+const ORDER: [&str; 8] =
+    ["steadyfs", "steadyfs-erased", "raw", "littlefs", "spiffs", "fatfs-on-dhara", "fat-on-disk", "sequential-storage"];
 
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

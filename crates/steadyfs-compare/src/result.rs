@@ -160,7 +160,7 @@ impl Standing {
 impl Comparison {
     /// What went wrong with SteadyFS, as `board, case: reason`.
     pub fn failures(&self) -> Vec<String> {
-        let own = self.entries.iter().filter(|entry| entry.facts.id == "steadyfs" && !entry.kept);
+        let own = self.entries.iter().filter(|entry| entry.facts.is_ours() && !entry.kept);
         let rows = own.flat_map(|entry| &entry.standings).flat_map(|standing| {
             let reason = |outcome: &Outcome| {
                 let row = &outcome.row;

@@ -9,11 +9,11 @@ mod steady;
 pub use fat::FatOnDisk;
 pub use raw::Raw;
 pub use sequential::SequentialStorage;
-pub use steady::SteadyFs;
+pub use steady::{SteadyFs, SteadyFsErased};
 
 use crate::entrant::AnyEntrant;
 
 /// All of them, in the order of tables.
 pub fn all() -> Vec<Box<dyn AnyEntrant>> {
-    vec![Box::new(SteadyFs), Box::new(Raw), Box::new(FatOnDisk), Box::new(SequentialStorage)]
+    vec![Box::new(SteadyFs), Box::new(SteadyFsErased), Box::new(Raw), Box::new(FatOnDisk), Box::new(SequentialStorage)]
 }

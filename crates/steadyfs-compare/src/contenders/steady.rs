@@ -1,4 +1,4 @@
-//! SteadyFS, with the settings that it chooses itself for a chip, and no cache.
+//! SteadyFS, with the settings that it chooses itself for a chip, and no cache: formatted as it is by default, and with a format that erases the chip.
 
 use crate::chip::Chip;
 use crate::entrant::{Entrant, Facts};
@@ -26,5 +26,26 @@ impl Entrant for SteadyFs {
 
     fn on(&self, chip: Chip) -> Result<Steady<Chip>, String> {
         Ok(Steady::new(chip))
+    }
+}
+
+/// SteadyFS on a chip that its format has erased, as that of SPIFFS does.
+pub struct SteadyFsErased;
+
+impl Entrant for SteadyFsErased {
+    type On = Steady<Chip>;
+
+    fn facts(&self) -> Facts {
+        Facts {
+            id: "steadyfs-erased".into(),
+            name: "SteadyFS, erased".into(),
+            configuration: "the same, format_erased".into(),
+            because: "what a product does that formats in the factory, or before its first use; no call erases a block for data until all of them were used".into(),
+            ..Entrant::facts(&SteadyFs)
+        }
+    }
+
+    fn on(&self, chip: Chip) -> Result<Steady<Chip>, String> {
+        Ok(Steady::new(chip).with_erasing_format(true))
     }
 }
