@@ -3,18 +3,20 @@
 
     tools/circles.py        every crate of the workspace; the exit code is 1 where there is one
 
-A file imports another one where a `use` in it, tests left out, or a path in its code names something of that one's module. What a `mod.rs` passes on
-with `pub use` counts as the file that it comes from.
+A file imports another one where a path in it, tests left out, names something of that one: in a `use`, or in its code, where the path may begin with
+what a `use` brought or with a module inside. What a module only passes on counts as the file that it comes from, and is no import of that module's own
+unless its code uses it. Calls of methods are not seen: they need no path.
 """
 import pathlib, re, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The folders of the core, from the bottom: each may import those before it. What is not named here lies below all of them.
 FLOORS = ["media", "format", "pages", "space", "map", "commit", "root", "journal", "pace", "mount", "store", "fs"]
-TESTS = re.compile(r"#\[cfg\(test\)\]\s*(?:pub )?mod \w+ \{.*\Z", re.DOTALL)
-COMMENT = re.compile(r"//[^\n]*")
+TESTS = re.compile(r"#\[cfg\(test\)\]\s*(?:pub(?:\(\w+\))? )?mod \w+ \{.*\Z", re.DOTALL)
+COMMENT = re.compile(r"//[^\n]*|^\s*#\[cfg\((?:doc|test)\)\]\s*(?:pub )?use [^;]+;", re.MULTILINE)
 USE = re.compile(r"^\s*(pub(?:\([^)]*\))? )?use ((?:crate|self|super)::[^;]+|[a-z]\w*::[^;]+);", re.MULTILINE)
-PATH = re.compile(r"\b(crate|super)((?:::\w+)+)")
+PATH = re.compile(r"(?<![\w:])([a-z]\w*)((?:::\w+)+)")
+OUTSIDE = re.compile(r"#\[path[^]]*\]\s*(?:pub )?mod (\w+)")
 
 
 def leaves(tree, prefix=()):
@@ -32,8 +34,15 @@ def leaves(tree, prefix=()):
                 start = at + 1
         return
     path, _, name = tree.partition(" as ")
-    path = prefix + tuple(part.strip() for part in path.split("::"))
+    path = prefix + tuple(part.strip() for part in path.split("::") if part.strip() != "self" or not prefix)
     yield path, (name.strip() or path[-1])
+
+
+def uses(body, name):
+    """Whether code uses a name that its module passes on: a type that is not a variant's own name, or a call that is no method."""
+    if name[0].isupper():
+        return re.search(rf"(?:[^\s\w:.]|\S ){name}\b|^\s*{name}::", body, re.MULTILINE)
+    return re.search(rf"(?<![\w:.])(?<!fn ){name}[(!]", body)
 
 
 class Crate:
@@ -41,26 +50,28 @@ class Crate:
         self.files = {}
         for file in source.rglob("*.rs"):
             parts = list(file.relative_to(source).with_suffix("").parts)
+            # A program beside a library is another crate.
+            if parts[0] == "bin" or parts == ["main"] and (source / "lib.rs").exists():
+                continue
             if parts[-1] in ("mod", "lib", "main"):
                 parts.pop()
-            if parts[:1] != ["bin"]:
-                self.files[tuple(parts)] = file
+            self.files[tuple(parts)] = file
         self.text = {module: COMMENT.sub("", TESTS.sub("", file.read_text())) for module, file in self.files.items()}
-        # What each module passes on: name → the path that it stands for.
-        self.passed = {module: {} for module in self.files}
+        # Modules whose files belong to another crate.
+        self.outside = {module + (name,) for module, text in self.text.items() for name in OUTSIDE.findall(text)}
+        # What the uses of each module bring: name → the path that it stands for, and whether it is passed on.
+        self.brought = {module: {} for module in self.files}
         for module, text in self.text.items():
             for public, tree in USE.findall(text):
-                if public:
-                    for path, name in leaves(tree):
-                        self.passed[module][name] = self.absolute(module, path)
+                for path, name in leaves(tree):
+                    self.brought[module][name] = (self.absolute(module, path), bool(public))
 
     def absolute(self, module, path):
         """A path from the root of the crate; None where it leaves it."""
-        path = list(path)
+        base, path = list(module), list(path)
         if path[0] == "crate":
-            return tuple(path[1:])
-        base = list(module)
-        if path[0] == "self":
+            base, path = [], path[1:]
+        elif path[0] == "self":
             path = path[1:]
         elif path[0] == "super":
             while path and path[0] == "super":
@@ -71,25 +82,27 @@ class Crate:
 
     def file_of(self, path, seen=()):
         """The module in whose file something lies."""
-        if path is None or path in seen:
+        if path is None or path in seen or any(path[: len(other)] == other for other in self.outside):
             return None
-        for length in range(len(path), -1, -1):
-            module = path[:length]
-            if module in self.files:
-                rest = path[length:]
-                if rest and rest[0] in self.passed[module]:
-                    target = self.passed[module][rest[0]]
-                    return self.file_of(target + rest[1:] if target is not None else None, seen + (path,))
-                return module
-        return None
+        module = next(path[:length] for length in range(len(path), -1, -1) if path[:length] in self.files)
+        rest = path[len(module) :]
+        target, public = self.brought[module].get(rest[0], (None, False)) if rest else (None, False)
+        if public:
+            return self.file_of(target and target + rest[1:], seen + (path,))
+        return module
 
     def imports(self, module):
-        text = self.text[module]
-        paths = [path for public, tree in USE.findall(text) if not public for path, _ in leaves(tree)]
-        body = USE.sub("", text)
-        paths += [tuple([first, *rest.strip(":").split("::")]) for first, rest in PATH.findall(body)]
-        found = {self.file_of(self.absolute(module, path)) for path in paths}
-        return {other for other in found if other is not None and other != module}
+        body = USE.sub("", self.text[module])
+        paths = []
+        for name, (path, public) in self.brought[module].items():
+            # A module that is brought is imported where a path begins with it.
+            if path not in self.files and (not public or uses(body, name)):
+                paths.append(path)
+        for first, rest in PATH.findall(body):
+            rest = tuple(rest.strip(":").split("::"))
+            brought = self.brought[module].get(first)
+            paths.append(brought[0] and brought[0] + rest if brought else self.absolute(module, (first, *rest)))
+        return {other for other in map(self.file_of, paths) if other is not None and other != module}
 
 
 def circles(graph):

@@ -1,7 +1,7 @@
 //! Chunks to bytes and back, by each method.
 
-use crate::format::Method;
 use crate::lz4;
+use crate::method::Method;
 
 /// The level of a method that has levels, where none was chosen: 9 for deflate, 3 for Zstandard.
 pub const LEVEL_DEFAULT: i32 = 0;

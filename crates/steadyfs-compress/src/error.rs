@@ -1,5 +1,6 @@
 //! What can go wrong with a compressed file.
 
+use crate::method::Method;
 use core::fmt;
 
 /// Why a call on a compressed file failed.
@@ -29,7 +30,7 @@ pub enum Error {
         /// Which chunk, from 0.
         chunk: u32,
         /// How it is compressed.
-        method: super::Method,
+        method: Method,
     },
     /// The memory that was lent is smaller than [`Shape::read_bytes`](crate::Shape::read_bytes), or to write than [`Shape::write_bytes`](crate::Shape::write_bytes).
     MemoryTooSmall {

@@ -22,7 +22,8 @@
 //! A chunk of form *plain* has room for a whole chunk, whatever it stores: its content is what lies there. What is behind the size of the file has no
 //! meaning, in entries as in chunks.
 
-use core::fmt;
+use crate::error::Error;
+use crate::method::Method;
 
 /// Key of the attribute that says that a file is compressed.
 pub const ATTRIBUTE: &str = "steadyfs.packed";
@@ -35,27 +36,7 @@ const VERSION: u8 = 1;
 const CHUNK_LOG2: core::ops::RangeInclusive<u8> = 12..=16;
 const HEADER_LOG2: core::ops::RangeInclusive<u8> = 6..=9;
 
-/// How chunks are compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// LZ4: little code, no heap, a few cycles a byte.
-    Lz4,
-    /// Deflate, without a header; to read and write it takes the feature `deflate`.
-    Deflate,
-    /// Zstandard; to read and write it takes the feature `zstd`.
-    Zstd,
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Lz4 => "lz4",
-            Self::Deflate => "deflate",
-            Self::Zstd => "zstd",
-        })
-    }
-}
-
+/// The numbers of methods.
 impl Method {
     const fn number(self) -> u8 {
         match self {
@@ -173,14 +154,14 @@ impl Shape {
     /// Reads the attribute's value.
     ///
     /// # Errors
-    /// [`Error::Attribute`](crate::Error::Attribute).
-    pub fn parse(value: &[u8]) -> Result<Self, crate::Error> {
-        let [VERSION, method, chunk_log2, header_log2] = *value else { return Err(crate::Error::Attribute) };
+    /// [`Error::Attribute`].
+    pub fn parse(value: &[u8]) -> Result<Self, Error> {
+        let [VERSION, method, chunk_log2, header_log2] = *value else { return Err(Error::Attribute) };
         match Method::of(method) {
             Some(method) if CHUNK_LOG2.contains(&chunk_log2) && HEADER_LOG2.contains(&header_log2) => {
                 Ok(Self { method, chunk_log2, header_log2 })
             }
-            _ => Err(crate::Error::Attribute),
+            _ => Err(Error::Attribute),
         }
     }
 

@@ -50,11 +50,13 @@ mod error;
 mod file;
 pub mod format;
 pub mod lz4;
+mod method;
 mod volume;
 mod write;
 
 pub use codec::{LEVEL_DEFAULT, encode};
 pub use error::Error;
 pub use file::PackedFile;
-pub use format::{ATTRIBUTE, Form, Method, Shape};
+pub use format::{ATTRIBUTE, Form, Shape};
+pub use method::Method;
 pub use volume::Volume;

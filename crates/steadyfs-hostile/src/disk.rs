@@ -150,8 +150,9 @@ fn call<F: Flash>(disk: &mut Drive<'_, '_, F>, choices: &mut Choices<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind;
     use crate::seal::seal;
-    use crate::volumes::{disks, kind};
+    use crate::volumes::disks;
     use steadyfs::ConfigError;
 
     /// `format` refuses such settings; a superblock can say them all the same. With no sector in a logical page, a trim divided by zero.

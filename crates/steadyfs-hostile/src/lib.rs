@@ -23,6 +23,7 @@ pub mod disk;
 pub mod exercise;
 pub mod image;
 pub mod inputs;
+pub mod kind;
 pub mod medium;
 pub mod mutate;
 pub mod operations;

@@ -3,9 +3,10 @@
 use steadyfs::media::TAG_BYTES;
 
 use crate::choices::Choices;
+use crate::kind;
 use crate::medium::{Fault, Ram};
 use crate::seal::{TAG_CONTENT_BYTES, seal, seal_tag};
-use crate::volumes::{ChainRecord, Volume, kind};
+use crate::volumes::{ChainRecord, Volume};
 
 /// Most changes to one volume.
 const CHANGES_MAX: usize = 8;

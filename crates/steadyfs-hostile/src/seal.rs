@@ -1,7 +1,7 @@
 //! Checksums that are right around content that is not.
 
+use crate::kind;
 use crate::medium::Ram;
-use crate::volumes::kind;
 
 /// CRC-32 (ISO-HDLC), bit by bit: tests have their own, so that a wrong one in the core shows.
 pub fn crc(bytes: &[u8]) -> u32 {

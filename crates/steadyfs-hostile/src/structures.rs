@@ -11,9 +11,10 @@ use std::sync::LazyLock;
 
 use crate::choices::Choices;
 use crate::exercise::{exercise, read_only};
+use crate::kind;
 use crate::medium::Ram;
 use crate::seal::{TAG_CONTENT_BYTES, seal};
-use crate::volumes::{Volume, kind, volumes};
+use crate::volumes::{Volume, volumes};
 
 /// A structure of `docs/format.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

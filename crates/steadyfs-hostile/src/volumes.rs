@@ -8,26 +8,9 @@ use steadyfs::media::{BlockIndex, Flash, Geometry, PageIndex, TAG_BYTES};
 use steadyfs::{Access, CommitOn, Config, Error, FileSystem, OpenOptions};
 
 use crate::exercise::memory_for;
+use crate::kind;
 use crate::medium::Ram;
 use crate::seal::{LEAF_LOG_BYTES, seal_tag};
-
-/// Kinds of tags, by the numbers of `docs/format.md`.
-pub mod kind {
-    /// Superblock.
-    pub const SUPER: u8 = 1;
-    /// Page of a root or of a copy of it.
-    pub const ROOT: u8 = 2;
-    /// Journal page with and without discards.
-    pub const JOURNAL: [u8; 2] = [5, 6];
-    /// Logical pages.
-    pub const DATA: [u8; 4] = [3, 4, 7, 8];
-    /// Leaves of the map.
-    pub const LEAF: [u8; 2] = [9, 10];
-    /// A leaf's log was changed, in a chain.
-    pub const LEAF_CHANGED: u8 = 11;
-    /// Number of the last kind of a page.
-    pub const LAST: u8 = 10;
-}
 
 /// Shape of a medium and settings of its volume.
 #[derive(Clone, Copy, Debug)]

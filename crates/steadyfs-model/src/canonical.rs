@@ -7,9 +7,13 @@
 //!   only known to be there. Should a mount lead to it after all, it reads as damaged.
 //! - What an unsteady page read as is forgotten when the power fails.
 
-use crate::chip::{Cell, Content, IDLE, Kind, LOST, NONE, Page, Sequence, Tag};
+use crate::chip::Cell;
+use crate::numbers::{IDLE, LOGICAL, LOST, NONE, Page, Sequence};
+use crate::page::{Content, Kind, Tag};
 use crate::roots::JUMP;
-use crate::state::{LOGICAL, Scope, State, Table};
+use crate::scope::Scope;
+use crate::state::State;
+use crate::table::Table;
 use std::sync::Arc;
 
 /// What a page holds, whether it is steady or not.

@@ -1,9 +1,11 @@
 //! Roll-forward: the records that were programmed after the root, in the order of their sequence. As `store/forward.rs` does it.
 
-use crate::chip::{Block, Content, IDLE, Kind, Page, Seen, Sequence, Tag};
+use crate::chip::Seen;
 use crate::machine::{FAILURE_JUMP, Machine, Step};
+use crate::numbers::{Block, IDLE, LOGICAL, Page, Pages, Sequence};
+use crate::page::{Content, Kind, Tag};
 use crate::rules::Rule;
-use crate::state::{BlockState, JOURNAL, LOGICAL, MOVED, Pages, USER};
+use crate::table::{BlockState, JOURNAL, MOVED, USER};
 
 /// Most failures in a row that are told from another jump.
 const FAILURES_MAX: Sequence = 4;
@@ -97,7 +99,7 @@ impl Machine<'_> {
     fn cursors(&mut self, traces: &mut Traces, base: Sequence) -> Vec<Cursor> {
         let heads = self.ram.table.heads;
         let mut cursors = Vec::new();
-        for (head, (block, next)) in heads.into_iter().enumerate().filter(|(_, head)| head.0 != crate::chip::NONE) {
+        for (head, (block, next)) in heads.into_iter().enumerate().filter(|(_, head)| head.0 != crate::numbers::NONE) {
             let (cursor, is_other) = self.look(Some(head), block, next, base);
             traces.note(head, is_other);
             cursors.extend(cursor);
@@ -166,7 +168,7 @@ impl Machine<'_> {
         if self.ram.table.heads[head].0 == block || tag.sequence >= self.ram.table.sequence {
             let old = core::mem::replace(&mut self.ram.table.heads[head], (block, place + 1)).0;
             if old != block {
-                if old != crate::chip::NONE {
+                if old != crate::numbers::NONE {
                     self.set_state(old, BlockState::Used);
                 }
                 self.set_state(block, BlockState::Active);

@@ -9,17 +9,22 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | [`chip`] | pages, how they read, what a cut or a failure leaves |
+//! | [`numbers`] | pages, blocks, programs |
+//! | [`table`] | what a root stores |
+//! | [`page`] | what a page says |
 //! | [`choices`] | nondeterminism as a script |
-//! | [`state`] | what chip, RAM and caller know; sizes; violations |
+//! | [`rules`] | the rules, each of which can be taken away |
+//! | [`call`] | the calls |
+//! | [`scope`] | sizes, and the worlds that are checked |
+//! | [`violation`] | what must never be |
+//! | [`chip`] | how pages read, what a cut or a failure leaves |
+//! | [`state`] | what chip, RAM and caller know |
 //! | `canonical` | of states that behave the same, one |
 //! | [`machine`] | heads, blocks, programs; a failed program |
 //! | `steps` | write, commit, roll back, fold, move |
 //! | `scan`, `forward` | a mount finds the newest root, and rolls forward |
 //! | `roots` | roots, the ring, settling |
-//! | [`call`] | calls, what they promise, and what must hold after each |
-//! | [`rules`] | the rules, each of which can be taken away |
-//! | `scope` | the worlds that are checked |
+//! | [`action`] | what a call leads to and promises, and what must hold after it |
 //! | [`ring`] | a second model: the ring alone |
 //!
 //! There are two models, because both in one would be too large. This one has the heads (user, moved, journal), the map, transactions, roots of two pages with
@@ -43,22 +48,28 @@
 //! - With one page lost a mount finds the same, or says that something is missing, or whoever reads that page is told; then mounts for writing succeed,
 //!   nothing else is missing, and the page can be written anew.
 
+pub mod action;
 pub mod call;
 mod canonical;
 pub mod chip;
 pub mod choices;
 mod forward;
 pub mod machine;
+pub mod numbers;
+pub mod page;
 pub mod ring;
 mod roots;
 pub mod rules;
 mod scan;
-mod scope;
+pub mod scope;
 pub mod state;
 mod steps;
+pub mod table;
+pub mod violation;
 
-use call::Action;
-use state::{Scope, State};
+use action::Action;
+use scope::Scope;
+use state::State;
 use stateright::{Model, Property};
 
 impl Model for Scope {

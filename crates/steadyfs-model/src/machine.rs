@@ -1,9 +1,14 @@
 //! What RAM and chip do together: heads, blocks, programs and their repetition.
 
-use crate::chip::{Block, Chip, Content, IDLE, Kind, NONE, Page, Seen, Sequence, Stop, Tag};
+use crate::chip::{Chip, Seen, Stop};
 use crate::choices::Choices;
+use crate::numbers::{Block, IDLE, NONE, Page, Pages, Sequence};
+use crate::page::{Content, Kind, Tag};
 use crate::rules::Rule;
-use crate::state::{BlockState, JOURNAL, MOVED, Pages, Ram, Scope, USER, Violation};
+use crate::scope::Scope;
+use crate::state::Ram;
+use crate::table::{BlockState, JOURNAL, MOVED, USER};
+use crate::violation::Violation;
 
 /// Distance by which the sequence jumps behind a program that failed. A smaller gap is a record that was lost.
 pub(crate) const FAILURE_JUMP: Sequence = 16;

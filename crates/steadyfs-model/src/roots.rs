@@ -1,10 +1,13 @@
 //! Roots, the blocks of the ring, and settling. As `root/program.rs` and `store/settle.rs` do it; `ring` has more of them.
 
-use crate::chip::{Block, Content, IDLE, Kind, NONE, Page, Seen, Sequence, Stop, Tag};
+use crate::chip::{Seen, Stop};
 use crate::forward::{Last, Traces};
 use crate::machine::{Machine, Step};
+use crate::numbers::{Block, IDLE, NONE, Page, Pages, Sequence};
+use crate::page::{Content, Kind, Tag};
 use crate::rules::Rule;
-use crate::state::{BlockState, JOURNAL, MOVED, Pages, USER, Violation};
+use crate::table::{BlockState, JOURNAL, MOVED, USER};
+use crate::violation::Violation;
 use std::sync::Arc;
 
 /// Distance by which the sequence jumps at a mount: further than that of failures in a row.

@@ -1,11 +1,16 @@
 //! The root that a mount begins with, and what a mount derives from the map. As `root/scan.rs` and `store/mount.rs` do it; `ring` has more of it.
 
-use crate::chip::{Block, Chip, Content, Kind, NONE, Page, Seen, Sequence, Stop};
+use crate::chip::{Chip, Seen, Stop};
 use crate::choices::Choices;
 use crate::forward::Last;
 use crate::machine::{Machine, Step};
+use crate::numbers::{Block, LOGICAL, NONE, Page, Pages, Sequence};
+use crate::page::{Content, Kind};
 use crate::rules::Rule;
-use crate::state::{BlockState, LOGICAL, Pages, Ram, Scope, Table, Violation};
+use crate::scope::Scope;
+use crate::state::Ram;
+use crate::table::{BlockState, Table};
+use crate::violation::Violation;
 use std::sync::Arc;
 
 /// A root that was found in the ring.
@@ -187,4 +192,4 @@ impl Machine<'_> {
 }
 
 /// No transaction is open after a mount.
-const IDLE_START: Sequence = crate::chip::IDLE;
+const IDLE_START: Sequence = crate::numbers::IDLE;

@@ -1,8 +1,86 @@
-//! The worlds that are checked: each is a part of what may happen, to the depth that its size allows.
+//! The size of a world, and what may happen in it; the worlds that are checked: each is a part of what may happen, to the depth that its size allows.
 
 use crate::call::Call::{self, *};
-use crate::chip::{Kind, Reading};
-use crate::state::Scope;
+use crate::numbers::{Block, Page};
+use crate::page::{Kind, Reading};
+use crate::rules::Rule;
+use std::ops::Range;
+
+/// The size of a world, and what may happen in it.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// Its name.
+    pub name: &'static str,
+    /// Data blocks, and pages in each.
+    pub blocks: (u8, u8),
+    /// Blocks of the ring.
+    pub ring: u8,
+    /// Pages of a root.
+    pub root_pages: u8,
+    /// Frames that may lie in a block of the ring.
+    pub copied: u8,
+    /// Blocks that a root lists.
+    pub listed: u8,
+    /// Entries of the overlay.
+    pub overlay: u8,
+    /// Whether the old frame of a page that changes is looked up at once.
+    pub near_full: bool,
+    /// Whether leaves have logs.
+    pub logs: bool,
+    /// Power cuts.
+    pub cuts: u8,
+    /// Failures of programs and erases.
+    pub failures: u8,
+    /// Pages that are lost for good while the power is off.
+    pub losses: u8,
+    /// Whether that may be the last record as well, which a mount takes for one that was cut.
+    pub loses_last: bool,
+    /// How unsteady pages may read.
+    pub readings: &'static [Reading],
+    /// The calls.
+    pub calls: &'static [Call],
+    /// Most calls of a path, mounts included.
+    pub depth: usize,
+    /// The rule that is taken away.
+    pub without: Option<Rule>,
+}
+
+impl Scope {
+    /// Whether a rule holds.
+    pub fn has(&self, rule: Rule) -> bool {
+        self.without != Some(rule)
+    }
+
+    /// Number of blocks.
+    pub fn block_count(&self) -> Block {
+        self.blocks.0 + self.ring
+    }
+
+    /// Whether a block is one of the ring.
+    pub fn is_of_ring(&self, block: Block) -> bool {
+        block >= self.blocks.0
+    }
+
+    /// Pages of a block of the ring: a root, what a mount copies, the root's copy.
+    pub fn ring_pages(&self) -> u8 {
+        2 * self.root_pages + self.copied + 1
+    }
+
+    /// Pages of a block.
+    pub fn pages_of(&self, block: Block) -> Range<Page> {
+        let (data, pages) = self.blocks;
+        let of_ring = self.is_of_ring(block);
+        let size = if of_ring { self.ring_pages() } else { pages };
+        let first = if of_ring { data * pages + (block - data) * size } else { block * pages };
+        first..first + size
+    }
+
+    /// Block of a page.
+    pub fn block_of(&self, page: Page) -> Block {
+        let (data, pages) = self.blocks;
+        if page < data * pages { page / pages } else { data + (page - data * pages) / self.ring_pages() }
+    }
+}
 
 /// How pages may read that a cut left: as programmed, with a wrong checksum, as nothing.
 const PLAIN: &[Reading] = &[Reading::Good, Reading::Bad, Reading::Noise];

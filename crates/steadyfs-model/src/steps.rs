@@ -1,9 +1,12 @@
 //! What calls do: write, patch, commit, roll back, fold, move.
 
-use crate::chip::{Cell, Content, IDLE, Kind, LOST, Log, NONE, Page, Seen, Stop};
+use crate::chip::{Cell, Seen, Stop};
 use crate::machine::{Machine, Step};
+use crate::numbers::{IDLE, LOGICAL, LOST, NONE, Page, Pages};
+use crate::page::{Content, Kind, Log};
 use crate::rules::Rule;
-use crate::state::{BlockState, JOURNAL, LOGICAL, MOVED, Pages, Violation};
+use crate::table::{BlockState, JOURNAL, MOVED};
+use crate::violation::Violation;
 
 impl Machine<'_> {
     /// Starts a call: after a clean end the ring is opened; the first program of a head after a mount is a journal page.

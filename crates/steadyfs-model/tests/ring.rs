@@ -5,10 +5,10 @@ mod worlds;
 
 use stateright::{Checker, Model};
 use std::env;
-use steadyfs_model::ring::call::Action;
+use steadyfs_model::ring::action::Action;
 use steadyfs_model::ring::rules::Rule;
-use steadyfs_model::ring::state::Scope;
-use steadyfs_model::ring::state::Violation::{self, *};
+use steadyfs_model::ring::scope::Scope;
+use steadyfs_model::ring::violation::Violation::{self, *};
 
 worlds! {
     every_call_with_three_cuts BROAD

@@ -5,10 +5,10 @@ mod worlds;
 
 use stateright::{Checker, Model};
 use std::env;
-use steadyfs_model::call::Action;
+use steadyfs_model::action::Action;
 use steadyfs_model::rules::Rule;
-use steadyfs_model::state::Scope;
-use steadyfs_model::state::Violation::{self, *};
+use steadyfs_model::scope::Scope;
+use steadyfs_model::violation::Violation::{self, *};
 
 worlds! {
     every_call_with_two_cuts BROAD

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use crate::campaign::repair::{Costs, Held};
-use crate::session::is_followed;
 use crate::world::World;
 
 /// Something that must not be.
@@ -14,6 +13,18 @@ pub struct Finding {
     pub class: &'static str,
     /// What happened.
     pub detail: String,
+}
+
+/// Findings after which a volume lives on, because the model can follow: the error is another one than documented.
+pub(crate) const WRONG_ERROR: &str = "a wrong error";
+/// The same: what the open transaction had was undone by a call that met a fault.
+pub(crate) const UNDONE_BY_FAULT: &str = "a fault undid the open transaction";
+/// The same: by a call that lacked room.
+pub(crate) const UNDONE_FOR_ROOM: &str = "want of room undid the open transaction";
+
+/// Whether the model can follow what was found.
+pub fn is_followed(class: &str) -> bool {
+    [WRONG_ERROR, UNDONE_BY_FAULT, UNDONE_FOR_ROOM].contains(&class)
 }
 
 /// Everything that is noted while a volume lives.

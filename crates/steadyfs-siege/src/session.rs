@@ -9,7 +9,7 @@ use std::rc::Rc;
 use steadyfs::{CommitOn, Error, File, FileSystem};
 
 use crate::adapt;
-use crate::log::Log;
+use crate::log::{Log, UNDONE_BY_FAULT, UNDONE_FOR_ROOM, WRONG_ERROR};
 use crate::loss::{self, Verdict};
 use crate::medium::Medium;
 use crate::oracle::Oracle;
@@ -93,18 +93,6 @@ pub struct Session<'a, 'm, 'c> {
     pub is_damaged: bool,
     /// The last call met a fault and said so.
     pub was_struck: bool,
-}
-
-/// Findings after which a volume lives on, because the model can follow: the error is another one than documented.
-const WRONG_ERROR: &str = "a wrong error";
-/// The same: what the open transaction had was undone by a call that met a fault.
-const UNDONE_BY_FAULT: &str = "a fault undid the open transaction";
-/// The same: by a call that lacked room.
-const UNDONE_FOR_ROOM: &str = "want of room undid the open transaction";
-
-/// Whether the model can follow what was found.
-pub fn is_followed(class: &str) -> bool {
-    [WRONG_ERROR, UNDONE_BY_FAULT, UNDONE_FOR_ROOM].contains(&class)
 }
 
 /// Errors that say that there is no room.

@@ -4,7 +4,7 @@
 //! future looks at the hardware, or at what an interrupt left, each time that it is polled. A future that only goes on when an executor runs *another* task never ends here: run that
 //! task in an executor of a higher priority, as an interrupt.
 
-use super::{BATCH, batches, conclude, gather, scatter};
+use super::sectors::{BATCH, batches, conclude, gather, scatter};
 use crate::parts;
 use aligned::Aligned;
 use block_device_driver::BlockDevice;

@@ -2,7 +2,7 @@
 //!
 //! That crate, from 0.10 on, has the trait from embedded-sdmmc-types, which alone is a dependency here.
 
-use super::{BATCH, batches, conclude, gather, scatter};
+use super::sectors::{BATCH, batches, conclude, gather, scatter};
 use crate::parts;
 use embedded_sdmmc_types::{Block, BlockDevice, BlockIdx};
 use steadyfs::media::Failure;

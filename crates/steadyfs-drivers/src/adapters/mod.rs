@@ -12,6 +12,3 @@ pub mod embedded_sdmmc;
 pub mod embedded_storage;
 #[cfg(any(feature = "embedded-sdmmc", feature = "block-device-driver"))]
 mod sectors;
-
-#[cfg(any(feature = "embedded-sdmmc", feature = "block-device-driver"))]
-use sectors::{BATCH, batches, conclude, gather, scatter};

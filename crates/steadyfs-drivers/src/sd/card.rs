@@ -1,10 +1,10 @@
 //! A card that was started, as a device of sectors.
 
-use super::limits::{WRITE_MS, erase_ms, times_max};
+use super::error::{SdError, Wait};
+use super::limits::{Settings, WRITE_MS, erase_ms, times_max};
 use super::link::{Link, RETRIES, command, is_error};
-use super::registers::{CardInfo, Kind};
-use super::stream::Stream;
-use super::{SdError, SdSlot, Settings, Wait};
+use super::registers::CardInfo;
+use super::stream::Writer;
 use crate::parts;
 use embedded_hal::delay::DelayNs;
 use embedded_hal::digital::OutputPin;
@@ -19,33 +19,28 @@ use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
 /// [`Settings::reorders`] says `false`, only the last of it. Some cards lose more than that: no driver can help them.
 #[derive(Debug)]
 pub struct SdCard<B, P, D> {
-    pub(super) link: Link<B, P, D>,
-    pub(super) info: CardInfo,
-    pub(super) settings: Settings,
-    pub(super) stream: Stream,
-    /// Whether something is lost that a call had said was written. Until a flush says so.
-    pub(super) is_lost: bool,
-    pub(super) last_error: Option<SdError>,
+    writer: Writer<B, P, D>,
+    last_error: Option<SdError>,
 }
 
 impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
     pub(super) fn new(link: Link<B, P, D>, info: CardInfo, settings: Settings) -> Self {
-        Self { link, info, settings, stream: Stream::Closed, is_lost: false, last_error: None }
+        Self { writer: Writer::new(link, info, settings), last_error: None }
     }
 
     /// What the card says of itself.
     pub fn info(&self) -> &CardInfo {
-        &self.info
+        &self.writer.info
     }
 
     /// Bytes of the card's allocation unit: the block of a [`SectorLayout`](steadyfs::media::sectors::SectorLayout).
     pub fn unit_bytes(&self) -> u32 {
-        self.info.unit_bytes
+        self.writer.info.unit_bytes
     }
 
     /// How the card is driven.
     pub fn settings(&self) -> &Settings {
-        &self.settings
+        &self.writer.settings
     }
 
     /// The last error; [`None`] if there was none. A call that succeeds does not clear it.
@@ -58,19 +53,14 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
     /// # Errors
     /// [`Failure::Device`] where the card does not end it, or could not write it.
     pub fn release(&mut self) -> Result<(), Failure> {
-        let result = self.end_stream();
+        let result = self.writer.end_stream();
         self.conclude(result)
     }
 
-    /// The slot, to start another card, or the same after it had no power. What was not flushed before may be lost, and nobody says so.
-    pub fn into_slot(mut self) -> SdSlot<B, P, D> {
+    /// Ends an open stream of writes, and gives the wires back. What was not flushed before may be lost, and nobody says so.
+    pub(super) fn into_link(mut self) -> Link<B, P, D> {
         let _ = self.release();
-        SdSlot { link: self.link }
-    }
-
-    /// Argument of a command for a sector.
-    pub(super) fn address(&self, sector: u32) -> u32 {
-        if self.info.kind == Kind::Standard { sector * SECTOR_BYTES as u32 } else { sector }
+        self.writer.link
     }
 
     /// Sectors of a transfer from `first` on.
@@ -79,7 +69,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
             return Err(SdError::NotSectors);
         }
         let count = u32::try_from(bytes / SECTOR_BYTES).map_err(|_| SdError::OutOfRange)?;
-        let is_there = first.checked_add(count).is_some_and(|end| end <= self.info.sectors);
+        let is_there = first.checked_add(count).is_some_and(|end| end <= self.writer.info.sectors);
         if is_there { Ok(count) } else { Err(SdError::OutOfRange) }
     }
 
@@ -87,7 +77,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         let count = self.count(first, parts::bytes(data))?;
         if count > 0 {
             // What is read may be what is lost: this call fails where that shows. Not those after it, or nothing could be mounted any more.
-            self.end_stream()?;
+            self.writer.end_stream()?;
         }
         let (mut done, mut tries) = (0, 0);
         while done < count {
@@ -106,24 +96,24 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
     fn read_run(&mut self, first: u32, done: &mut u32, count: u32, data: &mut [&mut [u8]]) -> Result<(), SdError> {
         let is_single = count - *done == 1;
         let command = if is_single { command::READ_SINGLE } else { command::READ_MULTIPLE };
-        self.link.accepted(command, self.address(first + *done))?;
+        self.writer.link.accepted(command, self.writer.address(first + *done))?;
         let result = self.read_blocks(first, done, count, data);
         if !is_single {
-            let stopped = self.stop_read(first + count == self.info.sectors);
+            let stopped = self.stop_read(first + count == self.writer.info.sectors);
             // A read that goes on cannot be repeated.
             stopped.and(result)?;
         } else {
             result?;
         }
-        self.link.deselect()
+        self.writer.link.deselect()
     }
 
     fn read_blocks(&mut self, first: u32, done: &mut u32, count: u32, data: &mut [&mut [u8]]) -> Result<(), SdError> {
         while *done < count {
             let sector = first + *done;
-            self.link.begin_block(sector)?;
-            parts::sector_mut(data, *done as usize).try_for_each(|piece| self.link.take(piece))?;
-            if !self.link.end_block()? {
+            self.writer.link.begin_block(sector)?;
+            parts::sector_mut(data, *done as usize).try_for_each(|piece| self.writer.link.take(piece))?;
+            if !self.writer.link.end_block()? {
                 return Err(SdError::ReadCrc { sector });
             }
             *done += 1;
@@ -133,19 +123,19 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
 
     /// CMD12 behind CMD18. A card that has looked ahead of its last sector may say that it is out of range: that counts for nothing.
     fn stop_read(&mut self, is_at_end: bool) -> Result<(), SdError> {
-        self.link.stop()?;
-        self.link.wait_ready(WRITE_MS, Wait::Command)?;
+        self.writer.link.stop()?;
+        self.writer.link.wait_ready(WRITE_MS, Wait::Command)?;
         if is_at_end {
-            self.link.status()?;
+            self.writer.link.status()?;
         }
         Ok(())
     }
 
     /// Erases what of the range the card can erase as a whole.
     fn erase_sectors(&mut self, first: u32, count: u32) -> Result<(), SdError> {
-        let end = first.checked_add(count).filter(|end| *end <= self.info.sectors).ok_or(SdError::OutOfRange)?;
-        let unit = self.info.erase_sectors;
-        if unit == 0 || !self.settings.erase {
+        let end = first.checked_add(count).filter(|end| *end <= self.writer.info.sectors).ok_or(SdError::OutOfRange)?;
+        let unit = self.writer.info.erase_sectors;
+        if unit == 0 || !self.writer.settings.erase {
             return Ok(());
         }
         let (first, end) = (first.next_multiple_of(unit), end - end % unit);
@@ -155,27 +145,27 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
         if self.is_protected() {
             return Err(SdError::WriteProtected);
         }
-        self.end_stream()?;
-        self.link.accepted(command::ERASE_FIRST, self.address(first))?;
-        self.link.accepted(command::ERASE_LAST, self.address(end - 1))?;
-        self.link.accepted(command::ERASE, 0)?;
-        self.link.clocks(1)?; // some cards are busy a byte late
-        self.link.wait_ready(erase_ms(&self.info, end - first), Wait::Erase)?;
-        let status = self.link.status()?;
-        self.link.deselect()?;
+        self.writer.end_stream()?;
+        self.writer.link.accepted(command::ERASE_FIRST, self.writer.address(first))?;
+        self.writer.link.accepted(command::ERASE_LAST, self.writer.address(end - 1))?;
+        self.writer.link.accepted(command::ERASE, 0)?;
+        self.writer.link.clocks(1)?; // some cards are busy a byte late
+        self.writer.link.wait_ready(erase_ms(&self.writer.info, end - first), Wait::Erase)?;
+        let status = self.writer.link.status()?;
+        self.writer.link.deselect()?;
         if is_error(status) { Err(SdError::EraseFailed { status }) } else { Ok(()) }
     }
 
     fn is_protected(&self) -> bool {
-        self.settings.read_only || self.info.is_write_protected
+        self.writer.settings.read_only || self.writer.info.is_write_protected
     }
 
     /// Keeps an error, and tells the file system of it. After one the card is let go, unless a stream is open.
     fn conclude(&mut self, result: Result<(), SdError>) -> Result<(), Failure> {
         result.map_err(|error| {
             self.last_error = Some(error);
-            if !matches!(self.stream, Stream::Open { .. }) {
-                let _ = self.link.deselect();
+            if !self.writer.is_open() {
+                let _ = self.writer.link.deselect();
             }
             error.failure()
         })
@@ -184,11 +174,11 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
 
 impl<B: SpiBus, P: OutputPin, D: DelayNs> SectorDevice for SdCard<B, P, D> {
     fn sector_count(&self) -> u32 {
-        self.info.sectors
+        self.writer.info.sectors
     }
 
     fn times(&self) -> SectorTimes {
-        self.settings.times.unwrap_or_else(|| times_max(&self.info, &self.settings))
+        self.writer.settings.times.unwrap_or_else(|| times_max(&self.writer.info, &self.writer.settings))
     }
 
     /// Reads sectors: CMD17, or CMD18 for several. What arrives with a bad checksum is read again, three times.
@@ -208,7 +198,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SectorDevice for SdCard<B, P, D> {
         let result = self.count(first, parts::bytes(parts)).and_then(|count| match count {
             0 => Ok(()),
             _ if self.is_protected() => Err(SdError::WriteProtected),
-            _ => self.write_sectors(first, parts, count),
+            _ => self.writer.write_sectors(first, parts, count),
         });
         self.conclude(result)
     }
@@ -216,8 +206,8 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SectorDevice for SdCard<B, P, D> {
     /// Ends the stream, waits until the card has programmed it, and asks for its status. Cards have no cache behind that, unless one is switched on (specification 6.0, 5.8.2), which
     /// this driver does not do.
     fn flush(&mut self) -> Result<(), Failure> {
-        let result = self.end_stream();
-        let was_lost = core::mem::take(&mut self.is_lost);
+        let result = self.writer.end_stream();
+        let was_lost = self.writer.take_loss();
         let result = result.and(if was_lost { Err(SdError::Lost) } else { Ok(()) });
         self.conclude(result)
     }
@@ -229,6 +219,6 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SectorDevice for SdCard<B, P, D> {
     }
 
     fn reorders(&self) -> bool {
-        self.settings.reorders
+        self.writer.settings.reorders
     }
 }

@@ -8,21 +8,22 @@
 //!                       └──────────────────────────▶ Broken ── sector filled up, stop token, CMD13 ──▶ Closed
 //! ```
 
-use super::card::SdCard;
-use super::limits::{WRITE_MS, stop_ms};
-use super::link::{RETRIES, TOKEN_DATA, TOKEN_STOP, TOKEN_WRITE_MULTIPLE, Taken, command, is_error};
-use super::{SdError, Wait};
+use super::error::{SdError, Wait};
+use super::limits::{Settings, WRITE_MS, stop_ms};
+use super::link::{Link, RETRIES, TOKEN_DATA, TOKEN_STOP, TOKEN_WRITE_MULTIPLE, Taken, command, is_error};
+use super::registers::{CardInfo, Kind};
 use crate::parts;
 use embedded_hal::delay::DelayNs;
 use embedded_hal::digital::OutputPin;
 use embedded_hal::spi::SpiBus;
+use steadyfs::media::sectors::SECTOR_BYTES;
 
 /// Sectors from which on the card is told beforehand how many come (ACMD23).
 const PRE_ERASE_MIN: u32 = 8;
 
 /// What a write left open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stream {
+enum Stream {
     Closed,
     /// The card takes the sector `next`; it was opened for `first`.
     Open {
@@ -33,9 +34,39 @@ pub(super) enum Stream {
     Broken,
 }
 
-impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
+/// A card that is written: its wires, and what is open.
+#[derive(Debug)]
+pub(super) struct Writer<B, P, D> {
+    pub link: Link<B, P, D>,
+    pub info: CardInfo,
+    pub settings: Settings,
+    stream: Stream,
+    /// Whether something is lost that a call had said was written. Until a flush says so.
+    is_lost: bool,
+}
+
+impl<B: SpiBus, P: OutputPin, D: DelayNs> Writer<B, P, D> {
+    pub fn new(link: Link<B, P, D>, info: CardInfo, settings: Settings) -> Self {
+        Self { link, info, settings, stream: Stream::Closed, is_lost: false }
+    }
+
+    /// Whether the card waits for another sector.
+    pub fn is_open(&self) -> bool {
+        matches!(self.stream, Stream::Open { .. })
+    }
+
+    /// Whether something is lost that a call had said was written. Whoever takes that tells of it.
+    pub fn take_loss(&mut self) -> bool {
+        core::mem::take(&mut self.is_lost)
+    }
+
+    /// Argument of a command for a sector.
+    pub fn address(&self, sector: u32) -> u32 {
+        if self.info.kind == Kind::Standard { sector * SECTOR_BYTES as u32 } else { sector }
+    }
+
     /// Writes sectors that are there.
-    pub(super) fn write_sectors(&mut self, first: u32, data: &[&[u8]], count: u32) -> Result<(), SdError> {
+    pub fn write_sectors(&mut self, first: u32, data: &[&[u8]], count: u32) -> Result<(), SdError> {
         if !matches!(self.stream, Stream::Open { next, .. } if next == first) {
             self.end_stream()?;
         }
@@ -46,7 +77,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
             return self.write_single(first, data);
         }
         let result = self.append(first, data, count);
-        if result.is_err() && matches!(self.stream, Stream::Open { .. }) {
+        if result.is_err() && self.is_open() {
             // What was taken and not yet confirmed may be lost with it.
             (self.stream, self.is_lost) = (Stream::Broken, true);
         }
@@ -149,7 +180,7 @@ impl<B: SpiBus, P: OutputPin, D: DelayNs> SdCard<B, P, D> {
     ///
     /// # Errors
     /// [`SdError::WriteFailed`], or what the card has in place of an answer. In both cases something may be lost that was not flushed: the writes that follow fail too.
-    pub(super) fn end_stream(&mut self) -> Result<(), SdError> {
+    pub fn end_stream(&mut self) -> Result<(), SdError> {
         let was = self.stream;
         if was == Stream::Closed {
             return Ok(());

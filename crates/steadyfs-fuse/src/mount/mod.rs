@@ -3,6 +3,7 @@
 mod attach;
 mod background;
 mod failure;
+mod message;
 mod ours;
 mod place;
 mod serve;
@@ -11,8 +12,9 @@ mod table;
 
 pub use background::{Background, spawn, spawn_disk};
 pub use failure::Failure;
+pub(crate) use message::Message;
 pub use place::{Refusal, check_mountpoint};
-pub(crate) use serve::{Message, Served};
+pub(crate) use serve::Served;
 
 use crate::bridge::Bridge;
 use crate::disk::{DiskBridge, DiskVolume};

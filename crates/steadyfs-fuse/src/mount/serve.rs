@@ -2,6 +2,7 @@
 
 use super::attach::attach;
 use super::failure::Failure;
+use super::message::Message;
 use super::ours::{Guard, Ours};
 use super::place::check_mountpoint;
 use super::signals::Signals;
@@ -13,18 +14,6 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
-
-/// What the volume's thread is told.
-pub(crate) enum Message<J> {
-    /// To do something.
-    Job(J),
-    /// To make everything durable that was done so far.
-    Commit,
-    /// That the file system is not mounted any more.
-    Unmounted,
-    /// That it is to end although the file system is in use.
-    Stop,
-}
 
 /// A volume that jobs are done on, in the thread of the caller.
 pub(crate) trait Served {

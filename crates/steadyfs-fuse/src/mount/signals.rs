@@ -1,7 +1,7 @@
 //! SIGINT and SIGTERM unmount.
 
+use super::message::Message;
 use super::ours::Ours;
-use super::serve::Message;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Handle;
 use std::io::{self, Write};

@@ -1,9 +1,9 @@
 //! NAND in a file: each page's data, then its spare area.
 
 use super::content::Content;
+use super::error::Refusal;
 use super::shape::TAG_OFFSET;
-use super::{Refusal, TAG_BYTES};
-use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, Timing};
+use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
 use steadyfs_sim::{Counters, Metered, NandTiming};
 
 /// Value of a spare byte that marks nothing.

@@ -1,7 +1,8 @@
 //! The chip: the blocks of the ring, the places of the log, what a cut or a failure leaves in them, and how they read.
 
 use super::rules::Rule;
-use super::state::{Scope, Violation};
+use super::scope::Scope;
+use super::violation::Violation;
 use crate::choices::Choices;
 
 /// Number of a root.

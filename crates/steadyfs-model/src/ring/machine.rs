@@ -2,7 +2,9 @@
 
 use super::chip::{At, Cell, Chip, LOG, Number, Page, Record, Seen, Sequence, Stop};
 use super::rules::Rule;
-use super::state::{Ram, Scope, Violation};
+use super::scope::Scope;
+use super::state::Ram;
+use super::violation::Violation;
 use crate::choices::Choices;
 
 /// Distance by which the sequence jumps at a mount.

@@ -7,13 +7,15 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | [`rules`] | the rules, each of which can be taken away |
+//! | [`call`] | the calls |
+//! | [`scope`] | sizes, and the worlds that are checked |
+//! | [`violation`] | what must never be |
 //! | [`chip`] | pages, how they read, what a cut or a failure leaves |
-//! | [`state`] | what chip, RAM and caller know; sizes; violations |
+//! | [`state`] | what chip, RAM and caller know |
 //! | `scan` | the root that a mount begins with, and the records behind it |
 //! | [`machine`] | roots, the blocks of the ring, settling |
-//! | [`call`] | calls, what they promise, and what must hold after each |
-//! | [`rules`] | the rules, each of which can be taken away |
-//! | `scope` | the worlds that are checked |
+//! | [`action`] | what a call leads to and promises, and what must hold after it |
 //!
 //! Two states are one only if they are equal. Not modelled: superblocks, which nothing changes after `format`; several heads, and the data blocks
 //! (the other model has them); two pages that are lost; blocks of the ring that are erased ahead of time.
@@ -25,16 +27,19 @@
 //! - With one page lost it finds the same, or says that something is lost, or whoever reads the value is told, and can store another one.
 //! - No page is programmed that was not erased since it was touched; there is always a block of the ring to go on to.
 
+pub mod action;
 pub mod call;
 pub mod chip;
 pub mod machine;
 pub mod rules;
 mod scan;
-mod scope;
+pub mod scope;
 pub mod state;
+pub mod violation;
 
-use call::Action;
-use state::{Scope, State};
+use action::Action;
+use scope::Scope;
+use state::State;
 use stateright::{Model, Property};
 
 impl Model for Scope {

@@ -3,7 +3,8 @@
 use super::chip::{At, LOG, Number, Page, Record, Root, Seen, Sequence, Stop};
 use super::machine::{Machine, Step};
 use super::rules::Rule;
-use super::state::{Ram, Violation};
+use super::state::Ram;
+use super::violation::Violation;
 
 /// A smaller gap between two numbers is a record that was lost.
 const FAILURE_JUMP: Sequence = 16;

@@ -1,7 +1,58 @@
-//! The worlds that are checked: each is a part of what may happen, to the depth that its size allows.
+//! The size of a world, and what may happen in it; the worlds that are checked: each is a part of what may happen, to the depth that its size allows.
 
-use super::call::Call::*;
-use super::state::Scope;
+use super::call::Call::{self, *};
+use super::rules::Rule;
+
+/// The size of a world, and what may happen in it.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// Its name.
+    pub name: &'static str,
+    /// Blocks of the ring.
+    pub ring: u8,
+    /// Pages of each.
+    pub pages: u8,
+    /// Pages of a root.
+    pub root_pages: u8,
+    /// Pages that are left out between a root and what is copied behind it.
+    pub gap: u8,
+    /// Whether a mark is programmed behind a closed root.
+    pub marks: bool,
+    /// Whether records are frames, which a mount need not read, or journal pages.
+    pub frames: bool,
+    /// Power cuts.
+    pub cuts: u8,
+    /// Failures of programs and erases in the ring.
+    pub failures: u8,
+    /// Reads that fail at mounts.
+    pub reads: u8,
+    /// Pages that are lost for good while the power is off.
+    pub losses: u8,
+    /// Whether an unsteady page may read as blank as well.
+    pub reads_blank: bool,
+    /// Whether each look at an unsteady page may tell something else, or only each mount.
+    pub every_look: bool,
+    /// Whether a mount may miss a root of which a cut erase has left a page: it can be read only, and the next one may find that nothing is missing.
+    pub may_alarm: bool,
+    /// The calls.
+    pub calls: &'static [Call],
+    /// Most calls of a path, mounts included.
+    pub depth: usize,
+    /// The rule that is taken away.
+    pub without: Option<Rule>,
+}
+
+impl Scope {
+    /// Whether a rule holds.
+    pub fn has(&self, rule: Rule) -> bool {
+        self.without != Some(rule)
+    }
+
+    /// Programs of a root with its copies.
+    pub fn root_programs(&self) -> u8 {
+        if self.root_pages > 1 { 2 * self.root_pages } else { 3 }
+    }
+}
 
 impl Scope {
     /// Every call, three cuts.

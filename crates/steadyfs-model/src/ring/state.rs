@@ -1,59 +1,8 @@
 //! The state of the model: the chip, what RAM knows, and what the caller may rely on.
 
-use super::call::Call;
 use super::chip::{Cell, Chip, Number, Root};
-use super::rules::Rule;
-
-/// The size of a world, and what may happen in it.
-#[derive(Clone, Debug)]
-pub struct Scope {
-    /// Its name.
-    pub name: &'static str,
-    /// Blocks of the ring.
-    pub ring: u8,
-    /// Pages of each.
-    pub pages: u8,
-    /// Pages of a root.
-    pub root_pages: u8,
-    /// Pages that are left out between a root and what is copied behind it.
-    pub gap: u8,
-    /// Whether a mark is programmed behind a closed root.
-    pub marks: bool,
-    /// Whether records are frames, which a mount need not read, or journal pages.
-    pub frames: bool,
-    /// Power cuts.
-    pub cuts: u8,
-    /// Failures of programs and erases in the ring.
-    pub failures: u8,
-    /// Reads that fail at mounts.
-    pub reads: u8,
-    /// Pages that are lost for good while the power is off.
-    pub losses: u8,
-    /// Whether an unsteady page may read as blank as well.
-    pub reads_blank: bool,
-    /// Whether each look at an unsteady page may tell something else, or only each mount.
-    pub every_look: bool,
-    /// Whether a mount may miss a root of which a cut erase has left a page: it can be read only, and the next one may find that nothing is missing.
-    pub may_alarm: bool,
-    /// The calls.
-    pub calls: &'static [Call],
-    /// Most calls of a path, mounts included.
-    pub depth: usize,
-    /// The rule that is taken away.
-    pub without: Option<Rule>,
-}
-
-impl Scope {
-    /// Whether a rule holds.
-    pub fn has(&self, rule: Rule) -> bool {
-        self.without != Some(rule)
-    }
-
-    /// Programs of a root with its copies.
-    pub fn root_programs(&self) -> u8 {
-        if self.root_pages > 1 { 2 * self.root_pages } else { 3 }
-    }
-}
+use super::scope::Scope;
+use super::violation::Violation;
 
 /// What RAM knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -101,27 +50,6 @@ pub struct Promise {
     pub last: Option<u8>,
     /// What is stored may be lost: no mount has found it since a page was lost.
     pub lost: bool,
-}
-
-/// What must never be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Violation {
-    /// A mount found neither what was committed nor what was being committed.
-    CommitLost,
-    /// A page was programmed that was not erased since it was touched.
-    ProgramOfTouchedPage,
-    /// A mount found no root.
-    NoRoot,
-    /// A mount began with a root of which something it needs is destroyed.
-    OldRoot,
-    /// What was committed can be read no more, where nothing was lost.
-    Unreadable,
-    /// A page is lost, and no mount for writing succeeds any more, nor says what is lost.
-    NeverMounts,
-    /// A mount missed something where nothing was lost.
-    ToldForNothing,
-    /// No block of the ring may be erased.
-    RingTooSmall,
 }
 
 /// A state of the model, between two calls.

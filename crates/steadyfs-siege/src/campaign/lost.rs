@@ -105,7 +105,7 @@ pub(super) fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
     }
     let may_go_on = log.may_go_on();
     // What is known from the other campaigns is not counted again.
-    log.findings.retain(|finding| !crate::session::is_followed(finding.class));
+    log.findings.retain(|finding| !crate::log::is_followed(finding.class));
     may_go_on.then_some(is_clean)
 }
 

@@ -1,7 +1,8 @@
 //! Chips whose words take several writes: bytes are programmed for themselves, and words are filled up with ones.
 
+use super::error::RangeError;
+use super::times::FlashTimes;
 use super::window::{Window, check};
-use super::{FlashTimes, RangeError};
 use core::ops::Range;
 use embedded_storage::nor_flash::MultiwriteNorFlash;
 use steadyfs::Config;

@@ -33,84 +33,15 @@
 //! ```
 
 mod bytes;
+mod error;
 mod pages;
+mod times;
 mod window;
 
 pub use bytes::FromMultiwrite;
+pub use error::RangeError;
 pub use pages::FromWriteOnce;
+pub use times::FlashTimes;
 
-use core::fmt;
 #[cfg(doc)]
 use embedded_storage::nor_flash::{MultiwriteNorFlash, NorFlash};
-
-/// How long a chip takes at most; every [`bound`](steadyfs::FileSystem::bound) is made of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlashTimes {
-    /// A read without its bytes: command and address, in nanoseconds.
-    pub read_ns: u32,
-    /// Each byte that is read, in nanoseconds.
-    pub read_byte_ns: u32,
-    /// Bytes that the chip programs at once: a program page of a serial chip, a word inside a microcontroller.
-    pub write_bytes: u32,
-    /// Transfer and program of so many bytes, or fewer, in nanoseconds.
-    pub write_ns: u32,
-    /// Erase of `ERASE_SIZE` bytes, in nanoseconds.
-    pub erase_ns: u64,
-}
-
-impl FlashTimes {
-    /// A serial chip with four data lines at 50 MHz: the longest times of Winbond's W25Q128JV for 256 bytes and for 4 KiB (datasheet, 9.6).
-    pub const SPI_NOR: Self =
-        Self { read_ns: 1_000, read_byte_ns: 40, write_bytes: 256, write_ns: 3_020_000, erase_ns: 400_000_000 };
-    /// Flash inside a microcontroller: the longest times of an STM32G0 for eight bytes and for 2 KiB (datasheet of the STM32G071, "Flash memory characteristics").
-    pub const INTERNAL: Self = Self { read_ns: 100, read_byte_ns: 30, write_bytes: 8, write_ns: 125_000, erase_ns: 40_000_000 };
-
-    const fn read(&self, bytes: u32) -> u64 {
-        self.read_ns as u64 + bytes as u64 * self.read_byte_ns as u64
-    }
-
-    /// A program that is read back.
-    const fn program(&self, bytes: u32) -> u64 {
-        let parts = if self.write_bytes == 0 { bytes } else { bytes.div_ceil(self.write_bytes) };
-        parts as u64 * self.write_ns as u64 + self.look(bytes)
-    }
-
-    /// An erase of sectors that is read back.
-    const fn erase(&self, bytes: u32, sector_bytes: u32) -> u64 {
-        (bytes / sector_bytes) as u64 * self.erase_ns + self.look(bytes)
-    }
-
-    const fn look(&self, bytes: u32) -> u64 {
-        bytes.div_ceil(window::WORD_BYTES_MAX as u32) as u64 * self.read_ns as u64 + bytes as u64 * self.read_byte_ns as u64
-    }
-}
-
-/// Why a range of a chip cannot hold a volume.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RangeError {
-    /// The chip has words of more than 64 bytes, or that are no power of two, or sectors that are no multiple of 256 bytes.
-    Words,
-    /// The range ends behind the chip, or before it begins.
-    OutOfBounds,
-    /// The range begins or ends within a sector.
-    NotSectors,
-    /// The usual settings do not fit so few sectors, or such small ones.
-    TooSmall,
-    /// SteadyFS was built without its feature `nor`, and the chip programs bytes.
-    WithoutNor,
-}
-
-impl fmt::Display for RangeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Words => "the chip has words or sectors of a size that does not work",
-            Self::OutOfBounds => "the range is not within the chip",
-            Self::NotSectors => "the range begins or ends within an erase sector",
-            Self::TooSmall => "the range is too small for a volume",
-            Self::WithoutNor => "SteadyFS was built without its feature nor",
-        })
-    }
-}
-
-impl core::error::Error for RangeError {}

@@ -6,8 +6,9 @@
 //!
 //! As [`NorPages`](steadyfs::media::nor::NorPages) has it, but that a tag takes whole words, and that nothing but pages and tags is programmed.
 
+use super::error::RangeError;
+use super::times::FlashTimes;
 use super::window::{Window, check};
-use super::{FlashTimes, RangeError};
 use core::ops::Range;
 use embedded_storage::nor_flash::NorFlash;
 use steadyfs::Config;

@@ -1,12 +1,10 @@
 //! A range of a chip: reads and writes of whole words, erases of whole sectors, and a look at what came of them.
 
-use super::{FlashTimes, RangeError};
+use super::error::RangeError;
+use super::times::{FlashTimes, WORD_BYTES_MAX};
 use core::ops::Range;
 use embedded_storage::nor_flash::NorFlash;
 use steadyfs::media::Failure;
-
-/// The largest word of a chip.
-pub(super) const WORD_BYTES_MAX: usize = 64;
 
 /// A range of a chip, addressed from 0.
 #[derive(Debug)]

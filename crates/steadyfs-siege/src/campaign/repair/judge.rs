@@ -3,13 +3,32 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use steadyfs::Damage;
+use steadyfs::{Checked, Damage};
 
-use super::{Done, Hit};
 use crate::log::Log;
 use crate::oracle::Oracle;
 use crate::tree::{Node, Tree};
 use crate::view::Partial;
+
+/// What is known of a damaged volume before its repair.
+pub struct Hit {
+    /// What it showed.
+    pub before: Partial,
+    /// What the mount found missing.
+    pub damage: Option<Damage>,
+    /// It shows what was before, as where the loss is taken for a cut.
+    pub is_old: bool,
+    /// A mount for reading shows the last commit, and that for writing may take it for one that was cut.
+    pub is_settled: bool,
+}
+
+/// What a repair did.
+pub struct Done {
+    /// Its own words.
+    pub checked: Checked,
+    /// What the volume shows since.
+    pub after: Partial,
+}
 
 /// Nothing may have changed by a repair that was refused.
 pub fn unchanged(before: &Partial, after: &Partial, log: &mut Log) {

@@ -20,8 +20,9 @@ use crate::log::Log;
 use crate::loss::{self, Verdict};
 use crate::session::Session;
 use crate::shape::Settings;
-use crate::view::{self, Partial};
+use crate::view;
 use crate::volume::Volume;
+use judge::{Done, Hit};
 
 pub use costs::{Costs, Held};
 pub use cuts::{volume as volume_with_cuts, volume_with_faults};
@@ -79,22 +80,6 @@ fn spoil(volume: &mut Volume, page: PageIndex, log: &mut Log) {
     };
     log.trace(|| format!("--- page {page} lost, {bits} bits flipped"));
     if bits == 0 { volume.medium.lose(page, true) } else { volume.medium.flip_bits(page, bits) }
-}
-
-/// What is known of a damaged volume before its repair.
-struct Hit {
-    before: Partial,
-    damage: Option<Damage>,
-    /// It shows what was before, as where the loss is taken for a cut.
-    is_old: bool,
-    /// A mount for reading shows the last commit, and that for writing may take it for one that was cut.
-    is_settled: bool,
-}
-
-/// What a repair did.
-struct Done {
-    checked: Checked,
-    after: Partial,
 }
 
 /// Repairs a volume, judges that, uses it, and judges it again. What the loss cost.

@@ -5,9 +5,9 @@
 use super::super::inode::{
     AREA_AT, AREA_BYTES, ATTRIBUTES_AT, EXTRA_AT, HEADER_BYTES, Header, InodeKind, NAME_MORE_AT, REGIONS, ROOT, Region,
 };
+use super::findings::{Count, Finding, Mended};
 use super::rounds::{Checker, Mode, soft};
 use super::tables::Salvage;
-use super::{Count, Finding, Mended};
 use crate::error::Error;
 use crate::fs::FileSystem;
 use crate::media::Flash;

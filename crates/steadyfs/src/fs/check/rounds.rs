@@ -10,8 +10,8 @@
 //! finds rests on what the steps before it have mended, so a step that changed anything ends its round. A round that changes nothing is the last one.
 
 use super::super::inode::{Header, InodeKind, ROOT};
+use super::findings::{Checked, Count, Finding, Mended};
 use super::marks::Marks;
-use super::{Checked, Count, Finding, Mended};
 use crate::error::Error;
 use crate::fs::FileSystem;
 use crate::fs::transaction::CommitOn;

@@ -2,8 +2,8 @@
 
 use super::super::inode::InodeKind;
 use super::super::trim::Lists;
+use super::findings::{Count, Finding};
 use super::rounds::{Checker, Mode};
-use super::{Count, Finding};
 use crate::config::INODE_BYTES;
 use crate::error::Error;
 use crate::media::Flash;

@@ -15,19 +15,23 @@
 //! The even header is the first sector of the block, and an erase writes it last where it can: a card that was written there goes on behind it, and takes the pages of a block
 //! whose begin is old for single ones.
 
-use super::{BlockIndex, Failure, HEADER, HEADERS, KNOWN, PAGE, PageIndex, SectorDevice, SectorPages, TRIES, TagPlace};
-use super::{is_sound, seal, was_read, word};
+use super::device::{SECTOR_BYTES, SectorDevice};
+use super::layout::{HEADERS, SectorLayout, TagPlace};
+use super::sector::{Generation, HEADER, PAGE, VOLUME_AT, is_sound, seal, was_read, word};
 use crate::fields::Fields;
+use crate::media::{BlockIndex, Failure, PageIndex};
 
-/// The number of a generation of a block; larger than that of any before. 0: none.
-pub(super) type Generation = u32;
+/// Looks at a header before it is taken for lost.
+const TRIES: u32 = 3;
+/// Blocks of which the generation is kept in RAM.
+const KNOWN: usize = 16;
 
 /// The generations in both headers of a block; 0 for a header that is lost, or was never written.
 type Headers = [Generation; HEADERS as usize];
 
 /// What is known of a block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+struct Known {
     block: BlockIndex,
     generation: Generation,
     /// Both headers can be read. What is programmed under a generation that is not certain may be lost tomorrow.
@@ -35,12 +39,34 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) const NOTHING: Self = Self { block: BlockIndex::MAX, generation: 0, is_certain: false };
+    const NOTHING: Self = Self { block: BlockIndex::MAX, generation: 0, is_certain: false };
 }
 
-impl<D: SectorDevice> SectorPages<D> {
+/// A device of which the generations of blocks are known.
+#[derive(Clone, Debug)]
+pub(super) struct Blocks<D> {
+    pub device: D,
+    pub layout: SectorLayout,
+    /// The sector that was read last, or is written next.
+    pub sector: [u8; SECTOR_BYTES],
+    /// Blocks and their generations; a block has one place.
+    known: [Known; KNOWN],
+}
+
+impl<D> Blocks<D> {
+    pub fn new(device: D, layout: SectorLayout) -> Self {
+        Self { device, layout, sector: [0; SECTOR_BYTES], known: [Known::NOTHING; KNOWN] }
+    }
+
+    /// Forgets what is known of the device.
+    pub fn forget(&mut self) {
+        self.known = [Known::NOTHING; KNOWN];
+    }
+}
+
+impl<D: SectorDevice> Blocks<D> {
     /// The present generation of a block; 0 where it has never been erased.
-    pub(super) fn generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
+    pub fn generation(&mut self, block: BlockIndex) -> Result<Generation, Failure> {
         Ok(self.known_of(block)?.generation)
     }
 
@@ -53,7 +79,7 @@ impl<D: SectorDevice> SectorPages<D> {
     ///
     /// # Errors
     /// [`Failure::BadBlock`] where a header does not hold what is written to it.
-    pub(super) fn certain_generation(&mut self, page: PageIndex) -> Result<Generation, Failure> {
+    pub fn certain_generation(&mut self, page: PageIndex) -> Result<Generation, Failure> {
         let pages = self.layout.pages_per_block();
         let block = page / pages;
         let mut known = self.known_of(block)?;
@@ -87,11 +113,20 @@ impl<D: SectorDevice> SectorPages<D> {
         }
     }
 
+    /// Erases a block: begins a generation of it.
+    pub fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
+        let present = self.generation(block)?;
+        let headers = self.headers(block)?;
+        self.known[block as usize % KNOWN] = Known::NOTHING;
+        self.device.discard(self.layout.header(block) + HEADERS, self.layout.block_sectors - HEADERS)?;
+        self.begin_generation(block, present, headers)
+    }
+
     /// Begins a generation of a block that is newer than the present one and all that its headers say.
     ///
     /// # Power loss
     /// The block has this generation or the one before: the header that is written first is the one that can be spared.
-    pub(super) fn begin_generation(&mut self, block: BlockIndex, present: Generation, headers: Headers) -> Result<(), Failure> {
+    fn begin_generation(&mut self, block: BlockIndex, present: Generation, headers: Headers) -> Result<(), Failure> {
         let [even, odd] = headers;
         let spare = u32::from(odd <= even);
         let next = present.max(even).max(odd) + 1;
@@ -132,7 +167,7 @@ impl<D: SectorDevice> SectorPages<D> {
     }
 
     /// The generations in both headers of a block.
-    pub(super) fn headers(&mut self, block: BlockIndex) -> Result<Headers, Failure> {
+    fn headers(&mut self, block: BlockIndex) -> Result<Headers, Failure> {
         let mut found = [0; HEADERS as usize];
         for (at, found) in (self.layout.header(block)..).zip(&mut found) {
             for _ in 0..TRIES {
@@ -152,8 +187,8 @@ impl<D: SectorDevice> SectorPages<D> {
     }
 
     /// Whether the sector in the buffer is one of a kind, of this volume.
-    pub(super) fn is_own(&self, magic: &[u8; 8]) -> bool {
-        is_sound(&self.sector, magic) && word(&self.sector, super::VOLUME_AT) == self.layout.volume
+    pub fn is_own(&self, magic: &[u8; 8]) -> bool {
+        is_sound(&self.sector, magic) && word(&self.sector, VOLUME_AT) == self.layout.volume
     }
 
     /// The newest generation of which a block has a page.

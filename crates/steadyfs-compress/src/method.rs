@@ -1,0 +1,24 @@
+//! Ways to compress a chunk.
+
+use core::fmt;
+
+/// How chunks are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// LZ4: little code, no heap, a few cycles a byte.
+    Lz4,
+    /// Deflate, without a header; to read and write it takes the feature `deflate`.
+    Deflate,
+    /// Zstandard; to read and write it takes the feature `zstd`.
+    Zstd,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lz4 => "lz4",
+            Self::Deflate => "deflate",
+            Self::Zstd => "zstd",
+        })
+    }
+}

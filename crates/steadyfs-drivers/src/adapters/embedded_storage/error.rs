@@ -1,0 +1,33 @@
+//! Why a range of a chip cannot hold a volume.
+
+use core::fmt;
+
+/// What is wrong with a range of a chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RangeError {
+    /// The chip has words of more than 64 bytes, or that are no power of two, or sectors that are no multiple of 256 bytes.
+    Words,
+    /// The range ends behind the chip, or before it begins.
+    OutOfBounds,
+    /// The range begins or ends within a sector.
+    NotSectors,
+    /// The usual settings do not fit so few sectors, or such small ones.
+    TooSmall,
+    /// SteadyFS was built without its feature `nor`, and the chip programs bytes.
+    WithoutNor,
+}
+
+impl fmt::Display for RangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Words => "the chip has words or sectors of a size that does not work",
+            Self::OutOfBounds => "the range is not within the chip",
+            Self::NotSectors => "the range begins or ends within an erase sector",
+            Self::TooSmall => "the range is too small for a volume",
+            Self::WithoutNor => "SteadyFS was built without its feature nor",
+        })
+    }
+}
+
+impl core::error::Error for RangeError {}

@@ -1,0 +1,147 @@
+//! How a device is divided into blocks and pages, and where tags lie.
+
+use super::device::{SECTOR_BYTES, SectorDevice};
+use super::sector::{HEADER, VOLUME_AT, is_sound, was_read, word};
+use crate::fields::Fields;
+use crate::media::{BlockIndex, Failure, Geometry, PAGES_MAX, PageIndex};
+
+/// Sectors of headers.
+pub(super) const HEADERS: u32 = 2;
+/// Sectors of the largest page.
+pub(super) const PAGE_SECTORS_MAX: usize = 32;
+
+/// Where tags lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TagPlace {
+    /// Before each page. A page and its tag are one write, and all writes to a block follow each other: what cards like.
+    #[default]
+    Beside,
+    /// In a table at the begin of the block. Pages are aligned, and several in order are one run; each takes a second write.
+    Table,
+}
+
+/// How a device is divided into blocks and pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SectorLayout {
+    /// First sector of the volume: where an allocation unit begins.
+    pub first: u32,
+    /// Sectors of the volume.
+    pub sectors: u32,
+    /// Sectors of a block: an allocation unit, or several.
+    pub block_sectors: u32,
+    /// Bytes of a page: a power of two, 512 to 16,384.
+    pub page_bytes: u32,
+    /// Where tags lie.
+    pub tags: TagPlace,
+    /// Number of the volume, other than that of any volume before it on the device: see [`renewed`](Self::renewed).
+    pub volume: u32,
+}
+
+impl SectorLayout {
+    /// The layout for a whole device whose allocation unit has so many bytes: pages of 4 KiB, with their tags beside them.
+    pub const fn for_device(sectors: u32, unit_bytes: u32) -> Self {
+        Self {
+            first: 0,
+            sectors,
+            block_sectors: unit_bytes / SECTOR_BYTES as u32,
+            page_bytes: 4096,
+            tags: TagPlace::Beside,
+            volume: 1,
+        }
+    }
+
+    /// The shape of the medium.
+    pub const fn geometry(&self) -> Geometry {
+        Geometry {
+            page_bytes: self.page_bytes,
+            pages_per_block: self.pages_per_block(),
+            block_count: self.sectors / if self.block_sectors == 0 { 1 } else { self.block_sectors },
+            programs_bytes: false,
+        }
+    }
+
+    /// Pages that fit into a block beside the header and their tags.
+    pub(super) const fn pages_per_block(&self) -> u32 {
+        let page = self.page_sectors();
+        let room = self.block_sectors.saturating_sub(match self.tags {
+            TagPlace::Beside => HEADERS,
+            // At most so much goes into the alignment of the first page.
+            TagPlace::Table => HEADERS + page - 1,
+        });
+        let pages = room / (page + 1);
+        if pages > PAGES_MAX { PAGES_MAX } else { pages }
+    }
+
+    /// Sectors of a page.
+    pub(super) const fn page_sectors(&self) -> u32 {
+        self.page_bytes / SECTOR_BYTES as u32
+    }
+
+    /// The first sector of a block's headers.
+    pub(super) const fn header(&self, block: BlockIndex) -> u32 {
+        self.first + block * self.block_sectors
+    }
+
+    /// The sectors of a page's tag and of its data.
+    pub(super) const fn places(&self, page: PageIndex) -> (u32, u32) {
+        let pages = self.pages_per_block();
+        let (header, index, size) = (self.header(page / pages), page % pages, self.page_sectors());
+        match self.tags {
+            TagPlace::Beside => {
+                let tag = header + HEADERS + index * (size + 1);
+                (tag, tag + 1)
+            }
+            TagPlace::Table => (header + HEADERS + index, header + (HEADERS + pages).next_multiple_of(size) + index * size),
+        }
+    }
+
+    /// The layout for a new volume, whose number is that behind the volume's that is there, if one can be read: nothing of it is taken for the new one's.
+    ///
+    /// # Errors
+    /// As [`SectorDevice::read`].
+    pub fn renewed<D: SectorDevice>(self, device: &mut D) -> Result<Self, Failure> {
+        let before = Self::find(device, self.first)?;
+        Ok(Self { volume: before.map_or(1, |before| before.volume.wrapping_add(1).max(1)), ..self })
+    }
+
+    /// Reads from the first sectors of a volume how it is divided; `None` where there is none.
+    ///
+    /// # Errors
+    /// As [`SectorDevice::read`].
+    pub fn find<D: SectorDevice>(device: &mut D, first: u32) -> Result<Option<Self>, Failure> {
+        let mut sector = [0; SECTOR_BYTES];
+        let (end, mut is_header) = (first.saturating_add(HEADERS).min(device.sector_count()), false);
+        for at in first..end {
+            is_header = is_header || (was_read(device.read(at, &mut [&mut sector]))? && is_sound(&sector, HEADER));
+            if is_header {
+                break;
+            }
+        }
+        if !is_header {
+            return Ok(None);
+        }
+        let mut fields = Fields::new(&sector[12..]);
+        let found = Self {
+            first,
+            sectors: fields.get32(),
+            block_sectors: fields.get32(),
+            page_bytes: fields.get32(),
+            tags: if fields.get(1) == 1 { TagPlace::Table } else { TagPlace::Beside },
+            volume: word(&sector, VOLUME_AT),
+        };
+        Ok(Some(found).filter(|found| found.is_possible(device.sector_count())))
+    }
+
+    /// Whether it can be that of a device of so many sectors.
+    pub(super) const fn is_possible(&self, sectors: u32) -> bool {
+        let page = self.page_bytes;
+        page.is_power_of_two()
+            && page as usize >= SECTOR_BYTES
+            && page as usize <= PAGE_SECTORS_MAX * SECTOR_BYTES
+            && self.block_sectors > 0
+            && self.sectors >= self.block_sectors
+            && self.first <= sectors
+            && self.sectors <= sectors - self.first
+            && self.pages_per_block() >= 4
+    }
+}
