@@ -3,9 +3,17 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
+from distributed import Client, LocalCluster
+
+
+@pytest.fixture(scope="session")
+def client() -> Iterator[Client]:
+    """Two workers, each a process."""
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")
