@@ -87,7 +87,7 @@ def read_grid(path: str) -> Asked:
     tables = [name for name in TABLES if name in found]
     if len(tables) != 1:
         has = f"has {' and '.join(tables)}" if tables else "says not what is varied"
-        raise GridError(f"{path}: {has}; expected one table of [grid], [torture], [siege]")
+        raise GridError(f"{path}: {has}; expected one table: [grid], [torture] or [siege]")
     table = tables[0]
     grid = found[table]
     if not isinstance(grid, dict) or (table == "grid" and not grid):

@@ -17,13 +17,19 @@ def client() -> Iterator[Client]:
 
 
 @pytest.fixture(scope="session")
-def steady() -> Callable[[list[str]], str]:
-    """The command, where it was built: what it prints."""
+def program() -> str:
+    """The path of the command, where it was built."""
     command = os.environ.get("STEADY") or shutil.which("steady")
     if command is None:
         pytest.skip("no `steady`: set STEADY to its path")
+    return command
+
+
+@pytest.fixture(scope="session")
+def steady(program: str) -> Callable[[list[str]], str]:
+    """The command: what it prints."""
 
     def run(arguments: list[str]) -> str:
-        return subprocess.run([str(command), *arguments], check=True, capture_output=True, text=True).stdout
+        return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout
 
     return run
