@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import os
 import warnings
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Optional, Protocol, Union
 
-from steadyfs.runs import Run, Scalar, run_row
+from steadyfs.runs import Row, Run, Scalar, run_rows
 from steadyfs.store import Plan, Store
 
 if TYPE_CHECKING:
@@ -22,8 +23,10 @@ SAVE_EVERY_S = 5.0
 """Seconds after which rows are written: a kill loses no more than what ran since."""
 SAVE_ROWS = 1000
 """Rows after which they are written, sooner or later."""
-AHEAD = 16
-"""Runs that wait at each worker: enough to keep it busy, and few enough to be forgotten soon."""
+TASK_S = 0.5
+"""Seconds of a task: as many short runs as that are handed out together, since Dask takes some ten milliseconds for each task."""
+AHEAD = 4
+"""Tasks that wait at each worker: enough to keep it busy, and few enough to be forgotten soon."""
 SHOWN = 10
 """Commands that an error or a warning lists."""
 
@@ -75,8 +78,7 @@ class _Future(Protocol):
     key: str
     status: str
 
-    def result(self) -> object: ...
-    def exception(self) -> Optional[BaseException]: ...
+    def result(self) -> tuple[float, list[Row]]: ...
     def release(self) -> None: ...
 
 
@@ -120,12 +122,11 @@ def _run_missing(store: Store, runs: Sequence[Run], scheduler: Scheduler, worker
         # Written also when it is interrupted.
         stack.callback(store.save)
         saved = monotonic()
-        for index, future in _results(client, runs, missing):
-            if future.status == "finished":
-                store.add(index, future.result())
+        for index, row in _results(client, runs, missing):
+            if isinstance(row, str):
+                lost.append((runs[index].command(), row))
             else:
-                lost.append((runs[index].command(), str(future.exception() or future.status)))
-            future.release()
+                store.add(index, row)
             shown.update()
             if store.waiting >= SAVE_ROWS or monotonic() - saved > SAVE_EVERY_S:
                 store.save()
@@ -134,25 +135,57 @@ def _run_missing(store: Store, runs: Sequence[Run], scheduler: Scheduler, worker
         raise SweepError(f"{len(lost)} of {len(missing)} runs have no result; the same call tries them again:\n{_listed(lost)}")
 
 
-def _results(client: Client, runs: Sequence[Run], missing: Iterable[int]) -> Iterator[tuple[int, _Future]]:
-    """Hand the runs out, some ahead of the workers, and give them as they end."""
+def _results(client: Client, runs: Sequence[Run], missing: Iterable[int]) -> Iterator[tuple[int, Union[Row, str]]]:
+    """Hand the runs out, some ahead of the workers, and give each with its row, or with the reason why it has none."""
     from distributed import as_completed
 
-    indices = iter(missing)
-    places: dict[str, int] = {}
+    waiting = deque(missing)
+    handed_out: dict[str, list[int]] = {}
+    threads = max(1, sum(client.nthreads().values()))
+    # Nobody knows yet how long one takes.
+    together = 1
 
-    def submit(index: int) -> _Future:
-        future: _Future = client.submit(run_row, runs[index], pure=False)
-        places[future.key] = index
+    def submit(indices: list[int]) -> _Future:
+        future: _Future = client.submit(run_rows, [runs[index] for index in indices], pure=False)
+        handed_out[future.key] = indices
         return future
 
-    threads = max(1, sum(client.nthreads().values()))
-    ending = as_completed([submit(index) for index in itertools.islice(indices, threads * AHEAD)], loop=client.loop)
+    def following() -> list[int]:
+        # Less at the end, so that no worker waits for another one.
+        count = min(together, -(-len(waiting) // (2 * threads)))
+        return [waiting.popleft() for _ in range(count)]
+
+    ending = as_completed([submit(following()) for _ in range(min(len(waiting), threads * AHEAD))], loop=client.loop)
     for future in ending:
-        yield places.pop(future.key), future
-        following = next(indices, None)
-        if following is not None:
-            ending.add(submit(following))
+        indices, outcome = handed_out.pop(future.key), _outcome(future)
+        if not isinstance(outcome, str):
+            seconds, rows = outcome
+            together = max(1, min(SAVE_ROWS, int(TASK_S * len(indices) / max(seconds, 1e-6))))
+            yield from zip(indices, rows)
+        elif len(indices) > 1 and future.status not in _GONE:
+            # One of them killed the worker: alone it is told, and the others are made.
+            for index in indices:
+                ending.add(submit([index]))
+        else:
+            yield from ((index, outcome) for index in indices)
+        future.release()
+        if waiting:
+            ending.add(submit(following()))
+
+
+_GONE = ("cancelled", "lost")
+"""What becomes of a future whose scheduler is gone."""
+
+
+def _outcome(future: _Future) -> Union[tuple[float, list[Row]], str]:
+    """Seconds and rows of a task, or the reason why it has none."""
+    if future.status in _GONE:
+        return future.status
+    try:
+        # A task that was finished is made again where its worker died with the result, and may fail then.
+        return future.result()
+    except Exception as error:
+        return str(error)
 
 
 @contextmanager

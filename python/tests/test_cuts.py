@@ -75,16 +75,16 @@ def test_a_campaign_that_is_interrupted_goes_on(client: Client, tmp_path: Path, 
     assert Path(found.table).read_bytes() == expected
 
 
-def die(run: runs.Run) -> runs.Row:
-    if run.arguments()["seed"] == 1:
+def die(batch: list[runs.Run]) -> tuple[float, list[runs.Row]]:
+    if any(run.arguments()["seed"] == 1 for run in batch):
         os.kill(os.getpid(), signal.SIGKILL)
-    return runs.run_row(run)
+    return runs.run_rows(batch)
 
 
 def test_shards_whose_workers_die_are_told_with_their_command(tmp_path: Path, expected: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     import dask
 
-    monkeypatch.setattr("steadyfs.running.run_row", die)
+    monkeypatch.setattr("steadyfs.running.run_rows", die)
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,

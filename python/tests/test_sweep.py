@@ -90,12 +90,12 @@ def test_what_was_saved_is_not_run_again(client: Client, tmp_path: Path, expecte
         patch.setattr(store.Store, "add", stop)
         steadyfs.sweep(GRID, range(SEEDS), accesses=20, into=tmp_path, scheduler=client, progress=False)
     assert len(os.listdir(tmp_path / "parts")) == 7
-    ran: list[object] = []
+    ran: list[runs.Run] = []
     submit = client.submit
 
-    def count(function: object, *arguments: object, **options: object) -> object:
-        ran.append(arguments[0])
-        return submit(function, *arguments, **options)
+    def count(function: object, batch: list[runs.Run], **options: object) -> object:
+        ran.extend(batch)
+        return submit(function, batch, **options)
 
     monkeypatch.setattr(client, "submit", count)
     found = steadyfs.sweep(GRID, range(SEEDS), accesses=20, into=tmp_path, scheduler=client, progress=False)
@@ -116,22 +116,22 @@ def test_runs_that_are_not_possible_are_rows_with_their_reason(client: Client, t
     found.plot_ram()
 
 
-def die(run: runs.Run) -> runs.Row:
-    if run.arguments()["seed"] == 2:
+def die(batch: list[runs.Run]) -> tuple[float, list[runs.Row]]:
+    if any(run.arguments()["seed"] == 2 for run in batch):
         os.kill(os.getpid(), signal.SIGKILL)
-    return runs.run_row(run)
+    return runs.run_rows(batch)
 
 
 def test_runs_whose_workers_die_are_told_and_the_others_kept(tmp_path: Path, expected: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     import dask
 
-    monkeypatch.setattr("steadyfs.running.run_row", die)
+    monkeypatch.setattr("steadyfs.running.run_rows", die)
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
-        with pytest.raises(SweepError, match=r"(?s)\d+ of 20 runs have no result; the same call tries them again:\nsteady evaluate .*--seed 2"):
+        with pytest.raises(SweepError, match=r"(?s)4 of 20 runs have no result; the same call tries them again:\nsteady evaluate .*--seed 2"):
             steadyfs.sweep(GRID, range(SEEDS), accesses=20, into=tmp_path, scheduler=client, progress=False)
         monkeypatch.undo()
         assert not (tmp_path / "table.parquet").exists()
