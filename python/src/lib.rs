@@ -4,9 +4,9 @@
 //!   steadyfs.Image ─ files ─┐                  steadyfs.evaluate … backlog
 //!                           ▼                           ▼
 //!   volume   a volume and its files behind a mutex    lab     options in, JSON and times out
-//!   medium   an image, a card, or a chip in memory    run     a thread of its own, ended by Ctrl-C
-//!                           ▼                           ▼
-//!   trouble  errors as OSError: errno, words, name    crates: steadyfs, -host, -sim, -lab
+//!   medium   an image, a card, or a chip in memory    cuts    a shard of power cuts in, JSON out
+//!                           ▼                         run     a thread of its own, ended by Ctrl-C
+//!   trouble  errors as OSError: errno, words, name    crates: steadyfs, -host, -sim, -lab, -siege
 //! ```
 //!
 //! **Lifetimes.** A mounted volume borrows its memory, and Python objects cannot borrow. `volume` keeps both in one cell, made by
@@ -18,6 +18,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cuts;
 mod lab;
 mod medium;
 mod run;
@@ -32,5 +33,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<volume::Volume>()?;
     module.add_class::<volume::Stat>()?;
+    cuts::register(module)?;
     lab::register(module)
 }

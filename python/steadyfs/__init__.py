@@ -4,7 +4,8 @@
 - ``steadyfs://`` in whatever takes the paths of fsspec: see `steadyfs.fsspec`.
 - `evaluate`, `replay`, `bench`, `costs`, `streams`, `realtime`, `transactions`, `advise`, `backlog`: the lab, in `steadyfs.lab`. It needs the
   libraries of ``steadyfs[lab]``.
-- `sweep`: the lab over chips, fills, workloads and seeds, on Dask; see `steadyfs.sweeping`. It needs those of ``steadyfs[sweep]``.
+- `sweep`: the lab over chips, fills, workloads and seeds, on Dask; see `steadyfs.sweeping`. `torture` and `siege`: campaigns of power cuts in the
+  same way; see `steadyfs.cuts`. They need those of ``steadyfs[sweep]``.
 
 >>> import steadyfs
 >>> with steadyfs.Image.blank() as image, image.open("hello", "w") as file:
@@ -12,6 +13,7 @@
 24
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from steadyfs._native import LabError, Stat, __version__, devices
@@ -20,6 +22,7 @@ from steadyfs.image import Image
 from steadyfs.state import Check, Counters, Health, Usage
 
 if TYPE_CHECKING:
+    from steadyfs.cuts import siege, torture
     from steadyfs.lab import (
         advise,
         backlog,
@@ -49,6 +52,8 @@ _LAB = {
     "transactions",
 }
 
+_SWEEPS = {"siege": "cuts", "sweep": "sweeping", "torture": "cuts"}
+
 __all__ = [
     "Check",
     "Counters",
@@ -69,22 +74,21 @@ __all__ = [
     "highest_rate",
     "realtime",
     "replay",
+    "siege",
     "streams",
     "sweep",
+    "torture",
     "transactions",
 ]
 
 
 def __getattr__(name: str) -> object:
     """Import the lab when it is asked for: images need none of its libraries."""
-    if name not in _LAB and name != "sweep":
+    if name not in _LAB and name not in _SWEEPS:
         raise AttributeError(f"module 'steadyfs' has no attribute {name!r}")
-    extra = "sweep" if name == "sweep" else "lab"
+    extra = "sweep" if name in _SWEEPS else "lab"
     try:
-        if extra == "sweep":
-            from steadyfs import sweeping as found
-        else:
-            from steadyfs import lab as found  # type: ignore[no-redef]
+        found = import_module(f"steadyfs.{_SWEEPS.get(name, 'lab')}")
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(f"steadyfs.{name} needs {error.name}: pip install 'steadyfs[{extra}]'", name=error.name) from error
     return getattr(found, name)

@@ -1,4 +1,4 @@
-"""``steady-sweep grid.toml``: a sweep from a file, on this machine or on a scheduler of Dask.
+"""``steady-sweep grid.toml``, or ``steady sweep``: a sweep or a campaign from a file, on this machine or on a scheduler of Dask.
 
 A file says what is varied, and may say the rest:
 
@@ -13,7 +13,8 @@ fill = ["50%", "80%"]
 workload = ["random", "log"]
 ```
 
-Its results lie beside it, in a directory of its name: ``table.parquet``, and the figures as SVG. A sweep that was killed goes on where it was.
+A table ``[torture]`` or ``[siege]`` in place of ``[grid]`` makes it a campaign of power cuts. Results lie beside the file, in a directory of its
+name: ``table.parquet``, and the figures of a sweep as SVG. What was killed goes on where it was.
 """
 
 from __future__ import annotations
@@ -24,35 +25,49 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Optional
+from typing import Optional, TypedDict
 
+from steadyfs.cuts import Campaign, siege, torture
 from steadyfs.lab import DEFAULT_RATES
 from steadyfs.lab.words import Number
-from steadyfs.sweeping import Sweep, SweepError, SweepWarning, Values, sweep
+from steadyfs.running import Results, SweepError, SweepWarning, Values
+from steadyfs.sweeping import sweep
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-KEYS = ("grid", "seeds", "accesses", "rates")
+TABLES = ("grid", "torture", "siege")
+"""Tables of what is varied, one of which a file has."""
+KEYS = ("seeds", "accesses", "rates", *TABLES)
 """What a file may say."""
 FIGURES = ("ram", "pareto", "effects")
 """The figures of a sweep, by the names of their files."""
+
+
+class Common(TypedDict):
+    """What all sweeps take."""
+
+    into: str
+    scheduler: Optional[str]
+    workers: Optional[int]
+    progress: bool
 
 
 class GridError(ValueError):
     """A file that says no sweep."""
 
 
-def _scalar(value: object) -> bool:
-    return isinstance(value, (str, int, float)) and not isinstance(value, bool)
+def _scalar(value: object, flags: bool = False) -> bool:
+    return isinstance(value, (str, int, float)) and (flags or not isinstance(value, bool))
 
 
 @dataclass(frozen=True)
 class Asked:
     """What a file says, and the defaults of what it does not."""
 
+    table: str
     grid: Mapping[str, Values]
     seeds: Sequence[int]
     accesses: int
@@ -69,29 +84,39 @@ def read_grid(path: str) -> Asked:
     unknown = sorted(set(found) - set(KEYS))
     if unknown:
         raise GridError(f"{path}: found {', '.join(unknown)}; expected some of {', '.join(KEYS)}")
-    grid = found.get("grid")
-    if not isinstance(grid, dict) or not grid:
-        raise GridError(f"{path}: says not what is varied; expected a table [grid] with one axis at least")
+    tables = [name for name in TABLES if name in found]
+    if len(tables) != 1:
+        has = f"has {' and '.join(tables)}" if tables else "says not what is varied"
+        raise GridError(f"{path}: {has}; expected one table: [grid], [torture] or [siege]")
+    table = tables[0]
+    grid = found[table]
+    if not isinstance(grid, dict) or (table == "grid" and not grid):
+        raise GridError(f"{path}: {table} is {grid!r}; expected a table [{table}] with one axis at least")
+    flags = table == "siege"
     for axis, values in grid.items():
-        if not (_scalar(values) or (isinstance(values, list) and values and all(map(_scalar, values)))):
+        if not (_scalar(values, flags) or (isinstance(values, list) and values and all(_scalar(value, flags) for value in values))):
             raise GridError(f"{path}: {axis} is {values!r}; expected numbers or texts")
     seeds = found.get("seeds", 1)
     if type(seeds) is int and seeds > 0:
         seeds = list(range(seeds))
-    if not isinstance(seeds, list) or not seeds or not all(type(seed) is int for seed in seeds):
+    if not isinstance(seeds, list) or not seeds or not all(type(seed) is int and seed >= 0 for seed in seeds):
         raise GridError(f"{path}: seeds is {seeds!r}; expected how many, or a list of numbers")
+    for key in ("accesses", "rates"):
+        if table != "grid" and key in found:
+            raise GridError(f"{path}: found {key} beside [{table}]; expected it beside [grid] alone")
     accesses = found.get("accesses", 20_000)
     if type(accesses) is not int or accesses < 1:
         raise GridError(f"{path}: accesses is {accesses!r}; expected a number")
     rates = found.get("rates", list(DEFAULT_RATES))
     if not isinstance(rates, list) or not rates or not all(map(_scalar, rates)):
         raise GridError(f'{path}: rates is {rates!r}; expected a list, such as ["500kB/s"]')
-    return Asked(grid, seeds, accesses, rates)
+    return Asked(table, grid, seeds, accesses, rates)
 
 
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        "steady-sweep", description="Run steady evaluate at each point of a grid, with each seed; killed at any time, it goes on."
+        "steady-sweep",
+        description="Run steady evaluate at each point of a grid with each seed, or cut power (steady torture, the siege); killed at any time, it goes on.",
     )
     parser.add_argument("grid", metavar="GRID.toml", help="what is varied: docs/python.md")
     parser.add_argument("--into", metavar="DIR", help="directory of the results [default: beside the file, of its name]")
@@ -101,31 +126,35 @@ def _arguments() -> argparse.ArgumentParser:
     return parser
 
 
-def run(arguments: argparse.Namespace) -> Sweep:
+def run(arguments: argparse.Namespace) -> Results:
     """Run what a command line says."""
     asked = read_grid(arguments.grid)
-    found = sweep(
-        asked.grid,
-        asked.seeds,
-        into=arguments.into or os.path.splitext(arguments.grid)[0],
-        rates=asked.rates,
-        accesses=asked.accesses,
-        scheduler=arguments.scheduler,
-        workers=arguments.workers,
-        progress=not arguments.quiet,
-    )
+    into = arguments.into or os.path.splitext(arguments.grid)[0]
+    common = Common(into=into, scheduler=arguments.scheduler, workers=arguments.workers, progress=not arguments.quiet)
+    if asked.table != "grid":
+        return {"torture": torture, "siege": siege}[asked.table](asked.grid, asked.seeds, **common)
+    found = sweep(asked.grid, asked.seeds, rates=asked.rates, accesses=asked.accesses, **common)
     for name in FIGURES:
         figure = {"ram": found.plot_ram, "pareto": found.plot_pareto, "effects": found.plot_effects}[name]()
         figure.savefig(os.path.join(found.path, f"{name}.svg"))
     return found
 
 
+def told(found: Results) -> str:
+    """Say in one line what was done."""
+    frame = found.frame()
+    if not isinstance(found, Campaign):
+        return f"{found.table}: {len(frame):,} runs; {', '.join(f'{name}.svg' for name in FIGURES)} beside it"
+    cuts = f", {int(frame['cuts'].sum()):,} power cuts" if "cuts" in frame.columns else ""
+    return f"{found.table}: {len(frame):,} shards{cuts}, {len(found.failures()):,} failures"
+
+
 def main(words: Optional[Sequence[str]] = None) -> int:
-    """Run the command: 0 when every run has figures, 1 when some have not, 2 for a wrong line or file."""
+    """Run the command: 0 when every run has figures and nothing was lost, 1 when not, 2 for a wrong line or file."""
     arguments = _arguments().parse_args(words)
     try:
         with warnings.catch_warnings():
-            # Runs that were not possible are told below, all of them.
+            # What was not possible and what was lost is told below, all of it.
             warnings.simplefilter("ignore", SweepWarning)
             found = run(arguments)
     except (GridError, OSError, ValueError) as error:
@@ -137,11 +166,11 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     except KeyboardInterrupt:
         print("stopped; the same command goes on", file=sys.stderr)
         return 130
-    print(f"{found.table}: {len(found.frame()):,} runs; {', '.join(f'{name}.svg' for name in FIGURES)} beside it")
-    failed = found.failed()
-    for command, reason in failed:
+    print(told(found))
+    wrong = found.failed() + (found.failures() if isinstance(found, Campaign) else [])
+    for command, reason in wrong:
         print(f"{command}\n  {reason}", file=sys.stderr)
-    return 1 if failed else 0
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

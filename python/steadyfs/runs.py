@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from time import monotonic
 from typing import Optional, Union
 
 from steadyfs._native import LabError
@@ -12,16 +14,58 @@ from steadyfs.lab import Evaluation, evaluate
 from steadyfs.lab.table import flat
 from steadyfs.lab.words import nanoseconds, share, size
 
-AXES = ("device", "fill", "workload", "timing", "write_bytes", "accesses", "idle", "burst_bytes")
-"""What a grid may vary."""
-
-Value = Union[str, int, float, None]
+Value = Union[str, int, float, None, list[str]]
 """A value of a row."""
+Row = dict[str, Value]
+Columns = tuple[tuple[str, str], ...]
+"""Names of columns, each with its type: one of Arrow, or ``strings``."""
+Scalar = Union[str, int, float, bool]
+"""A value of an axis of a grid."""
+
+
+_TYPES = {"str": "string", "int": "int64", "float": "double", "bool": "bool", "Optional[int]": "int64"}
+
+
+def argument_columns(kind: type) -> Columns:
+    """Give the columns of the arguments of a kind of runs: its fields that are single values."""
+    return tuple((field.name, _TYPES[str(field.type)]) for field in fields(kind) if field.type in _TYPES)
+
+
+class Run(ABC):
+    """The arguments of a run, in plain numbers and text: the same run has the same, and gives the same row."""
+
+    def arguments(self) -> Row:
+        """Give the arguments by name, which are the first columns of a table."""
+        return {name: getattr(self, name) for name, _ in argument_columns(type(self))}
+
+    @abstractmethod
+    def figures(self) -> Row:
+        """Make the run, and give the other columns."""
+
+    @abstractmethod
+    def command(self) -> str:
+        """Give the command that makes the run again."""
+
+
+def run_row(run: Run) -> Row:
+    """Make a run, and give its row: figures, or why there are none."""
+    row: Row = {**run.arguments(), "error": None, "replay": run.command()}
+    try:
+        return {**row, **run.figures()}
+    except (LabError, ValueError) as error:
+        return {**row, "error": str(error)}
+
+
+def run_rows(runs: Sequence[Run]) -> tuple[float, list[Row]]:
+    """Make runs one after the other, and give the seconds that they took and their rows."""
+    begin = monotonic()
+    rows = [run_row(run) for run in runs]
+    return monotonic() - begin, rows
 
 
 @dataclass(frozen=True)
-class Run:
-    """The arguments of a run, in plain numbers: the same run has the same."""
+class Evaluate(Run):
+    """A run of `steady evaluate`."""
 
     device: str = "mt29f1g01abafd"
     fill: float = 0.8
@@ -32,9 +76,11 @@ class Run:
     idle_ns: Optional[int] = None
     burst_bytes: int = 256 << 10
     seed: int = 1
+    rates: tuple[int, ...] = ()
+    """Input rates whose buffers are columns."""
 
     @classmethod
-    def of(cls, point: Mapping[str, Union[str, float, None]], seed: int) -> Run:
+    def of(cls, point: Mapping[str, Scalar], seed: int, rates: tuple[int, ...] = ()) -> Evaluate:
         """Make a run of a point of a grid."""
         own = cls()
         idle, write, burst = point.get("idle"), point.get("write_bytes"), point.get("burst_bytes")
@@ -48,17 +94,41 @@ class Run:
             idle_ns=None if idle is None else nanoseconds(idle),
             burst_bytes=own.burst_bytes if burst is None else size(burst),
             seed=int(seed),
+            rates=rates,
         )
 
-    def arguments(self) -> dict[str, Value]:
-        """Give the arguments by name."""
-        return asdict(self)
+    def figures(self) -> Row:
+        """Make the run."""
+        found = evaluate(
+            self.device,
+            fill=self.fill,
+            accesses=self.accesses,
+            write_bytes=self.write_bytes,
+            rates=self.rates,
+            timing=self.timing,
+            workload=self.workload,
+            seed=self.seed,
+            idle=self.idle_ns,
+            burst_bytes=self.burst_bytes,
+            progress=False,
+        )
+        return _figures(found)
+
+    def command(self) -> str:
+        """Give the command that makes the run again."""
+        words = ["steady", "evaluate", "--device", self.device, "--fill", repr(self.fill), "--accesses", str(self.accesses)]
+        if self.write_bytes is not None:
+            words += ["--write", str(self.write_bytes)]
+        words += ["--timing", self.timing, "--workload", self.workload, "--seed", str(self.seed)]
+        if self.idle_ns is not None:
+            words += ["--idle", f"{self.idle_ns / 1000:.3f}us", "--burst", str(self.burst_bytes)]
+        return shlex.join(words)
 
 
-ARGUMENTS = tuple(field.name for field in fields(Run))
-"""Names of the arguments, which are the first columns of a table."""
+EVALUATE_AXES = ("device", "fill", "workload", "timing", "write_bytes", "accesses", "idle", "burst_bytes")
+"""What a grid of evaluations may vary."""
 
-FIGURES: tuple[tuple[str, str], ...] = (
+FIGURES: Columns = (
     ("mean_us", "double"),
     ("p50_us", "double"),
     ("p99_us", "double"),
@@ -80,31 +150,13 @@ FIGURES: tuple[tuple[str, str], ...] = (
     ("floor_max_us", "double"),
     ("floor_throughput_bytes_per_s", "double"),
 )
-"""Figures of an evaluation that are columns, with their types."""
-
-Row = dict[str, Value]
+"""Figures of an evaluation that are columns."""
 
 
-def run_row(run: Run, rates: tuple[int, ...]) -> Row:
-    """Make a run, and give its row: figures, or why there are none."""
-    row: Row = {**run.arguments(), "error": None, "replay": replay_command(run)}
-    try:
-        found = evaluate(
-            run.device,
-            fill=run.fill,
-            accesses=run.accesses,
-            write_bytes=run.write_bytes,
-            rates=rates,
-            timing=run.timing,
-            workload=run.workload,
-            seed=run.seed,
-            idle=run.idle_ns,
-            burst_bytes=run.burst_bytes,
-            progress=False,
-        )
-    except (LabError, ValueError) as error:
-        return {**row, "error": str(error)}
-    return {**row, **_figures(found)}
+def evaluate_columns(rates: tuple[int, ...]) -> Columns:
+    """Give the columns of evaluations with these input rates."""
+    buffers = tuple((f"{what}_bytes_at_{rate}", "int64") for rate in rates for what in ("buffer", "guaranteed"))
+    return argument_columns(Evaluate) + FIGURES + buffers
 
 
 def _figures(found: Evaluation) -> Row:
@@ -119,14 +171,3 @@ def _figures(found: Evaluation) -> Row:
         row[f"buffer_bytes_at_{level.rate}"] = level.bytes
         row[f"guaranteed_bytes_at_{level.rate}"] = level.guaranteed_bytes
     return row
-
-
-def replay_command(run: Run) -> str:
-    """Give the command that makes a run again."""
-    words = ["steady", "evaluate", "--device", run.device, "--fill", repr(run.fill), "--accesses", str(run.accesses)]
-    if run.write_bytes is not None:
-        words += ["--write", str(run.write_bytes)]
-    words += ["--timing", run.timing, "--workload", run.workload, "--seed", str(run.seed)]
-    if run.idle_ns is not None:
-        words += ["--idle", f"{run.idle_ns / 1000:.3f}us", "--burst", str(run.burst_bytes)]
-    return shlex.join(words)

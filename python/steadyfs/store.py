@@ -9,13 +9,14 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Optional
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from steadyfs.runs import ARGUMENTS, FIGURES, Row, Run
+from steadyfs.runs import Columns, Run
 
 if TYPE_CHECKING:
     from io import TextIOWrapper
@@ -23,35 +24,41 @@ if TYPE_CHECKING:
 
 VERSION = 1
 """Version of the layout of the directory, and of the columns."""
-_ARGUMENT_TYPES = {"device": "string", "workload": "string", "timing": "string", "fill": "double"}
 _ROW_GROUP = 65_536
 
 
-def _schema(rates: Sequence[int]) -> pa.Schema:
-    """Columns and types: those of the plan alone, never those of what happens to be in it."""
-    columns = [(name, _ARGUMENT_TYPES.get(name, "int64")) for name in ARGUMENTS]
-    columns += FIGURES
-    columns += [(f"{what}_bytes_at_{rate}", "int64") for rate in rates for what in ("buffer", "guaranteed")]
-    columns += [("error", "string"), ("replay", "string")]
-    return pa.schema([pa.field("run", pa.int64(), nullable=False), *((name, pa.type_for_alias(kind)) for name, kind in columns)])
+@dataclass(frozen=True)
+class Plan:
+    """What a sweep is: its runs, in order, and the columns of their rows."""
+
+    runs: Sequence[Run]
+    columns: Columns
+    said: Mapping[str, object]
+    """What ``plan.json`` says beside the runs."""
+
+    def schema(self) -> pa.Schema:
+        """Give columns and types: those of the plan alone, never those of what happens to be in it."""
+        columns = (*self.columns, ("error", "string"), ("replay", "string"))
+        return pa.schema([pa.field("run", pa.int64(), nullable=False), *((name, _type(kind)) for name, kind in columns)])
+
+    def described(self) -> dict[str, object]:
+        """Give what ``plan.json`` says."""
+        arguments = json.dumps([run.arguments() for run in self.runs], sort_keys=True).encode()
+        return {"version": VERSION, **self.said, "runs": len(self.runs), "sha256": hashlib.sha256(arguments).hexdigest()}
+
+
+def _type(kind: str) -> pa.DataType:
+    return pa.list_(pa.string()) if kind == "strings" else pa.type_for_alias(kind)
 
 
 class Store:
     """A sweep on disk, as a context manager that keeps others out."""
 
-    def __init__(self, path: str, runs: Sequence[Run], axes: Sequence[str], rates: Sequence[int]) -> None:
+    def __init__(self, path: str, plan: Plan) -> None:
         """Name a directory and the plan that it has, or is to have."""
-        self._path, self._count, self._schema = path, len(runs), _schema(rates)
+        self._path, self._count, self._schema, self._plan = path, len(plan.runs), plan.schema(), plan.described()
         self._parts = os.path.join(path, "parts")
         self._table = os.path.join(path, "table.parquet")
-        arguments = json.dumps([run.arguments() for run in runs], sort_keys=True).encode()
-        self._plan = {
-            "version": VERSION,
-            "axes": list(axes),
-            "rates": list(rates),
-            "runs": len(runs),
-            "sha256": hashlib.sha256(arguments).hexdigest(),
-        }
         self._waiting: list[dict[str, object]] = []
         self._there: set[int] = set()
         self._lock: Optional[TextIOWrapper] = None
@@ -166,6 +173,3 @@ def _write(part: str, text: str) -> None:
 
 def _write_table(part: str, table: pa.Table) -> None:
     pq.write_table(table, part, compression="zstd", row_group_size=_ROW_GROUP, write_statistics=True)
-
-
-__all__ = ["VERSION", "Row", "Store"]

@@ -3,19 +3,33 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
+from distributed import Client, LocalCluster
 
 
 @pytest.fixture(scope="session")
-def steady() -> Callable[[list[str]], str]:
-    """The command, where it was built: what it prints."""
+def client() -> Iterator[Client]:
+    """Two workers, each a process."""
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def program() -> str:
+    """The path of the command, where it was built."""
     command = os.environ.get("STEADY") or shutil.which("steady")
     if command is None:
         pytest.skip("no `steady`: set STEADY to its path")
+    return command
+
+
+@pytest.fixture(scope="session")
+def steady(program: str) -> Callable[[list[str]], str]:
+    """The command: what it prints."""
 
     def run(arguments: list[str]) -> str:
-        return subprocess.run([str(command), *arguments], check=True, capture_output=True, text=True).stdout
+        return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout
 
     return run

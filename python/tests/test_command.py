@@ -1,5 +1,8 @@
 """``steady-sweep``: a sweep from a file."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,6 +40,14 @@ def test_a_file_becomes_a_table_and_figures(tmp_path: Path, capsys: pytest.Captu
     assert main([path, "--scheduler", "tcp://127.0.0.1:1", "--quiet"]) == 0
 
 
+def test_the_other_command_runs_this_one(tmp_path: Path, program: str) -> None:
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    words = [program, "sweep", write(tmp_path, GRID), "--workers", "1", "--quiet"]
+    done = subprocess.run(words, env={**os.environ, "PATH": programs}, capture_output=True, text=True)
+    assert (done.returncode, "4 runs" in done.stdout) == (0, True), done.stderr
+    assert (tmp_path / "grid" / "table.parquet").exists()
+
+
 def test_runs_that_are_not_possible_are_told_with_their_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path, 'accesses = 20\n[grid]\ndevice = ["m25p16", "k9f1208u0"]\nfill = 0.3\n')
     assert main([path, "--into", str(tmp_path / "out"), "--workers", "1", "--quiet"]) == 1
@@ -48,7 +59,13 @@ def test_runs_that_are_not_possible_are_told_with_their_command(tmp_path: Path, 
     ("text", "part"),
     [
         ("[grid", "is no TOML"),
-        ("seeds = 3", "expected a table [grid]"),
+        ("seeds = 3", "says not what is varied; expected one table: [grid], [torture] or [siege]"),
+        ("[grid]\nfill = 0.5\n[siege]", "has grid and siege"),
+        ("grid = {}", "expected a table [grid] with one axis at least"),
+        ("torture = 1", "torture is 1"),
+        ("accesses = 20\n[torture]\nsteps = 3", "found accesses beside [torture]"),
+        ("[torture]\nsteps = true", "steps is True"),
+        ("seeds = [-1]\n[grid]\nfill = 0.5", "seeds is [-1]"),
         ("[grid]\nfill = [[1]]", "fill is [[1]]"),
         ("[grid]\nfil = 0.5", "the axes fil"),
         ("colour = 1\n[grid]\nfill = 0.5", "found colour"),

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,12 +22,6 @@ from tests.sweep_script import GRID
 SEEDS = 5
 SCRIPT = [sys.executable, "-m", "tests.sweep_script"]
 HERE = Path(__file__).parents[1]
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +77,7 @@ def test_a_sweep_that_is_killed_at_any_time_goes_on(client: Client, tmp_path: Pa
 
 
 def test_what_was_saved_is_not_run_again(client: Client, tmp_path: Path, expected: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steadyfs.sweeping.SAVE_ROWS", 1)
+    monkeypatch.setattr("steadyfs.running.SAVE_ROWS", 1)
 
     add = store.Store.add
 
@@ -96,12 +90,12 @@ def test_what_was_saved_is_not_run_again(client: Client, tmp_path: Path, expecte
         patch.setattr(store.Store, "add", stop)
         steadyfs.sweep(GRID, range(SEEDS), accesses=20, into=tmp_path, scheduler=client, progress=False)
     assert len(os.listdir(tmp_path / "parts")) == 7
-    ran: list[object] = []
+    ran: list[runs.Run] = []
     submit = client.submit
 
-    def count(function: object, *arguments: object, **options: object) -> object:
-        ran.append(arguments[0])
-        return submit(function, *arguments, **options)
+    def count(function: object, batch: list[runs.Run], **options: object) -> object:
+        ran.extend(batch)
+        return submit(function, batch, **options)
 
     monkeypatch.setattr(client, "submit", count)
     found = steadyfs.sweep(GRID, range(SEEDS), accesses=20, into=tmp_path, scheduler=client, progress=False)
@@ -122,22 +116,22 @@ def test_runs_that_are_not_possible_are_rows_with_their_reason(client: Client, t
     found.plot_ram()
 
 
-def die(run: runs.Run, rates: tuple[int, ...]) -> runs.Row:
-    if run.seed == 2:
+def die(batch: list[runs.Run]) -> tuple[float, list[runs.Row]]:
+    if any(run.arguments()["seed"] == 2 for run in batch):
         os.kill(os.getpid(), signal.SIGKILL)
-    return runs.run_row(run, rates)
+    return runs.run_rows(batch)
 
 
 def test_runs_whose_workers_die_are_told_and_the_others_kept(tmp_path: Path, expected: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     import dask
 
-    monkeypatch.setattr("steadyfs.sweeping.run_row", die)
+    monkeypatch.setattr("steadyfs.running.run_rows", die)
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
-        with pytest.raises(SweepError, match=r"(?s)\d+ of 20 runs have no result; the same call tries them again:\nsteady evaluate .*--seed 2"):
+        with pytest.raises(SweepError, match=r"(?s)4 of 20 runs have no result; the same call tries them again:\nsteady evaluate .*--seed 2"):
             steadyfs.sweep(GRID, range(SEEDS), accesses=20, into=tmp_path, scheduler=client, progress=False)
         monkeypatch.undo()
         assert not (tmp_path / "table.parquet").exists()
@@ -188,9 +182,9 @@ def test_a_directory_has_one_sweep_and_one_process(client: Client, tmp_path: Pat
     steadyfs.sweep(GRID, [1], accesses=20, into=tmp_path, scheduler=client, progress=False)
     with pytest.raises(ValueError, match=r"holds another sweep: its runs is 4; expected 8, or another directory"):
         steadyfs.sweep(GRID, [1, 2], accesses=20, into=tmp_path, scheduler=client, progress=False)
-    plan = [runs.Run.of({}, 1)]
-    with store.Store(str(tmp_path / "new"), plan, (), ()), pytest.raises(BlockingIOError, match="another process runs this sweep"):
-        store.Store(str(tmp_path / "new"), plan, (), ()).__enter__()
+    plan = store.Plan([runs.Evaluate()], (), {})
+    with store.Store(str(tmp_path / "new"), plan), pytest.raises(BlockingIOError, match="another process runs this sweep"):
+        store.Store(str(tmp_path / "new"), plan).__enter__()
 
 
 def test_grids_that_make_no_sense_are_refused_before_anything_is_made(tmp_path: Path) -> None:
@@ -207,8 +201,8 @@ def test_grids_that_make_no_sense_are_refused_before_anything_is_made(tmp_path: 
 
 
 def test_the_same_run_twice_gives_the_same_row() -> None:
-    run = runs.Run.of({"device": "m25p16", "fill": "10%", "accesses": 20}, 3)
-    first, second = (runs.run_row(run, (1000,)) for _ in range(2))
+    run = runs.Evaluate.of({"device": "m25p16", "fill": "10%", "accesses": 20}, 3, (1000,))
+    first, second = (runs.run_row(run) for _ in range(2))
     assert first == second
     assert set(first) >= {name for name, _ in runs.FIGURES} | {"buffer_bytes_at_1000", "guaranteed_bytes_at_1000", "error", "replay"}
     pd.testing.assert_frame_equal(pd.DataFrame([first]), pd.DataFrame([second]))

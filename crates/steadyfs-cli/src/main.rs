@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `commands` | a file for each command on images |
 //! | `image` | what they have in common |
-//! | `evaluate`, `bench`, `compare`, `costs`, `transactions`, `realtime`, `fit`, `life`, `streams`, `torture`, `replay`, `devices` | the other commands |
+//! | `evaluate`, `bench`, `compare`, `costs`, `transactions`, `realtime`, `fit`, `life`, `streams`, `sweep`, `torture`, `replay`, `devices` | the other commands |
 //! | `output`, `progress`, `interrupt` | where results go, the bar, and Ctrl-C |
 
 mod advise;
@@ -30,6 +30,7 @@ mod progress;
 mod realtime;
 mod replay;
 mod streams;
+mod sweep;
 mod torture;
 mod transactions;
 
@@ -110,6 +111,8 @@ enum Command {
     Life(life::Arguments),
     /// Tell what streams save: given, or found by the disk itself
     Streams(streams::Arguments),
+    /// Run a grid of evaluations or power cuts on many processors and machines (with the Python package)
+    Sweep(sweep::Arguments),
     /// Tell the buffer that input rates need, from access times measured on a board
     Replay(replay::Arguments),
     /// Make the profile of an SD card, eMMC or SSD from a trace of its own
@@ -209,6 +212,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Torture(arguments) => torture::run(&arguments),
         Command::Life(arguments) => life::run(&arguments),
         Command::Streams(arguments) => streams::run(&arguments),
+        Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Devices => devices::run(),
         Command::Completions(arguments) => commands::completions::run(&arguments, Cli::command()),

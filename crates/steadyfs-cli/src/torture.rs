@@ -12,9 +12,6 @@ use steadyfs_lab::evaluate::find_profile;
 use steadyfs_lab::torture::{self, BadInput, FaultKind, Mode, Options, Run, Volume, Workload};
 use steadyfs_lab::units::parse_duration;
 
-/// Volumes that are tortured when none is named.
-const GROUNDS: [&str; 4] = ["small", "small-copy", "small-nor", "nand"];
-
 /// Arguments of `steady torture`.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
@@ -187,7 +184,7 @@ impl Arguments {
                 let profile = find_profile(device).map_err(|error| BadInput(error.to_string()))?;
                 vec![Volume::of_device(&profile, self.blocks)?]
             }
-            None if self.geometry.is_empty() => GROUNDS.iter().map(|name| name.parse()).collect::<Result<_, _>>()?,
+            None if self.geometry.is_empty() => Volume::GROUNDS.iter().map(|name| name.parse()).collect::<Result<_, _>>()?,
             None => self.geometry.clone(),
         };
         volumes.into_iter().map(|volume| self.settings.over(volume)).collect()

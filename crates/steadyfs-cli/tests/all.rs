@@ -18,5 +18,6 @@ mod mount;
 mod mount_places;
 mod pack;
 mod replay;
+mod sweep;
 mod torture;
 mod wrong_arguments;

@@ -34,6 +34,9 @@ struct Session {
 /// Few accesses to a chip of a MiB.
 const EVALUATE: &str = " --accesses 500 --device nand.toml";
 
+/// Why no sweep is run here.
+const SWEEP: &str = "needs the Python package, whose tests run it; tests/sweep.rs has what this command does";
+
 const SESSIONS: [Session; 11] = [
     Session {
         name: "readme-images",
@@ -258,6 +261,8 @@ const SESSIONS: [Session; 11] = [
                 "cargo +nightly fuzz run -s none mount_mutated -- -dict=fuzz/dictionary",
                 Elsewhere("tools/fuzz.sh", "needs another toolchain and has no end"),
             ),
+            ("steady sweep grid.toml", Elsewhere("python/tests/test_command.py", SWEEP)),
+            ("steady sweep grid.toml --scheduler tcp://10.0.0.7:8786", Elsewhere("python/tests/test_command.py", SWEEP)),
             ("cargo install cargo-fuzz", Elsewhere("tools/fuzz.sh", "installs what is not of this project")),
         ],
     },

@@ -71,6 +71,10 @@ impl Flash for Chip {
         self.0.borrow_mut().program_bytes(block, offset, data)
     }
 
+    fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
+        steadyfs_sim::checksum(data, missing)
+    }
+
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         self.erase_block(block)
     }

@@ -36,6 +36,7 @@
 //! assert_eq!(chip.counters().programs, 1);
 //! ```
 
+mod checksum;
 pub mod emmc;
 pub mod fault;
 mod garble;
@@ -50,6 +51,7 @@ pub mod sd_spi;
 pub mod sectors;
 pub mod wire;
 
+pub use checksum::checksum;
 pub use fault::{BitErrorModel, BitErrors, FailOps, Lives, PowerCut, Survivors, Tearable, Torn, Trace, WriteCache};
 pub use meter::{Counters, Metered};
 pub use nand::{Nand, NandTiming};

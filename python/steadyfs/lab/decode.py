@@ -47,8 +47,10 @@ def _record(kind: type, found: object, place: str) -> object:
     if not isinstance(found, dict):
         raise DoesNotFit(f"{place}: found {type(found).__name__}; expected an object")
     hints = typing.get_type_hints(kind)
-    names = {field.name for field in dataclasses.fields(kind) if not field.metadata.get("not_json")}
-    unknown = set(found) - names
+    fields = [field for field in dataclasses.fields(kind) if not field.metadata.get("not_json")]
+    unknown = set(found) - {field.name for field in fields}
     if unknown:
-        raise DoesNotFit(f"{place}: found the keys {sorted(unknown)}; expected {sorted(names)}")
+        raise DoesNotFit(f"{place}: found the keys {sorted(unknown)}; expected {sorted(field.name for field in fields)}")
+    # A key that the lab leaves out where there is nothing to tell: its field has a default.
+    names = [field.name for field in fields if field.name in found or field.default is dataclasses.MISSING]
     return kind(**{name: _value(hints[name], found.get(name), f"{place}.{name}") for name in names})

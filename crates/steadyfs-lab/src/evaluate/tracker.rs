@@ -230,6 +230,10 @@ impl<C: Flash + Metered> Flash for TagTracker<C> {
         self.chip.program_bytes(block, offset, data)
     }
 
+    fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
+        self.chip.checksum(data, missing)
+    }
+
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         self.contents[block as usize].clear();
         self.erase_counts[block as usize] += 1;

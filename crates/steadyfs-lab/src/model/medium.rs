@@ -211,6 +211,10 @@ impl Flash for Medium {
         any!(mut self, chip => chip.program_bytes(block, offset, data))
     }
 
+    fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
+        steadyfs_sim::checksum(data, missing)
+    }
+
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         any!(mut self, chip => chip.erase(block))
     }

@@ -235,7 +235,10 @@ impl<'o> Pool<'o> {
 
 impl Options {
     /// Refuses what leaves nothing to do.
-    fn check(&self) -> Result<(), BadInput> {
+    ///
+    /// # Errors
+    /// A list is empty, a number is zero, or a volume cannot be.
+    pub fn check(&self) -> Result<(), BadInput> {
         let empty = |what: &str| Err(BadInput(format!("no {what}: expected at least one")));
         if self.volumes.is_empty() {
             return empty("geometry");

@@ -97,6 +97,9 @@ const fn journal_pages_of(page_bytes: u32) -> u8 {
 const GROUP_SECTORS: u32 = 4;
 
 impl Volume {
+    /// Names of those that `steady torture` takes when none is named.
+    pub const GROUNDS: [&str; 4] = ["small", "small-copy", "small-nor", "nand"];
+
     /// Names that [`str::parse`] knows.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMED.iter().map(|(name, _)| *name)

@@ -2,6 +2,7 @@
 
 use super::forward;
 use super::{Tearable, Torn};
+use crate::checksum;
 use crate::meter::{Counters, Metered};
 use crate::nand::Nand;
 use crate::nor::Nor;
@@ -175,6 +176,10 @@ impl<F: Tearable> Flash for PowerCut<F> {
                 Err(Failure::Device)
             }
         }
+    }
+
+    fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
+        checksum(data, missing)
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {

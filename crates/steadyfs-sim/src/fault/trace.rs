@@ -2,6 +2,7 @@
 
 use super::forward;
 use super::{Tearable, Torn};
+use crate::checksum;
 use crate::meter::{Counters, Metered};
 use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
@@ -161,6 +162,10 @@ impl<F: Flash + Metered> Flash for Trace<F> {
     fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Failure> {
         let page = self.page_of(block, offset);
         self.record(Operation::Program, page, data.len(), |inner| inner.program_bytes(block, offset, data))
+    }
+
+    fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
+        checksum(data, missing)
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {

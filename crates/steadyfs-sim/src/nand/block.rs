@@ -14,6 +14,7 @@ pub(super) enum Mark {
 /// Pages that differ from erased ones. Shared with clones of the chip until one of them writes.
 #[derive(Clone, Debug)]
 struct Pages {
+    /// Those of the pages up to the last one that was changed.
     cells: Vec<u8>,
     /// Programs of each page since the last erase.
     programs: Vec<u8>,
@@ -28,17 +29,21 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// The cells of a page; `None` when the whole block is erased.
+    /// The cells of a page; `None` when it is erased, and all behind it.
     pub(super) fn cells(&self, page: usize, stride: usize) -> Option<&[u8]> {
-        self.pages.as_ref().map(|pages| &pages.cells[page * stride..][..stride])
+        self.pages.as_ref().and_then(|pages| pages.cells.get(page * stride..(page + 1) * stride))
     }
 
     /// The cells of a page, to be changed.
     pub(super) fn cells_mut(&mut self, page: usize, stride: usize, pages_per_block: usize) -> &mut [u8] {
         let pages = self.pages.get_or_insert_with(|| {
-            Arc::new(Pages { cells: vec![0xFF; stride * pages_per_block], programs: vec![0; pages_per_block] })
+            Arc::new(Pages { cells: Vec::with_capacity(stride * pages_per_block), programs: vec![0; pages_per_block] })
         });
-        &mut Arc::make_mut(pages).cells[page * stride..][..stride]
+        let cells = &mut Arc::make_mut(pages).cells;
+        if cells.len() < (page + 1) * stride {
+            cells.resize((page + 1) * stride, 0xFF);
+        }
+        &mut cells[page * stride..][..stride]
     }
 
     /// Programs of a page since the last erase.
@@ -72,11 +77,15 @@ mod tests {
     fn an_erased_block_takes_no_memory() {
         let mut block = Block::default();
         assert_eq!(block.cells(3, 8), None);
-        block.cells_mut(3, 8, 4)[0] = 1;
-        block.set_programs(3, 1);
-        assert_eq!(block.highest_programmed(), Some(3));
+        block.cells_mut(2, 8, 4)[0] = 1;
+        block.set_programs(2, 1);
+        assert_eq!(
+            (block.cells(2, 8).unwrap()[..2].to_vec(), block.cells(1, 8), block.cells(3, 8)),
+            (vec![1, 0xFF], Some(&[0xFF; 8][..]), None)
+        );
+        assert_eq!(block.highest_programmed(), Some(2));
         block.erase();
-        assert_eq!(block.cells(3, 8), None);
+        assert_eq!(block.cells(2, 8), None);
         assert_eq!(block.highest_programmed(), None);
     }
 

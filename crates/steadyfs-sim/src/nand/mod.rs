@@ -18,6 +18,7 @@ mod torn;
 pub use timing::NandTiming;
 pub(crate) use timing::transfer_ns;
 
+use crate::checksum;
 use crate::garble;
 use crate::meter::{self, Counters, Metered};
 use crate::profile::{Profile, TimingChoice};
@@ -387,6 +388,10 @@ impl Flash for Nand {
         self.demand_programmable(page, 0);
         let data = self.take_loaded(page);
         self.store_and_report(page, &data, tag)
+    }
+
+    fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
+        checksum(data, missing)
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {

@@ -6,6 +6,7 @@ pub use lives::Lives;
 
 use super::forward;
 use super::{Tearable, Torn};
+use crate::checksum;
 use crate::meter::{Counters, Metered};
 use fastrand::Rng;
 use lives::Wear;
@@ -277,6 +278,10 @@ impl<F: Tearable> Flash for FailOps<F> {
             }
             Fate::Refuse(failure) => Err(failure),
         }
+    }
+
+    fn checksum(&mut self, data: &[u8], missing: usize) -> u32 {
+        checksum(data, missing)
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {

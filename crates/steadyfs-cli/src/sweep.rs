@@ -1,0 +1,55 @@
+//! `steady sweep`: a grid of runs, which the program `steady-sweep` of the Python package makes.
+
+use crate::Failure;
+use clap::Args;
+use std::ffi::OsString;
+use std::io;
+use std::process::Command;
+
+/// The program, which comes with the Python package.
+const PROGRAM: &str = "steady-sweep";
+
+/// Arguments of `steady sweep`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The grid, and options of steady-sweep; they are handed on as they are
+    #[arg(value_name = "GRID.toml", trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<OsString>,
+}
+
+const AFTER_HELP: &str = "\
+Runs the program steady-sweep that is found on PATH: sweeps are part of the Python package (Dask, Parquet). In a clone of SteadyFS
+pip install './python[sweep]' installs it; docs/python.md tells what a grid says, and steady-sweep --help the options.
+Exit codes: those of steady-sweep: 0 every run has its figures and nothing was lost, 1 some have not or something was, 2 wrong usage.
+
+Examples:
+  steady sweep grid.toml
+  steady sweep grid.toml --scheduler tcp://10.0.0.7:8786";
+
+/// Runs `steady sweep`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let error = become_program(Command::new(PROGRAM).args(&arguments.words));
+    Err(Failure(match error.kind() {
+        io::ErrorKind::NotFound => format!(
+            "{PROGRAM}: not found on PATH, or the Python that it names is gone; expected the Python package of SteadyFS: pip install './python[sweep]' in a clone"
+        ),
+        _ => format!("{PROGRAM}: cannot be run: {error}"),
+    }))
+}
+
+/// Becomes another program, which gets the terminal and its signals. Returns when that was not possible.
+#[cfg(unix)]
+fn become_program(command: &mut Command) -> io::Error {
+    use std::os::unix::process::CommandExt;
+    command.exec()
+}
+
+/// Runs another program, and ends as it does.
+#[cfg(not(unix))]
+fn become_program(command: &mut Command) -> io::Error {
+    match command.status() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(1)),
+        Err(error) => error,
+    }
+}

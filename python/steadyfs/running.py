@@ -1,0 +1,232 @@
+"""What sweeps have in common: a plan of runs is made on Dask, and their rows are kept. A run that was made is never made again."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import warnings
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Optional, Protocol, Union
+
+from steadyfs.runs import Row, Run, Scalar, run_rows
+from steadyfs.store import Plan, Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from distributed import Client
+
+SAVE_EVERY_S = 5.0
+"""Seconds after which rows are written: a kill loses no more than what ran since."""
+SAVE_ROWS = 1000
+"""Rows after which they are written, sooner or later."""
+TASK_S = 0.5
+"""Seconds of a task: as many short runs as that are handed out together, since Dask takes some ten milliseconds for each task."""
+AHEAD = 4
+"""Tasks that wait at each worker: enough to keep it busy, and few enough to be forgotten soon."""
+SHOWN = 10
+"""Commands that an error or a warning lists."""
+
+Values = Union[Scalar, Sequence[Scalar]]
+"""The values of an axis, or a single one."""
+Scheduler = Union[str, "Client", None]
+"""An address of Dask, a client, or nothing: processes of this machine."""
+StrPath = Union[str, "os.PathLike[str]"]
+
+
+class SweepError(RuntimeError):
+    """Some runs have no result: their workers died, or the scheduler is gone. Those that have are kept; the same call runs the others."""
+
+
+class SweepWarning(UserWarning):
+    """Some runs were not possible, or lost something. They are in the table, with the reason."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of a sweep: a directory with a table of a row for each run, in the order of the grid, seeds last."""
+
+    path: str
+    """The directory; the table is ``table.parquet`` in it."""
+    axes: tuple[str, ...]
+    """What was varied."""
+
+    @property
+    def table(self) -> str:
+        """The path of the table."""
+        return os.path.join(self.path, "table.parquet")
+
+    def frame(self) -> pd.DataFrame:
+        """Give the table: arguments, seed, figures, and why a run was not possible where it was not."""
+        import pandas as pd
+
+        return pd.read_parquet(self.table)
+
+    def failed(self) -> list[tuple[str, str]]:
+        """Give the commands of runs that were not possible, each with the reason."""
+        frame = self.frame()
+        wrong = frame[frame["error"].notna()]
+        return list(zip(wrong["replay"].tolist(), wrong["error"].tolist()))
+
+
+class _Future(Protocol):
+    """What is used of a future of Dask."""
+
+    key: str
+    status: str
+
+    def result(self) -> tuple[float, list[Row]]: ...
+    def release(self) -> None: ...
+
+
+def points(grid: Mapping[str, Values], axes: Sequence[str]) -> list[dict[str, Scalar]]:
+    """Give the points of a grid that varies some of these axes, in order: the last axis changes first."""
+    unknown = sorted(set(grid) - set(axes))
+    if unknown:
+        raise ValueError(f"found the axes {', '.join(unknown)}; expected some of {', '.join(axes)}")
+    columns = [[values] if isinstance(values, (str, int, float)) else list(values) for values in grid.values()]
+    return [dict(zip(grid, point)) for point in itertools.product(*columns)]
+
+
+def make(into: StrPath, plan: Plan, scheduler: Scheduler, workers: Optional[int], progress: bool) -> None:
+    """Make the runs of a plan that the directory does not have, and its table."""
+    if not plan.runs:
+        raise ValueError("the sweep has no runs; expected one value of each axis at least, and one seed")
+    with Store(os.fspath(into), plan) as store:
+        if not store.is_complete:
+            _run_missing(store, plan.runs, scheduler, workers, progress)
+            store.finish()
+
+
+def warn(what: str, found: Sequence[tuple[str, str]]) -> None:
+    """Warn of runs, each a command and a reason, where there are some; of the caller's caller."""
+    if found:
+        warnings.warn(f"{what}:\n{_listed(found)}", SweepWarning, stacklevel=3)
+
+
+def _listed(found: Sequence[tuple[str, str]]) -> str:
+    more = f"\nand {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return "\n".join(f"{command}\n  {reason}" for command, reason in found[:SHOWN]) + more
+
+
+def _run_missing(store: Store, runs: Sequence[Run], scheduler: Scheduler, workers: Optional[int], progress: bool) -> None:
+    """Run what has no row yet."""
+    missing = store.missing()
+    lost: list[tuple[str, str]] = []
+    with ExitStack() as stack:
+        client = stack.enter_context(_client(scheduler, workers))
+        shown = stack.enter_context(_bar(len(runs), len(runs) - len(missing), progress))
+        # Written also when it is interrupted.
+        stack.callback(store.save)
+        saved = monotonic()
+        for index, row in _results(client, runs, missing):
+            if isinstance(row, str):
+                lost.append((runs[index].command(), row))
+            else:
+                store.add(index, row)
+            shown.update()
+            if store.waiting >= SAVE_ROWS or monotonic() - saved > SAVE_EVERY_S:
+                store.save()
+                saved = monotonic()
+    if lost:
+        raise SweepError(f"{len(lost)} of {len(missing)} runs have no result; the same call tries them again:\n{_listed(lost)}")
+
+
+def _results(client: Client, runs: Sequence[Run], missing: Iterable[int]) -> Iterator[tuple[int, Union[Row, str]]]:
+    """Hand the runs out, some ahead of the workers, and give each with its row, or with the reason why it has none."""
+    from distributed import as_completed
+
+    waiting = deque(missing)
+    handed_out: dict[str, list[int]] = {}
+    threads = max(1, sum(client.nthreads().values()))
+    # Nobody knows yet how long one takes.
+    together = 1
+
+    def submit(indices: list[int]) -> _Future:
+        future: _Future = client.submit(run_rows, [runs[index] for index in indices], pure=False)
+        handed_out[future.key] = indices
+        return future
+
+    def following() -> list[int]:
+        # Less at the end, so that no worker waits for another one.
+        count = min(together, -(-len(waiting) // (2 * threads)))
+        return [waiting.popleft() for _ in range(count)]
+
+    ending = as_completed([submit(following()) for _ in range(min(len(waiting), threads * AHEAD))], loop=client.loop)
+    for future in ending:
+        indices, outcome = handed_out.pop(future.key), _outcome(future)
+        if not isinstance(outcome, str):
+            seconds, rows = outcome
+            together = max(1, min(SAVE_ROWS, int(TASK_S * len(indices) / max(seconds, 1e-6))))
+            yield from zip(indices, rows)
+        elif len(indices) > 1 and future.status not in _GONE:
+            # One of them killed the worker: alone it is told, and the others are made.
+            for index in indices:
+                ending.add(submit([index]))
+        else:
+            yield from ((index, outcome) for index in indices)
+        future.release()
+        if waiting:
+            ending.add(submit(following()))
+
+
+_GONE = ("cancelled", "lost")
+"""What becomes of a future whose scheduler is gone."""
+
+
+def _outcome(future: _Future) -> Union[tuple[float, list[Row]], str]:
+    """Seconds and rows of a task, or the reason why it has none."""
+    if future.status in _GONE:
+        return future.status
+    try:
+        # A task that was finished is made again where its worker died with the result, and may fail then.
+        return future.result()
+    except Exception as error:
+        return str(error)
+
+
+@contextmanager
+def _client(scheduler: Scheduler, workers: Optional[int]) -> Iterator[Client]:
+    """A client of the scheduler, or of one that is started here."""
+    from distributed import Client, LocalCluster
+
+    if scheduler is not None and not isinstance(scheduler, str):
+        yield scheduler
+        return
+    if scheduler is not None:
+        with Client(scheduler, set_as_default=False) as client:
+            yield client
+        return
+    count = workers or os.cpu_count() or 1
+    with (
+        LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+class _Shown(Protocol):
+    """A progress bar."""
+
+    def update(self) -> object: ...
+
+
+class _Nothing:
+    """No bar."""
+
+    def update(self) -> object:
+        return None
+
+
+@contextmanager
+def _bar(total: int, done: int, progress: bool) -> Iterator[_Shown]:
+    if not progress:
+        yield _Nothing()
+        return
+    from tqdm.auto import tqdm
+
+    with tqdm(total=total, initial=done, unit="run", leave=False) as shown:
+        yield shown
