@@ -5,13 +5,16 @@
                                  names a `steady` that is built
     tools/reports.py FILE.html…  looks at these
 
-Text of a figure may not overlap, nothing may be wider than the page, and every text has the contrast of WCAG AA. The exit code is 1 where something
-was found, 2 without Chromium.
+Text of a figure may not overlap, nothing may be wider than the page, and every text has the contrast of WCAG AA. Sliders are moved to their ends and
+between: what the page then says of a rate must be what its own data and its tables say. The exit code is 1 where something was found, 2 without
+Chromium.
 """
 import html, json, os, pathlib, re, shutil, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTHS = (390, 1280)
+# Reports that have sliders, and how many; the others of `make` have none.
+SLIDERS = {"evaluate": 1, "replay": 1, "compare": 3}
 DARK, PRINT = r"\(prefers-color-scheme:\s*dark\)", r"@media\s+print"
 # Media queries are decided in the text: a frame has the colours and the paper of its window. Figures have no space before theirs.
 MODES = {
@@ -48,8 +51,8 @@ def make(directory):
     return [directory / f"{name}.html" for name in names]
 
 
-def look(chromium, page, width, directory):
-    """What is wrong with a page of a width. A window has a least width, a frame has none."""
+def look(chromium, page, width, directory, sliders):
+    """What is wrong with a page of a width and of so many sliders, if that is known. A window has a least width, a frame has none."""
     script = (ROOT / "tools/reports/check.js").read_text()
     (directory / "page.html").write_text(page.replace("</body>", f"<script>{script}</script></body>"))
     frame = directory / "frame.html"
@@ -57,8 +60,13 @@ def look(chromium, page, width, directory):
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--virtual-time-budget=3000", "--dump-dom"]
     output = subprocess.run([chromium, *options, frame.as_uri()], capture_output=True, text=True, timeout=120).stdout
     got = re.search(r'<pre id="got">(.*?)</pre>', output, re.DOTALL)
-    report = json.loads(html.unescape(got[1])) if got else {"width": 0, "texts": 0, "found": ["nothing was laid out"]}
-    return report["found"] if report["width"] == width and report["texts"] > 10 else report["found"] + [f"a page of {report['texts']} texts"]
+    report = json.loads(html.unescape(got[1])) if got else {"width": width, "texts": 11, "sliders": sliders, "found": ["nothing was laid out"]}
+    found = report["found"]
+    if report["width"] != width or report["texts"] <= 10:
+        found.append(f"a page of {report['texts']} texts")
+    if sliders not in (None, report["sliders"]):
+        found.append(f"a page of {report['sliders']} sliders, expected {sliders}")
+    return found
 
 
 def main():
@@ -69,11 +77,12 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         bad = 0
-        for file in [pathlib.Path(argument) for argument in sys.argv[1:]] or make(directory):
-            text = file.read_text()
+        given = [pathlib.Path(argument) for argument in sys.argv[1:]]
+        for file in given or make(directory):
+            text, sliders = file.read_text(), None if given else SLIDERS.get(file.stem, 0)
             for mode, change in MODES.items():
                 for width in WIDTHS:
-                    found = look(chromium, change(text), width, directory)
+                    found = look(chromium, change(text), width, directory, sliders)
                     bad += len(found)
                     print(f"{file.name}, {mode}, {width} px: {len(found) or 'nothing'} found", *found, sep="\n  ")
     return bad > 0

@@ -2,8 +2,6 @@
 // The slider for the rate, and tables that are sorted by a column. Without it every figure and every number is there as well.
 
 const rates = JSON.parse(document.getElementById("rates").textContent);
-const rateText = r => r < 1e6 ? +(r / 1e3).toPrecision(3) + " kB/s" : +(r / 1e6).toPrecision(3) + " MB/s";
-const sizeText = b => b < 1024 ? b + " B" : b < 1048576 ? +(b / 1024).toFixed(1) + " KiB" : +(b / 1048576).toFixed(1) + " MiB";
 
 for (const card of document.querySelectorAll(".needs-card")) {
   const slider = card.querySelector("input"), output = card.querySelector("output");
@@ -13,7 +11,7 @@ for (const card of document.querySelectorAll(".needs-card")) {
     slider.setAttribute("aria-valuetext", output.textContent);
     for (const item of card.querySelectorAll("li")) {
       const bytes = JSON.parse(item.dataset.needs)[at];
-      item.querySelector("strong").textContent = bytes === null ? "none suffices" : sizeText(bytes);
+      item.querySelector("strong").textContent = leftText(bytes);
     }
   };
   slider.addEventListener("input", show);

@@ -6,19 +6,36 @@ use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES
 use steadyfs_lab::bench::{BenchChip, Plain};
 use steadyfs_sim::{Counters, Metered};
 
-/// A simulated chip. Clones are the same chip.
+/// A simulated chip. Clones are the same chip; [`Chip::twin`] is another one.
 #[derive(Clone)]
-pub struct Chip(Rc<RefCell<dyn BenchChip>>);
+pub struct Chip(Rc<RefCell<dyn Twin>>);
+
+/// A chip of which there can be another one.
+trait Twin: BenchChip {
+    fn twin(&self) -> Chip;
+}
+
+impl<C: BenchChip + Clone + 'static> Twin for C {
+    fn twin(&self) -> Chip {
+        Chip::new(self.clone())
+    }
+}
 
 impl Chip {
     /// A chip that somebody else may hold as well.
-    pub fn of<C: BenchChip + 'static>(chip: Rc<RefCell<C>>) -> Chip {
+    pub fn of<C: BenchChip + Clone + 'static>(chip: Rc<RefCell<C>>) -> Chip {
         Chip(chip)
     }
 
     /// A chip of one's own.
-    pub fn new<C: BenchChip + 'static>(chip: C) -> Chip {
+    pub fn new<C: BenchChip + Clone + 'static>(chip: C) -> Chip {
         Chip::of(Rc::new(RefCell::new(chip)))
+    }
+
+    /// Another chip that holds, and has done, the same.
+    #[must_use]
+    pub fn twin(&self) -> Chip {
+        self.0.borrow().twin()
     }
 
     /// Erases a block.

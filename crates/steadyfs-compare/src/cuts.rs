@@ -86,7 +86,7 @@ impl<E: Entrant> OnChips for Driver<'_, E> {
 
     fn run<C>(self, make: impl Fn() -> C + Sync) -> Cuts
     where
-        C: BenchChip + Tearable + 'static,
+        C: BenchChip + Tearable + Clone + 'static,
         PowerCut<C>: BenchChip,
     {
         let (mut found, mut rng) = (Cuts::default(), Rng::with_seed(self.seed));
@@ -105,7 +105,7 @@ impl<E: Entrant> Driver<'_, E> {
     /// One volume until something is wrong with it, or all cuts are made.
     fn life<C>(&self, power: &Rc<RefCell<PowerCut<C>>>, found: &mut Cuts, rng: &mut Rng) -> Result<(), String>
     where
-        C: BenchChip + Tearable + 'static,
+        C: BenchChip + Tearable + Clone + 'static,
         PowerCut<C>: BenchChip,
     {
         let mut contender = self.entrant.on(Chip::of(power.clone()))?;
@@ -142,7 +142,7 @@ impl<E: Entrant> Driver<'_, E> {
         rng: &mut Rng,
     ) -> Result<(), Bad>
     where
-        C: BenchChip + Tearable + 'static,
+        C: BenchChip + Tearable + Clone + 'static,
     {
         power.borrow_mut().cut_at(rng.u64(1..=WITHIN));
         let under_way = work(power, contender, files, found, rng);

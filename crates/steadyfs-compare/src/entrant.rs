@@ -4,7 +4,7 @@ use crate::chip::Chip;
 use crate::cuts::{self, Cuts};
 use crate::result::Outcome;
 use serde::{Deserialize, Serialize};
-use steadyfs_lab::bench::{Case, Contender, Fault, Medium, Terms, Volume, measure_case};
+use steadyfs_lab::bench::{Case, Contender, Fault, Medium, Terms, Volume, measure_case, prepare};
 use steadyfs_lab::torture::caught;
 
 /// What a contender is, and how it was set up.
@@ -51,6 +51,15 @@ pub trait Entrant: Sync {
     /// Why it cannot be used on such a chip.
     fn on(&self, chip: Chip) -> Result<Self::On, String>;
 
+    /// The same volume on a twin of its chip; nothing is mounted. Who knows what is not on the chip as well tells it here.
+    ///
+    /// # Errors
+    /// Those of [`Entrant::on`].
+    fn twin(&self, of: &Self::On, chip: Chip) -> Result<Self::On, String> {
+        let _ = of;
+        self.on(chip)
+    }
+
     /// Why it cannot do a case, if that is so.
     fn cannot(&self, case: Case) -> Option<String> {
         let _ = case;
@@ -83,8 +92,8 @@ pub trait AnyEntrant: Sync {
     /// Why it cannot be used there.
     fn extent(&self, chip: Chip) -> Result<Extent, String>;
 
-    /// Measures a case on an erased chip.
-    fn measure(&self, chip: Chip, case: Case, terms: &Terms<'_>, tick: &dyn Fn(f64)) -> Outcome;
+    /// Measures cases that begin with the same: it is made once on an erased chip, and each case has a twin of it.
+    fn measure(&self, chip: Chip, cases: &[Case], terms: &Terms<'_>, tick: &dyn Fn(f64)) -> Vec<Outcome>;
 
     /// Cuts its power so many times; `None` where it promises nothing that a cut could break.
     fn cut(&self, medium: &Medium, cuts: u32, seed: u64, tick: &dyn Fn(f64)) -> Option<Cuts>;
@@ -97,6 +106,33 @@ fn extent_of(mut contender: impl Contender) -> Result<Extent, Fault> {
     Ok(Extent { usable_bytes, ram_bytes })
 }
 
+/// What came of something, or the rule that was broken: a chip that is used as none may be ends the case, not the comparison.
+fn faulty<T>(act: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    caught(act).unwrap_or_else(|broken| Err(Fault::Failed(broken)))
+}
+
+fn measure_possible<E: Entrant>(entrant: &E, chip: &Chip, cases: &[Case], terms: &Terms<'_>, tick: &dyn Fn(f64)) -> Vec<Outcome> {
+    let Some((last, others)) = cases.split_last() else { return Vec::new() };
+    let made = faulty(|| {
+        let mut contender = entrant.on(chip.clone()).map_err(Fault::Cannot)?;
+        let prepared = prepare(&mut contender, last.ground())?;
+        Ok((contender, prepared))
+    });
+    let (contender, prepared) = match made {
+        Ok(made) => made,
+        Err(fault) => return cases.iter().map(|&case| Outcome::of(case, Err(fault.clone()))).collect(),
+    };
+    let measure = |index: usize, case, contender: Result<E::On, String>| {
+        let tell = |share| tick((index as f64 + share) / cases.len() as f64);
+        let act = || measure_case(contender.map_err(Fault::Cannot)?, prepared.clone(), case, terms, &tell);
+        Outcome::of(case, faulty(act))
+    };
+    let twin = |(index, &case): (usize, &Case)| measure(index, case, entrant.twin(&contender, chip.twin()));
+    let mut outcomes: Vec<Outcome> = others.iter().enumerate().map(twin).collect();
+    outcomes.push(measure(others.len(), *last, Ok(contender)));
+    outcomes
+}
+
 impl<E: Entrant> AnyEntrant for E {
     fn facts(&self) -> Facts {
         Entrant::facts(self)
@@ -107,18 +143,14 @@ impl<E: Entrant> AnyEntrant for E {
         caught(|| extent_of(contender))?.map_err(|fault| fault.to_string())
     }
 
-    fn measure(&self, chip: Chip, case: Case, terms: &Terms<'_>, tick: &dyn Fn(f64)) -> Outcome {
-        if let Some(reason) = self.cannot(case) {
-            return Outcome::skipped(case, reason);
-        }
-        match self.on(chip) {
-            // A chip that is used as none may be stops with the rule that was broken: that ends the case, not the comparison.
-            Ok(contender) => match caught(|| measure_case(contender, case, terms, tick)) {
-                Ok(result) => Outcome::of(case, result),
-                Err(broken) => Outcome::of(case, Err(Fault::Failed(broken))),
-            },
-            Err(reason) => Outcome::skipped(case, reason),
-        }
+    fn measure(&self, chip: Chip, cases: &[Case], terms: &Terms<'_>, tick: &dyn Fn(f64)) -> Vec<Outcome> {
+        let possible: Vec<Case> = cases.iter().copied().filter(|&case| self.cannot(case).is_none()).collect();
+        let mut measured = measure_possible(self, &chip, &possible, terms, tick).into_iter();
+        let outcome = |&case: &Case| match self.cannot(case) {
+            Some(reason) => Some(Outcome::skipped(case, reason)),
+            None => measured.next(),
+        };
+        cases.iter().filter_map(outcome).collect()
     }
 
     fn cut(&self, medium: &Medium, cuts: u32, seed: u64, tick: &dyn Fn(f64)) -> Option<Cuts> {

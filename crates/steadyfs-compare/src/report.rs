@@ -4,7 +4,7 @@ use crate::figures;
 use crate::result::{Board, Comparison, rates};
 use crate::table::Answer;
 use std::fmt::Write;
-use steadyfs_lab::report::{Page, Paper, escape, figure};
+use steadyfs_lab::report::{Page, Paper, TEXT_SCRIPT, escape, figure};
 use steadyfs_lab::units::{format_duration, format_rate};
 
 const STYLE: &str = include_str!("../assets/compare.css");
@@ -150,7 +150,7 @@ impl Page for CompareReport<'_> {
         let contenders = self.contenders();
         let _ = write!(
             body,
-            "<h2 class=\"board\" id=\"contenders\">Contenders</h2>\n{contenders}<script type=\"application/json\" id=\"rates\">{rates}</script>\n<script>{SCRIPT}</script>\n"
+            "<h2 class=\"board\" id=\"contenders\">Contenders</h2>\n{contenders}<script type=\"application/json\" id=\"rates\">{rates}</script>\n<script>{TEXT_SCRIPT}{SCRIPT}</script>\n"
         );
         let who: Vec<_> = self.0.entries.iter().map(|entry| entry.facts.name.as_str()).collect();
         Paper {

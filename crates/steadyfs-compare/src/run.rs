@@ -7,7 +7,7 @@ use std::fmt;
 use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use steadyfs_lab::bench::{BenchChip, BenchError, Case, Medium, OnChips, Options as BenchOptions, Terms};
+use steadyfs_lab::bench::{BenchChip, BenchError, Case, Ground, Medium, OnChips, Options as BenchOptions, Terms};
 use steadyfs_lab::evaluate::find_profile;
 use steadyfs_sim::{Chip as ChipKind, PowerCut, Profile, Tearable};
 
@@ -103,7 +103,7 @@ impl OnChips for MakeChip {
 
     fn run<C>(self, make: impl Fn() -> C + Sync) -> Chip
     where
-        C: BenchChip + Tearable + 'static,
+        C: BenchChip + Tearable + Clone + 'static,
         PowerCut<C>: BenchChip,
     {
         Chip::new(make())
@@ -116,24 +116,38 @@ pub(crate) fn chip_of(medium: &Medium, seed: u64) -> Chip {
 }
 
 /// Something to do for a contender on a board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Job {
-    Case(Case),
+    /// Cases that begin with the same.
+    Cases(Vec<Case>),
     Cuts,
 }
 
 impl Job {
-    fn weight(self) -> u32 {
+    fn weight(&self) -> u32 {
         match self {
-            Job::Case(case) => case.weight(),
+            Job::Cases(cases) => cases.iter().map(|case| case.weight()).sum(),
             Job::Cuts => 20,
         }
+    }
+
+    /// Those of some cases: an empty volume is made for each case, an aged one for all that begin with it.
+    fn of(cases: &[Case]) -> Vec<Job> {
+        let mut jobs: Vec<Vec<Case>> = Vec::new();
+        for &case in cases {
+            let is_of = |job: &&mut Vec<Case>| case.ground() != Ground::Empty && job[0].ground() == case.ground();
+            match jobs.iter_mut().find(is_of) {
+                Some(job) => job.push(case),
+                None => jobs.push(vec![case]),
+            }
+        }
+        jobs.into_iter().map(Job::Cases).collect()
     }
 }
 
 /// What a job gave.
 enum Done {
-    Case(Box<Outcome>),
+    Cases(Vec<Outcome>),
     Cuts(Option<crate::cuts::Cuts>),
 }
 
@@ -165,10 +179,11 @@ pub fn run(
             let mut standing = Standing::new(board, &extents[index][place]);
             for (_, done) in results.extract_if(.., |((who, at, _), _)| (*who, *at) == (index, place)) {
                 match done {
-                    Done::Case(outcome) => standing.outcomes.push(*outcome),
+                    Done::Cases(outcomes) => standing.outcomes.extend(outcomes),
                     Done::Cuts(cuts) => standing.cuts = cuts,
                 }
             }
+            standing.outcomes.sort_by_key(|outcome| options.cases.iter().position(|case| case.name() == outcome.row.case));
             standing
         });
         Entry { facts: entrant.facts(), kept: false, standings: standings.collect() }
@@ -215,7 +230,7 @@ impl Work<'_> {
         let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let work = || {
             while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let done = self.done(jobs[index], f64::from(total.max(1)));
+                let done = self.done(&jobs[index], f64::from(total.max(1)));
                 results.lock().expect("no job panics with it").push((index, done));
             }
         };
@@ -223,14 +238,14 @@ impl Work<'_> {
         std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
         let mut results = results.into_inner().expect("no job panics with it");
         results.sort_by_key(|(index, _)| *index);
-        (extents, results.into_iter().map(|(index, done)| (jobs[index], done)).collect())
+        (extents, jobs.into_iter().zip(results).map(|(job, (_, done))| (job, done)).collect())
     }
 
     fn jobs(&self, extents: &[Vec<Result<Extent, String>>]) -> Vec<Place> {
         let mut jobs = Vec::new();
         for (who, on) in extents.iter().enumerate() {
             for (at, _) in on.iter().enumerate().filter(|(_, extent)| extent.is_ok()) {
-                jobs.extend(self.options.cases.iter().map(|&case| (who, at, Job::Case(case))));
+                jobs.extend(Job::of(&self.options.cases).into_iter().map(|job| (who, at, job)));
                 if self.options.cuts > 0 {
                     jobs.push((who, at, Job::Cuts));
                 }
@@ -239,9 +254,9 @@ impl Work<'_> {
         jobs
     }
 
-    fn done(&self, (who, at, job): Place, total: f64) -> Done {
-        let entrant = &self.entrants[who];
-        let [whole, wear, cut] = &self.media[at];
+    fn done(&self, (who, at, job): &Place, total: f64) -> Done {
+        let entrant = &self.entrants[*who];
+        let [whole, wear, cut] = &self.media[*at];
         let name = entrant.facts().name;
         let tell = |share: f64| {
             let finished = f64::from(*self.finished.lock().expect("nobody panics with it"));
@@ -250,11 +265,11 @@ impl Work<'_> {
         tell(0.0);
         let seed = self.options.seed;
         let done = match job {
-            Job::Case(case) => {
-                let medium = if matches!(case, Case::Wear(_)) { wear } else { whole };
+            Job::Cases(cases) => {
+                let medium = if matches!(cases[..], [Case::Wear(_)]) { wear } else { whole };
                 let patience_ns = self.options.patience_s.saturating_mul(1_000_000_000);
                 let terms = Terms { medium, files: FILES, seed, patience_ns };
-                Done::Case(Box::new(entrant.measure(chip_of(medium, seed), case, &terms, &tell)))
+                Done::Cases(entrant.measure(chip_of(medium, seed), cases, &terms, &tell))
             }
             Job::Cuts => Done::Cuts(entrant.cut(cut, self.options.cuts, seed, &tell)),
         };

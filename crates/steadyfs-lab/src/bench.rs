@@ -28,13 +28,13 @@ mod runner;
 mod stage;
 mod steady;
 
-pub use cases::Case;
+pub use cases::{Case, Ground};
 pub use contender::{Contender, Fault, Mode, Operation, Room, Volume};
 pub use error::BenchError;
 pub use gauge::Gauge;
 pub use medium::{BenchChip, Medium, OnChips, Plain};
 pub use report::{Figures, Report, Row, Wear};
-pub use runner::{Terms, measure, measure_case};
+pub use runner::{Prepared, Terms, measure, measure_case, prepare};
 pub use steady::Steady;
 
 use crate::evaluate::{Timing, find_profile};
@@ -103,7 +103,7 @@ impl OnChips for MeasureSteady<'_> {
 
     fn run<C>(self, make: impl Fn() -> C + Sync) -> Self::Output
     where
-        C: BenchChip + Tearable + 'static,
+        C: BenchChip + Tearable + Clone + 'static,
         PowerCut<C>: BenchChip,
     {
         let steady = || Steady::new(make()).with_cache(self.options.cache_pages).with_erasing_format(self.options.erased);

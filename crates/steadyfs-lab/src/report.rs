@@ -47,6 +47,7 @@ pub use axis::{Axis, Spread};
 pub use canvas::{BOTTOM, Canvas, LEFT, TOP};
 pub use downsample::downsample;
 pub use figures::{label, plain};
+pub use html::TEXT_SCRIPT;
 pub use levels::Level;
 pub use life::LifeReport;
 pub use lines::spread;

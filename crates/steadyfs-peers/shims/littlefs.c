@@ -2,6 +2,7 @@
 #include "peer.h"
 #include "lfs.h"
 #include <stdlib.h>
+#include <string.h>
 
 struct file {
 	lfs_file_t file;
@@ -125,7 +126,10 @@ static void *open_file(void *volume, const char *path, int mode, int *error)
 	struct file *f = calloc(1, sizeof(*f));
 	f->config.buffer = malloc(v->config.cache_size);
 	f->is_durable = mode == MODE_DURABLE;
-	*error = told(lfs_file_opencfg(&v->lfs, &f->file, path, flags[mode], &f->config));
+	const int code = lfs_file_opencfg(&v->lfs, &f->file, path, flags[mode], &f->config);
+	/* Of a name that is not too long this tells that no block was free for it. */
+	const int is_full = code == LFS_ERR_NAMETOOLONG && strlen(path) <= LFS_NAME_MAX;
+	*error = is_full ? NO_ROOM_FOR_NAME : told(code);
 	if (*error) {
 		free(f->config.buffer);
 		free(f);

@@ -17,8 +17,10 @@ struct chip {
 
 enum mode { MODE_READ, MODE_WRITE, MODE_REPLACE, MODE_CREATE, MODE_DURABLE };
 
-/* What calls return when they fail: the contender's own negative number, or this one for a volume without room. */
+/* What calls return when they fail: the contender's own negative number, or one of these for a volume without room, of any kind or for the
+ * name of another file. */
 #define NO_ROOM (-1000000)
+#define NO_ROOM_FOR_NAME (-1000001)
 
 struct room {
 	uint64_t usable_bytes, free_bytes;

@@ -9,8 +9,9 @@ use steadyfs_lab::bench::{BenchChip, Contender, Fault, Mode, Plain, Room, Volume
 use steadyfs_lab::torture::caught;
 use steadyfs_sim::{Counters, Metered};
 
-/// What calls return when the volume has no room; `NO_ROOM` of the header.
+/// What calls return when the volume has no room, of any kind or for the name of another file; `NO_ROOM` and `NO_ROOM_FOR_NAME` of the header.
 const NO_ROOM: c_int = -1_000_000;
+const NO_ROOM_FOR_NAME: c_int = -1_000_001;
 
 /// `struct chip` of the header.
 #[repr(C)]
@@ -168,9 +169,11 @@ impl OnChip {
         if let Some(message) = self.link().panic.take() {
             panic!("{message}");
         }
+        let no_room = |what: &str| Err(Fault::NoRoom(what.to_string()));
         match code {
             0.. => Ok(code),
-            code if code == i64::from(NO_ROOM) => Err(Fault::NoRoom("the volume is full".to_string())),
+            code if code == i64::from(NO_ROOM) => no_room("the volume is full"),
+            code if code == i64::from(NO_ROOM_FOR_NAME) => no_room("the volume has no room for the name of another file"),
             code => Err(Fault::Failed(format!("{} returns {code}", self.name))),
         }
     }

@@ -38,6 +38,10 @@ impl Entrant for Raw {
         Ok(RawLog { chip, files: BTreeMap::new(), block: 0, offset: 0, waiting: 0, erased_ahead: 0, last_read: None })
     }
 
+    fn twin(&self, of: &RawLog, chip: Chip) -> Result<RawLog, String> {
+        Ok(RawLog { chip, ..of.clone() })
+    }
+
     fn cannot(&self, case: Case) -> Option<String> {
         matches!(case, Case::Mount(_)).then(|| "there is nothing to mount".to_string())
     }
@@ -48,6 +52,7 @@ impl Entrant for Raw {
 }
 
 /// A log on the chip, and what it holds in the host's memory.
+#[derive(Clone)]
 pub struct RawLog {
     chip: Chip,
     files: BTreeMap<String, Vec<u8>>,

@@ -1,7 +1,7 @@
 //! The cases: what each does, and on what kind of volume.
 //!
-//! Each begins with a volume that was just formatted on a chip of its own, so that they can run in any order and side by side. Sizes and
-//! numbers of steps are the same for every contender.
+//! Each begins with a volume that was just formatted, or aged, on a chip of its own, so that they can run in any order and side by side. Sizes
+//! and numbers of steps are the same for every contender.
 
 mod append;
 mod copy;
@@ -16,14 +16,17 @@ mod wear;
 mod web_server;
 
 use super::contender::{Contender, Fault};
+use super::content::Document;
 use super::gauge::Gauge;
 use super::medium::Medium;
 use fastrand::Rng;
 
 /// A contender and what its case needs.
 pub struct Bench<'b, K> {
-    /// The file system; its volume is empty.
+    /// The file system; its volume is as the case wants it.
     pub contender: K,
+    /// The files that are there.
+    pub documents: Vec<Document>,
     /// The chip.
     pub medium: &'b Medium,
     /// Files of the cases with many of them.
@@ -94,6 +97,15 @@ pub enum Case {
     },
 }
 
+/// What a case begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// A volume that was just formatted.
+    Empty,
+    /// A volume that files took all of, and of each five so many stayed.
+    Aged(usize),
+}
+
 /// All cases by their names, in the order of tables.
 const CASES: [(&str, Case); 30] = [
     ("seq-512", Case::Sequential(512)),
@@ -158,6 +170,15 @@ impl Case {
             Case::Append(_) | Case::Replace(_) | Case::Small(small::Way::Aged) => 6,
             Case::RenameMany | Case::Sequential(_) => 3,
             _ => 1,
+        }
+    }
+
+    /// What it begins with.
+    pub fn ground(self) -> Ground {
+        match self {
+            Case::Append(_) | Case::Replace(_) => Ground::Aged(2),
+            Case::Small(small::Way::Aged) => Ground::Aged(4),
+            _ => Ground::Empty,
         }
     }
 

@@ -270,7 +270,7 @@ pub trait OnChips {
     /// Does it; `make` makes an erased chip.
     fn run<C>(self, make: impl Fn() -> C + Sync) -> Self::Output
     where
-        C: BenchChip + Tearable + 'static,
+        C: BenchChip + Tearable + Clone + 'static,
         PowerCut<C>: BenchChip;
 }
 

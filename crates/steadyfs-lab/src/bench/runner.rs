@@ -1,7 +1,9 @@
 //! Runs the cases, each on a chip of its own, on all processors.
 
-use super::cases::{Bench, Measured};
+use super::cases::{Bench, Ground, Measured};
+use super::content::Document;
 use super::gauge::Gauge;
+use super::stage::age;
 use super::{BenchError, Case, Contender, Fault, Figures, Medium, Options, Report, Row, Volume, Wear};
 use crate::workers::{into_inner, lock, side_by_side};
 use fastrand::Rng;
@@ -87,7 +89,9 @@ impl<K: Contender, M: Fn() -> K + Sync> Runner<'_, M> {
     fn figures(&self, case: Case) -> Result<(Figures, Option<String>), Fault> {
         let tick = |share| self.tell(case, Some(share));
         let terms = Terms { medium: self.medium, files: self.options.files, seed: self.options.seed, patience_ns: u64::MAX };
-        let (figures, gauge) = measure_case((self.make)(), case, &terms, &tick)?;
+        let mut contender = (self.make)();
+        let prepared = prepare(&mut contender, case.ground())?;
+        let (figures, gauge) = measure_case(contender, prepared, case, &terms, &tick)?;
         Ok((figures, gauge.broken))
     }
 
@@ -118,19 +122,35 @@ pub struct Terms<'t> {
     pub patience_ns: u64,
 }
 
-/// Formats, measures a case, and tells its figures and its steps.
+/// What is on a volume before a case: it is formatted, and aged where the case wants that. Nothing is mounted.
+#[derive(Clone, Debug)]
+pub struct Prepared(Vec<Document>);
+
+/// Makes a volume as cases of this kind want it.
+///
+/// # Errors
+/// [`Fault`].
+pub fn prepare<K: Contender>(contender: &mut K, ground: Ground) -> Result<Prepared, Fault> {
+    contender.format()?;
+    Ok(Prepared(match ground {
+        Ground::Empty => Vec::new(),
+        Ground::Aged(keep) => age(contender, keep)?,
+    }))
+}
+
+/// Measures a case on a volume that was prepared for it, and tells its figures and its steps.
 ///
 /// # Errors
 /// [`Fault`].
 pub fn measure_case<K: Contender>(
-    mut contender: K,
+    contender: K,
+    prepared: Prepared,
     case: Case,
     terms: &Terms<'_>,
     tick: &dyn Fn(f64),
 ) -> Result<(Figures, Gauge), Fault> {
-    contender.format()?;
     let &Terms { medium, files, seed, patience_ns } = terms;
-    let mut bench = Bench { contender, medium, files, patience_ns, rng: Rng::with_seed(seed), tick };
+    let mut bench = Bench { contender, documents: prepared.0, medium, files, patience_ns, rng: Rng::with_seed(seed), tick };
     let measured = case.run(&mut bench)?;
     let (wear, data_wear) = wear_of(&mut bench.contender)?;
     Ok((figures_of(&measured, wear, data_wear), measured.gauge))

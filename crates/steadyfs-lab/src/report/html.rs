@@ -9,6 +9,8 @@ use serde_json::json;
 
 const TEMPLATE: &str = include_str!("../../assets/report.html");
 pub(super) const STYLE: &str = include_str!("../../assets/report.css");
+/// What a page's script prints numbers with, as the library does.
+pub const TEXT_SCRIPT: &str = include_str!("../../assets/text.js");
 const SCRIPT: &str =
     concat!(include_str!("../../assets/text.js"), include_str!("../../assets/draw.js"), include_str!("../../assets/report.js"));
 const MODEL: &str = include_str!("../../assets/model.js");

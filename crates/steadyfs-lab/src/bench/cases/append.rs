@@ -4,17 +4,15 @@ use super::{Bench, Measured};
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
 use crate::bench::content::Document;
 use crate::bench::gauge::Gauge;
-use crate::bench::stage::{age, verify};
+use crate::bench::stage::verify;
 
-/// Of five files that aged the volume, those that stay.
-const KEPT: usize = 2;
 /// Appends before the measurement, and in it.
 const WARM_UP: u32 = 1_000;
 const STEPS: u32 = 2_500;
 
 /// Appends records of so many bytes.
 pub fn run<K: Contender>(bench: &mut Bench<'_, K>, bytes: usize) -> Result<Measured, Fault> {
-    let mut documents = age(&mut bench.contender, KEPT)?;
+    let mut documents = std::mem::take(&mut bench.documents);
     let mut volume = bench.contender.mount()?;
     let mut log = Document::new("log");
     let mut file = volume.open(&log.path, Mode::Durable)?;

@@ -4,10 +4,8 @@ use super::{Bench, Measured};
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
 use crate::bench::content::Document;
 use crate::bench::gauge::{Gauge, Step};
-use crate::bench::stage::{PIECE_BYTES, age, make, verify};
+use crate::bench::stage::{PIECE_BYTES, make, verify};
 
-/// Of five files that aged the volume, those that stay.
-const KEPT: usize = 2;
 /// Bytes of the file.
 const BYTES: usize = 200;
 /// Bytes of its name, where that is written as well.
@@ -31,7 +29,7 @@ pub enum Way {
 
 /// Replaces the contents again and again.
 pub fn run<K: Contender>(bench: &mut Bench<'_, K>, way: Way) -> Result<Measured, Fault> {
-    let mut documents = age(&mut bench.contender, KEPT)?;
+    let mut documents = std::mem::take(&mut bench.documents);
     let mut volume = bench.contender.mount()?;
     let mut settings = make(&mut volume, "settings", BYTES as u64, PIECE_BYTES)?;
     // Nobody writes through a handle of a file that is replaced: it is open where it is what is measured.

@@ -4,13 +4,11 @@ use super::{Bench, Measured};
 use crate::bench::contender::{Contender, Fault, Mode, Volume};
 use crate::bench::content::Document;
 use crate::bench::gauge::Gauge;
-use crate::bench::stage::{age, demand, put, verify};
+use crate::bench::stage::{demand, put, verify};
 
 /// Bytes of the file, and of a write.
 const BYTES: u64 = 100_000;
 const PIECE: usize = 256;
-/// Of five files that aged the volume, those that stay.
-const KEPT: usize = 4;
 
 /// On what volume, and how durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +25,7 @@ pub enum Way {
 
 /// Writes the file.
 pub fn run<K: Contender>(bench: &mut Bench<'_, K>, way: Way) -> Result<Measured, Fault> {
-    let mut documents = if way == Way::Aged { age(&mut bench.contender, KEPT)? } else { Vec::new() };
+    let mut documents = std::mem::take(&mut bench.documents);
     let (mut gauge, mut document) = (Gauge::default(), Document::new("small"));
     let mut volume = bench.contender.mount()?;
     demand(&mut volume, BYTES, 1)?;
