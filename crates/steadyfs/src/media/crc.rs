@@ -1,64 +1,50 @@
 //! CRC-32 (ISO-HDLC, the one of Ethernet and zip), and a CRC-8 (polynomial 0x2F, that of AUTOSAR) for the few bytes of a tag.
 //!
 //! A table of 16 entries takes 64 bytes where the usual one of 256 takes 1 KiB, and nearly twice the time: 7 instructions a byte
-//! instead of 4 on a Cortex-M3. Only who asks for the feature `fast-checksum` uses the larger one there. Several tables of 256
-//! ("slicing") would gain nothing on a processor that does one thing at a time; 64-bit processors, which look up several entries
-//! at once and have the room, use 16 of them for 16 bytes at once.
+//! instead of 4 on a Cortex-M3. Only 64-bit processors, which have the room, use the larger one, and who asks for the feature
+//! `fast-checksum`. Several tables of 256 ("slicing") would gain nothing on a processor that does one thing at a time.
 
-/// Entries of a table, and how many tables there are: as many as bytes are added at once, where that is more than four.
-const SHAPE: (usize, usize) = if cfg!(target_pointer_width = "64") {
-    (256, SLICES)
-} else if cfg!(feature = "fast-checksum") {
-    (256, 1)
-} else {
-    (16, 1)
-};
-/// Bytes that are added at once with several tables.
-const SLICES: usize = 16;
+const ENTRIES: usize = if cfg!(any(target_pointer_width = "64", feature = "fast-checksum")) { 256 } else { 16 };
 
-static TABLES: [[u32; SHAPE.0]; SHAPE.1] = tables();
+static TABLE: [u32; ENTRIES] = table();
 
-/// What each value of the lowest bits adds, of four bits in a table of 16 and of eight in one of 256; each further table, what it adds with one more step
-/// behind it.
-const fn tables<const ENTRIES: usize, const COUNT: usize>() -> [[u32; ENTRIES]; COUNT] {
+/// What each value of the lowest bits adds: of four bits in a table of 16, of eight in one of 256.
+const fn table<const ENTRIES: usize>() -> [u32; ENTRIES] {
     const POLYNOMIAL: u32 = 0xEDB8_8320;
-    let mut tables = [[0; ENTRIES]; COUNT];
+    let mut table = [0; ENTRIES];
     let mut index = 0;
-    while index < ENTRIES * COUNT {
-        let (place, value) = (index / ENTRIES, index % ENTRIES);
-        let mut entry = if place == 0 { value as u32 } else { tables[place - 1][value] };
+    while index < ENTRIES {
+        let mut entry = index as u32;
         let mut bit = 0;
         while bit < ENTRIES.ilog2() {
             entry = if entry & 1 == 0 { entry >> 1 } else { entry >> 1 ^ POLYNOMIAL };
             bit += 1;
         }
-        tables[place][value] = entry;
+        table[index] = entry;
         index += 1;
     }
-    tables
+    table
 }
 
 /// The checksum of bytes, with `missing` more of `0xFF` after them.
 pub(crate) fn crc32(bytes: &[u8], missing: usize) -> u32 {
-    crc32_by(&TABLES, bytes, missing)
+    crc32_by(&TABLE, bytes, missing)
 }
 
-fn crc32_by<const ENTRIES: usize, const COUNT: usize>(tables: &[[u32; ENTRIES]; COUNT], bytes: &[u8], missing: usize) -> u32 {
+fn crc32_by<const ENTRIES: usize>(table: &[u32; ENTRIES], bytes: &[u8], missing: usize) -> u32 {
     static ERASED: [u8; 32] = [0xFF; 32];
-    let (mut crc, mut missing) = (add(tables, u32::MAX, bytes), missing);
+    let (mut crc, mut missing) = (add(table, u32::MAX, bytes), missing);
     while missing > 0 {
         let erased = &ERASED[..missing.min(ERASED.len())];
-        crc = add(tables, crc, erased);
+        crc = add(table, crc, erased);
         missing -= erased.len();
     }
     !crc
 }
 
-/// Adds bytes, as many at once as there are tables, and four at once with one. Not inlined: code of this size is not needed twice.
+/// Adds bytes, four at once. Not inlined: code of this size is not needed twice.
 #[inline(never)]
-fn add<const ENTRIES: usize, const COUNT: usize>(tables: &[[u32; ENTRIES]; COUNT], crc: u32, bytes: &[u8]) -> u32 {
-    let (crc, bytes) = if COUNT == SLICES { add_slices(tables, crc, bytes) } else { (crc, bytes) };
-    let table = &tables[0];
+fn add<const ENTRIES: usize>(table: &[u32; ENTRIES], crc: u32, bytes: &[u8]) -> u32 {
     let (words, rest) = bytes.as_chunks();
     let crc = words.iter().fold(crc, |crc, &word| {
         // Without a loop, whose end would take as long as what it repeats.
@@ -69,23 +55,6 @@ fn add<const ENTRIES: usize, const COUNT: usize>(tables: &[[u32; ENTRIES]; COUNT
         let crc = step(table, crc ^ u32::from(byte));
         if ENTRIES == 16 { step(table, crc) } else { crc }
     })
-}
-
-/// Adds bytes 16 at once, each by the table of its place, and returns those that are left.
-fn add_slices<'b, const ENTRIES: usize, const COUNT: usize>(
-    tables: &[[u32; ENTRIES]; COUNT],
-    crc: u32,
-    bytes: &'b [u8],
-) -> (u32, &'b [u8]) {
-    let (slices, rest) = bytes.as_chunks::<SLICES>();
-    let crc = slices.iter().fold(crc, |crc, slice| {
-        let mut slice = *slice;
-        for (byte, before) in slice.iter_mut().zip(crc.to_le_bytes()) {
-            *byte ^= before;
-        }
-        tables.iter().zip(slice.iter().rev()).fold(0, |sum, (table, &byte)| sum ^ table[usize::from(byte)])
-    });
-    (crc, rest)
 }
 
 #[inline(always)]
@@ -124,7 +93,7 @@ pub(crate) fn crc8(bytes: &[u8]) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::{SLICES, crc8, crc32_by, tables};
+    use super::{crc8, crc32_by, table};
     use proptest::prelude::*;
 
     /// One bit at a time, as the definition has it.
@@ -146,9 +115,8 @@ mod tests {
         ) {
             let filled: std::vec::Vec<u8> = bytes.iter().copied().chain(core::iter::repeat_n(0xFF, missing)).collect();
             let checksum = crc32_of_definition(&filled);
-            prop_assert_eq!(crc32_by(&tables::<16, 1>(), &bytes, missing), checksum);
-            prop_assert_eq!(crc32_by(&tables::<256, 1>(), &bytes, missing), checksum);
-            prop_assert_eq!(crc32_by(&tables::<256, SLICES>(), &bytes, missing), checksum);
+            prop_assert_eq!(crc32_by(&table::<16>(), &bytes, missing), checksum);
+            prop_assert_eq!(crc32_by(&table::<256>(), &bytes, missing), checksum);
             prop_assert_eq!(crc8(&bytes), crc8_of_definition(&bytes));
         }
     }
@@ -160,13 +128,8 @@ mod tests {
 
     /// The check value of the catalogue of parametrised CRC algorithms.
     #[test]
-    fn checksum_is_that_of_iso_hdlc_with_any_tables() {
-        assert_eq!(crc32_by(&tables::<16, 1>(), b"123456789", 0), 0xCBF4_3926);
-        assert_eq!(crc32_by(&tables::<256, 1>(), b"123456789", 0), 0xCBF4_3926);
-        // 16 at once, and the rest.
-        assert_eq!(
-            crc32_by(&tables::<256, SLICES>(), b"123456789123456789", 0),
-            crc32_by(&tables::<16, 1>(), b"123456789123456789", 0)
-        );
+    fn checksum_is_that_of_iso_hdlc_with_either_table() {
+        assert_eq!(crc32_by(&table::<16>(), b"123456789", 0), 0xCBF4_3926);
+        assert_eq!(crc32_by(&table::<256>(), b"123456789", 0), 0xCBF4_3926);
     }
 }
