@@ -9,7 +9,7 @@ use crate::media::crc::crc32;
 pub(super) const HEADER: &[u8; 8] = b"SteadyBk";
 pub(super) const PAGE: &[u8; 8] = b"SteadyPg";
 /// Where the checksum of a header or of a tag's sector lies; the rest of the sector is zeros.
-pub(super) const CHECK_AT: usize = 36;
+const CHECK_AT: usize = 36;
 /// Where the number of the volume lies.
 pub(super) const VOLUME_AT: usize = CHECK_AT - 4;
 /// Where what a tag's sector says ends.
