@@ -184,8 +184,10 @@ def test_threads_take_turns() -> None:
 
 def test_ctrl_c_ends_a_long_read_and_the_image_stays_as_it_was(tmp_path: Path) -> None:
     script = """
-import sys, threading, _thread
+import signal, sys
 from steadyfs import Image
+# A shell's background jobs ignore it, and so would this one.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 with Image.open(sys.argv[1]) as image:
     file = image.open("large", "rb", buffering=0)
     print("reading", flush=True)

@@ -213,7 +213,9 @@ def test_a_progress_function_hears_of_a_run_and_may_end_it() -> None:
 
 
 def test_ctrl_c_ends_a_run_and_says_nothing_else() -> None:
-    script = "import steadyfs\nprint('runs', flush=True)\nsteadyfs.bench(progress=False)"
+    # A shell's background jobs ignore the signal, and so would this one.
+    handled = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)"
+    script = f"{handled}\nimport steadyfs\nprint('runs', flush=True)\nsteadyfs.bench(progress=False)"
     child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert child.stdout is not None and child.stderr is not None
     assert child.stdout.readline() == "runs\n"
