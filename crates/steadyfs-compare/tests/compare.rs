@@ -87,6 +87,20 @@ fn the_same_seed_gives_the_same_numbers() {
     assert_eq!(serde_json::from_str::<Comparison>(&text).unwrap(), once, "as JSON as well");
 }
 
+/// Aged volumes are made once; a contender that knows what is not on its chip had nothing on the twin.
+#[test]
+fn a_case_gives_the_same_alone_and_on_a_twin_of_what_others_begin_with() {
+    let cases = ["append-16", "replace-truncate"];
+    let together = measure(&contenders::all(), &options("nor", &cases, 0));
+    for case in cases {
+        let alone = measure(&contenders::all(), &options("nor", &[case], 0));
+        for (one, other) in alone.entries.iter().zip(&together.entries) {
+            let outcome = |entry: &steadyfs_compare::Entry| entry.on("nor").unwrap().outcome(case).cloned();
+            assert_eq!(outcome(one), outcome(other), "{}, {case}", one.facts.name);
+        }
+    }
+}
+
 #[test]
 fn nobody_is_faster_than_the_chip_alone() {
     let cases = ["seq-4096", "small-durable", "create"];

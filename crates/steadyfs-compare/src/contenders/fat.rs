@@ -1,5 +1,6 @@
 //! FAT, through the crate `fatfs`, on the disk of SteadyFS: the file system that knows no flash, on sectors that can be rewritten.
 
+use super::records::number_of;
 use crate::chip::Chip;
 use crate::entrant::{Entrant, Facts};
 use fatfs::{FileSystem, FormatVolumeOptions, FsOptions};
@@ -16,8 +17,7 @@ use steadyfs_sim::{Counters, Metered};
 
 /// The directory of all files: the root of a FAT12 or FAT16 holds few names.
 const DIRECTORY: &str = "d";
-/// Files of which volumes are measured. FAT could hold more, but for each new one the crate looks through the whole directory, twice: with the 12,000
-/// files of 8,000 B that would age 128 MiB that takes more than four minutes of a processor, for each volume.
+/// Files of which volumes are measured. FAT could hold more, but the crate looks through the whole directory for each new one.
 const FILES_MAX: u32 = 4_096;
 
 /// FAT on SteadyFS's disk.
@@ -33,7 +33,7 @@ impl Entrant for FatOnDisk {
             version: "fatfs 0.3.6".into(),
             source: "https://crates.io/crates/fatfs".into(),
             licence: "MIT".into(),
-            configuration: "FAT of the kind and the clusters that format_volume chooses; Config::for_disk; a durable call ends with flushes of the file and the disk; all files in one directory".into(),
+            configuration: "FAT of the kind and the clusters that format_volume chooses; Config::for_disk; a durable call ends with flushes of the file and the disk; all files in one directory, 4,096 at most, with names of eight digits".into(),
             because: "fatfs documents that File::flush writes data and the entry of the directory; it knows neither trim nor fast seek, so neither is used".into(),
             contract: "FAT promises nothing of a cut in the middle of a call: a name, a chain of clusters and a size are written one after the other, and a rename over a file is a removal before it".into(),
             timing: "none".into(),
@@ -223,8 +223,10 @@ fn fault(error: io::Error) -> Fault {
     }
 }
 
+/// Where a file is: a number stands for its name, which is short enough to be its short name as well. Where many longer ones begin alike, the crate
+/// looks for a free short name by looking through the directory again and again.
 fn full(path: &str) -> String {
-    format!("{DIRECTORY}/{path}")
+    format!("{DIRECTORY}/{:08x}", number_of(path))
 }
 
 impl Volume for MountedFat {

@@ -74,10 +74,14 @@ pub struct File {
     stride: Option<u64>,
 }
 
+/// A number for a name: FNV-1a.
+pub fn number_of(path: &str) -> u32 {
+    path.bytes().fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
 impl File {
     fn of(path: &str) -> File {
-        let number = path.bytes().fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-        File { number, stride: None }
+        File { number: number_of(path), stride: None }
     }
 
     fn key(&self, offset: u64) -> Key {
