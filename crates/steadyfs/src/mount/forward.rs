@@ -77,6 +77,8 @@ pub(crate) struct Forward<'s, 'm, F> {
     records: Records<'s, 'm, F>,
     map: &'s mut Map<'m>,
     transaction: &'s mut Transaction<'m>,
+    /// The sequence that the root says: every record has at least this.
+    base: u64,
     /// Something is missing.
     damage: Option<Damage>,
 }
@@ -84,7 +86,8 @@ pub(crate) struct Forward<'s, 'm, F> {
 impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     /// Of the rooms as a root has filled them.
     pub fn new(records: Records<'s, 'm, F>, map: &'s mut Map<'m>, transaction: &'s mut Transaction<'m>) -> Self {
-        Self { records, map, transaction, damage: None }
+        let base = records.space.sequence();
+        Self { records, map, transaction, base, damage: None }
     }
 
     /// Applies the records that were programmed after the root.
@@ -92,20 +95,19 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     /// Not inlined, so that its cursors are off the stack when the volume is settled.
     #[inline(never)]
     pub fn roll_forward(&mut self) -> Result<Last, Error> {
-        let base = self.records.space.sequence();
         let mut cursors: Cursors = [None; LISTED_MAX + 3];
         let mut traces = Traces::default();
         if !self.records.ring.is_closed() {
-            self.begin_cursors(&mut cursors, &mut traces, base)?;
+            self.begin_cursors(&mut cursors, &mut traces)?;
         }
         let (mut last, mut is_complete, mut held) = (None, false, None::<Record>);
         let (mut buffered, mut lost_chain) = (NONE, NONE);
         let reorders = self.loses_any();
-        while let Some((slot, tag)) = lowest(&cursors, base) {
-            if reorders && self.ends_before(&tag, &cursors, traces, base)? {
+        while let Some((slot, tag)) = lowest(&cursors, self.base) {
+            if reorders && self.ends_before(&tag, &cursors, traces)? {
                 break;
             }
-            let Some((record, ends)) = self.next_record(&mut cursors[slot], &mut traces, tag, base)? else { break };
+            let Some((record, ends)) = self.next_record(&mut cursors[slot], &mut traces, tag)? else { break };
             let Some(gap) = record.tag.sequence.checked_sub(self.records.space.sequence()) else { continue };
             if let Some(before) = held.take().filter(|_| !is_behind_failure(gap)) {
                 self.apply(&before, &mut buffered, &mut lost_chain)?;
@@ -116,7 +118,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
                 traces.lose_moves(Kinds::MOVED.has(record.tag.kind).into());
                 continue;
             }
-            if self.records.pages.flash().reorders() && self.lacks_pages(&record.tag) && lowest(&cursors, base).is_none() {
+            if self.records.pages.flash().reorders() && self.lacks_pages(&record.tag) && lowest(&cursors, self.base).is_none() {
                 break;
             }
             if gap < FAILURE_JUMP && !traces.are_lost_moves(gap as u32, self.records.layout.config.unit_pages.into()) {
@@ -159,19 +161,19 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     }
 
     /// Makes a cursor for each block in which records may be.
-    fn begin_cursors(&mut self, cursors: &mut Cursors, traces: &mut Traces, base: u64) -> Result<(), Error> {
+    fn begin_cursors(&mut self, cursors: &mut Cursors, traces: &mut Traces) -> Result<(), Error> {
         let mut count = 0;
         for head in self.records.space.heads().all() {
             let Head { block, next } = self.records.space.heads().get(head);
             if block != NONE && count < cursors.len() {
-                let is_other = self.look(&mut cursors[count], traces, Some(head), block, next, base)?;
+                let is_other = self.look(&mut cursors[count], traces, Some(head), block, next)?;
                 traces.note(head, is_other);
                 count += 1;
             }
         }
         for block in 0..self.records.space.blocks().block_count() {
             if self.records.space.blocks().state(block) == State::Listed && count < cursors.len() {
-                if self.look(&mut cursors[count], traces, None, block, 0, base)? {
+                if self.look(&mut cursors[count], traces, None, block, 0)? {
                     // The first record of a power cycle may be lost there.
                     traces.note_use();
                 }
@@ -288,41 +290,40 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         head: Option<HeadIndex>,
         block: u32,
         next: u32,
-        base: u64,
     ) -> Result<bool, Error> {
         *cursor = None;
         if next >= self.records.space.capacity(head.unwrap_or(HeadIndex::USER)) {
             return Ok(false);
         }
         if head == Some(HeadIndex::JOURNAL) && self.records.is_chain(block) {
-            return self.look_in_chain(cursor, block, next, base);
+            return self.look_in_chain(cursor, block, next);
         }
         let page = self.place_page(head, block, next);
         let sight = if head.is_some() { self.sight_of(page)? } else { self.sight_of_listed(page)? };
         match sight {
-            Sight::Tag(tag) if self.is_new(&tag, head, base) => *cursor = Some(self.cursor(&tag, block, next, base)),
+            Sight::Tag(tag) if self.is_new(&tag, head) => *cursor = Some(self.cursor(&tag, block, next)),
             // A page of long ago.
             Sight::Tag(_) if head.is_none() => return Ok(false),
             // No head begins a block behind its first page.
             Sight::Blank if head.is_none() => {}
-            _ => self.look_behind(cursor, traces, head, block, next, base)?,
+            _ => self.look_behind(cursor, traces, head, block, next)?,
         }
         if head.is_none() && cursor.is_none() && self.records.is_chain(block) {
-            return self.look_in_chain(cursor, block, 0, base);
+            return self.look_in_chain(cursor, block, 0);
         }
         Ok(cursor.is_none() && sight != Sight::Blank)
     }
 
     /// Makes a cursor at the first record of a chain from a place on, and tells whether something else is there. One that lies behind a damaged one
     /// tells by its number that something is lost: a page that is lost may take the beginning of a record behind it.
-    fn look_in_chain(&mut self, cursor: &mut Option<Cursor>, block: u32, next: u32, base: u64) -> Result<bool, Error> {
+    fn look_in_chain(&mut self, cursor: &mut Option<Cursor>, block: u32, next: u32) -> Result<bool, Error> {
         let end = next + 2 * self.records.layout.journal_record_places() + 1;
         let mut from = next;
         loop {
             let (at, record) = self.records.find_chain_record(block, from..end)?;
             let Some(record) = record else { return Ok(at > next) };
-            if self.is_new(&record.tag, Some(HeadIndex::JOURNAL), base) {
-                *cursor = Some(Cursor { places: record.places() as u16, ..self.cursor(&record.tag, block, at, base) });
+            if self.is_new(&record.tag, Some(HeadIndex::JOURNAL)) {
+                *cursor = Some(Cursor { places: record.places() as u16, ..self.cursor(&record.tag, block, at) });
                 return Ok(false);
             }
             if at == 0 {
@@ -333,10 +334,17 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         }
     }
 
-    fn cursor(&self, tag: &Tag, block: u32, next: u32, base: u64) -> Cursor {
+    fn cursor(&self, tag: &Tag, block: u32, next: u32) -> Cursor {
         let head = Space::head_of(self.records.layout, tag).unwrap_or(HeadIndex::USER);
         let place = block * self.records.space.capacity(head) + next;
-        Cursor { place, distance: (tag.sequence - base) as u32, logical: tag.logical, kind: tag.kind, aux: tag.aux, places: 1 }
+        Cursor {
+            place,
+            distance: (tag.sequence - self.base) as u32,
+            logical: tag.logical,
+            kind: tag.kind,
+            aux: tag.aux,
+            places: 1,
+        }
     }
 
     /// First page of a place in a block.
@@ -346,10 +354,10 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     }
 
     /// Whether a tag is of a record that was programmed after the root, by a head.
-    fn is_new(&self, tag: &Tag, head: Option<HeadIndex>, base: u64) -> bool {
+    fn is_new(&self, tag: &Tag, head: Option<HeadIndex>) -> bool {
         let of_head = Space::head_of(self.records.layout, tag)
             .is_some_and(|found| self.records.space.heads().has(found) && head.is_none_or(|head| head == found));
-        of_head && (base..base + HORIZON).contains(&tag.sequence) && self.records.layout.names_something(tag)
+        of_head && (self.base..self.base + HORIZON).contains(&tag.sequence) && self.records.layout.names_something(tag)
     }
 
     /// At a place without a record: behind a page that a power cut tore lies nothing. One with another record behind it was lost, or its
@@ -361,7 +369,6 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         head: Option<HeadIndex>,
         block: u32,
         next: u32,
-        base: u64,
     ) -> Result<(), Error> {
         let heads = match head {
             Some(head) => [Some(head), None],
@@ -372,7 +379,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
                 continue;
             }
             let page = self.place_page(Some(head), block, next + 1);
-            let Some(tag) = self.records.pages.record_tag(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, None, base)) else {
+            let Some(tag) = self.records.pages.record_tag(page, Kinds::ALL)?.filter(|tag| self.is_new(tag, None)) else {
                 continue;
             };
             if let Some(of) = Space::head_of(self.records.layout, &tag)
@@ -380,7 +387,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             {
                 // Behind the caller's pages nobody knows what was lost.
                 traces.lose_moves(of.is_moved().into());
-                *cursor = Some(self.cursor(&tag, block, next + 1, base));
+                *cursor = Some(self.cursor(&tag, block, next + 1));
                 return Ok(());
             }
         }
@@ -395,21 +402,21 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     /// Where a cut leaves any part of what was not flushed: whether the records end before this one. They do so at the first number that is missing, unless a
     /// commit lies behind it that was flushed, as anything behind a commit proves. A device that keeps its order loses a part of one command alone, a group of
     /// moves: there anything else behind proves as much.
-    fn ends_before(&mut self, tag: &Tag, cursors: &Cursors, mut traces: Traces, base: u64) -> Result<bool, Error> {
+    fn ends_before(&mut self, tag: &Tag, cursors: &Cursors, mut traces: Traces) -> Result<bool, Error> {
         let gap = tag.sequence.saturating_sub(self.records.space.sequence());
         if gap == 0 || is_of_failures(gap, self.records.layout.config.unit_pages.into()) {
             return Ok(false);
         }
         let (mut ahead, mut committed) = (*cursors, false);
         let in_order = !self.records.pages.flash().reorders();
-        while let Some((slot, tag)) = lowest(&ahead, base) {
+        while let Some((slot, tag)) = lowest(&ahead, self.base) {
             if committed || (in_order && !Kinds::MOVED.has(tag.kind)) {
                 break;
             }
             committed = Kinds::JOURNAL.and(Kinds::of(&[Kind::DataCommit])).has(tag.kind);
-            self.step(&mut ahead[slot], &mut traces, &tag, base)?;
+            self.step(&mut ahead[slot], &mut traces, &tag)?;
         }
-        Ok(lowest(&ahead, base).is_none() || !(committed || in_order))
+        Ok(lowest(&ahead, self.base).is_none() || !(committed || in_order))
     }
 
     /// Moves a cursor on to the next record of its block; where that is, or would be, and whether something else is there.
@@ -418,7 +425,6 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         cursor: &mut Option<Cursor>,
         traces: &mut Traces,
         tag: &Tag,
-        base: u64,
     ) -> Result<Option<(HeadIndex, BlockIndex, u32, bool)>, Error> {
         let (Some(head), Some(Cursor { place, places, distance, .. })) = (Space::head_of(self.records.layout, tag), *cursor)
         else {
@@ -426,7 +432,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         };
         let (block, next) =
             (place / self.records.space.capacity(head), place % self.records.space.capacity(head) + u32::from(places));
-        let mut is_other = self.look(cursor, traces, Some(head), block, next, base)?;
+        let mut is_other = self.look(cursor, traces, Some(head), block, next)?;
         // Sequences grow within a block.
         if cursor.is_some_and(|after| after.distance <= distance) {
             (*cursor, is_other) = (None, true);
@@ -440,10 +446,9 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         cursor: &mut Option<Cursor>,
         traces: &mut Traces,
         tag: Tag,
-        base: u64,
     ) -> Result<Option<(Record, bool)>, Error> {
         let place = cursor.map_or(0, |cursor| cursor.place);
-        let Some((head, block, next, is_other)) = self.step(cursor, traces, &tag, base)? else { return Ok(None) };
+        let Some((head, block, next, is_other)) = self.step(cursor, traces, &tag)? else { return Ok(None) };
         traces.note_use();
         let ends = cursor.is_none();
         // One with a number that was used already is not of this volume's order, and no head was ever in a block that begins with it.

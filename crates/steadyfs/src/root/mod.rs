@@ -16,24 +16,22 @@
 //! The ring's blocks are chosen by `format` and named in the superblocks for good. A root's number, modulo their number, is its place in
 //! the ring. One that has gone bad is left out; every root says which.
 //!
-//! [`Ring`] is what is known of them. [`Roots`] is the ring at work, for a call of the store: with the medium, and the rooms whose state a root says.
+//! [`Ring`] is what is known of them. For a call of the store it works with the medium and the rooms whose state a root says, its [`Tables`]: a
+//! [`Search`] finds the root that a mount begins with, [`Roots`] writes them.
 
 mod program;
 mod scan;
+mod tables;
 
-pub(crate) use program::{Lost, Said};
-pub(crate) use scan::ring_window;
+pub(crate) use program::{Lost, Roots};
+pub(crate) use scan::{Search, ring_window};
+pub(crate) use tables::{SEQUENCE_MAX, Said, Tables};
 
-use crate::commit::Transaction;
 use crate::config::{Layout, RING_MIN};
-use crate::map::Map;
 use crate::media::{BlockIndex, PageIndex};
-use crate::pages::{Group, Pages};
 use crate::space::{NONE, Space, State};
 use core::num::NonZeroU32;
 
-/// Sequences that a root may say: a tag has 36 bits, and what a mount and its session add must fit as well.
-pub(crate) const SEQUENCE_MAX: u64 = (1 << 36) - (1 << 24);
 /// Numbers of roots are below this.
 const NUMBER_MAX: u32 = 1 << 31;
 
@@ -219,15 +217,4 @@ impl Ring {
     fn leave_block(&mut self, layout: &Layout) {
         self.next = layout.geometry.pages_per_block as u16;
     }
-}
-
-/// The ring at work: with the medium, and the rooms whose state a root says.
-pub(crate) struct Roots<'s, 'm, F> {
-    pub ring: &'s mut Ring,
-    pub layout: &'s Layout,
-    pub pages: &'s mut Pages<'m, F>,
-    pub space: &'s mut Space<'m>,
-    pub map: &'s mut Map<'m>,
-    pub transaction: &'s mut Transaction<'m>,
-    pub group: &'s mut Group<'m>,
 }

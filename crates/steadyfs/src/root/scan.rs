@@ -8,12 +8,12 @@
 //! Until this mount has written a root of its own it erases neither the base, nor the newest
 //! root that is certain, nor, where there is none, the oldest that counts: what counts for this mount may not count for the next one.
 
-use super::program::Said;
-use super::{NUMBER_MAX, Roots};
+use super::{NUMBER_MAX, Ring, Said, Tables};
 use crate::config::{COPIED_MAX, Layout, RING_MAX};
 use crate::error::Error;
 use crate::format::root::{BYTES, Header};
-use crate::media::{Flash, Kind, Kinds, PageIndex, Tag};
+use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
+use crate::pages::was_read;
 use crate::space::{Frame, NONE};
 use core::num::NonZeroU32;
 
@@ -44,11 +44,17 @@ struct Found {
     last_seal: u32,
 }
 
-impl<F: Flash> Roots<'_, '_, F> {
+/// The ring, and a search of it.
+pub(crate) struct Search<'s, 'm, F> {
+    pub ring: &'s mut Ring,
+    pub tables: Tables<'s, 'm, F>,
+}
+
+impl<F: Flash> Search<'_, '_, F> {
     /// The tag of a page of a root at a place of the ring.
     fn root_page(&mut self, place: u32, index: u32) -> Result<Option<Tag>, Error> {
-        let page = self.ring.block(place) * self.layout.geometry.pages_per_block + index;
-        let (count, pages) = (self.layout.ring_count, self.layout.root_pages);
+        let page = self.ring.block(place) * self.tables.layout.geometry.pages_per_block + index;
+        let (count, pages) = (self.tables.layout.ring_count, self.tables.layout.root_pages);
         let of_place = |tag: &Tag| {
             tag.sequence < NUMBER_MAX.into()
                 && number_of(tag) % count == place
@@ -56,13 +62,13 @@ impl<F: Flash> Roots<'_, '_, F> {
                 && tag.logical < pages
                 && (tag.aux >> 8) as usize <= INSTANCES
         };
-        Ok(self.pages.read_tagged(page, Kinds::of(&[Kind::Root]))?.filter(of_place))
+        Ok(self.tables.pages.read_tagged(page, Kinds::of(&[Kind::Root]))?.filter(of_place))
     }
 
     /// The number of the first root in the block at a place of the ring. Where its first page is lost another one tells.
     fn first_number(&mut self, place: u32) -> Result<Option<u32>, Error> {
-        let first = self.ring.block(place) * self.layout.geometry.pages_per_block;
-        for index in 0..self.layout.first_root_pages() {
+        let first = self.ring.block(place) * self.tables.layout.geometry.pages_per_block;
+        for index in 0..self.tables.layout.first_root_pages() {
             if let Some(tag) = self.root_page(place, index)? {
                 return Ok(Some(number_of(&tag)));
             }
@@ -96,7 +102,7 @@ impl<F: Flash> Roots<'_, '_, F> {
                     self.ring.kept |= 1 << found.place;
                 }
                 if base.is_none() {
-                    lost |= found.is_missed(self.layout.root_pages);
+                    lost |= found.is_missed(self.tables.layout.root_pages);
                     continue;
                 }
                 if is_there {
@@ -131,16 +137,16 @@ impl<F: Flash> Roots<'_, '_, F> {
         let place = found.place as u8;
         (self.ring.complete, self.ring.place, self.ring.follows) = (place, place, found.number);
         // Nothing is programmed behind it: each power cycle begins with a block of its own.
-        self.ring.leave_block(self.layout);
+        self.ring.leave_block(self.tables.layout);
         self.ring.prepared = None;
         let is_newest = self.ring.number == found.number;
         // Numbers that nobody can read today may be read tomorrow.
-        self.ring.number += self.layout.ring_count * self.layout.geometry.pages_per_block;
+        self.ring.number += self.tables.layout.ring_count * self.tables.layout.geometry.pages_per_block;
         self.ring.mark = NONE;
-        if self.ring.closed && self.layout.programs_bytes() {
-            let behind = found.end(self.layout);
+        if self.ring.closed && self.tables.layout.programs_bytes() {
+            let behind = found.end(self.tables.layout);
             // Damaged tags may tell of another block.
-            if behind / self.layout.geometry.pages_per_block == self.ring.block(found.place) {
+            if behind / self.tables.layout.geometry.pages_per_block == self.ring.block(found.place) {
                 // A mark says nothing once its root does not count any more, or one that was seen with a larger number does.
                 self.ring.mark = if found.is_firm() && is_newest { behind } else { NONE };
                 self.ring.closed = !self.is_opened(behind)?;
@@ -153,7 +159,7 @@ impl<F: Flash> Roots<'_, '_, F> {
     fn first_numbers(&mut self) -> Result<[u32; RING_MAX as usize], Error> {
         self.ring.unknown = 0;
         let mut firsts = [0; RING_MAX as usize];
-        for place in 0..self.layout.ring_count {
+        for place in 0..self.tables.layout.ring_count {
             match self.first_number(place)? {
                 Some(first) => firsts[place as usize] = first,
                 None => self.ring.unknown |= 1 << place,
@@ -164,7 +170,7 @@ impl<F: Flash> Roots<'_, '_, F> {
 
     /// Takes the ring blocks that are blank for such as hold nothing that may be read tomorrow.
     pub fn know_blank_places(&mut self) -> Result<(), Error> {
-        for place in 0..self.layout.ring_count {
+        for place in 0..self.tables.layout.ring_count {
             if self.ring.unknown >> place & 1 != 0 && self.has_no_root(place)? {
                 self.ring.unknown &= !(1 << place);
             }
@@ -174,9 +180,9 @@ impl<F: Flash> Roots<'_, '_, F> {
 
     /// Whether a ring block begins with a blank page, and those of the copies, without which no root counts, are blank as well.
     fn has_no_root(&mut self, place: u32) -> Result<bool, Error> {
-        let first = self.ring.block(place) * self.layout.geometry.pages_per_block;
-        for index in core::iter::once(0).chain(self.layout.root_pages..self.layout.root_programs) {
-            if !self.pages.is_blank(first + index)? {
+        let first = self.ring.block(place) * self.tables.layout.geometry.pages_per_block;
+        for index in core::iter::once(0).chain(self.tables.layout.root_pages..self.tables.layout.root_programs) {
+            if !self.tables.pages.is_blank(first + index)? {
                 return Ok(false);
             }
         }
@@ -186,12 +192,12 @@ impl<F: Flash> Roots<'_, '_, F> {
     /// The last root before page `end` in the block at a place of the ring, read backwards; `end` becomes its first page that was read.
     /// [`NONE`] stands for the end of what is programmed.
     fn root_before(&mut self, place: u32, end: &mut u32) -> Result<Option<Found>, Error> {
-        let first = self.ring.block(place) * self.layout.geometry.pages_per_block;
+        let first = self.ring.block(place) * self.tables.layout.geometry.pages_per_block;
         if *end == NONE {
             *end = self.find_end(first)?;
         }
         let mut found = None::<Found>;
-        let least = end.saturating_sub(ring_window(self.layout));
+        let least = end.saturating_sub(ring_window(self.tables.layout));
         while *end > least {
             let Some(tag) = self.root_page(place, *end - 1)? else {
                 *end -= 1;
@@ -202,7 +208,7 @@ impl<F: Flash> Roots<'_, '_, F> {
             }
             *end -= 1;
             let found = found.get_or_insert(Found::new(number_of(&tag), place));
-            found.add(&tag, first + *end, self.layout.root_pages);
+            found.add(&tag, first + *end, self.tables.layout.root_pages);
             // A page of the copies may read as damaged the next time: the root itself is looked for as well.
             if found.is_certain() && found.starts[0] != NONE && self.is_whole_root(found) {
                 break;
@@ -213,12 +219,12 @@ impl<F: Flash> Roots<'_, '_, F> {
 
     /// Whether every page of a root can be read, in whichever copy.
     fn is_whole_root(&self, found: &Found) -> bool {
-        found.pages.count_ones() == self.layout.root_pages
+        found.pages.count_ones() == self.tables.layout.root_pages
     }
 
     /// The page behind the last one of a ring block that is not blank.
     fn find_end(&mut self, first: PageIndex) -> Result<u32, Error> {
-        let (mut low, mut high) = (1, self.layout.geometry.pages_per_block);
+        let (mut low, mut high) = (1, self.tables.layout.geometry.pages_per_block);
         while low < high {
             let middle = (low + high) / 2;
             if self.is_blank_from(first, middle)? { high = middle } else { low = middle + 1 }
@@ -229,50 +235,54 @@ impl<F: Flash> Roots<'_, '_, F> {
     /// Whether a ring block is blank from one of its pages on. Behind the root of a mount there may be a gap: what it copied begins
     /// with a whole frame. Where a damaged page may look blank the one behind it tells.
     fn is_blank_from(&mut self, first: PageIndex, page: u32) -> Result<bool, Error> {
-        let (root, frame) = (self.layout.root_pages, self.layout.copied_page());
-        let is_hidden = self.pages.flash().hides_damage() && page + 1 < self.layout.geometry.pages_per_block;
-        Ok(self.pages.is_blank(first + page)?
-            && (!is_hidden || self.pages.is_blank(first + page + 1)?)
-            && (!(root..frame).contains(&page) || self.pages.is_blank(first + frame)?))
+        let (root, frame) = (self.tables.layout.root_pages, self.tables.layout.copied_page());
+        let is_hidden = self.tables.pages.flash().hides_damage() && page + 1 < self.tables.layout.geometry.pages_per_block;
+        Ok(self.tables.pages.is_blank(first + page)?
+            && (!is_hidden || self.tables.pages.is_blank(first + page + 1)?)
+            && (!(root..frame).contains(&page) || self.tables.pages.is_blank(first + frame)?))
     }
 
     /// Reads a root into the tables. `false` when it is not sound.
     fn read_root(&mut self, found: &Found, said: &mut Said) -> Result<bool, Error> {
         let mut header = [0; BYTES];
-        for index in 0..self.layout.root_pages {
+        for index in 0..self.tables.layout.root_pages {
             if !self.load_root_page(found, index)? {
                 return Ok(false);
             }
-            self.exchange(&mut header, index, true);
+            self.tables.exchange(&mut header, index, true);
         }
         let Some(header) = Header::parse(&header) else { return Ok(false) };
         *said = Said { worn_out: header.worn_out, unchecked: header.unchecked, credit: header.credit };
-        Ok(self.adopt_header(&header))
+        let is_sound = self.tables.adopt(&header, self.ring);
+        if is_sound {
+            (self.ring.closed, self.ring.follows) = (header.closed, header.follows);
+        }
+        Ok(is_sound)
     }
 
     /// Whether all can be read that the root in the tables names in its own ring block.
     fn has_its_own(&mut self, place: u32) -> Result<bool, Error> {
-        let (block, fpb) = (self.ring.block(place), self.layout.frames_per_block);
-        for leaf in 0..self.layout.leaf_count {
-            let frame = self.map.leaf(leaf);
+        let (block, fpb) = (self.ring.block(place), self.tables.layout.frames_per_block);
+        for leaf in 0..self.tables.layout.leaf_count {
+            let frame = self.tables.map.leaf(leaf);
             if frame / fpb == block && !self.frame_can_be_read(frame, Kinds::LEAF, leaf)? {
                 return Ok(false);
             }
         }
-        for index in 0..self.map.len() {
-            let (logical, frame) = self.map.entry(index);
+        for index in 0..self.tables.map.len() {
+            let (logical, frame) = self.tables.map.entry(index);
             if frame / fpb == block && !self.frame_can_be_read(frame, Kinds::DATA, logical)? {
                 return Ok(false);
             }
         }
-        Ok(!self.space.holds_journal(block) || self.journal_copy_can_be_read()?)
+        Ok(!self.tables.space.holds_journal(block) || self.journal_copy_can_be_read()?)
     }
 
     /// Whether every page of the journal's copy in the ring can be read.
     fn journal_copy_can_be_read(&mut self) -> Result<bool, Error> {
-        let first = self.layout.journal_page(self.space.journal_at());
-        for page in first..first + self.layout.journal_pages() {
-            if self.pages.read_tagged(page, Kinds::JOURNAL)?.is_none() {
+        let first = self.tables.layout.journal_page(self.tables.space.journal_at());
+        for page in first..first + self.tables.layout.journal_pages() {
+            if self.tables.pages.read_tagged(page, Kinds::JOURNAL)?.is_none() {
                 return Ok(false);
             }
         }
@@ -281,9 +291,9 @@ impl<F: Flash> Roots<'_, '_, F> {
 
     /// Whether every page of a frame can be read, and is what it should be.
     fn frame_can_be_read(&mut self, frame: Frame, kinds: Kinds, logical: u32) -> Result<bool, Error> {
-        let first = self.layout.frame_page(frame);
-        for page in first..first + u32::from(self.layout.config.unit_pages) {
-            if self.pages.read_tagged(page, kinds)?.is_none_or(|tag| tag.logical != logical) {
+        let first = self.tables.layout.frame_page(frame);
+        for page in first..first + u32::from(self.tables.layout.config.unit_pages) {
+            if self.tables.pages.read_tagged(page, kinds)?.is_none_or(|tag| tag.logical != logical) {
                 return Ok(false);
             }
         }
@@ -293,12 +303,21 @@ impl<F: Flash> Roots<'_, '_, F> {
     /// Reads a page of a root, or of a copy, into the page buffer.
     fn load_root_page(&mut self, found: &Found, index: u32) -> Result<bool, Error> {
         for start in found.starts.into_iter().rev().filter(|&start| start != NONE) {
-            let tag = self.pages.read_tagged(start + index, Kinds::of(&[Kind::Root]))?;
+            let tag = self.tables.pages.read_tagged(start + index, Kinds::of(&[Kind::Root]))?;
             if tag.is_some_and(|tag| number_of(&tag) == found.number && tag.logical == index) {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Whether anything was programmed where the ring is [opened](super::Roots::open). What is not whole may be: a mount rolls forward then, and
+    /// finds nothing.
+    fn is_opened(&mut self, page: PageIndex) -> Result<bool, Error> {
+        let pages = self.tables.layout.geometry.pages_per_block;
+        let mut mark = [0; TAG_BYTES];
+        let offset = page % pages * self.tables.layout.geometry.page_bytes;
+        Ok(!was_read(self.tables.pages.flash_mut().read_bytes(page / pages, offset, &mut mark))? || mark != [0xFF; TAG_BYTES])
     }
 }
 

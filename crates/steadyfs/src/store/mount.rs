@@ -4,7 +4,6 @@ use super::Store;
 use super::status::Status;
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
-use crate::journal::Records;
 use crate::media::{BlockIndex, Flash, Geometry, Kinds};
 use crate::mount::{Access, Damage, Forward, Last, find_superblock};
 use crate::pages::TRIES;
@@ -149,7 +148,7 @@ impl<'m, F: Flash> Store<'m, F> {
                 self.status.lock();
             }
             if SETTLE {
-                self.in_ring(|roots, _, _| roots.know_blank_places())?;
+                self.search().know_blank_places()?;
                 self.records().leave_touched_chain()?;
             }
             // What can wait does so: the first calls are as short as others.
@@ -262,7 +261,7 @@ impl<'m, F: Flash> Store<'m, F> {
         self.transaction.begin_replay();
         self.pages.forget();
         self.map.begin();
-        let Some(base) = self.in_ring(|roots, _, _| roots.find(below))? else { return Ok(None) };
+        let Some(base) = self.search().find(below)? else { return Ok(None) };
         self.status.adopt(base.said.worn_out, base.said.unchecked);
         self.pace.adopt_credit(base.said.credit, &self.layout);
         self.reserve_own_blocks();
@@ -291,14 +290,8 @@ impl<'m, F: Flash> Store<'m, F> {
     /// Applies the records since the root. Not inlined, so that what it needs is off the stack when the volume is settled.
     #[inline(never)]
     fn roll_forward(&mut self) -> Result<Last, Error> {
-        let records = Records {
-            layout: &self.layout,
-            pages: &mut self.pages,
-            space: &mut self.space,
-            ring: &self.ring,
-            journal: &mut self.journal,
-        };
-        Forward::new(records, &mut self.map, &mut self.transaction).roll_forward()
+        let (records, map, transaction) = self.forward_parts();
+        Forward::new(records, map, transaction).roll_forward()
     }
 
     /// Makes the journal buffer hold the newest journal page. The one of the last record was read when it was applied, and is not

@@ -2,8 +2,10 @@
 
 use super::Store;
 use super::edit::{Edit, Piece};
+use crate::commit::Transaction;
 use crate::error::Error;
 use crate::journal::Records;
+use crate::map::Map;
 use crate::media::{Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag};
 use crate::pages::{LOST_CHECK, TRIES, UNSTEADY_TRIES, Wanted};
 use crate::space::{Choice, FAILURE_JUMP, Frame, HeadIndex, NONE, State};
@@ -242,13 +244,19 @@ impl<'m, F: Flash> Store<'m, F> {
     /// The journal buffer, and its records on the medium. Not inlined: a call is shorter.
     #[inline(never)]
     pub(super) fn records(&mut self) -> Records<'_, 'm, F> {
-        Records {
+        self.forward_parts().0
+    }
+
+    /// The same, and the other rooms that records change.
+    pub(super) fn forward_parts(&mut self) -> (Records<'_, 'm, F>, &mut Map<'m>, &mut Transaction<'m>) {
+        let records = Records {
             layout: &self.layout,
             pages: &mut self.pages,
             space: &mut self.space,
             ring: &self.ring,
             journal: &mut self.journal,
-        }
+        };
+        (records, &mut self.map, &mut self.transaction)
     }
 
     /// Makes sure that the journal's head has room for the next record, and tells its slots.

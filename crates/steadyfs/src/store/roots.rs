@@ -3,9 +3,28 @@
 use super::Store;
 use crate::error::Error;
 use crate::media::Flash;
-use crate::root::{Lost, Roots, Said};
+use crate::pages::Group;
+use crate::root::{Lost, Ring, Roots, Said, Search, Tables};
 
 impl<'m, F: Flash> Store<'m, F> {
+    /// The rooms whose state a root says, the ring, and memory for a group of pages.
+    fn parts(&mut self) -> (Tables<'_, 'm, F>, &mut Ring, &mut Group<'m>) {
+        let tables = Tables {
+            layout: &self.layout,
+            pages: &mut self.pages,
+            space: &mut self.space,
+            map: &mut self.map,
+            transaction: &mut self.transaction,
+        };
+        (tables, &mut self.ring, &mut self.group)
+    }
+
+    /// A search of the ring.
+    pub(super) fn search(&mut self) -> Search<'_, 'm, F> {
+        let (tables, ring, _) = self.parts();
+        Search { ring, tables }
+    }
+
     /// Lets the ring work. Where the chip has locked itself that is noted.
     pub(super) fn in_ring<R>(
         &mut self,
@@ -13,16 +32,10 @@ impl<'m, F: Flash> Store<'m, F> {
     ) -> Result<R, Error> {
         let said =
             Said { worn_out: self.status.is_worn_out(), unchecked: self.status.is_unchecked(), credit: self.pace.credit() };
-        let mut roots = Roots {
-            ring: &mut self.ring,
-            layout: &self.layout,
-            pages: &mut self.pages,
-            space: &mut self.space,
-            map: &mut self.map,
-            transaction: &mut self.transaction,
-            group: &mut self.group,
-        };
-        let result = work(&mut roots, said, &mut self.call.lost_roots);
+        let mut lost = self.call.lost_roots;
+        let (tables, ring, group) = self.parts();
+        let result = work(&mut Roots { ring, tables, group }, said, &mut lost);
+        self.call.lost_roots = lost;
         result.map_err(|error| self.refused(error))
     }
 

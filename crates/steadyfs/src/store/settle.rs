@@ -44,7 +44,8 @@ impl<F: Flash> Store<'_, F> {
     /// A mount may be cut as often as it likes.
     pub(super) fn settle(&mut self, last: Last) -> Result<(), Error> {
         let mut carried = self.carried(&last)?;
-        self.in_ring(|roots, _, _| roots.know_blank_places().and_then(|()| roots.complete_mark()))?;
+        self.search().know_blank_places()?;
+        self.in_ring(|roots, _, _| roots.complete_mark())?;
         self.space.take_sequences(JUMP);
         self.skip_places(&last.traces);
         if last.traces.are_there() {

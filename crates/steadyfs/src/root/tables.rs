@@ -1,0 +1,100 @@
+//! What a root says: a header, and behind it the tables of the rooms.
+
+use super::Ring;
+use crate::commit::{IDLE, Transaction};
+use crate::config::Layout;
+use crate::format::root::{BYTES, Header};
+use crate::map::Map;
+use crate::media::{BlockIndex, Flash};
+use crate::pages::Pages;
+use crate::space::{Head, HeadIndex, NONE, Space};
+
+/// Sequences that a root may say: a tag has 36 bits, and what a mount and its session add must fit as well.
+pub(crate) const SEQUENCE_MAX: u64 = (1 << 36) - (1 << 24);
+/// The heads that every volume has, whose places are in the header of a root.
+const HEADER_HEADS: [HeadIndex; 3] = [HeadIndex::USER, HeadIndex::MOVED, HeadIndex::JOURNAL];
+
+/// What a root says of the store itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Said {
+    /// The volume can only be read.
+    pub worn_out: bool,
+    /// A loss was accepted, and what it left is not mended yet.
+    pub unchecked: bool,
+    /// Frames of the reserve that are there.
+    pub credit: u16,
+}
+
+/// The rooms whose state a root says, and the medium.
+pub(crate) struct Tables<'s, 'm, F> {
+    pub layout: &'s Layout,
+    pub pages: &'s mut Pages<'m, F>,
+    pub space: &'s mut Space<'m>,
+    pub map: &'s mut Map<'m>,
+    pub transaction: &'s mut Transaction<'m>,
+}
+
+impl<F: Flash> Tables<'_, '_, F> {
+    /// The header of a root of this ring.
+    pub(super) fn header(&self, said: Said, ring: &Ring) -> Header {
+        Header {
+            overlay_len: self.map.len(),
+            pending_len: self.transaction.len(),
+            unmarked: self.space.is_unmarked(),
+            worn_out: said.worn_out,
+            closed: ring.closed,
+            unchecked: said.unchecked,
+            sequence: self.space.sequence(),
+            transaction_start: self.transaction.start(),
+            journal_at: self.space.journal_at(),
+            heads: HEADER_HEADS.map(|head| self.space.heads().get(head)).map(|head| (head.block, head.next)),
+            credit: said.credit,
+            wear_base: self.space.blocks().wear_base,
+            follows: ring.follows,
+        }
+    }
+
+    /// Copies what page `index` of a root holds to the header and the tables, which follow each other, or from them.
+    pub(super) fn exchange(&mut self, header: &mut [u8; BYTES], index: u32, read: bool) {
+        let at = (index * self.layout.geometry.page_bytes) as usize;
+        let [wear, state, streams] = self.space.tables_mut();
+        let [leaves, known_logs, overlay] = self.map.tables_mut();
+        let (page, mut start) = (self.pages.bytes_mut(), 0);
+        let parts = [header, leaves, wear, state, known_logs, streams, overlay, self.transaction.table_mut()];
+        for part in parts {
+            let (from, to) = (start.max(at), (start + part.len()).min(at + page.len()));
+            if from < to {
+                let (part, page) = (&mut part[from - start..to - start], &mut page[from - at..to - at]);
+                if read { part.copy_from_slice(page) } else { page.copy_from_slice(part) }
+            }
+            start += part.len();
+        }
+    }
+
+    /// Takes over what a root's header says and checks every number that a table may not be trusted with. No head may be in a block where superblocks and roots lie.
+    pub(super) fn adopt(&mut self, header: &Header, ring: &Ring) -> bool {
+        let geometry = self.layout.geometry;
+        let places = geometry.block_count * self.layout.journal_places();
+        let may_have_head = |block: BlockIndex| block == NONE || (block < geometry.block_count && !ring.owns(block));
+        self.space.blocks_mut().recount();
+        let sound = self.map.adopt(header.overlay_len, self.layout)
+            && self.transaction.adopt(header.pending_len, self.layout)
+            && (header.journal_at == NONE || header.journal_at < places)
+            && header.heads.iter().all(|&(block, _)| may_have_head(block))
+            && self.space.heads().of_streams().all(|head| may_have_head(self.space.heads().get(head).block))
+            && header.sequence < SEQUENCE_MAX
+            && header.wear_base < 1 << 31
+            && (header.transaction_start == IDLE || header.transaction_start < header.sequence);
+        if sound {
+            self.space.set_sequence(header.sequence);
+            self.transaction.resume(header.transaction_start);
+            self.space.find_journal(header.journal_at);
+            for (head, (block, next)) in HEADER_HEADS.into_iter().zip(header.heads) {
+                self.space.heads_mut().replace(head, Head { block, next });
+            }
+            self.space.set_unmarked(header.unmarked);
+            self.space.blocks_mut().wear_base = header.wear_base;
+        }
+        sound
+    }
+}
