@@ -4,9 +4,11 @@
 //! | key length | value length | key | value | …      key length 0, or the end of the extension: no more
 //! ```
 
+use super::call::Call;
+use super::commits::CommitOn;
+use super::filesystem::{Change, FileSystem};
+use super::inode::InodeNumber;
 use super::inode::{ATTRIBUTES_AT, EXTENSION_BYTES, Header, InodeKind};
-use super::transaction::CommitOn;
-use super::{Call, Change, FileSystem, InodeNumber};
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -108,8 +110,8 @@ impl<F: Flash> FileSystem<'_, F> {
     fn read_attributes(&mut self, header: &Header) -> Result<Pairs, Error> {
         let mut bytes = [0; EXTENSION_BYTES];
         if header.attributes != 0 {
-            let (page, at) = self.extension_place(header.attributes)?;
-            self.store.read(page, at, &mut bytes)?;
+            let (page, at) = self.volume.extension_place(header.attributes)?;
+            self.volume.store.read(page, at, &mut bytes)?;
         }
         Ok(bytes)
     }
@@ -117,19 +119,19 @@ impl<F: Flash> FileSystem<'_, F> {
     fn write_attributes(&mut self, inode: u32, header: &Header, bytes: &Pairs, used: usize) -> Result<(), Error> {
         let number = match header.attributes {
             _ if used == 0 => {
-                self.remove_extension(header.attributes)?;
+                self.volume.remove_extension(header.attributes)?;
                 0
             }
-            0 => self.add_extension(inode)?,
+            0 => self.volume.add_extension(inode)?,
             number => number,
         };
         if number != header.attributes {
-            let (page, at) = self.inode_place(inode);
-            self.store.patch(page, at + ATTRIBUTES_AT, &number.to_le_bytes())?;
+            let (page, at) = self.volume.inode_place(inode);
+            self.volume.store.patch(page, at + ATTRIBUTES_AT, &number.to_le_bytes())?;
             if header.kind == InodeKind::Directory {
-                self.dir = None;
+                self.directories.forget();
             }
         }
-        if used > 0 { self.write_extension(number, &bytes[..(used + 1).min(EXTENSION_BYTES)]) } else { Ok(()) }
+        if used > 0 { self.volume.write_extension(number, &bytes[..(used + 1).min(EXTENSION_BYTES)]) } else { Ok(()) }
     }
 }

@@ -1,8 +1,8 @@
 //! Which parts of a file take room: pages that were written or reserved, and holes between them.
 
-use super::inode::{Header, InodeKind, REGIONS, Region};
-use super::open::File;
-use super::{FileSystem, InodeNumber};
+use super::filesystem::FileSystem;
+use super::handle::File;
+use super::inode::InodeNumber;
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -26,7 +26,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotFound`].
     pub fn allocated(&mut self, inode: InodeNumber) -> Result<u64, Error> {
         let header = self.header_of(inode)?;
-        Ok(u64::from(self.pages_of_inode(inode, &header)?) * u64::from(self.store.layout().logical_bytes))
+        Ok(u64::from(self.volume.pages_of_inode(inode, &header)?) * u64::from(self.volume.store.layout().logical_bytes))
     }
 
     /// Bytes of the pages that removed files and cut ends still hold. Later calls free them, a few each, before they need room themselves: to
@@ -38,16 +38,16 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// [`Error::Corrupt`] where the list of them is damaged.
     pub fn leaving(&mut self) -> Result<u64, Error> {
-        let (mut pages, mut number, used) = (0, self.lists.trim, u64::from(self.space.used));
+        let (mut pages, mut number, used) = (0, self.lists.trim(), u64::from(self.volume.space().used));
         // A damaged list may not end, and name the same pages again and again.
-        for _ in 0..self.plan.inode_count {
+        for _ in 0..self.volume.plan().inode_count {
             let Some(inode) = number.checked_sub(1).filter(|_| pages < used) else { break };
-            let header = self.read_header(inode)?;
-            pages += u64::from(self.pages_of_inode(inode, &header)?);
+            let header = self.volume.read_header(inode)?;
+            pages += u64::from(self.volume.pages_of_inode(inode, &header)?);
             number = header.next;
         }
         // A damaged map may count more pages than the volume has.
-        let bytes = pages.min(used) * u64::from(self.store.layout().logical_bytes);
+        let bytes = pages.min(used) * u64::from(self.volume.store.layout().logical_bytes);
         Ok(bytes.min(self.usage().used_bytes))
     }
 
@@ -64,59 +64,9 @@ impl<F: Flash> FileSystem<'_, F> {
         let page = u64::from(usage.logical_bytes);
         let free = (usage.usable_bytes - usage.used_bytes + self.leaving()?) / page;
         // A region that is begun and one that is not have an index each, and there may be an index of indexes.
-        let indexes = free / u64::from(self.plan.index_entries) + 2 + u64::from(self.plan.index_is_deep);
+        let indexes = free / u64::from(self.volume.plan().index_entries) + 2 + u64::from(self.volume.plan().index_is_deep);
         let names = 2;
         Ok(free.saturating_sub(indexes + names) * page)
-    }
-
-    fn pages_of_inode(&mut self, inode: u32, header: &Header) -> Result<u32, Error> {
-        if header.inline || (header.kind == InodeKind::Directory && header.extra == 0) {
-            return Ok(0);
-        }
-        let area = self.read_area(inode)?;
-        // Entries before this one belong to the file that the end was cut off.
-        let mut shared = if header.kind == InodeKind::Removed { header.extra } else { 0 };
-        let mut pages = 0;
-        for region in (0..REGIONS).map(|number| Region::of(&area, number)) {
-            pages += region.count;
-            if region.index != 0 {
-                pages += 1 + self.pages_of_index(region.index, core::mem::take(&mut shared))?;
-            }
-        }
-        Ok(pages)
-    }
-
-    /// Pages that an index names from entry `from` on, with the pages of entries in it.
-    fn pages_of_index(&mut self, index: u32, from: u32) -> Result<u32, Error> {
-        if !self.plan.index_is_deep {
-            return self.count_entries(index, from);
-        }
-        let (first, mut within) = (from / self.plan.index_entries, from % self.plan.index_entries);
-        let mut pages = self.count_entries(index, first)?;
-        for entry in first..self.plan.index_entries {
-            if let Some(page) = self.index_entry(index, entry)? {
-                pages += self.count_entries(page, within)?;
-            }
-            within = 0;
-        }
-        Ok(pages)
-    }
-
-    /// Entries of an index page, from `from` on, that name a page.
-    fn count_entries(&mut self, page: u32, from: u32) -> Result<u32, Error> {
-        self.check_data_pages(page, 1)?;
-        let width = self.plan.index_bytes;
-        let per_page = self.store.layout().geometry.page_bytes / width;
-        let unit = u32::from(self.store.layout().config.unit_pages);
-        let mut taken = 0;
-        for part in from / per_page..unit {
-            let skipped = from.saturating_sub(part * per_page) as usize;
-            taken += self.store.with_page(page, part, |bytes| {
-                let entries = bytes.chunks_exact(width as usize).skip(skipped);
-                entries.filter(|entry| entry.iter().any(|&byte| byte != 0)).count() as u32
-            })?;
-        }
-        Ok(taken)
     }
 
     /// The first byte from `offset` on that is [data](Part::Data), or in a [hole](Part::Hole); `None` where there is none, and behind the end of
@@ -135,13 +85,13 @@ impl<F: Flash> FileSystem<'_, F> {
         if file.inline {
             return Ok(Some(if part == Part::Data { offset } else { file.size }));
         }
-        let mut page = self.split(offset).0;
-        let (last, end) = self.split(file.size);
+        let mut page = self.volume.split(offset).0;
+        let (last, end) = self.volume.split(file.size);
         let pages = last + u32::from(end > 0);
-        let logical_bytes = u64::from(self.store.layout().logical_bytes);
+        let logical_bytes = u64::from(self.volume.store.layout().logical_bytes);
         let start = page;
         while page < pages {
-            let is_there = self.page_of(&mut file.node, page)?.is_some();
+            let is_there = self.volume.page_of(&mut file.node, page)?.is_some();
             if is_there == (part == Part::Data) {
                 return Ok(Some(if page == start { offset } else { u64::from(page) * logical_bytes }.min(file.size)));
             }

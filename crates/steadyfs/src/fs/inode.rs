@@ -20,7 +20,7 @@
 //! | bits 0..12: mode; bit 15: they are set | 0 | owner | group |
 //! ```
 //!
-//! A *region* maps [`Plan::region_pages`](super::space::Plan) pages: the first `count` of them lie from `logical` on, all others
+//! A *region* maps [`Plan::region_pages`](super::volume::Plan) pages: the first `count` of them lie from `logical` on, all others
 //! are where an index says.
 //!
 //! ```text
@@ -29,6 +29,9 @@
 //! ```
 
 use crate::config::INODE_BYTES;
+
+/// Number of a file or directory, for its life.
+pub type InodeNumber = u32;
 
 /// Bytes of a name at most.
 pub const NAME_BYTES_MAX: usize = 255;
@@ -46,7 +49,7 @@ pub(super) const MODIFIED_AT: u32 = 32;
 pub(super) const EXTRA_AT: u32 = 40;
 const STREAM_AT: usize = 44;
 pub(super) const NAME_AT: u32 = 48;
-/// Bytes of a name in the inode itself, at most; see [`Plan::name_inline`](super::space::Plan::name_inline).
+/// Bytes of a name in the inode itself, at most; see [`Plan::name_inline`](super::volume::Plan::name_inline).
 pub(super) const NAME_ROOM: usize = 64;
 pub(super) const AREA_AT: u32 = NAME_AT + NAME_ROOM as u32;
 /// Bytes of the permissions, before the area.

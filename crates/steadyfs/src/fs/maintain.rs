@@ -1,8 +1,9 @@
 //! Idle work: what later calls would otherwise have to do.
 
-use super::transaction::CommitOn;
-use super::{Call, FileSystem};
-use crate::cost::{Budget, Cost};
+use super::call::Call;
+use super::commits::CommitOn;
+use super::filesystem::FileSystem;
+use crate::cost::Budget;
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -23,17 +24,17 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// Those of [every call](FileSystem#errors-of-every-call) that changes something.
     pub fn maintain(&mut self, budget: Budget, burst_bytes: u64) -> Result<bool, Error> {
-        let frames = self.split(burst_bytes).0.min(self.store.layout().frame_count()) + 1;
+        let frames = self.volume.split(burst_bytes).0.min(self.volume.store.layout().frame_count()) + 1;
         let mut left = budget;
         // Freeing pages commits, and an open transaction is not ours to commit.
-        while !self.store.is_open() && self.trims_first() {
-            let cost = self.trim_cost();
-            let Some(rest) = left.after(&cost, self.store.flash()) else { return Ok(false) };
+        while !self.volume.store.is_open() && self.trims_first() {
+            let cost = self.bound(Call::Remove { depth: 0 }).most();
+            let Some(rest) = left.after(&cost, self.volume.store.flash()) else { return Ok(false) };
             left = rest;
             self.begin(Call::Remove { depth: 0 })?;
             self.finish(Ok(()), CommitOn::NONE, true)?;
         }
-        self.store.idle_within(left, frames)
+        self.volume.store.idle_within(left, frames)
     }
 
     /// Reads data at rest, so that pages whose bits have begun to flip are noticed while the ECC still corrects them; goes on where the
@@ -50,11 +51,6 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::Device`]. A page that cannot be read any more is counted in [`health`](Self::health); `check` tells whose it is.
     #[cfg(feature = "scrub")]
     pub fn scrub(&mut self, budget: Budget) -> Result<bool, Error> {
-        self.store.scrub_within(budget)
-    }
-
-    /// Worst case of a call that only frees pages of removed files.
-    fn trim_cost(&self) -> Cost {
-        self.bound(Call::Remove { depth: 0 }).most()
+        self.volume.store.scrub_within(budget)
     }
 }

@@ -1,61 +1,16 @@
 //! Creating, removing, renaming and listing.
 
-use super::directory::{Cursor, Found};
-use super::inode::{Header, InodeKind, MODIFIED_AT, NAME_BYTES_MAX, PARENT_AT, ROOT};
+use super::call::Call;
+use super::commits::CommitOn;
+use super::directories::Found;
+use super::filesystem::{Change, FileSystem};
+use super::inode::{Header, InodeKind, InodeNumber, MODIFIED_AT, PARENT_AT};
 use super::path::{Place, Target};
-use super::space::Room;
-use super::transaction::CommitOn;
-use super::{Call, Change, FileSystem, InodeNumber};
+use super::stat::{Entry, Kind, Stat, stat_of};
+use super::volume::{Cursor, Room};
 use crate::config::STREAMS_MAX;
 use crate::error::Error;
 use crate::media::Flash;
-
-/// What an inode is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Kind {
-    /// A file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic link.
-    Symlink,
-}
-
-/// What a file or directory is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stat {
-    /// Number of the file or directory, for its life.
-    pub inode: InodeNumber,
-    /// Whether it is a file, a directory or a symbolic link.
-    pub kind: Kind,
-    /// Bytes of a file, or of what a link names; entries of a directory.
-    pub size: u64,
-    /// Directories that a directory holds.
-    pub subdirectories: u32,
-    /// When it was changed last, in the unit of the caller's clock; 0 when there is none.
-    pub modified_ns: u64,
-    /// The directory it is in; that of the root is the root.
-    pub parent: InodeNumber,
-    /// Tells files apart that had the same number one after the other.
-    pub generation: u32,
-}
-
-/// One entry of [`FileSystem::list`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
-    pub(super) name: [u8; NAME_BYTES_MAX],
-    pub(super) name_bytes: u8,
-    /// What the file or directory is.
-    pub stat: Stat,
-}
-
-impl Entry {
-    /// Its name.
-    pub fn name(&self) -> &str {
-        core::str::from_utf8(&self.name[..usize::from(self.name_bytes)]).unwrap_or("?")
-    }
-}
 
 impl<F: Flash> FileSystem<'_, F> {
     /// Makes an inode and its entry in a directory; `slot` is free for it.
@@ -67,22 +22,22 @@ impl<F: Flash> FileSystem<'_, F> {
         what: Kind,
         stream: u8,
     ) -> Result<(u32, Header), Error> {
-        if self.space.used >= self.capacity() {
+        if self.volume.space().used >= self.volume.capacity() {
             return Err(Error::NoSpace);
         }
         if name.len() > usize::from(self.config().name_bytes_max) {
             return Err(Error::NameTooLong);
         }
-        let inode = self.allocate_inode(self.plan.files_max)?;
+        let inode = self.volume.allocate_inode(self.volume.plan().files_max)?;
         // The sequence goes on from mount to mount, the stamp within a transaction.
-        self.stamp = self.stamp.wrapping_add(1);
+        self.volume.outdate_handles();
         let kind = if what == Kind::Directory { InodeKind::Directory } else { InodeKind::File };
-        let mut header = Header::new(kind, self.store.sequence() << 8 | self.stamp & 0xFF);
-        (header.parent, header.modified_ns, header.is_link) = (directory, self.now_ns, what == Kind::Symlink);
+        let mut header = Header::new(kind, self.volume.store.sequence() << 8 | self.volume.stamp() & 0xFF);
+        (header.parent, header.modified_ns, header.is_link) = (directory, self.volume.now_ns(), what == Kind::Symlink);
         header.stream = stream.min(STREAMS_MAX - 1);
-        self.write_inode(inode, &mut header, name.as_bytes())?;
-        self.enter(directory)?;
-        self.insert_record(name, inode, slot, what == Kind::Directory, Room::Usable)?;
+        self.volume.write_inode(inode, &mut header, name.as_bytes())?;
+        self.directories.enter(&mut self.volume, directory)?;
+        self.directories.insert_record(&mut self.volume, name, inode, slot, what == Kind::Directory, Room::Usable)?;
         Ok((inode, header))
     }
 
@@ -98,12 +53,12 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::Exists`], [`Error::NotFound`] when a directory of the path is missing, [`Error::NotADirectory`],
     /// [`Error::InvalidName`], [`Error::NameTooLong`], [`Error::TooManyFiles`], [`Error::NoSpace`], [`Error::NameCollision`].
     pub fn create_dir<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<InodeNumber, Error> {
-        let (directory, name) = match self.resolve(place.into())? {
+        let (directory, name) = match self.directories.resolve(&mut self.volume, place.into())? {
             Target::Name { directory, name } => (directory, name),
             Target::Directory(_) => return Err(Error::Exists),
         };
-        let Found::Free(slot) = self.find(directory, name)? else { return Err(Error::Exists) };
-        self.begin_named(Call::Create { depth: 0 }, name.len() > self.plan.name_inline())?;
+        let Found::Free(slot) = self.directories.find(&mut self.volume, directory, name)? else { return Err(Error::Exists) };
+        self.begin_named(Call::Create { depth: 0 }, name.len() > self.volume.plan().name_inline())?;
         let result = self.create(directory, name, slot, Kind::Directory, 0);
         let (inode, _) = self.finish(result, CommitOn::MKDIR, false)?;
         self.notify(Change::Created(inode));
@@ -139,9 +94,11 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     fn remove_kind(&mut self, place: Place<'_>, kind: InodeKind) -> Result<(), Error> {
-        let (directory, name) = self.resolve_name(place)?;
-        let Found::At { slot, inode } = self.find(directory, name)? else { return Err(Error::NotFound) };
-        let header = self.read_header(inode)?;
+        let (directory, name) = self.directories.resolve_name(&mut self.volume, place)?;
+        let Found::At { slot, inode } = self.directories.find(&mut self.volume, directory, name)? else {
+            return Err(Error::NotFound);
+        };
+        let header = self.volume.read_header(inode)?;
         check_replaceable(&header, kind)?;
         self.begin(Call::Remove { depth: 0 })?;
         let result = self.remove_at(directory, slot, inode, &header);
@@ -151,21 +108,26 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     fn remove_at(&mut self, directory: u32, slot: u32, inode: u32, header: &Header) -> Result<(), Error> {
-        self.enter(directory)?;
-        self.remove_record(slot, header.kind == InodeKind::Directory)?;
+        self.directories.enter(&mut self.volume, directory)?;
+        self.directories.remove_record(&mut self.volume, slot, header.kind == InodeKind::Directory)?;
         self.unlink(inode, header)
     }
 
     /// Frees what is no longer named: at once, step by step, or when it is closed.
     fn unlink(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
         if header.kind == InodeKind::Directory {
-            if self.dir.is_some_and(|dir| dir.node.inode == inode) {
-                self.dir = None;
-            }
-            return self.free_directory(inode, header);
+            self.directories.forget_if(inode);
+            return self.lists.free_directory(&mut self.volume, inode, header);
         }
-        self.stamp = self.stamp.wrapping_add(1);
-        if self.orphan_if_open(inode)? { Ok(()) } else { self.free_file(inode, header) }
+        self.volume.outdate_handles();
+        match self.open.find(inode) {
+            Some(slot) => {
+                self.lists.add_orphan(&mut self.volume, inode)?;
+                self.open.note_orphan(slot);
+                Ok(())
+            }
+            None => self.lists.free_file(&mut self.volume, inode, header),
+        }
     }
 
     /// Renames or moves a file or directory. What the new name named before is replaced: a file by a file, an empty directory
@@ -182,26 +144,28 @@ impl<F: Flash> FileSystem<'_, F> {
     /// directory would move into itself, [`Error::InvalidName`], [`Error::NameTooLong`], [`Error::NoSpace`],
     /// [`Error::NameCollision`].
     pub fn rename<'p>(&mut self, from: impl Into<Place<'p>>, to: impl Into<Place<'p>>) -> Result<(), Error> {
-        let (source, from_name) = self.resolve_name(from.into())?;
-        let (target, to_name) = self.resolve_name(to.into())?;
+        let (source, from_name) = self.directories.resolve_name(&mut self.volume, from.into())?;
+        let (target, to_name) = self.directories.resolve_name(&mut self.volume, to.into())?;
         if to_name.len() > usize::from(self.config().name_bytes_max) {
             return Err(Error::NameTooLong);
         }
-        let Found::At { slot, inode } = self.find(source, from_name)? else { return Err(Error::NotFound) };
-        let mut header = self.read_header(inode)?;
-        if header.kind == InodeKind::Directory && self.holds(inode, target)? {
+        let Found::At { slot, inode } = self.directories.find(&mut self.volume, source, from_name)? else {
+            return Err(Error::NotFound);
+        };
+        let mut header = self.volume.read_header(inode)?;
+        if header.kind == InodeKind::Directory && self.directories.holds(&mut self.volume, inode, target)? {
             return Err(Error::IntoItself);
         }
-        let (replaced, free) = match self.find(target, to_name)? {
+        let (replaced, free) = match self.directories.find(&mut self.volume, target, to_name)? {
             Found::At { inode: other, .. } if other == inode => return Ok(()),
             Found::At { slot, inode: other } => {
-                let replaced = self.read_header(other)?;
+                let replaced = self.volume.read_header(other)?;
                 check_replaceable(&replaced, header.kind)?;
                 (Some((slot, other, replaced)), None)
             }
             Found::Free(free) => (None, free),
         };
-        self.begin_named(Call::Rename { depth: 0 }, from_name.len().max(to_name.len()) > self.plan.name_inline())?;
+        self.begin_named(Call::Rename { depth: 0 }, from_name.len().max(to_name.len()) > self.volume.plan().name_inline())?;
         let result = self.move_name((source, slot), (target, to_name, free), inode, &mut header, &replaced);
         self.finish(result, CommitOn::RENAME, false)?;
         if let Some((_, other, _)) = replaced {
@@ -220,44 +184,22 @@ impl<F: Flash> FileSystem<'_, F> {
         replaced: &Option<(u32, u32, Header)>,
     ) -> Result<(), Error> {
         let is_directory = header.kind == InodeKind::Directory;
-        self.enter(source)?;
-        self.remove_record(slot, is_directory)?;
-        self.enter(target)?;
+        self.directories.enter(&mut self.volume, source)?;
+        self.directories.remove_record(&mut self.volume, slot, is_directory)?;
+        self.directories.enter(&mut self.volume, target)?;
         match replaced {
             Some((slot, other, replaced)) => {
-                self.replace_record(*slot, inode)?;
+                self.directories.replace_record(&mut self.volume, *slot, inode)?;
                 self.unlink(*other, replaced)?;
             }
-            None => self.insert_record(name, inode, free, is_directory, Room::Usable)?,
+            None => self.directories.insert_record(&mut self.volume, name, inode, free, is_directory, Room::Usable)?,
         }
-        if self.dir.is_some_and(|dir| dir.node.inode == inode) {
-            self.dir = None;
-        }
+        self.directories.forget_if(inode);
         if header.parent != target {
-            let (page, at) = self.inode_place(inode);
-            self.store.patch(page, at + PARENT_AT, &target.to_le_bytes())?;
+            let (page, at) = self.volume.inode_place(inode);
+            self.volume.store.patch(page, at + PARENT_AT, &target.to_le_bytes())?;
         }
-        self.write_name(inode, header, name.as_bytes())
-    }
-
-    fn free_directory(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
-        self.free_extensions(header)?;
-        if header.extra == 0 {
-            return self.free_inode(inode);
-        }
-        let freed = Header { kind: InodeKind::Removed, extra: 0, name_more: 0, attributes: 0, ..*header };
-        let (page, at) = self.inode_place(inode);
-        self.store.patch(page, at, &freed.emit())?;
-        self.start_trim(inode)
-    }
-
-    /// Frees a file: at once when its data lies in the inode, step by step otherwise.
-    pub(super) fn free_file(&mut self, inode: u32, header: &Header) -> Result<(), Error> {
-        if header.inline {
-            self.free_extensions(header)?;
-            return self.free_inode(inode);
-        }
-        self.start_trim(inode)
+        self.volume.write_name(inode, header, name.as_bytes())
     }
 
     /// Tells what a file or directory is.
@@ -268,9 +210,9 @@ impl<F: Flash> FileSystem<'_, F> {
     /// # Errors
     /// [`Error::NotFound`], [`Error::NotADirectory`], [`Error::InvalidName`], [`Error::NameTooLong`].
     pub fn stat<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<Stat, Error> {
-        let inode = self.locate(place.into())?;
-        let header = self.read_header(inode)?;
-        Ok(self.stat_of(inode, &header))
+        let inode = self.directories.locate(&mut self.volume, place.into())?;
+        let header = self.volume.read_header(inode)?;
+        Ok(stat_of(inode, &header))
     }
 
     /// Tells what the file or directory of an inode is.
@@ -282,7 +224,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotFound`].
     pub fn stat_inode(&mut self, inode: InodeNumber) -> Result<Stat, Error> {
         let header = self.header_of(inode)?;
-        Ok(self.stat_of(inode, &header))
+        Ok(stat_of(inode, &header))
     }
 
     /// Sets when a file or directory was changed last, in the unit of the caller's clock.
@@ -298,31 +240,14 @@ impl<F: Flash> FileSystem<'_, F> {
     pub fn set_modified(&mut self, inode: InodeNumber, modified_ns: u64) -> Result<(), Error> {
         self.header_of(inode)?;
         self.begin(Call::SetAttribute)?;
-        let (page, at) = self.inode_place(inode);
-        let result = self.store.patch(page, at + MODIFIED_AT, &modified_ns.to_le_bytes());
+        let (page, at) = self.volume.inode_place(inode);
+        let result = self.volume.store.patch(page, at + MODIFIED_AT, &modified_ns.to_le_bytes());
         // Handles and the directory that was used last look again.
-        self.stamp = self.stamp.wrapping_add(1);
-        self.dir = None;
+        self.volume.outdate_handles();
+        self.directories.forget();
         self.finish(result, CommitOn::WRITE, false)?;
         self.notify(Change::Updated(inode));
         Ok(())
-    }
-
-    pub(super) fn stat_of(&self, inode: u32, header: &Header) -> Stat {
-        let is_directory = header.kind == InodeKind::Directory;
-        Stat {
-            inode,
-            kind: match header.is_link {
-                _ if is_directory => Kind::Directory,
-                true => Kind::Symlink,
-                false => Kind::File,
-            },
-            size: if is_directory { u64::from(header.entries()) } else { header.size },
-            subdirectories: if is_directory { header.subdirectories() } else { 0 },
-            modified_ns: header.modified_ns,
-            parent: if inode == ROOT || header.kind == InodeKind::Orphan { ROOT } else { header.parent },
-            generation: header.generation,
-        }
     }
 
     /// The next entry of a directory from `cursor` on; moves `cursor` behind it. Start with `Cursor::default()`.
@@ -336,7 +261,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotADirectory`], [`Error::NotFound`]; [`Error::Corrupt`] for an entry that names a directory which is elsewhere, unless the
     /// volume [says](Self::damage) that something is missing: then it is passed over.
     pub fn list(&mut self, directory: InodeNumber, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
-        self.next_entry(directory, cursor)
+        self.directories.next_entry(&mut self.volume, directory, cursor)
     }
 }
 

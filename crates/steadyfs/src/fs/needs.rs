@@ -1,7 +1,7 @@
 //! What a volume with some settings needs, and holds.
 
-use super::open::OPEN_FILE_BYTES;
-use super::space::capacity_empty;
+use super::open_table::OPEN_FILE_BYTES;
+use super::volume::capacity_empty;
 use crate::commit::CACHE_ENTRY_BYTES;
 use crate::config::{Config, Layout};
 use crate::media::Geometry;

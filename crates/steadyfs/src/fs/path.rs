@@ -1,8 +1,8 @@
 //! Paths: names joined by `/`, from the root or from a directory that is known by its inode.
 
-use super::directory::Found;
-use super::inode::ROOT;
-use super::{FileSystem, InodeNumber};
+use super::directories::{Directories, Found};
+use super::inode::{InodeNumber, ROOT};
+use super::volume::Volume;
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -51,19 +51,19 @@ fn next_name(mut path: &str) -> Option<(&str, &str)> {
     }
 }
 
-impl<F: Flash> FileSystem<'_, F> {
+impl Directories {
     /// Finds the directory that the last name of a path is in.
-    pub(super) fn resolve<'p>(&mut self, place: Place<'p>) -> Result<Target<'p>, Error> {
+    pub fn resolve<'p, F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Place<'p>) -> Result<Target<'p>, Error> {
         let (mut at, mut next) = (place.from, next_name(place.path));
         while let Some((name, rest)) = next {
             next = next_name(rest);
             if name == ".." {
-                let header = self.read_header(at)?;
+                let header = volume.read_header(at)?;
                 at = if at == ROOT { ROOT } else { header.parent };
             } else if next.is_none() {
                 return Ok(Target::Name { directory: at, name });
             } else {
-                at = match self.find(at, name)? {
+                at = match self.find(volume, at, name)? {
                     Found::At { inode, .. } => inode,
                     Found::Free(_) => return Err(Error::NotFound),
                 };
@@ -73,10 +73,10 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// The inode that a path names.
-    pub(super) fn locate(&mut self, place: Place<'_>) -> Result<u32, Error> {
-        match self.resolve(place)? {
+    pub fn locate<F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Place<'_>) -> Result<u32, Error> {
+        match self.resolve(volume, place)? {
             Target::Directory(inode) => Ok(inode),
-            Target::Name { directory, name } => match self.find(directory, name)? {
+            Target::Name { directory, name } => match self.find(volume, directory, name)? {
                 Found::At { inode, .. } => Ok(inode),
                 Found::Free(_) => Err(Error::NotFound),
             },
@@ -84,10 +84,10 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// The directory and name of a path that names something that can be created, renamed or removed.
-    pub(super) fn resolve_name<'p>(&mut self, place: Place<'p>) -> Result<(u32, &'p str), Error> {
-        match self.resolve(place)? {
+    pub fn resolve_name<'p, F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Place<'p>) -> Result<(u32, &'p str), Error> {
+        match self.resolve(volume, place)? {
             Target::Name { directory, name } => {
-                self.enter(directory)?;
+                self.enter(volume, directory)?;
                 Ok((directory, name))
             }
             Target::Directory(_) => Err(Error::InvalidName),

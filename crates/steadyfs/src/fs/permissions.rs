@@ -1,8 +1,10 @@
 //! Mode, owner and group of a file or directory, for systems that have users. Nothing here looks at them: who may do what is theirs to say.
 
+use super::call::Call;
+use super::commits::CommitOn;
+use super::filesystem::{Change, FileSystem};
+use super::inode::InodeNumber;
 use super::inode::{PERMISSIONS_AT, PERMISSIONS_BYTES};
-use super::transaction::CommitOn;
-use super::{Call, Change, FileSystem, InodeNumber};
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -46,12 +48,12 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotFound`].
     pub fn permissions(&mut self, inode: InodeNumber) -> Result<Option<Permissions>, Error> {
         self.header_of(inode)?;
-        if !self.plan.has_permissions {
+        if !self.volume.plan().has_permissions {
             return Ok(None);
         }
-        let (page, at) = self.inode_place(inode);
+        let (page, at) = self.volume.inode_place(inode);
         let mut bytes = [0; PERMISSIONS_BYTES];
-        self.store.read(page, at + PERMISSIONS_AT, &mut bytes)?;
+        self.volume.store.read(page, at + PERMISSIONS_AT, &mut bytes)?;
         Ok(parse_permissions(bytes))
     }
 
@@ -67,12 +69,12 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::NotFound`], [`Error::Unsupported`] on a volume that [keeps none](crate::Config::permissions).
     pub fn set_permissions(&mut self, inode: InodeNumber, permissions: Permissions) -> Result<(), Error> {
         self.header_of(inode)?;
-        if !self.plan.has_permissions {
+        if !self.volume.plan().has_permissions {
             return Err(Error::Unsupported);
         }
         self.begin(Call::SetAttribute)?;
-        let (page, at) = self.inode_place(inode);
-        let result = self.store.patch(page, at + PERMISSIONS_AT, &emit_permissions(permissions));
+        let (page, at) = self.volume.inode_place(inode);
+        let result = self.volume.store.patch(page, at + PERMISSIONS_AT, &emit_permissions(permissions));
         self.finish(result, CommitOn::WRITE, false)?;
         self.notify(Change::Updated(inode));
         Ok(())

@@ -1,9 +1,14 @@
 //! Reading only: for boot loaders, and firmware that must not change a volume.
 
-use super::directory::{Cursor, Found};
+use super::directories::Found;
+use super::filesystem::{FileSystem, Usage};
+use super::handle::{File, OpenOptions};
 use super::inode::InodeKind;
+use super::inode::InodeNumber;
 use super::path::{Place, Target};
-use super::{Entry, File, FileSystem, InodeNumber, OpenOptions, Permissions, Stat, Usage};
+use super::permissions::Permissions;
+use super::stat::{Entry, Stat};
+use super::volume::Cursor;
 use crate::error::{Error, MountError};
 use crate::media::Flash;
 use crate::mount::Access;
@@ -47,7 +52,7 @@ impl<'m, F: Flash> Reader<'m, F> {
         // Changed in place: a copy of the whole costs code and stack.
         if let Ok(reader) = &mut result {
             reader.0.check_kind()?;
-            let is_there = reader.0.store.recover::<false>()?;
+            let is_there = reader.0.volume.store.recover::<false>()?;
             reader.0.finish_mount(is_there)?;
         }
         result
@@ -58,10 +63,12 @@ impl<'m, F: Flash> Reader<'m, F> {
     /// # Errors
     /// As [`FileSystem::open`].
     pub fn open<'p>(&mut self, place: impl Into<Place<'p>>) -> Result<File, Error> {
-        let Target::Name { directory, name } = self.0.resolve(place.into())? else { return Err(Error::IsADirectory) };
-        match self.0.find(directory, name)? {
+        let Target::Name { directory, name } = self.0.directories.resolve(&mut self.0.volume, place.into())? else {
+            return Err(Error::IsADirectory);
+        };
+        match self.0.directories.find(&mut self.0.volume, directory, name)? {
             Found::At { inode, .. } => {
-                let header = self.0.read_header(inode)?;
+                let header = self.0.volume.read_header(inode)?;
                 if header.kind == InodeKind::Directory {
                     return Err(Error::IsADirectory);
                 }
@@ -149,6 +156,6 @@ impl<'m, F: Flash> Reader<'m, F> {
 
     /// Gives the medium back.
     pub fn unmount(self) -> F {
-        self.0.store.into_flash()
+        self.0.volume.store.into_flash()
     }
 }

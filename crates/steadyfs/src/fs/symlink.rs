@@ -1,12 +1,14 @@
 //! Symbolic links: files whose data is a path. The file system keeps them and follows none: what a path means is for its user to say.
 
-use super::directory::Found;
+use super::call::Call;
+use super::commits::CommitOn;
+use super::directories::Found;
+use super::filesystem::{Change, FileSystem};
+use super::handle::{File, OpenOptions};
 use super::inode::Header;
-use super::names::Kind;
-use super::open::{File, OpenOptions};
+use super::inode::InodeNumber;
 use super::path::{Place, Target};
-use super::transaction::CommitOn;
-use super::{Call, Change, FileSystem, InodeNumber};
+use super::stat::Kind;
 use crate::error::Error;
 use crate::media::Flash;
 
@@ -26,22 +28,22 @@ impl<F: Flash> FileSystem<'_, F> {
     /// As [`create_dir`](Self::create_dir); [`Error::InvalidName`] where `target` is empty, [`Error::NameTooLong`] where it is longer than a
     /// logical page.
     pub fn create_symlink<'p>(&mut self, place: impl Into<Place<'p>>, target: &str) -> Result<InodeNumber, Error> {
-        let (directory, name) = match self.resolve(place.into())? {
+        let (directory, name) = match self.directories.resolve(&mut self.volume, place.into())? {
             Target::Name { directory, name } => (directory, name),
             Target::Directory(_) => return Err(Error::Exists),
         };
-        let Found::Free(slot) = self.find(directory, name)? else { return Err(Error::Exists) };
+        let Found::Free(slot) = self.directories.find(&mut self.volume, directory, name)? else { return Err(Error::Exists) };
         if target.is_empty() {
             return Err(Error::InvalidName);
         }
-        if target.len() > self.store.layout().logical_bytes as usize {
+        if target.len() > self.volume.store.layout().logical_bytes as usize {
             return Err(Error::NameTooLong);
         }
-        self.begin_named(Call::Symlink { depth: 0, bytes: target.len() as u32 }, name.len() > self.plan.name_inline())?;
-        self.store.will_commit(self.commits_on(CommitOn::CREATE));
+        self.begin_named(Call::Symlink { depth: 0, bytes: target.len() as u32 }, name.len() > self.volume.plan().name_inline())?;
+        self.volume.store.will_commit(self.commits.commits_on(CommitOn::CREATE));
         let result = self.create(directory, name, slot, Kind::Symlink, 0).and_then(|(inode, header)| {
             let mut file = self.unlisted(inode, &header);
-            self.write_piece(&mut file, 0, target.as_bytes()).map(|()| inode)
+            self.volume.write_piece(&mut file, 0, target.as_bytes()).map(|()| inode)
         });
         let inode = self.finish(result, CommitOn::CREATE, false)?;
         self.notify(Change::Created(inode));
@@ -61,12 +63,12 @@ impl<F: Flash> FileSystem<'_, F> {
             return Err(Error::NotALink);
         }
         let mut file = self.unlisted(inode, &header);
-        self.read_known(&mut file, 0, target)?;
+        self.volume.read_known(&mut file, 0, target)?;
         Ok(header.size as usize)
     }
 
     /// A handle for one call, without a place in the table of open files.
     fn unlisted(&self, inode: u32, header: &Header) -> File {
-        File::new(NO_SLOT, inode, header, OpenOptions::WRITE, self.stamp)
+        File::new(NO_SLOT, inode, header, OpenOptions::WRITE, self.volume.stamp())
     }
 }

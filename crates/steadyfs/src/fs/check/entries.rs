@@ -1,14 +1,13 @@
 //! Names: what each directory says, and what none of them says.
 
-use super::super::directory::{self, Found};
+use super::super::directories::Found;
 use super::super::inode::{Header, InodeKind, NAME_BYTES_MAX, PARENT_AT, REGIONS, ROOT, Region};
-use super::super::regions::Node;
-use super::super::space::Room;
+use super::super::volume::{Node, Room, slots};
 use super::findings::{Count, Finding};
 use super::rounds::Checker;
 use super::tables::Salvage;
 use crate::error::Error;
-use crate::fs::FileSystem;
+use crate::fs::filesystem::FileSystem;
 use crate::media::Flash;
 
 /// Names that are tried for what has none.
@@ -33,7 +32,7 @@ impl<F: Flash> Checker<'_, '_, F> {
             // One of more pages than there are was told of.
             let can_be = |header: &Header, pages: u32| header.kind == InodeKind::Directory && header.extra <= pages;
             if self.is_taken(inode)?
-                && let Some(header) = self.header(inode)?.filter(|header| can_be(header, self.fs.plan.data_count))
+                && let Some(header) = self.header(inode)?.filter(|header| can_be(header, self.fs.volume.plan().data_count))
             {
                 self.directory(inode, &header)?;
             }
@@ -42,11 +41,11 @@ impl<F: Flash> Checker<'_, '_, F> {
     }
 
     fn directory(&mut self, directory: u32, header: &Header) -> Result<(), Error> {
-        self.fs.dir = None;
+        self.fs.directories.forget();
         let (mut entries, mut subdirectories) = (0, 0);
         let mut node = Node::new(directory);
         for bucket in 0..header.extra {
-            let Some(Some(page)) = self.fs.seen(|fs| fs.page_of(&mut node, bucket))? else {
+            let Some(Some(page)) = self.fs.seen(|fs| fs.volume.page_of(&mut node, bucket))? else {
                 return self.empty_out(Finding::BadInode { inode: directory }, directory, header);
             };
             if !self.is_readable(page)? {
@@ -57,8 +56,8 @@ impl<F: Flash> Checker<'_, '_, F> {
                     Salvage { fill: 0xFF, until: u32::MAX },
                 )?;
             }
-            for slot in 0..directory::slots(self.fs.store.layout()) {
-                let Some((hash, number)) = self.fs.seen(|fs| fs.read_record(page, slot))? else { break };
+            for slot in 0..slots(self.fs.volume.store.layout()) {
+                let Some((hash, number)) = self.fs.seen(|fs| fs.volume.read_record(page, slot))? else { break };
                 let Some(inode) = number.checked_sub(1).filter(|_| number != u32::MAX) else { continue };
                 let record = Record { directory, hash, bucket, buckets: header.extra, slot, inode };
                 match self.entry(&record)? {
@@ -68,7 +67,7 @@ impl<F: Flash> Checker<'_, '_, F> {
                     }
                     None => {
                         let finding = Finding::BadEntry { directory, inode };
-                        self.fault(finding, Count::Entries, |fs| fs.clear_record(page, slot))?;
+                        self.fault(finding, Count::Entries, |fs| fs.volume.clear_record(page, slot))?;
                     }
                 }
             }
@@ -77,19 +76,19 @@ impl<F: Flash> Checker<'_, '_, F> {
             return Ok(());
         }
         let finding = Finding::WrongCount { directory };
-        self.fault(finding, Count::Counts, |fs| fs.write_count(directory, entries, subdirectories))
+        self.fault(finding, Count::Counts, |fs| fs.directories.write_count(&mut fs.volume, directory, entries, subdirectories))
     }
 
     /// What a record names, if it is right: something that says the same, that a look-up finds there, and that nothing else names.
     fn entry(&mut self, record: &Record) -> Result<Option<InodeKind>, Error> {
         let Record { directory, hash, bucket, buckets, inode, .. } = *record;
-        if inode >= self.fs.plan.inode_count || inode == ROOT {
+        if inode >= self.fs.volume.plan().inode_count || inode == ROOT {
             return Ok(None);
         }
         let Some(header) = self.header(inode)? else { return Ok(None) };
         let is_right = matches!(header.kind, InodeKind::File | InodeKind::Directory)
             && header.parent == directory
-            && self.fs.record_is_right(inode, &header, hash, bucket, buckets)?
+            && self.fs.volume.record_is_right(inode, &header, hash, bucket, buckets)?
             && (header.kind == InodeKind::File || self.reaches_root(directory)?)
             && self.is_found(record, &header)?;
         if !is_right || self.marks.is_named(inode) {
@@ -109,8 +108,8 @@ impl<F: Flash> Checker<'_, '_, F> {
     fn is_found(&mut self, record: &Record, header: &Header) -> Result<bool, Error> {
         let mut name = [0; NAME_BYTES_MAX];
         let Some(name) = self.name(record.inode, header, &mut name)? else { return Ok(false) };
-        let wanted = record.bucket * directory::slots(self.fs.store.layout()) + record.slot;
-        Ok(match self.fs.seen(|fs| fs.find(record.directory, name))? {
+        let wanted = record.bucket * slots(self.fs.volume.store.layout()) + record.slot;
+        Ok(match self.fs.seen(|fs| fs.directories.find(&mut fs.volume, record.directory, name))? {
             Some(Found::At { slot, inode }) => (slot, inode) == (wanted, record.inode),
             Some(Found::Free(_)) => false,
             // Something on the way cannot be read, which is no fault of this one.
@@ -120,7 +119,7 @@ impl<F: Flash> Checker<'_, '_, F> {
 
     /// The name of an inode, if it can be read.
     fn name<'b>(&mut self, inode: u32, header: &Header, bytes: &'b mut [u8; NAME_BYTES_MAX]) -> Result<Option<&'b str>, Error> {
-        let is_read = self.fs.seen(|fs| fs.read_name(inode, header, bytes))?.is_some();
+        let is_read = self.fs.seen(|fs| fs.volume.read_name(inode, header, bytes))?.is_some();
         let name = core::str::from_utf8(&bytes[..usize::from(header.name_bytes)]);
         Ok(name.ok().filter(|_| is_read))
     }
@@ -130,16 +129,16 @@ impl<F: Flash> Checker<'_, '_, F> {
         if header.inline {
             return Ok(true);
         }
-        let Some(area) = self.fs.seen(|fs| fs.read_area(inode))? else { return Ok(false) };
+        let Some(area) = self.fs.seen(|fs| fs.volume.read_area(inode))? else { return Ok(false) };
         for number in 0..REGIONS {
             let region = Region::of(&area, number);
             let index = (region.index != 0).then_some(region.index);
             for page in (region.logical..region.logical + region.count).chain(index) {
-                let is_page = self.fs.check_data_pages(page, 1).is_ok();
+                let is_page = self.fs.volume.check_data_pages(page, 1).is_ok();
                 let is_there = is_page
                     && !self.marks.is_owned(page)
-                    && (self.fs.seen(|fs| fs.page_is_taken(page))? == Some(true)
-                        || self.fs.seen(|fs| fs.store.is_written(page))? != Some(false));
+                    && (self.fs.seen(|fs| fs.volume.page_is_taken(page))? == Some(true)
+                        || self.fs.seen(|fs| fs.volume.store.is_written(page))? != Some(false));
                 if !is_there {
                     return Ok(false);
                 }
@@ -161,7 +160,7 @@ impl<F: Flash> Checker<'_, '_, F> {
                     Some(header) if matches!(header.kind, InodeKind::Directory | InodeKind::File) => {}
                     None if !self.is_empty(inode)? => {}
                     _ if kind == InodeKind::File => {
-                        self.fault(Finding::LeakedInode { inode }, Count::InodesFreed, |fs| fs.free_inode(inode))?;
+                        self.fault(Finding::LeakedInode { inode }, Count::InodesFreed, |fs| fs.volume.free_inode(inode))?;
                     }
                     _ => {}
                 }
@@ -180,21 +179,18 @@ impl<F: Flash> Checker<'_, '_, F> {
             && self.reaches_root(header.parent)?
             && (header.kind == InodeKind::File || self.reaches_root(inode)?);
         let slot = match self.name(inode, header, &mut bytes)?.filter(|_| may_stay) {
-            Some(name) => self.fs.seen(|fs| fs.find(header.parent, name))?,
+            Some(name) => self.fs.seen(|fs| fs.directories.find(&mut fs.volume, header.parent, name))?,
             None => None,
         };
         let finding = Finding::Lost { inode };
         if let (Some(Found::Free(slot)), Ok(name)) = (slot, core::str::from_utf8(&bytes[..usize::from(header.name_bytes)])) {
-            return self.fault(finding, Count::Names, |fs| {
-                fs.enter(header.parent)?;
-                fs.insert_record(name, inode, slot, header.kind == InodeKind::Directory, Room::Spare)
-            });
+            return self.fault(finding, Count::Names, |fs| fs.add_name(header.parent, name, slot, inode, header));
         }
         self.fault(finding, Count::Names, |fs| fs.adopt(inode, *header))
     }
 
     fn is_directory(&mut self, inode: u32) -> Result<bool, Error> {
-        let is_there = inode < self.fs.plan.inode_count && self.is_taken(inode)?;
+        let is_there = inode < self.fs.volume.plan().inode_count && self.is_taken(inode)?;
         Ok(is_there && self.header(inode)?.is_some_and(|header| header.kind == InodeKind::Directory))
     }
 }
@@ -211,14 +207,20 @@ impl<F: Flash> FileSystem<'_, F> {
         for number in 0..NAMES_MAX {
             bytes[16] = b'0' + number as u8;
             let name = core::str::from_utf8(if number == 0 { &bytes[..15] } else { &bytes }).unwrap_or("lost");
-            if let Found::Free(slot) = self.find(ROOT, name)? {
-                let (page, at) = self.inode_place(inode);
-                self.store.patch(page, at + PARENT_AT, &ROOT.to_le_bytes())?;
-                self.write_name(inode, &mut header, name.as_bytes())?;
-                self.enter(ROOT)?;
-                return self.insert_record(name, inode, slot, header.kind == InodeKind::Directory, Room::Spare);
+            if let Found::Free(slot) = self.directories.find(&mut self.volume, ROOT, name)? {
+                let (page, at) = self.volume.inode_place(inode);
+                self.volume.store.patch(page, at + PARENT_AT, &ROOT.to_le_bytes())?;
+                self.volume.write_name(inode, &mut header, name.as_bytes())?;
+                return self.add_name(ROOT, name, slot, inode, &header);
             }
         }
         Err(Error::Exists)
+    }
+
+    /// Names something in a directory, on a full volume as well.
+    fn add_name(&mut self, directory: u32, name: &str, slot: Option<u32>, inode: u32, header: &Header) -> Result<(), Error> {
+        self.directories.enter(&mut self.volume, directory)?;
+        let is_directory = header.kind == InodeKind::Directory;
+        self.directories.insert_record(&mut self.volume, name, inode, slot, is_directory, Room::Spare)
     }
 }

@@ -1,6 +1,8 @@
 //! What a walk has met: a bit for each inode and for each data page, in memory that the caller lends.
 
 use super::super::inode::ROOT;
+use super::super::volume::Plan;
+use crate::error::Error;
 
 /// The bits.
 pub(super) struct Marks<'c> {
@@ -12,10 +14,22 @@ pub(super) struct Marks<'c> {
 }
 
 impl<'c> Marks<'c> {
-    /// Takes so many bytes for inodes and for data pages, of which `first_page` is the first.
-    pub fn new(scratch: &'c mut [u8], [inodes, pages]: [usize; 2], first_page: u32) -> Self {
+    /// Takes the memory that a volume needs.
+    pub fn new(scratch: &'c mut [u8], plan: &Plan) -> Result<Self, Error> {
+        Self::check_size(scratch, plan)?;
+        let [inodes, pages] = Self::bytes(plan);
         let (inodes, pages) = scratch[..inodes + pages].split_at_mut(inodes);
-        Self { inodes, pages, first_page }
+        Ok(Self { inodes, pages, first_page: plan.data })
+    }
+
+    /// Refuses memory that is too small.
+    pub fn check_size(scratch: &[u8], plan: &Plan) -> Result<(), Error> {
+        if scratch.len() < Self::bytes(plan).iter().sum() { Err(Error::ScratchTooSmall) } else { Ok(()) }
+    }
+
+    /// Bytes of a bit for each inode, and for each data page.
+    fn bytes(plan: &Plan) -> [usize; 2] {
+        [plan.inode_count, plan.data_count].map(|count| count.div_ceil(8) as usize)
     }
 
     /// Nothing is met yet but the root.

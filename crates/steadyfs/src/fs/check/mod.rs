@@ -24,10 +24,11 @@ mod tables;
 
 pub use findings::{Checked, Finding, Mended};
 
-use super::FileSystem;
+use super::filesystem::FileSystem;
 use crate::config::{Config, Layout, SPARE_INODES};
 use crate::error::Error;
 use crate::media::{Flash, Geometry};
+use marks::Marks;
 use rounds::Checker;
 
 impl Config {
@@ -53,8 +54,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// [`Error::ScratchTooSmall`] when `scratch` has fewer than [`Config::check_bytes`]; [`Error::Device`]; with `repair` those of every
     /// call that changes something. Damage is a finding, not an error.
     pub fn check(&mut self, scratch: &mut [u8], repair: bool, report: &mut dyn FnMut(Finding)) -> Result<Checked, Error> {
-        self.check_scratch(scratch)?;
-        let mut checker = Checker::new(self, scratch, report);
+        let mut checker = Checker::new(self, scratch, report)?;
         if repair {
             checker.mend()?;
         }
@@ -79,25 +79,15 @@ impl<F: Flash> FileSystem<'_, F> {
         if self.damage().is_none() {
             return Ok(Checked::default());
         }
-        self.check_scratch(scratch)?;
+        Marks::check_size(scratch, self.volume.plan())?;
         // Handles and the directory that was used last look again.
-        self.stamp = self.stamp.wrapping_add(1);
-        self.dir = None;
-        self.store.begin_repair(self.plan.data)?;
+        self.volume.outdate_handles();
+        self.directories.forget();
+        self.volume.store.begin_repair(self.volume.plan().data)?;
         let checked = self.check(scratch, true, report);
         // Only content may still be missing: what else is wrong may let a call take what belongs to another file.
         let is_safe = checked.is_ok_and(|checked| checked.findings == checked.mended.total() + checked.unreadable);
-        self.store.end_repair(is_safe)?;
+        self.volume.store.end_repair(is_safe)?;
         checked.and_then(|checked| if is_safe { Ok(checked) } else { Err(Error::Corrupt) })
-    }
-
-    /// Refuses memory that is too small for a check.
-    fn check_scratch(&self, scratch: &[u8]) -> Result<(), Error> {
-        if scratch.len() < self.scratch_bytes().iter().sum() { Err(Error::ScratchTooSmall) } else { Ok(()) }
-    }
-
-    /// Bytes of a bit for each inode, and for each data page.
-    fn scratch_bytes(&self) -> [usize; 2] {
-        [self.plan.inode_count, self.plan.data_count].map(|count| count.div_ceil(8) as usize)
     }
 }

@@ -9,7 +9,7 @@ use super::findings::{Count, Finding, Mended};
 use super::rounds::{Checker, Mode, soft};
 use super::tables::Salvage;
 use crate::error::Error;
-use crate::fs::FileSystem;
+use crate::fs::filesystem::FileSystem;
 use crate::media::Flash;
 use crate::store::edit::Edit;
 
@@ -74,19 +74,19 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// An inode that nobody can make sense of, though its page can be read, is none from now on.
     fn bad_inode(&mut self, inode: u32) -> Result<(), Error> {
         let finding = Finding::BadInode { inode };
-        let (page, at) = self.fs.inode_place(inode);
+        let (page, at) = self.fs.volume.inode_place(inode);
         if !self.is_readable(page)? {
             self.tell(finding);
             return Ok(());
         }
-        self.fault(finding, Count::Emptied, |fs| fs.store.patch(page, at, &[0; HEADER_BYTES]))
+        self.fault(finding, Count::Emptied, |fs| fs.volume.store.patch(page, at, &[0; HEADER_BYTES]))
     }
 
     /// Whether there is nothing where an inode should be.
     pub fn is_empty(&mut self, inode: u32) -> Result<bool, Error> {
-        let (page, at) = self.fs.inode_place(inode);
+        let (page, at) = self.fs.volume.inode_place(inode);
         let mut kind = [0];
-        Ok(self.fs.seen(|fs| fs.store.read(page, at, &mut kind))?.is_some() && kind == [0] && inode != ROOT)
+        Ok(self.fs.seen(|fs| fs.volume.store.read(page, at, &mut kind))?.is_some() && kind == [0] && inode != ROOT)
     }
 
     /// The rest of a name, and attributes: an inode of their own that names its owner.
@@ -95,8 +95,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             let Some(extension) = number.checked_sub(1) else { continue };
             if !self.is_extension_of(extension, inode)? || self.marks.name(extension) {
                 let finding = Finding::LostExtension { inode };
-                let (page, place) = self.fs.inode_place(inode);
-                self.fault(finding, Count::Extensions, |fs| fs.store.patch(page, place + at, &[0; 4]))?;
+                let (page, place) = self.fs.volume.inode_place(inode);
+                self.fault(finding, Count::Extensions, |fs| fs.volume.store.patch(page, place + at, &[0; 4]))?;
             } else if !self.is_taken(extension)? {
                 self.take_inode(extension)?;
             }
@@ -105,14 +105,14 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     }
 
     fn is_extension_of(&mut self, extension: u32, owner: u32) -> Result<bool, Error> {
-        let header = if extension < self.fs.plan.inode_count { self.header(extension)? } else { None };
+        let header = if extension < self.fs.volume.plan().inode_count { self.header(extension)? } else { None };
         // Where others have their generation an extension has its owner.
         Ok(header.is_some_and(|header| header.kind == InodeKind::Extension && header.generation == owner))
     }
 
     /// Marks an inode as taken that is in use.
     pub fn take_inode(&mut self, inode: u32) -> Result<(), Error> {
-        self.fault(Finding::UnmarkedInode { inode }, Count::InodesMarked, |fs| fs.mark_inode(inode))
+        self.fault(Finding::UnmarkedInode { inode }, Count::InodesMarked, |fs| fs.volume.mark_inode(inode))
     }
 
     fn pages_of(&mut self, inode: u32, header: &Header, before: Mended) -> Result<(), Error> {
@@ -123,8 +123,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         }
         if matches!(header.kind, InodeKind::File | InodeKind::Orphan) && header.extra > 0 {
             // Left of what had the inode before: whoever removed the file would keep so many of its pages.
-            let (page, at) = self.fs.inode_place(inode);
-            self.fault(Finding::BadInode { inode }, Count::Counts, |fs| fs.store.patch(page, at + EXTRA_AT, &[0; 4]))?;
+            let (page, at) = self.fs.volume.inode_place(inode);
+            self.fault(Finding::BadInode { inode }, Count::Counts, |fs| fs.volume.store.patch(page, at + EXTRA_AT, &[0; 4]))?;
         }
         let fault = match self.owner_of_pages(inode, header) {
             None => Some(Fault::Nonsense),
@@ -141,7 +141,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             Some(Fault::Shared(logical)) => {
                 if header.kind == InodeKind::File && self.mode == Mode::Mend && self.is_content_of_another(inode, logical)? {
                     // Nobody can tell whose content it is.
-                    soft(self.fs.change(|fs| fs.store.write_edited(logical, logical, Edit::Lost)))?;
+                    soft(self.fs.change(|fs| fs.volume.store.write_edited(logical, logical, Edit::Lost)))?;
                 }
                 self.empty_out(Finding::SharedPage { inode, logical }, inode, header)
             }
@@ -151,11 +151,11 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// What an inode says of its pages, if it can have so many.
     fn owner_of_pages(&self, inode: u32, header: &Header) -> Option<Owner> {
         let (pages, last_bytes) = match header.kind {
-            InodeKind::File if header.size <= self.fs.size_max() => {
-                let (page, within) = self.fs.split(header.size);
+            InodeKind::File if header.size <= self.fs.volume.size_max() => {
+                let (page, within) = self.fs.volume.split(header.size);
                 (page + u32::from(within > 0), within)
             }
-            InodeKind::Directory if header.extra <= self.fs.plan.data_count => (header.extra, 0),
+            InodeKind::Directory if header.extra <= self.fs.volume.plan().data_count => (header.extra, 0),
             InodeKind::Removed | InodeKind::Orphan => (0, 0),
             _ => return None,
         };
@@ -169,20 +169,20 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         let emptied = Header { inline: !is_directory, size: 0, extra: 0, ..*header };
         let counter = if is_directory { Count::Directories } else { Count::Emptied };
         self.fault(finding, counter, |fs| {
-            let (page, at) = fs.inode_place(inode);
-            fs.store.patch(page, at, &emptied.emit())?;
-            fs.store.patch(page, at + AREA_AT, &[0; AREA_BYTES])
+            let (page, at) = fs.volume.inode_place(inode);
+            fs.volume.store.patch(page, at, &emptied.emit())?;
+            fs.volume.store.patch(page, at + AREA_AT, &[0; AREA_BYTES])
         })
     }
 
     /// Claims every page of an inode's regions.
     fn claim_all(&mut self, owner: &Owner) -> Claim {
         // A table that cannot be read was told of.
-        let Some(area) = self.fs.seen(|fs| fs.read_area(owner.inode))? else { return Ok(None) };
+        let Some(area) = self.fs.seen(|fs| fs.volume.read_area(owner.inode))? else { return Ok(None) };
         let mut kept = owner.kept;
         for number in 0..REGIONS {
-            let (region, base) = (Region::of(&area, number), number * self.fs.plan.region_pages);
-            if region.count > 0 && self.fs.check_data_pages(region.logical, region.count).is_err() {
+            let (region, base) = (Region::of(&area, number), number * self.fs.volume.plan().region_pages);
+            if region.count > 0 && self.fs.volume.check_data_pages(region.logical, region.count).is_err() {
                 return Ok(Some(Fault::Nonsense));
             }
             for within in 0..region.count {
@@ -227,7 +227,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         if file_page >= owner.pages {
             // Room that is kept for the file.
             return if self.holds_something(logical)? {
-                self.fault(finding, counter, |fs| fs.store.discard(logical))
+                self.fault(finding, counter, |fs| fs.volume.store.discard(logical))
             } else {
                 Ok(())
             };
@@ -239,18 +239,19 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             return Ok(());
         }
         if is_last && !self.is_blank_behind(logical, owner.last_bytes)? {
-            return self.fault(finding, counter, |fs| fs.copy_cut(logical, logical, owner.last_bytes));
+            return self.fault(finding, counter, |fs| fs.volume.copy_cut(logical, logical, owner.last_bytes));
         }
         Ok(())
     }
 
     /// Whether a page has nothing but zeros from a byte on.
     fn is_blank_behind(&mut self, logical: u32, from: u32) -> Result<bool, Error> {
-        let page_bytes = self.fs.store.layout().geometry.page_bytes;
-        for index in from / page_bytes..u32::from(self.fs.store.layout().config.unit_pages) {
+        let page_bytes = self.fs.volume.store.layout().geometry.page_bytes;
+        for index in from / page_bytes..u32::from(self.fs.volume.store.layout().config.unit_pages) {
             let start = from.saturating_sub(index * page_bytes) as usize;
-            let is_blank =
-                self.fs.seen(|fs| fs.store.with_page(logical, index, |bytes| bytes[start..].iter().all(|&byte| byte == 0)))?;
+            let is_blank = self
+                .fs
+                .seen(|fs| fs.volume.store.with_page(logical, index, |bytes| bytes[start..].iter().all(|&byte| byte == 0)))?;
             if is_blank == Some(false) {
                 return Ok(false);
             }
@@ -260,10 +261,10 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
 
     /// Claims an index, and all that it names from entry `kept` on; `base` is the first page of the file that it is of.
     fn claim_index(&mut self, owner: &Owner, page: u32, base: u32, kept: u32) -> Claim {
-        if !self.fs.plan.index_is_deep {
+        if !self.fs.volume.plan().index_is_deep {
             return self.claim_last_index(owner, page, base, kept);
         }
-        let span = self.fs.plan.index_entries;
+        let span = self.fs.volume.plan().index_entries;
         let mut fault = self.claim_index_page(owner, page, base, span)?;
         for entry in kept / span..span {
             if fault.is_some() {
@@ -281,7 +282,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
     /// The same, of an index that names pages of a file.
     fn claim_last_index(&mut self, owner: &Owner, page: u32, base: u32, kept: u32) -> Claim {
         let mut fault = self.claim_index_page(owner, page, base, 1)?;
-        for entry in kept..self.fs.plan.index_entries {
+        for entry in kept..self.fs.volume.plan().index_entries {
             if fault.is_some() {
                 break;
             }
@@ -295,7 +296,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
 
     /// Claims the page of an index of which each entry stands for `span` pages.
     fn claim_index_page(&mut self, owner: &Owner, page: u32, base: u32, span: u32) -> Claim {
-        if self.fs.check_data_pages(page, 1).is_err() {
+        if self.fs.volume.check_data_pages(page, 1).is_err() {
             return Ok(Some(Fault::Nonsense));
         }
         if self.claim(page) {
@@ -303,15 +304,15 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         }
         if !self.is_readable(page)? {
             // What it named reads as an error then; behind the end it named nothing.
-            let used = owner.pages.saturating_sub(base).div_ceil(span).min(self.fs.plan.index_entries);
-            let until = used * self.fs.plan.index_bytes;
+            let used = owner.pages.saturating_sub(base).div_ceil(span).min(self.fs.volume.plan().index_entries);
+            let until = used * self.fs.volume.plan().index_bytes;
             self.salvage(Finding::UnreadablePage { inode: owner.inode, logical: page }, page, Salvage { fill: 0xFF, until })?;
         }
         Ok(None)
     }
 
     fn named(&mut self, page: u32, entry: u32) -> Result<Option<Result<u32, Error>>, Error> {
-        Ok(self.fs.seen(|fs| fs.raw_entry(page, entry))?.and_then(|number| self.fs.named_by(number)))
+        Ok(self.fs.seen(|fs| fs.volume.raw_entry(page, entry))?.and_then(|number| self.fs.volume.named_by(number)))
     }
 
     /// Whether a page is content of a file that claimed it before this one.
@@ -329,20 +330,20 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
 impl<F: Flash> FileSystem<'_, F> {
     /// Whether a data page is content of a file; its indexes are not.
     fn has_content(&mut self, inode: u32, logical: u32) -> Result<bool, Error> {
-        let Some(area) = self.seen(|fs| fs.read_area(inode))? else { return Ok(false) };
-        let entries = self.plan.index_entries;
+        let Some(area) = self.seen(|fs| fs.volume.read_area(inode))? else { return Ok(false) };
+        let entries = self.volume.plan().index_entries;
         for number in 0..REGIONS {
             let region = Region::of(&area, number);
             if (region.logical..region.logical + region.count).contains(&logical) {
                 return Ok(true);
             }
-            if region.index == 0 || self.check_data_pages(region.index, 1).is_err() {
+            if region.index == 0 || self.volume.check_data_pages(region.index, 1).is_err() {
                 continue;
             }
             for entry in 0..entries {
-                let Some(Some(page)) = self.seen(|fs| fs.index_entry(region.index, entry))? else { continue };
-                let is_there = if self.plan.index_is_deep {
-                    self.check_data_pages(page, 1).is_ok() && self.is_indexed(page, logical)?
+                let Some(Some(page)) = self.seen(|fs| fs.volume.index_entry(region.index, entry))? else { continue };
+                let is_there = if self.volume.plan().index_is_deep {
+                    self.volume.check_data_pages(page, 1).is_ok() && self.is_indexed(page, logical)?
                 } else {
                     page == logical
                 };
@@ -355,8 +356,8 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     fn is_indexed(&mut self, index: u32, logical: u32) -> Result<bool, Error> {
-        for entry in 0..self.plan.index_entries {
-            if self.seen(|fs| fs.index_entry(index, entry))? == Some(Some(logical)) {
+        for entry in 0..self.volume.plan().index_entries {
+            if self.seen(|fs| fs.volume.index_entry(index, entry))? == Some(Some(logical)) {
                 return Ok(true);
             }
         }

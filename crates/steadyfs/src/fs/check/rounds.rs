@@ -13,8 +13,8 @@ use super::super::inode::{Header, InodeKind, ROOT};
 use super::findings::{Checked, Count, Finding, Mended};
 use super::marks::Marks;
 use crate::error::Error;
-use crate::fs::FileSystem;
-use crate::fs::transaction::CommitOn;
+use crate::fs::commits::CommitOn;
+use crate::fs::filesystem::FileSystem;
 use crate::media::Flash;
 
 /// Looks at a page before it is taken for lost.
@@ -42,9 +42,9 @@ pub(super) struct Checker<'c, 'm, F> {
 }
 
 impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
-    pub fn new(fs: &'c mut FileSystem<'m, F>, scratch: &'c mut [u8], report: &'c mut dyn FnMut(Finding)) -> Self {
-        let marks = Marks::new(scratch, fs.scratch_bytes(), fs.plan.data);
-        Self { fs, marks, report, mode: Mode::Look, checked: Checked::default() }
+    pub fn new(fs: &'c mut FileSystem<'m, F>, scratch: &'c mut [u8], report: &'c mut dyn FnMut(Finding)) -> Result<Self, Error> {
+        let marks = Marks::new(scratch, fs.volume.plan())?;
+        Ok(Self { fs, marks, report, mode: Mode::Look, checked: Checked::default() })
     }
 
     /// Tells of all that is not as it should be.
@@ -66,10 +66,10 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     /// Mends all that can be mended.
     pub fn mend(&mut self) -> Result<(), Error> {
         self.mode = Mode::Mend;
-        if self.fs.store.is_open() {
+        if self.fs.volume.store.is_open() {
             self.fs.commit()?;
         }
-        for _ in 0..self.fs.plan.inode_count + ROUNDS_MAX {
+        for _ in 0..self.fs.volume.plan().inode_count + ROUNDS_MAX {
             let before = self.checked.mended;
             self.begin_round();
             self.round(before)?;
@@ -84,7 +84,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     /// One round; ends with the first step that has changed something on which others rest.
     fn round(&mut self, before: Mended) -> Result<(), Error> {
         self.tables()?;
-        self.fs.seen(FileSystem::count_space)?;
+        self.fs.seen(|fs| fs.volume.count_space())?;
         self.lists()?;
         self.owners()?;
         if self.checked.mended != before {
@@ -96,13 +96,13 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
         }
         self.marks()?;
         self.leaked_pages()?;
-        self.fs.seen(FileSystem::count_space)?;
+        self.fs.seen(|fs| fs.volume.count_space())?;
         self.unnamed()
     }
 
     fn begin_round(&mut self) {
         self.marks.clear();
-        self.fs.dir = None;
+        self.fs.directories.forget();
     }
 
     /// Tells of something that cannot be mended.
@@ -144,29 +144,29 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
 
     /// The inode behind the last one that is taken, or, where nobody can tell, behind all.
     pub fn inodes_end(&mut self) -> Result<u32, Error> {
-        let end = self.fs.seen(FileSystem::count_taken)?.map_or(self.fs.plan.inode_count, |(_, end)| end);
-        Ok(end.min(self.fs.plan.inode_count))
+        let end = self.fs.seen(|fs| fs.volume.count_taken())?.map_or(self.fs.volume.plan().inode_count, |(_, end)| end);
+        Ok(end.min(self.fs.volume.plan().inode_count))
     }
 
     /// Whether an inode is marked as taken, as far as that can be read.
     pub fn is_taken(&mut self, inode: u32) -> Result<bool, Error> {
-        Ok(self.fs.seen(|fs| fs.inode_is_taken(inode))?.unwrap_or(false))
+        Ok(self.fs.seen(|fs| fs.volume.inode_is_taken(inode))?.unwrap_or(false))
     }
 
     /// The header of an inode; `None` when it cannot be read, or makes no sense.
     pub fn header(&mut self, inode: u32) -> Result<Option<Header>, Error> {
-        self.fs.seen(|fs| fs.read_header(inode))
+        self.fs.seen(|fs| fs.volume.read_header(inode))
     }
 
     /// Whether the directories above one end at the root.
     pub fn reaches_root(&mut self, directory: u32) -> Result<bool, Error> {
         let mut at = directory;
-        for _ in 0..=self.fs.plan.inode_count {
+        for _ in 0..=self.fs.volume.plan().inode_count {
             if at == ROOT {
                 return Ok(true);
             }
             match self.header(at)? {
-                Some(header) if header.kind == InodeKind::Directory && header.parent < self.fs.plan.inode_count => {
+                Some(header) if header.kind == InodeKind::Directory && header.parent < self.fs.volume.plan().inode_count => {
                     at = header.parent
                 }
                 _ => return Ok(false),
@@ -178,7 +178,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     /// Whether a page is what was written, by several looks.
     pub fn is_readable(&mut self, logical: u32) -> Result<bool, Error> {
         for _ in 0..LOOKS {
-            if soft(self.fs.store.verify(logical))?.unwrap_or(false) {
+            if soft(self.fs.volume.store.verify(logical))?.unwrap_or(false) {
                 return Ok(true);
             }
         }
@@ -196,8 +196,8 @@ impl<F: Flash> FileSystem<'_, F> {
 
     #[inline(never)]
     fn begin_change(&mut self) -> Result<(), Error> {
-        self.store.begin()?;
-        self.set_mark();
+        self.volume.store.begin()?;
+        self.accept();
         Ok(())
     }
 
@@ -211,7 +211,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// What one of several looks finds. A read that fails once is no damage: whatever a repair cannot see it takes for lost. One look where every read is
     /// repeated anyway.
     pub(super) fn seen<T>(&mut self, mut look: impl FnMut(&mut Self) -> Result<T, Error>) -> Result<Option<T>, Error> {
-        let looks = if self.store.unsteady_reads() > 0 { 1 } else { LOOKS };
+        let looks = if self.volume.store.unsteady_reads() > 0 { 1 } else { LOOKS };
         for _ in 1..looks {
             if let Some(seen) = soft(look(self))? {
                 return Ok(Some(seen));

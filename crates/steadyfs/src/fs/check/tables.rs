@@ -1,7 +1,6 @@
 //! The file system's own pages: the root page with its lists, the allocation map, the file table.
 
 use super::super::inode::InodeKind;
-use super::super::trim::Lists;
 use super::findings::{Count, Finding};
 use super::rounds::{Checker, Mode};
 use crate::config::INODE_BYTES;
@@ -21,7 +20,7 @@ pub(super) struct Salvage {
 impl<F: Flash> Checker<'_, '_, F> {
     /// The root page, the allocation map and the file table: what cannot be read of them is written anew, and says of nothing that it is taken.
     pub fn tables(&mut self) -> Result<(), Error> {
-        for logical in 0..self.fs.plan.data {
+        for logical in 0..self.fs.volume.plan().data {
             if !self.is_readable(logical)? {
                 self.salvage(Finding::UnreadableTable { logical }, logical, Salvage { fill: 0, until: 0 })?;
             }
@@ -32,24 +31,24 @@ impl<F: Flash> Checker<'_, '_, F> {
     /// Puts something in the place of what no look can read of a page.
     pub fn salvage(&mut self, finding: Finding, logical: u32, salvage: Salvage) -> Result<(), Error> {
         let Salvage { fill, until } = salvage;
-        self.fault(finding, Count::Tables, |fs| fs.store.write_edited(logical, logical, Edit::Salvage { fill, until }))
+        self.fault(finding, Count::Tables, |fs| fs.volume.store.write_edited(logical, logical, Edit::Salvage { fill, until }))
     }
 
     /// The lists of removed files, and of those that were open.
     pub fn lists(&mut self) -> Result<(), Error> {
-        let is_sound = self.fs.seen(|fs| fs.load_lists())?.is_some();
-        let Lists { trim, orphan_first, orphan_last } = self.fs.lists;
+        let is_sound = self.fs.seen(|fs| fs.lists.load(&mut fs.volume))?.is_some();
+        let (trim, (orphan_first, orphan_last)) = (self.fs.lists.trim(), self.fs.lists.orphans());
         if is_sound && self.list_ends(trim, None)? && self.list_ends(orphan_first, Some(orphan_last))? {
             return Ok(());
         }
-        self.fault(Finding::BadList, Count::Counts, |fs| fs.write_lists(Lists::default()))
+        self.fault(Finding::BadList, Count::Counts, |fs| fs.lists.clear(&mut fs.volume))
     }
 
     /// Whether a list has an end, that of the orphans the right one, and nothing on it that is none of it.
     fn list_ends(&mut self, first: u32, last: Option<u32>) -> Result<bool, Error> {
         let (mut number, mut before) = (first, 0);
         while let Some(inode) = number.checked_sub(1) {
-            if inode >= self.fs.plan.inode_count || self.marks.name(inode) || !self.is_taken(inode)? {
+            if inode >= self.fs.volume.plan().inode_count || self.marks.name(inode) || !self.is_taken(inode)? {
                 return Ok(false);
             }
             let Some(header) = self.header(inode)? else { return Ok(false) };
@@ -67,10 +66,10 @@ impl<F: Flash> Checker<'_, '_, F> {
 
     /// Data pages that the allocation map must say to be in use.
     pub fn marks(&mut self) -> Result<(), Error> {
-        for index in 0..self.fs.plan.data_count {
-            let logical = self.fs.plan.data + index;
-            if self.marks.is_owned(logical) && self.fs.seen(|fs| fs.page_is_taken(logical))? == Some(false) {
-                self.fault(Finding::UnmarkedPage { logical }, Count::PagesMarked, |fs| fs.mark_page(logical))?;
+        for index in 0..self.fs.volume.plan().data_count {
+            let logical = self.fs.volume.plan().data + index;
+            if self.marks.is_owned(logical) && self.fs.seen(|fs| fs.volume.page_is_taken(logical))? == Some(false) {
+                self.fault(Finding::UnmarkedPage { logical }, Count::PagesMarked, |fs| fs.volume.mark_page(logical))?;
             }
         }
         Ok(())
@@ -79,14 +78,14 @@ impl<F: Flash> Checker<'_, '_, F> {
     /// Pages that nothing uses, and that the allocation map says to be in use, or that hold what was in them before: whoever takes a page counts on an
     /// empty one.
     pub fn leaked_pages(&mut self) -> Result<(), Error> {
-        let (table, end) = (self.fs.plan.table, self.fs.plan.data + self.fs.plan.data_count);
+        let (table, end) = (self.fs.volume.plan().table, self.fs.volume.plan().data + self.fs.volume.plan().data_count);
         // That of the root stays.
-        for logical in table + 1..self.fs.plan.data {
+        for logical in table + 1..self.fs.volume.plan().data {
             if self.is_leaked_table(logical)? {
-                self.fault(Finding::LeakedPage { logical }, Count::PagesFreed, |fs| fs.store.discard(logical))?;
+                self.fault(Finding::LeakedPage { logical }, Count::PagesFreed, |fs| fs.volume.store.discard(logical))?;
             }
         }
-        let mut first = self.fs.plan.data;
+        let mut first = self.fs.volume.plan().data;
         while first < end {
             let mut count = 0;
             while first + count < end && count < PAGES_PER_CHANGE && self.is_leaked(first + count)? {
@@ -104,15 +103,15 @@ impl<F: Flash> Checker<'_, '_, F> {
 
     fn is_leaked(&mut self, logical: u32) -> Result<bool, Error> {
         Ok(!self.marks.is_owned(logical)
-            && (self.fs.seen(|fs| fs.page_is_taken(logical))? == Some(true) || self.is_to_be_emptied(logical)?))
+            && (self.fs.seen(|fs| fs.volume.page_is_taken(logical))? == Some(true) || self.is_to_be_emptied(logical)?))
     }
 
     /// Whether a page of the file table holds something, though none of its inodes is taken.
     fn is_leaked_table(&mut self, logical: u32) -> Result<bool, Error> {
-        let per_page = self.fs.store.layout().logical_bytes / INODE_BYTES;
-        let first = (logical - self.fs.plan.table) * per_page;
-        for inode in first..(first + per_page).min(self.fs.plan.inode_count) {
-            if self.fs.seen(|fs| fs.inode_is_taken(inode))? != Some(false) {
+        let per_page = self.fs.volume.store.layout().logical_bytes / INODE_BYTES;
+        let first = (logical - self.fs.volume.plan().table) * per_page;
+        for inode in first..(first + per_page).min(self.fs.volume.plan().inode_count) {
+            if self.fs.seen(|fs| fs.volume.inode_is_taken(inode))? != Some(false) {
                 return Ok(false);
             }
         }
@@ -127,13 +126,13 @@ impl<F: Flash> Checker<'_, '_, F> {
 
     /// Whether a page was written; also where no look can read the leaf that says so.
     pub fn holds_something(&mut self, logical: u32) -> Result<bool, Error> {
-        Ok(self.fs.seen(|fs| fs.store.is_written(logical))?.unwrap_or(true))
+        Ok(self.fs.seen(|fs| fs.volume.store.is_written(logical))?.unwrap_or(true))
     }
 
     /// Gives neighbouring pages back, which one change does.
     fn free_leaked(&mut self, first: u32, count: u32) -> Result<(), Error> {
         let before = self.checked.mended.pages_freed;
-        self.fault(Finding::LeakedPage { logical: first }, Count::PagesFreed, |fs| fs.free_pages(first, count))?;
+        self.fault(Finding::LeakedPage { logical: first }, Count::PagesFreed, |fs| fs.volume.free_pages(first, count))?;
         if self.checked.mended.pages_freed > before {
             for logical in first + 1..first + count {
                 self.fault(Finding::LeakedPage { logical }, Count::PagesFreed, |_| Ok(()))?;

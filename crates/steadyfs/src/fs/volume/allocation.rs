@@ -1,95 +1,15 @@
-//! The logical address space of the file system, and which of its pages and inodes are taken.
-//!
-//! ```text
-//! | root page | allocation map: inodes, then data pages | file table | data pages … |
-//! ```
+//! Pages and inodes are taken, and given back.
 
-use super::FileSystem;
-use super::inode::{NAME_ROOM, PERMISSIONS_BYTES, REGIONS, ROOT};
-use crate::config::{INODE_BYTES, Layout, SPARE_INODES};
+use super::Volume;
+use super::plan::SPARE_PAGES;
+use super::space::{Room, Space};
+use crate::config::INODE_BYTES;
 use crate::error::Error;
-use crate::features::PERMISSIONS;
+use crate::fs::inode::ROOT;
 use crate::media::Flash;
 
 /// Empty bytes of the allocation map that are remembered at once.
 const RUN_BYTES: u32 = 64;
-/// Pages kept so that a file can be cut, and what a repair finds be named, when the volume is full.
-const SPARE_PAGES: u32 = 4;
-
-/// Which pages a change may take.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Room {
-    /// Those that are usable.
-    Usable,
-    /// Those that are kept for a full volume as well.
-    Spare,
-}
-
-/// First logical pages of each part, and how files are mapped.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
-    pub map: u32,
-    pub table: u32,
-    pub data: u32,
-    pub data_count: u32,
-    pub files_max: u32,
-    pub inode_count: u32,
-    /// Bit of the first data page in the allocation map: whole bytes after the inodes' bits.
-    pub data_bit: u32,
-    /// Bytes of an entry of an index page.
-    pub index_bytes: u32,
-    /// Entries of an index page.
-    pub index_entries: u32,
-    /// An index is a page of pages of entries, not a page of entries.
-    pub index_is_deep: bool,
-    /// File pages of a region.
-    pub region_pages: u32,
-    /// Inodes have room for permissions.
-    pub has_permissions: bool,
-}
-
-impl Plan {
-    pub fn new(layout: &Layout) -> Self {
-        let (page, files_max) = (layout.logical_bytes, layout.config.files_max);
-        let inode_count = files_max + SPARE_INODES;
-        let data_count = Layout::data_pages(layout.frame_count(), &layout.config);
-        let map_pages = (data_count + inode_count + 7).div_ceil(page * 8);
-        let table = 1 + map_pages;
-        let index_bytes = if data_count < 0xFFFF { 2 } else { 4 };
-        let index_entries = page / index_bytes;
-        let index_is_deep = index_entries * REGIONS < data_count;
-        let deep_pages = (index_entries * index_entries).min(0xFFFF / index_entries * index_entries);
-        Self {
-            map: 1,
-            table,
-            data: table + inode_count.div_ceil(page / INODE_BYTES),
-            data_count,
-            files_max,
-            inode_count,
-            data_bit: inode_count.next_multiple_of(8),
-            index_bytes,
-            index_entries,
-            index_is_deep,
-            region_pages: if index_is_deep { deep_pages } else { index_entries },
-            has_permissions: PERMISSIONS && layout.config.permissions,
-        }
-    }
-
-    /// Logical pages that may hold file data, where the file table has so many pages.
-    fn capacity(&self, usable: u32, table_pages: u32) -> u32 {
-        usable.saturating_sub(self.table + table_pages + 1 + SPARE_PAGES).min(self.data_count)
-    }
-
-    /// Bytes of a name that the inode itself holds.
-    pub fn name_inline(&self) -> usize {
-        if self.has_permissions { NAME_ROOM - PERMISSIONS_BYTES } else { NAME_ROOM }
-    }
-}
-
-/// Logical pages that may hold file data on a volume without files.
-pub(crate) fn capacity_empty(layout: &Layout) -> u32 {
-    Plan::new(layout).capacity(layout.usable, 1)
-}
 
 /// Bytes of the bits of the inodes of the largest logical page.
 const PAGE_BITS_MAX: usize = 32 * 1024 / INODE_BYTES as usize / 8;
@@ -100,30 +20,15 @@ fn page_is_free(bits: &[u8], first: u32, per_page: u32) -> bool {
     bits[..per_page.div_ceil(8) as usize].iter().all(|byte| byte & mask == 0)
 }
 
-/// What RAM knows of free space.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Space {
-    /// Data pages taken.
-    pub used: u32,
-    /// Pages of the file table that hold an inode which is taken; the root's always counts. The others are discarded.
-    pub table_pages: u32,
-    /// Inodes taken.
-    pub inodes: u32,
-    /// Free bits that were seen: `next..end`, and the byte of the map in which `next` lies.
-    next: u32,
-    end: u32,
-    byte: u8,
-}
-
-impl<F: Flash> FileSystem<'_, F> {
+impl<F: Flash> Volume<'_, F> {
     /// Counts what is taken, at mount.
-    pub(super) fn count_space(&mut self) -> Result<(), Error> {
+    pub fn count_space(&mut self) -> Result<(), Error> {
         self.space = self.count_taken()?.0;
         Ok(())
     }
 
     /// What is taken, and the inode behind the last one that is.
-    pub(super) fn count_taken(&mut self) -> Result<(Space, u32), Error> {
+    pub fn count_taken(&mut self) -> Result<(Space, u32), Error> {
         let per_page = self.inodes_of_page();
         let page_bits = self.store.layout().geometry.page_bytes * 8;
         let unit = u32::from(self.store.layout().config.unit_pages);
@@ -150,12 +55,12 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Logical pages that may hold file data, as full as the file table is.
-    pub(super) fn capacity(&self) -> u32 {
+    pub fn capacity(&self) -> u32 {
         self.plan.capacity(self.store.usable(), self.space.table_pages)
     }
 
     /// The same of a volume without files.
-    pub(super) fn capacity_empty(&self) -> u32 {
+    pub fn capacity_empty(&self) -> u32 {
         self.plan.capacity(self.store.usable(), 1)
     }
 
@@ -173,7 +78,7 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Cost
     /// Reads of the allocation map when the free bits seen last are used up; one patch.
-    pub(super) fn allocate_page(&mut self, room: Room) -> Result<u32, Error> {
+    pub fn allocate_page(&mut self, room: Room) -> Result<u32, Error> {
         let kept = if room == Room::Spare { SPARE_PAGES } else { 0 };
         if self.space.used >= self.capacity() + kept {
             return Err(Error::NoSpace);
@@ -189,7 +94,7 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Cost
     /// As [`allocate_page`](Self::allocate_page), for all of them.
-    pub(super) fn allocate_run(&mut self, at: Option<u32>, most: u32) -> Result<(u32, u32), Error> {
+    pub fn allocate_run(&mut self, at: Option<u32>, most: u32) -> Result<(u32, u32), Error> {
         let room = self.capacity().saturating_sub(self.space.used);
         if room == 0 {
             return Err(Error::NoSpace);
@@ -262,7 +167,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Frees neighbouring data pages: their bits are cleared and their content is discarded.
-    pub(super) fn free_pages(&mut self, first: u32, count: u32) -> Result<(), Error> {
+    pub fn free_pages(&mut self, first: u32, count: u32) -> Result<(), Error> {
         // A run of free bits that was seen earlier may touch the same bytes.
         self.space.next = self.space.end;
         let base = first - self.plan.data + self.plan.data_bit;
@@ -284,7 +189,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Whether a data page is in use.
-    pub(super) fn page_is_taken(&mut self, logical: u32) -> Result<bool, Error> {
+    pub fn page_is_taken(&mut self, logical: u32) -> Result<bool, Error> {
         let bit = logical - self.plan.data + self.plan.data_bit;
         let (page, at) = self.bit_place(bit);
         let mut byte = [0];
@@ -293,7 +198,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Marks a data page as in use.
-    pub(super) fn mark_page(&mut self, logical: u32) -> Result<(), Error> {
+    pub fn mark_page(&mut self, logical: u32) -> Result<(), Error> {
         let bit = logical - self.plan.data + self.plan.data_bit;
         let (page, at) = self.bit_place(bit);
         let mut byte = [0];
@@ -305,7 +210,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Marks an inode as in use.
-    pub(super) fn mark_inode(&mut self, inode: u32) -> Result<(), Error> {
+    pub fn mark_inode(&mut self, inode: u32) -> Result<(), Error> {
         let (page, at) = self.bit_place(inode);
         let mut byte = [0];
         self.store.read(page, at, &mut byte)?;
@@ -314,7 +219,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Whether an inode is in use.
-    pub(super) fn inode_is_taken(&mut self, inode: u32) -> Result<bool, Error> {
+    pub fn inode_is_taken(&mut self, inode: u32) -> Result<bool, Error> {
         let (page, at) = self.bit_place(inode);
         let mut byte = [0];
         self.store.read(page, at, &mut byte)?;
@@ -322,7 +227,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Takes the first free inode below `limit`.
-    pub(super) fn allocate_inode(&mut self, limit: u32) -> Result<u32, Error> {
+    pub fn allocate_inode(&mut self, limit: u32) -> Result<u32, Error> {
         let page_bytes = self.store.layout().geometry.page_bytes;
         let unit = u32::from(self.store.layout().config.unit_pages);
         let (last, per_page) = (limit.div_ceil(8), self.inodes_of_page());
@@ -355,7 +260,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Frees an inode, and the page of the file table of which it was the last one. The caller does not write to it any more.
-    pub(super) fn free_inode(&mut self, inode: u32) -> Result<(), Error> {
+    pub fn free_inode(&mut self, inode: u32) -> Result<(), Error> {
         let first = inode - inode % self.inodes_of_page();
         let (page, at) = self.bit_place(first);
         let mut bits = [0; PAGE_BITS_MAX];

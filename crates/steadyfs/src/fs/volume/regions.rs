@@ -4,15 +4,15 @@
 //! region has an entry in the region's index: a page of entries or, on volumes with more pages than that maps, a page of pages of
 //! entries. An entry is a data page plus one, or 0. An index page that was never written reads as zeros and need not be written.
 
-use super::FileSystem;
-use super::inode::{AREA_AT, AREA_BYTES, REGION_BYTES, REGIONS, Region};
+use super::Volume;
 use super::space::Room;
 use crate::error::Error;
+use crate::fs::inode::{AREA_AT, AREA_BYTES, REGION_BYTES, REGIONS, Region};
 use crate::media::Flash;
 
 /// An inode whose pages are looked up.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+pub struct Node {
     pub inode: u32,
     /// The run that was used last: pages `first..first + count` lie from `logical` on.
     first: u32,
@@ -36,14 +36,14 @@ impl Node {
     }
 }
 
-impl<F: Flash> FileSystem<'_, F> {
+impl<F: Flash> Volume<'_, F> {
     /// Largest size of a file, in bytes.
     pub fn size_max(&self) -> u64 {
         u64::from(REGIONS) * u64::from(self.plan.region_pages) * u64::from(self.store.layout().logical_bytes)
     }
 
     /// Reads the regions of an inode.
-    pub(super) fn read_area(&mut self, inode: u32) -> Result<[u8; AREA_BYTES], Error> {
+    pub fn read_area(&mut self, inode: u32) -> Result<[u8; AREA_BYTES], Error> {
         let (page, at) = self.inode_place(inode);
         let mut area = [0; AREA_BYTES];
         self.store.read(page, at + AREA_AT, &mut area)?;
@@ -51,7 +51,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Patches from the first to the last of some bytes of an inode that differ from what is there: less than all of them, mostly.
-    pub(super) fn patch_what_differs(&mut self, page: u32, at: u32, bytes: &[u8]) -> Result<(), Error> {
+    pub fn patch_what_differs(&mut self, page: u32, at: u32, bytes: &[u8]) -> Result<(), Error> {
         let mut old = [0; AREA_BYTES];
         let old = &mut old[..bytes.len()];
         self.store.read(page, at, old)?;
@@ -62,7 +62,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Writes a region of an inode.
-    pub(super) fn write_region(&mut self, inode: u32, index: u32, region: Region) -> Result<(), Error> {
+    pub fn write_region(&mut self, inode: u32, index: u32, region: Region) -> Result<(), Error> {
         let (page, at) = self.inode_place(inode);
         self.store.patch(page, at + AREA_AT + index * REGION_BYTES, &region.emit())
     }
@@ -71,7 +71,7 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Cost
     /// Nothing within the run used last; else a look at the inode and, beside the run, one at each level of the index.
-    pub(super) fn page_of(&mut self, node: &mut Node, file_page: u32) -> Result<Option<u32>, Error> {
+    pub fn page_of(&mut self, node: &mut Node, file_page: u32) -> Result<Option<u32>, Error> {
         if file_page.wrapping_sub(node.first) < node.count {
             return Ok(Some(node.logical + file_page - node.first));
         }
@@ -124,7 +124,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Reads an entry of an index page. One that was lost with a part of the page has all ones, which no page has.
-    pub(super) fn index_entry(&mut self, page: u32, entry: u32) -> Result<Option<u32>, Error> {
+    pub fn index_entry(&mut self, page: u32, entry: u32) -> Result<Option<u32>, Error> {
         let number = self.raw_entry(page, entry)?;
         if number > self.plan.data_count {
             return Err(Error::Corrupt);
@@ -132,7 +132,7 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(number.checked_sub(1).map(|number| self.plan.data + number))
     }
 
-    pub(super) fn raw_entry(&mut self, page: u32, entry: u32) -> Result<u32, Error> {
+    pub fn raw_entry(&mut self, page: u32, entry: u32) -> Result<u32, Error> {
         let width = self.plan.index_bytes;
         let mut bytes = [0; 4];
         self.store.read(page, entry * width, &mut bytes[..width as usize])?;
@@ -140,14 +140,14 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// What an entry of an index names: nothing where it is a hole, or was lost.
-    pub(super) fn named_by(&self, number: u32) -> Option<Result<u32, Error>> {
+    pub fn named_by(&self, number: u32) -> Option<Result<u32, Error>> {
         let lost = u32::MAX >> (32 - 8 * self.plan.index_bytes);
         let page = number.checked_sub(1).filter(|_| number != lost)?;
         Some(if page < self.plan.data_count { Ok(self.plan.data + page) } else { Err(Error::Corrupt) })
     }
 
     /// Writes an entry of an index page.
-    pub(super) fn set_index_entry(&mut self, page: u32, entry: u32, target: Option<u32>) -> Result<(), Error> {
+    pub fn set_index_entry(&mut self, page: u32, entry: u32, target: Option<u32>) -> Result<(), Error> {
         let width = self.plan.index_bytes;
         let number = target.map_or(0, |target| target - self.plan.data + 1);
         self.store.patch(page, entry * width, &number.to_le_bytes()[..width as usize])
@@ -157,7 +157,7 @@ impl<F: Flash> FileSystem<'_, F> {
     ///
     /// # Cost
     /// A look at the inode and at the allocation map; up to three pages are taken, none of them is written.
-    pub(super) fn add_page(&mut self, node: &mut Node, file_page: u32, room: Room) -> Result<u32, Error> {
+    pub fn add_page(&mut self, node: &mut Node, file_page: u32, room: Room) -> Result<u32, Error> {
         let (number, within) = (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
         let area = self.read_area(node.inode)?;
         let mut region = Region::of(&area, number);
@@ -193,7 +193,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Takes free pages for a file behind the run of a region, as many as follow each other, and returns how many; 0 where that
     /// is not possible.
-    pub(super) fn extend_run(&mut self, node: &mut Node, file_page: u32, most: u32) -> Result<u32, Error> {
+    pub fn extend_run(&mut self, node: &mut Node, file_page: u32, most: u32) -> Result<u32, Error> {
         let (number, within) = (file_page / self.plan.region_pages, file_page % self.plan.region_pages);
         let area = self.read_area(node.inode)?;
         let region = Region::of(&area, number);
@@ -212,7 +212,7 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Refuses pages that are none of a file, which only a damaged inode can name.
-    pub(super) fn check_data_pages(&self, logical: u32, count: u32) -> Result<(), Error> {
+    pub fn check_data_pages(&self, logical: u32, count: u32) -> Result<(), Error> {
         let (first, end) = (self.plan.data, self.plan.data + self.plan.data_count);
         if count > 0 && logical >= first && logical + count <= end { Ok(()) } else { Err(Error::Corrupt) }
     }

@@ -1,69 +1,20 @@
-//! Freeing the pages of removed files and of the ends that were cut off files, a few per call.
-//!
-//! Removing a file only puts its inode on the *trim list*; cutting one gives the pages behind the new end to an inode without a
-//! name, which goes on the list. Every later call that opens a transaction first frees up to [`PAGES_PER_STEP`] pages of the
-//! first inode of the list, so that no call waits for a large file. The list starts in the root page and goes on through the
-//! inodes, as does that of the orphans:
-//!
-//! ```text
-//! 0      4              8             12
-//! | trim | first orphan | last orphan |      each an inode plus one, or 0
-//! ```
+//! Giving pages back: those of removed files and of the ends that were cut off files, a few at a time.
 
-use super::FileSystem;
-use super::inode::{AREA_AT, AREA_BYTES, Header, InodeKind, NEXT_AT, REGION_BYTES, REGIONS, Region};
+use super::Volume;
 use super::space::Room;
 use crate::error::Error;
+use crate::fs::inode::{AREA_AT, AREA_BYTES, Header, InodeKind, REGION_BYTES, REGIONS, Region};
 use crate::media::Flash;
 use crate::store::edit::Edit;
 
 /// Pages freed by one call.
-pub(super) const PAGES_PER_STEP: u32 = 8;
-const LISTS_BYTES: usize = 12;
+const PAGES_PER_STEP: u32 = 8;
 /// Looks at a page before it is taken for lost.
 const LOOKS: u32 = 3;
 
-/// Where the lists of the root page start and end: inodes plus one, or 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Lists {
-    pub trim: u32,
-    pub orphan_first: u32,
-    pub orphan_last: u32,
-}
-
-impl<F: Flash> FileSystem<'_, F> {
-    /// Reads the lists of the root page.
-    pub(super) fn load_lists(&mut self) -> Result<(), Error> {
-        let mut bytes = [0; LISTS_BYTES];
-        self.store.read(0, 0, &mut bytes)?;
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        self.lists = Lists { trim: word(0), orphan_first: word(4), orphan_last: word(8) };
-        let count = self.plan.inode_count;
-        let sound = self.lists.trim <= count && self.lists.orphan_first <= count && self.lists.orphan_last <= count;
-        if sound { Ok(()) } else { Err(Error::Corrupt) }
-    }
-
-    /// Writes the lists of the root page.
-    pub(super) fn write_lists(&mut self, lists: Lists) -> Result<(), Error> {
-        let mut bytes = [0; LISTS_BYTES];
-        for (place, word) in bytes.chunks_exact_mut(4).zip([lists.trim, lists.orphan_first, lists.orphan_last]) {
-            place.copy_from_slice(&word.to_le_bytes());
-        }
-        self.store.patch(0, 0, &bytes)?;
-        self.lists = lists;
-        Ok(())
-    }
-
-    /// Puts an inode on the trim list.
-    pub(super) fn start_trim(&mut self, inode: u32) -> Result<(), Error> {
-        let (page, at) = self.inode_place(inode);
-        self.store.patch(page, at, &[InodeKind::Removed as u8])?;
-        self.store.patch(page, at + NEXT_AT, &self.lists.trim.to_le_bytes())?;
-        self.write_lists(Lists { trim: inode + 1, ..self.lists })
-    }
-
-    /// Takes the pages from page `keep` on off a file, and puts them on the trim list under an inode of their own.
-    pub(super) fn cut_regions(&mut self, inode: u32, keep: u32) -> Result<(), Error> {
+impl<F: Flash> Volume<'_, F> {
+    /// Takes the pages from page `keep` on off a file, and gives them to a removed inode of their own, which it returns; `None` where there are none.
+    pub fn cut_regions(&mut self, inode: u32, keep: u32) -> Result<Option<u32>, Error> {
         let mut kept = self.read_area(inode)?;
         let mut tail = [0; AREA_BYTES];
         let (first, within) = (keep / self.plan.region_pages, keep % self.plan.region_pages);
@@ -85,7 +36,7 @@ impl<F: Flash> FileSystem<'_, F> {
             tail[place].copy_from_slice(&rest.emit());
         }
         if tail == [0; AREA_BYTES] {
-            return Ok(());
+            return Ok(None);
         }
         let (page, at) = self.inode_place(inode);
         self.patch_what_differs(page, at + AREA_AT, &kept)?;
@@ -95,7 +46,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let (page, at) = self.inode_place(tail_inode);
         self.patch_what_differs(page, at, &header.emit())?;
         self.patch_what_differs(page, at + AREA_AT, &tail)?;
-        self.start_trim(tail_inode)
+        Ok(Some(tail_inode))
     }
 
     /// Copies the entries of an index before `keep`, for a file that was cut there.
@@ -122,51 +73,8 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Writes the first `keep` bytes of logical page `of` as `logical`, zeros behind; both may be the same page.
-    pub(super) fn copy_cut(&mut self, logical: u32, of: u32, keep: u32) -> Result<(), Error> {
+    pub fn copy_cut(&mut self, logical: u32, of: u32, keep: u32) -> Result<(), Error> {
         self.store.write_edited(logical, of, Edit::Cut { keep })
-    }
-
-    /// Takes a step of freeing, and ends it. What cannot be read, also by several looks, stays taken until a repair, and no call fails for it; a look that
-    /// fails once costs the call.
-    pub(super) fn trim(&mut self) -> Result<(), Error> {
-        let result = self.trim_step(false);
-        match self.step(result) {
-            Err(Error::Corrupt) if !self.trim_can_be_read()? => {}
-            result => return result,
-        }
-        self.store.begin()?;
-        let given_up = match self.trim_step(true) {
-            Err(Error::Corrupt) => self.write_lists(Lists { trim: 0, ..self.lists }),
-            result => result,
-        };
-        self.step(given_up)
-    }
-
-    /// Whether several looks find the first inode of the list, and its indexes.
-    fn trim_can_be_read(&mut self) -> Result<bool, Error> {
-        let inode = self.lists.trim - 1;
-        if !self.looks_readable(self.inode_place(inode).0)? {
-            return Ok(false);
-        }
-        let area = self.read_area(inode)?;
-        for number in 0..REGIONS {
-            let index = Region::of(&area, number).index;
-            if index == 0 {
-                continue;
-            }
-            if self.check_data_pages(index, 1).is_err() || !self.looks_readable(index)? {
-                return Ok(false);
-            }
-            for entry in 0..if self.plan.index_is_deep { self.plan.index_entries } else { 0 } {
-                let number = self.raw_entry(index, entry)?;
-                if let Some(Ok(page)) = self.named_by(number)
-                    && !self.looks_readable(page)?
-                {
-                    return Ok(false);
-                }
-            }
-        }
-        Ok(true)
     }
 
     fn looks_readable(&mut self, logical: u32) -> Result<bool, Error> {
@@ -178,38 +86,9 @@ impl<F: Flash> FileSystem<'_, F> {
         Ok(false)
     }
 
-    /// Frees the last few pages of the first inode of the list; when it has none, frees the inode. An index that cannot be read names none, once nobody
-    /// expects to read it any more.
-    pub(super) fn trim_step(&mut self, gives_up: bool) -> Result<(), Error> {
-        let inode = self.lists.trim - 1;
-        let header = self.read_header(inode)?;
-        if !matches!(header.kind, InodeKind::Removed | InodeKind::Orphan) || header.next > self.plan.inode_count {
-            return Err(Error::Corrupt);
-        }
-        if !header.inline && self.free_some(inode, header.extra, gives_up)? {
-            // The inode goes in the same step when nothing is left: a list whose newest inode is freed first would grow for ever.
-            if self.read_area(inode)? != [0; AREA_BYTES] {
-                return Ok(());
-            }
-        }
-        self.write_lists(Lists { trim: header.next, ..self.lists })?;
-        match self.free_extensions(&header) {
-            // They are none.
-            Err(Error::Corrupt) if gives_up => {}
-            result => result?,
-        }
-        self.free_inode(inode)
-    }
-
-    /// Frees the inodes that hold the rest of a name, and attributes.
-    pub(super) fn free_extensions(&mut self, header: &Header) -> Result<(), Error> {
-        self.remove_extension(header.name_more)?;
-        self.remove_extension(header.attributes)
-    }
-
     /// Frees pages of the last region of an inode that has some; `false` when there are none. Entries of the first index before
     /// `kept` belong to somebody else.
-    fn free_some(&mut self, inode: u32, kept: u32, gives_up: bool) -> Result<bool, Error> {
+    pub fn free_some(&mut self, inode: u32, kept: u32, gives_up: bool) -> Result<bool, Error> {
         let area = self.read_area(inode)?;
         let taken = |number: &u32| Region::of(&area, *number) != Region::EMPTY;
         let Some(number) = (0..REGIONS).rev().find(taken) else { return Ok(false) };
@@ -299,6 +178,32 @@ impl<F: Flash> FileSystem<'_, F> {
             self.set_index_entry(page, entry, None)?;
             if let Some(target) = target.filter(|&target| self.check_data_pages(target, 1).is_ok()) {
                 self.free_pages(target, 1)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether several looks find an inode and its indexes.
+    pub fn pages_can_be_freed(&mut self, inode: u32) -> Result<bool, Error> {
+        if !self.looks_readable(self.inode_place(inode).0)? {
+            return Ok(false);
+        }
+        let area = self.read_area(inode)?;
+        for number in 0..REGIONS {
+            let index = Region::of(&area, number).index;
+            if index == 0 {
+                continue;
+            }
+            if self.check_data_pages(index, 1).is_err() || !self.looks_readable(index)? {
+                return Ok(false);
+            }
+            for entry in 0..if self.plan.index_is_deep { self.plan.index_entries } else { 0 } {
+                let number = self.raw_entry(index, entry)?;
+                if let Some(Ok(page)) = self.named_by(number)
+                    && !self.looks_readable(page)?
+                {
+                    return Ok(false);
+                }
             }
         }
         Ok(true)

@@ -1,0 +1,74 @@
+//! What is told of a file or directory.
+
+#[cfg(doc)]
+use super::FileSystem;
+use super::inode::{Header, InodeKind, InodeNumber, NAME_BYTES_MAX, ROOT};
+
+/// What an inode is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+}
+
+/// What a file or directory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// Number of the file or directory, for its life.
+    pub inode: InodeNumber,
+    /// Whether it is a file, a directory or a symbolic link.
+    pub kind: Kind,
+    /// Bytes of a file, or of what a link names; entries of a directory.
+    pub size: u64,
+    /// Directories that a directory holds.
+    pub subdirectories: u32,
+    /// When it was changed last, in the unit of the caller's clock; 0 when there is none.
+    pub modified_ns: u64,
+    /// The directory it is in; that of the root is the root.
+    pub parent: InodeNumber,
+    /// Tells files apart that had the same number one after the other.
+    pub generation: u32,
+}
+
+/// One entry of [`FileSystem::list`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    name: [u8; NAME_BYTES_MAX],
+    name_bytes: u8,
+    /// What the file or directory is.
+    pub stat: Stat,
+}
+
+impl Entry {
+    pub(super) fn new(name: [u8; NAME_BYTES_MAX], inode: u32, header: &Header) -> Self {
+        Self { name, name_bytes: header.name_bytes, stat: stat_of(inode, header) }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        core::str::from_utf8(&self.name[..usize::from(self.name_bytes)]).unwrap_or("?")
+    }
+}
+
+/// What an inode says of its file or directory.
+pub(super) fn stat_of(inode: u32, header: &Header) -> Stat {
+    let is_directory = header.kind == InodeKind::Directory;
+    Stat {
+        inode,
+        kind: match header.is_link {
+            _ if is_directory => Kind::Directory,
+            true => Kind::Symlink,
+            false => Kind::File,
+        },
+        size: if is_directory { u64::from(header.entries()) } else { header.size },
+        subdirectories: if is_directory { header.subdirectories() } else { 0 },
+        modified_ns: header.modified_ns,
+        parent: if inode == ROOT || header.kind == InodeKind::Orphan { ROOT } else { header.parent },
+        generation: header.generation,
+    }
+}

@@ -1,0 +1,58 @@
+//! How many pages an inode has.
+
+use super::Volume;
+use crate::error::Error;
+use crate::fs::inode::{Header, InodeKind, REGIONS, Region};
+use crate::media::Flash;
+
+impl<F: Flash> Volume<'_, F> {
+    pub fn pages_of_inode(&mut self, inode: u32, header: &Header) -> Result<u32, Error> {
+        if header.inline || (header.kind == InodeKind::Directory && header.extra == 0) {
+            return Ok(0);
+        }
+        let area = self.read_area(inode)?;
+        // Entries before this one belong to the file that the end was cut off.
+        let mut shared = if header.kind == InodeKind::Removed { header.extra } else { 0 };
+        let mut pages = 0;
+        for region in (0..REGIONS).map(|number| Region::of(&area, number)) {
+            pages += region.count;
+            if region.index != 0 {
+                pages += 1 + self.pages_of_index(region.index, core::mem::take(&mut shared))?;
+            }
+        }
+        Ok(pages)
+    }
+
+    /// Pages that an index names from entry `from` on, with the pages of entries in it.
+    fn pages_of_index(&mut self, index: u32, from: u32) -> Result<u32, Error> {
+        if !self.plan.index_is_deep {
+            return self.count_entries(index, from);
+        }
+        let (first, mut within) = (from / self.plan.index_entries, from % self.plan.index_entries);
+        let mut pages = self.count_entries(index, first)?;
+        for entry in first..self.plan.index_entries {
+            if let Some(page) = self.index_entry(index, entry)? {
+                pages += self.count_entries(page, within)?;
+            }
+            within = 0;
+        }
+        Ok(pages)
+    }
+
+    /// Entries of an index page, from `from` on, that name a page.
+    fn count_entries(&mut self, page: u32, from: u32) -> Result<u32, Error> {
+        self.check_data_pages(page, 1)?;
+        let width = self.plan.index_bytes;
+        let per_page = self.store.layout().geometry.page_bytes / width;
+        let unit = u32::from(self.store.layout().config.unit_pages);
+        let mut taken = 0;
+        for part in from / per_page..unit {
+            let skipped = from.saturating_sub(part * per_page) as usize;
+            taken += self.store.with_page(page, part, |bytes| {
+                let entries = bytes.chunks_exact(width as usize).skip(skipped);
+                entries.filter(|entry| entry.iter().any(|&byte| byte != 0)).count() as u32
+            })?;
+        }
+        Ok(taken)
+    }
+}

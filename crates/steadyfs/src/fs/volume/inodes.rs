@@ -1,0 +1,145 @@
+//! Inodes in the file table: headers, names, and the extensions that hold the rest of them.
+
+use super::Volume;
+use crate::config::INODE_BYTES;
+use crate::error::Error;
+use crate::features::LONG_NAMES;
+use crate::fs::inode::{
+    EXTENSION_AT, EXTENSION_BYTES, HEADER_BYTES, Header, InodeKind, NAME_AT, NAME_BYTES_AT, NAME_BYTES_MAX, NAME_MORE_AT,
+    NAME_ROOM,
+};
+use crate::media::Flash;
+
+impl<F: Flash> Volume<'_, F> {
+    /// The logical page and offset of an inode.
+    pub fn inode_place(&self, inode: u32) -> (u32, u32) {
+        let per_page = self.store.layout().logical_bytes / INODE_BYTES;
+        (self.plan.table + inode / per_page, inode % per_page * INODE_BYTES)
+    }
+
+    /// Reads the header of an inode.
+    pub fn read_header(&mut self, inode: u32) -> Result<Header, Error> {
+        if inode >= self.plan.inode_count {
+            return Err(Error::Corrupt);
+        }
+        let (page, at) = self.inode_place(inode);
+        let mut bytes = [0; HEADER_BYTES];
+        self.store.read(page, at, &mut bytes)?;
+        Header::parse(&bytes, inode).ok_or(Error::Corrupt)
+    }
+
+    /// The header of an inode that is taken.
+    pub fn taken_header(&mut self, inode: u32) -> Result<Header, Error> {
+        if inode >= self.plan.inode_count || !self.inode_is_taken(inode)? {
+            return Err(Error::NotFound);
+        }
+        self.read_header(inode)
+    }
+
+    /// Reads the name of an inode, of `header.name_bytes` bytes.
+    pub fn read_name(&mut self, inode: u32, header: &Header, name: &mut [u8; NAME_BYTES_MAX]) -> Result<(), Error> {
+        let (page, at) = self.inode_place(inode);
+        let length = usize::from(header.name_bytes);
+        let inline = self.plan.name_inline();
+        self.store.read(page, at + NAME_AT, &mut name[..length.min(inline)])?;
+        if length > inline {
+            if !LONG_NAMES {
+                return Err(Error::Unsupported);
+            }
+            let (page, at) = self.extension_place(header.name_more)?;
+            self.store.read(page, at, &mut name[inline..length])?;
+        }
+        Ok(())
+    }
+
+    /// The logical page and offset of an extension's content. `number` is its inode plus one.
+    pub fn extension_place(&mut self, number: u32) -> Result<(u32, u32), Error> {
+        let inode = number.checked_sub(1).ok_or(Error::Corrupt)?;
+        if self.read_header(inode)?.kind != InodeKind::Extension {
+            return Err(Error::Corrupt);
+        }
+        let (page, at) = self.inode_place(inode);
+        Ok((page, at + EXTENSION_AT))
+    }
+
+    /// Takes an inode as extension of another one; returns its number plus one.
+    pub fn add_extension(&mut self, owner: u32) -> Result<u32, Error> {
+        let inode = self.allocate_inode(self.plan.files_max)?;
+        let (page, at) = self.inode_place(inode);
+        let mut bytes = [0; EXTENSION_AT as usize];
+        bytes[0] = InodeKind::Extension as u8;
+        bytes[4..].copy_from_slice(&owner.to_le_bytes());
+        self.store.patch(page, at, &bytes)?;
+        Ok(inode + 1)
+    }
+
+    /// Gives an extension back, if there is one.
+    pub fn remove_extension(&mut self, number: u32) -> Result<(), Error> {
+        match number.checked_sub(1) {
+            Some(inode) if inode < self.plan.inode_count => self.free_inode(inode),
+            Some(_) => Err(Error::Corrupt),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes bytes of an extension, in pieces that the journal takes.
+    pub fn write_extension(&mut self, number: u32, bytes: &[u8]) -> Result<(), Error> {
+        debug_assert!(bytes.len() <= EXTENSION_BYTES);
+        let (page, at) = self.inode_place(number - 1);
+        for (index, piece) in bytes.chunks(EXTENSION_BYTES / 2).enumerate() {
+            self.store.patch(page, at + EXTENSION_AT + (index * (EXTENSION_BYTES / 2)) as u32, piece)?;
+        }
+        Ok(())
+    }
+
+    /// Puts what the inode itself does not hold of a name into an extension, and notes that and the length in `header`.
+    fn write_long_name(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
+        header.name_bytes = name.len() as u8;
+        let inline = self.plan.name_inline();
+        if name.len() <= inline {
+            return self.remove_extension(core::mem::take(&mut header.name_more));
+        }
+        if !LONG_NAMES {
+            return Err(Error::Unsupported);
+        }
+        if header.name_more == 0 {
+            header.name_more = self.add_extension(inode)?;
+        }
+        self.write_extension(header.name_more, &name[inline..])
+    }
+
+    /// Writes header and name of a new inode.
+    pub fn write_inode(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
+        self.write_long_name(inode, header, name)?;
+        let mut end = HEADER_BYTES + name.len().min(self.plan.name_inline());
+        let mut bytes = [0; HEADER_BYTES + NAME_ROOM];
+        bytes[..HEADER_BYTES].copy_from_slice(&header.emit());
+        bytes[HEADER_BYTES..end].copy_from_slice(&name[..end - HEADER_BYTES]);
+        if self.plan.has_permissions {
+            // None, whatever an earlier file with this inode had.
+            end = bytes.len();
+        }
+        let (page, at) = self.inode_place(inode);
+        self.store.patch(page, at, &bytes[..end])
+    }
+
+    /// Writes another name of an inode.
+    pub fn write_name(&mut self, inode: u32, header: &mut Header, name: &[u8]) -> Result<(), Error> {
+        let (length, more) = (header.name_bytes, header.name_more);
+        self.write_long_name(inode, header, name)?;
+        let (page, at) = self.inode_place(inode);
+        if header.name_bytes != length {
+            self.store.patch(page, at + NAME_BYTES_AT, &[header.name_bytes])?;
+        }
+        if header.name_more != more {
+            self.store.patch(page, at + NAME_MORE_AT, &header.name_more.to_le_bytes())?;
+        }
+        self.store.patch(page, at + NAME_AT, &name[..name.len().min(self.plan.name_inline())])
+    }
+
+    /// Frees the inodes that hold the rest of a name, and attributes.
+    pub fn free_extensions(&mut self, header: &Header) -> Result<(), Error> {
+        self.remove_extension(header.name_more)?;
+        self.remove_extension(header.attributes)
+    }
+}

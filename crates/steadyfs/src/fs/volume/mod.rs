@@ -1,0 +1,94 @@
+//! The pages and inodes of a volume on its store: where they lie, which are taken, and what they hold.
+//!
+//! | file | idea |
+//! |---|---|
+//! | [`plan`] | where the parts of the logical address space lie |
+//! | [`space`] | what RAM knows of free space |
+//! | [`allocation`] | pages and inodes are taken, and given back |
+//! | [`inodes`] | headers, names and extensions |
+//! | [`regions`] | page of a file → logical page |
+//! | [`extents`] | how many pages an inode has |
+//! | [`content`] | the bytes of a file |
+//! | [`records`] | the records of a directory's bucket |
+//! | [`freeing`] | pages of removed files are given back, a few at a time |
+
+mod allocation;
+mod content;
+mod extents;
+mod freeing;
+mod inodes;
+mod plan;
+mod records;
+mod regions;
+mod space;
+
+pub use plan::{Plan, capacity_empty};
+pub use records::{Cursor, END, bucket_of, check_name, entries_max, hash, slots};
+pub use regions::Node;
+pub use space::Room;
+
+use crate::media::Flash;
+use crate::store::Store;
+use space::Space;
+
+/// The pages and inodes of a volume.
+pub struct Volume<'m, F> {
+    pub store: Store<'m, F>,
+    plan: Plan,
+    space: Space,
+    /// What a call that fails goes back to.
+    mark: Space,
+    /// Grows with every change of an inode; a handle that knows an older one looks its inode up again.
+    stamp: u32,
+    /// What changes are stamped with; 0 before anybody has told the time.
+    now_ns: u64,
+}
+
+impl<'m, F: Flash> Volume<'m, F> {
+    /// Of a store that is not recovered yet.
+    pub fn new(store: Store<'m, F>) -> Self {
+        Self { plan: Plan::new(store.layout()), store, space: Space::default(), mark: Space::default(), stamp: 1, now_ns: 0 }
+    }
+
+    /// Where the parts of the address space lie.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What is taken.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// Makes the present state the one that [`undo`](Self::undo) goes back to.
+    pub fn accept(&mut self) {
+        self.store.accept();
+        self.mark = self.space;
+    }
+
+    /// Undoes what happened since the mark; reads nothing and cannot fail.
+    pub fn undo(&mut self) {
+        self.store.undo();
+        self.space = self.mark;
+    }
+
+    /// The number of the last change of an inode.
+    pub fn stamp(&self) -> u32 {
+        self.stamp
+    }
+
+    /// Makes every handle look its inode up again.
+    pub fn outdate_handles(&mut self) {
+        self.stamp = self.stamp.wrapping_add(1);
+    }
+
+    /// The time that was told last.
+    pub fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    /// Tells the time.
+    pub fn set_time(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
+    }
+}
