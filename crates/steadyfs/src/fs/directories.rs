@@ -72,8 +72,10 @@ impl Directories {
             return Ok(());
         }
         let header = volume.taken_header(inode)?;
-        if header.kind != InodeKind::Directory {
-            return Err(Error::NotADirectory);
+        match header.kind {
+            InodeKind::Directory => {}
+            InodeKind::File | InodeKind::Orphan => return Err(Error::NotADirectory),
+            InodeKind::Removed | InodeKind::Extension => return Err(Error::NotFound),
         }
         let Header { size, modified_ns, extra: buckets, .. } = header;
         self.dir = Some(Directory { node: Node::new(inode), size, modified_ns, buckets });

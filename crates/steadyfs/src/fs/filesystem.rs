@@ -222,6 +222,11 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         }
     }
 
+    /// Largest size of a file, in bytes. Costs nothing.
+    pub fn size_max(&self) -> u64 {
+        self.volume.size_max()
+    }
+
     /// Space of the volume. Costs nothing.
     pub fn usage(&self) -> Usage {
         let logical_bytes = self.volume.store.layout().logical_bytes;

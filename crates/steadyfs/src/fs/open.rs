@@ -141,13 +141,16 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     /// Reads again what a handle knows, if an inode was changed since.
+    #[inline(always)]
     pub(super) fn refresh(&mut self, file: &mut File) -> Result<(), Error> {
+        // A rollback outdates every handle, so a file that is gone is looked at.
+        if file.stamp == self.volume.stamp() { Ok(()) } else { self.look_again(file) }
+    }
+
+    fn look_again(&mut self, file: &mut File) -> Result<(), Error> {
         self.reload()?;
         if self.open.is_gone(file) {
             return Err(Error::Stale);
-        }
-        if file.stamp == self.volume.stamp() {
-            return Ok(());
         }
         let header = self.volume.read_header(file.inode())?;
         file.update(&header, self.volume.stamp())

@@ -39,6 +39,7 @@ pub(crate) use records::{Records, empty_places};
 
 use crate::config::Layout;
 use crate::features::NOR;
+use core::ops::Range;
 use record::{DISCARD, DROP, Record, START, well_formed};
 
 /// The buffer does not hold the patch as well.
@@ -269,6 +270,22 @@ impl<'m> Journal<'m> {
         self.records_from(START).filter(|record| !record.superseded)
     }
 
+    /// Those of one logical page.
+    fn records_of(&self, logical: u32) -> impl Iterator<Item = Record> + '_ {
+        let mut at = START;
+        let all = core::iter::from_fn(move || {
+            let record = self.record(Record::next_of(self.shape, &self.bytes[..self.used], at, logical)?);
+            at = record.end();
+            Some(record)
+        });
+        all.filter(|record| !record.superseded)
+    }
+
+    /// Patches of one logical page of before the call in progress.
+    fn earlier_patches_of(&self, logical: u32) -> impl Iterator<Item = Record> + '_ {
+        self.records_of(logical).take_while(|record| record.at < self.mark).filter(Record::is_patch)
+    }
+
     /// Those of before the call in progress.
     fn earlier(&self) -> impl Iterator<Item = Record> + '_ {
         self.records().take_while(|record| record.at < self.mark)
@@ -386,7 +403,7 @@ impl<'m> Journal<'m> {
 
     /// Whether the open transaction discards this logical page.
     pub fn is_discarded(&self, logical: u32) -> bool {
-        self.records().any(|record| record.logical == logical && record.is_discard())
+        self.records_of(logical).any(|record| record.is_discard())
     }
 
     /// Number of logical pages that the open transaction discards.
@@ -461,22 +478,19 @@ impl<'m> Journal<'m> {
 
     /// Lays the patches of a logical page over `data`, which starts at `offset`.
     pub fn apply(&self, logical: u32, offset: u32, data: &mut [u8]) {
-        self.records().for_each(|record| self.lay(&record, logical, offset, data));
+        self.records_of(logical).filter(Record::is_patch).for_each(|patch| self.lay(&patch, offset, data));
     }
 
     /// The same with the patches of before the call in progress only.
     pub fn apply_earlier(&self, logical: u32, offset: u32, data: &mut [u8]) {
-        self.earlier().for_each(|record| self.lay(&record, logical, offset, data));
+        self.earlier_patches_of(logical).for_each(|patch| self.lay(&patch, offset, data));
     }
 
-    fn lay(&self, record: &Record, logical: u32, offset: u32, data: &mut [u8]) {
-        if record.logical != logical || !record.is_patch() {
-            return;
-        }
+    fn lay(&self, patch: &Record, offset: u32, data: &mut [u8]) {
         let end = offset + data.len() as u32;
-        let (from, to) = (record.offset.max(offset), record.stop().min(end));
+        let (from, to) = (patch.offset.max(offset), patch.stop().min(end));
         if from < to {
-            let source = record.data().start + (from - record.offset) as usize;
+            let source = patch.data().start + (from - patch.offset) as usize;
             let length = (to - from) as usize;
             let target = (from - offset) as usize;
             data[target..target + length].copy_from_slice(&self.bytes[source..source + length]);
@@ -558,18 +572,23 @@ impl<'m> Journal<'m> {
 
     /// Whether the buffer patches this logical page.
     pub fn patches(&self, logical: u32) -> bool {
-        self.records().any(|record| record.logical == logical && record.is_patch())
+        self.records_of(logical).any(|record| record.is_patch())
+    }
+
+    /// Whether there are patches of some bytes of a logical page.
+    pub fn patches_within(&self, logical: u32, bytes: Range<u32>) -> bool {
+        let is_there = |record: Record| record.is_patch() && record.offset < bytes.end && record.stop() > bytes.start;
+        self.records_of(logical).any(is_there)
     }
 
     /// Bytes of a logical page that the buffer had before the call.
     pub fn bytes_of(&self, logical: u32) -> u32 {
-        self.earlier().filter(|record| record.logical == logical && record.is_patch()).map(|record| record.length).sum()
+        self.earlier_patches_of(logical).map(|patch| patch.length).sum()
     }
 
     /// Bytes of a logical page that the buffer had before the call, and the medium has not.
     pub fn fresh_bytes_of(&self, logical: u32) -> u32 {
-        let counts = |record: &Record| record.logical == logical && record.is_patch() && record.fresh;
-        self.earlier().filter(counts).map(|record| record.length).sum()
+        self.earlier_patches_of(logical).filter(|patch| patch.fresh).map(|patch| patch.length).sum()
     }
 
     /// After a page was written to make room: whether one that has little here is to be written as well.

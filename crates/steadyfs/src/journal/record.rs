@@ -56,15 +56,24 @@ pub(super) struct Record {
     pub mixed: bool,
 }
 
+/// The lowest bits of a word.
+#[inline(always)]
+fn field(word: u32, bits: u8) -> u32 {
+    word & ((1 << bits) - 1)
+}
+
+/// A word of the buffer. A function of its own would be longer.
+#[inline(always)]
+fn word(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_le_bytes(*word))
+}
+
 impl Record {
     /// Not inlined: a call is shorter.
     #[inline(never)]
     pub fn parse(shape: Shape, bytes: &[u8], at: usize) -> Self {
         let header = shape.header_bytes();
-        let bytes = &bytes[at..at + header];
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let (low, high) = (word(0), word(header - 4));
-        let field = |word: u32, bits: u8| word & ((1 << bits) - 1);
+        let (low, high) = (word(bytes, at), word(bytes, at + header - 4));
         let logical = field(low, shape.logical);
         let length = field(high >> (29 - shape.length), shape.length);
         let offset = match (length, field(high >> (29 - shape.length - shape.offset), shape.offset)) {
@@ -74,6 +83,19 @@ impl Record {
         };
         let bit = |bit: u32| high >> bit & 1 != 0;
         Self { at, header, logical, offset, length, superseded: bit(29), fresh: bit(30), mixed: bit(31) }
+    }
+
+    /// Where the next record of a logical page is, from one on. Others are stepped over without being taken apart.
+    #[inline(never)]
+    pub fn next_of(shape: Shape, bytes: &[u8], mut at: usize, logical: u32) -> Option<usize> {
+        let header = shape.header_bytes();
+        while at < bytes.len() {
+            if field(word(bytes, at), shape.logical) == logical {
+                return Some(at);
+            }
+            at += header + field(word(bytes, at + header - 4) >> (29 - shape.length), shape.length) as usize;
+        }
+        None
     }
 
     /// Makes its header. Not inlined: a call is shorter.

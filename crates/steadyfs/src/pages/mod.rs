@@ -25,6 +25,8 @@ pub(crate) const LOST_CHECK: u32 = 0x7473_6F6C;
 
 /// No page.
 const NONE: PageIndex = PageIndex::MAX;
+/// None of the medium, but what was made of one for the caller.
+const MADE: PageIndex = PageIndex::MAX - 1;
 
 /// Which pages are checked against their checksum whenever they are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +50,18 @@ pub(crate) struct Wanted {
     pub tries: u32,
 }
 
+/// What the caller sees as page `index` of a logical page: a program page, or what was [`MADE`] of one; with no page, what it asked for last.
+#[derive(Clone, Copy)]
+struct Shown {
+    page: PageIndex,
+    logical: u32,
+    index: u32,
+}
+
+impl Shown {
+    const NOTHING: Self = Self { page: NONE, logical: u32::MAX, index: 0 };
+}
+
 /// The medium, and its page buffer. See the [module](self).
 pub(crate) struct Pages<'m, F> {
     flash: F,
@@ -61,6 +75,8 @@ pub(crate) struct Pages<'m, F> {
     held: PageIndex,
     /// Its checksum was looked at.
     held_is_checked: bool,
+    /// What the page that the buffer holds is to the caller, if that was found out.
+    shown: Shown,
     /// Which pages of the caller's are checked.
     verify: Verify,
     /// Erases so far, those included that failed; the low bits.
@@ -79,6 +95,7 @@ impl<'m, F: Flash> Pages<'m, F> {
             leaf_log_bytes: layout.leaf_log_bytes() as u16,
             held: NONE,
             held_is_checked: true,
+            shown: Shown::NOTHING,
             verify: Verify::Always,
             erases: 0,
             watch: Watch::default(),
@@ -102,6 +119,7 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Chooses which pages are checked.
     pub fn set_verify(&mut self, verify: Verify) {
+        self.hide();
         self.verify = verify;
     }
 
@@ -121,6 +139,7 @@ impl<'m, F: Flash> Pages<'m, F> {
     }
 
     /// The page in the buffer.
+    #[inline(always)]
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[..self.page_bytes]
     }
@@ -150,6 +169,36 @@ impl<'m, F: Flash> Pages<'m, F> {
     /// Whether the buffer holds a page of the medium.
     pub fn holds(&self, page: PageIndex) -> bool {
         self.held == page
+    }
+
+    /// Page `index` of a logical page as the caller sees it, if the buffer has that.
+    #[inline(always)]
+    pub fn shown(&self, logical: u32, index: u32) -> Option<&[u8]> {
+        let Shown { page, logical: shown, index: part } = self.shown;
+        (page == self.held && page != NONE && (shown, part) == (logical, index)).then(|| self.bytes())
+    }
+
+    /// Notes that a program page is all that there is of page `index` of a logical page, until something [hides](Self::hide) that.
+    pub fn show(&mut self, page: PageIndex, logical: u32, index: u32) {
+        self.shown = Shown { page, logical, index };
+    }
+
+    /// Notes the same of what the buffer was made to hold.
+    pub fn show_made(&mut self, logical: u32, index: u32) {
+        self.held = MADE;
+        self.show(MADE, logical, index);
+    }
+
+    /// Notes that the caller asks for page `index` of a logical page; whether it was what it asked for last.
+    pub fn asks_again(&mut self, logical: u32, index: u32) -> bool {
+        let is_again = (self.shown.logical, self.shown.index) == (logical, index);
+        self.show(NONE, logical, index);
+        is_again
+    }
+
+    /// What the caller sees may change.
+    pub fn hide(&mut self) {
+        self.shown = Shown::NOTHING;
     }
 
     /// Lets the buffer hold no page.
@@ -352,6 +401,7 @@ impl<'m, F: Flash> Pages<'m, F> {
     /// Erases a block.
     pub fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         self.held = NONE;
+        self.hide();
         self.erases = self.erases.wrapping_add(1);
         self.flash.erase(block)
     }

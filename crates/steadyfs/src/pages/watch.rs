@@ -67,9 +67,15 @@ impl Watch {
         self.worst.strength != 0
     }
 
+    /// Whether it is time to look at another page of the block that was read last. Inlined: a small read does little more than ask this.
+    #[inline(always)]
+    pub fn patrol_is_due(&self) -> bool {
+        SCRUB && self.patrols() && self.reads.wrapping_sub(self.patrolled) >= PATROL_READS
+    }
+
     /// The block that was read last, and a number that spreads over its pages, if it is time to look at another one of them.
     pub fn take_patrol(&mut self) -> Option<(BlockIndex, u32)> {
-        if !SCRUB || !self.patrols() || self.reads.wrapping_sub(self.patrolled) < PATROL_READS {
+        if !self.patrol_is_due() {
             return None;
         }
         self.patrolled = self.reads;

@@ -75,7 +75,12 @@ impl<F: Flash> Store<'_, F> {
     ///
     /// # Cost
     /// One read at most.
+    #[inline(always)]
     pub fn patrol(&mut self) -> Result<(), Error> {
+        if self.pages.watch().patrol_is_due() { self.patrol_now() } else { Ok(()) }
+    }
+
+    fn patrol_now(&mut self) -> Result<(), Error> {
         let Some((block, spread)) = self.pages.watch_mut().take_patrol() else { return Ok(()) };
         let frames = self.layout.frames_per_block;
         let next = self.space.blocks().live_from(block * frames + spread % frames).filter(|&frame| frame < (block + 1) * frames);

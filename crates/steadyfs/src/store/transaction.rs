@@ -20,6 +20,7 @@ impl<F: Flash> Store<'_, F> {
             return Err(Error::ReadOnly);
         }
         self.call = self.new_call();
+        self.pages.hide();
         self.note_weak();
         self.catch_up()?;
         if self.is_worn_out() && !self.is_open() {
@@ -49,10 +50,51 @@ impl<F: Flash> Store<'_, F> {
         self.read_as(logical, offset, data, true)
     }
 
-    /// The same for what users wrote, which is checked as they [wish](Verify).
+    /// The same for what users wrote, which is checked as they [wish](Verify). Small reads of one page after the other copy from the page buffer, without
+    /// a look at map, cache and journal, until a call begins that may change something.
     pub fn read_content(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> Result<(), Error> {
-        let is_checked = self.pages.checks_content() || self.status.is_unsteady();
+        let page_bytes = self.layout.geometry.page_bytes;
+        let (index, within) = (offset / page_bytes, (offset % page_bytes) as usize);
+        if let Some(page) = self.pages.shown(logical, index)
+            && let Some(bytes) = page.get(within..within + data.len())
+        {
+            data.copy_from_slice(bytes);
+            return Ok(());
+        }
+        let is_unsteady = self.status.is_unsteady();
+        let is_checked = self.pages.checks_content() || is_unsteady;
+        let is_part = within + data.len() < page_bytes as usize;
+        if is_part && !is_unsteady && self.cache.find(logical).is_none() && self.show_page(logical, index, is_checked)? {
+            data.copy_from_slice(&self.pages.bytes()[within..within + data.len()]);
+            return Ok(());
+        }
         self.read_as(logical, offset, data, is_checked)
+    }
+
+    /// Makes page `index` of a logical page, as the caller sees it, what the page buffer shows. One on which patches are to be laid is made only when it is
+    /// asked for a second time: it is none of the medium then.
+    fn show_page(&mut self, logical: u32, index: u32, is_checked: bool) -> Result<bool, Error> {
+        let page_bytes = self.layout.geometry.page_bytes;
+        let start = index * page_bytes;
+        let frame = self.frame_of(logical)?;
+        let is_whole = frame != 0 && !self.journal.patches_within(logical, start..start + page_bytes);
+        if !is_whole && !self.pages.asks_again(logical, index) {
+            return Ok(false);
+        }
+        let page = self.layout.frame_page(frame) + index;
+        if frame == 0 {
+            self.pages.bytes_mut().fill(0);
+        } else {
+            self.pages.load_as(page, self.wanted(Kinds::DATA, logical), is_checked)?;
+        }
+        if is_whole {
+            self.pages.show(page, logical, index);
+        } else {
+            self.journal.apply(logical, start, self.pages.bytes_mut());
+            self.pages.show_made(logical, index);
+        }
+        self.note_weak();
+        Ok(true)
     }
 
     fn read_as(&mut self, logical: u32, offset: u32, data: &mut [u8], is_checked: bool) -> Result<(), Error> {
@@ -466,6 +508,7 @@ impl<F: Flash> Store<'_, F> {
         if self.status.is_unknown() {
             return Err(Error::Unknown);
         }
+        self.pages.hide();
         if self.journal.is_dirty() {
             self.records().restore().inspect_err(|&error| {
                 if error == Error::Unknown {

@@ -71,10 +71,15 @@ impl<F: Flash> Volume<'_, F> {
     ///
     /// # Cost
     /// Nothing within the run used last; else a look at the inode and, beside the run, one at each level of the index.
+    #[inline(always)]
     pub fn page_of(&mut self, node: &mut Node, file_page: u32) -> Result<Option<u32>, Error> {
         if file_page.wrapping_sub(node.first) < node.count {
             return Ok(Some(node.logical + file_page - node.first));
         }
+        self.look_up_page(node, file_page)
+    }
+
+    fn look_up_page(&mut self, node: &mut Node, file_page: u32) -> Result<Option<u32>, Error> {
         let region_pages = self.plan.region_pages;
         let (number, within) = (file_page / region_pages, file_page % region_pages);
         if number >= REGIONS {
