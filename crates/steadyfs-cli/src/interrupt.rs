@@ -2,7 +2,7 @@
 //! not finished. The exit code is 128 and the number of the signal, as shells expect: 130 or 143.
 
 use crate::Failure;
-use crate::image::part;
+use crate::host;
 use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -108,7 +108,7 @@ fn end(signal: i32) -> ! {
     let work = work();
     let sentence = sentence(work.bar.as_ref());
     for draft in &work.drafts {
-        part::remove(draft);
+        host::remove(draft);
     }
     eprintln!("{sentence}");
     std::process::exit(exit_code(signal))

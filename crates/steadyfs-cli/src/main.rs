@@ -11,6 +11,7 @@
 //! | `image` | what they have in common |
 //! | `evaluate`, `bench`, `compare`, `costs`, `transactions`, `realtime`, `fit`, `life`, `streams`, `sweep`, `torture`, `replay`, `devices` | the other commands |
 //! | `output`, `progress`, `interrupt` | where results go, the bar, and Ctrl-C |
+//! | `failure`, `host` | why a command failed, and the files of the host |
 
 mod advise;
 mod bench;
@@ -19,7 +20,9 @@ mod compare;
 mod costs;
 mod devices;
 mod evaluate;
+mod failure;
 mod fit;
+mod host;
 mod image;
 mod interrupt;
 mod life;
@@ -34,8 +37,9 @@ mod sweep;
 mod torture;
 mod transactions;
 
+pub use failure::Failure;
+
 use clap::{CommandFactory, Parser, Subcommand};
-use std::io;
 use std::process::ExitCode;
 
 /// Flash storage that keeps time: images of chips, and what an input rate needs on your board or on a simulated chip.
@@ -125,27 +129,11 @@ enum Command {
     Man(commands::man::Arguments),
 }
 
-/// Why a command failed, as one sentence.
-#[derive(Debug)]
-struct Failure(String);
-
-impl Failure {
-    /// A failure at a place.
-    fn at(place: impl std::fmt::Display, what: impl std::fmt::Display) -> Failure {
-        Failure(format!("{place}: {what}"))
-    }
-
-    /// A failure to write to a place.
-    fn writing(place: impl std::fmt::Display, error: &io::Error) -> Failure {
-        Failure::at(place, format!("cannot be written: {error}"))
-    }
-}
-
 fn main() -> ExitCode {
     match run(parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure(sentence)) => {
-            let sentence = output::for_terminal(&sentence);
+            let sentence = image::names::for_terminal(&sentence);
             match interrupt::signal() {
                 Some(signal) => {
                     eprintln!("{sentence}");
@@ -209,7 +197,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Transactions(arguments) => transactions::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Realtime(arguments) => realtime::run(&arguments),
-        Command::Torture(arguments) => torture::run(&arguments),
+        Command::Torture(arguments) => torture::run(&arguments, Cli::command()),
         Command::Life(arguments) => life::run(&arguments),
         Command::Streams(arguments) => streams::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),

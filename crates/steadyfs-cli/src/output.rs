@@ -1,8 +1,8 @@
 //! Where results go: a table or JSON on standard output, JSON, HTML and SVG in files.
 
 use crate::Failure;
-use crate::image::names::{is_unprintable, printable};
-use crate::image::part::directory_of;
+use crate::host::directory_of;
+use crate::image::names::{for_terminal, is_unprintable};
 use crate::interrupt;
 use clap::Args;
 use serde::Serialize;
@@ -137,11 +137,6 @@ fn json<R: Serialize>(value: &R) -> Result<String, Failure> {
 fn escaped_json(text: &str) -> String {
     let escape = |c: char| if c != '\n' && is_unprintable(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
     text.chars().map(escape).collect()
-}
-
-/// Text without what a terminal would act on, but for the ends of lines: names in images, profiles and traces come from anywhere.
-pub fn for_terminal(text: &str) -> String {
-    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes text to standard output. A reader that has seen enough and left is no failure.

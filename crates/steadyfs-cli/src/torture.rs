@@ -5,7 +5,7 @@ use crate::interrupt;
 use crate::output::{Numbers, check_file, print};
 use crate::progress::Progress;
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Error};
+use clap::{Args, Command, Error};
 use std::path::PathBuf;
 use std::time::Duration;
 use steadyfs_lab::evaluate::find_profile;
@@ -109,22 +109,22 @@ Examples:
   steady torture --workload disk --geometry small-disk,nor --cuts 20000
   steady torture --exhaustive 2 --geometry small --fault none --resume night.json";
 
-/// Runs `steady torture`.
-pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+/// Runs `steady torture`. `command` is the whole command line, which wrong usage is told with.
+pub fn run(arguments: &Arguments, mut command: Command) -> Result<(), Failure> {
     if let Some(run) = &arguments.replay {
         return replay(run);
     }
     arguments.numbers.check()?;
     let state = arguments.resume.iter().try_for_each(|path| check_file(path));
-    state.unwrap_or_else(|Failure(sentence)| refuse(&BadInput(sentence)));
-    let options = arguments.options().unwrap_or_else(|error| refuse(&error));
+    state.unwrap_or_else(|Failure(sentence)| refuse(&BadInput(sentence), &mut command));
+    let options = arguments.options().unwrap_or_else(|error| refuse(&error, &mut command));
     let progress = std::cell::RefCell::new(Progress::of(1, "torture"));
     let tell = |now: torture::Progress| {
         progress.borrow_mut().set(now.share, &format!("{} cuts, {} failures", now.cuts, now.failures));
         interrupt::signal().is_none()
     };
     interrupt::ends_itself();
-    let summary = torture::run(&options, arguments.resume.as_deref(), &tell).unwrap_or_else(|error| refuse(&error));
+    let summary = torture::run(&options, arguments.resume.as_deref(), &tell).unwrap_or_else(|error| refuse(&error, &mut command));
     drop(progress);
     arguments.numbers.write(&summary)?;
     if let Some(signal) = interrupt::signal() {
@@ -140,8 +140,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Ends the command as clap does for wrong usage.
-fn refuse(error: &BadInput) -> ! {
-    Error::raw(ErrorKind::ValueValidation, error).format(&mut crate::Cli::command()).exit()
+fn refuse(error: &BadInput, command: &mut Command) -> ! {
+    Error::raw(ErrorKind::ValueValidation, error).format(command).exit()
 }
 
 /// Makes a run again, and tells what happens.

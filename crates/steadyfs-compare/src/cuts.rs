@@ -6,8 +6,8 @@
 
 use crate::chip::Chip;
 use crate::entrant::Entrant;
+use crate::result::Cuts;
 use fastrand::Rng;
-use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -25,32 +25,6 @@ const FILE_BYTES: usize = 200;
 /// Bytes at which the log begins anew.
 const LOG_BYTES: usize = 4096;
 const LOG: &str = "log";
-
-/// What power cuts did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cuts {
-    /// Cuts.
-    pub cuts: u32,
-    /// After these the volume could not be mounted, or a call on it failed.
-    pub unusable: u32,
-    /// After these a file that was acknowledged was gone, or held other bytes.
-    pub lost: u32,
-    /// After these the file that was being changed was neither as before, nor as after, nor empty as between opening and writing it.
-    pub torn: u32,
-    /// After these the contender used the chip as no chip may be used, or stopped with an assertion.
-    pub illegal: u32,
-    /// Calls that failed without a cut, for want of room or otherwise.
-    pub refused: u32,
-    /// What the first of them was.
-    pub first: Option<String>,
-}
-
-impl Cuts {
-    /// Cuts after which something was not as it was promised by any contract that keeps what was acknowledged.
-    pub fn bad(&self) -> u32 {
-        self.unusable + self.lost + self.torn + self.illegal
-    }
-}
 
 /// Cuts power so many times.
 pub fn run<E: Entrant>(entrant: &E, medium: &Medium, cuts: u32, seed: u64, tick: &dyn Fn(f64)) -> Cuts {

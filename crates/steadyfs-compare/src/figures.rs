@@ -146,7 +146,7 @@ pub fn cuts(comparison: &Comparison, board: &Board) -> String {
         let what = if cuts.bad() == 0 {
             format!("nothing in {} cuts", cuts.cuts)
         } else {
-            let crate::cuts::Cuts { lost, torn, unusable, illegal, cuts, .. } = cuts;
+            let crate::result::Cuts { lost, torn, unusable, illegal, cuts, .. } = cuts;
             format!("of {cuts} cuts {lost} lost, {torn} torn, {unusable} unusable, {illegal} illegal")
         };
         canvas.text(LEFT, top + 15.0, "start", name_class(entry), &shortened(&format!("{}: {what}", entry.facts.name)));

@@ -3,8 +3,8 @@
 //! Each file tells what the chip alone did in some of the cases when it was written. As long as it does the same now, neither the chips'
 //! models nor the cases have changed, and the results are those that one would get again.
 
+use crate::any_entrant::AnyEntrant;
 use crate::contenders::Raw;
-use crate::entrant::AnyEntrant;
 use crate::result::{Board, Comparison, Entry, Outcome};
 use crate::run::{self, Options};
 use serde::{Deserialize, Serialize};

@@ -13,6 +13,7 @@
 //!
 //! Begin with [`run()`]. How to add a contender is in `docs/contenders.md`.
 
+mod any_entrant;
 mod chip;
 pub mod contenders;
 mod cuts;
@@ -25,9 +26,9 @@ mod result;
 mod run;
 mod table;
 
+pub use any_entrant::{AnyEntrant, Extent};
 pub use chip::Chip;
-pub use cuts::Cuts;
-pub use entrant::{AnyEntrant, Entrant, Extent, Facts};
+pub use entrant::{Entrant, Facts};
 pub use report::CompareReport;
-pub use result::{Board, Comparison, Entry, Need, Outcome, Standing};
+pub use result::{Board, Comparison, Cuts, Entry, Need, Outcome, Standing};
 pub use run::{CompareError, Options, run};

@@ -1,6 +1,5 @@
 //! What was measured, as JSON keeps it.
 
-use crate::cuts::Cuts;
 use crate::entrant::Facts;
 use serde::{Deserialize, Serialize};
 use steadyfs_lab::backlog::backlog_repeated;
@@ -96,6 +95,25 @@ pub struct Outcome {
     pub times_us: Vec<f64>,
 }
 
+/// What power cuts did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cuts {
+    /// Cuts.
+    pub cuts: u32,
+    /// After these the volume could not be mounted, or a call on it failed.
+    pub unusable: u32,
+    /// After these a file that was acknowledged was gone, or held other bytes.
+    pub lost: u32,
+    /// After these the file that was being changed was neither as before, nor as after, nor empty as between opening and writing it.
+    pub torn: u32,
+    /// After these the contender used the chip as no chip may be used, or stopped with an assertion.
+    pub illegal: u32,
+    /// Calls that failed without a cut, for want of room or otherwise.
+    pub refused: u32,
+    /// What the first of them was.
+    pub first: Option<String>,
+}
+
 /// RAM that a rate needs beside the write in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Need {
@@ -154,6 +172,13 @@ impl Standing {
     /// The figures of a case that did not fail.
     pub fn figures(&self, case: &str) -> Option<&Figures> {
         self.outcome(case).filter(|outcome| outcome.row.failed.is_none()).and_then(|outcome| outcome.row.figures.as_ref())
+    }
+}
+
+impl Cuts {
+    /// Cuts after which something was not as it was promised by any contract that keeps what was acknowledged.
+    pub fn bad(&self) -> u32 {
+        self.unusable + self.lost + self.torn + self.illegal
     }
 }
 

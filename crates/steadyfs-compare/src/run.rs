@@ -1,7 +1,7 @@
 //! Measures contenders on boards, case by case, on all processors.
 
+use crate::any_entrant::{AnyEntrant, Extent};
 use crate::chip::Chip;
-use crate::entrant::{AnyEntrant, Extent};
 use crate::result::{Board, Comparison, Entry, Outcome, Standing};
 use std::fmt;
 use std::num::NonZero;
@@ -148,7 +148,7 @@ impl Job {
 /// What a job gave.
 enum Done {
     Cases(Vec<Outcome>),
-    Cuts(Option<crate::cuts::Cuts>),
+    Cuts(Option<crate::result::Cuts>),
 }
 
 /// What each contender has of each board, or why it is not there.

@@ -18,34 +18,16 @@ mod calls;
 mod copying;
 mod error;
 mod gauge;
+mod options;
 mod table;
 
 pub(crate) use copying::file_bytes;
 
 pub use error::CostsError;
+pub use options::Options;
 pub use table::{CallCost, Commits, CopyCost, Costs};
 
-use crate::evaluate::Timing;
 use crate::evaluate::device::{find_profile, on_chip};
-
-/// What to measure.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Name of a device profile, or path of a profile in TOML. Default `mt29f1g01abafd`.
-    pub device: String,
-    /// Times of the chip. Default typical.
-    pub timing: Timing,
-    /// Files of the large directory, and steps of each kind. Default 10,000, or as many as the volume holds.
-    pub files: Option<u32>,
-    /// Seed of the order of files: the same seed gives the same run. Default 1.
-    pub seed: u64,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { device: "mt29f1g01abafd".to_string(), timing: Timing::default(), files: None, seed: 1 }
-    }
-}
 
 /// The share of the calls among all that is measured, in time.
 const CALLS_SHARE: f64 = 0.8;

@@ -30,12 +30,15 @@ mod appends;
 pub(crate) mod checker;
 mod comparison;
 pub(crate) mod device;
+pub(crate) mod doubt;
 mod draw;
 mod drive;
 mod error;
 mod idle;
 mod options;
+mod outcome;
 mod overwrites;
+pub(crate) mod plan;
 mod ring;
 pub(crate) mod tracker;
 mod work;
@@ -46,33 +49,11 @@ pub(crate) use checker::cost;
 pub use device::{Found, find as find_device, find_managed, find_nand, find_profile, run_on};
 pub use error::{EvaluateError, Phase};
 pub use options::{DEFAULT_BURST_BYTES, DEFAULT_RATES, Idle, Options, Timing, UnknownName, Workload};
+pub use outcome::Outcome;
 pub use work::Work;
 
-use crate::envelope::Envelope;
-use crate::evaluation::{Beside, Evaluation, Peer};
-
-/// What an evaluation gives.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// The numbers.
-    pub evaluation: Evaluation,
-    /// Access times in nanoseconds, in order.
-    pub access_ns: Vec<u64>,
-    /// What each access did on the chip.
-    pub work: Vec<Work>,
-    /// The promised envelopes of consecutive accesses.
-    pub envelopes: Vec<Envelope>,
-    /// Other file systems to stand beside the run, as [`Outcome::put_beside`] puts them.
-    pub peers: Vec<Peer>,
-}
-
-impl Outcome {
-    /// Puts another file system beside the run, in its numbers and its figures: access times of the same writes on the same chip.
-    pub fn put_beside(&mut self, peer: Peer) {
-        self.evaluation.beside.extend(Beside::of(&peer, self.evaluation.write_bytes));
-        self.peers.push(peer);
-    }
-}
+#[cfg(doc)]
+use crate::evaluation::Evaluation;
 
 /// Runs an evaluation. `progress` is called now and then with the share that is done, from 0 to 1, and the phase.
 ///

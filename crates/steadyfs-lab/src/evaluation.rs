@@ -15,7 +15,7 @@ use crate::backlog::backlog;
 use crate::envelope::{Envelope, guaranteed_left_bytes};
 use crate::stats::Stats;
 use crate::table::{Align, facts, table};
-use crate::units::{format_count, format_duration, format_percent, format_rate, format_size};
+use crate::units::{format_count, format_duration, format_percent, format_rate, format_size, us};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -155,11 +155,6 @@ pub struct Evaluation {
     /// Other file systems beside the run; not there in a run without.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<Beside>,
-}
-
-/// Nanoseconds as microseconds.
-fn us(ns: u64) -> f64 {
-    ns as f64 / 1e3
 }
 
 impl EraseCount {

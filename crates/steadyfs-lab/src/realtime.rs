@@ -11,130 +11,28 @@
 
 mod advice;
 mod cards;
+mod error;
+mod options;
+mod row;
 mod table;
 
-pub use advice::{Advice, Answer, Guarantee, Loss};
-pub use cards::{Cleaning, Trace, Volume, WRITE_BYTES};
+pub use advice::{Advice, Answer, Guarantee};
+pub use cards::{Cleaning, Trace, Volume};
+pub use error::RealtimeError;
+pub use options::{Loss, Options, WINDOW, WRITE_BYTES};
+pub use row::{Backlog, Medium, Row};
+pub use table::Realtime;
 pub(crate) use table::SPECIFICATION;
-pub use table::{Backlog, Medium, Realtime, Row};
 
-use crate::evaluate::{self, EvaluateError, find_managed, find_nand};
+use crate::evaluate::{self, find_managed, find_nand};
 use crate::workers::{into_inner, lock, side_by_side};
-use std::fmt;
-use std::io;
 use std::sync::Mutex;
-use steadyfs::media::Failure;
 use steadyfs::media::sectors::TagPlace;
-use steadyfs::{Error, MountError};
 use steadyfs_sim::managed::ManagedProfile;
 use steadyfs_sim::sectors::Managed;
 
-/// Accesses of the figures: those of the article.
-pub const WINDOW: usize = 4000;
 /// Bytes of a card that a volume takes, where nobody says otherwise: all of it would take minutes to be filled.
 const VOLUME_BYTES: u64 = 512 << 20;
-
-/// What to run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// Cards, eMMC or disks: built-in names or files in TOML. Default the two cards of the article.
-    pub cards: Vec<String>,
-    /// Raw NAND: a built-in name or a file in TOML. Default that of the article.
-    pub nand: String,
-    /// Accesses of each run. Default 100,000.
-    pub accesses: u32,
-    /// Share of a volume that holds data. Default 0.8.
-    pub fill: f64,
-    /// Input rates whose backlog is told, in bytes a second. Default 100 and 500 kB/s, 1 and 2 MB/s.
-    pub rates: Vec<u64>,
-    /// The rate that advice is wanted for. Default 500 kB/s.
-    pub rate: u64,
-    /// RAM for buffer and file system, in bytes. Default 64 KiB.
-    pub ram_bytes: u64,
-    /// Writes for each commit on the cards, and for each flush where there is no file system. Default 1. Raw NAND commits each.
-    pub commit_every: u32,
-    /// What may be lost at a power cut, of commit and buffer together. Where it is said, SteadyFS runs on each card with a commit for each write and with
-    /// one for as many as half of that allows. Default none.
-    pub may_lose: Option<Loss>,
-    /// Seed of the places. Default 1.
-    pub seed: u64,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            cards: ["sd-industrial", "sd-consumer"].map(String::from).to_vec(),
-            nand: "mt29f1g01abafd".to_string(),
-            accesses: 100_000,
-            fill: 0.8,
-            rates: vec![100_000, 500_000, 1_000_000, 2_000_000],
-            rate: 500_000,
-            ram_bytes: 64 << 10,
-            commit_every: 1,
-            may_lose: None,
-            seed: 1,
-        }
-    }
-}
-
-impl Options {
-    /// Writes for each commit, one run for each.
-    fn commits(&self) -> Vec<u32> {
-        match self.may_lose.map(|loss| loss.commit_every(self.rate)) {
-            None => vec![self.commit_every],
-            Some(1) => vec![1],
-            Some(many) => vec![1, many],
-        }
-    }
-}
-
-/// Why nothing was measured.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum RealtimeError {
-    /// The card is not known, or its profile is wrong.
-    Profile(EvaluateError),
-    /// The card failed.
-    Device(Failure),
-    /// The volume does not fit on the card.
-    TooSmall,
-    /// The volume could not be made.
-    Mount(MountError),
-    /// A call of the volume failed.
-    Volume(Error),
-    /// FAT failed.
-    Fat(io::Error),
-    /// The run on NAND failed.
-    Nand(EvaluateError),
-}
-
-impl fmt::Display for RealtimeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RealtimeError::Profile(error) => error.fmt(f),
-            RealtimeError::Device(failure) => write!(f, "the card failed: {failure}"),
-            RealtimeError::TooSmall => f.write_str("the card has no room for a volume; expected some hundred MiB"),
-            RealtimeError::Mount(error) => write!(f, "the volume cannot be made: {error}"),
-            RealtimeError::Volume(error) => write!(f, "a call failed: {error}"),
-            RealtimeError::Fat(error) => write!(f, "FAT failed: {error}"),
-            RealtimeError::Nand(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for RealtimeError {}
-
-impl From<MountError> for RealtimeError {
-    fn from(error: MountError) -> Self {
-        RealtimeError::Mount(error)
-    }
-}
-
-impl From<Error> for RealtimeError {
-    fn from(error: Error) -> Self {
-        RealtimeError::Volume(error)
-    }
-}
 
 /// The volume that a card gets: 4 KiB logical pages with tags beside them, in blocks of an allocation unit.
 fn volume_of(profile: &ManagedProfile, fill: f64) -> Volume {

@@ -11,253 +11,38 @@
 //!   layer      a plain log of blocks              study    each number of the document, beside ours
 //! ```
 
+mod device;
 mod drive;
+mod error;
 mod f2fs;
+mod item;
 mod layer;
 mod map;
+mod options;
 mod sqlite;
+mod step;
 pub mod study;
 mod table;
+mod way;
 mod workload;
 
+pub use error::StreamsError;
 pub use map::{Cell, Map};
+pub use options::{EMMC, Options};
 pub use table::{Row, Streams};
+pub use way::Way;
 pub use workload::Writes;
 
-use crate::evaluate::{EvaluateError, Timing, UnknownName, find_nand};
 use crate::workers::{into_inner, lock, side_by_side};
-use std::fmt;
-use std::str::FromStr;
+use device::Device;
+use item::Item;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use steadyfs::Config;
 use steadyfs::disk::Disk;
-use steadyfs::media::Geometry;
-use steadyfs::{Bound, Config, ConfigError, Cost, Error, MountError};
-use steadyfs_sim::{Nand, NandProfile, NandTiming, Profile};
-use workload::JOBS_MAX;
-
-/// The device that is taken where none is named, in the place of a profile.
-pub const EMMC: &str = "emmc-like";
-const EMMC_PROFILE: &str = include_str!("../assets/emmc-like.toml");
-
-/// How a disk uses streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Way {
-    /// One stream.
-    One,
-    /// The jobs name theirs.
-    Given,
-    /// The same, and moved pages keep to blocks of their stream.
-    GivenAged,
-    /// The disk finds them.
-    Automatic,
-    /// The same, and moved pages are kept apart.
-    AutomaticAged,
-}
-
-impl Way {
-    /// All of them.
-    pub const ALL: [Way; 5] = [Way::One, Way::Given, Way::GivenAged, Way::Automatic, Way::AutomaticAged];
-
-    /// The name, as on the command line and in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Way::One => "one",
-            Way::Given => "given",
-            Way::GivenAged => "given+aged",
-            Way::Automatic => "automatic",
-            Way::AutomaticAged => "automatic+aged",
-        }
-    }
-
-    fn is_automatic(self) -> bool {
-        matches!(self, Way::Automatic | Way::AutomaticAged)
-    }
-
-    fn is_given(self) -> bool {
-        matches!(self, Way::Given | Way::GivenAged)
-    }
-
-    /// The settings of a disk with so many streams.
-    fn config(self, geometry: &Geometry, streams: u8) -> Config {
-        let usual = Config::for_disk(geometry);
-        if self == Way::One {
-            return usual;
-        }
-        let moved_apart = matches!(self, Way::GivenAged | Way::AutomaticAged);
-        Config { streams, moved_apart, auto_streams: self.is_automatic(), ..usual }
-    }
-}
-
-impl fmt::Display for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Way {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        let unknown = || UnknownName { found: text.to_string(), expected: Way::ALL.map(Way::name).join(", ") };
-        Way::ALL.into_iter().find(|way| way.name() == text).ok_or_else(unknown)
-    }
-}
-
-/// What is run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// NAND profile: a built-in name or a file in TOML, or [`EMMC`]. Default that.
-    pub device: String,
-    /// Blocks of the chip, from its beginning; `None` for all. Default none.
-    pub blocks: Option<u32>,
-    /// Times of the simulated chip. Default typical.
-    pub timing: Timing,
-    /// What is written. Default all.
-    pub writes: Vec<Writes>,
-    /// Shares of the disk that hold something. Where ways are compared the disk is the smallest of theirs. Default 0.8 and 0.9.
-    pub fills: Vec<f64>,
-    /// What is compared. Default all.
-    pub ways: Vec<Way>,
-    /// Streams of a disk that has several, 2 to 4. Default 3.
-    pub streams: u8,
-    /// Whether all pages are mixed up by one stream first: the document begins with an erased device. Default no.
-    pub mixed: bool,
-    /// Seed of the places; the same seed gives the same run. Default 1.
-    pub seed: u64,
-    /// Runs at a time. Default as many as the machine has processors.
-    pub threads: usize,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            device: EMMC.to_string(),
-            blocks: None,
-            timing: Timing::default(),
-            writes: Writes::ALL.to_vec(),
-            fills: vec![0.8, 0.9],
-            ways: Way::ALL.to_vec(),
-            streams: 3,
-            mixed: false,
-            seed: 1,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
-        }
-    }
-}
-
-/// Why nothing was measured.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum StreamsError {
-    /// The device cannot be used.
-    Device(EvaluateError),
-    /// The settings do not fit the chip.
-    Config(ConfigError),
-    /// The disk could not be made.
-    Mount(MountError),
-    /// The disk is too small for the jobs.
-    TooSmall {
-        /// Logical pages that would be in use.
-        pages: u32,
-        /// As many as are needed.
-        needed: u32,
-    },
-    /// A call failed.
-    Call {
-        /// The row.
-        row: String,
-        /// What the disk said.
-        error: Error,
-    },
-    /// A call cost more than was promised.
-    BoundBroken {
-        /// The row.
-        row: String,
-        /// What it cost.
-        observed: Cost,
-        /// What was promised.
-        bound: Bound,
-    },
-}
-
-impl fmt::Display for StreamsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StreamsError::Device(error) => error.fmt(f),
-            StreamsError::Config(error) => write!(f, "the settings do not fit the chip: {error}"),
-            StreamsError::Mount(error) => write!(f, "the disk cannot be made: {error}"),
-            StreamsError::TooSmall { pages, needed } => {
-                write!(f, "the disk would hold {pages} logical pages; expected at least {needed}: a larger chip or fill")
-            }
-            StreamsError::Call { row, error } => write!(f, "{row}: {error}"),
-            StreamsError::BoundBroken { row, observed, bound } => {
-                write!(f, "{row}: a call cost {observed:?}, promised was {bound:?}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for StreamsError {}
 
 /// How many times the pages the workload goes on until it is measured, and then is measured.
 const PASSES: [u64; 2] = [8, 4];
-
-/// How often all pages are written at random first, where they are to be mixed up.
-const MIX_UP: u64 = 4;
-
-/// One run.
-#[derive(Clone)]
-struct Item {
-    writes: Writes,
-    fill: f64,
-    way: Way,
-    /// Streams of the disk, where the way has several.
-    streams: u8,
-    /// Stream of each job.
-    map: [u8; JOBS_MAX],
-    passes: [u64; 2],
-    /// Logical pages that hold something.
-    pages: u32,
-}
-
-impl Item {
-    fn name(&self) -> String {
-        format!("{} at {:.0} %, {}", self.writes, 100.0 * self.fill, self.way)
-    }
-
-    /// Pages that are written until it is measured, those included that mix all of them up first.
-    fn writes(&self, options: &Options) -> u64 {
-        let mixed = if options.mixed { MIX_UP } else { 0 };
-        u64::from(self.pages) * (1 + mixed + self.passes.iter().sum::<u64>())
-    }
-}
-
-/// The chip of the runs.
-struct Device {
-    profile: Profile,
-    nand: NandProfile,
-    geometry: Geometry,
-}
-
-impl Device {
-    fn of(options: &Options) -> Result<Device, StreamsError> {
-        let profile = match options.device.as_str() {
-            EMMC => Profile::from_toml(EMMC_PROFILE).expect("the built-in profile is a profile"),
-            device => find_nand(device).map_err(StreamsError::Device)?,
-        };
-        let nand = profile.nand().expect("it was looked for among these");
-        let usual = nand.geometry();
-        let geometry = Geometry { block_count: options.blocks.unwrap_or(usual.block_count), ..usual };
-        Ok(Device { nand: nand.clone(), profile, geometry })
-    }
-
-    /// An erased chip.
-    fn chip(&self, options: &Options) -> Nand {
-        let timing = NandTiming::of(&self.nand, options.timing.choice());
-        Nand::with_geometry(self.geometry, timing, options.seed).with_on_chip_copy(self.nand.on_chip_copy)
-    }
-}
 
 /// Runs all of it. `tell` hears the share of all pages that are written, and what is run.
 ///
@@ -377,13 +162,5 @@ mod tests {
         assert!(error(Options { device: "w25q128jv".into(), ..options() }).contains("w25q128jv"));
         assert!(error(Options { streams: 9, ..options() }).contains("streams must be 1 to 4"));
         assert!(error(Options { fills: vec![0.0], ..options() }).contains("at least"));
-    }
-
-    #[test]
-    fn names_are_read_back() {
-        for way in Way::ALL {
-            assert_eq!(way.name().parse(), Ok(way));
-        }
-        assert!("some".parse::<Way>().unwrap_err().to_string().contains("automatic+aged"));
     }
 }

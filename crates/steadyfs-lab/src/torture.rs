@@ -20,8 +20,10 @@
 //! assert!(summary.tally.cuts >= 100 && summary.tally.failures.is_empty());
 //! ```
 
+mod bad_input;
 mod caught;
 mod face;
+mod failure;
 mod fault;
 mod plan;
 mod pool;
@@ -36,11 +38,13 @@ mod summary;
 mod volume;
 mod workload;
 
+pub use bad_input::BadInput;
 pub use caught::caught;
+pub use failure::Failure;
 pub use fault::{Fault, FaultKind};
 pub use pool::{Progress, run};
 pub use run::{Cut, Run, Span};
-pub use runner::{Failure, Tally};
+pub use runner::Tally;
 pub use summary::Summary;
 pub use volume::{Chip, Volume};
 pub use workload::Workload;
@@ -126,18 +130,6 @@ pub fn replay(run: &Run) -> Replay {
     let cuts_met = *result.as_ref().unwrap_or(&run.cuts.len());
     Replay { story, failure: result.err(), cuts_met }
 }
-
-/// What was asked for cannot be done, as one sentence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadInput(pub String);
-
-impl fmt::Display for BadInput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for BadInput {}
 
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -13,135 +13,28 @@
 
 mod calls;
 mod copies;
+mod error;
 mod events;
 pub mod fat;
+mod options;
+mod system;
 mod table;
 
 pub use calls::{Call, CallTime, Times};
 pub use copies::Copies;
+pub use error::TransactionsError;
 pub use events::Events;
+pub use options::Options;
+pub use system::System;
 pub(crate) use table::COLUMNS;
 pub use table::{Cache, DeviceRows, Row, Transactions};
 
 use crate::evaluate::device::{Found, OnChip, find, on_chip};
-use crate::evaluate::{EvaluateError, Timing};
-use std::fmt;
-use std::io;
+use steadyfs::Config;
 use steadyfs::media::Flash;
-use steadyfs::{Config, Error, MountError};
 use steadyfs_sim::Metered;
 use steadyfs_sim::managed::ManagedProfile;
 use steadyfs_sim::sectors::{Controller, Managed, Timed};
-
-/// What is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum System {
-    /// SteadyFS, which flushes at commits.
-    SteadyFs,
-    /// FAT that never flushes, as exFAT does in its usual course.
-    FatNeverFlushed,
-    /// FAT that flushes after each call, as TexFAT does when it writes through.
-    FatWrittenThrough,
-}
-
-impl System {
-    /// All of them.
-    pub const ALL: [System; 3] = [System::SteadyFs, System::FatNeverFlushed, System::FatWrittenThrough];
-}
-
-impl fmt::Display for System {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            System::SteadyFs => "SteadyFS",
-            System::FatNeverFlushed => "FAT as exFAT",
-            System::FatWrittenThrough => "FAT as TexFAT",
-        })
-    }
-}
-
-/// What to measure.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Devices, raw or managed: built-in names or files in TOML. Default a NAND chip, an SD card and an SSD.
-    pub devices: Vec<String>,
-    /// Times of raw chips. Default typical.
-    pub timing: Timing,
-    /// Bytes written to each file. Default 4,096.
-    pub write_bytes: u64,
-    /// Files of each row. Default 100.
-    pub files: u32,
-    /// Files before one commit, where a series of them is committed together. Default 8.
-    pub series: u32,
-    /// Copies after which power is cut, for each file system on each managed device. Default 1,000.
-    pub copies: u32,
-    /// Seed of contents and of what cuts leave. Default 1.
-    pub seed: u64,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            devices: ["mt29f1g01abafd", "sd-industrial", "ssd-sata"].map(String::from).to_vec(),
-            timing: Timing::default(),
-            write_bytes: 4096,
-            files: 100,
-            series: 8,
-            copies: 1000,
-            seed: 1,
-        }
-    }
-}
-
-/// Why nothing was measured.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum TransactionsError {
-    /// The device cannot be simulated.
-    Device(EvaluateError),
-    /// The volume could not be formatted or mounted.
-    Mount(MountError),
-    /// A call of the volume failed.
-    Volume(Error),
-    /// FAT failed.
-    Fat(io::Error),
-}
-
-impl fmt::Display for TransactionsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TransactionsError::Device(error) => error.fmt(f),
-            TransactionsError::Mount(error) => write!(f, "the volume cannot be made: {error}"),
-            TransactionsError::Volume(error) => write!(f, "a call failed: {error}"),
-            TransactionsError::Fat(error) => write!(f, "FAT failed: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for TransactionsError {}
-
-impl From<EvaluateError> for TransactionsError {
-    fn from(error: EvaluateError) -> Self {
-        TransactionsError::Device(error)
-    }
-}
-
-impl From<MountError> for TransactionsError {
-    fn from(error: MountError) -> Self {
-        TransactionsError::Mount(error)
-    }
-}
-
-impl From<Error> for TransactionsError {
-    fn from(error: Error) -> Self {
-        TransactionsError::Volume(error)
-    }
-}
-
-impl From<io::Error> for TransactionsError {
-    fn from(error: io::Error) -> Self {
-        TransactionsError::Fat(error)
-    }
-}
 
 /// Measures all devices. `tell` hears the share that is done, and the device.
 ///

@@ -7,6 +7,11 @@
 
 use std::fmt;
 
+/// Nanoseconds as microseconds.
+pub(crate) fn us(ns: u64) -> f64 {
+    ns as f64 / 1e3
+}
+
 /// Why a quantity could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -1,10 +1,11 @@
 //! `steady get`: files and directories of an image to the host.
 
 use crate::Failure;
+use crate::host::directory_of;
 use crate::image::chip::ChipOptions;
 use crate::image::export;
 use crate::image::names::{host_fault, last_name, sanitised};
-use crate::image::part::{Part, directory_of};
+use crate::image::part::Part;
 use crate::image::tree::{Item, walk};
 use crate::image::volume::is_directory;
 use crate::image::{Memory, Volume};

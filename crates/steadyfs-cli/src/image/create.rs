@@ -2,11 +2,12 @@
 
 use super::chip::{Chip, is_block_device, is_mtd, profile, refuse_profile};
 use super::lock::Lock;
-use super::part::{Part, directory_of};
+use super::part::Part;
 use super::settings::Settings;
 use super::volume::Memory;
 use super::{DiskVolume, Volume};
 use crate::Failure;
+use crate::host::directory_of;
 use crate::progress::Progress;
 use std::fs;
 use std::io::Read;

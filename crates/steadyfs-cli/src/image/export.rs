@@ -10,6 +10,7 @@ use super::time;
 use super::tree::{Item, totals};
 use super::volume::Volume;
 use crate::Failure;
+use crate::host::directory_of;
 use crate::interrupt;
 use crate::progress::Progress;
 use std::fs::{self, File, OpenOptions};
@@ -47,7 +48,7 @@ pub fn all(volume: &mut Volume<'_>, items: &[Item], target: &Path, sanitise: boo
     let places = plan(volume, items, target, sanitise)?;
     let is_new = !is_empty_directory(target)?;
     interrupt::ends_itself();
-    let part = Part::directory(if is_new { part::directory_of(target) } else { target }, target)?;
+    let part = Part::directory(if is_new { directory_of(target) } else { target }, target)?;
     let drafts = plan(volume, items, part.path(), sanitise)?;
     fill(volume, items, &drafts, &places, &mut Progress::of(totals(items).2, verb))?;
     interrupt::write(|| {

@@ -6,6 +6,7 @@
 //! | `read_cache` | pages that were read, in RAM |
 //! | `lock` | one writer, or any number of readers, of an image |
 //! | `volume` | a mounted volume of files, and errors that say where |
+//! | `open` | the same, opened: what is lost is told, what is left is removed |
 //! | `disk` | the same of a disk |
 //! | `mounted` | a volume of either kind |
 //! | `settings` | the settings of a new volume, as arguments |
@@ -34,6 +35,7 @@ pub mod import;
 mod lock;
 pub mod mounted;
 pub mod names;
+mod open;
 pub mod part;
 pub mod place;
 mod read_cache;

@@ -2,13 +2,12 @@
 
 use super::chip::{Chip, ChipOptions};
 use super::disk::{DiskVolume, is_disk};
+use super::open::warn;
 use super::volume::{Memory, Volume};
 use crate::Failure;
-use crate::output::for_terminal;
 use std::path::Path;
 use steadyfs::media::BlockIndex;
 use steadyfs::{Access, BlockInfo, Budget, Damage, Description, Error, Health};
-use steadyfs_host::damage;
 
 /// A mounted volume.
 #[allow(clippy::large_enum_variant, reason = "a command has one of them")]
@@ -111,14 +110,4 @@ impl<'m> Mounted<'m> {
             Self::Disk(disk) => disk.close(options),
         }
     }
-}
-
-/// Says on standard error where something is lost or unsettled.
-pub fn warn(path: &Path, lost: Option<Damage>, is_unsettled: bool) {
-    let what = match lost {
-        Some(lost) => format!("{}; {}", damage::describe(lost), damage::REMEDY),
-        None if is_unsettled => damage::UNSETTLED.to_string(),
-        None => return,
-    };
-    eprintln!("warning: {}", for_terminal(&format!("{}: {what}", path.display())));
 }

@@ -14,6 +14,11 @@ pub fn printable(name: &str) -> Cow<'_, str> {
     Cow::Owned(name.chars().map(escape).collect())
 }
 
+/// Text without what a terminal would act on, but for the ends of lines: names in images, profiles and traces come from anywhere.
+pub fn for_terminal(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
+}
+
 /// Control characters, and those that change the direction of text.
 pub fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')

@@ -2,10 +2,10 @@
 //!
 //! A part is locked while it is made, and its name tells the process: where the process is gone and the lock is free, nobody goes on with it.
 
-use super::names::{part_name, part_process};
+use super::names::{for_terminal, part_name, part_process};
 use crate::Failure;
+use crate::host::remove;
 use crate::interrupt;
-use crate::output::for_terminal;
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
@@ -63,16 +63,6 @@ impl Drop for Part {
         remove(&self.path);
         interrupt::forget(&self.path);
     }
-}
-
-/// Removes a file or directory that may be there.
-pub fn remove(path: &Path) {
-    let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-}
-
-/// The directory that something of the host is in.
-pub fn directory_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Removes what interrupted commands have left in a directory, and says so.

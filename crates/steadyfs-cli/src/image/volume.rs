@@ -1,11 +1,8 @@
 //! A mounted volume, whose errors say which path of which image they are about.
 
 use super::chip::{Chip, ChipOptions};
-use super::draft;
-use super::mounted::warn;
 use super::names::printable;
 use crate::Failure;
-use crate::output::for_terminal;
 use std::path::Path;
 use steadyfs::media::{Flash, Geometry};
 use steadyfs::{Access, Budget, Damage, Error, FileSystem, InodeNumber, Kind, MountError, OPEN_FILE_BYTES, Stat};
@@ -37,30 +34,10 @@ impl Memory {
 pub struct Volume<'m> {
     /// The volume.
     pub fs: FileSystem<'m, Chip>,
-    label: String,
+    pub(super) label: String,
 }
 
 impl<'m> Volume<'m> {
-    /// Opens and mounts an image or device, and warns on standard error where something is lost or unsettled.
-    pub fn open(path: &Path, options: &ChipOptions, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
-        let mut volume = Self::mount(options.open(path, access)?, path, access, memory)?;
-        warn(path, volume.fs.damage(), volume.is_unsettled());
-        if access == Access::ReadWrite {
-            volume.remove_left()?;
-        }
-        Ok(volume)
-    }
-
-    /// Removes what an interrupted command has left, where the volume can be changed, and says so on standard error.
-    pub fn remove_left(&mut self) -> Result<(), Failure> {
-        let can_change = !self.fs.health().read_only && self.fs.damage().is_none();
-        if can_change && draft::remove_left(self)? {
-            let text = format!("{}: removed /{}, which an interrupted `put` left", self.label, draft::NAME);
-            eprintln!("{}", for_terminal(&text));
-        }
-        Ok(())
-    }
-
     /// Mounts the volume on a chip.
     pub fn mount(mut chip: Chip, path: &Path, access: Access, memory: &'m mut Memory) -> Result<Self, Failure> {
         let label = path.display().to_string();

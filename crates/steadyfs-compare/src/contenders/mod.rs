@@ -11,7 +11,7 @@ pub use raw::Raw;
 pub use sequential::SequentialStorage;
 pub use steady::{SteadyFs, SteadyFsErased};
 
-use crate::entrant::AnyEntrant;
+use crate::any_entrant::AnyEntrant;
 
 /// All of them, in the order of tables.
 pub fn all() -> Vec<Box<dyn AnyEntrant>> {

@@ -5,6 +5,7 @@
 
 mod append;
 mod copy;
+mod measured;
 mod mounts;
 mod names;
 mod random;
@@ -15,53 +16,9 @@ mod small;
 mod wear;
 mod web_server;
 
+pub use measured::{Bench, Measured};
+
 use super::contender::{Contender, Fault};
-use super::content::Document;
-use super::gauge::Gauge;
-use super::medium::Medium;
-use fastrand::Rng;
-
-/// A contender and what its case needs.
-pub struct Bench<'b, K> {
-    /// The file system; its volume is as the case wants it.
-    pub contender: K,
-    /// The files that are there.
-    pub documents: Vec<Document>,
-    /// The chip.
-    pub medium: &'b Medium,
-    /// Files of the cases with many of them.
-    pub files: u32,
-    /// Time of the chip after which warming up, or measuring, ends before its last step; in nanoseconds.
-    pub patience_ns: u64,
-    /// Source of random places and orders.
-    pub rng: Rng,
-    /// Told now and then of the share that is done.
-    pub tick: &'b dyn Fn(f64),
-}
-
-/// What a case measured.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Measured {
-    /// The steps.
-    pub gauge: Gauge,
-    /// Payload of all steps together, in cases whose throughput counts.
-    pub bytes: Option<u64>,
-    /// Physical limit of a step, on average, in nanoseconds.
-    pub limit_ns: Option<f64>,
-}
-
-impl Measured {
-    /// A case whose times count; `limit_ns` is that of a step.
-    fn times(gauge: Gauge, limit_ns: f64) -> Measured {
-        Measured { gauge, bytes: None, limit_ns: Some(limit_ns) }
-    }
-
-    /// A case whose throughput counts; `limit_ns` is that of all steps together.
-    fn throughput(gauge: Gauge, bytes: u64, limit_ns: f64) -> Measured {
-        let limit_ns = limit_ns / gauge.steps_ns.len().max(1) as f64;
-        Measured { gauge, bytes: Some(bytes), limit_ns: Some(limit_ns) }
-    }
-}
 
 /// A case, with what distinguishes it from its kin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,9 @@
 //! The chip that cases run on: all of a profile's, or its first part.
 
-use super::{BenchError, Options};
-use crate::units::format_size;
 use std::ops::Range;
 use steadyfs::media::nor::{NorFlash, NorPages, page_bytes_for};
 use steadyfs::media::{Failure, Flash, Geometry, TAG_BYTES};
-use steadyfs_sim::{Chip, Metered, Nand, NandTiming, Nor, NorProfile, NorTiming, PowerCut, Profile, Tearable};
-
-/// Blocks below which a chip of several erase sizes is taken with the smallest of them.
-const BLOCKS_MIN: u64 = 64;
+use steadyfs_sim::{Metered, Nand, NandTiming, Nor, NorTiming, PowerCut, Tearable};
 
 /// What a file system is given: pages with tags, as the core wants them, or the bytes of erase blocks, as others do. Whichever it takes, the
 /// same chip charges the same times.
@@ -207,32 +202,6 @@ pub enum Medium {
 }
 
 impl Medium {
-    /// The part of a chip that the options ask for.
-    ///
-    /// # Errors
-    /// [`BenchError::Size`], [`BenchError::EraseBlock`].
-    pub fn of(profile: &Profile, options: &Options) -> Result<Medium, BenchError> {
-        let choice = options.timing.choice();
-        match &profile.chip {
-            Chip::Nand(nand) => {
-                let whole = nand.geometry();
-                let block_bytes = whole.page_bytes * whole.pages_per_block;
-                let block_bytes = options.pick_block(&[block_bytes], block_bytes)?;
-                let block_count = options.blocks_of(block_bytes, u64::from(block_bytes) * u64::from(whole.block_count))?;
-                let geometry = Geometry { block_count, ..whole };
-                Ok(Medium::Nand { geometry, timing: NandTiming::of(nand, choice), on_chip_copy: nand.on_chip_copy })
-            }
-            Chip::Nor(nor) => {
-                let sizes: Vec<u32> = nor.erases.iter().map(|erase| erase.bytes).collect();
-                let block_bytes = options.pick_block(&sizes, usual_block(nor, options.size_bytes))?;
-                let block_count = options.blocks_of(block_bytes, nor.size_bytes.into())?;
-                let timing = NorTiming::of(nor, block_bytes, choice);
-                let timing = timing.ok_or_else(|| no_such_block(block_bytes, &sizes))?;
-                Ok(Medium::Nor { block_bytes, block_count, timing })
-            }
-        }
-    }
-
     /// Bytes of an erase block.
     pub fn block_bytes(&self) -> u32 {
         match self {
@@ -272,62 +241,4 @@ pub trait OnChips {
     where
         C: BenchChip + Tearable + Clone + 'static,
         PowerCut<C>: BenchChip;
-}
-
-/// The erase size where nobody chooses: the profile's, or the smallest where that would leave few blocks.
-fn usual_block(nor: &NorProfile, size_bytes: Option<u64>) -> u32 {
-    let blocks = size_bytes.unwrap_or(nor.size_bytes.into()) / u64::from(nor.default_erase_bytes);
-    let smallest = nor.erases.iter().map(|erase| erase.bytes).min();
-    if blocks >= BLOCKS_MIN { nor.default_erase_bytes } else { smallest.unwrap_or(nor.default_erase_bytes) }
-}
-
-fn no_such_block(asked_bytes: u32, sizes: &[u32]) -> BenchError {
-    let sizes = sizes.iter().map(|&bytes| format_size(bytes.into())).collect::<Vec<_>>().join(", ");
-    BenchError::EraseBlock { asked_bytes, sizes }
-}
-
-impl Options {
-    /// The erase size asked for, if the chip has it.
-    fn pick_block(&self, sizes: &[u32], usual: u32) -> Result<u32, BenchError> {
-        match self.erase_block_bytes {
-            Some(bytes) if !sizes.contains(&bytes) => Err(no_such_block(bytes, sizes)),
-            chosen => Ok(chosen.unwrap_or(usual)),
-        }
-    }
-
-    /// Blocks of the size asked for.
-    fn blocks_of(&self, block_bytes: u32, chip_bytes: u64) -> Result<u32, BenchError> {
-        let asked_bytes = self.size_bytes.unwrap_or(chip_bytes);
-        if asked_bytes == 0 || asked_bytes > chip_bytes || !asked_bytes.is_multiple_of(block_bytes.into()) {
-            return Err(BenchError::Size { asked_bytes, block_bytes, chip_bytes });
-        }
-        Ok((asked_bytes / u64::from(block_bytes)) as u32)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn medium(device: &str, size_bytes: Option<u64>, erase_block_bytes: Option<u32>) -> Result<Medium, BenchError> {
-        let options = Options { size_bytes, erase_block_bytes, ..Options::default() };
-        Medium::of(&Profile::named(device).unwrap(), &options)
-    }
-
-    #[test]
-    fn small_parts_of_a_chip_are_taken_in_its_smallest_blocks() {
-        assert_eq!(medium("w25q128jv", None, None).unwrap().block_bytes(), 65_536);
-        let small = medium("w25q128jv", Some(1 << 20), None).unwrap();
-        assert_eq!((small.block_bytes(), small.size_bytes()), (4096, 1 << 20));
-        assert_eq!(medium("w25q128jv", None, Some(4096)).unwrap().block_bytes(), 4096);
-        assert_eq!(medium("mt29f1g01abafd", Some(16 << 20), None).unwrap().size_bytes(), 16 << 20);
-    }
-
-    #[test]
-    fn sizes_that_the_chip_does_not_have_are_refused_with_those_it_has() {
-        let error = medium("w25q128jv", None, Some(8192)).unwrap_err().to_string();
-        assert!(error.contains("4 KiB, 64 KiB"), "{error}");
-        assert!(matches!(medium("w25q128jv", Some(32 << 20), None), Err(BenchError::Size { .. })));
-        assert!(matches!(medium("mt29f1g01abafd", Some(1 << 16), None), Err(BenchError::Size { .. })));
-    }
 }

@@ -5,10 +5,11 @@
 //! append take as long. Files that are long enough are removed, so that what they held is freed meanwhile.
 
 use super::checker::{Checker, Volume};
+use super::doubt::Doubt;
 use super::draw::{below, one_of};
 use super::overwrites::Overwrites;
+use super::plan::Plan;
 use super::ring::{fill_with_content, name, remove};
-use super::writer::{Doubt, Plan};
 use super::{EvaluateError, Workload};
 use fastrand::Rng;
 use steadyfs::media::Flash;

@@ -3,8 +3,9 @@
 use super::checker::{Checker, Progress, Verdict, Volume, cost};
 use super::comparison::Comparison;
 use super::idle::{IdleWork, burst_accesses, run_bursts};
+use super::plan::Plan;
 use super::tracker::TagTracker;
-use super::writer::{Plan, Writer};
+use super::writer::Writer;
 use super::{EvaluateError, Idle, Options, Outcome, Phase};
 use crate::evaluation::{Evaluation, IdleMeasured, Measured};
 use std::mem::size_of;

@@ -1,9 +1,9 @@
 //! Overwrites in one large file: at random, hot and cold, or where reclaiming costs most.
 
 use super::checker::{Checker, Volume};
+use super::doubt::Doubt;
 use super::draw::{below, one_of};
 use super::tracker::PageMark;
-use super::writer::Doubt;
 use super::{EvaluateError, Workload};
 use fastrand::Rng;
 use steadyfs::media::Flash;

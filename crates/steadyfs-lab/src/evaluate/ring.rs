@@ -2,7 +2,7 @@
 
 use super::EvaluateError;
 use super::checker::{Checker, Volume};
-use super::writer::Doubt;
+use super::doubt::Doubt;
 use std::collections::VecDeque;
 use steadyfs::media::Flash;
 use steadyfs::{Call, File, OpenOptions};

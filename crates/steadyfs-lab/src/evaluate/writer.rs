@@ -2,7 +2,9 @@
 
 use super::appends::{self, Appends};
 use super::checker::{Checker, Verdict, Volume};
+use super::doubt::Doubt;
 use super::overwrites::Overwrites;
+use super::plan::Plan;
 use super::ring::Ring;
 use super::{EvaluateError, Workload};
 use crate::envelope::Envelope;
@@ -14,35 +16,6 @@ use steadyfs_sim::Metered;
 /// Calls for each file of a ring that are no appends: it is made, the one before is closed, and one file is removed with a commit,
 /// or two when the file table grows.
 const FILE_CALLS: u64 = 6;
-
-/// What a workload writes, and how much of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Plan {
-    /// What is written.
-    pub workload: Workload,
-    /// Seed of the places.
-    pub seed: u64,
-    /// Bytes of the volume to be used, in whole logical pages.
-    pub fill_bytes: u64,
-    /// Bytes of each write that fills.
-    pub write_bytes: u64,
-}
-
-/// A call that failed: what it would have done may have been done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Doubt {
-    /// These bytes were being written.
-    Write {
-        /// The file, by its number in [`Writer::files`].
-        file: usize,
-        /// Where.
-        offset: u64,
-        /// What.
-        bytes: Vec<u8>,
-    },
-    /// The first file was being removed.
-    Removal,
-}
 
 /// Where the bytes go.
 pub enum Writer {

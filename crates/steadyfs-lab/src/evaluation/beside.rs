@@ -1,9 +1,8 @@
 //! Another file system beside the run: its access times for the same writes, recorded elsewhere.
 
-use super::us;
 use crate::replay::Trace;
 use crate::stats::Stats;
-use crate::units::format_rate;
+use crate::units::{format_rate, us};
 use serde::{Deserialize, Serialize};
 
 /// The access times of another file system.

@@ -1,8 +1,7 @@
 //! What idle time between bursts does: its work, and the accesses with it and without it.
 
-use super::us;
 use crate::stats::Stats;
-use crate::units::{format_count, format_duration, format_percent, format_rate, format_size};
+use crate::units::{format_count, format_duration, format_percent, format_rate, format_size, us};
 use serde::{Deserialize, Serialize};
 
 /// What a run with idle time measured beside its accesses.

@@ -1,8 +1,9 @@
 //! Whether everything that was committed can be read.
 
 use super::chip::LifeChip;
+use crate::evaluate::doubt::Doubt;
 use crate::evaluate::tracker::TagTracker;
-use crate::evaluate::writer::{Doubt, Writer};
+use crate::evaluate::writer::Writer;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use steadyfs::{Access, Error, File, FileSystem, OpenOptions};
@@ -132,7 +133,7 @@ fn accept(found: &[u8], expected: &mut [u8], offset: u64, from: u64, bytes: &[u8
 mod tests {
     use super::*;
     use crate::evaluate::checker::{Checker, Progress};
-    use crate::evaluate::writer::Plan;
+    use crate::evaluate::plan::Plan;
     use crate::evaluate::{Phase, Workload, find_profile};
     use crate::life::{Options, chip};
     use steadyfs::Config;

@@ -2,6 +2,7 @@
 
 use super::Options;
 use super::chip::{Clock, LifeChip};
+use super::spread::Spread;
 use crate::evaluate::EvaluateError;
 use crate::evaluate::checker::Volume;
 use crate::evaluate::tracker::TagTracker;
@@ -115,7 +116,7 @@ impl Course {
         let bad: BTreeSet<_> = tracker.chip().grown_bad().collect();
         let counts = erase_counts(tracker);
         let counts = (0..).zip(counts).filter(|(block, _)| !self.reserved.contains(block) && !bad.contains(block));
-        let spread = super::Spread::of(counts.map(|(_, count)| count));
+        let spread = Spread::of(counts.map(|(_, count)| count));
         self.moments.push(Moment {
             writes,
             erases_percent: 100.0 * share,

@@ -1,37 +1,8 @@
 //! Which medium keeps a rate with some RAM, what is lost when power fails, and on whose word.
 
-use super::table::{Medium, Row};
-use super::{Options, WRITE_BYTES};
+use super::options::{Options, WRITE_BYTES};
+use super::row::{Medium, Row};
 use serde::{Deserialize, Serialize};
-
-/// Times that a device cleans in a run from which anything is concluded: with fewer the longest accesses may not be among those that were seen.
-pub(super) const CLEANINGS_MIN: u64 = 3;
-/// Most writes that are tried for one commit.
-const COMMIT_EVERY_MAX: u64 = 64;
-
-/// What may be lost when power fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loss {
-    /// So many writes.
-    Writes(u32),
-    /// What arrives in so many nanoseconds.
-    Time(u64),
-}
-
-impl Loss {
-    /// Bytes that may be lost, where so many arrive in a second.
-    fn bytes(self, rate: u64) -> u64 {
-        match self {
-            Loss::Writes(count) => u64::from(count) * WRITE_BYTES as u64,
-            Loss::Time(ns) => u64::try_from(u128::from(ns) * u128::from(rate) / 1_000_000_000).unwrap_or(u64::MAX),
-        }
-    }
-
-    /// Writes for each commit: half of what may be lost, for the buffer is lost as well.
-    pub(super) fn commit_every(self, rate: u64) -> u32 {
-        (self.bytes(rate) / 2 / WRITE_BYTES as u64).clamp(1, COMMIT_EVERY_MAX) as u32
-    }
-}
 
 /// On whose word a rate is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,7 +90,7 @@ fn advise_on(row: &Row, options: &Options) -> Advice {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Backlog, Trace};
+    use super::super::{Backlog, Loss, Trace};
     use super::*;
     use crate::realtime::cards::Cleaning;
 

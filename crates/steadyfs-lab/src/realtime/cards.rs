@@ -1,6 +1,6 @@
 //! Access times of 4 KiB writes at random places: of a device as it is, of FAT on it, and of SteadyFS on it.
 
-use super::{Options, RealtimeError};
+use super::{Options, RealtimeError, WRITE_BYTES};
 use crate::transactions::fat::{self, CLUSTER_BYTES, Disk};
 use std::io::{self, Write};
 use steadyfs::media::Flash;
@@ -10,8 +10,6 @@ use steadyfs_sim::Metered;
 use steadyfs_sim::managed::NandCounts;
 use steadyfs_sim::sectors::{Controller, Timed};
 
-/// Bytes of an access.
-pub const WRITE_BYTES: usize = 4096;
 /// Accesses before those that are measured: the card has cleaned many times.
 const WARM_UP: u32 = 300_000;
 /// The same of a device that has not cleaned by then: one of 64 GB has many spare blocks.

@@ -213,7 +213,7 @@ fn apart(levels: &[f64], top: f64, bottom: f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::report;
+    use super::super::times::tests::report;
     use super::*;
     use crate::evaluation::Peer;
     use proptest::prelude::*;

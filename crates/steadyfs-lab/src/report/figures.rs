@@ -169,7 +169,7 @@ pub(super) fn level_panel(canvas: &mut Canvas, name: &str, left: &[u64], x: &Axi
 #[cfg(test)]
 mod tests {
     use super::super::Page;
-    use super::super::tests::report;
+    use super::super::times::tests::report;
     use super::*;
 
     #[test]

@@ -165,7 +165,7 @@ fn data(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::Page;
-    use super::super::tests::report;
+    use super::super::times::tests::report;
     use super::*;
 
     #[test]

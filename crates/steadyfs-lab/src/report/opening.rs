@@ -39,7 +39,7 @@ fn three_digits(value: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::report;
+    use super::super::times::tests::report;
     use super::*;
 
     #[test]

@@ -1,9 +1,13 @@
 //! One disk from empty to measured.
 
+use super::device::Device;
+use super::error::StreamsError;
+use super::item::{Item, MIX_UP};
 use super::map::Map;
+use super::options::Options;
+use super::step::Step;
 use super::table::Row;
-use super::workload::{Step, Workload};
-use super::{Device, Item, MIX_UP, Options, StreamsError};
+use super::workload::Workload;
 use crate::evaluate::tracker::TagTracker;
 use crate::model::cost;
 use fastrand::Rng;

@@ -4,7 +4,7 @@
 //! needed any more is discarded. What the file system moves to clean its segments goes to the cold logs, as F2FS has it; to the device these are writes like others.
 
 use super::layer::{Event, Layer};
-use super::workload::Step;
+use super::step::Step;
 use fastrand::Rng;
 use std::collections::VecDeque;
 use steadyfs::streams::{F2fsLog, f2fs_stream};

@@ -5,40 +5,32 @@
 //! in its figures alone cannot be read there, and is said to be so.
 //!
 //! ```text
-//!   plain          a case on a plain translation layer    figures    what the paper's text gives as numbers
+//!   case           what both systems write                figures    what the paper's text gives as numbers
+//!   plain          a case on a plain translation layer    result     the runs and the rows
 //!   findings       a row for each number and figure       table      rows for people
+//!   rows           what all rows are made of
 //!   amplification  those of the write amplification       others     those of time, hosts and memory
 //! ```
 
 mod amplification;
+mod case;
 mod figures;
 mod findings;
 mod others;
 mod plain;
+mod result;
+mod rows;
 mod table;
 
-use super::workload::JOBS_MAX;
-use super::{Device, Item, Options, Row, StreamsError, Way, Writes, disk_pages, drive_all};
+pub use result::{Finding, Run, Study};
+
+use super::device::Device;
+use super::item::Item;
+use super::{Options, Row, StreamsError, Way, disk_pages, drive_all};
+use case::{AS_SPARE, Case, JOBS, PLAIN, STEADYFS, STREAMS_MAX, cases};
 use plain::{BLOCKS, SHOWN_BLOCKS, Shape};
-use serde::{Deserialize, Serialize};
 use steadyfs::media::Flash;
 use steadyfs::streams::context_stream;
-
-/// Names of the systems.
-pub(super) const PLAIN: &str = "plain";
-/// The plain layer, with as large a share of spare pages as SteadyFS has.
-pub(super) const AS_SPARE: &str = "plain, spare as SteadyFS";
-pub(super) const STEADYFS: &str = "steadyfs";
-/// Streams that a SteadyFS disk has at most.
-const STREAMS_MAX: u8 = 4;
-/// Shares of the device that hold something.
-pub(super) const FILLS: [f64; 3] = [0.8, 0.9, 0.97];
-/// What the endurance run writes: the paper's jobs as far as its text tells of them.
-pub(super) const JOBS: [Writes; 3] = [Writes::Sequential, Writes::Random, Writes::Rates];
-/// Numbers of streams of which the paper shows the gain.
-pub(super) const COUNTS: std::ops::RangeInclusive<u8> = 1..=8;
-/// Passes over the pages of cases other than the endurance run.
-const PASSES: u64 = 12;
 
 /// What is run.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,133 +50,6 @@ impl Default for StudyOptions {
         let Options { seed, threads, .. } = Options::default();
         StudyOptions { blocks: 256, passes: None, seed, threads }
     }
-}
-
-/// One run of one of the systems.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Run {
-    /// `plain`, that with as many spare pages as SteadyFS has, or `steadyfs`.
-    pub system: String,
-    /// Name of [`Writes`].
-    pub writes: String,
-    /// Share of the device that holds something.
-    pub fill: f64,
-    /// Streams that the jobs name.
-    pub ids: u8,
-    /// Streams that the device keeps apart.
-    pub streams: u8,
-    /// Whether moved pages keep to blocks of their stream.
-    pub moved_apart: bool,
-    /// Logical pages that hold something.
-    pub pages: u32,
-    /// How many times the device was written, the first fill included.
-    pub written_times: f64,
-    /// Pages programmed for each page written, since the device was filled.
-    pub amplification: f64,
-    /// Erases for each block.
-    pub erases_per_block: f64,
-    /// Mean time of a write, in microseconds.
-    pub mean_us: f64,
-    /// The longest write.
-    pub max_us: f64,
-    /// The longest that was promised; the plain layer promises nothing.
-    pub bound_us: Option<f64>,
-    /// RAM of the disk; not counted for the plain layer.
-    pub ram_bytes: Option<u64>,
-    /// Amplification in each of 60 equal parts of the run.
-    pub over_time: Vec<f64>,
-    /// Mean time of a write in each of these parts, in microseconds.
-    pub mean_us_over_time: Vec<f64>,
-}
-
-/// A number or a figure of the paper, and what was measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
-    /// What it belongs to: a section of the table.
-    pub part: String,
-    /// What it is.
-    pub what: String,
-    /// Where in the paper it stands.
-    pub source: String,
-    /// What the paper has: a number, or that it stands in a figure alone.
-    pub paper: String,
-    /// What the plain layer has; `–` where there is nothing to be measured.
-    pub plain: String,
-    /// What SteadyFS has.
-    pub steadyfs: String,
-    /// Why they differ; empty where they do not.
-    pub why: String,
-}
-
-/// All of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Study {
-    /// What the two devices are, and how they are scaled.
-    pub scale: String,
-    /// Seed of the places.
-    pub seed: u64,
-    /// The numbers and figures.
-    pub findings: Vec<Finding>,
-    /// The runs behind them.
-    pub runs: Vec<Run>,
-}
-
-/// A case: what both systems write.
-#[derive(Clone, Debug)]
-pub(super) struct Case {
-    writes: Writes,
-    fill: f64,
-    /// Streams that the jobs name.
-    ids: u8,
-    /// Whether moved pages keep to blocks of their stream as well.
-    moved_apart: bool,
-    /// Times the pages that are written once they are filled.
-    passes: u64,
-}
-
-impl Case {
-    /// The stream that a job names: neighbours share one where there are fewer than jobs.
-    fn id_of(&self, job: u8) -> u8 {
-        let jobs = if self.writes == Writes::Lives { JOBS_MAX as u8 } else { 3 };
-        (u16::from(job.min(jobs - 1)) * u16::from(self.ids) / u16::from(jobs)) as u8
-    }
-
-    /// Streams that SteadyFS has for so many.
-    fn streams(&self) -> u8 {
-        self.ids.min(STREAMS_MAX)
-    }
-
-    fn way(&self) -> Way {
-        match (self.ids, self.moved_apart) {
-            (1, _) => Way::One,
-            (_, false) => Way::Given,
-            (_, true) => Way::GivenAged,
-        }
-    }
-}
-
-/// Passes after the fill until as much is written, for the size of the device, as the paper's.
-fn endurance_passes(fill: f64) -> u64 {
-    (figures::WRITTEN_GB / figures::CAPACITY_GB / fill).round() as u64 - 1
-}
-
-/// The cases, in the order of their runs.
-fn cases(passes: Option<u64>) -> Vec<Case> {
-    let mut cases = Vec::new();
-    for writes in JOBS {
-        for fill in FILLS {
-            let passes = passes.unwrap_or(endurance_passes(fill));
-            let ways = [(1, false), (3, false), (3, true)];
-            cases.extend(ways.map(|(ids, moved_apart)| Case { writes, fill, ids, moved_apart, passes }));
-        }
-    }
-    let usual = Case { writes: Writes::Lives, fill: FILLS[0], ids: 1, moved_apart: false, passes: passes.unwrap_or(PASSES) };
-    cases.extend(COUNTS.map(|ids| Case { ids, ..usual.clone() }));
-    cases.extend(COUNTS.skip(1).map(|ids| Case { ids, moved_apart: true, ..usual.clone() }));
-    for writes in [Writes::F2fs, Writes::Sqlite] {
-        cases.extend([1, 3].map(|ids| Case { writes, ids, ..usual.clone() }));
-    }
-    cases
 }
 
 /// Runs all of it. `tell` hears the share that is done, and what was run last.
@@ -274,7 +139,9 @@ fn spare_share(run: &Run, device: &Device) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::case::{COUNTS, FILLS};
     use super::*;
+    use crate::streams::Writes;
 
     #[test]
     fn every_number_has_a_row_and_none_is_impossible() {

@@ -2,6 +2,7 @@
 
 use super::f2fs::{F2fs, SEGMENT_PAGES, SEGMENTS_MIN};
 use super::sqlite::{Replay, Touch};
+use super::step::Step;
 use crate::evaluate::UnknownName;
 use fastrand::Rng;
 use std::fmt;
@@ -96,15 +97,6 @@ impl FromStr for Writes {
         let unknown = || UnknownName { found: text.to_string(), expected: Writes::ALL.map(Writes::name).join(", ") };
         Writes::ALL.into_iter().find(|writes| writes.name() == text).ok_or_else(unknown)
     }
-}
-
-/// A step of a workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// A page is written by a job.
-    Write { page: u32, job: u8 },
-    /// Pages are not needed any more.
-    Trim { page: u32, count: u32 },
 }
 
 /// The state of a workload.

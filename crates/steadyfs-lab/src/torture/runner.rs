@@ -1,6 +1,7 @@
 //! What a thread does with one scenario: cuts power in its operations, counts, and keeps what fails.
 
 use super::Mode;
+use super::failure::Failure;
 use super::fault::FaultKind;
 use super::run::{Cut, Run};
 use super::scenario::{CUTS_MAX, Life, Scenario, Scene};
@@ -33,15 +34,6 @@ pub struct Tally {
     pub workloads: u64,
     /// What was lost, if anything.
     pub failures: Vec<Failure>,
-}
-
-/// Something that did not hold.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    /// Replays it: `steady torture --replay STRING`. As short as it could be made.
-    pub replay: String,
-    /// What was expected and what was found.
-    pub what: String,
 }
 
 impl Tally {

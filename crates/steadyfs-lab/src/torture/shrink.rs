@@ -1,7 +1,7 @@
 //! Makes a failing run smaller: fewer cuts, fewer faults, simpler torn states, fewer steps.
 
+use super::failure::Failure;
 use super::run::{Cut, Run, Span};
-use super::runner::Failure;
 use super::scenario::Scenario;
 use steadyfs_sim::Torn;
 

@@ -12,6 +12,7 @@
 //! - a copy that does not directly follow a `read_tag`.
 
 mod block;
+mod flaw;
 mod timing;
 mod torn;
 
@@ -24,9 +25,9 @@ use crate::meter::{self, Counters, Metered};
 use crate::profile::{Profile, TimingChoice};
 use block::{Block, Mark};
 use fastrand::Rng;
+use flaw::{Decided, Flaw};
 use std::collections::BTreeMap;
 use steadyfs::media::{BlockIndex, Failure, Flash, Geometry, PageIndex, TAG_BYTES, Timing};
-use torn::{Decided, Flaw};
 
 /// What the page register holds.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,7 @@
 //! Reading a TOML table key by key, with errors that name the key, what was found and what was expected.
 
-use super::{ProfileError, Spread};
+use super::error::ProfileError;
+use super::spread::Spread;
 use toml::{Table, Value};
 
 /// The keys of one table that were not read yet.

@@ -7,7 +7,12 @@
 //! [`Profile::named`] finds a built-in one, [`Profile::from_toml`] reads another; [`Nand::new`](crate::Nand::new) and
 //! [`Nor::new`](crate::Nor::new) make the chip.
 
+mod error;
 pub(crate) mod keys;
+mod spread;
+
+pub use error::ProfileError;
+pub use spread::{Spread, TimingChoice};
 
 use keys::Keys;
 use std::collections::BTreeMap;
@@ -28,68 +33,6 @@ const BUILT_IN: [&str; 12] = [
     include_str!("../../profiles/gd25q64.toml"),
     include_str!("../../profiles/stm32g0b1.toml"),
 ];
-
-/// Why a profile was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ProfileError {
-    /// The document is not TOML.
-    #[error("not a TOML document: {0}")]
-    Syntax(String),
-    /// A key is missing, unknown, or has a value that no chip has.
-    #[error("key `{key}`: {found}; expected {expected}")]
-    Key {
-        /// The key, with the tables it lies in.
-        key: String,
-        /// What stands there.
-        found: String,
-        /// What may stand there.
-        expected: String,
-    },
-    /// The spare area cannot hold a tag under the protection of the ECC.
-    #[error("key `user_bytes`: needs {TAG_BYTES} ECC-protected user bytes per page for the tag, has {user_bytes}")]
-    TooFewUserBytes {
-        /// ECC-protected user bytes that the chip has.
-        user_bytes: u32,
-    },
-    /// No built-in profile has this name.
-    #[error("no profile named `{name}`; expected one of {known}")]
-    Unknown {
-        /// The name asked for.
-        name: String,
-        /// The names there are, separated by commas.
-        known: String,
-    },
-}
-
-/// Which figures a simulated chip takes its time from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum TimingChoice {
-    /// Typical figures, to which measured latencies are close: for expectations.
-    #[default]
-    Typical,
-    /// Datasheet maxima: for guarantees.
-    Maximum,
-}
-
-/// A figure with its typical and its maximum value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spread {
-    /// Typical value.
-    pub typical: u32,
-    /// Maximum; not below the typical value.
-    pub maximum: u32,
-}
-
-impl Spread {
-    /// Picks one of the two.
-    pub fn pick(self, choice: TimingChoice) -> u32 {
-        match choice {
-            TimingChoice::Typical => self.typical,
-            TimingChoice::Maximum => self.maximum,
-        }
-    }
-}
 
 /// What is known of one chip.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,13 +7,24 @@
 //!                                                                                  │ 0xFD: Command
 //! ```
 
+use super::command;
 use super::medium::Medium;
 use super::profile::{Event, SdFault, SdProfile, SdWork};
 use super::words::{crc7, crc16};
-use super::{SdCommand, command};
 use fastrand::Rng;
 use std::collections::VecDeque;
 use std::rc::Rc;
+
+/// A command that the card has taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SdCommand {
+    /// Its number.
+    pub index: u8,
+    /// Whether it followed CMD55.
+    pub is_app: bool,
+    /// Its argument.
+    pub argument: u32,
+}
 
 /// What the card makes of the next byte.
 #[derive(Clone, Debug)]

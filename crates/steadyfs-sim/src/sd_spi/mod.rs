@@ -30,6 +30,8 @@
 //! CMD6, CMD20, CMD23, CMD27 to 31, CMD42, CMD48 to 50, CMD56, ACMD42 and ACMD51, blocks of other lengths than 512, and voltages.
 
 mod card;
+#[allow(missing_docs)]
+pub mod command;
 mod commands;
 mod medium;
 mod profile;
@@ -37,6 +39,7 @@ mod profile;
 mod tests;
 mod words;
 
+pub use card::SdCommand;
 pub use profile::{SdFault, SdKind, SdProfile, SdWork};
 
 use card::Card;
@@ -47,43 +50,6 @@ use embedded_hal::spi::{self, SpiBus};
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
-
-/// Numbers of the commands that the card knows; those that begin with `APP_` follow CMD55.
-#[allow(missing_docs)]
-pub mod command {
-    pub const GO_IDLE: u8 = 0;
-    pub const SEND_IF_COND: u8 = 8;
-    pub const SEND_CSD: u8 = 9;
-    pub const SEND_CID: u8 = 10;
-    pub const STOP: u8 = 12;
-    pub const SEND_STATUS: u8 = 13;
-    pub const SET_BLOCK_LENGTH: u8 = 16;
-    pub const READ_SINGLE: u8 = 17;
-    pub const READ_MULTIPLE: u8 = 18;
-    pub const WRITE_SINGLE: u8 = 24;
-    pub const WRITE_MULTIPLE: u8 = 25;
-    pub const ERASE_FIRST: u8 = 32;
-    pub const ERASE_LAST: u8 = 33;
-    pub const ERASE: u8 = 38;
-    pub const APP: u8 = 55;
-    pub const READ_OCR: u8 = 58;
-    pub const CRC_ON_OFF: u8 = 59;
-    pub const APP_STATUS: u8 = 13;
-    pub const APP_WELL_WRITTEN: u8 = 22;
-    pub const APP_PRE_ERASE: u8 = 23;
-    pub const APP_START: u8 = 41;
-}
-
-/// A command that the card has taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SdCommand {
-    /// Its number.
-    pub index: u8,
-    /// Whether it followed CMD55.
-    pub is_app: bool,
-    /// Its argument.
-    pub argument: u32,
-}
 
 /// A simulated card. Clones are the same card.
 #[derive(Clone)]

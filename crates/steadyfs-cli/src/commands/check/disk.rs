@@ -1,6 +1,6 @@
 //! What of a disk can still be read.
 
-use super::Missing;
+use super::findings::{Missing, lines};
 use crate::Failure;
 use crate::commands::tree::counted;
 use crate::image::chip::ChipOptions;
@@ -76,7 +76,7 @@ fn read_all(volume: &mut DiskVolume<'_>) -> Result<(u32, Vec<String>), Failure> 
 
 impl Summary {
     fn text(&self) -> String {
-        let findings = self.missing.line() + &super::lines(&self.findings);
+        let findings = self.missing.line() + &lines(&self.findings);
         let is_sound = self.findings.is_empty() && self.missing.lost.is_none();
         format!(
             "{findings}a disk of {} sectors, {}: {}\n{}{}",

@@ -1,6 +1,7 @@
 //! `steady check`: verifies a volume.
 
 mod disk;
+mod findings;
 
 use super::tree::counted;
 use crate::Failure;
@@ -11,11 +12,12 @@ use crate::image::volume::WORN_OUT;
 use crate::image::{Memory, Mounted, Volume};
 use crate::output::{print, print_json};
 use clap::Args;
+use findings::{Missing, lines};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use steadyfs::media::Flash;
-use steadyfs::{Access, Checked, Damage, Error, Finding, Kind, Mended, ROOT};
+use steadyfs::{Access, Checked, Error, Finding, Kind, Mended, ROOT};
 use steadyfs_host::damage;
 use steadyfs_host::plain::Shape;
 use steadyfs_lab::units::{format_count, format_size};
@@ -73,17 +75,6 @@ struct Rest {
     removed_pages: u64,
     /// Bytes of the file that an interrupted command left; nothing where there is none.
     interrupted_bytes: Option<u64>,
-}
-
-/// What the mount found missing.
-#[derive(Serialize, Clone, Copy)]
-struct Missing {
-    /// Root, record, journal or leaf; nothing where all is there.
-    damage: Option<&'static str>,
-    /// Whether that is accepted.
-    repaired: bool,
-    #[serde(skip)]
-    lost: Option<Damage>,
 }
 
 /// Runs `steady check`.
@@ -169,27 +160,6 @@ fn ended_early(
     let count = counted(findings.len() as u64 + missing.count(), "finding", "findings");
     let reason = volume.fs.flash().reason().map(|reason| format!(": {reason}")).unwrap_or_default();
     Ok(volume.refuse("", format!("the check ended early, after {count}: {error}{reason}")))
-}
-
-fn lines(findings: &[String]) -> String {
-    findings.iter().map(|finding| format!("{finding}\n")).collect()
-}
-
-impl Missing {
-    /// What was missing, and is accepted now or not.
-    fn of(lost: Option<Damage>, left: Option<Damage>) -> Self {
-        Self { damage: lost.map(damage::name), repaired: lost.is_some() && left.is_none(), lost }
-    }
-
-    fn count(&self) -> u64 {
-        self.lost.is_some().into()
-    }
-
-    fn line(&self) -> String {
-        let Some(lost) = self.lost else { return String::new() };
-        let then = if self.repaired { "that is accepted, and the volume can be changed again" } else { damage::REMEDY };
-        format!("{}; {then}\n", damage::describe(lost))
-    }
 }
 
 impl Summary {

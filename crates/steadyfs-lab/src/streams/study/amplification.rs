@@ -1,8 +1,9 @@
 //! Rows of the write amplification: what wears, by fill, by the number of streams, and above the fill at which the paper turns streams off.
 
+use super::case::{AS_SPARE, COUNTS, FILLS, JOBS, PLAIN, STEADYFS, STREAMS_MAX};
 use super::figures::{LESS_PERCENT, OFF_ABOVE_PERCENT, STREAMS};
-use super::findings::{FIGURE, NOTHING, Runs, change, finding, less, percents, range, times, words};
-use super::{AS_SPARE, COUNTS, FILLS, Finding, JOBS, PLAIN, Run, STEADYFS, STREAMS_MAX};
+use super::result::{Finding, Run};
+use super::rows::{FIGURE, NOTHING, Runs, change, finding, less, percents, range, times, words};
 use crate::streams::Writes;
 use crate::units::format_percent;
 

@@ -1,8 +1,9 @@
 //! Rows of the latency over time, of hosts that know how long data lives, and of what streams take.
 
+use super::case::{FILLS, JOBS, PLAIN, STEADYFS, STREAMS_MAX};
 use super::figures::{BLOCK_RAM_BYTES, CODE_BYTES, F2FS, NUMBERS, RAM_BYTES, SQLITE};
-use super::findings::{FIGURE, NOTHING, Runs, change, finding, range, times, words};
-use super::{FILLS, Finding, JOBS, PLAIN, Run, STEADYFS, STREAMS_MAX};
+use super::result::{Finding, Run};
+use super::rows::{FIGURE, NOTHING, Runs, change, finding, range, times, words};
 use crate::streams::Writes;
 use crate::units::format_percent;
 use std::collections::BTreeSet;

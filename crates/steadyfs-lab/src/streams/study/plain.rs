@@ -1,8 +1,10 @@
 //! A case on a plain translation layer with a block of its own for each stream, as the paper has it: moves know no streams, unless they are kept apart.
 
-use super::{Case, Run};
+use super::case::Case;
+use super::result::Run;
 use crate::streams::layer::{Event, Layer};
-use crate::streams::workload::{Step, Workload};
+use crate::streams::step::Step;
+use crate::streams::workload::Workload;
 use steadyfs::media::Timing;
 
 /// Superblocks of 48 MB that an eMMC of 64 GB shows, and those it has (`emmc-64gb` of the simulator: 7 % of over-provisioning).

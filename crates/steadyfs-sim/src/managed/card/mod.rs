@@ -14,13 +14,14 @@
 //! US 2008/0235465), and of log-block layers (FAST: Lee et al., 2007; superblocks: Kang et al., 2006).
 
 mod log;
+mod open;
 mod units;
 
 use super::clock::Clock;
 use super::profile::CardProfile;
 use super::slots::Slots;
 use log::{Log, Place};
-use units::Open;
+use open::Open;
 
 /// Bytes of a sector.
 const SECTOR: u32 = 512;

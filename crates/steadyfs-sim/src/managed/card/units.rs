@@ -1,18 +1,7 @@
 //! Open units of a card: opening, writing on, parking, closing.
 
+use super::open::Open;
 use super::{BLANK, Card, HOME, RECENT, us};
-
-/// A unit that is being written in order.
-#[derive(Clone, Debug)]
-pub(super) struct Open {
-    pub(super) unit: u32,
-    /// The sector of the unit that comes next.
-    next: u32,
-    /// Whether the begin of the page in which `next` lies is in the buffer, and not in the log.
-    is_held: bool,
-    /// When it was used last.
-    used: u64,
-}
 
 impl Card {
     /// The open unit that takes a write at a sector; opens it where that is what the card does.

@@ -1,0 +1,117 @@
+//! A mount from its begin to its end, and what is told then.
+
+use super::{Arguments, background, options};
+use crate::Failure;
+use crate::commands::tree::counted;
+use crate::image::chip::{ChipOptions, describe_work};
+use crate::image::{Memory, Mounted};
+use std::time::Duration;
+use steadyfs::media::Corrected;
+use steadyfs::{Access, Health};
+use steadyfs_fuse::{Options, Refusal};
+use steadyfs_sim::Metered;
+
+/// Runs `steady mount`.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut all = arguments.clone();
+    for option in &arguments.option {
+        options::apply(&mut all, option).map_err(Failure)?;
+    }
+    if all.real_time && all.device.is_none() {
+        return Err(Failure("real_time: the time of which chip? Expected --device as well".into()));
+    }
+    if all.background { background::run(&all) } else { serve(&all) }
+}
+
+/// Mounts, and serves until the end.
+fn serve(arguments: &Arguments) -> Result<(), Failure> {
+    // Before the image is opened: mounting the volume may already change it.
+    steadyfs_fuse::check_mountpoint(&arguments.directory, arguments.nonempty).map_err(|refusal| refuse(arguments, &refusal))?;
+    let chip = ChipOptions { device: arguments.device.clone(), stats: false };
+    let access = if arguments.read_only { Access::ReadOnly } else { Access::ReadWrite };
+    let mut memory = Memory::default();
+    let mut volume = Mounted::open(&arguments.image, &chip, access, &mut memory)?;
+    if arguments.disk && matches!(volume, Mounted::Files(_)) {
+        return Err(Failure::at(arguments.image.display(), "holds a file system, not a disk; expected no --disk"));
+    }
+    volume.chip_mut().keep_reads(usize::try_from(arguments.read_cache).unwrap_or(usize::MAX));
+    if arguments.real_time {
+        volume.chip_mut().take_real_time();
+    }
+    let (commit_on, commit_limits) = arguments.commit_on();
+    let options = Options {
+        commit_on,
+        commit_limits,
+        commit_interval: Duration::from_millis(arguments.commit_interval),
+        allow_other: arguments.allow_other,
+        read_only: arguments.read_only,
+        nonempty: arguments.nonempty,
+        quiet_permissions: arguments.quiet_permissions,
+        no_exec: arguments.no_exec,
+        source: arguments.image.display().to_string(),
+    };
+    let served = match &mut volume {
+        Mounted::Files(volume) => steadyfs_fuse::mount(&mut volume.fs, &arguments.directory, &options),
+        Mounted::Disk(volume) => steadyfs_fuse::mount_disk(&mut volume.disk, &arguments.directory, &options),
+    };
+    let Health { corrected_reads, lost_reads, worst, .. } = volume.health();
+    let closed = volume.close(&chip)?;
+    served.map_err(|failure| explain(arguments, &failure))?;
+    if arguments.quiet {
+        return Ok(());
+    }
+    eprintln!("{}", describe_work(&closed.counters(), closed.clock()));
+    if let Some(line) = describe_corrections(corrected_reads, lost_reads, worst) {
+        eprintln!("{line}");
+    }
+    Ok(())
+}
+
+/// Why the volume is not mounted on the directory.
+fn refuse(arguments: &Arguments, refusal: &Refusal) -> Failure {
+    let directory = arguments.directory.display();
+    match refusal {
+        Refusal::NotEmpty => Failure::at(directory, format!("{refusal}, or --nonempty")),
+        _ => Failure::at(directory, refusal),
+    }
+}
+
+/// What went wrong while it was mounted, served or unmounted.
+fn explain(arguments: &Arguments, failure: &steadyfs_fuse::Failure) -> Failure {
+    let directory = arguments.directory.display();
+    match failure {
+        steadyfs_fuse::Failure::Mountpoint(refusal) => refuse(arguments, refusal),
+        steadyfs_fuse::Failure::Kept(_) => Failure::at(directory, failure),
+        _ => Failure::at(directory, format!("cannot be mounted on: {failure}")),
+    }
+}
+
+/// What the ECC had to do, in one line; nothing where there was nothing to do.
+fn describe_corrections(corrected: u32, lost: u32, worst: Corrected) -> Option<String> {
+    let reads = counted(corrected.into(), "page read needed a correction", "page reads needed corrections");
+    let Corrected { bits, strength } = worst;
+    match (corrected, lost) {
+        (0, 0) => None,
+        (_, 0) => Some(format!("{reads}, at worst {bits} of {strength} bits")),
+        _ => {
+            Some(format!("{reads}, at worst {bits} of {strength} bits; {lost} could not be corrected: `steady check` tells more"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn corrections_are_told_where_there_were_any() {
+        let worst = Corrected { bits: 5, strength: 8 };
+        assert_eq!(describe_corrections(0, 0, Corrected { bits: 0, strength: 8 }), None);
+        assert_eq!(describe_corrections(1, 0, worst).unwrap(), "1 page read needed a correction, at worst 5 of 8 bits");
+        let lost = describe_corrections(1200, 2, worst).unwrap();
+        assert_eq!(
+            lost,
+            "1,200 page reads needed corrections, at worst 5 of 8 bits; 2 could not be corrected: `steady check` tells more"
+        );
+    }
+}

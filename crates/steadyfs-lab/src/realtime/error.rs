@@ -1,0 +1,55 @@
+//! Why no medium was measured.
+
+use crate::evaluate::EvaluateError;
+use std::fmt;
+use std::io;
+use steadyfs::media::Failure;
+use steadyfs::{Error, MountError};
+
+/// Why nothing was measured.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RealtimeError {
+    /// The card is not known, or its profile is wrong.
+    Profile(EvaluateError),
+    /// The card failed.
+    Device(Failure),
+    /// The volume does not fit on the card.
+    TooSmall,
+    /// The volume could not be made.
+    Mount(MountError),
+    /// A call of the volume failed.
+    Volume(Error),
+    /// FAT failed.
+    Fat(io::Error),
+    /// The run on NAND failed.
+    Nand(EvaluateError),
+}
+
+impl fmt::Display for RealtimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RealtimeError::Profile(error) => error.fmt(f),
+            RealtimeError::Device(failure) => write!(f, "the card failed: {failure}"),
+            RealtimeError::TooSmall => f.write_str("the card has no room for a volume; expected some hundred MiB"),
+            RealtimeError::Mount(error) => write!(f, "the volume cannot be made: {error}"),
+            RealtimeError::Volume(error) => write!(f, "a call failed: {error}"),
+            RealtimeError::Fat(error) => write!(f, "FAT failed: {error}"),
+            RealtimeError::Nand(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RealtimeError {}
+
+impl From<MountError> for RealtimeError {
+    fn from(error: MountError) -> Self {
+        RealtimeError::Mount(error)
+    }
+}
+
+impl From<Error> for RealtimeError {
+    fn from(error: Error) -> Self {
+        RealtimeError::Volume(error)
+    }
+}

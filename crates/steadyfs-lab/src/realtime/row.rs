@@ -1,0 +1,142 @@
+//! What was measured of one medium.
+
+use super::cards::{Cleaning, Trace};
+use super::options::{WINDOW, WRITE_BYTES};
+use crate::backlog::backlog;
+use crate::stats::Stats;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use steadyfs_sim::managed::longest_window;
+
+/// Times that a device cleans in a run from which anything is concluded: with fewer the longest accesses may not be among those that were seen.
+pub(super) const CLEANINGS_MIN: u64 = 3;
+
+/// What an input rate leaves in the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Backlog {
+    /// Input rate, in bytes a second.
+    pub rate: u64,
+    /// Bytes of buffer of the whole run; nothing where no finite buffer suffices.
+    pub buffer_bytes: Option<u64>,
+    /// The same without the time that accesses waited for the device's own cleaning; nothing on raw flash.
+    #[serde(default)]
+    pub uncleaned_bytes: Option<u64>,
+}
+
+/// A medium, and the file system on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Medium {
+    /// A managed device of this name as it is, without a file system.
+    Device(String),
+    /// SteadyFS on the raw flash of this name, whose times a datasheet bounds.
+    RawFlash(String),
+    /// FAT, written through, on a managed device of this name.
+    Fat(String),
+    /// SteadyFS on a managed device of this name.
+    SteadyFs(String),
+}
+
+impl fmt::Display for Medium {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Medium::Device(name) => f.pad(name),
+            Medium::Fat(name) => f.pad(&format!("FAT on {name}")),
+            Medium::RawFlash(name) | Medium::SteadyFs(name) => f.pad(&format!("SteadyFS on {name}")),
+        }
+    }
+}
+
+/// What was measured of one medium.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The medium, and the file system on it if there is one.
+    pub medium: Medium,
+    /// Writes for each commit.
+    #[serde(default)]
+    pub commit_every: u32,
+    /// Mean of an access, in microseconds.
+    pub mean_us: f64,
+    /// 99.9 % take at most so long.
+    pub p999_us: f64,
+    /// The longest.
+    pub max_us: f64,
+    /// The longest of those in which SteadyFS wrote a root on a card.
+    #[serde(default)]
+    pub max_root_us: Option<f64>,
+    /// The longest, without the time that it waited for the device's own cleaning; nothing on raw flash.
+    #[serde(default)]
+    pub max_uncleaned_us: Option<f64>,
+    /// Times that the device began to clean; nothing on raw flash.
+    #[serde(default)]
+    pub cleanings: Option<u64>,
+    /// What is promised, by the profile's times on managed flash, in microseconds.
+    pub bound_us: Option<f64>,
+    /// Buffers of input rates.
+    pub backlog: Vec<Backlog>,
+    /// RAM of the file system.
+    pub ram_bytes: u64,
+    /// Bytes that it can hold.
+    pub usable_bytes: u64,
+    /// Bytes written to the medium for each byte of the caller.
+    pub written_per_byte: f64,
+    /// Flushes of the device for each access.
+    pub flushes_per_access: f64,
+    /// The accesses in a row that took longest, in nanoseconds.
+    pub worst_ns: Vec<u64>,
+}
+
+impl Row {
+    pub(crate) fn of(medium: Medium, trace: Trace, rates: &[u64]) -> Row {
+        let us = |ns: u64| ns as f64 / 1e3;
+        let stats = Stats::of(&trace.access_ns);
+        let of = |number: &dyn Fn(&Stats) -> u64| stats.as_ref().map_or(0.0, |stats| us(number(stats)));
+        let uncleaned_of = |cleaning: &Cleaning| -> Vec<u64> {
+            trace.access_ns.iter().zip(&cleaning.access_ns).map(|(all, part)| all.saturating_sub(*part)).collect()
+        };
+        let uncleaned = trace.cleaning.as_ref().map(uncleaned_of);
+        let buffer = |access_ns: &[u64], rate| backlog(access_ns, WRITE_BYTES as u64, rate).map(|worst| worst.left_bytes);
+        let of_rate = |&rate: &u64| Backlog {
+            rate,
+            buffer_bytes: buffer(&trace.access_ns, rate),
+            uncleaned_bytes: uncleaned.as_ref().and_then(|access_ns| buffer(access_ns, rate)),
+        };
+        Row {
+            medium,
+            commit_every: 1,
+            mean_us: stats.as_ref().map_or(0.0, |stats| stats.mean_ns / 1e3),
+            p999_us: of(&|stats| stats.p999_ns),
+            max_us: of(&|stats| stats.max_ns),
+            max_root_us: trace.root_ns.iter().max().map(|&ns| us(ns)),
+            max_uncleaned_us: uncleaned.as_ref().and_then(|access_ns| access_ns.iter().copied().max()).map(us),
+            cleanings: trace.cleaning.as_ref().map(|cleaning| cleaning.bursts),
+            bound_us: trace.bound_ns.map(us),
+            backlog: rates.iter().map(of_rate).collect(),
+            ram_bytes: trace.ram_bytes,
+            usable_bytes: trace.usable_bytes,
+            written_per_byte: trace.written_per_byte,
+            flushes_per_access: trace.flushes_per_access,
+            worst_ns: longest_window(&trace.access_ns, WINDOW).to_vec(),
+        }
+    }
+
+    /// Whether the device cleaned so seldom that a longer run may show longer accesses.
+    pub(super) fn is_too_short(&self) -> bool {
+        self.cleanings.is_some_and(|cleanings| cleanings < CLEANINGS_MIN)
+    }
+
+    /// Mean rate, in bytes a second.
+    pub fn bytes_per_s(&self) -> f64 {
+        WRITE_BYTES as f64 * 1e6 / self.mean_us.max(f64::MIN_POSITIVE)
+    }
+
+    /// The buffer that a rate needs.
+    pub(super) fn buffer_at(&self, rate: u64) -> Option<u64> {
+        self.backlog_at(rate).and_then(|row| row.buffer_bytes)
+    }
+
+    /// What a rate needs.
+    pub(crate) fn backlog_at(&self, rate: u64) -> Option<&Backlog> {
+        self.backlog.iter().find(|row| row.rate == rate)
+    }
+}

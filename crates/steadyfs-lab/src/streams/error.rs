@@ -1,0 +1,59 @@
+//! Why no streams were measured.
+
+use crate::evaluate::EvaluateError;
+use std::fmt;
+use steadyfs::{Bound, ConfigError, Cost, Error, MountError};
+
+/// Why nothing was measured.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum StreamsError {
+    /// The device cannot be used.
+    Device(EvaluateError),
+    /// The settings do not fit the chip.
+    Config(ConfigError),
+    /// The disk could not be made.
+    Mount(MountError),
+    /// The disk is too small for the jobs.
+    TooSmall {
+        /// Logical pages that would be in use.
+        pages: u32,
+        /// As many as are needed.
+        needed: u32,
+    },
+    /// A call failed.
+    Call {
+        /// The row.
+        row: String,
+        /// What the disk said.
+        error: Error,
+    },
+    /// A call cost more than was promised.
+    BoundBroken {
+        /// The row.
+        row: String,
+        /// What it cost.
+        observed: Cost,
+        /// What was promised.
+        bound: Bound,
+    },
+}
+
+impl fmt::Display for StreamsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StreamsError::Device(error) => error.fmt(f),
+            StreamsError::Config(error) => write!(f, "the settings do not fit the chip: {error}"),
+            StreamsError::Mount(error) => write!(f, "the disk cannot be made: {error}"),
+            StreamsError::TooSmall { pages, needed } => {
+                write!(f, "the disk would hold {pages} logical pages; expected at least {needed}: a larger chip or fill")
+            }
+            StreamsError::Call { row, error } => write!(f, "{row}: {error}"),
+            StreamsError::BoundBroken { row, observed, bound } => {
+                write!(f, "{row}: a call cost {observed:?}, promised was {bound:?}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for StreamsError {}

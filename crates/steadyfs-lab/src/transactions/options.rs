@@ -1,0 +1,36 @@
+//! What to measure: devices, files and copies.
+
+use crate::evaluate::Timing;
+
+/// What to measure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Devices, raw or managed: built-in names or files in TOML. Default a NAND chip, an SD card and an SSD.
+    pub devices: Vec<String>,
+    /// Times of raw chips. Default typical.
+    pub timing: Timing,
+    /// Bytes written to each file. Default 4,096.
+    pub write_bytes: u64,
+    /// Files of each row. Default 100.
+    pub files: u32,
+    /// Files before one commit, where a series of them is committed together. Default 8.
+    pub series: u32,
+    /// Copies after which power is cut, for each file system on each managed device. Default 1,000.
+    pub copies: u32,
+    /// Seed of contents and of what cuts leave. Default 1.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            devices: ["mt29f1g01abafd", "sd-industrial", "ssd-sata"].map(String::from).to_vec(),
+            timing: Timing::default(),
+            write_bytes: 4096,
+            files: 100,
+            series: 8,
+            copies: 1000,
+            seed: 1,
+        }
+    }
+}
