@@ -36,7 +36,7 @@ use steadyfs_sim::Metered;
 use steadyfs_sim::managed::ManagedProfile;
 use steadyfs_sim::sectors::{Controller, Managed, Timed};
 
-/// Measures all devices. `tell` hears the share that is done, and the device.
+/// Measures all devices. `tell` hears the share that is done, and the device: before each row of its table, and before each copy.
 ///
 /// # Errors
 /// The first one of [`TransactionsError`].
@@ -44,10 +44,10 @@ pub fn run(options: &Options, tell: &mut dyn FnMut(f64, &str)) -> Result<Transac
     let found = options.devices.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
     let mut devices = Vec::new();
     for (index, device) in found.iter().enumerate() {
-        tell(index as f64 / found.len() as f64, device.name());
+        let tell = &mut |share: f64| tell((index as f64 + share) / found.len() as f64, device.name());
         devices.push(match device {
-            Found::Raw(profile) => on_chip(profile, options.timing, options.seed, Raw { name: &profile.name, options })?,
-            Found::Managed(profile) => run_managed(profile, &Managed::of(profile, options.seed), options)?,
+            Found::Raw(profile) => on_chip(profile, options.timing, options.seed, Raw { name: &profile.name, options, tell })?,
+            Found::Managed(profile) => run_managed(profile, &Managed::of(profile, options.seed), options, tell)?,
         });
     }
     Ok(Transactions { write_bytes: options.write_bytes, files: options.files, series: options.series, devices })
@@ -57,6 +57,7 @@ pub fn run(options: &Options, tell: &mut dyn FnMut(f64, &str)) -> Result<Transac
 struct Raw<'o> {
     name: &'o str,
     options: &'o Options,
+    tell: &'o mut dyn FnMut(f64),
 }
 
 impl OnChip for Raw<'_> {
@@ -65,7 +66,8 @@ impl OnChip for Raw<'_> {
     fn run<C: Flash + Metered>(self, mut chip: C) -> Self::Output {
         let config = Config::for_geometry(&chip.geometry());
         let mut rows = Vec::new();
-        for events in Events::ALL {
+        for (index, events) in Events::ALL.into_iter().enumerate() {
+            (self.tell)(index as f64 / Events::ALL.len() as f64);
             let now = |chip: &&mut C| calls::Stamp { ns: chip.time_ns(), ..Default::default() };
             let clock = calls::Clock { now, rest: |_| {} };
             let (times, flushes) = calls::steadyfs(&mut chip, &config, &clock, events, self.options)?;
@@ -80,17 +82,26 @@ fn run_managed<C: Controller + Clone>(
     profile: &ManagedProfile,
     device: &Timed<C>,
     options: &Options,
+    tell: &mut dyn FnMut(f64),
 ) -> Result<DeviceRows, TransactionsError> {
+    let fat = [System::FatNeverFlushed, System::FatWrittenThrough];
+    let steps = (Events::ALL.len() + fat.len() + System::ALL.len()) as f64;
     let mut rows = Vec::new();
     for events in Events::ALL {
+        tell(rows.len() as f64 / steps);
         let (times, flushes) = calls::steadyfs_on_sectors(device.clone(), events, options)?;
         rows.push(Row::of(System::SteadyFs, events.name(options.series), &times, flushes, events.series(options)));
     }
-    for system in [System::FatNeverFlushed, System::FatWrittenThrough] {
+    for system in fat {
+        tell(rows.len() as f64 / steps);
         let (times, flushes) = calls::fat(system, device.clone(), options)?;
         rows.push(Row::of(system, String::new(), &times, flushes, 1));
     }
-    let copies = System::ALL.into_iter().map(|system| copies::run(system, device, options)).collect::<Result<_, _>>()?;
+    let mut copies = Vec::new();
+    for system in System::ALL {
+        let before = rows.len() + copies.len();
+        copies.push(copies::run(system, device, options, &mut |share| tell((before as f64 + share) / steps))?);
+    }
     let cache = match profile.drive().map_or(0, |drive| drive.cache_kib) {
         0 => Cache::None,
         kib => Cache::Volatile { bytes: u64::from(kib) << 10 },

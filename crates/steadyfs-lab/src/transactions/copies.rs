@@ -63,17 +63,19 @@ impl Copies {
     }
 }
 
-/// Copies files to a device, one after the other, and cuts power after each.
+/// Copies files to a device, one after the other, and cuts power after each; `tell` hears the share that is done.
 pub(super) fn run<C: Controller + Clone>(
     system: System,
     device: &Timed<C>,
     options: &Options,
+    tell: &mut dyn FnMut(f64),
 ) -> Result<Copies, TransactionsError> {
     let mut copies = Copies { system: system.to_string(), ..Copies::default() };
     let mut rng = fastrand::Rng::with_seed(options.seed);
     let empty = empty_volume(system, device.clone())?;
     let mut device = empty.clone();
     for number in 0..options.copies {
+        tell(f64::from(number) / f64::from(options.copies));
         // A fresh volume now and then, so that it does not fill up.
         if number % 50 == 0 {
             device = empty.clone();
