@@ -140,6 +140,7 @@ def _results(client: Client, runs: Sequence[Run], missing: Iterable[int]) -> Ite
     from distributed import as_completed
 
     waiting = deque(missing)
+    suspects: list[tuple[int, str]] = []
     handed_out: dict[str, list[int]] = {}
     threads = max(1, sum(client.nthreads().values()))
     # Nobody knows yet how long one takes.
@@ -163,18 +164,27 @@ def _results(client: Client, runs: Sequence[Run], missing: Iterable[int]) -> Ite
             together = max(1, min(SAVE_ROWS, int(TASK_S * len(indices) / max(seconds, 1e-6))))
             yield from zip(indices, rows)
         elif len(indices) > 1 and future.status not in _GONE:
-            # One of them killed the worker: alone it is told, and the others are made.
+            # One of them killed the worker.
             for index in indices:
                 ending.add(submit([index]))
         else:
-            yield from ((index, outcome) for index in indices)
+            suspects.extend((index, outcome) for index in indices)
         future.release()
         if waiting:
             ending.add(submit(following()))
+    # What died may have waited at a worker that another one killed, or was finished there. Alone only the guilty one dies.
+    for index, reason in suspects:
+        if client.status != "running":
+            yield index, reason
+            continue
+        future = submit([index])
+        again = _outcome(future)
+        future.release()
+        yield index, again if isinstance(again, str) else again[1][0]
 
 
 _GONE = ("cancelled", "lost")
-"""What becomes of a future whose scheduler is gone."""
+"""What becomes of a future whose scheduler is gone, or whose worker with its result."""
 
 
 def _outcome(future: _Future) -> Union[tuple[float, list[Row]], str]:

@@ -3,7 +3,7 @@
 use crate::common::{Rng, for_seeds};
 use steadyfs::media::nor::NorPages;
 use steadyfs::media::{Flash, Geometry};
-use steadyfs::{Access, Config, FileSystem, OpenOptions};
+use steadyfs::{Access, Budget, Config, FileSystem, OpenOptions, Verify};
 use steadyfs_sim::{Metered, Nand, NandTiming, Nor, NorTiming};
 
 const PIECE: usize = 16;
@@ -90,4 +90,88 @@ fn what_is_remembered_of_the_map_is_never_old() {
         agrees(nor(), seed);
         agrees(nand(), seed);
     });
+}
+
+/// Changes of every kind, and small reads of one place again and again between them, by two handles.
+fn sees_changes<F: Flash>(chip: F, seed: u64, cached: bool) {
+    let mut rng = Rng(seed);
+    let config = Config::for_geometry(&chip.geometry());
+    let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+    let mut cache = vec![0; if cached { config.cache_bytes(&chip.geometry(), 2) } else { 0 }];
+    let chip = FileSystem::format(chip, &config, &mut memory).unwrap();
+    let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).unwrap();
+    fs.lend_cache(&mut cache).unwrap();
+    let mut files = [OpenOptions::CREATE, OpenOptions::WRITE].map(|options| fs.open("file", options).unwrap());
+    let mut now: Vec<u8> = Vec::new();
+    for step in 0..400u32 {
+        let file = &mut files[rng.below(2) as usize];
+        let at = rng.below(12_000) as usize;
+        match rng.below(9) {
+            0..5 => {
+                let data = vec![(step % 251) as u8 + 1; 1 + rng.below(if step % 8 == 0 { 3000 } else { 40 }) as usize];
+                now.resize(now.len().max(at + data.len()), 0);
+                now[at..at + data.len()].copy_from_slice(&data);
+                fs.write(file, at as u64, &data).unwrap();
+            }
+            5 => {
+                now.resize(at, 0);
+                fs.truncate(file, at as u64).unwrap();
+            }
+            6 => fs.commit().unwrap(),
+            7 => {
+                fs.commit().unwrap();
+                fs.write(file, at as u64, &[0xDD; 20]).unwrap();
+                for from in at..at + 20 {
+                    let mut data = [0];
+                    fs.read(file, from as u64, &mut data).unwrap();
+                    assert_eq!(data, [0xDD], "step {step}, at {from}");
+                }
+                fs.rollback().unwrap();
+            }
+            _ => {
+                fs.maintain(Budget::Operations(10_000), 8192).unwrap();
+            }
+        }
+        fs.set_verify(if rng.below(4) == 0 { Verify::Metadata } else { Verify::Always });
+        let page = rng.below(1 + now.len() as u64 / 256) as usize * 256;
+        for _ in 0..5 {
+            let file = &mut files[rng.below(2) as usize];
+            let from = page + rng.below(256) as usize;
+            let mut data = vec![0xEE; 1 + rng.below(24) as usize];
+            let length = fs.read(file, from as u64, &mut data).unwrap();
+            let expected = now.get(from..).map_or(&[][..], |rest| &rest[..rest.len().min(data.len())]);
+            assert_eq!(&data[..length], expected, "step {step}, at {from}");
+        }
+    }
+}
+
+#[test]
+fn small_reads_see_every_change() {
+    for_seeds("reads", "small_reads_see_every_change", 20, |seed| {
+        sees_changes(nor(), seed, seed % 2 == 0);
+        sees_changes(nand(), seed, seed % 2 == 1);
+    });
+}
+
+/// What a small read costs the chip: nothing, once a page is in the buffer, with a patch that waits beside it or without.
+#[test]
+fn small_reads_of_a_page_read_it_once() {
+    let chip = nand();
+    let config = Config::for_geometry(&chip.geometry());
+    let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+    let chip = FileSystem::format(chip, &config, &mut memory).unwrap();
+    let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).unwrap();
+    let mut file = fs.open("file", OpenOptions::DURABLE).unwrap();
+    fs.write(&mut file, 0, &[7; 4096]).unwrap();
+    fs.write(&mut file, 600, &[8; 5]).unwrap();
+    for (from, most) in [(0, 3), (512, 4)] {
+        let before = fs.flash().counters();
+        for at in from..from + 512 {
+            let mut data = [0];
+            fs.read(&mut file, at, &mut data).unwrap();
+            assert_eq!(data[0], if (600..605).contains(&at) { 8 } else { 7 });
+        }
+        let reads = fs.flash().counters().since(&before).reads;
+        assert!(reads <= most, "{reads} reads from {from} on");
+    }
 }
