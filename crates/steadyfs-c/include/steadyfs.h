@@ -801,6 +801,14 @@ int steadyfs_remove(struct steadyfs_t *fs, const char *path);
 // STEADYFS_ERR_INTOITSELF, STEADYFS_ERR_INVAL, STEADYFS_ERR_NAMETOOLONG, STEADYFS_ERR_NOSPC.
 int steadyfs_rename(struct steadyfs_t *fs, const char *from, const char *to);
 
+// Exchanges two names: each names from now on what the other one did, files or directories. So a tree that was written beside another
+// takes its place in one step, and the old one can be taken back.
+//
+// Power loss: before the next commit everything is as it was; there is no moment at which one of the names is missing. Cost:
+// steadyfs_bound_exchange. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INTOITSELF when one holds the other,
+// STEADYFS_ERR_INVAL.
+int steadyfs_exchange(struct steadyfs_t *fs, const char *one, const char *other);
+
 // Tells what a file or directory is.
 //
 // Cost: steadyfs_bound_stat. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_NAMETOOLONG.
@@ -1067,6 +1075,10 @@ int steadyfs_bound_remove(struct steadyfs_t *fs, const char *path, struct steady
 // Tells the worst case of steadyfs_rename. A directory that moves lies `depth` deep at most. Errors: STEADYFS_ERR_INVAL,
 // STEADYFS_ERR_NOTUTF8.
 int steadyfs_bound_rename(struct steadyfs_t *fs, const char *from, const char *to, struct steadyfs_cost *cost);
+
+// Tells the worst case of steadyfs_exchange. Directories lie `depth` deep at most. Errors: STEADYFS_ERR_INVAL,
+// STEADYFS_ERR_NOTUTF8.
+int steadyfs_bound_exchange(struct steadyfs_t *fs, const char *one, const char *other, struct steadyfs_cost *cost);
 
 // Tells the worst case of steadyfs_stat and steadyfs_dir_open. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 int steadyfs_bound_stat(struct steadyfs_t *fs, const char *path, struct steadyfs_cost *cost);

@@ -112,6 +112,23 @@ unsafe fn tell_of_path(fs: *mut Fs, path: *const c_char, cost: *mut Cost, bound:
     }
 }
 
+/// The same for a call that takes two paths, of the number of names in both.
+unsafe fn tell_of_paths(
+    fs: *mut Fs,
+    one: *const c_char,
+    other: *const c_char,
+    cost: *mut Cost,
+    call: impl FnOnce(u32) -> Call,
+) -> c_int {
+    // SAFETY: As the header says.
+    unsafe {
+        match pointers::text(other) {
+            Ok(other) => tell_of_path(fs, one, cost, |fs, one| Cost::of_call(fs, call(one + depth(other)))),
+            Err(code) => code.number(),
+        }
+    }
+}
+
 /// Tells the worst case of steadyfs_file_open. Costs nothing, as every bound. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.
 ///
 /// # Safety
@@ -245,12 +262,23 @@ pub unsafe extern "C" fn steadyfs_bound_remove(fs: *mut Fs, path: *const c_char,
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_bound_rename(fs: *mut Fs, from: *const c_char, to: *const c_char, cost: *mut Cost) -> c_int {
     // SAFETY: As the header says.
-    unsafe {
-        match pointers::text(to) {
-            Ok(to) => tell_of_path(fs, from, cost, |fs, from| Cost::of_call(fs, Call::Rename { depth: from + depth(to) })),
-            Err(code) => code.number(),
-        }
-    }
+    unsafe { tell_of_paths(fs, from, to, cost, |depth| Call::Rename { depth }) }
+}
+
+/// Tells the worst case of steadyfs_exchange. Directories lie `depth` deep at most. Errors: STEADYFS_ERR_INVAL,
+/// STEADYFS_ERR_NOTUTF8.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_bound_exchange(
+    fs: *mut Fs,
+    one: *const c_char,
+    other: *const c_char,
+    cost: *mut Cost,
+) -> c_int {
+    // SAFETY: As the header says.
+    unsafe { tell_of_paths(fs, one, other, cost, |depth| Call::Exchange { depth }) }
 }
 
 /// Tells the worst case of steadyfs_stat and steadyfs_dir_open. Errors: STEADYFS_ERR_INVAL, STEADYFS_ERR_NOTUTF8.

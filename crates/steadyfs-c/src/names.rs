@@ -123,6 +123,27 @@ pub unsafe extern "C" fn steadyfs_rename(fs: *mut Fs, from: *const c_char, to: *
     status(result)
 }
 
+/// Exchanges two names: each names from now on what the other one did, files or directories. So a tree that was written beside another
+/// takes its place in one step, and the old one can be taken back.
+///
+/// Power loss: before the next commit everything is as it was; there is no moment at which one of the names is missing. Cost:
+/// steadyfs_bound_exchange. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_INTOITSELF when one holds the other,
+/// STEADYFS_ERR_INVAL.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_exchange(fs: *mut Fs, one: *const c_char, other: *const c_char) -> c_int {
+    // SAFETY: As the header says.
+    let result = unsafe {
+        pointers::text(one).and_then(|one| {
+            let other = pointers::text(other)?;
+            enter(fs, |fs| fs.exchange(one, other))
+        })
+    };
+    status(result)
+}
+
 /// Tells what a file or directory is.
 ///
 /// Cost: steadyfs_bound_stat. Errors: STEADYFS_ERR_NOENT, STEADYFS_ERR_NOTDIR, STEADYFS_ERR_NAMETOOLONG.

@@ -46,6 +46,7 @@ const SESSIONS: [Session; 11] = [
             ("steady put -r card.img www settings.toml /", AsShown),
             ("steady put card.img settings.toml /", AsShown),
             ("steady mkdir card.img assets && steady put -r card.img www fonts /assets", AsShown),
+            ("steady mv --exchange", With(&[("--exchange", "--exchange card.img www assets")])),
             ("steady check card.img", AsShown),
             ("steady health card.img --device mt29f1g01abafd", AsShown),
             ("steady scrub /dev/mtd3", With(&[("/dev/mtd3", "mtd3.img")])),

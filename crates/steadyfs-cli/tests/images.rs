@@ -65,6 +65,11 @@ fn names_are_made_moved_and_removed() {
         assert_eq!(bench.json("stat i.img:a/b/large.bin --json")["size"], 100_000);
         bench.ok("mv i.img a/b/zeros a/x");
         bench.ok("mv i.img a/b /");
+        let trees = |names: [&str; 2]| names.map(|name| bench.ok(&format!("ls i.img {name}")));
+        let before = trees(["a", "b"]);
+        bench.ok("mv --exchange i.img a b");
+        assert_eq!(trees(["b", "a"]), before);
+        bench.ok("mv --exchange i.img a /b");
         assert_eq!(
             bench.ok("tree i.img").lines().collect::<Vec<_>>()[..6],
             ["/", "├── a/", "│   └── x", "└── b/", "    ├── c/", "    └── large.bin",]
@@ -108,6 +113,7 @@ fn mistakes_are_answered_with_one_sentence_that_says_where() {
         ("mv i.img none x", "i.img:/none: no such file or directory"),
         ("mv i.img f x/y", "i.img:/x/y: lies in no directory; expected one that is there"),
         ("mv i.img d d/e", "i.img:/d: cannot become /d/e: a directory cannot move into itself"),
+        ("mv --exchange i.img d d/none", "i.img:/d/none: no such file or directory"),
         ("mv i.img d f", "i.img:/f: a file is where a directory is needed"),
         ("get i.img d x", "i.img:/d: is a directory; -r gets it with all that it holds"),
         ("get i.img f f", "f: exists already; --force replaces it"),

@@ -45,7 +45,7 @@
 //!   `0644`, directories as `0755`; `chmod` and `chown` to anything else say `EPERM`, or are [ignored](Options::quiet_permissions).
 //! - **Hard links and special files.** `link`, and `mknod` of anything but a file, say `EPERM`.
 //! - **Times** other than that of modification: those of access and change are answered with it and not kept.
-//! - **Names** that are not UTF-8 (`EILSEQ`), and `RENAME_EXCHANGE` (`EINVAL`). Names with `/` or NUL, `.` and `..`, which only a
+//! - **Names** that are not UTF-8 (`EILSEQ`). Names with `/` or NUL, `.` and `..`, which only a
 //!   damaged volume has, are not listed.
 //! - **Attributes** outside `user.`, and more than 248 bytes of them on one file (`ENOSPC`). `user.x` is the attribute `x` of the
 //!   volume.

@@ -14,6 +14,7 @@ mod cut_mounts;
 mod directories;
 mod disk;
 mod disk_fat;
+mod exchange;
 mod failures;
 mod format;
 mod format_again;

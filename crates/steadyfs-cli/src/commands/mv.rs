@@ -1,4 +1,4 @@
-//! `steady mv`: renames or moves a file or directory.
+//! `steady mv`: renames or moves a file or directory, or exchanges two.
 
 use crate::Failure;
 use crate::image::chip::ChipOptions;
@@ -16,6 +16,9 @@ pub struct Arguments {
     /// The image
     #[arg(value_name = "IMG")]
     image: PathBuf,
+    /// Exchange the two names: each names what the other one did
+    #[arg(long)]
+    exchange: bool,
     /// A file or directory in the image
     from: String,
     /// Where to: a directory that is there, or a new path
@@ -26,7 +29,17 @@ pub struct Arguments {
 
 /// Runs `steady mv`.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    change(&arguments.image, &arguments.chip, |volume| rename(volume, &arguments.from, &arguments.to))
+    let action = if arguments.exchange { exchange } else { rename };
+    change(&arguments.image, &arguments.chip, |volume| action(volume, &arguments.from, &arguments.to))
+}
+
+fn exchange(volume: &mut Volume<'_>, one: &str, other: &str) -> Result<(), Failure> {
+    volume.stat(one)?;
+    volume.stat(other)?;
+    volume.fs.exchange(one, other).map_err(|error| match error {
+        Error::IntoItself => volume.refuse(one, format!("and /{}: one holds the other", other.trim_matches('/'))),
+        _ => volume.fail(one, error),
+    })
 }
 
 fn rename(volume: &mut Volume<'_>, from: &str, to: &str) -> Result<(), Failure> {

@@ -127,11 +127,15 @@ impl<F: Flash> Volume<'_, '_, F> {
     }
 
     pub fn rename(&mut self, from: (INodeNo, &str), to: (INodeNo, &str), flags: RenameFlags) -> Result<(), Errno> {
+        let target = self.directory(to.0)?;
+        if flags == RenameFlags::RENAME_EXCHANGE {
+            let from = (inode_of(from.0)?, from.1);
+            return self.changes.make(|fs| fs.exchange(from, (target, to.1)));
+        }
         if !RenameFlags::RENAME_NOREPLACE.contains(flags) {
             return Err(Errno::EINVAL);
         }
         let source = self.named(from)?;
-        let target = self.directory(to.0)?;
         let replaced = match self.changes.fs().stat((target, to.1)) {
             Ok(_) if flags.contains(RenameFlags::RENAME_NOREPLACE) => return Err(Errno::EEXIST),
             Ok(stat) if stat.inode == source.inode => return Ok(()),

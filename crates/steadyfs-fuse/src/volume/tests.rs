@@ -174,6 +174,25 @@ fn a_file_keeps_its_stream_when_it_is_renamed_or_opened_anew() {
     });
 }
 
+#[test]
+fn two_names_are_exchanged() {
+    volume_with_streams(1, |volume| {
+        let inode = |volume: &mut Volume<'_, '_, _>, name: &str| volume.changes.fs().stat(name).unwrap().inode;
+        volume.make_file(INodeNo::ROOT, "a", CREATOR).unwrap();
+        volume.make_directory(INodeNo::ROOT, "b", CREATOR).unwrap();
+        let before = ["a", "b"].map(|name| inode(volume, name));
+        let exchange = |volume: &mut Volume<'_, '_, _>, to| {
+            volume.rename((INodeNo::ROOT, "a"), (INodeNo::ROOT, to), RenameFlags::RENAME_EXCHANGE)
+        };
+        exchange(volume, "b").unwrap();
+        assert_eq!(["b", "a"].map(|name| inode(volume, name)), before);
+        assert_eq!(exchange(volume, "missing").unwrap_err().code(), fuser::Errno::ENOENT.code());
+        let both = RenameFlags::RENAME_EXCHANGE | RenameFlags::RENAME_NOREPLACE;
+        let refused = volume.rename((INodeNo::ROOT, "a"), (INodeNo::ROOT, "b"), both).unwrap_err();
+        assert_eq!(refused.code(), fuser::Errno::EINVAL.code());
+    });
+}
+
 const FILE_BYTES: usize = 54_321;
 
 /// A volume with a file and a directory of five directories, of which bytes were forged.

@@ -271,6 +271,16 @@ impl Session<'_> {
         self.edit(CommitOn::RENAME, call, edit, |fs| fs.rename(from, to).map(|()| 0)).map(drop)
     }
 
+    pub fn exchange(&mut self, one: &str, other: &str) -> Result<(), Error> {
+        let edit = |s: &Self, tree: &mut Tree| tree.exchange(one, other, s.model.now_ns);
+        let call = Call::Exchange { depth: depth(one) + depth(other) };
+        if one == other && self.model.current.get(one).is_some() {
+            // Nothing changes, and so nothing commits.
+            return bounded(&mut self.fs, call, |fs| fs.exchange(one, other));
+        }
+        self.edit(CommitOn::RENAME, call, edit, |fs| fs.exchange(one, other).map(|()| 0)).map(drop)
+    }
+
     /// Sets an attribute, or removes it.
     pub fn set_attribute(&mut self, path: &str, key: u8, bytes: Option<u8>) -> Result<(), Error> {
         let Some(node) = self.model.current.get(path) else { return Ok(()) };

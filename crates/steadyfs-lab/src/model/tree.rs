@@ -233,6 +233,29 @@ impl Tree {
         Ok(())
     }
 
+    /// Exchanges what two paths name.
+    pub fn exchange(&mut self, one: &str, other: &str, now_ns: u64) -> Result<(), Error> {
+        self.lookup(one)?;
+        self.lookup(other)?;
+        if one == other {
+            return Ok(());
+        }
+        if is_within(one, other) || is_within(other, one) {
+            return Err(Error::IntoItself);
+        }
+        self.touch(parent(one), now_ns);
+        self.touch(parent(other), now_ns);
+        let mut moved = Vec::new();
+        for (from, to) in [(one, other), (other, one)] {
+            let inside: Vec<_> = self.nodes.keys().filter(|path| is_within(path, from)).cloned().collect();
+            moved.extend(
+                inside.into_iter().map(|path| (format!("{to}{}", &path[from.len()..]), self.nodes.remove(&path).expect("a key"))),
+            );
+        }
+        self.nodes.extend(moved.into_iter().map(|(path, node)| (path.into(), node)));
+        Ok(())
+    }
+
     /// Whether what was found on a volume may be this.
     pub fn agrees(&self, found: &Self) -> bool {
         let pairs = || self.nodes.iter().zip(&found.nodes);

@@ -12,7 +12,7 @@ use crate::pace::Work;
 /// A call whose worst case [`FileSystem::bound`] tells. That of a call which changes something includes the commit that its handle or
 /// an [event](super::CommitOn) makes; a commit that the caller makes is a call of its own, [`Sync`](Self::Sync).
 ///
-/// `depth` is the number of names in the path; of both paths together in a rename, and at least that of a directory which moves.
+/// `depth` is the number of names in the path; of both paths together in a rename, and at least that of a directory which moves; in an exchange that of both, if they are directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Call {
@@ -50,6 +50,11 @@ pub enum Call {
     },
     /// `rename`.
     Rename {
+        /// Names in both paths.
+        depth: u32,
+    },
+    /// `exchange`.
+    Exchange {
         /// Names in both paths.
         depth: u32,
     },
@@ -94,6 +99,8 @@ const REMOVE: Work = Work { discards: 3, ..Work::patched(14, 196, 55, 0, 11) };
 const RENAME: Work = Work { discards: 1, ..Work::patched(10, 367, 131, 3, 5) };
 /// The same where the inode holds both names.
 const SHORT_RENAME: Work = Work::patched(3, 90, 71, 1, 1);
+/// Two records name another inode; number of directories and time of their directories.
+const EXCHANGE: Work = Work::patched(4, 68, 23, 0, 4);
 /// Attributes: an extension's bit, header and two pieces, or the page that it leaves empty; the inode's link.
 const ATTRIBUTES: Work = Work { discards: 1, ..Work::patched(5, 296, 131, 2, 4) };
 /// The last page cut, two index pages copied; size, regions, an inode for the end, its regions, the list.
@@ -117,6 +124,10 @@ impl Call {
                 .plus(&around_data(Call::Write(bytes))),
             Call::Remove { .. } => commit.plus(&REMOVE),
             Call::Rename { .. } => commit.plus(if is_long { &RENAME } else { &SHORT_RENAME }).plus(&INSERT).plus(&REMOVE),
+            Call::Exchange { .. } => {
+                let names = if is_long { RENAME.plus(&RENAME) } else { SHORT_RENAME.plus(&SHORT_RENAME) };
+                commit.plus(&names).plus(&EXCHANGE)
+            }
             Call::SetAttribute => commit.plus(&ATTRIBUTES),
             Call::Sync => commit,
         };
@@ -164,6 +175,8 @@ impl Call {
             Call::Symlink { depth, .. } => create(depth) + write,
             Call::Remove { depth } => depth * find + find + 12,
             Call::Rename { depth } => depth * (find + 1) + 3 * find + 2 * unit + 17 + 3 * scan,
+            // Both ways up to the root, and the places of two inodes and two extensions.
+            Call::Exchange { depth } => depth * (find + 2) + 2 * find + 24 + 2 * scan,
             Call::SetAttribute => 8 + scan,
             Call::List => 2 + page + 3 * unit + 4,
             Call::Sync => 0,

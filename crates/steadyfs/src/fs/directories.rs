@@ -43,6 +43,21 @@ pub enum Found {
     Free(Option<u32>),
 }
 
+/// A name that there is, and what it names.
+pub(super) struct Named<'p> {
+    pub directory: u32,
+    pub name: &'p str,
+    pub slot: u32,
+    pub inode: u32,
+    pub header: Header,
+}
+
+impl Named<'_> {
+    pub fn is_directory(&self) -> bool {
+        self.header.kind == InodeKind::Directory
+    }
+}
+
 /// The directories of a volume.
 #[derive(Default)]
 pub(super) struct Directories {
@@ -170,12 +185,40 @@ impl Directories {
         self.count_entry(volume, true, is_directory)
     }
 
-    /// Lets a record name another inode.
-    pub fn replace_record<F: Flash>(&mut self, volume: &mut Volume<'_, F>, slot: u32, inode: u32) -> Result<(), Error> {
+    /// Lets a record name another inode; each is a directory, or is none.
+    pub fn replace_record<F: Flash>(
+        &mut self,
+        volume: &mut Volume<'_, F>,
+        slot: u32,
+        inode: u32,
+        [was_directory, is_directory]: [bool; 2],
+    ) -> Result<(), Error> {
         let (page, at) = self.slot_place(volume, slot)?;
         let half = volume.store.layout().record_bytes() / 2;
         volume.store.patch(page, at + half, &(inode + 1).to_le_bytes()[..half as usize])?;
-        self.note_directory(volume, self.directory())
+        let mut dir = self.directory();
+        dir.size = dir.size.wrapping_sub(u64::from(was_directory) << 32).wrapping_add(u64::from(is_directory) << 32);
+        self.note_directory(volume, dir)
+    }
+
+    /// Lets each of two names name what the other one does, in the records of their directories and in the inodes.
+    pub fn exchange<F: Flash>(&mut self, volume: &mut Volume<'_, F>, one: &Named<'_>, other: &Named<'_>) -> Result<(), Error> {
+        for (name, new) in [(one, other), (other, one)] {
+            self.enter(volume, name.directory)?;
+            self.replace_record(volume, name.slot, new.inode, [name.is_directory(), new.is_directory()])?;
+        }
+        for (name, new) in [(one, other), (other, one)] {
+            let mut header = new.header;
+            self.forget_if(new.inode);
+            volume.move_inode(new.inode, &mut header, name.directory, name.name)?;
+        }
+        Ok(())
+    }
+
+    /// Removes a name.
+    pub fn remove_named<F: Flash>(&mut self, volume: &mut Volume<'_, F>, named: &Named<'_>) -> Result<(), Error> {
+        self.enter(volume, named.directory)?;
+        self.remove_record(volume, named.slot, named.is_directory())
     }
 
     /// Removes a record of the directory.

@@ -4,7 +4,7 @@ use super::call::Call;
 use super::commits::CommitOn;
 use super::directories::Found;
 use super::filesystem::{Change, FileSystem};
-use super::inode::{Header, InodeKind, InodeNumber, MODIFIED_AT, PARENT_AT};
+use super::inode::{Header, InodeKind, InodeNumber, MODIFIED_AT};
 use super::path::{Place, Target};
 use super::stat::{Entry, Kind, Stat, stat_of};
 use super::volume::{Cursor, Room};
@@ -94,23 +94,14 @@ impl<F: Flash> FileSystem<'_, F> {
     }
 
     fn remove_kind(&mut self, place: Place<'_>, kind: InodeKind) -> Result<(), Error> {
-        let (directory, name) = self.directories.resolve_name(&mut self.volume, place)?;
-        let Found::At { slot, inode } = self.directories.find(&mut self.volume, directory, name)? else {
-            return Err(Error::NotFound);
-        };
-        let header = self.volume.read_header(inode)?;
-        check_replaceable(&header, kind)?;
+        let named = self.directories.find_named(&mut self.volume, place)?;
+        check_replaceable(&named.header, kind)?;
         self.begin(Call::Remove { depth: 0 })?;
-        let result = self.remove_at(directory, slot, inode, &header);
+        let removed = self.directories.remove_named(&mut self.volume, &named);
+        let result = removed.and_then(|()| self.unlink(named.inode, &named.header));
         self.finish(result, CommitOn::REMOVE, false)?;
-        self.notify(Change::Removed(inode));
+        self.notify(Change::Removed(named.inode));
         Ok(())
-    }
-
-    fn remove_at(&mut self, directory: u32, slot: u32, inode: u32, header: &Header) -> Result<(), Error> {
-        self.directories.enter(&mut self.volume, directory)?;
-        self.directories.remove_record(&mut self.volume, slot, header.kind == InodeKind::Directory)?;
-        self.unlink(inode, header)
     }
 
     /// Frees what is no longer named: at once, step by step, or when it is closed.
@@ -189,17 +180,47 @@ impl<F: Flash> FileSystem<'_, F> {
         self.directories.enter(&mut self.volume, target)?;
         match replaced {
             Some((slot, other, replaced)) => {
-                self.directories.replace_record(&mut self.volume, *slot, inode)?;
+                self.directories.replace_record(&mut self.volume, *slot, inode, [is_directory; 2])?;
                 self.unlink(*other, replaced)?;
             }
             None => self.directories.insert_record(&mut self.volume, name, inode, free, is_directory, Room::Usable)?,
         }
         self.directories.forget_if(inode);
-        if header.parent != target {
-            let (page, at) = self.volume.inode_place(inode);
-            self.volume.store.patch(page, at + PARENT_AT, &target.to_le_bytes())?;
+        self.volume.move_inode(inode, header, target, name)
+    }
+
+    /// Exchanges two names: each names from now on what the other one did, files or directories. So a tree that was written beside another takes
+    /// its place in one step, and the old one can be taken back.
+    ///
+    /// # Power loss
+    /// Before the next commit everything is as it was; there is no moment at which one of the names is missing, or both name the same.
+    ///
+    /// # Cost
+    /// [`Call::Exchange`].
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::IntoItself`] when one holds the other, [`Error::NotADirectory`], [`Error::InvalidName`], [`Error::TooManyFiles`] when
+    /// a long name finds no inode.
+    pub fn exchange<'p>(&mut self, one: impl Into<Place<'p>>, other: impl Into<Place<'p>>) -> Result<(), Error> {
+        let [one, other] = {
+            let mut find = |place| self.directories.find_named(&mut self.volume, place);
+            [find(one.into())?, find(other.into())?]
+        };
+        if one.inode == other.inode {
+            return Ok(());
         }
-        self.volume.write_name(inode, header, name.as_bytes())
+        for (outer, inner) in [(&one, &other), (&other, &one)] {
+            if outer.is_directory() && self.directories.holds(&mut self.volume, outer.inode, inner.directory)? {
+                return Err(Error::IntoItself);
+            }
+        }
+        let is_long = one.name.len().max(other.name.len()) > self.volume.plan().name_inline();
+        self.begin_named(Call::Exchange { depth: 0 }, is_long)?;
+        let result = self.directories.exchange(&mut self.volume, &one, &other);
+        self.finish(result, CommitOn::RENAME, false)?;
+        self.notify(Change::Renamed(one.inode));
+        self.notify(Change::Renamed(other.inode));
+        Ok(())
     }
 
     /// Tells what a file or directory is.

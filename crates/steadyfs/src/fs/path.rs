@@ -1,6 +1,6 @@
 //! Paths: names joined by `/`, from the root or from a directory that is known by its inode.
 
-use super::directories::{Directories, Found};
+use super::directories::{Directories, Found, Named};
 use super::inode::{InodeNumber, ROOT};
 use super::volume::Volume;
 use crate::error::Error;
@@ -92,6 +92,13 @@ impl Directories {
             }
             Target::Directory(_) => Err(Error::InvalidName),
         }
+    }
+
+    /// What a path names that can be renamed or removed, and where its name is.
+    pub fn find_named<'p, F: Flash>(&mut self, volume: &mut Volume<'_, F>, place: Place<'p>) -> Result<Named<'p>, Error> {
+        let (directory, name) = self.resolve_name(volume, place)?;
+        let Found::At { slot, inode } = self.find(volume, directory, name)? else { return Err(Error::NotFound) };
+        Ok(Named { directory, name, slot, inode, header: volume.read_header(inode)? })
     }
 }
 

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::features::LONG_NAMES;
 use crate::fs::inode::{
     EXTENSION_AT, EXTENSION_BYTES, HEADER_BYTES, Header, InodeKind, NAME_AT, NAME_BYTES_AT, NAME_BYTES_MAX, NAME_MORE_AT,
-    NAME_ROOM,
+    NAME_ROOM, PARENT_AT,
 };
 use crate::media::Flash;
 
@@ -141,5 +141,14 @@ impl<F: Flash> Volume<'_, F> {
     pub fn free_extensions(&mut self, header: &Header) -> Result<(), Error> {
         self.remove_extension(header.name_more)?;
         self.remove_extension(header.attributes)
+    }
+
+    /// Writes another directory and another name into an inode.
+    pub fn move_inode(&mut self, inode: u32, header: &mut Header, directory: u32, name: &str) -> Result<(), Error> {
+        if header.parent != directory {
+            let (page, at) = self.inode_place(inode);
+            self.store.patch(page, at + PARENT_AT, &directory.to_le_bytes())?;
+        }
+        self.write_name(inode, header, name.as_bytes())
     }
 }
