@@ -7,6 +7,7 @@
 # Prints what found each defect: what replays it, and what was lost. Fails when a patch no longer applies, when the core does not
 # build with it, or when it is not found. STEADYFS_JOBS (2) patches are looked at side by side, STEADYFS_TIME (60s) is the time for
 # each kind of torture; a patch that is found another way names its own runs ("torture: …", "siege: …", or "test: PACKAGE TARGET NAME").
+# What was found is kept in the target directory, under the sources and the patch, so that a suite which is stopped goes on where it was; --only looks again.
 # Bounds are not checked: only lost or mixed data counts.
 #
 # Not planted, because no run finds anything lost without them (70 seconds each), for reasons that seem sound and
@@ -25,7 +26,7 @@ only=
 case ${1:-} in
 "") ;;
 --only) only=${2:?--only needs a name} ;;
-*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+*) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -101,8 +102,13 @@ enter_copy() {
 
 # Looks for one defect.
 plant() {
-    local patch=$1 name found=
+    local patch=$1 name found= kept
     name=$(basename "$patch" .patch)
+    kept=$targets/found/$(cat "$work/sources" "$patch" | sha256sum | cut -c 1-32)
+    if [ -z "$only" ] && [ -f "$kept" ]; then
+        cat "$kept"
+        return
+    fi
     git apply "$patch" || { echo "error: $patch does not apply any more: renew it" >&2; exit 2; }
     while read -ra arguments; do
         run "${arguments[@]}" && continue
@@ -112,8 +118,8 @@ plant() {
         break
     done < <(runs "$patch")
     git apply -R "$patch"
-    if [ -n "$found" ]; then echo "$name: found by $found ${what:+($what)}"; else echo "$name: NOT FOUND"; fi
-    [ -n "$found" ]
+    [ -n "$found" ] || { echo "$name: NOT FOUND"; return 1; }
+    echo "$name: found by $found ${what:+($what)}" | tee "$kept"
 }
 
 # Takes one patch after the other until none is left.
@@ -127,13 +133,17 @@ worker() {
 }
 
 printf '%s\n' "$patches"/${only:-*}.patch >"$work/queue"
-if [ -z "$only" ]; then
+mkdir -p "$targets/found"
+(cd "$root" && git ls-files -z ':(glob)crates/*/src/**' crates/steadyfs/tests Cargo.lock | xargs -0 sha256sum) >"$work/sources"
+# Without a defect everything passes; kept as well.
+passes=$targets/found/$(sha256sum <"$work/sources" | cut -c 1-32)
+if [ -z "$only" ] && [ ! -f "$passes" ]; then
     (
         enter_copy 1
         while read -ra arguments; do
             run "${arguments[@]}" || { cat "$log"; echo "error: ${arguments[*]} fails with nothing planted" >&2; exit 2; }
         done < <(runs "")
-        echo "nothing planted: passes"
+        echo "nothing planted: passes" | tee "$passes"
     )
 fi
 
