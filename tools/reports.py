@@ -4,12 +4,13 @@
     tools/reports.py             makes reports of evaluate, replay, streams, its study, life, realtime, transactions and compare, and looks at them; STEADY
                                  names a `steady` that is built
     tools/reports.py FILE.html…  looks at these
+    tools/reports.py --keep DIR  … and keeps a picture of each, as FILE-light-390.png
 
 Text of a figure may not overlap, nothing may be wider than the page, and every text has the contrast of WCAG AA. Sliders are moved to their ends and
 between: what the page then says of a rate must be what its own data and its tables say. The exit code is 1 where something was found, 2 without
 Chromium.
 """
-import html, json, os, pathlib, re, shutil, subprocess, sys, tempfile
+import argparse, html, json, os, pathlib, re, shutil, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTHS = (390, 1280)
@@ -51,14 +52,20 @@ def make(directory):
     return [directory / f"{name}.html" for name in names]
 
 
-def look(chromium, page, width, directory, sliders):
-    """What is wrong with a page of a width and of so many sliders, if that is known. A window has a least width, a frame has none."""
+def look(chromium, page, width, directory, sliders, picture):
+    """What is wrong with a page of a width and of so many sliders, if that is known; a picture of it where one is wanted. A window has a least width, a
+    frame has none."""
     script = (ROOT / "tools/reports/check.js").read_text()
     (directory / "page.html").write_text(page.replace("</body>", f"<script>{script}</script></body>"))
     frame = directory / "frame.html"
     frame.write_text(FRAME.format(width=width))
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--virtual-time-budget=3000", "--dump-dom"]
-    output = subprocess.run([chromium, *options, frame.as_uri()], capture_output=True, text=True, timeout=120).stdout
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--virtual-time-budget=3000"]
+    output = subprocess.run([chromium, *options, "--dump-dom", frame.as_uri()], capture_output=True, text=True, timeout=120).stdout
+    if picture:
+        # As the reader finds it: the check has moved the sliders.
+        (directory / "page.html").write_text(page)
+        size = ["--hide-scrollbars", f"--window-size={max(width, 500)},4000", f"--screenshot={picture}"]
+        subprocess.run([chromium, *options, *size, frame.as_uri()], capture_output=True, timeout=120, check=True)
     got = re.search(r'<pre id="got">(.*?)</pre>', output, re.DOTALL)
     report = json.loads(html.unescape(got[1])) if got else {"width": width, "texts": 11, "sliders": sliders, "found": ["nothing was laid out"]}
     found = report["found"]
@@ -74,15 +81,22 @@ def main():
     if chromium is None:
         print("error: needs Chromium: apt-get install chromium", file=sys.stderr)
         return 2
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=pathlib.Path, metavar="FILE.html")
+    parser.add_argument("--keep", type=pathlib.Path, metavar="DIR")
+    arguments = parser.parse_args()
+    if arguments.keep:
+        arguments.keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         bad = 0
-        given = [pathlib.Path(argument) for argument in sys.argv[1:]]
+        given = arguments.files
         for file in given or make(directory):
             text, sliders = file.read_text(), None if given else SLIDERS.get(file.stem, 0)
             for mode, change in MODES.items():
                 for width in WIDTHS:
-                    found = look(chromium, change(text), width, directory, sliders)
+                    picture = arguments.keep and arguments.keep.absolute() / f"{file.stem}-{mode}-{width}.png"
+                    found = look(chromium, change(text), width, directory, sliders, picture)
                     bad += len(found)
                     print(f"{file.name}, {mode}, {width} px: {len(found) or 'nothing'} found", *found, sep="\n  ")
     return bad > 0
