@@ -9,8 +9,6 @@ use steadyfs_lab::units::{format_duration, format_rate};
 
 const STYLE: &str = include_str!("../assets/compare.css");
 const SCRIPT: &str = include_str!("../assets/compare.js");
-/// The rate at which sliders stand: 100 kB/s.
-const FIRST_RATE: usize = 20;
 const FOOTER: &str = "Times are those of the chip: processor time is not among them. Every contender was given the same chip, whose model charges each \
 operation by what it moves; what was written was read back and compared. A case that would take too long of the chip's time ends before its last \
 step, for everyone after the same time. Limits, cases and the backlog equation: docs/bench.md and docs/design.md; how each contender was set up, \
@@ -57,15 +55,16 @@ impl<'a> CompareReport<'a> {
         body + &table(&self.0.cases(board), Some(board))
     }
 
-    /// The slider, and what each contender needs at its rate.
+    /// The slider, and what each contender needs at its rate. It stands at the highest one for which some buffer suffices to the first of them.
     fn slider(&self, board: &Board) -> String {
-        let mut items = String::new();
+        let (mut items, mut first) = (String::new(), None);
         for entry in &self.0.entries {
             let Some(outcome) = entry.on(&board.id).and_then(|on| on.outcome("random-4096")) else { continue };
             if outcome.needs.is_empty() {
                 continue;
             }
             let needs: Vec<_> = outcome.needs.iter().map(|need| need.bytes).collect();
+            first = first.or_else(|| Some(needs.iter().rposition(Option::is_some).unwrap_or(0)));
             let needs = serde_json::to_string(&needs).unwrap_or_default();
             let _ = writeln!(
                 items,
@@ -74,10 +73,10 @@ impl<'a> CompareReport<'a> {
                 escape(&entry.facts.name)
             );
         }
-        let (id, most) = (format!("rate-{}", board.id), rates().len() - 1);
+        let (id, most, first) = (format!("rate-{}", board.id), rates().len() - 1, first.unwrap_or(0));
         format!(
             "<section class=\"card needs-card\"><div class=\"control\"><label for=\"{id}\">Input rate</label>\
-             <input id=\"{id}\" type=\"range\" min=\"0\" max=\"{most}\" step=\"1\" value=\"{FIRST_RATE}\"><output for=\"{id}\"></output></div>\
+             <input id=\"{id}\" type=\"range\" min=\"0\" max=\"{most}\" step=\"1\" value=\"{first}\"><output for=\"{id}\"></output></div>\
              <p class=\"lead\">RAM in front of the file system, beside the write in progress.</p><ul class=\"needs\" aria-live=\"polite\">{items}</ul></section>\n"
         )
     }
