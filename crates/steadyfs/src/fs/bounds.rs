@@ -4,6 +4,7 @@ use super::call::{COLLECT, Call, TRIM, looks};
 use super::commits::CommitOn;
 use super::filesystem::FileSystem;
 use super::handle::File;
+use super::volume::MAP;
 use crate::cost::{Bound, Cases, Cost, Envelope, Parts};
 use crate::media::{Flash, Timing};
 use crate::pace::{Buffer, Work, mount_bound};
@@ -112,8 +113,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Worst case of a mount after an unclean stop, at any fill; twice that where the medium turns out to take no program.
     pub fn mount_bound(&self) -> Cost {
-        let map_pages =
-            (self.volume.plan().table - self.volume.plan().map) * u32::from(self.volume.store.layout().config.unit_pages);
+        let map_pages = (self.volume.plan().table - MAP) * u32::from(self.volume.store.layout().config.unit_pages);
         mount_bound(self.volume.store.layout()).plus(&Cost { reads: looks(map_pages) + 2, ..Cost::default() })
     }
 }

@@ -5,7 +5,7 @@
 #[cfg(doc)]
 use super::FileSystem;
 use super::inode::REGIONS;
-use super::volume::Volume;
+use super::volume::{MAP, Volume};
 use crate::media::Flash;
 use crate::pace::Work;
 
@@ -156,7 +156,7 @@ impl Call {
         // The directory, its bucket, and four names of equal hash with their extensions.
         let find = 2 + page + unit + 4 + 4 * 4;
         // Free bits, looked for in the whole allocation map; where it is, is looked up once for each of its logical pages.
-        let map_pages = volume.plan().table - volume.plan().map;
+        let map_pages = volume.plan().table - MAP;
         let scan = (map_pages * (unit + 1)).div_ceil(2);
         let write = 3 * page + 3 + scan;
         let create = |depth| depth * find + 2 * find + 2 * unit + 5 + 3 * scan;

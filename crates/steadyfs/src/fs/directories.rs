@@ -27,8 +27,8 @@ const EQUAL_HASHES_MAX: u32 = 8;
 
 /// The directory that was used last.
 #[derive(Clone, Copy, Debug)]
-pub struct Directory {
-    pub node: Node,
+struct Directory {
+    node: Node,
     /// Entries, and in the upper half how many of them are directories.
     size: u64,
     modified_ns: u64,

@@ -237,7 +237,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
             usable_bytes: bytes(usable),
             used_bytes: bytes(usable - free),
             logical_bytes,
-            files_max: self.volume.plan().files_max,
+            files_max: self.volume.plan().files_max(),
             files: self.volume.space().inodes,
         }
     }

@@ -28,7 +28,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if name.len() > usize::from(self.config().name_bytes_max) {
             return Err(Error::NameTooLong);
         }
-        let inode = self.volume.allocate_inode(self.volume.plan().files_max)?;
+        let inode = self.volume.allocate_inode(self.volume.plan().files_max())?;
         // The sequence goes on from mount to mount, the stamp within a transaction.
         self.volume.outdate_handles();
         let kind = if what == Kind::Directory { InodeKind::Directory } else { InodeKind::File };

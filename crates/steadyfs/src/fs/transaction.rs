@@ -198,7 +198,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Whether the next call begins with a commit.
     pub(super) fn commits_first(&self, call: Call, is_long: bool) -> bool {
         let last_pages = self.volume.space().used + PAGES_PER_CALL >= self.volume.capacity();
-        let last_inodes = self.volume.space().inodes + INODES_PER_CALL >= self.volume.plan().files_max;
+        let last_inodes = self.volume.space().inodes + INODES_PER_CALL >= self.volume.plan().files_max();
         self.commits.events().contains(CommitOn::FULL)
             && self.volume.store.is_open()
             && (self.volume.store.pending_room() < call.pages(&self.volume, is_long, self.lists.trim() != 0)

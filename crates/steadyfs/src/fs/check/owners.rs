@@ -305,7 +305,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         if !self.is_readable(page)? {
             // What it named reads as an error then; behind the end it named nothing.
             let used = owner.pages.saturating_sub(base).div_ceil(span).min(self.fs.volume.plan().index_entries);
-            let until = used * self.fs.volume.plan().index_bytes;
+            let until = used * self.fs.volume.plan().index_bytes();
             self.salvage(Finding::UnreadablePage { inode: owner.inode, logical: page }, page, Salvage { fill: 0xFF, until })?;
         }
         Ok(None)

@@ -1,7 +1,7 @@
 //! Pages and inodes are taken, and given back.
 
 use super::Volume;
-use super::plan::SPARE_PAGES;
+use super::plan::{MAP, SPARE_PAGES};
 use super::space::{Room, Space};
 use crate::config::INODE_BYTES;
 use crate::error::Error;
@@ -32,11 +32,11 @@ impl<F: Flash> Volume<'_, F> {
         let per_page = self.inodes_of_page();
         let page_bits = self.store.layout().geometry.page_bytes * 8;
         let unit = u32::from(self.store.layout().config.unit_pages);
-        let (files, bits) = (self.plan.data_bit, self.plan.data_bit + self.plan.data_count);
+        let (files, bits) = (self.plan.data_bit(), self.plan.data_bit() + self.plan.data_count);
         let (mut space, mut end, mut last_page) = (Space { table_pages: 1, ..Space::default() }, 1, 0);
         for page in 0..bits.div_ceil(page_bits) {
             let base = page * page_bits;
-            self.store.with_page(self.plan.map + page / unit, page % unit, |bytes| {
+            self.store.with_page(MAP + page / unit, page % unit, |bytes| {
                 for (index, byte) in bytes.iter().enumerate().filter(|(_, byte)| **byte != 0) {
                     for bit in (0..8).filter(|bit| byte >> bit & 1 != 0) {
                         let number = base + index as u32 * 8 + bit;
@@ -71,7 +71,7 @@ impl<F: Flash> Volume<'_, F> {
 
     fn bit_place(&self, bit: u32) -> (u32, u32) {
         let page_bytes = self.store.layout().logical_bytes;
-        (self.plan.map + bit / 8 / page_bytes, bit / 8 % page_bytes)
+        (MAP + bit / 8 / page_bytes, bit / 8 % page_bytes)
     }
 
     /// Takes a free data page; pages taken one after the other are neighbours where possible.
@@ -83,7 +83,7 @@ impl<F: Flash> Volume<'_, F> {
         if self.space.used >= self.capacity() + kept {
             return Err(Error::NoSpace);
         }
-        if self.space.next == self.space.end {
+        if self.space.count == 0 {
             self.look_for_free()?;
         }
         self.take(1)
@@ -99,14 +99,14 @@ impl<F: Flash> Volume<'_, F> {
         if room == 0 {
             return Err(Error::NoSpace);
         }
-        if self.space.next == self.space.end {
+        if self.space.count == 0 {
             self.look_for_free()?;
         }
-        let first = self.plan.data + self.space.next - self.plan.data_bit;
+        let first = self.plan.data + self.space.next - self.plan.data_bit();
         if at.is_some_and(|at| at != first) {
             return Ok((first, 0));
         }
-        let count = (self.space.end - self.space.next).min(most).min(room);
+        let count = u32::from(self.space.count).min(most).min(room);
         Ok((self.take(count)?, count))
     }
 
@@ -122,27 +122,27 @@ impl<F: Flash> Volume<'_, F> {
         let (page, at) = self.bit_place(first);
         // A run does not cross a program page of the map.
         self.store.patch(page, at, &bytes[..length])?;
-        self.space.next = end;
+        (self.space.next, self.space.count) = (end, self.space.count - count as u16);
         // The bytes behind the first one of a run were seen empty.
         self.space.byte = if end.is_multiple_of(8) { 0 } else { bytes[length - 1] };
         self.space.used += count;
-        Ok(self.plan.data + first - self.plan.data_bit)
+        Ok(self.plan.data + first - self.plan.data_bit())
     }
 
     /// Finds free bits of data pages: a run of empty bytes from the last run on, or else the free bits of one byte.
     fn look_for_free(&mut self) -> Result<(), Error> {
         let page_bytes = self.store.layout().geometry.page_bytes;
         let unit = u32::from(self.store.layout().config.unit_pages);
-        let (first, bits) = (self.plan.data_bit / 8, self.plan.data_bit + self.plan.data_count);
+        let (first, bits) = (self.plan.data_bit() / 8, self.plan.data_bit() + self.plan.data_count);
         let last = bits / 8;
-        let start = (self.space.end / 8).clamp(first, last);
+        let start = (self.space.end() / 8).clamp(first, last);
         let pages = last / page_bytes + 1;
         let mut single = None;
         for step in 0..=pages {
             let page = (start / page_bytes + step) % pages;
             let base = page * page_bytes;
             let from = if step == 0 { start } else { first.max(base) };
-            let (run, other) = self.store.with_page(self.plan.map + page / unit, page % unit, |bytes| {
+            let (run, other) = self.store.with_page(MAP + page / unit, page % unit, |bytes| {
                 let limit = last.min(base + page_bytes);
                 let at = |byte: u32| bytes[(byte - base) as usize];
                 let run = (from..limit).find(|&byte| at(byte) == 0).map(|byte| {
@@ -154,7 +154,7 @@ impl<F: Flash> Volume<'_, F> {
                 (run, other)
             })?;
             if let Some((from, to)) = run {
-                self.space = Space { next: from * 8, end: to * 8, byte: 0, ..self.space };
+                self.space = Space { next: from * 8, count: ((to - from) * 8) as u16, byte: 0, ..self.space };
                 return Ok(());
             }
             single = single.or(other);
@@ -162,15 +162,15 @@ impl<F: Flash> Volume<'_, F> {
         let (byte, value) = single.ok_or(Error::NoSpace)?;
         let bit = value.trailing_ones();
         let free = (value >> bit).trailing_zeros().min(8 - bit);
-        self.space = Space { next: byte * 8 + bit, end: byte * 8 + bit + free, byte: value, ..self.space };
+        self.space = Space { next: byte * 8 + bit, count: free as u16, byte: value, ..self.space };
         Ok(())
     }
 
     /// Frees neighbouring data pages: their bits are cleared and their content is discarded.
     pub fn free_pages(&mut self, first: u32, count: u32) -> Result<(), Error> {
         // A run of free bits that was seen earlier may touch the same bytes.
-        self.space.next = self.space.end;
-        let base = first - self.plan.data + self.plan.data_bit;
+        self.space.forget_run();
+        let base = first - self.plan.data + self.plan.data_bit();
         let mut bit = base;
         while bit < base + count {
             let here = (8 - bit % 8).min(base + count - bit);
@@ -190,7 +190,7 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Whether a data page is in use.
     pub fn page_is_taken(&mut self, logical: u32) -> Result<bool, Error> {
-        let bit = logical - self.plan.data + self.plan.data_bit;
+        let bit = logical - self.plan.data + self.plan.data_bit();
         let (page, at) = self.bit_place(bit);
         let mut byte = [0];
         self.store.read(page, at, &mut byte)?;
@@ -199,12 +199,12 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Marks a data page as in use.
     pub fn mark_page(&mut self, logical: u32) -> Result<(), Error> {
-        let bit = logical - self.plan.data + self.plan.data_bit;
+        let bit = logical - self.plan.data + self.plan.data_bit();
         let (page, at) = self.bit_place(bit);
         let mut byte = [0];
         self.store.read(page, at, &mut byte)?;
         // A run of free bits that was seen earlier may hold it.
-        self.space.next = self.space.end;
+        self.space.forget_run();
         self.space.used += 1;
         self.store.patch(page, at, &[byte[0] | 1 << (bit % 8)])
     }
@@ -233,7 +233,7 @@ impl<F: Flash> Volume<'_, F> {
         let (last, per_page) = (limit.div_ceil(8), self.inodes_of_page());
         for page in 0..last.div_ceil(page_bytes) {
             let base = page * page_bytes;
-            let found = self.store.with_page(self.plan.map + page / unit, page % unit, |bytes| {
+            let found = self.store.with_page(MAP + page / unit, page % unit, |bytes| {
                 let limit = (last.min(base + page_bytes) - base) as usize;
                 // The root's bit is never set.
                 let taken = |index: usize| bytes[index] | u8::from(base == 0 && index == 0);

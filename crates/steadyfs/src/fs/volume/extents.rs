@@ -42,7 +42,7 @@ impl<F: Flash> Volume<'_, F> {
     /// Entries of an index page, from `from` on, that name a page.
     fn count_entries(&mut self, page: u32, from: u32) -> Result<u32, Error> {
         self.check_data_pages(page, 1)?;
-        let width = self.plan.index_bytes;
+        let width = self.plan.index_bytes();
         let per_page = self.store.layout().geometry.page_bytes / width;
         let unit = u32::from(self.store.layout().config.unit_pages);
         let mut taken = 0;

@@ -55,7 +55,7 @@ impl<F: Flash> Volume<'_, F> {
     /// A frame for each level of the index.
     fn copy_index(&mut self, index: u32, keep: u32) -> Result<u32, Error> {
         self.check_data_pages(index, 1)?;
-        let (entries, width) = (self.plan.index_entries, self.plan.index_bytes);
+        let (entries, width) = (self.plan.index_entries, self.plan.index_bytes());
         let copy = self.allocate_page(Room::Spare)?;
         if !self.plan.index_is_deep {
             self.copy_cut(copy, index, keep * width)?;
@@ -149,7 +149,7 @@ impl<F: Flash> Volume<'_, F> {
 
     /// The last entry of an index page that is in use, from entry `kept` on, and the page that it names, if that can be one.
     fn last_entry(&mut self, page: u32, kept: u32) -> Result<Option<(u32, Option<u32>)>, Error> {
-        let width = self.plan.index_bytes;
+        let width = self.plan.index_bytes();
         let per_page = self.store.layout().geometry.page_bytes / width;
         let unit = u32::from(self.store.layout().config.unit_pages);
         for part in (kept / per_page..unit).rev() {

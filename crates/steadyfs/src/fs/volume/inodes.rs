@@ -64,7 +64,7 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Takes an inode as extension of another one; returns its number plus one.
     pub fn add_extension(&mut self, owner: u32) -> Result<u32, Error> {
-        let inode = self.allocate_inode(self.plan.files_max)?;
+        let inode = self.allocate_inode(self.plan.files_max())?;
         let (page, at) = self.inode_place(inode);
         let mut bytes = [0; EXTENSION_AT as usize];
         bytes[0] = InodeKind::Extension as u8;

@@ -8,24 +8,22 @@ use crate::config::{INODE_BYTES, Layout, SPARE_INODES};
 use crate::features::PERMISSIONS;
 use crate::fs::inode::{NAME_ROOM, PERMISSIONS_BYTES, REGIONS};
 
+/// The first page of the allocation map, behind the root page.
+pub const MAP: u32 = 1;
 /// Pages kept so that a file can be cut, and what a repair finds be named, when the volume is full.
 pub const SPARE_PAGES: u32 = 4;
 
 /// First logical pages of each part, and how files are mapped.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    pub map: u32,
     pub table: u32,
     pub data: u32,
     pub data_count: u32,
-    pub files_max: u32,
     pub inode_count: u32,
-    /// Bit of the first data page in the allocation map: whole bytes after the inodes' bits.
-    pub data_bit: u32,
-    /// Bytes of an entry of an index page.
-    pub index_bytes: u32,
     /// Entries of an index page.
     pub index_entries: u32,
+    /// Bytes of an entry of an index page.
+    index_bytes: u8,
     /// An index is a page of pages of entries, not a page of entries.
     pub index_is_deep: bool,
     /// File pages of a region.
@@ -36,24 +34,20 @@ pub struct Plan {
 
 impl Plan {
     pub fn new(layout: &Layout) -> Self {
-        let (page, files_max) = (layout.logical_bytes, layout.config.files_max);
-        let inode_count = files_max + SPARE_INODES;
+        let (page, inode_count) = (layout.logical_bytes, layout.config.files_max + SPARE_INODES);
         let data_count = Layout::data_pages(layout.frame_count(), &layout.config);
         let map_pages = (data_count + inode_count + 7).div_ceil(page * 8);
-        let table = 1 + map_pages;
+        let table = MAP + map_pages;
         let index_bytes = if data_count < 0xFFFF { 2 } else { 4 };
         let index_entries = page / index_bytes;
         let index_is_deep = index_entries * REGIONS < data_count;
         let deep_pages = (index_entries * index_entries).min(0xFFFF / index_entries * index_entries);
         Self {
-            map: 1,
             table,
             data: table + inode_count.div_ceil(page / INODE_BYTES),
             data_count,
-            files_max,
             inode_count,
-            data_bit: inode_count.next_multiple_of(8),
-            index_bytes,
+            index_bytes: index_bytes as u8,
             index_entries,
             index_is_deep,
             region_pages: if index_is_deep { deep_pages } else { index_entries },
@@ -64,6 +58,21 @@ impl Plan {
     /// Logical pages that may hold file data, where the file table has so many pages.
     pub fn capacity(&self, usable: u32, table_pages: u32) -> u32 {
         usable.saturating_sub(self.table + table_pages + 1 + SPARE_PAGES).min(self.data_count)
+    }
+
+    /// Files and directories that there may be.
+    pub fn files_max(&self) -> u32 {
+        self.inode_count - SPARE_INODES
+    }
+
+    /// Bit of the first data page in the allocation map: whole bytes after the inodes' bits.
+    pub fn data_bit(&self) -> u32 {
+        self.inode_count.next_multiple_of(8)
+    }
+
+    /// Bytes of an entry of an index page.
+    pub fn index_bytes(&self) -> u32 {
+        self.index_bytes.into()
     }
 
     /// Bytes of a name that the inode itself holds.

@@ -138,7 +138,7 @@ impl<F: Flash> Volume<'_, F> {
     }
 
     pub fn raw_entry(&mut self, page: u32, entry: u32) -> Result<u32, Error> {
-        let width = self.plan.index_bytes;
+        let width = self.plan.index_bytes();
         let mut bytes = [0; 4];
         self.store.read(page, entry * width, &mut bytes[..width as usize])?;
         Ok(u32::from_le_bytes(bytes))
@@ -146,14 +146,14 @@ impl<F: Flash> Volume<'_, F> {
 
     /// What an entry of an index names: nothing where it is a hole, or was lost.
     pub fn named_by(&self, number: u32) -> Option<Result<u32, Error>> {
-        let lost = u32::MAX >> (32 - 8 * self.plan.index_bytes);
+        let lost = u32::MAX >> (32 - 8 * self.plan.index_bytes());
         let page = number.checked_sub(1).filter(|_| number != lost)?;
         Some(if page < self.plan.data_count { Ok(self.plan.data + page) } else { Err(Error::Corrupt) })
     }
 
     /// Writes an entry of an index page.
     pub fn set_index_entry(&mut self, page: u32, entry: u32, target: Option<u32>) -> Result<(), Error> {
-        let width = self.plan.index_bytes;
+        let width = self.plan.index_bytes();
         let number = target.map_or(0, |target| target - self.plan.data + 1);
         self.store.patch(page, entry * width, &number.to_le_bytes()[..width as usize])
     }

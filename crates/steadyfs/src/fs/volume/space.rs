@@ -18,8 +18,20 @@ pub struct Space {
     pub table_pages: u32,
     /// Inodes taken.
     pub inodes: u32,
-    /// Free bits that were seen: `next..end`, and the byte of the map in which `next` lies.
+    /// Free bits that were seen: so many from this one on, and the byte of the map in which it lies.
     pub next: u32,
-    pub end: u32,
+    pub count: u16,
     pub byte: u8,
+}
+
+impl Space {
+    /// Behind the free bits that were seen.
+    pub fn end(&self) -> u32 {
+        self.next + u32::from(self.count)
+    }
+
+    /// Forgets the free bits that were seen: they may be others now.
+    pub fn forget_run(&mut self) {
+        (self.next, self.count) = (self.end(), 0);
+    }
 }
