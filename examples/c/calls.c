@@ -301,6 +301,12 @@ static void use_names(steadyfs_t *fs)
     EXPECT(STEADYFS_ERR_INTOITSELF, steadyfs_rename(fs, "dir", "dir/dir"));
     EXPECT(0, steadyfs_rename(fs, "dir/7", "dir/6"));
     EXPECT(STEADYFS_ERR_NOENT, steadyfs_rename(fs, "dir/7", "dir/8"));
+    EXPECT(STEADYFS_ERR_INTOITSELF, steadyfs_exchange(fs, "dir", "dir/6"));
+    EXPECT(STEADYFS_ERR_NOENT, steadyfs_exchange(fs, "dir/6", "dir/7"));
+    EXPECT(STEADYFS_ERR_INVAL, steadyfs_exchange(fs, "dir/6", NULL));
+    EXPECT(0, steadyfs_exchange(fs, "dir", "a"));
+    EXPECT(0, steadyfs_stat(fs, "a/6", &info));
+    EXPECT(0, steadyfs_exchange(fs, "dir", "a"));
     EXPECT(0, steadyfs_stat(fs, "dir/", &info));
     EXPECT(STEADYFS_TYPE_DIR, info.type);
     EXPECT(19, info.size);
@@ -466,6 +472,9 @@ static void keep_bounds(steadyfs_t *fs, struct power *power, unsigned factor)
         BOUNDED(power, &cost, steadyfs_rename(fs, name, other));
         EXPECT(0, steadyfs_bound_mkdir(fs, name, &cost));
         BOUNDED(power, &cost, steadyfs_mkdir(fs, name));
+        EXPECT(0, steadyfs_bound_exchange(fs, name, other, &cost));
+        BOUNDED(power, &cost, steadyfs_exchange(fs, name, other));
+        BOUNDED(power, &cost, steadyfs_exchange(fs, name, other));
         EXPECT(0, steadyfs_bound_remove(fs, name, &cost));
         BOUNDED(power, &cost, steadyfs_remove(fs, name));
         EXPECT(0, steadyfs_bound_commit(fs, &cost));
