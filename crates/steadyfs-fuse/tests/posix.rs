@@ -166,9 +166,15 @@ fn rename_flags() {
     fs::write(&a, b"a").unwrap();
     fs::write(&b, b"b").unwrap();
     assert_eq!(errno(renameat_with(CWD, &a, CWD, &b, RenameFlags::NOREPLACE)), E(Errno::EXIST));
-    assert_eq!(errno(renameat_with(CWD, &a, CWD, &b, RenameFlags::EXCHANGE)), E(Errno::INVAL));
     renameat_with(CWD, &a, CWD, m.path("c"), RenameFlags::NOREPLACE).unwrap();
     assert_eq!(fs::read(m.path("c")).unwrap(), b"a");
+    assert_eq!(errno(renameat_with(CWD, &a, CWD, &b, RenameFlags::EXCHANGE)), E(Errno::NOENT));
+    fs::create_dir(m.path("d")).unwrap();
+    let (c, inside) = (m.path("c"), m.path("d/e"));
+    fs::create_dir(&inside).unwrap();
+    renameat_with(CWD, &inside, CWD, &c, RenameFlags::EXCHANGE).unwrap();
+    assert_eq!((fs::read(&inside).unwrap(), fs::read_dir(&c).unwrap().count()), (b"a".to_vec(), 0));
+    assert_eq!((fs::metadata(m.path("d")).unwrap().nlink(), fs::metadata(m.path("")).unwrap().nlink()), (2, 4));
 }
 
 #[test]
