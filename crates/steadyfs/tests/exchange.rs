@@ -81,6 +81,14 @@ fn an_update_takes_the_place_of_the_old_tree_as_a_whole_wherever_power_fails() {
         }
         fs.commit().expect("commit");
     }
+    // A chip that refuses one program or erase, whichever it is: the call still does all of it, or says so and has done nothing.
+    for refused in 1..12 {
+        let mut chip = volume.again(u32::MAX);
+        chip.refused = refused;
+        let Ok(mut fs) = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory) else { continue };
+        let is_done = fs.exchange("system", "update").and_then(|()| fs.commit()).is_ok();
+        assert_eq!(told(&mut fs), if is_done { ["new", "old"] } else { ["old", "new"] }, "operation {refused} was refused");
+    }
     let mut seen = [false; 2];
     for left in 0.. {
         let mut cut = volume.again(left);

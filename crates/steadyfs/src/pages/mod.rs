@@ -4,6 +4,7 @@
 //! taken for read that was not. Every read is [watched](watch): what the ECC had to correct is noted, for whoever knows what lies in the block.
 
 mod group;
+mod shown;
 mod watch;
 
 pub(crate) use group::Group;
@@ -15,6 +16,7 @@ use crate::config::Layout;
 use crate::error::Error;
 use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
 use core::ops::Range;
+use shown::{NONE, Shown};
 
 /// Looks at a page that reads as damaged before it is taken for lost.
 pub(crate) const TRIES: u32 = 3;
@@ -23,8 +25,6 @@ pub(crate) const UNSTEADY_TRIES: u32 = 24;
 /// The checksum of a page whose data is lost.
 pub(crate) const LOST_CHECK: u32 = 0x7473_6F6C;
 
-/// No page.
-const NONE: PageIndex = PageIndex::MAX;
 /// None of the medium, but what was made of one for the caller.
 const MADE: PageIndex = PageIndex::MAX - 1;
 
@@ -48,18 +48,6 @@ pub(crate) struct Wanted {
     pub logical: u32,
     /// Looks at one that reads as damaged.
     pub tries: u32,
-}
-
-/// What the caller sees as page `index` of a logical page: a program page, or what was [`MADE`] of one; with no page, what it asked for last.
-#[derive(Clone, Copy)]
-struct Shown {
-    page: PageIndex,
-    logical: u32,
-    index: u32,
-}
-
-impl Shown {
-    const NOTHING: Self = Self { page: NONE, logical: u32::MAX, index: 0 };
 }
 
 /// The medium, and its page buffer. See the [module](self).
@@ -174,13 +162,12 @@ impl<'m, F: Flash> Pages<'m, F> {
     /// Page `index` of a logical page as the caller sees it, if the buffer has that.
     #[inline(always)]
     pub fn shown(&self, logical: u32, index: u32) -> Option<&[u8]> {
-        let Shown { page, logical: shown, index: part } = self.shown;
-        (page == self.held && page != NONE && (shown, part) == (logical, index)).then(|| self.bytes())
+        self.shown.is_by(self.held, logical, index).then(|| self.bytes())
     }
 
     /// Notes that a program page is all that there is of page `index` of a logical page, until something [hides](Self::hide) that.
     pub fn show(&mut self, page: PageIndex, logical: u32, index: u32) {
-        self.shown = Shown { page, logical, index };
+        self.shown = Shown::new(page, logical, index);
     }
 
     /// Notes the same of what the buffer was made to hold.
@@ -191,7 +178,7 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Notes that the caller asks for page `index` of a logical page; whether it was what it asked for last.
     pub fn asks_again(&mut self, logical: u32, index: u32) -> bool {
-        let is_again = (self.shown.logical, self.shown.index) == (logical, index);
+        let is_again = self.shown.is_of(logical, index);
         self.show(NONE, logical, index);
         is_again
     }

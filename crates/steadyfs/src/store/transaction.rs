@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::journal::Full;
 use crate::media::{Flash, Kind, Kinds, TAG_BYTES};
 use crate::pages::check_page;
-use crate::space::NONE;
+use crate::space::{Frame, NONE};
 
 impl<F: Flash> Store<'_, F> {
     /// Starts a call that may change the volume.
@@ -47,7 +47,11 @@ impl<F: Flash> Store<'_, F> {
     /// # Cost
     /// One read for the map, where the overlay does not know, and one per program page.
     pub fn read(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> Result<(), Error> {
-        self.read_as(logical, offset, data, true)
+        if self.read_cached(logical, offset, data) {
+            return Ok(());
+        }
+        let frame = self.frame_of(logical)?;
+        self.read_frame(frame, logical, offset, data, true)
     }
 
     /// The same for what users wrote, which is checked as they [wish](Verify). Small reads of one page after the other copy from the page buffer, without
@@ -61,22 +65,25 @@ impl<F: Flash> Store<'_, F> {
             data.copy_from_slice(bytes);
             return Ok(());
         }
+        if self.read_cached(logical, offset, data) {
+            return Ok(());
+        }
+        let frame = self.frame_of(logical)?;
         let is_unsteady = self.status.is_unsteady();
         let is_checked = self.pages.checks_content() || is_unsteady;
         let is_part = within + data.len() < page_bytes as usize;
-        if is_part && !is_unsteady && self.cache.find(logical).is_none() && self.show_page(logical, index, is_checked)? {
+        if is_part && !is_unsteady && self.show_page(frame, logical, index, is_checked)? {
             data.copy_from_slice(&self.pages.bytes()[within..within + data.len()]);
             return Ok(());
         }
-        self.read_as(logical, offset, data, is_checked)
+        self.read_frame(frame, logical, offset, data, is_checked)
     }
 
     /// Makes page `index` of a logical page, as the caller sees it, what the page buffer shows. One on which patches are to be laid is made only when it is
     /// asked for a second time: it is none of the medium then.
-    fn show_page(&mut self, logical: u32, index: u32, is_checked: bool) -> Result<bool, Error> {
+    fn show_page(&mut self, frame: Frame, logical: u32, index: u32, is_checked: bool) -> Result<bool, Error> {
         let page_bytes = self.layout.geometry.page_bytes;
         let start = index * page_bytes;
-        let frame = self.frame_of(logical)?;
         let is_whole = frame != 0 && !self.journal.patches_within(logical, start..start + page_bytes);
         if !is_whole && !self.pages.asks_again(logical, index) {
             return Ok(false);
@@ -97,13 +104,16 @@ impl<F: Flash> Store<'_, F> {
         Ok(true)
     }
 
-    fn read_as(&mut self, logical: u32, offset: u32, data: &mut [u8], is_checked: bool) -> Result<(), Error> {
-        if let Some(slot) = self.cache.find(logical) {
-            data.copy_from_slice(&self.cache.page(slot)[offset as usize..offset as usize + data.len()]);
-            self.journal.apply(logical, offset, data);
-            return Ok(());
-        }
-        let frame = self.frame_of(logical)?;
+    /// Reads bytes of a logical page that the cache has, patches included; `false` where it has not.
+    fn read_cached(&mut self, logical: u32, offset: u32, data: &mut [u8]) -> bool {
+        let Some(slot) = self.cache.find(logical) else { return false };
+        data.copy_from_slice(&self.cache.page(slot)[offset as usize..offset as usize + data.len()]);
+        self.journal.apply(logical, offset, data);
+        true
+    }
+
+    /// Reads bytes of a logical page that lies in a frame, or in none, patches included.
+    fn read_frame(&mut self, frame: Frame, logical: u32, offset: u32, data: &mut [u8], is_checked: bool) -> Result<(), Error> {
         if frame == 0 {
             data.fill(0);
         } else {
