@@ -148,12 +148,18 @@ impl Medium {
         }
     }
 
-    /// Pages programmed last, the newest first, each with a number that it shares with those that a cut may lose with it.
+    /// Pages programmed last, the newest first, each with the number of its command or flush.
     pub fn newest(&self) -> Vec<(PageIndex, u64)> {
         match self {
             Medium::Chip(chip) => chip.newest().collect(),
             Medium::Card(pages) => pages.newest(),
         }
+    }
+
+    /// How many of the last numbers of [`newest`](Self::newest) a mount cannot tell from what a cut left. Where a cache reorders, a commit counts as flushed
+    /// when there is anything behind it: two.
+    pub fn in_doubt(&self) -> usize {
+        1 + usize::from(self.reorders())
     }
 
     /// Takes a page away for good: it cannot be read, or reads as something else.

@@ -111,12 +111,15 @@ pub(super) fn prepare(volume: &mut Volume, log: &mut Log) -> Option<bool> {
 
 /// The pages of the last record, of which `lost` may be one: only those of a volume that did not end well may be taken for what a cut left.
 pub(super) fn newest(volume: &Volume, lost: Option<PageIndex>) -> Vec<PageIndex> {
-    let is_whole = |(page, _): &(PageIndex, u64)| lost == Some(*page) || volume.medium.is_programmed(*page);
-    let mut pages = volume.medium.newest().into_iter().filter(is_whole);
-    let Some((page, program)) = pages.next() else { return Vec::new() };
-    let others =
-        pages.enumerate().take_while(|(number, (_, other))| number + 1 < volume.config.unit_pages.into() || *other == program);
-    std::iter::once(page).chain(others.map(|(_, (page, _))| page)).collect()
+    // What a cut took is not there: it is none of the last that a mount sees.
+    let is_there = |(page, _): &(PageIndex, u64)| lost == Some(*page) || volume.medium.is_programmed(*page);
+    let pages: Vec<_> = volume.medium.newest().into_iter().filter(is_there).collect();
+    let mut numbers: Vec<_> = pages.iter().map(|(_, number)| *number).collect();
+    numbers.dedup();
+    numbers.truncate(volume.medium.in_doubt());
+    let unit = usize::from(volume.config.unit_pages);
+    let is_of_last = |(at, (_, number)): &(usize, (PageIndex, u64))| *at < unit || numbers.contains(number);
+    pages.into_iter().enumerate().take_while(is_of_last).map(|(_, (page, _))| page).collect()
 }
 
 /// What the intact volume shows, and whether every mount shows that.

@@ -115,7 +115,7 @@ impl CardPages {
         (0..block_count).flat_map(pages).collect()
     }
 
-    /// Pages programmed last, the newest first, each with a number that is the same for pages that a cut may lose together, as far as a mount can tell.
+    /// Pages programmed last, the newest first, each with the number of the command that wrote it; where the cache reorders, of the flush before it.
     pub fn newest(&self) -> Vec<(PageIndex, u64)> {
         let written = self.card().written();
         let pages = |written: &super::Written| {
@@ -123,14 +123,7 @@ impl CardPages {
             let sectors = written.first..written.first + written.count;
             sectors.rev().filter_map(|sector| self.page_of_tag(sector)).map(move |page| (page, number)).collect::<Vec<_>>()
         };
-        let mut newest: Vec<_> = written.iter().flat_map(pages).collect();
-        // Where the cache reorders, a commit counts as flushed when there is anything behind it: what the last two flushes brought may be taken for a cut.
-        let last = newest.first().map(|(_, number)| *number);
-        let before = newest.iter().map(|(_, number)| *number).find(|number| Some(*number) != last);
-        if let (true, Some(last), Some(before)) = (self.card().cache().reorders, last, before) {
-            newest.iter_mut().filter(|(_, number)| *number == before).for_each(|(_, number)| *number = last);
-        }
-        newest
+        written.iter().flat_map(pages).collect()
     }
 
     /// Takes a page away for good: its tag, a sector of its data, or all of it. One that can be read has other data: a tag's sector with other bytes would
