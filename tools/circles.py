@@ -11,7 +11,7 @@ import pathlib, re, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The folders of the core, from the bottom: each may import those before it. What is not named here lies below all of them.
-FLOORS = ["media", "format", "pages", "space", "map", "commit", "root", "journal", "pace", "mount", "store", "fs"]
+FLOORS = ["media", "format", "pages", "space", "map", "commit", "root", "journal", "mount", "ftl", "pace", "logical", "store", "fs"]
 TESTS = re.compile(r"#\[cfg\(test\)\]\s*(?:pub(?:\(\w+\))? )?mod \w+ \{.*\Z", re.DOTALL)
 COMMENT = re.compile(r"//[^\n]*|^\s*#\[cfg\((?:doc|test)\)\]\s*(?:pub )?use [^;]+;", re.MULTILINE)
 USE = re.compile(r"^\s*(pub(?:\([^)]*\))? )?use ((?:crate|self|super)::[^;]+|[a-z]\w*::[^;]+);", re.MULTILINE)

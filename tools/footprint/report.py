@@ -196,7 +196,9 @@ def feature_costs(images, level):
 ROOMS = {
     "fs": "files, directories, check and repair, with the entries of the calls into which they are inlined",
     "disk": "sectors",
-    "store": "the executor of a call",
+    "store": "calls begin and end, reclamation, mount",
+    "logical": "logical pages: read, change, commit",
+    "ftl": "places, moves, roots, failures",
     "mount": "roll-forward, superblocks",
     "pace": "what reclamation owes, idle work, bounds",
     "journal": "patches and their records",

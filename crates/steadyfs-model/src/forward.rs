@@ -1,4 +1,4 @@
-//! Roll-forward: the records that were programmed after the root, in the order of their sequence. As `store/forward.rs` does it.
+//! Roll-forward: the records that were programmed after the root, in the order of their sequence. As `mount/forward.rs` does it.
 
 use crate::chip::Seen;
 use crate::machine::{FAILURE_JUMP, Machine, Step};
@@ -20,7 +20,7 @@ struct Cursor {
 /// A record: its tag, and where it is.
 pub type Record = (Tag, Page);
 
-/// What roll-forward met beside records. As `store/traces.rs` has it.
+/// What roll-forward met beside records. As `mount/traces.rs` has it.
 #[derive(Clone, Copy, Default)]
 pub struct Traces {
     /// At the next place of each head there is something that is no record.

@@ -1,4 +1,4 @@
-//! The root that a mount begins with, and what a mount derives from the map. As `root/scan.rs` and `store/mount.rs` do it; `ring` has more of it.
+//! The root that a mount begins with, and what a mount derives from the map. As `root/scan.rs` and `ftl/derive.rs` do it; `ring` has more of it.
 
 use crate::chip::{Chip, Seen, Stop};
 use crate::choices::Choices;

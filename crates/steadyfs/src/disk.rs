@@ -31,10 +31,12 @@
 use crate::config::Config;
 use crate::cost::{Bound, Budget, Cost};
 use crate::error::{ConfigError, Error, MountError};
+use crate::ftl::{BlockInfo, Health};
+use crate::logical::Piece;
 use crate::media::{BlockIndex, Flash};
 use crate::mount::{Access, Damage};
 use crate::pace::{Buffer, Work, mount_bound};
-use crate::store::{BlockInfo, Description, Health, Piece, Store};
+use crate::store::{Description, Store};
 
 /// Bytes of a sector.
 pub const SECTOR_BYTES: u32 = 512;
@@ -184,7 +186,7 @@ impl<'m, F: Flash> Disk<'m, F> {
         while !rest.is_empty() {
             let (logical, offset, bytes) = self.piece(at, rest.len());
             let (now, later) = rest.split_at_mut(bytes);
-            self.store.read_content(logical, offset, now)?;
+            self.store.logical.read_content(logical, offset, now)?;
             (at, rest) = (at + bytes as u32 / SECTOR_BYTES, later);
         }
         Ok(())
@@ -231,9 +233,8 @@ impl<'m, F: Flash> Disk<'m, F> {
             let (logical, offset, bytes) = self.piece(at, rest.len());
             let (now, later) = rest.split_at(bytes);
             self.begin(&self.store.bounds().work_of_write(bytes as u32))?;
-            self.store.will_commit(options.durable);
-            let piece = Piece { logical, offset, bytes: now, stream: options.stream };
-            let result = self.store.write_or_patch(&piece, false);
+            let piece = Piece { logical, offset, bytes: now, stream: options.stream, commits: options.durable };
+            let result = self.store.logical.write_or_patch(&piece, false);
             self.finish(result, options.durable)?;
             (at, rest) = (at + bytes as u32 / SECTOR_BYTES, later);
         }
@@ -273,8 +274,8 @@ impl<'m, F: Flash> Disk<'m, F> {
             if *page >= last || left == 0 {
                 break;
             }
-            if self.store.is_written(*page)? {
-                self.store.discard(*page)?;
+            if self.store.logical.is_written(*page)? {
+                self.store.logical.discard(*page)?;
                 left -= 1;
             }
             *page += 1;
@@ -290,7 +291,7 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// # Cost
     /// [`DiskCall::Flush`]: one program, or none when nothing waits; then the share of reclamation.
     pub fn flush(&mut self) -> Result<(), Error> {
-        if !self.store.is_open() {
+        if !self.store.logical.is_open() {
             return Ok(());
         }
         self.store.begin()?;
@@ -311,7 +312,7 @@ impl<'m, F: Flash> Disk<'m, F> {
             DiskCall::Write(bytes) => (self.store.bounds().work_of_write(bytes), reads(1 + unit)),
             DiskCall::WriteDurable(bytes) => {
                 let work = self.store.bounds().work_of_write(bytes);
-                let commits = u32::from(work.patches > 0 || self.store.waits_beside(0));
+                let commits = u32::from(work.patches > 0 || self.store.logical.waits_beside(0));
                 (Work { commits, ..work }, reads(1 + unit))
             }
             DiskCall::Trim => (TRIM, reads(TRIM_LOOKS)),
@@ -358,7 +359,7 @@ impl<'m, F: Flash> Disk<'m, F> {
 
     /// What the mount found missing; `None` when everything is there. With damage a disk can only be read until it is [repaired](Self::repair).
     pub fn damage(&self) -> Option<Damage> {
-        self.store.damage()
+        self.store.status().damage()
     }
 
     /// Accepts what the mount found missing as lost, so that the disk can be changed again. Sectors that are lost are [`Error::Corrupt`] until they are
@@ -382,12 +383,12 @@ impl<'m, F: Flash> Disk<'m, F> {
 
     /// Whether every later mount shows what was flushed last as this one does; as [`FileSystem::is_settled`](crate::FileSystem::is_settled).
     pub fn is_settled(&self) -> bool {
-        self.store.is_settled()
+        self.store.status().is_settled()
     }
 
     /// Whether anything waits for a [flush](Self::flush). Costs nothing.
     pub fn has_changes(&self) -> bool {
-        self.store.is_open()
+        self.store.logical.is_open()
     }
 
     /// Whether the logical page of a sector holds anything: whether it was written since it was trimmed last.
@@ -399,7 +400,7 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// [`Error::NoSuchSector`].
     pub fn is_written(&mut self, sector: u32) -> Result<bool, Error> {
         self.check_sectors(sector, SECTOR_BYTES as usize)?;
-        self.store.is_written(sector / self.page_sectors())
+        self.store.logical.is_written(sector / self.page_sectors())
     }
 
     /// Where things are on the medium, for tools. Costs nothing.
@@ -458,13 +459,13 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// Starts a call that changes the disk; with a commit where the transaction has no room for it.
     fn begin(&mut self, work: &Work) -> Result<(), Error> {
         self.store.begin()?;
-        self.store.accept();
+        self.store.logical.accept();
         if !self.commits_first(work) {
             return Ok(());
         }
-        let result = self.store.commit();
+        let result = self.store.logical.commit();
         match result {
-            Ok(()) => self.store.accept(),
+            Ok(()) => self.store.logical.accept(),
             Err(error) => self.undo(error),
         }
         result
@@ -472,12 +473,12 @@ impl<'m, F: Flash> Disk<'m, F> {
 
     /// Whether a call begins with a commit.
     fn commits_first(&self, work: &Work) -> bool {
-        self.store.is_open() && self.store.pending_room() < self.store.bounds().pages_of(work) + work.discards
+        self.store.logical.is_open() && self.store.logical.pending_room() < self.store.bounds().pages_of(work) + work.discards
     }
 
     /// Ends a call that changes the disk. One that fails is undone.
     fn finish(&mut self, result: Result<(), Error>, durable: bool) -> Result<(), Error> {
-        let result = result.and_then(|()| if durable { self.store.commit() } else { Ok(()) });
+        let result = result.and_then(|()| if durable { self.store.logical.commit() } else { Ok(()) });
         match result {
             Ok(()) => self.store.end(),
             Err(error) => self.undo(error),
@@ -487,7 +488,7 @@ impl<'m, F: Flash> Disk<'m, F> {
 
     fn undo(&mut self, error: Error) {
         if error != Error::Unknown {
-            self.store.undo();
+            self.store.logical.undo();
         }
     }
 }

@@ -13,9 +13,10 @@
 //! ```text
 //!  fs  │  disk   files, directories │ sectors       small files inline, attributes, events that commit │ flush, trim
 //!       │
-//!     store     logical pages                    rewrite in place, patch, discard, commit
-//!       │       reclaim, roots, recovery         each room owns its state, and gets its neighbours as arguments:
-//!       │         commit   the open transaction     map     logical page → frame
+//!     store     calls begin and end              reclamation at a pace, mount, repair
+//!     logical   logical pages                    rewrite in place, patch, discard, commit; the journal, the cache
+//!      ftl      what lies where                  each room owns its state, and gets its neighbours as arguments:
+//!       │         commit   the open transaction     map     logical page → frame       root   where a mount begins
 //!       │         space    blocks, heads, order     pages   the device, one page of it in RAM
 //!     media     tags, bad blocks                 the Flash trait; NorPages makes NOR look like it
 //!       │
@@ -75,7 +76,9 @@ mod features;
 mod fields;
 mod format;
 mod fs;
+mod ftl;
 mod journal;
+mod logical;
 mod map;
 pub mod media;
 mod mount;
@@ -95,6 +98,7 @@ pub use fs::{
     Call, Change, Checked, CommitLimits, CommitOn, Cursor, Entry, File, FileSystem, Finding, InodeNumber, Kind, Mended,
     NAME_BYTES_MAX, OPEN_FILE_BYTES, OpenOptions, Part, Permissions, Place, ROOT, Reader, Stat, Usage,
 };
+pub use ftl::{BlockInfo, BlockState, Health};
 pub use mount::{Access, Damage};
 pub use pages::Verify;
-pub use store::{BlockInfo, BlockState, Description, Health};
+pub use store::Description;

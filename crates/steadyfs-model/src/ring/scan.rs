@@ -1,4 +1,4 @@
-//! The root that a mount begins with, and the records behind it. As `root/scan.rs` and `store/forward.rs` do it; nothing is programmed.
+//! The root that a mount begins with, and the records behind it. As `root/scan.rs` and `mount/forward.rs` do it; nothing is programmed.
 
 use super::chip::{At, LOG, Number, Page, Record, Root, Seen, Sequence, Stop};
 use super::machine::{Machine, Step};

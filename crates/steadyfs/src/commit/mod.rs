@@ -1,10 +1,10 @@
 //! The open transaction: the pages that wait for its commit, and what a call that fails leaves of it, which is all.
 //!
-//! The [journal](crate::store) and the cache undo their own part. This is about frames: a page that the call writes or
+//! The [journal](crate::journal) and the cache undo their own part. This is about frames: a page that the call writes or
 //! discards as a whole has another pending frame from then on, and the one before stays live until the call ends.
 //!
-//! What was programmed stays on the medium, and roll-forward will count it as part of the transaction. So after an undo the pages of that are *owed*:
-//! their pending entry names what counts, and each of them is programmed once more when the next call begins. An owed entry without
+//! What was programmed stays on the medium, and roll-forward will count it as part of the transaction. So after an undo the pages of that are *stale*:
+//! their pending entry names what counts, and each of them is programmed once more when the next call begins. A stale entry without
 //! a frame only keeps its place in the table, which roll-forward needs as well. When nothing else is pending the transaction starts anew instead: its
 //! commit then names a later start, and roll-forward forgets what came before.
 
@@ -41,7 +41,7 @@ impl<'m> Transaction<'m> {
     }
 
     /// The bit of a frame that says that the medium holds something later of the page, which does not count.
-    fn owed(&self) -> u32 {
+    fn stale_bit(&self) -> u32 {
         1 << (self.pages.width() * 8 - 1)
     }
 
@@ -62,19 +62,19 @@ impl<'m> Transaction<'m> {
 
     /// A place of the table: the logical page, and its frame; 0 where it was discarded, or only its place is kept.
     pub fn entry(&self, index: u32) -> (u32, Frame) {
-        (self.pages.key(index), self.pages.value(index) & !self.owed())
+        (self.pages.key(index), self.pages.value(index) & !self.stale_bit())
     }
 
     /// The frame of a logical page; 0 when it was discarded, `None` when the transaction has none.
     pub fn frame_of(&self, logical: u32) -> Option<Frame> {
         let value = self.pages.value(self.pages.find(logical)?);
-        (value != self.owed()).then_some(value & !self.owed())
+        (value != self.stale_bit()).then_some(value & !self.stale_bit())
     }
 
     /// The frame of a page as its place in the table has it.
     fn placed(&self, logical: u32) -> Option<(u32, Frame)> {
         let index = self.pages.find(logical)?;
-        Some((index, self.pages.value(index) & !self.owed()))
+        Some((index, self.pages.value(index) & !self.stale_bit()))
     }
 
     /// Whether a frame is that of a page.
@@ -84,17 +84,17 @@ impl<'m> Transaction<'m> {
 
     /// Whether pages wait for the commit.
     pub fn has_pages(&self) -> bool {
-        (0..self.pages.len()).any(|index| self.pages.value(index) != self.owed())
+        (0..self.pages.len()).any(|index| self.pages.value(index) != self.stale_bit())
     }
 
     /// Pages that are to be programmed once more.
-    pub fn owed_pages(&self) -> u32 {
-        (0..self.pages.len()).filter(|&index| self.is_owed(index)).count() as u32
+    pub fn stale_pages(&self) -> u32 {
+        (0..self.pages.len()).filter(|&index| self.is_stale(index)).count() as u32
     }
 
     /// Whether the page at a place of the table is to be programmed once more.
-    pub fn is_owed(&self, index: u32) -> bool {
-        self.pages.value(index) & self.owed() != 0
+    pub fn is_stale(&self, index: u32) -> bool {
+        self.pages.value(index) & self.stale_bit() != 0
     }
 
     /// Lets the transaction have another frame of a page; the one before is released where it `releases` that, because no undo needs it.
@@ -116,16 +116,16 @@ impl<'m> Transaction<'m> {
     /// Changes the frame of a page because reclamation moved it; `false` when the transaction does not know the page.
     pub fn move_page(&mut self, logical: u32, to: Frame) -> bool {
         let Some(index) = self.pages.find(logical) else { return false };
-        self.pages.set_value(index, to | self.pages.value(index) & self.owed());
+        self.pages.set_value(index, to | self.pages.value(index) & self.stale_bit());
         true
     }
 
     /// A program of a page failed, and may be there all the same.
-    pub fn owe(&mut self, logical: u32) {
+    pub fn mark_stale(&mut self, logical: u32) {
         match self.pages.find(logical) {
-            Some(index) => self.pages.set_value(index, self.pages.value(index) | self.owed()),
+            Some(index) => self.pages.set_value(index, self.pages.value(index) | self.stale_bit()),
             // There is a place: it was looked for before the program.
-            None => drop(self.pages.insert(logical, self.owed())),
+            None => drop(self.pages.insert(logical, self.stale_bit())),
         }
     }
 
@@ -152,8 +152,8 @@ impl<'m> Transaction<'m> {
     pub fn accept(&mut self, space: &mut Space<'_>) {
         let undo = core::mem::take(&mut self.undo);
         for &(logical, before) in undo.pages() {
-            if before != NONE && self.frame_of(logical) != Some(before & !self.owed()) {
-                space.release(before & !self.owed());
+            if before != NONE && self.frame_of(logical) != Some(before & !self.stale_bit()) {
+                space.release(before & !self.stale_bit());
             }
         }
     }
@@ -162,9 +162,9 @@ impl<'m> Transaction<'m> {
     pub fn undo(&mut self, space: &mut Space<'_>) {
         let undo = core::mem::take(&mut self.undo);
         for &(logical, before) in undo.pages().iter().rev() {
-            let before = if before == NONE { 0 } else { before & !self.owed() };
+            let before = if before == NONE { 0 } else { before & !self.stale_bit() };
             let Some((index, frame)) = self.placed(logical) else { continue };
-            self.pages.set_value(index, before | self.owed());
+            self.pages.set_value(index, before | self.stale_bit());
             if frame != before {
                 space.release(frame);
             }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 0        4         6             8             10      12         20                  28           32                      50       52          56        60  64
-//! | "SFSR" | version | overlay len | pending len | flags | sequence | transaction start | journal page | 3 × (block 32, next 16) | credit | wear base | follows | 0 |
+//! | "SFSR" | version | overlay len | pending len | flags | sequence | transaction start | journal page | 3 × (block 32, next 16) | savings | wear base | follows | 0 |
 //! ```
 
 use super::VERSION;
@@ -39,7 +39,7 @@ pub(crate) struct Header {
     pub journal_at: u32,
     /// Block (or all ones) and next place of each head.
     pub heads: [(u32, u32); 3],
-    pub credit: u16,
+    pub savings: u16,
     /// Erases of each block beyond its wear in the table.
     pub wear_base: u32,
     /// The number of the newest root that was complete when this one was begun; 0: none.
@@ -73,7 +73,7 @@ impl Header {
             transaction_start,
             journal_at,
             heads,
-            credit: fields.get16(),
+            savings: fields.get16(),
             wear_base: fields.get32(),
             follows: fields.get32(),
         })
@@ -100,7 +100,7 @@ impl Header {
             fields.put(4, block.into());
             fields.put(2, next.into());
         }
-        fields.put(2, self.credit.into());
+        fields.put(2, self.savings.into());
         fields.put(4, self.wear_base.into());
         fields.put(4, self.follows.into());
         bytes
@@ -124,7 +124,7 @@ mod tests {
             transaction_start: u64::MAX,
             journal_at: u32::MAX,
             heads: [(1, 2), (3, 4), (u32::MAX, 0)],
-            credit: 310,
+            savings: 310,
             wear_base: 99_000,
             follows: 77,
         };

@@ -111,7 +111,7 @@ impl<F: Flash> FileSystem<'_, F> {
         let mut bytes = [0; EXTENSION_BYTES];
         if header.attributes != 0 {
             let (page, at) = self.volume.extension_place(header.attributes)?;
-            self.volume.store.read(page, at, &mut bytes)?;
+            self.volume.store.logical.read(page, at, &mut bytes)?;
         }
         Ok(bytes)
     }
@@ -127,7 +127,7 @@ impl<F: Flash> FileSystem<'_, F> {
         };
         if number != header.attributes {
             let (page, at) = self.volume.inode_place(inode);
-            self.volume.store.patch(page, at + ATTRIBUTES_AT, &number.to_le_bytes())?;
+            self.volume.store.logical.patch(page, at + ATTRIBUTES_AT, &number.to_le_bytes())?;
             if header.kind == InodeKind::Directory {
                 self.directories.forget();
             }

@@ -32,7 +32,7 @@ impl<F: Flash> FileSystem<'_, F> {
     pub fn bound_parts(&self, call: Call, failures: u32, timing: &Timing) -> Parts {
         let bound = self.bound_with_failures(call, failures);
         let (case, whole) = bound.longest(timing);
-        let works = [call.work(&self.volume, self.has_long_names()), call.completing(&self.volume)];
+        let works = [call.work(&self.volume, self.volume.has_long_names()), call.completing(&self.volume)];
         let cases = works.into_iter().flatten().map(|work| self.cases_of(call, work, Buffer::AsItIs, failures).0.0[case]);
         let longest = cases.max_by_key(|parts| parts.total().time_ns(timing));
         longest.unwrap_or_default().filled(whole)
@@ -43,38 +43,29 @@ impl<F: Flash> FileSystem<'_, F> {
             let (cases, beside) = self.cases_of(call, work, buffer, failures);
             cases.bound().plus(&beside)
         };
-        match (call.work(&self.volume, self.has_long_names()), call.completing(&self.volume)) {
+        match (call.work(&self.volume, self.volume.has_long_names()), call.completing(&self.volume)) {
             (Some(work), Some(completing)) if buffer == Buffer::AsItIs => bound_of(work).or(&bound_of(completing)),
             (Some(work), _) => bound_of(work),
-            (None, _) => Bound::default().plus(&self.lookups(call)),
+            (None, _) => Bound::default().plus(&call.lookups(&self.volume)),
         }
     }
 
     /// What work of a call costs, case by case, and what the call looks up beside it.
     fn cases_of(&self, call: Call, mut work: Work, buffer: Buffer, failures: u32) -> (Cases, Cost) {
         // A page that the journal buffer patches, or beside which something waits, is committed by a journal page.
-        let mut beside = self.lookups(call);
+        let mut beside = call.lookups(&self.volume);
         match buffer {
             _ if work.commits > 0 => {}
-            Buffer::AsItIs => work.commits = u32::from(self.volume.store.waits_beside(self.volume.plan().data)),
+            Buffer::AsItIs => work.commits = u32::from(self.volume.store.logical.waits_beside(self.volume.plan().data)),
             Buffer::Any => beside.programs += 1,
         }
         let (work, first) = self.with_first_steps(call, work, buffer);
         (self.volume.store.bounds().cases(&work, buffer, failures), beside.plus(&first))
     }
 
-    fn lookups(&self, call: Call) -> Cost {
-        Cost { reads: call.reads(&self.volume) + self.volume.store.unsteady_reads(), ..Cost::default() }
-    }
-
     /// The call that a write of at most `bytes` bytes through a handle is, for [`bound`](Self::bound).
     pub fn write_call(&self, file: &File, bytes: u32) -> Call {
         if file.inline || file.stamp != self.volume.stamp() { Call::Write(bytes) } else { Call::WriteLarge(bytes) }
-    }
-
-    /// Whether there may be names that an inode does not hold.
-    fn has_long_names(&self) -> bool {
-        usize::from(self.config().name_bytes_max) > self.volume.plan().name_inline()
     }
 
     /// Adds what a call begins with: a commit, the orphans of the time before the mount, a step of the trim list.
@@ -83,7 +74,7 @@ impl<F: Flash> FileSystem<'_, F> {
         if work == (Work { commits: 1, ..Work::default() }) {
             return (work, Cost::default());
         }
-        if self.commits_first(call, self.has_long_names())
+        if self.commits_first(call, self.volume.has_long_names())
             || (buffer == Buffer::Any && self.commits.events().contains(CommitOn::FULL))
         {
             work.commits += 1;
@@ -103,7 +94,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Envelopes of calls in a row at the present fill: any `n` of them take at most `burst_ns + n · rate_ns`, for each envelope.
     /// Reads of the file system's own pages are not included, save those of whole-page overwrites.
     pub fn envelopes(&self, call: Call, timing: &Timing) -> [Envelope; 2] {
-        self.volume.store.bounds().envelopes(&call.work(&self.volume, self.has_long_names()).unwrap_or_default(), timing)
+        self.volume.store.bounds().envelopes(&call.work(&self.volume, self.volume.has_long_names()).unwrap_or_default(), timing)
     }
 
     /// Worst case of the root that [`unmount`](Self::unmount) writes.

@@ -6,6 +6,7 @@
 use super::FileSystem;
 use super::inode::REGIONS;
 use super::volume::{MAP, Volume};
+use crate::cost::Cost;
 use crate::media::Flash;
 use crate::pace::Work;
 
@@ -137,7 +138,7 @@ impl Call {
     /// What a write of few bytes changes when they complete a page of which the journal buffer has much; `None` where none can.
     pub(super) fn completing<F: Flash>(self, volume: &Volume<'_, F>) -> Option<Work> {
         let (Call::Write(bytes) | Call::WriteLarge(bytes)) = self else { return None };
-        let may_be = bytes as usize <= volume.store.patch_bytes_max() && volume.store.may_be_completed(bytes);
+        let may_be = bytes as usize <= volume.store.logical.patch_bytes_max() && volume.store.logical.may_be_completed(bytes);
         may_be.then(|| Work { commits: 1, ..Work::PAGE }.plus(&around_data(self)))
     }
 
@@ -148,7 +149,7 @@ impl Call {
     }
 
     /// Reads of a call, beside those of the frames that it writes.
-    pub(super) fn reads<F: Flash>(self, volume: &Volume<'_, F>) -> u32 {
+    fn reads<F: Flash>(self, volume: &Volume<'_, F>) -> u32 {
         let layout = volume.store.layout();
         let unit = u32::from(layout.config.unit_pages);
         // The inode, whose header and regions lie in one program page, and an index.
@@ -182,6 +183,11 @@ impl Call {
             Call::Sync => 0,
         };
         looks(count)
+    }
+
+    /// The same as a cost, and looks at a page that may be unsteady.
+    pub(super) fn lookups<F: Flash>(self, volume: &Volume<'_, F>) -> Cost {
+        Cost { reads: self.reads(volume) + volume.store.unsteady_reads(), ..Cost::default() }
     }
 }
 

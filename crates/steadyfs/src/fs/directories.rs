@@ -19,8 +19,8 @@ use super::inode::{AREA_AT, AREA_BYTES, EXTRA_AT, Header, InodeKind, NAME_BYTES_
 use super::stat::Entry;
 use super::volume::{Cursor, END, Node, Room, Volume, bucket_of, check_name, entries_max, hash, slots};
 use crate::error::Error;
+use crate::logical::edit::{Edit, REMOVED, is_full};
 use crate::media::Flash;
-use crate::store::edit::{Edit, REMOVED, is_full};
 
 /// Names of equal hash that are looked at.
 const EQUAL_HASHES_MAX: u32 = 8;
@@ -195,7 +195,7 @@ impl Directories {
     ) -> Result<(), Error> {
         let (page, at) = self.slot_place(volume, slot)?;
         let half = volume.store.layout().record_bytes() / 2;
-        volume.store.patch(page, at + half, &(inode + 1).to_le_bytes()[..half as usize])?;
+        volume.store.logical.patch(page, at + half, &(inode + 1).to_le_bytes()[..half as usize])?;
         let mut dir = self.directory();
         dir.size = dir.size.wrapping_sub(u64::from(was_directory) << 32).wrapping_add(u64::from(is_directory) << 32);
         self.note_directory(volume, dir)
@@ -226,10 +226,11 @@ impl Directories {
         let (page, at) = self.slot_place(volume, slot)?;
         let (page_bytes, width) = (volume.store.layout().geometry.page_bytes, volume.store.layout().record_bytes());
         // A full program page may have sent records on to the next one.
-        let number = volume.store.with_page(page, at / page_bytes, |bytes| if is_full(bytes, width) { REMOVED } else { 0 })?;
+        let number =
+            volume.store.logical.with_page(page, at / page_bytes, |bytes| if is_full(bytes, width) { REMOVED } else { 0 })?;
         // The last byte of a long number is 0 already.
         let changed = if number == 0 { (width / 2).min(3) } else { width / 2 };
-        volume.store.patch(page, at + width / 2, &number.to_le_bytes()[..changed as usize])?;
+        volume.store.logical.patch(page, at + width / 2, &number.to_le_bytes()[..changed as usize])?;
         self.count_entry(volume, false, is_directory)
     }
 
@@ -248,7 +249,7 @@ impl Directories {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&dir.size.to_le_bytes());
         bytes[8..].copy_from_slice(&dir.modified_ns.to_le_bytes());
-        volume.store.patch(page, at + SIZE_AT, &bytes)?;
+        volume.store.logical.patch(page, at + SIZE_AT, &bytes)?;
         self.dir = Some(dir);
         Ok(())
     }
@@ -268,11 +269,11 @@ impl Directories {
             let bit = 1 << buckets.ilog2();
             let old = self.bucket_page(volume, buckets - bit)?;
             let bytes = volume.store.layout().record_bytes();
-            volume.store.write_edited(new, old, Edit::Records { bytes, mask: bit, value: bit })?;
-            volume.store.write_edited(old, old, Edit::Records { bytes, mask: bit, value: 0 })?;
+            volume.store.logical.write_edited(new, old, Edit::Records { bytes, mask: bit, value: bit })?;
+            volume.store.logical.write_edited(old, old, Edit::Records { bytes, mask: bit, value: 0 })?;
         }
         let (page, at) = volume.inode_place(dir.node.inode);
-        volume.store.patch(page, at + EXTRA_AT, &dir.buckets.to_le_bytes())
+        volume.store.logical.patch(page, at + EXTRA_AT, &dir.buckets.to_le_bytes())
     }
 
     /// The inode and name of the first entry of a directory from `cursor` on; moves `cursor` behind it.
@@ -299,7 +300,7 @@ impl Directories {
                 *cursor = Cursor { number: found.number + 1, ..found };
                 let header = volume.read_header(inode)?;
                 if header.kind == InodeKind::Directory && (header.parent != directory || inode == ROOT) {
-                    if volume.store.damage().is_some() {
+                    if volume.store.status().damage().is_some() {
                         continue;
                     }
                     return Err(Error::Corrupt);
@@ -326,7 +327,7 @@ impl Directories {
         self.dir = None;
         let size = u64::from(entries) | u64::from(subdirectories) << 32;
         let (page, at) = volume.inode_place(directory);
-        volume.store.patch(page, at + SIZE_AT, &size.to_le_bytes())
+        volume.store.logical.patch(page, at + SIZE_AT, &size.to_le_bytes())
     }
 
     /// Whether `inode` is `directory`, or holds it.

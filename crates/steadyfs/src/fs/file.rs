@@ -66,8 +66,8 @@ impl<F: Flash> FileSystem<'_, F> {
             let at = offset + done as u64;
             let step = ((logical_bytes - self.volume.split(at).1) as usize).min(data.len() - done);
             self.begin(Call::Write(step as u32))?;
-            self.volume.store.will_commit(file.options.durable || self.commits.commits_on(CommitOn::WRITE));
-            let result = self.volume.write_piece(file, at, &data[done..done + step]);
+            let commits = file.options.durable || self.commits.commits_on(CommitOn::WRITE);
+            let result = self.volume.write_piece(file, at, &data[done..done + step], commits);
             self.finish(result, CommitOn::WRITE, file.options.durable)?;
             done += step;
         }

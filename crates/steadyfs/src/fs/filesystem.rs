@@ -10,10 +10,11 @@ use super::open_table::OpenTable;
 use super::volume::Volume;
 use crate::config::Config;
 use crate::error::{ConfigError, Error, MountError};
+use crate::ftl::{BlockInfo, Health};
 use crate::media::{BlockIndex, Flash};
 use crate::mount::{Access, Damage};
 use crate::pages::Verify;
-use crate::store::{BlockInfo, Description, Health, Store};
+use crate::store::{Description, Store};
 
 /// What an observer is told of. It is part of the open transaction: a power cut or a rollback may undo it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,7 +283,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// A [leaf of the map](Damage::Leaf) may also be lost later. It is noticed when it is to be written anew, which may be after any call that
     /// changes something; what was committed stays, and the next mount can begin a repair.
     pub fn damage(&self) -> Option<Damage> {
-        self.volume.store.damage()
+        self.volume.store.status().damage()
     }
 
     /// Whether every later mount shows what was committed last as this one does. Costs nothing.
@@ -292,7 +293,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// [for writing](Access::ReadWrite) decides it, unless the medium takes no more programs. `false` also after [`Error::Unknown`], and
     /// with [damage](Self::damage).
     pub fn is_settled(&self) -> bool {
-        self.volume.store.is_settled()
+        self.volume.store.status().is_settled()
     }
 
     /// Ends the use of a volume and gives the medium back; commits where [`CommitOn::UNMOUNT`] is chosen, as it is by default.
@@ -312,7 +313,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     pub fn unmount(mut self) -> Result<F, Error> {
         if self.commits.events().contains(CommitOn::UNMOUNT) {
             self.commit()?;
-        } else if self.volume.store.is_open() {
+        } else if self.volume.store.logical.is_open() {
             self.rollback()?;
         }
         // Without it the next mount searches; nothing is lost.

@@ -37,7 +37,7 @@ impl Lists {
     /// Reads the lists of the root page.
     pub fn load<F: Flash>(&mut self, volume: &mut Volume<'_, F>) -> Result<(), Error> {
         let mut bytes = [0; LISTS_BYTES];
-        volume.store.read(0, 0, &mut bytes)?;
+        volume.store.logical.read(0, 0, &mut bytes)?;
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         self.heads = Heads { trim: word(0), orphan_first: word(4), orphan_last: word(8) };
         let count = volume.plan().inode_count;
@@ -51,7 +51,7 @@ impl Lists {
         for (place, word) in bytes.chunks_exact_mut(4).zip([heads.trim, heads.orphan_first, heads.orphan_last]) {
             place.copy_from_slice(&word.to_le_bytes());
         }
-        volume.store.patch(0, 0, &bytes)?;
+        volume.store.logical.patch(0, 0, &bytes)?;
         self.heads = heads;
         Ok(())
     }
@@ -84,8 +84,8 @@ impl Lists {
     /// Puts an inode on the trim list.
     pub fn add_removed<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32) -> Result<(), Error> {
         let (page, at) = volume.inode_place(inode);
-        volume.store.patch(page, at, &[InodeKind::Removed as u8])?;
-        volume.store.patch(page, at + NEXT_AT, &self.heads.trim.to_le_bytes())?;
+        volume.store.logical.patch(page, at, &[InodeKind::Removed as u8])?;
+        volume.store.logical.patch(page, at + NEXT_AT, &self.heads.trim.to_le_bytes())?;
         self.write(volume, Heads { trim: inode + 1, ..self.heads })
     }
 
@@ -106,7 +106,7 @@ impl Lists {
         }
         let freed = Header { kind: InodeKind::Removed, extra: 0, name_more: 0, attributes: 0, ..*header };
         let (page, at) = volume.inode_place(inode);
-        volume.store.patch(page, at, &freed.emit())?;
+        volume.store.logical.patch(page, at, &freed.emit())?;
         self.add_removed(volume, inode)
     }
 
@@ -150,10 +150,10 @@ impl Lists {
     pub fn add_orphan<F: Flash>(&mut self, volume: &mut Volume<'_, F>, inode: u32) -> Result<(), Error> {
         let next = self.heads.orphan_first;
         let (page, at) = volume.inode_place(inode);
-        volume.store.patch(page, at, &[InodeKind::Orphan as u8])?;
+        volume.store.logical.patch(page, at, &[InodeKind::Orphan as u8])?;
         let mut links = [0; 8];
         links[4..].copy_from_slice(&next.to_le_bytes());
-        volume.store.patch(page, at + PARENT_AT, &links)?;
+        volume.store.logical.patch(page, at + PARENT_AT, &links)?;
         link_orphan(volume, next, PARENT_AT, inode + 1)?;
         let last = if next == 0 { inode + 1 } else { self.heads.orphan_last };
         self.write(volume, Heads { orphan_first: inode + 1, orphan_last: last, ..self.heads })
@@ -188,7 +188,7 @@ fn link_orphan<F: Flash>(volume: &mut Volume<'_, F>, number: u32, at: u32, targe
         Some(inode) if inode >= volume.plan().inode_count => Err(Error::Corrupt),
         Some(inode) => {
             let (page, place) = volume.inode_place(inode);
-            volume.store.patch(page, place + at, &target.to_le_bytes())
+            volume.store.logical.patch(page, place + at, &target.to_le_bytes())
         }
     }
 }

@@ -262,7 +262,7 @@ impl<F: Flash> FileSystem<'_, F> {
         self.header_of(inode)?;
         self.begin(Call::SetAttribute)?;
         let (page, at) = self.volume.inode_place(inode);
-        let result = self.volume.store.patch(page, at + MODIFIED_AT, &modified_ns.to_le_bytes());
+        let result = self.volume.store.logical.patch(page, at + MODIFIED_AT, &modified_ns.to_le_bytes());
         // Handles and the directory that was used last look again.
         self.volume.outdate_handles();
         self.directories.forget();

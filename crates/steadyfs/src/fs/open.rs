@@ -126,7 +126,7 @@ impl<F: Flash> FileSystem<'_, F> {
 
     fn release_handle(&mut self, file: &File) -> Result<(), Error> {
         let known = self.reload();
-        if !self.open.is_last_of_orphan(file) || self.volume.store.is_read_only() {
+        if !self.open.is_last_of_orphan(file) || self.volume.store.status().is_read_only() {
             self.open.close(file);
             return known;
         }
@@ -158,6 +158,6 @@ impl<F: Flash> FileSystem<'_, F> {
 
     /// Whether there are orphans that no handle stands for: a power cut, or a close that failed, has left them.
     pub(super) fn has_abandoned_orphans(&self) -> bool {
-        self.lists.orphans().0 != 0 && !self.open.has_orphans() && !self.volume.store.is_unchecked()
+        self.lists.orphans().0 != 0 && !self.open.has_orphans() && !self.volume.store.status().is_unchecked()
     }
 }

@@ -53,7 +53,7 @@ impl<F: Flash> FileSystem<'_, F> {
         }
         let (page, at) = self.volume.inode_place(inode);
         let mut bytes = [0; PERMISSIONS_BYTES];
-        self.volume.store.read(page, at + PERMISSIONS_AT, &mut bytes)?;
+        self.volume.store.logical.read(page, at + PERMISSIONS_AT, &mut bytes)?;
         Ok(parse_permissions(bytes))
     }
 
@@ -74,7 +74,7 @@ impl<F: Flash> FileSystem<'_, F> {
         }
         self.begin(Call::SetAttribute)?;
         let (page, at) = self.volume.inode_place(inode);
-        let result = self.volume.store.patch(page, at + PERMISSIONS_AT, &emit_permissions(permissions));
+        let result = self.volume.store.logical.patch(page, at + PERMISSIONS_AT, &emit_permissions(permissions));
         self.finish(result, CommitOn::WRITE, false)?;
         self.notify(Change::Updated(inode));
         Ok(())

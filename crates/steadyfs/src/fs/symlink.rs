@@ -40,10 +40,10 @@ impl<F: Flash> FileSystem<'_, F> {
             return Err(Error::NameTooLong);
         }
         self.begin_named(Call::Symlink { depth: 0, bytes: target.len() as u32 }, name.len() > self.volume.plan().name_inline())?;
-        self.volume.store.will_commit(self.commits.commits_on(CommitOn::CREATE));
+        let commits = self.commits.commits_on(CommitOn::CREATE);
         let result = self.create(directory, name, slot, Kind::Symlink, 0).and_then(|(inode, header)| {
             let mut file = self.unlisted(inode, &header);
-            self.volume.write_piece(&mut file, 0, target.as_bytes()).map(|()| inode)
+            self.volume.write_piece(&mut file, 0, target.as_bytes(), commits).map(|()| inode)
         });
         let inode = self.finish(result, CommitOn::CREATE, false)?;
         self.notify(Change::Created(inode));

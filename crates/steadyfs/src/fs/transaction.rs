@@ -56,7 +56,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// As [`commit`](Self::commit).
     pub fn poll(&mut self, now_ns: u64) -> Result<Option<u64>, Error> {
         self.set_time(now_ns);
-        if !self.commits.events().contains(CommitOn::TIMED) || !self.volume.store.is_open() {
+        if !self.commits.events().contains(CommitOn::TIMED) || !self.volume.store.logical.is_open() {
             return Ok(None);
         }
         let due = self.commits.due_ns();
@@ -82,12 +82,12 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// Those of [every call](FileSystem#errors-of-every-call) that changes something.
     #[cfg(feature = "cache")]
     pub fn lend_cache(&mut self, memory: &'m mut [u8]) -> Result<(), Error> {
-        if self.volume.store.has_cached() {
+        if self.volume.store.logical.has_cached() {
             self.begin(Call::Sync)?;
-            let result = self.volume.store.lend_cache(memory);
+            let result = self.volume.store.logical.lend_cache(memory);
             return self.finish(result, CommitOn::NONE, false);
         }
-        self.volume.store.lend_cache(memory)
+        self.volume.store.logical.lend_cache(memory)
     }
 
     /// Makes all changes durable, whatever events were chosen.
@@ -101,11 +101,11 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// # Errors
     /// Those of [every call](FileSystem#errors-of-every-call) that changes something.
     pub fn commit(&mut self) -> Result<(), Error> {
-        if !self.volume.store.is_open() {
+        if !self.volume.store.logical.is_open() {
             return Ok(());
         }
         self.volume.store.begin()?;
-        let result = self.volume.store.commit();
+        let result = self.volume.store.logical.commit();
         if result.is_ok() {
             self.volume.store.end();
         }
@@ -141,7 +141,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     /// # Errors
     /// [`Error::Device`], [`Error::Corrupt`], [`Error::Unknown`]: nothing has changed.
     pub fn rollback(&mut self) -> Result<(), Error> {
-        self.volume.store.rollback()?;
+        self.volume.store.logical.rollback()?;
         self.volume.outdate_handles();
         self.directories.forget();
         self.is_stale = true;
@@ -163,7 +163,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// Whether changes wait for a commit. A call that returns an error leaves them as they were.
     pub fn has_changes(&self) -> bool {
-        self.volume.store.is_open()
+        self.volume.store.logical.is_open()
     }
 
     /// Starts a call that changes the volume. What it does first is not undone with the call: each step that succeeded stays.
@@ -177,16 +177,16 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.volume.store.begin()?;
         self.accept();
         if self.commits_first(call, is_long) {
-            let result = self.volume.store.commit();
+            let result = self.volume.store.logical.commit();
             self.step(result)?;
         }
-        if !self.volume.store.is_open() {
+        if !self.volume.store.logical.is_open() {
             self.commits.begin(self.volume.now_ns());
         }
         self.commits.count(call);
         // With a commit, so that no rollback brings them back; an open transaction is not ours to commit.
-        if self.has_abandoned_orphans() && !self.volume.store.is_open() {
-            let result = self.lists.collect_orphans(&mut self.volume).and_then(|()| self.volume.store.commit());
+        if self.has_abandoned_orphans() && !self.volume.store.logical.is_open() {
+            let result = self.lists.collect_orphans(&mut self.volume).and_then(|()| self.volume.store.logical.commit());
             self.step(result)?;
         }
         if self.trims_first() {
@@ -200,17 +200,17 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         let last_pages = self.volume.space().used + PAGES_PER_CALL >= self.volume.capacity();
         let last_inodes = self.volume.space().inodes + INODES_PER_CALL >= self.volume.plan().files_max();
         self.commits.events().contains(CommitOn::FULL)
-            && self.volume.store.is_open()
-            && (self.volume.store.pending_room() < call.pages(&self.volume, is_long, self.lists.trim() != 0)
+            && self.volume.store.logical.is_open()
+            && (self.volume.store.logical.pending_room() < call.pages(&self.volume, is_long, self.lists.trim() != 0)
                 || last_pages
                 || last_inodes)
     }
 
     /// Whether the next call begins with freeing pages of removed files.
     pub(super) fn trims_first(&self) -> bool {
-        let needed =
-            self.volume.space().used + 2 >= self.volume.capacity() && self.volume.store.pending_room() >= PENDING_PER_CALL;
-        self.lists.trim() != 0 && (needed || !self.volume.store.is_open()) && !self.volume.store.is_unchecked()
+        let needed = self.volume.space().used + 2 >= self.volume.capacity()
+            && self.volume.store.logical.pending_room() >= PENDING_PER_CALL;
+        self.lists.trim() != 0 && (needed || !self.volume.store.logical.is_open()) && !self.volume.store.status().is_unchecked()
     }
 
     /// Ends a step that a call begins with.
@@ -227,7 +227,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     pub(super) fn finish<T>(&mut self, result: Result<T, Error>, event: CommitOn, durable: bool) -> Result<T, Error> {
         let result = result.and_then(|value| {
             if durable || self.commits.commits_on(event) {
-                self.volume.store.commit()?;
+                self.volume.store.logical.commit()?;
             }
             Ok(value)
         });

@@ -98,12 +98,12 @@ impl<'m> Journal<'m> {
     }
 
     /// Makes in `page` what this buffer will be when the call in progress has succeeded.
-    pub fn settled_in<'p>(&self, page: &'p mut [u8]) -> Journal<'p> {
+    pub fn accepted_in<'p>(&self, page: &'p mut [u8]) -> Journal<'p> {
         let page = &mut page[..self.bytes.len()];
         page.copy_from_slice(self.bytes);
         let Self { used, mark, dirty, was_dirty, is_chain, shape, turn, flushes, .. } = *self;
         let mut copy = Journal { bytes: page, used, mark, dirty, was_dirty, is_chain, shape, turn, flushes };
-        copy.settle();
+        copy.accept();
         copy
     }
 
@@ -200,7 +200,7 @@ impl<'m> Journal<'m> {
                 if done.is_err() {
                     return false;
                 }
-                self.settle();
+                self.accept();
                 at = record.end();
             }
         }
@@ -223,7 +223,7 @@ impl<'m> Journal<'m> {
 
     /// Starts a call.
     pub fn begin(&mut self) {
-        self.settle();
+        self.accept();
         self.was_dirty = self.dirty;
     }
 
@@ -241,7 +241,7 @@ impl<'m> Journal<'m> {
     }
 
     /// Ends a call that has succeeded: its records take their places.
-    pub fn settle(&mut self) {
+    pub fn accept(&mut self) {
         self.remove_records(true, |record| record.superseded);
         while self.mark < self.used {
             self.sort_in();
@@ -345,7 +345,7 @@ impl<'m> Journal<'m> {
     /// Puts the first record behind the mark in its place before it, and joins it with those that it overlaps or touches.
     fn sort_in(&mut self) {
         let new = self.record(self.mark);
-        let holds = |old: &Record| self.is_chain() && old.is_settled() && old.covers(&new);
+        let holds = |old: &Record| self.is_chain() && old.is_on_medium() && old.covers(&new);
         let holder = self.records_from(START).take_while(|old| old.at < new.at).find(holds);
         if let Some(old) = holder {
             let to = old.data().start + (new.offset - old.offset) as usize;
@@ -650,7 +650,7 @@ mod tests {
     fn insert(journal: &mut Journal<'_>, logical: u32, offset: u32, data: &[u8]) -> bool {
         journal.begin();
         let done = journal.insert(logical, offset, data).is_ok();
-        journal.settle();
+        journal.accept();
         done
     }
 
@@ -727,12 +727,12 @@ mod tests {
                 }
                 let during = says(&journal);
                 let mut page = [0; 1024];
-                let mut settled = journal.settled_in(&mut page);
-                settled.make_record(false);
-                prop_assert_eq!(says(&settled), during.clone());
-                prop_assert!(well_formed(SHAPE, settled.page(), 4, 300).is_some(), "a page to program is well formed");
+                let mut accepted = journal.accepted_in(&mut page);
+                accepted.make_record(false);
+                prop_assert_eq!(says(&accepted), during.clone());
+                prop_assert!(well_formed(SHAPE, accepted.page(), 4, 300).is_some(), "a page to program is well formed");
                 if succeeds {
-                    journal.settle();
+                    journal.accept();
                     prop_assert_eq!(says(&journal), during);
                 } else {
                     journal.undo();
@@ -775,10 +775,10 @@ mod tests {
                             Act::RemoveEarlier(l) => journal.remove_earlier(l),
                         }
                     }
-                    if succeeds { journal.settle() } else { journal.undo() }
+                    if succeeds { journal.accept() } else { journal.undo() }
                 }
                 let mut page = [0; 1024];
-                let mut record = journal.settled_in(&mut page);
+                let mut record = journal.accepted_in(&mut page);
                 // Each block begins with a whole buffer.
                 let is_delta = index % 3 > 0;
                 record.make_record(is_delta);

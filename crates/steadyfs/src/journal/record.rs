@@ -155,7 +155,7 @@ impl Record {
     }
 
     /// Whether all of it is on the medium.
-    pub fn is_settled(&self) -> bool {
+    pub fn is_on_medium(&self) -> bool {
         self.is_patch() && !self.fresh
     }
 }

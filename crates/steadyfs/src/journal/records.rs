@@ -66,7 +66,7 @@ impl<F: Flash> Records<'_, '_, F> {
 
     /// Makes what the next record holds in the page buffer, behind the room for its tag; its bytes.
     fn compose(&mut self, is_delta: bool) -> usize {
-        let mut record = self.journal.settled_in(&mut self.pages.long_mut()[TAG_BYTES..]);
+        let mut record = self.journal.accepted_in(&mut self.pages.long_mut()[TAG_BYTES..]);
         record.make_record(is_delta);
         record.page().len()
     }
@@ -79,7 +79,7 @@ impl<F: Flash> Records<'_, '_, F> {
     /// Programs what the journal buffer will be when the call in progress has succeeded, as a page; it stays as it is.
     pub fn program_page(&mut self, page: PageIndex, tag: &Tag) -> Result<(), Error> {
         let (page_bytes, pages) = (self.layout.geometry.page_bytes as usize, self.layout.journal_pages());
-        let used = self.journal.settled_in(self.pages.long_mut()).page().len();
+        let used = self.journal.accepted_in(self.pages.long_mut()).page().len();
         for index in 0..pages {
             let bytes = used.saturating_sub(index as usize * page_bytes).min(page_bytes);
             let tag = Tag { logical: tag.logical + index, ..*tag };

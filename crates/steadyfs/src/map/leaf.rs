@@ -127,19 +127,19 @@ impl Map<'_> {
             Err(error) => return Err(error),
         }
         let Look { pages, layout, .. } = look;
-        self.settle_entries(pages, space, layout, leaf, index);
-        let (width, settled) = (layout.entry_bytes, self.settled_bit());
+        self.release_entries(pages, space, layout, leaf, index);
+        let (width, released) = (layout.entry_bytes, self.released_bit());
         let first = self.first_of_page(layout, leaf, index);
         for entry in self.overlay_of_page(layout, leaf, index) {
             let at = (self.overlay.key(entry) - first) * width;
-            write_word(pages.bytes_mut(), at as usize, width as usize, self.overlay.value(entry) & !settled);
+            write_word(pages.bytes_mut(), at as usize, width as usize, self.overlay.value(entry) & !released);
         }
         self.clear_log(pages, layout);
         Ok(())
     }
 
     /// Releases the frames that the page of a leaf in the page buffer names, and the overlay does not name any more.
-    pub(super) fn settle_entries<F: Flash>(
+    pub(super) fn release_entries<F: Flash>(
         &mut self,
         pages: &Pages<'_, F>,
         space: &mut Space<'_>,
@@ -147,13 +147,13 @@ impl Map<'_> {
         leaf: u32,
         index: u32,
     ) {
-        let settled = self.settled_bit();
+        let released = self.released_bit();
         let first = self.first_of_page(layout, leaf, index);
         for entry in self.overlay_of_page(layout, leaf, index) {
             let (logical, value) = (self.overlay.key(entry), self.overlay.value(entry));
             let old = entry_in(pages.bytes(), logical - first, layout);
-            if value & settled == 0 {
-                self.overlay.set_value(entry, value | settled);
+            if value & released == 0 {
+                self.overlay.set_value(entry, value | released);
                 if old < layout.frame_count() && old != value {
                     space.release(old);
                 }

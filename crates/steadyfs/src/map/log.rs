@@ -139,7 +139,7 @@ impl Map<'_> {
                 continue;
             }
             self.load_leaf_page(&mut look, leaf, index)?;
-            self.settle_entries(look.pages, space, layout, leaf, index);
+            self.release_entries(look.pages, space, layout, leaf, index);
             let failed = self.program_changes(look.pages, layout, leaf, index);
             if failed.is_err() {
                 self.known_logs[leaf as usize / 8] &= !(1 << (leaf % 8));
@@ -151,13 +151,13 @@ impl Map<'_> {
 
     /// Programs the overlay entries of a page of a leaf, which the page buffer holds, into its log.
     fn program_changes<F: Flash>(&self, pages: &mut Pages<'_, F>, layout: &Layout, leaf: u32, index: u32) -> Result<(), Failure> {
-        let (changes, settled) = (changes_of(layout, leaf), self.settled_bit());
+        let (changes, released) = (changes_of(layout, leaf), self.released_bit());
         let (entries, first) = (self.overlay_of_page(layout, leaf, index), self.first_of_page(layout, leaf, index));
         let (size, length) = (changes.bytes(), entries.len() * changes.bytes());
         let at = log_start(layout) + next_change(pages.bytes(), layout) * size;
         let (flash, page) = pages.complete_mut();
         for (bytes, entry) in page[at..].chunks_exact_mut(size).zip(entries) {
-            let change = Change { entry: self.overlay.key(entry) - first, frame: self.overlay.value(entry) & !settled };
+            let change = Change { entry: self.overlay.key(entry) - first, frame: self.overlay.value(entry) & !released };
             changes.emit(change, bytes, &mut |bytes| flash.checksum(bytes, 0));
         }
         let page = layout.frame_page(self.leaves.get(leaf)) + index;

@@ -3,7 +3,7 @@
 //! Leaves hold the map on the medium, the root (in RAM) says where they are, and the overlay (in RAM) holds what has changed
 //! since each leaf was written. When the overlay is full, the leaf with most changes is written anew ("folded"), or its changes are programmed into its [log].
 //!
-//! An entry of the overlay whose *settled* bit is not set still has a live mark at the frame that the leaf names: the old frame
+//! An entry of the overlay whose *released* bit is not set still has a live mark at the frame that the leaf names: the old frame
 //! is looked up when the leaf is folded and needs no read before. Until then the frame cannot be used again, because
 //! its block is not empty.
 
@@ -95,13 +95,13 @@ impl<'m> Map<'m> {
     /// The bit of an overlay value that says that the leaf's frame is not marked as live any more. Not inlined: a
     /// call is shorter.
     #[inline(never)]
-    pub fn settled_bit(&self) -> u32 {
+    pub fn released_bit(&self) -> u32 {
         1 << (self.leaves.width() * 8 - 1)
     }
 
     /// What a leaf has in place of a frame that nobody knows any more, because the page of an earlier leaf was lost. No frame has this number.
     pub fn missing_entry(&self) -> u32 {
-        self.settled_bit() | (self.settled_bit() - 1)
+        self.released_bit() | (self.released_bit() - 1)
     }
 
     /// Entries of the overlay.
@@ -136,12 +136,12 @@ impl<'m> Map<'m> {
 
     /// One of them.
     pub fn entry(&self, index: u32) -> (u32, Frame) {
-        (self.overlay.key(index), self.overlay.value(index) & !self.settled_bit())
+        (self.overlay.key(index), self.overlay.value(index) & !self.released_bit())
     }
 
     /// The frame that the overlay names for a logical page; 0 when it was discarded.
     pub fn overlay_frame(&self, logical: u32) -> Option<Frame> {
-        self.overlay.find(logical).map(|index| self.overlay.value(index) & !self.settled_bit())
+        self.overlay.find(logical).map(|index| self.overlay.value(index) & !self.released_bit())
     }
 
     /// The frame of a logical page; 0 when it has none.
@@ -165,11 +165,11 @@ impl<'m> Map<'m> {
     /// Changes the map; the frame that is to be released, or 0. A commit that is durable is carried out with this: it reads nothing and cannot fail.
     pub fn set(&mut self, logical: u32, frame: Frame) -> Frame {
         self.recent.remove(logical);
-        let settled = self.settled_bit();
+        let released = self.released_bit();
         if let Some(index) = self.overlay.find(logical) {
             let old = self.overlay.value(index);
-            self.overlay.set_value(index, frame | (old & settled));
-            return if old & !settled != frame { old & !settled } else { 0 };
+            self.overlay.set_value(index, frame | (old & released));
+            return if old & !released != frame { old & !released } else { 0 };
         }
         let inserted = self.overlay.insert(logical, frame);
         debug_assert!(inserted, "no room was made");
@@ -179,14 +179,14 @@ impl<'m> Map<'m> {
     /// Changes the map because reclamation moved a frame.
     pub fn move_page(&mut self, logical: u32, to: Frame) {
         self.recent.remove(logical);
-        let settled = self.settled_bit();
+        let released = self.released_bit();
         match self.overlay.find(logical) {
             Some(index) => {
                 let old = self.overlay.value(index);
-                self.overlay.set_value(index, to | (old & settled));
+                self.overlay.set_value(index, to | (old & released));
             }
             None => {
-                let inserted = self.overlay.insert(logical, to | settled);
+                let inserted = self.overlay.insert(logical, to | released);
                 debug_assert!(inserted, "no room was made");
             }
         }
@@ -206,35 +206,35 @@ impl<'m> Map<'m> {
     /// Lets an entry say that what the leaf names is marked as live no more, if the overlay names another frame than this one, which is marked; whether it
     /// does.
     pub fn supersedes(&mut self, logical: u32, frame: Frame) -> bool {
-        let settled = self.settled_bit();
+        let released = self.released_bit();
         let Some(index) = self.overlay.find(logical) else { return false };
         let value = self.overlay.value(index);
-        if value & !settled == frame {
+        if value & !released == frame {
             return false;
         }
-        self.overlay.set_value(index, value | settled);
+        self.overlay.set_value(index, value | released);
         true
     }
 
     /// The frame that a leaf still marks as live though the overlay names another one for the page; 0 when there is none. It is the caller's to release, for
     /// the price of a read. A read that fails does no harm: the mark stays until the leaf is written.
     pub fn take_old<F: Flash>(&mut self, look: Look<'_, '_, F>, logical: u32) -> Frame {
-        let settled = self.settled_bit();
+        let released = self.released_bit();
         let Some(index) = self.overlay.find(logical) else { return 0 };
         let value = self.overlay.value(index);
-        if value & settled == 0
+        if value & released == 0
             && let Ok(old) = self.leaf_entry(look, logical)
         {
-            self.overlay.set_value(index, value | settled);
+            self.overlay.set_value(index, value | released);
             return if old != value { old } else { 0 };
         }
         0
     }
 
     /// No frame that a leaf names is marked as live where the overlay names another one.
-    pub fn settle_all(&mut self) {
-        let settled = self.settled_bit();
-        (0..self.overlay.len()).for_each(|index| self.overlay.set_value(index, self.overlay.value(index) | settled));
+    pub fn note_all_released(&mut self) {
+        let released = self.released_bit();
+        (0..self.overlay.len()).for_each(|index| self.overlay.set_value(index, self.overlay.value(index) | released));
     }
 
     /// Knows of no page any more where it is.

@@ -102,7 +102,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// the buffer has no room write the page with most bytes, or their own where they are larger than that.
     /// One page with little in the buffer is written as well.
     fn flushes(&self, work: &Work) -> u32 {
-        let most = self.outlook.layout.patched_pages_max();
+        let most = self.outlook.ftl.layout.patched_pages_max();
         let turns = (self.journal.patched_pages() + work.pages).saturating_sub(most);
         if work.patch_bytes <= self.journal.room() {
             return turns;
@@ -118,13 +118,13 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// What so many bytes in one logical page change.
     pub fn work_of_write(&self, bytes: u32) -> Work {
-        let fits = bytes as usize <= self.journal.small_patch_bytes_max(self.outlook.layout);
+        let fits = bytes as usize <= self.journal.small_patch_bytes_max(&self.outlook.ftl.layout);
         if fits { Work::patched(1, bytes + 7, bytes + 7, 1, 1) } else { Work::PAGE }
     }
 
     /// Pages that a call may add to the open transaction; all that there may be where that is less.
     pub fn pages_of(&self, work: &Work) -> u32 {
-        (work.frames + self.flushes(work)).min(self.outlook.transaction.capacity())
+        (work.frames + self.flushes(work)).min(self.outlook.ftl.transaction.capacity())
     }
 
     /// Frames of pages that leave the cache: one that makes room, and all that wait, when the call commits.
@@ -144,32 +144,32 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// What that is made of.
     pub fn cases(&self, work: &Work, buffer: Buffer, failures: u32) -> Cases {
-        let layout = self.outlook.layout;
+        let layout = &self.outlook.ftl.layout;
         let flushes = match buffer {
             Buffer::AsItIs => self.flushes(work),
             Buffer::Any if work.patches == 0 => 0,
             Buffer::Any => work.pages + work.patches + 1,
         };
-        let earlier = flushes + self.written_back(work, buffer) + self.outlook.transaction.owed_pages();
+        let earlier = flushes + self.written_back(work, buffer) + self.outlook.ftl.transaction.stale_pages();
         let frames = work.frames + earlier;
         // A commit also lets the overlay know of what earlier calls wrote and discarded.
         let waiting = match buffer {
             _ if work.commits == 0 => 0,
-            Buffer::AsItIs => self.outlook.transaction.len() + self.journal.discard_count(),
+            Buffer::AsItIs => self.outlook.ftl.transaction.len() + self.journal.discard_count(),
             Buffer::Any => {
-                self.outlook.transaction.capacity() + layout.journal_bytes / layout.journal_shape().header_bytes() as u32
+                self.outlook.ftl.transaction.capacity() + layout.journal_bytes / layout.journal_shape().header_bytes() as u32
             }
         };
         let late = work.discards + waiting;
         let own = Parts {
-            call: self.call_cost(work, self.outlook.space.near_full(self.outlook.layout, frames)),
-            earlier: self.frames_cost(work, earlier, self.outlook.space.near_full(self.outlook.layout, frames)),
+            call: self.call_cost(work, self.outlook.ftl.space.near_full(&self.outlook.ftl.layout, frames)),
+            earlier: self.frames_cost(work, earlier, self.outlook.ftl.space.near_full(&self.outlook.ftl.layout, frames)),
             // A fold makes room before the commit, where the overlay is too full for what it brings. Frames that move apart show their
             // stream first: one of each stream may find its head without a block.
             reclamation: Cost { tag_reads: layout.extra_moved_heads(), ..self.fold_cost().times(u32::from(late > 0)) },
             // The first change after a clean end writes a root into a ring block that it erases first.
-            root: Cost { programs: layout.root_programs * u32::from(self.outlook.ring.is_closed()), ..Cost::default() },
-            erase: Cost { erases: self.outlook.ring.opening_erases(), ..Cost::default() },
+            root: Cost { programs: layout.root_programs * u32::from(self.outlook.ftl.ring.is_closed()), ..Cost::default() },
+            erase: Cost { erases: self.outlook.ftl.ring.opening_erases(), ..Cost::default() },
             failures: self.failures_cost(failures),
         };
         // Journal pages that lie among the caller's are frames as well.
@@ -183,14 +183,14 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// What a call writes of its own, and its commit.
     fn call_cost(&self, work: &Work, is_near_full: bool) -> Cost {
-        let records = work.commits + u32::from(self.outlook.space.is_unmarked() || self.outlook.ring.is_closed());
+        let records = work.commits + u32::from(self.outlook.ftl.space.is_unmarked() || self.outlook.ftl.ring.is_closed());
         let beside = Cost {
             // Now and then another page of a block that is read often is looked at; a commit looks the old frames of its pages up where few
             // frames are left.
-            reads: u32::from(self.outlook.pages.watch().patrols())
-                + self.outlook.transaction.len()
+            reads: u32::from(self.outlook.ftl.pages.watch().patrols())
+                + self.outlook.ftl.transaction.len()
                 + self.journal.discard_count(),
-            programs: records * self.outlook.layout.journal_pages(),
+            programs: records * self.outlook.ftl.layout.journal_pages(),
             ..Cost::default()
         };
         self.frames_cost(work, work.frames, is_near_full).plus(&beside)
@@ -198,27 +198,30 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// Frames of a call: one that patches may have to read what it patches.
     fn frames_cost(&self, work: &Work, frames: u32, is_near_full: bool) -> Cost {
-        let merging = if work.patches > 0 { merge_reads(self.outlook.layout) } else { 0 };
+        let merging = if work.patches > 0 { merge_reads(&self.outlook.ftl.layout) } else { 0 };
         self.write_cost(frames, is_near_full).plus(&Cost { reads: frames * merging, ..Cost::default() })
     }
 
     /// A failed frame is written, or moved, once more, in another block, for which a root may be needed first; a failed erase is tried on another
     /// block.
     fn failures_cost(&self, failures: u32) -> Cost {
-        let unit = u32::from(self.outlook.layout.config.unit_pages);
-        let root = Cost { programs: self.outlook.layout.root_programs, ..Cost::default() };
+        let unit = u32::from(self.outlook.ftl.layout.config.unit_pages);
+        let root = Cost { programs: self.outlook.ftl.layout.root_programs, ..Cost::default() };
         // What fails may be a group of moves, behind which a root comes.
-        let most = unit.max(self.outlook.layout.group_pages());
+        let most = unit.max(self.outlook.ftl.layout.group_pages());
         let again = Cost { reads: most, tag_reads: unit, programs: most, copies: unit, erases: 1 }.plus(&root);
         again.times(failures).plus(&if failures > 0 { MARK } else { self.mark_cost() })
     }
 
     /// The plan of a call that may find so much of the reserve used up that moves do not wait.
     fn urgently(&self, plan: Plan, frames: u32) -> Plan {
-        let fpb = self.outlook.layout.frames_per_block;
+        let fpb = self.outlook.ftl.layout.frames_per_block;
         // The journal may take a block.
-        let record =
-            if self.outlook.space.rest(HeadIndex::JOURNAL) < self.outlook.layout.journal_record_places() { fpb } else { 0 };
+        let record = if self.outlook.ftl.space.rest(HeadIndex::JOURNAL) < self.outlook.ftl.layout.journal_record_places() {
+            fpb
+        } else {
+            0
+        };
         let is_short = self.outlook.is_short(frames + plan.moves + plan.folds + record);
         Plan { moves: if is_short { plan.moves.max(fpb) } else { plan.moves }, ..plan }
     }
@@ -227,7 +230,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
     fn with_plan(&self, own: Parts, plan: &Plan) -> Parts {
         let moves = self.move_cost().times(plan.moves);
         let folds = self.fold_cost().times(plan.folds);
-        let root_programs = if plan.root { self.outlook.layout.root_programs } else { 0 };
+        let root_programs = if plan.root { self.outlook.ftl.layout.root_programs } else { 0 };
         let side = Cost { reads: folds.reads.max(u32::from(plan.root)), programs: folds.programs.max(root_programs), ..folds };
         let (root, folds) = if root_programs > folds.programs { (side, Cost::default()) } else { (Cost::default(), side) };
         Parts {
@@ -243,50 +246,53 @@ impl<F: Flash> Bounds<'_, '_, F> {
     /// several heads the places may be those of another one.
     fn erases(&self, promise: &Promise, erasing: &Plan, frames: u32, journal_pages: u32) -> u32 {
         let blocks = |head: HeadIndex, places: u32| {
-            places.saturating_sub(self.outlook.space.rest(head)).div_ceil(self.outlook.space.capacity(head))
+            places.saturating_sub(self.outlook.ftl.space.rest(head)).div_ceil(self.outlook.ftl.space.capacity(head))
         };
         // Beside what is of no stream a call writes to one that it names, or to any; no more blocks than frames.
-        let streams = self.outlook.space.heads().of_streams().filter(|head| head.is_user()).map(|head| blocks(head, frames));
-        let of_streams =
-            if self.outlook.layout.config.auto_streams { streams.sum::<u32>().min(frames) } else { streams.max().unwrap_or(0) };
-        let moves = if self.outlook.layout.moves_apart() { promise.moving(frames).moves } else { 0 };
+        let streams = self.outlook.ftl.space.heads().of_streams().filter(|head| head.is_user()).map(|head| blocks(head, frames));
+        let of_streams = if self.outlook.ftl.layout.config.auto_streams {
+            streams.sum::<u32>().min(frames)
+        } else {
+            streams.max().unwrap_or(0)
+        };
+        let moves = if self.outlook.ftl.layout.moves_apart() { promise.moving(frames).moves } else { 0 };
         let taken = blocks(HeadIndex::USER, frames + erasing.folds)
             + of_streams
-            + Space::moved_heads(self.outlook.layout).map(|head| blocks(head, moves)).sum::<u32>()
+            + Space::moved_heads(&self.outlook.ftl.layout).map(|head| blocks(head, moves)).sum::<u32>()
             + blocks(
                 HeadIndex::JOURNAL,
-                (journal_pages + u32::from(self.outlook.space.is_unmarked() || self.outlook.ring.is_closed()))
-                    * self.outlook.layout.journal_record_places(),
+                (journal_pages + u32::from(self.outlook.ftl.space.is_unmarked() || self.outlook.ftl.ring.is_closed()))
+                    * self.outlook.ftl.layout.journal_record_places(),
             );
-        taken.saturating_sub(self.outlook.space.blocks().count(State::Erased)).max(1)
+        taken.saturating_sub(self.outlook.ftl.space.blocks().count(State::Erased)).max(1)
     }
 
     /// Frames written for the caller: one read for the map each where few are left, or will be before the last of them has its place.
     fn write_cost(&self, frames: u32, is_near_full: bool) -> Cost {
-        let unit = u32::from(self.outlook.layout.config.unit_pages);
+        let unit = u32::from(self.outlook.ftl.layout.config.unit_pages);
         Cost { reads: u32::from(is_near_full), programs: unit, ..Cost::default() }.times(frames)
     }
 
     /// A leaf that is written anew, or the pages of its log and a record that says so.
     pub fn fold_cost(&self) -> Cost {
-        let unit = u32::from(self.outlook.layout.config.unit_pages);
-        let record = u32::from(self.outlook.layout.leaf_log_bytes() > 0);
+        let unit = u32::from(self.outlook.ftl.layout.config.unit_pages);
+        let record = u32::from(self.outlook.ftl.layout.leaf_log_bytes() > 0);
         Cost { reads: unit * (1 + record), programs: unit + record, ..Cost::default() }
     }
 
     /// A root, which may fill its block, and the mark that follows it.
     pub fn root_cost(&self) -> Cost {
-        Cost { programs: self.outlook.layout.root_programs, erases: 1, ..Cost::default() }.plus(&self.mark_cost())
+        Cost { programs: self.outlook.ftl.layout.root_programs, erases: 1, ..Cost::default() }.plus(&self.mark_cost())
     }
 
     /// The mark that a root makes, where a program has failed.
     fn mark_cost(&self) -> Cost {
-        MARK.times(u32::from(self.outlook.space.blocks().count(State::Retiring) > 0))
+        MARK.times(u32::from(self.outlook.ftl.space.blocks().count(State::Retiring) > 0))
     }
 
     pub fn move_cost(&self) -> Cost {
-        let unit = u32::from(self.outlook.layout.config.unit_pages);
-        if self.outlook.pages.flash().can_copy() {
+        let unit = u32::from(self.outlook.ftl.layout.config.unit_pages);
+        if self.outlook.ftl.pages.flash().can_copy() {
             Cost { tag_reads: unit, copies: unit, ..Cost::default() }
         } else {
             Cost { tag_reads: 1, reads: unit, programs: unit, ..Cost::default() }
@@ -300,7 +306,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
     pub fn envelopes(&self, work: &Work, timing: &Timing) -> [Envelope; 2] {
         let bound = self.bound(work, Buffer::Any, 0);
         let flushes = if work.patches == 0 { 0 } else { work.pages + work.patches + 1 };
-        let commits = if self.outlook.layout.commits_join() { work.commits } else { 0 };
+        let commits = if self.outlook.ftl.layout.commits_join() { work.commits } else { 0 };
         let frames = work.frames + flushes + self.written_back(work, Buffer::Any) + commits;
         let promise = self.outlook.promise(frames);
         // Pages that are written as a whole while the journal buffer patches them take a journal page each; nothing in such calls patches more.
@@ -310,14 +316,14 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let over_ns = bound.erasing.time_ns(timing).saturating_sub(usual_ns);
         let calls = u64::from((promise.gain_frames() / frames.max(1)).max(1));
         let spread = Envelope {
-            burst_ns: over_ns * u64::from(self.outlook.layout.stock() + 2) + patched_ns,
+            burst_ns: over_ns * u64::from(self.outlook.ftl.layout.stock() + 2) + patched_ns,
             rate_ns: usual_ns + over_ns.div_ceil(calls),
         };
-        let mut own = self.write_cost(frames, self.outlook.space.near_full(self.outlook.layout, frames));
+        let mut own = self.write_cost(frames, self.outlook.ftl.space.near_full(&self.outlook.ftl.layout, frames));
         own.programs += work.commits;
         // What a victim's space pays for, journal pages not counted: each of them brings the next root nearer.
         let cycle_ns = self.victim_ns(&promise, timing);
-        let fpb = self.outlook.layout.frames_per_block;
+        let fpb = self.outlook.ftl.layout.frames_per_block;
         let rest_ns = self.move_cost().times(fpb).time_ns(timing) + timing.erase_ns;
         // A block at rest is emptied while the caller writes so many frames, which half a frame of each victim was saved for; and not before it
         // lags behind.
@@ -328,7 +334,11 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let saved_ns = u64::from(saved) * share_ns.max((rest_ns / u64::from(meanwhile)).saturating_sub(share_ns));
         let journal_ns = self.program_share_ns(work.commits, timing);
         let average = Envelope {
-            burst_ns: 2 * cycle_ns + rest_ns + saved_ns + patched_ns + u64::from(self.outlook.layout.stock()) * timing.erase_ns,
+            burst_ns: 2 * cycle_ns
+                + rest_ns
+                + saved_ns
+                + patched_ns
+                + u64::from(self.outlook.ftl.layout.stock()) * timing.erase_ns,
             rate_ns: own.time_ns(timing) + journal_ns + promise.share_ns(paid_ns, frames),
         };
         [spread, average]
@@ -336,7 +346,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// Time of all that a victim costs: its moves, the leaves and the roots for its block of frames, and an erase.
     fn victim_ns(&self, promise: &Promise, timing: &Timing) -> u64 {
-        let layout = self.outlook.layout;
+        let layout = &self.outlook.ftl.layout;
         let (fpb, per_fold) = (layout.frames_per_block, layout.fold_frees);
         let fold_ns = self.fold_cost().time_ns(timing) * u64::from(fpb) / u64::from(per_fold + 1);
         let move_ns = self.move_cost().times(promise.victim).time_ns(timing);
@@ -346,7 +356,7 @@ impl<F: Flash> Bounds<'_, '_, F> {
 
     /// The share of so many programs in a root, and of that in the erase of its block.
     fn program_share_ns(&self, programs: u32, timing: &Timing) -> u64 {
-        let layout = self.outlook.layout;
+        let layout = &self.outlook.ftl.layout;
         let per_block = u64::from(layout.geometry.pages_per_block / layout.root_programs);
         let root_ns = u64::from(layout.root_programs) * timing.program_ns + timing.erase_ns / per_block;
         (root_ns * u64::from(programs)).div_ceil(u64::from(layout.config.checkpoint_programs))

@@ -34,31 +34,31 @@ pub(crate) enum Step {
 impl<F: Flash> Outlook<'_, '_, F> {
     /// What is to be done before a burst of `frames` frames; `None` when everything is ready, or cannot be made so.
     pub fn idle_step(&self, frames: u32) -> Option<Step> {
-        let layout = self.layout;
-        if self.ring.is_closed() || self.space.is_unmarked() {
+        let layout = &self.ftl.layout;
+        if self.ftl.ring.is_closed() || self.ftl.space.is_unmarked() {
             return Some(Step::Mark);
         }
-        if self.ring.needs_block() {
+        if self.ftl.ring.needs_block() {
             return Some(Step::RingBlock);
         }
-        let (erased, listed) = (self.space.blocks().count(State::Erased), self.space.blocks().count(State::Listed));
-        let more = self.space.blocks().count(State::Dead) + self.space.blocks().count(State::Clean) > 0;
+        let (erased, listed) = (self.ftl.space.blocks().count(State::Erased), self.ftl.space.blocks().count(State::Listed));
+        let more = self.ftl.space.blocks().count(State::Dead) + self.ftl.space.blocks().count(State::Clean) > 0;
         let is_low = erased + listed < layout.stock().min(layout.listed_blocks);
-        if is_low && (more || self.space.blocks().count(State::Free) > 0) {
+        if is_low && (more || self.ftl.space.blocks().count(State::Free) > 0) {
             // A call that needs a block must not have to write a root for it: its bound has none beside an erase.
             return Some(Step::Root);
         }
         let room = layout.overlay_soft - frames.min(layout.overlay_soft / 4 * 3);
-        if self.entries() > room && self.map.len() > 0 {
+        if self.entries() > room && self.ftl.map.len() > 0 {
             return Some(Step::Fold);
         }
-        if self.space.weak_head().is_some() {
+        if self.ftl.space.weak_head().is_some() {
             return Some(Step::Release);
         }
         if self.victim_live() > 0 {
             return Some(Step::Move(None));
         }
-        let wins = || if self.space.pool() < self.pool_for(frames) { self.idle_victim(room) } else { None };
+        let wins = || if self.ftl.space.pool() < self.pool_for(frames) { self.idle_victim(room) } else { None };
         if let Some(victim) = self.failing_victim().or_else(wins) {
             return Some(Step::Move(Some(victim)));
         }
@@ -67,35 +67,35 @@ impl<F: Flash> Outlook<'_, '_, F> {
         if erased < now && listed > 0 {
             return Some(Step::Erase);
         }
-        if erased + self.space.blocks().count(State::Clean) < wanted && self.space.blocks().count(State::Free) > 0 {
+        if erased + self.ftl.space.blocks().count(State::Clean) < wanted && self.ftl.space.blocks().count(State::Free) > 0 {
             return Some(Step::Clean);
         }
         let short = erased + listed < now && more;
-        let due = self.space.programs_since_root() > u32::from(layout.config.checkpoint_programs) / 2;
+        let due = self.ftl.space.programs_since_root() > u32::from(layout.config.checkpoint_programs) / 2;
         (short || due).then_some(Step::Root)
     }
 
     /// Frames that must be free for a burst: no victim is chosen while three blocks beyond the reserve are. Leaves and journal pages
     /// take half as many as the caller's frames at most.
     fn pool_for(&self, frames: u32) -> u32 {
-        self.reserve() + 4 * self.layout.frames_per_block + frames + frames / 2
+        self.reserve() + 4 * self.ftl.layout.frames_per_block + frames + frames / 2
     }
 
     /// The block with fewest live frames, if emptying it wins an eighth of a block, whatever its moves make full where the overlay may have `room` entries: so
     /// idle work comes to an end.
     fn idle_victim(&self, room: u32) -> Option<BlockIndex> {
-        let fpb = self.layout.frames_per_block;
-        let block = self.space.blocks().choose(State::Used, Choice::Emptiest(0))?;
-        let live = self.space.blocks().live(block);
+        let fpb = self.ftl.layout.frames_per_block;
+        let block = self.ftl.space.blocks().choose(State::Used, Choice::Emptiest(0))?;
+        let live = self.ftl.space.blocks().live(block);
         // Entries that wait for a commit stay where they are.
-        let room = room.saturating_sub(self.transaction.len());
-        let full = (self.map.len() + live).saturating_sub(room);
-        (live > 0 && live + full.div_ceil(self.layout.leaf_changes_above(room)) + fpb.div_ceil(8) <= fpb).then_some(block)
+        let room = room.saturating_sub(self.ftl.transaction.len());
+        let full = (self.ftl.map.len() + live).saturating_sub(room);
+        (live > 0 && live + full.div_ceil(self.ftl.layout.leaf_changes_above(room)) + fpb.div_ceil(8) <= fpb).then_some(block)
     }
 
     /// A block that its data must leave, if the room beside the reserve takes all of it.
     fn failing_victim(&self) -> Option<BlockIndex> {
-        let block = self.urgent_victim().or_else(|| self.space.blocks().choose(State::Weak, Choice::LeastWornInUse));
+        let block = self.urgent_victim().or_else(|| self.ftl.space.blocks().choose(State::Weak, Choice::LeastWornInUse));
         block.filter(|_| !self.is_short(0))
     }
 }
@@ -107,25 +107,26 @@ impl<F: Flash> Bounds<'_, '_, F> {
         let erase = Cost { erases: 1, ..Cost::default() };
         let root = self.root_cost();
         let block = |waits: bool| {
-            let waits = waits && self.outlook.space.blocks().count(State::Erased) == 0;
+            let waits = waits && self.outlook.ftl.space.blocks().count(State::Erased) == 0;
             if waits { root.plus(&erase) } else { Cost::default() }
         };
-        let head = |head| block(self.outlook.space.rest(head) == 0);
+        let head = |head| block(self.outlook.ftl.space.rest(head) == 0);
         match step {
             Step::RingBlock | Step::Erase | Step::Clean => erase,
             Step::Release => Cost::default(),
             Step::Root => root,
             Step::Mark => {
-                let own = Cost { programs: 1, erases: self.outlook.ring.opening_erases().saturating_sub(1), ..Cost::default() };
+                let own =
+                    Cost { programs: 1, erases: self.outlook.ftl.ring.opening_erases().saturating_sub(1), ..Cost::default() };
                 head(HeadIndex::JOURNAL).plus(&root).plus(&own)
             }
             Step::Fold => fold.plus(&head(HeadIndex::USER)),
             Step::Move(_) => {
-                let moves = self.outlook.layout.move_group();
-                let full = self.outlook.map.len() + moves > self.outlook.map.capacity();
+                let moves = self.outlook.ftl.layout.move_group();
+                let full = self.outlook.ftl.map.len() + moves > self.outlook.ftl.map.capacity();
                 let room = if full { fold.plus(&head(HeadIndex::USER)) } else { Cost::default() };
-                let moved = Space::moved_heads(self.outlook.layout).any(|head| self.outlook.space.rest(head) == 0);
-                let again = Cost { tag_reads: self.outlook.layout.extra_moved_heads(), ..Cost::default() };
+                let moved = Space::moved_heads(&self.outlook.ftl.layout).any(|head| self.outlook.ftl.space.rest(head) == 0);
+                let again = Cost { tag_reads: self.outlook.ftl.layout.extra_moved_heads(), ..Cost::default() };
                 self.move_cost().times(moves).plus(&block(moved)).plus(&room).plus(&again)
             }
         }

@@ -7,7 +7,7 @@
 //! victim, and `fold(n)` the whole leaves that `n` map changes will cost:
 //!
 //! ```text
-//! x = max { x ≥ 0 : F − R − credit − w − x − fold(w + x) ≥ 0 }     frames that the caller may still write
+//! x = max { x ≥ 0 : F − R − savings − w − x − fold(w + x) ≥ 0 }     frames that the caller may still write
 //! ```
 //!
 //! A call that wrote `h` frames moves `⌈(w + e)·h / x⌉`, where an erase that is still to come counts as `e` moves. Moves and folds
@@ -18,17 +18,18 @@
 
 mod bounds;
 mod idle;
+mod levelling;
 mod outlook;
 mod plan;
 mod waiting;
 
 pub(crate) use bounds::{Bounds, Buffer, Work, mount_bound};
 pub(crate) use idle::Step;
+pub(crate) use levelling::Levelling;
 pub(crate) use outlook::{Done, Outlook};
 pub(crate) use plan::{Plan, Promise};
 pub(crate) use waiting::Time;
 
-use crate::config::Layout;
 use crate::media::BlockIndex;
 use crate::space::NONE;
 use waiting::Waiting;
@@ -54,8 +55,6 @@ pub(crate) struct Pace {
     calls_since_erase: u8,
     /// One call since the victim was chosen has erased instead of moving.
     has_erased: bool,
-    /// Frames of the reserve that are there: one block is owed after restarts at most, one is saved for wear levelling.
-    credit: u32,
     /// The victim is a block at rest.
     levelling: bool,
     /// Frames that the caller wrote since the victim was chosen.
@@ -71,14 +70,13 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Of a new volume: no victim, and all of the reserve is there.
-    pub fn new(layout: &Layout) -> Self {
+    /// Of a new volume: no victim.
+    pub fn new() -> Self {
         Self {
             victim: NONE,
             last_live: 0,
             calls_since_erase: u8::MAX,
             has_erased: false,
-            credit: 2 * layout.frames_per_block,
             levelling: false,
             written: 0,
             // None was: it is looked at once.
@@ -92,31 +90,6 @@ impl Pace {
     /// The block whose live frames are being moved, or [`NONE`].
     pub fn victim(&self) -> BlockIndex {
         self.victim
-    }
-
-    /// Frames of the reserve that are there, as a root says it.
-    pub fn credit(&self) -> u16 {
-        self.credit as u16
-    }
-
-    /// Takes over what a root says of it.
-    pub fn adopt_credit(&mut self, credit: u16, layout: &Layout) {
-        self.credit = u32::from(credit).min(2 * layout.frames_per_block);
-    }
-
-    /// Takes frames out of the reserve that a restart, or a block that was given up, has cost.
-    pub fn use_credit(&mut self, frames: u32) {
-        self.credit = self.credit.saturating_sub(frames);
-    }
-
-    /// Saves a frame for wear levelling, where there is room for it.
-    pub fn save_frame(&mut self, layout: &Layout) {
-        self.credit = (self.credit + 1).min(2 * layout.frames_per_block);
-    }
-
-    /// Whether a block is saved for wear levelling.
-    pub fn has_saved(&self, layout: &Layout) -> bool {
-        self.credit == 2 * layout.frames_per_block
     }
 
     /// Another call ends.
@@ -150,17 +123,15 @@ impl Pace {
         self.behind = is_behind;
     }
 
-    /// Ends the work on an empty victim and begins that on another one, or [`NONE`].
-    pub fn choose(&mut self, victim: BlockIndex) {
+    /// Ends the work on an empty victim and begins that on another one, or [`NONE`]. Returns the frames that came out of the savings meanwhile.
+    #[must_use]
+    pub fn choose(&mut self, victim: BlockIndex) -> u32 {
         self.victim = victim;
         self.has_erased = false;
         self.waiting = Waiting::default();
-        if self.levelling {
-            // The block at rest took as many frames as it gave; what the caller wrote meanwhile came out of the credit.
-            self.levelling = false;
-            self.credit = self.credit.saturating_sub(self.written);
-        }
-        self.written = 0;
+        let written = core::mem::take(&mut self.written);
+        // A block at rest took as many frames as it gave; what the caller wrote meanwhile came out of the savings.
+        if core::mem::take(&mut self.levelling) { written } else { 0 }
     }
 
     /// Lets a block be the victim for another reason than its space.
@@ -174,19 +145,19 @@ impl Pace {
     }
 
     /// Begins with the victim that an outlook has found. Where it `saves`, frames are saved for wear levelling: as many as leave the victim's moves within what
-    /// calls may do, and half a one at least.
-    pub fn begin(&mut self, found: &Emptiest, saves: bool, layout: &Layout) {
+    /// calls may do, and half a one at least. Returns them.
+    #[must_use]
+    pub fn begin(&mut self, found: &Emptiest, saves: bool) -> u32 {
         (self.victim, self.last_live) = (found.block, found.live as u16);
         if !saves {
-            return;
+            return 0;
         }
         self.every_second = !self.every_second;
         let (live, afford, promise) = (found.live, found.afford, &found.promise);
         let most = promise.moves(1);
         let calm = |saved: u32| (live + promise.per_erase).div_ceil(afford.saturating_sub(saved).max(1)) < most;
         let wanted = (afford / 8).clamp(1, 4);
-        let saved = (1..=wanted).rev().find(|&saved| calm(saved)).unwrap_or(u32::from(self.every_second));
-        self.credit = (self.credit + saved).min(2 * layout.frames_per_block);
+        (1..=wanted).rev().find(|&saved| calm(saved)).unwrap_or(u32::from(self.every_second))
     }
 
     /// Notes that wear was looked at after so many erases.
@@ -200,8 +171,8 @@ impl Pace {
     }
 
     /// Adds moves, of a victim with `live` frames, to what waits, and tells how many are made now, `many` at once.
-    pub fn owe(&mut self, moves: u32, live: u32, many: u32, time: Time) -> u32 {
-        self.waiting.owe(moves, live, many, time)
+    pub fn defer(&mut self, moves: u32, live: u32, many: u32, time: Time) -> u32 {
+        self.waiting.defer(moves, live, many, time)
     }
 }
 

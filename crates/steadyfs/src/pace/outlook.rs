@@ -2,13 +2,10 @@
 
 use super::plan::{Situation, Want};
 use super::{Emptiest, Erasure, Pace, Plan, Promise, ROOT_SLACK};
-use crate::commit::Transaction;
-use crate::config::{COPIED_MAX, Layout};
+use crate::config::COPIED_MAX;
 use crate::features::{SCRUB, WEAR_LEVELLING};
-use crate::map::Map;
+use crate::ftl::Ftl;
 use crate::media::{BlockIndex, Flash};
-use crate::pages::Pages;
-use crate::root::Ring;
 use crate::space::{Choice, HeadIndex, NONE, Space, State};
 
 /// Calls between two erases where there is a choice.
@@ -33,12 +30,7 @@ pub(crate) struct Done {
 /// The pace, and the rooms that it depends on. All of it is read, and nothing is changed.
 pub(crate) struct Outlook<'s, 'm, F> {
     pub pace: &'s Pace,
-    pub layout: &'s Layout,
-    pub pages: &'s Pages<'m, F>,
-    pub space: &'s Space<'m>,
-    pub map: &'s Map<'m>,
-    pub transaction: &'s Transaction<'m>,
-    pub ring: &'s Ring,
+    pub ftl: &'s Ftl<'m, F>,
 }
 
 impl<F: Flash> Outlook<'_, '_, F> {
@@ -49,9 +41,9 @@ impl<F: Flash> Outlook<'_, '_, F> {
 
     /// The same, when `blocks` more blocks could be used.
     pub fn promise_of(&self, frames: u32, blocks: u32) -> Promise {
-        let spare = u32::from(self.layout.config.bad_blocks_max).saturating_sub(self.space.blocks().count(State::Bad));
-        let blocks = self.space.data_blocks(self.layout) + spare + blocks;
-        Promise::new(self.layout, self.space.blocks().live_total() + frames, blocks, self.moves_per_erase())
+        let spare = u32::from(self.ftl.layout.config.bad_blocks_max).saturating_sub(self.ftl.space.blocks().count(State::Bad));
+        let blocks = self.ftl.space.data_blocks(&self.ftl.layout) + spare + blocks;
+        Promise::new(&self.ftl.layout, self.ftl.space.blocks().live_total() + frames, blocks, self.moves_per_erase())
     }
 
     /// What a call is to do that has promised so much, and what it erases for.
@@ -62,22 +54,22 @@ impl<F: Flash> Outlook<'_, '_, F> {
             written: done.written,
             changes: done.changes,
             // What waits for its group counts as moved.
-            live: live.saturating_sub(self.pace.waiting.owed()),
+            live: live.saturating_sub(self.pace.waiting.moves()),
             is_urgent: self.victim_is_urgent(),
             afford: self.affordable(live),
             lacks: self.needed(live).saturating_sub(self.there(self.pace.levelling)),
-            owes_erase: !self.pace.has_erased,
+            needs_erase: !self.pace.has_erased,
             has_erased: done.has_erased,
             erase,
             root: self.root_wanted(),
             rests: self.rests(done.flushed),
-            entries: self.entries() + self.pace.waiting.owed(),
-            soft: self.layout.overlay_soft,
+            entries: self.entries() + self.pace.waiting.moves(),
+            soft: self.ftl.layout.overlay_soft,
             hard: self.entries_hard(),
             most: self.entries_most(),
-            places: Space::moved_heads(self.layout).map(|head| self.space.rest(head)).sum(),
-            leaf_places: self.space.rest(HeadIndex::USER),
-            stock: self.space.blocks().count(State::Erased),
+            places: Space::moved_heads(&self.ftl.layout).map(|head| self.ftl.space.rest(head)).sum(),
+            leaf_places: self.ftl.space.rest(HeadIndex::USER),
+            stock: self.ftl.space.blocks().count(State::Erased),
             is_short: self.is_short(0),
         };
         (situation.plan(promise), erasure)
@@ -85,12 +77,12 @@ impl<F: Flash> Outlook<'_, '_, F> {
 
     /// Whether so much of the reserve is used up, or will be with `frames` frames more, that the victim's frames move at any cost.
     pub fn is_short(&self, frames: u32) -> bool {
-        self.space.pool() <= self.layout.reserve_frames / 2 + frames
+        self.ftl.space.pool() <= self.ftl.layout.reserve_frames / 2 + frames
     }
 
     /// Entries above which leaves are written back by a call that has flushed, or not.
     pub fn entries_limit(&self, flushed: bool) -> u32 {
-        if self.rests(flushed) { self.entries_hard() } else { self.layout.overlay_soft }
+        if self.rests(flushed) { self.entries_hard() } else { self.ftl.layout.overlay_soft }
     }
 
     /// Whether it is too early for a leaf or a root that can wait.
@@ -100,16 +92,16 @@ impl<F: Flash> Outlook<'_, '_, F> {
 
     /// Whether what reads costs less in a call that has flushed: one that commits, and it alone, ends a stream of writes anyway.
     pub fn awaits_flush(&self, flushed: bool) -> bool {
-        self.layout.moves_join() && !flushed
+        self.ftl.layout.moves_join() && !flushed
     }
 
     /// Moves that take as long as one erase.
     fn moves_per_erase(&self) -> u32 {
-        let timing = self.pages.flash().timing();
-        let move_ns = timing.copy_ns * u64::from(self.layout.config.unit_pages);
+        let timing = self.ftl.pages.flash().timing();
+        let move_ns = timing.copy_ns * u64::from(self.ftl.layout.config.unit_pages);
         // Counted up, which is no 64-bit division.
         let (mut moves, mut moves_ns) = (1, 2 * move_ns);
-        while moves < self.layout.frames_per_block && moves_ns <= timing.erase_ns {
+        while moves < self.ftl.layout.frames_per_block && moves_ns <= timing.erase_ns {
             (moves, moves_ns) = (moves + 1, moves_ns + move_ns);
         }
         moves
@@ -123,60 +115,60 @@ impl<F: Flash> Outlook<'_, '_, F> {
     /// The same, where the victim is a block at rest, or not.
     pub fn affordable_as(&self, live: u32, levelling: bool) -> u32 {
         let room = self.there(levelling).saturating_sub(self.needed(live));
-        room - room / (self.layout.leaf_changes + 1)
+        room - room / (self.ftl.layout.leaf_changes + 1)
     }
 
     /// Frames that can be programmed, and those that are lent for a block at rest: what is saved for wear levelling, at most a block.
     fn there(&self, levelling: bool) -> u32 {
-        let saved = self.pace.credit.saturating_sub(self.layout.frames_per_block);
-        self.space.pool() + if levelling { saved } else { 0 }
+        let saved = self.ftl.savings.frames().saturating_sub(self.ftl.layout.frames_per_block);
+        self.ftl.space.pool() + if levelling { saved } else { 0 }
     }
 
     /// Frames that are to be kept, or needed for `live` moves and the leaves that these make full.
     fn needed(&self, live: u32) -> u32 {
-        let excess = (self.entries() + live).saturating_sub(self.layout.overlay_soft);
-        self.reserve() + live + excess / self.layout.leaf_changes
+        let excess = (self.entries() + live).saturating_sub(self.ftl.layout.overlay_soft);
+        self.reserve() + live + excess / self.ftl.layout.leaf_changes
     }
 
     /// Frames that are kept: the layout's reserve, less what restarts have cost, more what is saved for wear levelling.
     pub fn reserve(&self) -> u32 {
-        self.layout.reserve_frames - self.layout.frames_per_block + self.pace.credit
+        self.ftl.layout.reserve_frames - self.ftl.layout.frames_per_block + self.ftl.savings.frames()
     }
 
     /// Live frames of the victim.
     pub fn victim_live(&self) -> u32 {
-        if self.pace.victim == NONE { 0 } else { self.space.blocks().live(self.pace.victim) }
+        if self.pace.victim == NONE { 0 } else { self.ftl.space.blocks().live(self.pace.victim) }
     }
 
     /// A victim that is not chosen for its space: a failing block, or a block of the ring that holds a copied frame.
     pub fn victim_is_urgent(&self) -> bool {
-        self.victim_live() > 0 && matches!(self.space.blocks().state(self.pace.victim), State::Retiring | State::Reserved)
+        self.victim_live() > 0 && matches!(self.ftl.space.blocks().state(self.pace.victim), State::Retiring | State::Reserved)
     }
 
     /// A block that is to be the victim whatever its space: see [`victim_is_urgent`](Self::victim_is_urgent).
     pub fn urgent_victim(&self) -> Option<BlockIndex> {
-        let in_use = |&block: &u32| block != NONE && self.space.blocks().live(block) > 0;
-        if self.space.blocks().count(State::Retiring) > 0 {
-            let failing = (0..self.space.blocks().block_count())
-                .find(|block| self.space.blocks().state(*block) == State::Retiring && in_use(block));
+        let in_use = |&block: &u32| block != NONE && self.ftl.space.blocks().live(block) > 0;
+        if self.ftl.space.blocks().count(State::Retiring) > 0 {
+            let failing = (0..self.ftl.space.blocks().block_count())
+                .find(|block| self.ftl.space.blocks().state(*block) == State::Retiring && in_use(block));
             if failing.is_some() {
                 return failing;
             }
         }
-        self.ring.all().find(in_use)
+        self.ftl.ring.all().find(in_use)
     }
 
     /// The block with fewest live frames, as late as possible.
     pub fn emptiest(&self) -> Option<Emptiest> {
-        let fpb = self.layout.frames_per_block;
-        if self.space.pool() > self.reserve() + 3 * fpb {
+        let fpb = self.ftl.layout.frames_per_block;
+        if self.ftl.space.pool() > self.reserve() + 3 * fpb {
             return None;
         }
         // Where little is won by a victim, worn blocks are not spared: calls would be longer for it.
         let promise = self.promise(0);
         let most = Some(promise.victim).filter(|&most| most <= fpb / 4 * 3).unwrap_or(0);
-        let block = self.space.blocks().choose(State::Used, Choice::Emptiest(most))?;
-        let live = self.space.blocks().live(block);
+        let block = self.ftl.space.blocks().choose(State::Used, Choice::Emptiest(most))?;
+        let live = self.ftl.space.blocks().live(block);
         let afford = self.affordable(live);
         // Late, since frames die meanwhile; but a victim with next to nothing must not use up the time of the next.
         let is_early = afford > live.max(self.pace.last_live.into()) + self.moves_per_erase() + 1;
@@ -185,31 +177,33 @@ impl<F: Flash> Outlook<'_, '_, F> {
 
     /// Whether data at rest or on weak pages is ever moved. A device that levels wear itself corrects bits itself as well.
     pub fn levels_or_scrubs(&self) -> bool {
-        (WEAR_LEVELLING || SCRUB) && self.layout.config.wear_spread > 0
+        (WEAR_LEVELLING || SCRUB) && self.ftl.layout.config.wear_spread > 0
     }
 
     /// Erases that a block at rest may lag behind the mean: half of the difference that is kept between the blocks, and a sixth of the mean on a volume that
     /// is young.
     pub fn lag_kept(&self) -> u32 {
-        let spread = u32::from(self.layout.config.wear_spread) * 5 / 8;
+        let spread = u32::from(self.ftl.layout.config.wear_spread) * 5 / 8;
         let most = (spread / 2).max(1);
-        ((self.space.blocks().wear_base + self.space.blocks().wear_mean()) / 6).clamp(4.min(most), most)
+        ((self.ftl.space.blocks().wear_base + self.ftl.space.blocks().wear_mean()) / 6).clamp(4.min(most), most)
     }
 
     /// What there is to erase when the call moves `moves` frames, and whether that can wait. Erases keep apart while the stock of erased blocks
     /// is not low.
     fn erase_wanted(&self, moves: u32) -> (Want, Erasure) {
-        let stock = self.space.blocks().count(State::Erased);
+        let stock = self.ftl.space.blocks().count(State::Erased);
         let since = self.pace.calls_since_erase;
         let spaced = since >= ERASE_GAP;
-        let lacks_stock = stock < self.layout.stock() && self.space.blocks().count(State::Listed) > 0;
+        let lacks_stock = stock < self.ftl.layout.stock() && self.ftl.space.blocks().count(State::Listed) > 0;
         // Blocks that the heads may take in the next call; most calls leave the last one.
-        let fpb = self.layout.frames_per_block;
+        let fpb = self.ftl.layout.frames_per_block;
         let least = 1 + (moves + 3 * fpb / 4) / fpb;
         // A root must not find its next block unprepared, or its call would erase twice. After a mount the first one is far away.
-        let is_last = self.ring.roots_left(self.layout) < 2;
-        let ring_is_urgent =
-            self.ring.needs_block() && self.ring.is_used(self.layout, 4) && stock > 0 && (!is_last || self.root_is_near(4));
+        let is_last = self.ftl.ring.roots_left(&self.ftl.layout) < 2;
+        let ring_is_urgent = self.ftl.ring.needs_block()
+            && self.ftl.ring.is_used(&self.ftl.layout, 4)
+            && stock > 0
+            && (!is_last || self.root_is_near(4));
         if ring_is_urgent && is_last && self.root_is_near(2) {
             return (Want::Must, Erasure::Ring);
         }
@@ -219,31 +213,34 @@ impl<F: Flash> Outlook<'_, '_, F> {
         if ring_is_urgent {
             return (Want::May, Erasure::Ring);
         }
-        if lacks_stock && (stock <= self.layout.stock() / 2 || spaced) {
+        if lacks_stock && (stock <= self.ftl.layout.stock() / 2 || spaced) {
             return (Want::May, Erasure::Listed);
         }
         // Not before half of the current one is written: idle time may come first.
-        let is_calm = self.ring.needs_block() && self.ring.is_used(self.layout, 2) && stock > self.layout.stock() / 2 && spaced;
+        let is_calm = self.ftl.ring.needs_block()
+            && self.ftl.ring.is_used(&self.ftl.layout, 2)
+            && stock > self.ftl.layout.stock() / 2
+            && spaced;
         (if is_calm { Want::May } else { Want::No }, Erasure::Ring)
     }
 
     /// Whether the first of `parts` parts of the time between two roots is over, or the next one waits for no time.
     fn root_is_near(&self, parts: u32) -> bool {
-        parts * self.space.programs_since_root() >= u32::from(self.layout.config.checkpoint_programs)
+        parts * self.ftl.space.programs_since_root() >= u32::from(self.ftl.layout.config.checkpoint_programs)
             || self.root_wanted() != Want::No
     }
 
     /// Whether a root is to be written.
     fn root_wanted(&self) -> Want {
-        let due = u32::from(self.layout.config.checkpoint_programs);
-        let allocatable = self.space.blocks().count(State::Erased) + self.space.blocks().count(State::Listed);
-        let more = self.space.blocks().count(State::Free)
-            + self.space.blocks().count(State::Clean)
-            + self.space.blocks().count(State::Dead);
-        let lacks_blocks = allocatable < self.layout.stock() && more > 0;
+        let due = u32::from(self.ftl.layout.config.checkpoint_programs);
+        let allocatable = self.ftl.space.blocks().count(State::Erased) + self.ftl.space.blocks().count(State::Listed);
+        let more = self.ftl.space.blocks().count(State::Free)
+            + self.ftl.space.blocks().count(State::Clean)
+            + self.ftl.space.blocks().count(State::Dead);
+        let lacks_blocks = allocatable < self.ftl.layout.stock() && more > 0;
         // The call that writes it may take a block for the caller's pages, and those that its moves fill.
-        let least = 1 + self.promise(0).moving(1).moves.div_ceil(self.layout.frames_per_block);
-        match self.space.programs_since_root() {
+        let least = 1 + self.promise(0).moving(1).moves.div_ceil(self.ftl.layout.frames_per_block);
+        match self.ftl.space.programs_since_root() {
             programs if programs >= due + ROOT_SLACK || (lacks_blocks && allocatable <= least) => Want::Must,
             programs if programs >= due || lacks_blocks => Want::May,
             _ => Want::No,
@@ -252,16 +249,16 @@ impl<F: Flash> Outlook<'_, '_, F> {
 
     /// Entries that the overlay has, and will have when the open transaction commits.
     pub fn entries(&self) -> u32 {
-        self.map.len() + self.transaction.len()
+        self.ftl.map.len() + self.ftl.transaction.len()
     }
 
     /// Entries above which a change of the map makes room for itself, and for one of the next call.
     pub fn entries_most(&self) -> u32 {
-        self.map.capacity() - COPIED_MAX - 2
+        self.ftl.map.capacity() - COPIED_MAX - 2
     }
 
     /// Entries above which folds wait for nothing.
     pub fn entries_hard(&self) -> u32 {
-        self.map.capacity() - (self.layout.frames_per_block + 2).min(self.map.capacity() / 8).max(HARD_ROOM)
+        self.ftl.map.capacity() - (self.ftl.layout.frames_per_block + 2).min(self.ftl.map.capacity() / 8).max(HARD_ROOM)
     }
 }

@@ -167,7 +167,7 @@ pub(super) struct Situation {
     /// Frames that the reserve lacks if the victim is emptied now.
     pub lacks: u32,
     /// No call of this victim has erased yet.
-    pub owes_erase: bool,
+    pub needs_erase: bool,
     /// The call has erased already.
     pub has_erased: bool,
     pub erase: Want,
@@ -242,7 +242,7 @@ impl Situation {
     /// Moves that the call owes with `live` frames left in the victim, and `afford` frames that the caller may write until it must be
     /// empty: the same share of both, so that later calls never owe more.
     fn due(&self, promise: &Promise, live: u32, afford: u32) -> u32 {
-        let erase = if self.owes_erase { promise.per_erase } else { 0 };
+        let erase = if self.needs_erase { promise.per_erase } else { 0 };
         match afford {
             _ if self.written == 0 || live == 0 => 0,
             0 => u32::MAX,
@@ -272,7 +272,7 @@ impl Situation {
         if self.is_short || self.is_urgent {
             return u32::MAX;
         }
-        let later = Self { owes_erase: false, ..*self };
+        let later = Self { needs_erase: false, ..*self };
         let afford = self.afford.saturating_sub(self.written);
         let is_fair = |&moves: &u32| later.due(promise, self.live.saturating_sub(moves), afford) <= promise.per_erase + moves;
         (0..most).find(is_fair).unwrap_or(most)
@@ -316,7 +316,7 @@ mod tests {
         #[test]
         fn no_plan_exceeds_the_promise(
             (written, changes, live, afford) in (0u32..6, 0u32..40, 0u32..33, 0u32..200),
-            (entries, is_urgent, owes_erase, has_erased, rests) in (0u32..372, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
+            (entries, is_urgent, needs_erase, has_erased, rests) in (0u32..372, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
             (erase, root, fill, lacks) in (want(), want(), 0u32..101, 0u32..9),
             (places, leaf_places, stock) in (0u32..33, 0u32..33, 0u32..5),
         ) {
@@ -325,7 +325,7 @@ mod tests {
             let promise = Promise::new(&layout, layout.usable / 100 * fill, layout.data_blocks, 7);
             let (soft, hard, most) = (layout.overlay_soft, layout.overlay_soft + 20, layout.overlay_soft + 40);
             let situation = Situation {
-                written, changes, live, is_urgent, afford, lacks, owes_erase, has_erased, erase, root, rests, entries, soft, hard, most, places, leaf_places, stock, is_short: false,
+                written, changes, live, is_urgent, afford, lacks, needs_erase, has_erased, erase, root, rests, entries, soft, hard, most, places, leaf_places, stock, is_short: false,
             };
             let plan = situation.plan(&promise);
             let largest = [promise.moving(written), promise.folding(written, written + changes), promise.erasing(written, written + changes)];

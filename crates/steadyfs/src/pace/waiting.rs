@@ -1,4 +1,4 @@
-//! Moves that wait to be as many as a group: see [`store::group`](crate::store).
+//! Moves that wait to be as many as a group: see `group` of [`ftl`](crate::ftl).
 
 use crate::features::GROUPS;
 
@@ -26,7 +26,7 @@ pub(super) struct Waiting([u32; GROUPS as usize]);
 
 impl Waiting {
     /// Moves that wait.
-    pub fn owed(&self) -> u32 {
+    pub fn moves(&self) -> u32 {
         self.0.first().copied().unwrap_or(0)
     }
 
@@ -34,19 +34,19 @@ impl Waiting {
     ///
     /// A group of `many` is made where the `time` suits, or where no more frames are left. Where two are owed as many are made as leave less than two: so a call
     /// that adds `m` makes `m` at most, counted up to whole groups.
-    pub fn owe(&mut self, moves: u32, live: u32, many: u32, time: Time) -> u32 {
+    pub fn defer(&mut self, moves: u32, live: u32, many: u32, time: Time) -> u32 {
         let Some(waiting) = self.0.first_mut().filter(|_| many > 1) else { return moves };
-        let owed = *waiting + moves;
+        let all = *waiting + moves;
         let due = match time {
-            Time::Last => owed,
-            _ if owed >= 2 * many => (owed + 1 - 2 * many).next_multiple_of(many),
-            Time::Now => owed.min(many),
-            _ if owed >= live => owed.min(many),
+            Time::Last => all,
+            _ if all >= 2 * many => (all + 1 - 2 * many).next_multiple_of(many),
+            Time::Now => all.min(many),
+            _ if all >= live => all.min(many),
             // Not right behind one that was made because two were owed.
-            Time::Flushed if owed >= many + many / 4 => many,
+            Time::Flushed if all >= many + many / 4 => many,
             Time::Flushed | Time::Streaming => 0,
         };
-        *waiting = owed - due;
+        *waiting = all - due;
         due
     }
 }
@@ -67,10 +67,10 @@ mod tests {
             let mut group = Waiting::default();
             let (mut owed, mut made) = (0, 0);
             for (moves, live, time) in calls {
-                let now = group.owe(moves, live, many, time);
+                let now = group.defer(moves, live, many, time);
                 (owed, made) = (owed + moves, made + now);
                 prop_assert!(now <= made_at_most(moves, many), "{now} of {moves}");
-                prop_assert!(group.owed() < 2 * many && made + group.owed() == owed);
+                prop_assert!(group.moves() < 2 * many && made + group.moves() == owed);
             }
         }
     }
@@ -78,15 +78,15 @@ mod tests {
     #[test]
     fn alone_each_move_is_made_when_it_is_owed() {
         let mut group = Waiting::default();
-        assert_eq!([(3, 9), (0, 9), (5, 1)].map(|(moves, live)| group.owe(moves, live, 1, Time::Streaming)), [3, 0, 5]);
+        assert_eq!([(3, 9), (0, 9), (5, 1)].map(|(moves, live)| group.defer(moves, live, 1, Time::Streaming)), [3, 0, 5]);
     }
 
     #[test]
     fn a_group_waits_for_a_flush_until_there_are_two_of_them() {
         let mut group = Waiting::default();
-        let mut owe = |moves, time| group.owe(moves, 900, 16, time);
-        assert_eq!([owe(19, Time::Flushed), owe(5, Time::Streaming), owe(0, Time::Flushed)], [0, 0, 16]);
-        assert_eq!([owe(23, Time::Streaming), owe(1, Time::Streaming), owe(3, Time::Flushed)], [0, 16, 0]);
-        assert_eq!(owe(3, Time::Last), 22);
+        let mut defer = |moves, time| group.defer(moves, 900, 16, time);
+        assert_eq!([defer(19, Time::Flushed), defer(5, Time::Streaming), defer(0, Time::Flushed)], [0, 0, 16]);
+        assert_eq!([defer(23, Time::Streaming), defer(1, Time::Streaming), defer(3, Time::Flushed)], [0, 16, 0]);
+        assert_eq!(defer(3, Time::Last), 22);
     }
 }

@@ -65,7 +65,7 @@ pub(crate) struct Ring {
     /// The newest root ends the use of the volume, and nothing was changed since.
     closed: bool,
     /// Blocks were freed or listed, and no root says so yet.
-    owes_root: bool,
+    needs_root: bool,
 }
 
 impl Ring {
@@ -85,7 +85,7 @@ impl Ring {
             complete: 0,
             prepared: None,
             closed: false,
-            owes_root: false,
+            needs_root: false,
         }
     }
 
@@ -163,8 +163,8 @@ impl Ring {
     }
 
     /// Whether blocks were freed or listed, and no root says so yet.
-    pub fn owes_root(&self) -> bool {
-        self.owes_root
+    pub fn needs_root(&self) -> bool {
+        self.needs_root
     }
 
     /// Number of the root that a mount begins with, if it is not certain.

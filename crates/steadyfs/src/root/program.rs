@@ -108,7 +108,7 @@ impl<F: Flash> Roots<'_, '_, F> {
 
     /// Frees what is dead, lists the blocks that may be allocated until the next root, and gives that its number.
     pub fn begin(&mut self) -> u32 {
-        self.ring.owes_root = true;
+        self.ring.needs_root = true;
         self.tables.space.free_and_list(self.tables.layout.listed_blocks);
         self.ring.take_number(self.tables.layout)
     }
@@ -122,7 +122,7 @@ impl<F: Flash> Roots<'_, '_, F> {
                 self.tables.pages.flush()?;
                 self.tables.space.begin_after_root();
                 self.ring.complete = self.ring.place;
-                (self.ring.kept, self.ring.owes_root) = (0, false);
+                (self.ring.kept, self.ring.needs_root) = (0, false);
                 Ok(true)
             }
             Err(Error::MediaFailing) => {

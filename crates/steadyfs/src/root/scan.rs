@@ -252,7 +252,7 @@ impl<F: Flash> Search<'_, '_, F> {
             self.tables.exchange(&mut header, index, true);
         }
         let Some(header) = Header::parse(&header) else { return Ok(false) };
-        *said = Said { worn_out: header.worn_out, unchecked: header.unchecked, credit: header.credit };
+        *said = Said { worn_out: header.worn_out, unchecked: header.unchecked, savings: header.savings };
         let is_sound = self.tables.adopt(&header, self.ring);
         if is_sound {
             (self.ring.closed, self.ring.follows) = (header.closed, header.follows);

@@ -22,7 +22,7 @@ pub(crate) struct Said {
     /// A loss was accepted, and what it left is not mended yet.
     pub unchecked: bool,
     /// Frames of the reserve that are there.
-    pub credit: u16,
+    pub savings: u16,
 }
 
 /// The rooms whose state a root says, and the medium.
@@ -48,7 +48,7 @@ impl<F: Flash> Tables<'_, '_, F> {
             transaction_start: self.transaction.start(),
             journal_at: self.space.journal_at(),
             heads: HEADER_HEADS.map(|head| self.space.heads().get(head)).map(|head| (head.block, head.next)),
-            credit: said.credit,
+            savings: said.savings,
             wear_base: self.space.blocks().wear_base,
             follows: ring.follows,
         }

@@ -164,7 +164,7 @@ impl<'m> Space<'m> {
     pub fn move_journal(&mut self, place: u32) {
         let before = core::mem::replace(&mut self.journal_at, place);
         if before != NONE {
-            self.settle_empty(self.journal_block(before));
+            self.quarantine_if_empty(self.journal_block(before));
         }
     }
 
@@ -195,7 +195,7 @@ impl<'m> Space<'m> {
         let block = self.heads.replace(head, Head::IDLE).block;
         if block != NONE {
             self.blocks.set_state(block, State::Used);
-            self.settle_empty(block);
+            self.quarantine_if_empty(block);
         }
     }
 
@@ -203,7 +203,7 @@ impl<'m> Space<'m> {
     pub fn retire_head(&mut self, head: HeadIndex) {
         let block = self.heads.replace(head, Head::IDLE).block;
         self.blocks.set_state(block, State::Retiring);
-        self.settle_empty(block);
+        self.quarantine_if_empty(block);
     }
 
     /// Lets the data of a block move in which a program failed.
@@ -294,12 +294,12 @@ impl<'m> Space<'m> {
     /// Marks a frame as no longer live.
     pub fn release(&mut self, frame: Frame) {
         if frame != 0 && self.blocks.set_live(frame, false) {
-            self.settle_empty(self.block_of(frame));
+            self.quarantine_if_empty(self.block_of(frame));
         }
     }
 
     /// Moves a block that has just become empty on: to quarantine, or, when it cannot be told what is in it, out of use.
-    pub fn settle_empty(&mut self, block: BlockIndex) {
+    pub fn quarantine_if_empty(&mut self, block: BlockIndex) {
         if self.blocks.live(block) > 0 || self.holds_journal(block) {
             return;
         }

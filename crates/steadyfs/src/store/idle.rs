@@ -12,7 +12,7 @@ impl<F: Flash> Store<'_, F> {
     pub fn idle_within(&mut self, budget: Budget, frames: u32) -> Result<bool, Error> {
         let mut left = budget;
         while let Some(step) = self.idle_step(frames) {
-            let Some(rest) = left.after(&self.bounds().idle_cost(step), self.pages.flash()) else { return Ok(false) };
+            let Some(rest) = left.after(&self.bounds().idle_cost(step), self.logical.ftl.pages.flash()) else { return Ok(false) };
             left = rest;
             self.idle(step)?;
         }
@@ -21,36 +21,36 @@ impl<F: Flash> Store<'_, F> {
 
     /// What is to be done before a burst of `frames` frames; `None` when everything is ready, or cannot be made so.
     fn idle_step(&self, frames: u32) -> Option<Step> {
-        if self.status.is_read_only() { None } else { self.outlook().idle_step(frames) }
+        if self.logical.ftl.status.is_read_only() { None } else { self.outlook().idle_step(frames) }
     }
 
     /// Does a step.
     fn idle(&mut self, step: Step) -> Result<(), Error> {
-        self.call = self.new_call();
+        self.logical.ftl.begin_call();
         match step {
             Step::Mark => self.begin(),
-            Step::RingBlock => self.in_ring(|roots, _, _| roots.prepare_block()),
+            Step::RingBlock => self.logical.ftl.in_ring(|roots, _, _| roots.prepare_block()),
             Step::Release => {
-                if let Some(head) = self.space.weak_head() {
-                    self.release_head(head);
+                if let Some(head) = self.logical.ftl.space.weak_head() {
+                    self.logical.ftl.release_head(head);
                 }
                 Ok(())
             }
-            Step::Erase => self.erase_listed(),
-            Step::Clean => match self.space.blocks().choose(State::Free, Choice::LeastWorn) {
-                Some(block) if self.erase(block)? => {
-                    self.space.blocks_mut().set_state(block, State::Clean);
+            Step::Erase => self.logical.ftl.erase_listed(),
+            Step::Clean => match self.logical.ftl.space.blocks().choose(State::Free, Choice::LeastWorn) {
+                Some(block) if self.logical.ftl.erase(block)? => {
+                    self.logical.ftl.space.blocks_mut().set_state(block, State::Clean);
                     Ok(())
                 }
                 _ => Ok(()),
             },
-            Step::Fold => self.fold(),
-            Step::Root => self.write_root(),
+            Step::Fold => self.logical.fold(),
+            Step::Root => self.logical.ftl.write_root(),
             Step::Move(victim) => {
                 if victim.is_some() {
                     self.choose(victim);
                 }
-                self.move_some(self.layout.move_group()).map(drop)
+                self.move_some(self.logical.ftl.layout.move_group()).map(drop)
             }
         }
     }

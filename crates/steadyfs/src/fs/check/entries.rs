@@ -138,7 +138,7 @@ impl<F: Flash> Checker<'_, '_, F> {
                 let is_there = is_page
                     && !self.marks.is_owned(page)
                     && (self.fs.seen(|fs| fs.volume.page_is_taken(page))? == Some(true)
-                        || self.fs.seen(|fs| fs.volume.store.is_written(page))? != Some(false));
+                        || self.fs.seen(|fs| fs.volume.store.logical.is_written(page))? != Some(false));
                 if !is_there {
                     return Ok(false);
                 }
@@ -209,7 +209,7 @@ impl<F: Flash> FileSystem<'_, F> {
             let name = core::str::from_utf8(if number == 0 { &bytes[..15] } else { &bytes }).unwrap_or("lost");
             if let Found::Free(slot) = self.directories.find(&mut self.volume, ROOT, name)? {
                 let (page, at) = self.volume.inode_place(inode);
-                self.volume.store.patch(page, at + PARENT_AT, &ROOT.to_le_bytes())?;
+                self.volume.store.logical.patch(page, at + PARENT_AT, &ROOT.to_le_bytes())?;
                 self.volume.write_name(inode, &mut header, name.as_bytes())?;
                 return self.add_name(ROOT, name, slot, inode, &header);
             }

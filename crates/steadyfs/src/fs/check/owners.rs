@@ -10,8 +10,8 @@ use super::rounds::{Checker, Mode, soft};
 use super::tables::Salvage;
 use crate::error::Error;
 use crate::fs::filesystem::FileSystem;
+use crate::logical::edit::Edit;
 use crate::media::Flash;
-use crate::store::edit::Edit;
 
 /// Why an inode cannot keep what it says of its pages.
 enum Fault {
@@ -79,14 +79,14 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             self.tell(finding);
             return Ok(());
         }
-        self.fault(finding, Count::Emptied, |fs| fs.volume.store.patch(page, at, &[0; HEADER_BYTES]))
+        self.fault(finding, Count::Emptied, |fs| fs.volume.store.logical.patch(page, at, &[0; HEADER_BYTES]))
     }
 
     /// Whether there is nothing where an inode should be.
     pub fn is_empty(&mut self, inode: u32) -> Result<bool, Error> {
         let (page, at) = self.fs.volume.inode_place(inode);
         let mut kind = [0];
-        Ok(self.fs.seen(|fs| fs.volume.store.read(page, at, &mut kind))?.is_some() && kind == [0] && inode != ROOT)
+        Ok(self.fs.seen(|fs| fs.volume.store.logical.read(page, at, &mut kind))?.is_some() && kind == [0] && inode != ROOT)
     }
 
     /// The rest of a name, and attributes: an inode of their own that names its owner.
@@ -96,7 +96,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             if !self.is_extension_of(extension, inode)? || self.marks.name(extension) {
                 let finding = Finding::LostExtension { inode };
                 let (page, place) = self.fs.volume.inode_place(inode);
-                self.fault(finding, Count::Extensions, |fs| fs.volume.store.patch(page, place + at, &[0; 4]))?;
+                self.fault(finding, Count::Extensions, |fs| fs.volume.store.logical.patch(page, place + at, &[0; 4]))?;
             } else if !self.is_taken(extension)? {
                 self.take_inode(extension)?;
             }
@@ -124,7 +124,9 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         if matches!(header.kind, InodeKind::File | InodeKind::Orphan) && header.extra > 0 {
             // Left of what had the inode before: whoever removed the file would keep so many of its pages.
             let (page, at) = self.fs.volume.inode_place(inode);
-            self.fault(Finding::BadInode { inode }, Count::Counts, |fs| fs.volume.store.patch(page, at + EXTRA_AT, &[0; 4]))?;
+            self.fault(Finding::BadInode { inode }, Count::Counts, |fs| {
+                fs.volume.store.logical.patch(page, at + EXTRA_AT, &[0; 4])
+            })?;
         }
         let fault = match self.owner_of_pages(inode, header) {
             None => Some(Fault::Nonsense),
@@ -141,7 +143,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
             Some(Fault::Shared(logical)) => {
                 if header.kind == InodeKind::File && self.mode == Mode::Mend && self.is_content_of_another(inode, logical)? {
                     // Nobody can tell whose content it is.
-                    soft(self.fs.change(|fs| fs.volume.store.write_edited(logical, logical, Edit::Lost)))?;
+                    soft(self.fs.change(|fs| fs.volume.store.logical.write_edited(logical, logical, Edit::Lost)))?;
                 }
                 self.empty_out(Finding::SharedPage { inode, logical }, inode, header)
             }
@@ -170,8 +172,8 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         let counter = if is_directory { Count::Directories } else { Count::Emptied };
         self.fault(finding, counter, |fs| {
             let (page, at) = fs.volume.inode_place(inode);
-            fs.volume.store.patch(page, at, &emptied.emit())?;
-            fs.volume.store.patch(page, at + AREA_AT, &[0; AREA_BYTES])
+            fs.volume.store.logical.patch(page, at, &emptied.emit())?;
+            fs.volume.store.logical.patch(page, at + AREA_AT, &[0; AREA_BYTES])
         })
     }
 
@@ -227,7 +229,7 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         if file_page >= owner.pages {
             // Room that is kept for the file.
             return if self.holds_something(logical)? {
-                self.fault(finding, counter, |fs| fs.volume.store.discard(logical))
+                self.fault(finding, counter, |fs| fs.volume.store.logical.discard(logical))
             } else {
                 Ok(())
             };
@@ -249,9 +251,9 @@ impl<'m, F: Flash> Checker<'_, 'm, F> {
         let page_bytes = self.fs.volume.store.layout().geometry.page_bytes;
         for index in from / page_bytes..u32::from(self.fs.volume.store.layout().config.unit_pages) {
             let start = from.saturating_sub(index * page_bytes) as usize;
-            let is_blank = self
-                .fs
-                .seen(|fs| fs.volume.store.with_page(logical, index, |bytes| bytes[start..].iter().all(|&byte| byte == 0)))?;
+            let is_blank = self.fs.seen(|fs| {
+                fs.volume.store.logical.with_page(logical, index, |bytes| bytes[start..].iter().all(|&byte| byte == 0))
+            })?;
             if is_blank == Some(false) {
                 return Ok(false);
             }

@@ -66,7 +66,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     /// Mends all that can be mended.
     pub fn mend(&mut self) -> Result<(), Error> {
         self.mode = Mode::Mend;
-        if self.fs.volume.store.is_open() {
+        if self.fs.volume.store.logical.is_open() {
             self.fs.commit()?;
         }
         for _ in 0..self.fs.volume.plan().inode_count + ROUNDS_MAX {
@@ -178,7 +178,7 @@ impl<'c, 'm, F: Flash> Checker<'c, 'm, F> {
     /// Whether a page is what was written, by several looks.
     pub fn is_readable(&mut self, logical: u32) -> Result<bool, Error> {
         for _ in 0..LOOKS {
-            if soft(self.fs.volume.store.verify(logical))?.unwrap_or(false) {
+            if soft(self.fs.volume.store.logical.verify(logical))?.unwrap_or(false) {
                 return Ok(true);
             }
         }

@@ -5,8 +5,8 @@ use super::findings::{Count, Finding};
 use super::rounds::{Checker, Mode};
 use crate::config::INODE_BYTES;
 use crate::error::Error;
+use crate::logical::edit::Edit;
 use crate::media::Flash;
-use crate::store::edit::Edit;
 
 /// Pages that one change frees.
 const PAGES_PER_CHANGE: u32 = 8;
@@ -31,7 +31,9 @@ impl<F: Flash> Checker<'_, '_, F> {
     /// Puts something in the place of what no look can read of a page.
     pub fn salvage(&mut self, finding: Finding, logical: u32, salvage: Salvage) -> Result<(), Error> {
         let Salvage { fill, until } = salvage;
-        self.fault(finding, Count::Tables, |fs| fs.volume.store.write_edited(logical, logical, Edit::Salvage { fill, until }))
+        self.fault(finding, Count::Tables, |fs| {
+            fs.volume.store.logical.write_edited(logical, logical, Edit::Salvage { fill, until })
+        })
     }
 
     /// The lists of removed files, and of those that were open.
@@ -82,7 +84,7 @@ impl<F: Flash> Checker<'_, '_, F> {
         // That of the root stays.
         for logical in table + 1..self.fs.volume.plan().data {
             if self.is_leaked_table(logical)? {
-                self.fault(Finding::LeakedPage { logical }, Count::PagesFreed, |fs| fs.volume.store.discard(logical))?;
+                self.fault(Finding::LeakedPage { logical }, Count::PagesFreed, |fs| fs.volume.store.logical.discard(logical))?;
             }
         }
         let mut first = self.fs.volume.plan().data;
@@ -126,7 +128,7 @@ impl<F: Flash> Checker<'_, '_, F> {
 
     /// Whether a page was written; also where no look can read the leaf that says so.
     pub fn holds_something(&mut self, logical: u32) -> Result<bool, Error> {
-        Ok(self.fs.seen(|fs| fs.volume.store.is_written(logical))?.unwrap_or(true))
+        Ok(self.fs.seen(|fs| fs.volume.store.logical.is_written(logical))?.unwrap_or(true))
     }
 
     /// Gives neighbouring pages back, which one change does.

@@ -36,7 +36,7 @@ impl<F: Flash> Volume<'_, F> {
         let (mut space, mut end, mut last_page) = (Space { table_pages: 1, ..Space::default() }, 1, 0);
         for page in 0..bits.div_ceil(page_bits) {
             let base = page * page_bits;
-            self.store.with_page(MAP + page / unit, page % unit, |bytes| {
+            self.store.logical.with_page(MAP + page / unit, page % unit, |bytes| {
                 for (index, byte) in bytes.iter().enumerate().filter(|(_, byte)| **byte != 0) {
                     for bit in (0..8).filter(|bit| byte >> bit & 1 != 0) {
                         let number = base + index as u32 * 8 + bit;
@@ -121,7 +121,7 @@ impl<F: Flash> Volume<'_, F> {
         let length = ((end - 1) / 8 - first / 8 + 1) as usize;
         let (page, at) = self.bit_place(first);
         // A run does not cross a program page of the map.
-        self.store.patch(page, at, &bytes[..length])?;
+        self.store.logical.patch(page, at, &bytes[..length])?;
         (self.space.next, self.space.count) = (end, self.space.count - count as u16);
         // The bytes behind the first one of a run were seen empty.
         self.space.byte = if end.is_multiple_of(8) { 0 } else { bytes[length - 1] };
@@ -142,7 +142,7 @@ impl<F: Flash> Volume<'_, F> {
             let page = (start / page_bytes + step) % pages;
             let base = page * page_bytes;
             let from = if step == 0 { start } else { first.max(base) };
-            let (run, other) = self.store.with_page(MAP + page / unit, page % unit, |bytes| {
+            let (run, other) = self.store.logical.with_page(MAP + page / unit, page % unit, |bytes| {
                 let limit = last.min(base + page_bytes);
                 let at = |byte: u32| bytes[(byte - base) as usize];
                 let run = (from..limit).find(|&byte| at(byte) == 0).map(|byte| {
@@ -177,12 +177,12 @@ impl<F: Flash> Volume<'_, F> {
             let mask = ((1u32 << here) - 1) << (bit % 8);
             let (page, at) = self.bit_place(bit);
             let mut byte = [0];
-            self.store.read(page, at, &mut byte)?;
-            self.store.patch(page, at, &[byte[0] & !(mask as u8)])?;
+            self.store.logical.read(page, at, &mut byte)?;
+            self.store.logical.patch(page, at, &[byte[0] & !(mask as u8)])?;
             bit += here;
         }
         for logical in first..first + count {
-            self.store.discard(logical)?;
+            self.store.logical.discard(logical)?;
         }
         self.space.used -= count.min(self.space.used);
         Ok(())
@@ -193,7 +193,7 @@ impl<F: Flash> Volume<'_, F> {
         let bit = logical - self.plan.data + self.plan.data_bit();
         let (page, at) = self.bit_place(bit);
         let mut byte = [0];
-        self.store.read(page, at, &mut byte)?;
+        self.store.logical.read(page, at, &mut byte)?;
         Ok(byte[0] >> (bit % 8) & 1 != 0)
     }
 
@@ -202,27 +202,27 @@ impl<F: Flash> Volume<'_, F> {
         let bit = logical - self.plan.data + self.plan.data_bit();
         let (page, at) = self.bit_place(bit);
         let mut byte = [0];
-        self.store.read(page, at, &mut byte)?;
+        self.store.logical.read(page, at, &mut byte)?;
         // A run of free bits that was seen earlier may hold it.
         self.space.forget_run();
         self.space.used += 1;
-        self.store.patch(page, at, &[byte[0] | 1 << (bit % 8)])
+        self.store.logical.patch(page, at, &[byte[0] | 1 << (bit % 8)])
     }
 
     /// Marks an inode as in use.
     pub fn mark_inode(&mut self, inode: u32) -> Result<(), Error> {
         let (page, at) = self.bit_place(inode);
         let mut byte = [0];
-        self.store.read(page, at, &mut byte)?;
+        self.store.logical.read(page, at, &mut byte)?;
         self.space.inodes += 1;
-        self.store.patch(page, at, &[byte[0] | 1 << (inode % 8)])
+        self.store.logical.patch(page, at, &[byte[0] | 1 << (inode % 8)])
     }
 
     /// Whether an inode is in use.
     pub fn inode_is_taken(&mut self, inode: u32) -> Result<bool, Error> {
         let (page, at) = self.bit_place(inode);
         let mut byte = [0];
-        self.store.read(page, at, &mut byte)?;
+        self.store.logical.read(page, at, &mut byte)?;
         Ok(inode == ROOT || byte[0] >> (inode % 8) & 1 != 0)
     }
 
@@ -233,7 +233,7 @@ impl<F: Flash> Volume<'_, F> {
         let (last, per_page) = (limit.div_ceil(8), self.inodes_of_page());
         for page in 0..last.div_ceil(page_bytes) {
             let base = page * page_bytes;
-            let found = self.store.with_page(MAP + page / unit, page % unit, |bytes| {
+            let found = self.store.logical.with_page(MAP + page / unit, page % unit, |bytes| {
                 let limit = (last.min(base + page_bytes) - base) as usize;
                 // The root's bit is never set.
                 let taken = |index: usize| bytes[index] | u8::from(base == 0 && index == 0);
@@ -251,7 +251,7 @@ impl<F: Flash> Volume<'_, F> {
             }
             let (page, at) = self.bit_place(inode);
             let root = u8::from(byte == 0);
-            self.store.patch(page, at, &[(value | 1 << (inode % 8)) & !root])?;
+            self.store.logical.patch(page, at, &[(value | 1 << (inode % 8)) & !root])?;
             self.space.inodes += 1;
             self.space.table_pages += u32::from(is_first);
             return Ok(inode);
@@ -265,15 +265,15 @@ impl<F: Flash> Volume<'_, F> {
         let (page, at) = self.bit_place(first);
         let mut bits = [0; PAGE_BITS_MAX];
         let bits = &mut bits[..self.inodes_of_page().div_ceil(8) as usize];
-        self.store.read(page, at, bits)?;
+        self.store.logical.read(page, at, bits)?;
         let index = inode / 8 - first / 8;
         bits[index as usize] &= !(1 << (inode % 8));
         self.space.inodes = self.space.inodes.saturating_sub(1);
-        self.store.patch(page, at + index, &[bits[index as usize]])?;
+        self.store.logical.patch(page, at + index, &[bits[index as usize]])?;
         if first == ROOT || !page_is_free(bits, first, self.inodes_of_page()) {
             return Ok(());
         }
         self.space.table_pages = self.space.table_pages.saturating_sub(1);
-        self.store.discard(self.plan.table + first / self.inodes_of_page())
+        self.store.logical.discard(self.plan.table + first / self.inodes_of_page())
     }
 }

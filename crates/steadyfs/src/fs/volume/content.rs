@@ -5,8 +5,8 @@ use super::space::Room;
 use crate::error::Error;
 use crate::fs::handle::File;
 use crate::fs::inode::{AREA_AT, AREA_BYTES, MODIFIED_AT, Region, SIZE_AT};
+use crate::logical::Piece;
 use crate::media::Flash;
-use crate::store::Piece;
 
 /// Runs and single pages that one call of [`FileSystem::reserve`](crate::FileSystem::reserve) passes by.
 const RESERVE_LOOKS: u32 = 16;
@@ -19,7 +19,7 @@ impl<F: Flash> Volume<'_, F> {
         if file.inline {
             if length > 0 {
                 let (page, at) = self.inode_place(file.inode());
-                self.store.read(page, at + AREA_AT + offset as u32, data)?;
+                self.store.logical.read(page, at + AREA_AT + offset as u32, data)?;
             }
             return Ok(length);
         }
@@ -30,7 +30,7 @@ impl<F: Flash> Volume<'_, F> {
             let step = ((logical_bytes - within) as usize).min(length - done);
             let target = &mut data[done..done + step];
             match self.page_of(&mut file.node, file_page)? {
-                Some(logical) => self.store.read_content(logical, within, target)?,
+                Some(logical) => self.store.logical.read_content(logical, within, target)?,
                 None => target.fill(0),
             }
             done += step;
@@ -44,15 +44,15 @@ impl<F: Flash> Volume<'_, F> {
         ((offset >> logical_bytes.trailing_zeros()) as u32, offset as u32 & (logical_bytes - 1))
     }
 
-    /// Writes within one logical page of the file.
-    pub fn write_piece(&mut self, file: &mut File, offset: u64, data: &[u8]) -> Result<(), Error> {
+    /// Writes within one logical page of the file, in a call that `commits` right behind it, or not.
+    pub fn write_piece(&mut self, file: &mut File, offset: u64, data: &[u8], commits: bool) -> Result<(), Error> {
         let end = offset + data.len() as u64;
         if file.inline && end <= AREA_BYTES as u64 {
             self.fill_inline_gap(file, offset)?;
             // The larger patch last: if it fills the journal, the inode's page is written with both.
             self.note_change(file, end)?;
             let (page, at) = self.inode_place(file.inode());
-            return self.store.patch_or_write_through(page, at + AREA_AT + offset as u32, data);
+            return self.store.logical.patch_or_write_through(page, at + AREA_AT + offset as u32, data);
         }
         if file.inline {
             self.leave_inode(file)?;
@@ -64,8 +64,8 @@ impl<F: Flash> Volume<'_, F> {
         };
         let grows = end > file.size;
         self.note_change(file, end)?;
-        let piece = Piece { logical, offset: within, bytes: data, stream: file.stream };
-        self.store.write_or_patch(&piece, grows)
+        let piece = Piece { logical, offset: within, bytes: data, stream: file.stream, commits };
+        self.store.logical.write_or_patch(&piece, grows)
     }
 
     fn add_file_page(&mut self, file: &mut File, file_page: u32, is_whole: bool) -> Result<u32, Error> {
@@ -73,7 +73,7 @@ impl<F: Flash> Volume<'_, F> {
         self.touch(file);
         if !is_whole {
             // What was free is discarded, or was never written.
-            self.store.know_unwritten(logical);
+            self.store.logical.know_unwritten(logical);
         }
         Ok(logical)
     }
@@ -84,7 +84,7 @@ impl<F: Flash> Volume<'_, F> {
         if end > file.size {
             self.set_size(file, end)?;
         } else if self.now_ns != file.modified_ns && self.now_ns != 0 {
-            self.store.patch(page, at + MODIFIED_AT, &self.now_ns.to_le_bytes())?;
+            self.store.logical.patch(page, at + MODIFIED_AT, &self.now_ns.to_le_bytes())?;
             file.modified_ns = self.now_ns;
             self.touch(file);
         }
@@ -98,9 +98,9 @@ impl<F: Flash> Volume<'_, F> {
         if self.now_ns != file.modified_ns && self.now_ns != 0 {
             file.modified_ns = self.now_ns;
             bytes[8..].copy_from_slice(&self.now_ns.to_le_bytes());
-            self.store.patch(page, at + SIZE_AT, &bytes)?;
+            self.store.logical.patch(page, at + SIZE_AT, &bytes)?;
         } else {
-            self.store.patch(page, at + SIZE_AT, &bytes[..8])?;
+            self.store.logical.patch(page, at + SIZE_AT, &bytes[..8])?;
         }
         file.size = size;
         self.touch(file);
@@ -121,14 +121,14 @@ impl<F: Flash> Volume<'_, F> {
         let mut first = Region::EMPTY;
         if size > 0 {
             let logical = self.allocate_page(Room::Usable)?;
-            self.store.read(page, at + AREA_AT, &mut data[..size])?;
-            self.store.patch(logical, 0, &data[..size])?;
+            self.store.logical.read(page, at + AREA_AT, &mut data[..size])?;
+            self.store.logical.patch(logical, 0, &data[..size])?;
             first = Region { logical, count: 1, index: 0 };
         }
         data.fill(0);
         data[..8].copy_from_slice(&first.emit());
         self.patch_what_differs(page, at + AREA_AT, &data)?;
-        self.store.patch(page, at + 1, &[0])?;
+        self.store.logical.patch(page, at + 1, &[0])?;
         file.inline = false;
         file.node.forget();
         self.touch(file);
@@ -143,7 +143,7 @@ impl<F: Flash> Volume<'_, F> {
             if size < file.size {
                 let (page, at) = self.inode_place(file.inode());
                 let zeros = [0; AREA_BYTES];
-                self.store.patch(page, at + AREA_AT + size as u32, &zeros[..(file.size - size) as usize])?;
+                self.store.logical.patch(page, at + AREA_AT + size as u32, &zeros[..(file.size - size) as usize])?;
             }
             self.fill_inline_gap(file, size)?;
             return self.set_size(file, size).map(|()| None);
@@ -173,7 +173,7 @@ impl<F: Flash> Volume<'_, F> {
         }
         let (page, at) = self.inode_place(file.inode());
         let zeros = [0; AREA_BYTES];
-        self.store.patch(page, at + AREA_AT + file.size as u32, &zeros[..(offset - file.size) as usize])
+        self.store.logical.patch(page, at + AREA_AT + file.size as u32, &zeros[..(offset - file.size) as usize])
     }
 
     pub fn reserve_pages(&mut self, file: &mut File, from: u64, to: u64) -> Result<u64, Error> {

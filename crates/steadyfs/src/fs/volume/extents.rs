@@ -48,7 +48,7 @@ impl<F: Flash> Volume<'_, F> {
         let mut taken = 0;
         for part in from / per_page..unit {
             let skipped = from.saturating_sub(part * per_page) as usize;
-            taken += self.store.with_page(page, part, |bytes| {
+            taken += self.store.logical.with_page(page, part, |bytes| {
                 let entries = bytes.chunks_exact(width as usize).skip(skipped);
                 entries.filter(|entry| entry.iter().any(|&byte| byte != 0)).count() as u32
             })?;

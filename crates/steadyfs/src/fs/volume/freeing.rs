@@ -4,8 +4,8 @@ use super::Volume;
 use super::space::Room;
 use crate::error::Error;
 use crate::fs::inode::{AREA_AT, AREA_BYTES, Header, InodeKind, REGION_BYTES, REGIONS, Region};
+use crate::logical::edit::Edit;
 use crate::media::Flash;
-use crate::store::edit::Edit;
 
 /// Pages freed by one call.
 const PAGES_PER_STEP: u32 = 8;
@@ -74,12 +74,12 @@ impl<F: Flash> Volume<'_, F> {
 
     /// Writes the first `keep` bytes of logical page `of` as `logical`, zeros behind; both may be the same page.
     pub fn copy_cut(&mut self, logical: u32, of: u32, keep: u32) -> Result<(), Error> {
-        self.store.write_edited(logical, of, Edit::Cut { keep })
+        self.store.logical.write_edited(logical, of, Edit::Cut { keep })
     }
 
     fn looks_readable(&mut self, logical: u32) -> Result<bool, Error> {
         for _ in 0..LOOKS {
-            if self.store.verify(logical)? {
+            if self.store.logical.verify(logical)? {
                 return Ok(true);
             }
         }
@@ -154,7 +154,7 @@ impl<F: Flash> Volume<'_, F> {
         let unit = u32::from(self.store.layout().config.unit_pages);
         for part in (kept / per_page..unit).rev() {
             let base = part * per_page;
-            let last = self.store.with_page(page, part, |bytes| {
+            let last = self.store.logical.with_page(page, part, |bytes| {
                 let taken = |entry: &u32| {
                     let at = ((entry - base) * width) as usize;
                     bytes[at..at + width as usize].iter().any(|&byte| byte != 0)

@@ -24,7 +24,7 @@ impl<F: Flash> Volume<'_, F> {
         }
         let (page, at) = self.inode_place(inode);
         let mut bytes = [0; HEADER_BYTES];
-        self.store.read(page, at, &mut bytes)?;
+        self.store.logical.read(page, at, &mut bytes)?;
         Header::parse(&bytes, inode).ok_or(Error::Corrupt)
     }
 
@@ -41,13 +41,13 @@ impl<F: Flash> Volume<'_, F> {
         let (page, at) = self.inode_place(inode);
         let length = usize::from(header.name_bytes);
         let inline = self.plan.name_inline();
-        self.store.read(page, at + NAME_AT, &mut name[..length.min(inline)])?;
+        self.store.logical.read(page, at + NAME_AT, &mut name[..length.min(inline)])?;
         if length > inline {
             if !LONG_NAMES {
                 return Err(Error::Unsupported);
             }
             let (page, at) = self.extension_place(header.name_more)?;
-            self.store.read(page, at, &mut name[inline..length])?;
+            self.store.logical.read(page, at, &mut name[inline..length])?;
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ impl<F: Flash> Volume<'_, F> {
         let mut bytes = [0; EXTENSION_AT as usize];
         bytes[0] = InodeKind::Extension as u8;
         bytes[4..].copy_from_slice(&owner.to_le_bytes());
-        self.store.patch(page, at, &bytes)?;
+        self.store.logical.patch(page, at, &bytes)?;
         Ok(inode + 1)
     }
 
@@ -87,7 +87,7 @@ impl<F: Flash> Volume<'_, F> {
         debug_assert!(bytes.len() <= EXTENSION_BYTES);
         let (page, at) = self.inode_place(number - 1);
         for (index, piece) in bytes.chunks(EXTENSION_BYTES / 2).enumerate() {
-            self.store.patch(page, at + EXTENSION_AT + (index * (EXTENSION_BYTES / 2)) as u32, piece)?;
+            self.store.logical.patch(page, at + EXTENSION_AT + (index * (EXTENSION_BYTES / 2)) as u32, piece)?;
         }
         Ok(())
     }
@@ -120,7 +120,7 @@ impl<F: Flash> Volume<'_, F> {
             end = bytes.len();
         }
         let (page, at) = self.inode_place(inode);
-        self.store.patch(page, at, &bytes[..end])
+        self.store.logical.patch(page, at, &bytes[..end])
     }
 
     /// Writes another name of an inode.
@@ -129,12 +129,12 @@ impl<F: Flash> Volume<'_, F> {
         self.write_long_name(inode, header, name)?;
         let (page, at) = self.inode_place(inode);
         if header.name_bytes != length {
-            self.store.patch(page, at + NAME_BYTES_AT, &[header.name_bytes])?;
+            self.store.logical.patch(page, at + NAME_BYTES_AT, &[header.name_bytes])?;
         }
         if header.name_more != more {
-            self.store.patch(page, at + NAME_MORE_AT, &header.name_more.to_le_bytes())?;
+            self.store.logical.patch(page, at + NAME_MORE_AT, &header.name_more.to_le_bytes())?;
         }
-        self.store.patch(page, at + NAME_AT, &name[..name.len().min(self.plan.name_inline())])
+        self.store.logical.patch(page, at + NAME_AT, &name[..name.len().min(self.plan.name_inline())])
     }
 
     /// Frees the inodes that hold the rest of a name, and attributes.
@@ -147,7 +147,7 @@ impl<F: Flash> Volume<'_, F> {
     pub fn move_inode(&mut self, inode: u32, header: &mut Header, directory: u32, name: &str) -> Result<(), Error> {
         if header.parent != directory {
             let (page, at) = self.inode_place(inode);
-            self.store.patch(page, at + PARENT_AT, &directory.to_le_bytes())?;
+            self.store.logical.patch(page, at + PARENT_AT, &directory.to_le_bytes())?;
         }
         self.write_name(inode, header, name.as_bytes())
     }

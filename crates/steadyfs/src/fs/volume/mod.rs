@@ -55,6 +55,11 @@ impl<'m, F: Flash> Volume<'m, F> {
         &self.plan
     }
 
+    /// Whether there may be names that an inode does not hold.
+    pub fn has_long_names(&self) -> bool {
+        usize::from(self.store.layout().config.name_bytes_max) > self.plan.name_inline()
+    }
+
     /// What is taken.
     pub fn space(&self) -> &Space {
         &self.space
@@ -62,13 +67,13 @@ impl<'m, F: Flash> Volume<'m, F> {
 
     /// Makes the present state the one that [`undo`](Self::undo) goes back to.
     pub fn accept(&mut self) {
-        self.store.accept();
+        self.store.logical.accept();
         self.mark = self.space;
     }
 
     /// Undoes what happened since the mark; reads nothing and cannot fail.
     pub fn undo(&mut self) {
-        self.store.undo();
+        self.store.logical.undo();
         self.space = self.mark;
     }
 

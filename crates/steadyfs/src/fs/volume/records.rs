@@ -6,8 +6,8 @@ use crate::error::Error;
 #[cfg(doc)]
 use crate::fs::FileSystem;
 use crate::fs::inode::{Header, NAME_BYTES_MAX};
+use crate::logical::edit::{self, REMOVED};
 use crate::media::Flash;
-use crate::store::edit::{self, REMOVED};
 
 /// Place in a directory, for [`FileSystem::list`]. Stays valid whatever happens to the directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,7 +102,7 @@ impl<F: Flash> Volume<'_, F> {
         for step in done..unit {
             let index = (home + step) & (unit - 1);
             let from = after.filter(|slot| slot / per_page == index).map_or(0, |slot| slot % per_page + 1);
-            let (found, is_full) = self.store.with_page(page, index, |bytes| {
+            let (found, is_full) = self.store.logical.with_page(page, index, |bytes| {
                 let mut is_full = true;
                 let mut found = None;
                 for (slot, record) in bytes.chunks_exact(width).enumerate() {
@@ -136,7 +136,7 @@ impl<F: Flash> Volume<'_, F> {
     pub fn write_record(&mut self, page: u32, at: u32, hash: u32, number: u32) -> Result<(), Error> {
         let (mut record, width) = ([0; 8], self.store.layout().record_bytes() as usize);
         edit::write_record(&mut record[..width], hash, number);
-        self.store.patch(page, at, &record[..width])
+        self.store.logical.patch(page, at, &record[..width])
     }
 
     /// What a record has of a hash.
@@ -148,7 +148,7 @@ impl<F: Flash> Volume<'_, F> {
     pub fn first_in_bucket(&mut self, page: u32, cursor: Cursor) -> Result<Option<Cursor>, Error> {
         let (mut best, width) = (None, self.store.layout().record_bytes() as usize);
         for index in 0..u32::from(self.store.layout().config.unit_pages) {
-            let here = self.store.with_page(page, index, |bytes| {
+            let here = self.store.logical.with_page(page, index, |bytes| {
                 let records = bytes.chunks_exact(width);
                 let taken = records.filter(|record| !matches!(edit::number(record), 0 | REMOVED));
                 taken
@@ -165,7 +165,7 @@ impl<F: Flash> Volume<'_, F> {
     pub fn read_record(&mut self, page: u32, slot: u32) -> Result<(u32, u32), Error> {
         let (mut record, width) = ([0; 8], self.store.layout().record_bytes());
         let record = &mut record[..width as usize];
-        self.store.read(page, slot * width, record)?;
+        self.store.logical.read(page, slot * width, record)?;
         Ok((edit::key(record), edit::number(record)))
     }
 
@@ -173,7 +173,7 @@ impl<F: Flash> Volume<'_, F> {
     pub fn clear_record(&mut self, page: u32, slot: u32) -> Result<(), Error> {
         // As removed: whether records were sent on to the next program page is not known here.
         let width = self.store.layout().record_bytes();
-        self.store.patch(page, slot * width + width / 2, &REMOVED.to_le_bytes()[..width as usize / 2])
+        self.store.logical.patch(page, slot * width + width / 2, &REMOVED.to_le_bytes()[..width as usize / 2])
     }
 
     /// Whether a record with this hash, in this bucket, is that of an inode's name.

@@ -46,7 +46,7 @@ impl<F: Flash> Volume<'_, F> {
     pub fn read_area(&mut self, inode: u32) -> Result<[u8; AREA_BYTES], Error> {
         let (page, at) = self.inode_place(inode);
         let mut area = [0; AREA_BYTES];
-        self.store.read(page, at + AREA_AT, &mut area)?;
+        self.store.logical.read(page, at + AREA_AT, &mut area)?;
         Ok(area)
     }
 
@@ -54,17 +54,17 @@ impl<F: Flash> Volume<'_, F> {
     pub fn patch_what_differs(&mut self, page: u32, at: u32, bytes: &[u8]) -> Result<(), Error> {
         let mut old = [0; AREA_BYTES];
         let old = &mut old[..bytes.len()];
-        self.store.read(page, at, old)?;
+        self.store.logical.read(page, at, old)?;
         let differs = |index: &usize| old[*index] != bytes[*index];
         let Some(first) = (0..bytes.len()).find(differs) else { return Ok(()) };
         let last = (first..bytes.len()).rfind(differs).unwrap_or(first);
-        self.store.patch(page, at + first as u32, &bytes[first..=last])
+        self.store.logical.patch(page, at + first as u32, &bytes[first..=last])
     }
 
     /// Writes a region of an inode.
     pub fn write_region(&mut self, inode: u32, index: u32, region: Region) -> Result<(), Error> {
         let (page, at) = self.inode_place(inode);
-        self.store.patch(page, at + AREA_AT + index * REGION_BYTES, &region.emit())
+        self.store.logical.patch(page, at + AREA_AT + index * REGION_BYTES, &region.emit())
     }
 
     /// The logical page of a page of a file; `None` where there is none.
@@ -140,7 +140,7 @@ impl<F: Flash> Volume<'_, F> {
     pub fn raw_entry(&mut self, page: u32, entry: u32) -> Result<u32, Error> {
         let width = self.plan.index_bytes();
         let mut bytes = [0; 4];
-        self.store.read(page, entry * width, &mut bytes[..width as usize])?;
+        self.store.logical.read(page, entry * width, &mut bytes[..width as usize])?;
         Ok(u32::from_le_bytes(bytes))
     }
 
@@ -155,7 +155,7 @@ impl<F: Flash> Volume<'_, F> {
     pub fn set_index_entry(&mut self, page: u32, entry: u32, target: Option<u32>) -> Result<(), Error> {
         let width = self.plan.index_bytes();
         let number = target.map_or(0, |target| target - self.plan.data + 1);
-        self.store.patch(page, entry * width, &number.to_le_bytes()[..width as usize])
+        self.store.logical.patch(page, entry * width, &number.to_le_bytes()[..width as usize])
     }
 
     /// Gives a file a new page where it has none.

@@ -11,34 +11,16 @@
 //! A device may leave any of a command's pages behind when power fails. So a mount takes the records up to the first that is missing, unless a commit
 //! behind it proves that it was flushed, as behind a cache that reorders; and after a group that failed a root comes before anything else.
 
-use super::Store;
-use super::program::Failed;
+use super::Ftl;
+use super::heads::Failed;
 use crate::error::Error;
-use crate::media::{Flash, PageIndex, TAG_BYTES, Tag};
+use crate::media::{BlockIndex, Flash, PageIndex, TAG_BYTES, Tag};
 use crate::pages::{LOST_CHECK, TRIES, was_read};
 use crate::space::{Frame, HeadIndex};
 
-impl<F: Flash> Store<'_, F> {
-    /// Moves the first live frames of the victim, `most` at most, in one command; how many of them were looked at.
-    pub(super) fn move_group(&mut self, most: u32) -> Result<u32, Error> {
-        self.make_room(most)?;
-        self.ready_head(HeadIndex::USER)?;
-        let most = most.min(self.space.rest(HeadIndex::USER));
-        let end = (self.pace.victim() + 1) * self.layout.frames_per_block;
-        let (mut next, mut looked, mut count) = (self.space.blocks().first_live(self.pace.victim()), 0, 0);
-        while let Some(frame) = next.filter(|&frame| frame < end && looked < most) {
-            count += u32::from(self.read_member(frame, count)?);
-            looked += 1;
-            next = self.space.blocks().live_from(frame + 1);
-        }
-        if count > 0 {
-            self.program_group(count)?;
-        }
-        Ok(looked)
-    }
-
+impl<F: Flash> Ftl<'_, F> {
     /// Reads a frame as member `index` of the group, and gives it the tag of a copy; `false` where it need not move.
-    fn read_member(&mut self, frame: Frame, index: u32) -> Result<bool, Error> {
+    pub fn read_member(&mut self, frame: Frame, index: u32) -> Result<bool, Error> {
         let (unit, from) = (u32::from(self.layout.config.unit_pages), self.layout.frame_page(frame));
         let mut tag = [0; TAG_BYTES];
         let mut check = self.read_to_group(from, index * unit, &mut tag)?;
@@ -73,10 +55,10 @@ impl<F: Flash> Store<'_, F> {
         Ok(Some(LOST_CHECK))
     }
 
-    /// Programs the first `count` frames of the group, and lets the map name them.
+    /// Programs the first `count` frames of the group, which were a block's, and lets the map name them.
     ///
     /// Nobody can tell which of them are there after a program that failed: a root says that none counts, before anything follows them.
-    fn program_group(&mut self, count: u32) -> Result<(), Error> {
+    pub fn program_group(&mut self, victim: BlockIndex, count: u32) -> Result<(), Error> {
         let unit = u32::from(self.layout.config.unit_pages);
         let pages = count * unit;
         let first = self.space.take_places(HeadIndex::USER, count);
@@ -89,7 +71,7 @@ impl<F: Flash> Store<'_, F> {
             self.write_root()?;
             return survived;
         }
-        let victim = self.pace.victim() * self.layout.frames_per_block;
+        let victim = victim * self.layout.frames_per_block;
         for index in 0..count {
             if let Some(tag) = Tag::parse(self.group.tag_mut(index * unit)) {
                 self.space.blocks_mut().set_live(first + index, true);

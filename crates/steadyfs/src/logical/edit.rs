@@ -10,6 +10,8 @@ pub(crate) struct Piece<'b> {
     pub bytes: &'b [u8],
     /// The stream that the page goes to where it is written; one that the volume does not have is the last one that it has.
     pub stream: u8,
+    /// The call ends with a commit right behind it.
+    pub commits: bool,
 }
 
 /// Number of a record that was removed from a program page that was full: its search went on in the next one, and must do so still.

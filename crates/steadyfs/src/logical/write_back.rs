@@ -1,15 +1,15 @@
 //! What the [cache](crate::commit) brings with it: places that are filled, and pages that are written when another one needs the place, or at the commit.
 
-use super::Store;
+use super::Logical;
+use super::compose::Source;
 use super::edit::Piece;
-use super::program::Source;
 #[cfg(feature = "cache")]
 use crate::commit::Cache;
 use crate::error::Error;
 use crate::media::Flash;
 
 #[cfg(feature = "cache")]
-impl<'m, F: Flash> Store<'m, F> {
+impl<'m, F: Flash> Logical<'m, F> {
     /// Whether pages wait to be written.
     pub fn has_cached(&self) -> bool {
         self.cache.dirty() > 0
@@ -20,16 +20,16 @@ impl<'m, F: Flash> Store<'m, F> {
         while let Some((slot, logical)) = self.cache.first_dirty() {
             self.write_slot(slot, logical, false)?;
         }
-        self.cache = Cache::new(memory, self.layout.logical_bytes);
+        self.cache = Cache::new(memory, self.ftl.layout.logical_bytes);
         Ok(())
     }
 }
 
-impl<F: Flash> Store<'_, F> {
+impl<F: Flash> Logical<'_, F> {
     /// Whether bytes may be written into the cache: that cannot be undone, so it is the last thing that a call does, and a call that commits
     /// writes the page.
-    pub(super) fn caches(&self) -> bool {
-        self.cache.len() > 0 && !self.call.commits && !self.cache.has_replaced()
+    pub(super) fn caches(&self, commits: bool) -> bool {
+        self.cache.len() > 0 && !commits && !self.cache.has_replaced()
     }
 
     /// Writes bytes of a logical page into the cache, where it [may](Self::caches).
@@ -38,8 +38,8 @@ impl<F: Flash> Store<'_, F> {
     /// As many reads as a logical page has program pages, and one for the map, when it is not there yet; a frame when another page
     /// has to make room.
     pub(super) fn write_back(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
-        let Piece { logical, offset, bytes, stream } = *piece;
-        self.check_logical(logical)?;
+        let Piece { logical, offset, bytes, stream, .. } = *piece;
+        self.ftl.check_logical(logical)?;
         self.check_pending_room(logical)?;
         let slot = match self.cache.find(logical) {
             Some(slot) => slot,
@@ -53,7 +53,7 @@ impl<F: Flash> Store<'_, F> {
         // From now on the page is what counts: patches and a discard of the old one would not be in order with it. No error follows.
         self.journal.remove(logical);
         self.cache.page_mut(slot)[offset as usize..offset as usize + bytes.len()].copy_from_slice(bytes);
-        self.cache.set_dirty(slot, logical, self.layout.stream(stream));
+        self.cache.set_dirty(slot, logical, self.ftl.layout.stream(stream));
         Ok(())
     }
 
@@ -68,11 +68,11 @@ impl<F: Flash> Store<'_, F> {
     }
 
     fn fill_slot(&mut self, slot: usize, logical: u32) -> Result<(), Error> {
-        let (base, page_bytes) = (self.frame_of(logical)?, self.layout.geometry.page_bytes as usize);
-        for index in 0..u32::from(self.layout.config.unit_pages) {
+        let (base, page_bytes) = (self.frame_of(logical)?, self.ftl.layout.geometry.page_bytes as usize);
+        for index in 0..u32::from(self.ftl.layout.config.unit_pages) {
             self.compose_page(logical, base, index, 0, &[])?;
             let at = index as usize * page_bytes;
-            self.cache.page_mut(slot)[at..at + page_bytes].copy_from_slice(self.pages.bytes());
+            self.cache.page_mut(slot)[at..at + page_bytes].copy_from_slice(self.ftl.pages.bytes());
         }
         Ok(())
     }

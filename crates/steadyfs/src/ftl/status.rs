@@ -23,7 +23,7 @@ enum Mode {
 
 /// What the volume may still do.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Status {
+pub(crate) struct Status {
     mode: Mode,
     /// What the mount found missing, or a write-back since.
     damage: Option<Damage>,

@@ -5,11 +5,10 @@
 //! is read is looked at: after every 1,024 reads another page of the block that was read last is (a block that is read often is so
 //! looked at often, without a counter for each), and [`scrub`](crate::FileSystem::scrub) goes through everything.
 
-use super::Store;
+use super::Ftl;
 use crate::error::Error;
-use crate::media::{Corrected, Flash, TAG_BYTES};
-use crate::mount::Damage;
-use crate::space::{HeadIndex, State};
+use crate::media::{BlockIndex, Corrected, Flash, TAG_BYTES};
+use crate::space::State;
 
 /// How the medium is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,19 +57,46 @@ impl Health {
     }
 }
 
-impl<F: Flash> Store<'_, F> {
-    /// Lets the frames of the blocks move in which reads have found a weak page.
-    pub(super) fn note_weak(&mut self) {
-        self.space.note_weak(self.pages.watch_mut());
-    }
+/// What a block is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BlockState {
+    /// Never used again.
+    Bad,
+    /// Holds a superblock or roots.
+    Reserved,
+    /// Holds nothing; may be listed by the next root.
+    Free,
+    /// The same, and erased.
+    Clean,
+    /// May be allocated before the next root, once erased.
+    Listed,
+    /// The same, erased since the mount.
+    Erased,
+    /// In quarantine: empty, but the last root may need it.
+    Dead,
+    /// Holds live pages.
+    Used,
+    /// Programmed at present.
+    Active,
+    /// Holds live pages; goes bad when they have moved.
+    Retiring,
+    /// Holds live pages; a page needed so many corrections that all of them are to move.
+    Weak,
+}
 
-    /// Gives up the block of a head in which a page is weak, so that its frames move.
-    pub(super) fn release_head(&mut self, head: HeadIndex) {
-        let block = self.space.heads().get(head).block;
-        self.give_up_block(head);
-        self.space.weaken(block);
-    }
+/// What is known of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockInfo {
+    /// What it is used for.
+    pub state: BlockState,
+    /// Erase count, above that of the least worn block at some time.
+    pub wear: u8,
+    /// Logical pages and leaves in it that are live; superseded ones count until their leaf is written anew.
+    pub live: u32,
+}
 
+impl<F: Flash> Ftl<'_, F> {
     /// Looks at another page of the block that was read last, one that holds something, if it is time.
     ///
     /// # Cost
@@ -99,33 +125,6 @@ impl<F: Flash> Store<'_, F> {
         self.pages.watch_mut().begin_round(at, total);
     }
 
-    /// Whether so many blocks are bad that what the volume holds does not leave the room that reclamation needs.
-    pub(super) fn is_worn_out(&self) -> bool {
-        let bad = self.space.blocks().count(State::Bad);
-        (bad > self.layout.config.bad_blocks_max.into() && self.space.blocks().live_total() > self.layout.live_max(bad))
-            || self.ring.is_worn_out(&self.space, &self.layout)
-    }
-
-    /// Turns the volume read-only for good: a last root says so, and spares later mounts the roll-forward.
-    pub(super) fn give_up(&mut self) -> Result<(), Error> {
-        self.status.wear_out();
-        // Where not even that can be written, the next mount finds out by itself.
-        let _ = self.write_root();
-        self.status.lock();
-        Err(Error::ReadOnly)
-    }
-
-    /// Notes that a table of the file system cannot be read: the volume is read-only until a repair.
-    pub fn find_tables_lost(&mut self) {
-        self.status.find_and_lock(Damage::Tables);
-    }
-
-    /// Notes that the chip has locked itself, where that is why a program or an erase failed.
-    pub(super) fn refused(&mut self, error: Error) -> Error {
-        self.status.note_refusal(error);
-        error
-    }
-
     /// How the medium is doing. Costs nothing.
     pub fn health(&self) -> Health {
         let base = self.space.blocks().wear_base;
@@ -152,5 +151,26 @@ impl<F: Flash> Store<'_, F> {
             lost_reads,
             worst: self.pages.watch().worst(),
         }
+    }
+
+    /// What is known of a block; `None` behind the last one. Costs nothing.
+    pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
+        if block >= self.space.blocks().block_count() {
+            return None;
+        }
+        let state = match self.space.blocks().state(block) {
+            State::Bad => BlockState::Bad,
+            State::Reserved => BlockState::Reserved,
+            State::Free => BlockState::Free,
+            State::Clean => BlockState::Clean,
+            State::Listed => BlockState::Listed,
+            State::Erased => BlockState::Erased,
+            State::Dead => BlockState::Dead,
+            State::Used => BlockState::Used,
+            State::Active => BlockState::Active,
+            State::Retiring => BlockState::Retiring,
+            State::Weak => BlockState::Weak,
+        };
+        Some(BlockInfo { state, wear: self.space.blocks().wear(block), live: self.space.blocks().live(block) })
     }
 }

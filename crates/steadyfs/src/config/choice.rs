@@ -1,0 +1,194 @@
+//! Which settings suit a medium.
+
+use super::layout::Layout;
+use super::numbers::{ceil_div, clamp, max};
+use super::settings::Config;
+use crate::error::ConfigError;
+use crate::features::GROUPS;
+use crate::journal::Shape;
+use crate::media::Geometry;
+use crate::media::sectors::{SECTOR_BYTES, SectorLayout};
+
+/// Bytes at the end of each page of a leaf for changes, where the medium programs bytes: 16 changes where frames are few.
+pub(crate) const LEAF_LOG_BYTES: u8 = 96;
+/// As many as let blocks of 15 frames be victims with 13 of them: 28 changes would do, 32 leave calls a little more to move.
+const LONG_LEAF_LOG_BYTES: u8 = 192;
+/// Bytes of a record of the journal where blocks are large.
+const LARGE_JOURNAL_BYTES: u32 = 2048;
+/// Bytes from which a block of NOR is large.
+const LARGE_NOR_BLOCK: u32 = 24 << 10;
+/// Bytes of the allocation units that [`SectorLayout::for_size`] chooses among.
+const UNITS: [u32; 6] = [4 << 20, 2 << 20, 1 << 20, 512 << 10, 256 << 10, 128 << 10];
+
+/// Program pages of a record of the journal: 512 bytes, its tag included, or a page.
+pub(crate) const fn usual_journal_pages(page_bytes: u32) -> u8 {
+    if page_bytes > 0 && page_bytes < 512 { 512_u32.div_ceil(page_bytes) as u8 } else { 1 }
+}
+
+impl Config {
+    /// Settings for a medium: 4 KiB logical pages where a block holds at least 8 of them; 2 KiB, and as large a buffer of the journal, on NOR of large blocks.
+    pub const fn for_geometry(geometry: &Geometry) -> Self {
+        let small = Self::with_logical_bytes(geometry, 2048);
+        let has_large_blocks = geometry.page_bytes.saturating_mul(geometry.pages_per_block) >= LARGE_NOR_BLOCK;
+        let frames = geometry.pages_per_block / small.unit_pages as u32 * geometry.block_count;
+        // With more frames the entries of the map are larger, and RAM with them.
+        if !geometry.programs_bytes || !has_large_blocks || frames > 0x8000 {
+            return Self::with_logical_bytes(geometry, 4096);
+        }
+        let small = Self { journal_pages: (LARGE_JOURNAL_BYTES / geometry.page_bytes) as u8, ..small };
+        match small.check(geometry) {
+            Ok(()) => small,
+            Err(_) => Self::with_logical_bytes(geometry, 4096),
+        }
+    }
+
+    /// The usual settings with logical pages of so many bytes, where a block holds at least 8 of them.
+    const fn with_logical_bytes(geometry: &Geometry, logical_bytes: u32) -> Self {
+        let mut unit_pages = 1;
+        while unit_pages * geometry.page_bytes < logical_bytes
+            && geometry.pages_per_block / (unit_pages * 2) >= 8
+            && unit_pages < 16
+        {
+            unit_pages *= 2;
+        }
+        let frames = geometry.pages_per_block / unit_pages * geometry.block_count;
+        let pages = geometry.pages_per_block * geometry.block_count;
+        let overlay_entries = clamp(frames / 90, 64, 1024);
+        // Roots are at most a twentieth of all programs where blocks are large enough to let them be so rare.
+        let entry_bytes = if frames <= 0x8000 { 4 } else { 8 };
+        let checkpoint_pages = ceil_div(overlay_entries * entry_bytes + geometry.block_count * 3 / 2, geometry.page_bytes);
+        let rare = clamp(20 * checkpoint_pages, 0, 10 * geometry.pages_per_block);
+        let checkpoint_programs = clamp(pages / 32, 32, 192);
+        // Where tags are read in no time, roots may be as rare as the blocks that one lists allow.
+        let rare = if geometry.programs_bytes { clamp(20 * geometry.pages_per_block, 64, 1024) } else { rare };
+        let small_files = clamp(pages / 25 * (geometry.page_bytes / 64), 0, 16_384);
+        let usual = Self {
+            unit_pages: unit_pages as u16,
+            overlay_entries: overlay_entries as u16,
+            transaction_pages: 16,
+            checkpoint_programs: if rare > checkpoint_programs { rare } else { checkpoint_programs } as u16,
+            wear_spread: 32,
+            // Raw NAND has some from the factory, NOR has none.
+            bad_blocks_max: clamp(geometry.block_count / if geometry.programs_bytes { 200 } else { 50 }, 2, 200) as u16,
+            // One for each two logical pages; more where these are large and few.
+            files_max: clamp(if small_files > frames / 2 { small_files } else { frames / 2 }, 64, 65_536),
+            failures: 2,
+            name_bytes_max: 255,
+            permissions: false,
+            streams: 1,
+            moved_apart: false,
+            auto_streams: false,
+            move_group: 1,
+            leaf_log_bytes: LEAF_LOG_BYTES,
+            journal_pages: usual_journal_pages(geometry.page_bytes),
+        };
+        // Where logical pages are small and many, pages of removed files fill a transaction too, and leaves have so few entries that a larger
+        // overlay makes more of the medium usable.
+        if frames < 0xC00 || frames >= 0x2000 {
+            return usual.or_with_longer_logs(geometry);
+        }
+        // A little less where a small block has no room for the root.
+        let small = Self { overlay_entries: clamp(frames / 26, 80, 144) as u16, transaction_pages: 32, ..usual };
+        let less = Self { overlay_entries: clamp(frames / 26, 80, 136) as u16, ..small };
+        match (small.check(geometry), less.check(geometry)) {
+            (Ok(()), _) => small,
+            (_, Ok(())) => less,
+            _ => usual,
+        }
+        .or_with_longer_logs(geometry)
+    }
+
+    /// With long logs of leaves, where less than four fifths of the frames were usable, and a twentieth more are with them.
+    const fn or_with_longer_logs(self, geometry: &Geometry) -> Self {
+        let longer = Self { leaf_log_bytes: LONG_LEAF_LOG_BYTES, ..self };
+        let (usable, frames) =
+            (self.usable_pages(geometry), geometry.pages_per_block / self.unit_pages as u32 * geometry.block_count);
+        let gains = geometry.programs_bytes && 5 * usable < 4 * frames && longer.usable_pages(geometry) > usable / 20 * 21;
+        if gains { longer } else { self }
+    }
+
+    /// Logical pages that may hold data; 0 where the settings do not fit.
+    const fn usable_pages(&self, geometry: &Geometry) -> u32 {
+        match Layout::derive(geometry, self) {
+            Ok(layout) => layout.usable,
+            Err(_) => 0,
+        }
+    }
+
+    /// Settings for a card, an eMMC or another device of [sectors](crate::media::sectors), which levels wear and replaces bad blocks itself. Logical pages are as large as
+    /// leaves a million of them at most; with larger ones ([`unit_pages`](Self::unit_pages)) the volume takes less RAM, and mounts faster.
+    pub const fn for_sectors(layout: &SectorLayout) -> Self {
+        let geometry = layout.geometry();
+        let Geometry { page_bytes, pages_per_block, block_count, .. } = geometry;
+        let mut unit_pages = 1;
+        while unit_pages < 32
+            && pages_per_block / (unit_pages * 2) >= 8
+            && (unit_pages * page_bytes < 4096 || pages_per_block / unit_pages * block_count > 1 << 20)
+            && Shape::has_room(unit_pages * 2 * page_bytes, page_bytes)
+        {
+            unit_pages *= 2;
+        }
+        let per_block = pages_per_block / unit_pages;
+        let frames = per_block * block_count;
+        // What is written in order commits when a transaction is full, and each commit ends a stream.
+        let transaction_pages = clamp(per_block / 4, 16, 256);
+        // A leaf that is written frees some ten changes; those of a victim have room beside.
+        // On small media that is cheap, and each of them makes more of the medium usable.
+        let changes = max(max(frames / 90, 4 * per_block), per_block + clamp(frames / 40, 0, 1400)) + transaction_pages - 16;
+        Self {
+            unit_pages: unit_pages as u16,
+            transaction_pages: transaction_pages as u16,
+            overlay_entries: clamp(changes, 64, 8192) as u16,
+            checkpoint_programs: clamp(pages_per_block * block_count / 32, 32, 1024) as u16,
+            wear_spread: 0,
+            bad_blocks_max: 0,
+            failures: 1,
+            // A small block is left to the caller's pages for the most part.
+            move_group: if GROUPS { clamp(pages_per_block / 8, 1, 16) as u8 } else { 1 },
+            ..Self::for_geometry(&geometry)
+        }
+    }
+
+    /// Settings for a [disk](crate::disk) on a medium: those of [`for_geometry`](Self::for_geometry), and no files.
+    pub const fn for_disk(geometry: &Geometry) -> Self {
+        Self { files_max: 0, ..Self::for_geometry(geometry) }
+    }
+
+    /// Erase sectors of a NOR chip that make a block: the fewest, a power of two, with which [the usual settings](Self::for_geometry) fit. `None` where none do.
+    ///
+    /// [`Groups`](crate::media::groups::Groups) makes blocks of them.
+    pub const fn group_sectors(sector_bytes: u32, sector_count: u32) -> Option<u32> {
+        let mut sectors = 1;
+        while sectors <= sector_count / 16 {
+            let geometry = Geometry::of_nor(sector_bytes * sectors, sector_count / sectors);
+            if Self::for_geometry(&geometry).check(&geometry).is_ok() {
+                return Some(sectors);
+            }
+            sectors *= 2;
+        }
+        None
+    }
+
+    /// Says what is wrong with the settings for a medium, if anything.
+    ///
+    /// # Errors
+    /// The rule that is broken.
+    pub const fn check(&self, geometry: &Geometry) -> Result<(), ConfigError> {
+        match Layout::derive(geometry, self) {
+            Ok(_) => Ok(()),
+            Err(rule) => Err(rule),
+        }
+    }
+}
+
+impl SectorLayout {
+    /// The layout for a whole device of which nobody knows the allocation unit: the largest of 128 KiB to 4 MiB with which no more than a fortieth of the device is lost that
+    /// a smaller one would leave for data. Small cards have small units, and a volume keeps some twenty for itself.
+    pub fn for_size(sectors: u32) -> Self {
+        let layouts = UNITS.map(|unit| Self::for_device(sectors, unit));
+        let usable = |layout: &Self| Config::for_sectors(layout).usable_bytes(&layout.geometry()) / SECTOR_BYTES as u64;
+        let best = layouts.iter().map(usable).max().unwrap_or(0);
+        let enough = |layout: &&Self| usable(layout) > 0 && usable(layout) + u64::from(sectors / 40) >= best;
+        *layouts.iter().find(enough).unwrap_or(&layouts[UNITS.len() - 1])
+    }
+}

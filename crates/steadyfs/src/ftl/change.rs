@@ -1,0 +1,73 @@
+//! What changes of the map bring with them: frames that are released, leaves that are replaced, frames that moved.
+
+use super::Ftl;
+use crate::media::{Flash, Kind, Kinds, Tag};
+use crate::space::Frame;
+
+impl<F: Flash> Ftl<'_, F> {
+    /// Changes the committed map.
+    pub fn map_set(&mut self, logical: u32, frame: Frame) {
+        self.call.changes += 1;
+        let old = self.map.set(logical, frame);
+        self.space.release(old);
+    }
+
+    /// Where few frames are left: releases the frame that the leaf still names for a page that was changed, for the price of a read.
+    pub fn release_old(&mut self, logical: u32) {
+        if self.space.near_full(&self.layout, 0) {
+            let (map, look) = self.map_and_look();
+            let old = map.take_old(look, logical);
+            self.space.release(old);
+        }
+    }
+
+    /// Changes the committed map because reclamation moved a frame.
+    fn map_move(&mut self, logical: u32, to: Frame) {
+        self.call.changes += 1;
+        self.map.move_page(logical, to);
+    }
+
+    /// Makes a written leaf the current one.
+    pub fn adopt_leaf(&mut self, leaf: u32, frame: Frame) {
+        let old = self.map.adopt_leaf(&self.layout, leaf, frame);
+        self.space.release(old);
+    }
+
+    /// As what a live frame moves, by the tag of its first page, and which logical page or leaf it is; `None` where it need not move, and is released.
+    pub fn moves_as(&mut self, frame: Frame, tag: Option<Tag>) -> Option<(Kind, u32)> {
+        let movable = |tag: &Tag| self.layout.names_something(tag) && (Kinds::LEAF.has(tag.kind) || Kinds::DATA.has(tag.kind));
+        let Some(Tag { kind, logical, .. }) = tag.filter(movable) else {
+            // Nobody can tell any more whose frame this is. Its block is never used again, so that no other data takes its place.
+            self.space.spoil(self.space.block_of(frame));
+            self.space.release(frame);
+            return None;
+        };
+        if Kinds::LEAF.has(kind) {
+            if self.map.leaf(logical) != frame {
+                self.space.release(frame);
+                return None;
+            }
+            return Some((Kind::MovedLeaf, logical));
+        }
+        if self.transaction.holds(logical, frame) {
+            return Some((Kind::MovedPending, logical));
+        }
+        if self.map.supersedes(logical, frame) {
+            // The frame that the leaf still names. It is used again before the leaf is folded, so the fold must not release it.
+            self.space.release(frame);
+            return None;
+        }
+        Some((Kind::Moved, logical))
+    }
+
+    /// Lets a logical page or leaf be where it was moved to.
+    pub fn was_moved(&mut self, kind: Kind, logical: u32, from: Frame, to: Frame) {
+        match kind {
+            // A change of its log that a cut has torn is copied as it is: what is known of the log stays.
+            Kind::MovedLeaf => self.map.move_leaf(logical, to),
+            Kind::MovedPending if self.transaction.move_page(logical, to) => {}
+            _ => self.map_move(logical, to),
+        }
+        self.space.release(from);
+    }
+}

@@ -1,0 +1,59 @@
+//! Frames that a mount copies into the ring, behind its root.
+
+use super::Ftl;
+use crate::error::Error;
+use crate::media::{Flash, Kind, Kinds, Tag};
+use crate::pages::UNSTEADY_TRIES;
+use crate::space::Frame;
+
+/// A frame that is copied into the ring.
+#[derive(Clone, Copy)]
+pub(crate) struct Copied {
+    pub kind: Kind,
+    pub logical: u32,
+    pub from: Frame,
+    /// Where the map names it: another place in each block of the ring that is tried.
+    pub named: Frame,
+}
+
+impl<F: Flash> Ftl<'_, F> {
+    /// Lets the map name another frame.
+    pub fn name(&mut self, copied: &mut Copied, to: Frame) -> Result<(), Error> {
+        // The map is not asked where it was: a leaf that is copied as well is not at its new place yet.
+        if Kinds::LEAF.has(copied.kind) {
+            self.map.move_leaf(copied.logical, to);
+        } else {
+            self.map.replay(copied.logical, to | self.map.released_bit())?;
+        }
+        self.space.blocks_mut().set_live(core::mem::replace(&mut copied.named, to), false);
+        self.space.blocks_mut().set_live(to, true);
+        Ok(())
+    }
+
+    /// Copies the pages of a frame to the next ones of the ring, checking what is read: several times, for it may be metastable. A page that was
+    /// lost since an earlier mount copied it, or before it moved, costs what is in it, and no more.
+    pub fn copy_into_ring(&mut self, copied: &Copied) -> Result<(), Error> {
+        let kinds = Kinds::of(&[copied.kind]);
+        let was_copied = self.ring.has(self.space.block_of(copied.from));
+        for index in 0..u32::from(self.layout.config.unit_pages) {
+            let from = self.layout.frame_page(copied.from) + index;
+            let found = self.pages.read_tagged_in(UNSTEADY_TRIES, from, kinds)?.filter(|tag| tag.logical == copied.logical);
+            let tag = Tag { sequence: self.copy_sequence(index), logical: copied.logical, kind: copied.kind, aux: 0 };
+            let page = self.ring.take_pages(1, &self.layout);
+            match found {
+                Some(Tag { aux, .. }) => self.pages.program_buffer(page, &Tag { aux, ..tag })?,
+                None if was_copied || self.pages.record_tag(from, kinds)?.is_some_and(|tag| tag.logical == copied.logical) => {
+                    self.pages.program_lost(page, &tag)?
+                }
+                None => return Err(Error::Corrupt),
+            }
+        }
+        Ok(())
+    }
+
+    /// Sequence of page `index` of a copy in the ring. No record since the root has it: the tag of a page whose erase was cut may be anything, also that
+    /// of the copy, and what the page holds the same.
+    pub fn copy_sequence(&self, index: u32) -> u64 {
+        self.space.sequence() - u64::from(self.layout.config.unit_pages) + u64::from(index)
+    }
+}

@@ -1,0 +1,81 @@
+//! What a mount derives: whose the blocks are, and which frames are live.
+
+use super::Ftl;
+use crate::config::Layout;
+use crate::error::Error;
+use crate::media::Flash;
+use crate::space::{Frame, Space, State};
+
+impl<F: Flash> Ftl<'_, F> {
+    /// Gives the blocks that the superblocks name their state.
+    pub fn reserve_own_blocks(&mut self) {
+        for block in 0..self.space.blocks().block_count() {
+            let own = self.ring.owns(block);
+            match self.space.blocks().state(block) {
+                State::Bad => {}
+                _ if own => self.space.blocks_mut().set_state(block, State::Reserved),
+                State::Reserved => self.space.blocks_mut().set_state(block, State::Free),
+                // Only a root that ends the use of a volume proves that an erase was complete.
+                State::Erased if !self.ring.is_closed() => self.space.blocks_mut().set_state(block, State::Listed),
+                _ => {}
+            }
+        }
+    }
+
+    /// Derives the live frames from the map.
+    ///
+    /// # Cost
+    /// Reads every leaf.
+    pub fn derive_live(&mut self) -> Result<(), Error> {
+        self.space.blocks_mut().clear_live();
+        let mut result = Ok(());
+        for leaf in 0..self.layout.leaf_count {
+            for index in 0..u32::from(self.layout.config.unit_pages) {
+                match self.load_leaf_page_anyhow(leaf, index) {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(Error::Corrupt) => {
+                        result = Err(Error::Corrupt);
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                }
+                for frame in self.map.frames_in(self.pages.bytes(), &self.layout, leaf, index) {
+                    result = claim(&mut self.space, &self.layout, frame).and(result);
+                }
+            }
+            self.note_weak();
+            result = claim(&mut self.space, &self.layout, self.map.leaf(leaf)).and(result);
+        }
+        self.map.note_all_released();
+        for (_, frame) in self.map.entries() {
+            result = claim(&mut self.space, &self.layout, frame).and(result);
+        }
+        for block in 0..self.space.blocks().block_count() {
+            let in_use = self.space.blocks().live(block) > 0 || self.space.holds_journal(block);
+            match self.space.blocks().state(block) {
+                // The record that took it is lost, or the root contradicts the map: it must not be erased.
+                State::Free | State::Listed | State::Erased | State::Clean | State::Dead if in_use => {
+                    self.space.blocks_mut().set_state(block, State::Used)
+                }
+                // It may hold what a lost page of a leaf maps.
+                _ if result.is_err() => {}
+                // Nothing is marked on the medium: a mount may be for reading only.
+                State::Retiring if !in_use => self.space.lose(block),
+                _ => self.space.quarantine_if_empty(block),
+            }
+        }
+        result
+    }
+}
+
+/// Marks a frame as live; no frame can be live twice.
+fn claim(space: &mut Space<'_>, layout: &Layout, frame: Frame) -> Result<(), Error> {
+    if frame == 0 {
+        return Ok(());
+    }
+    if frame >= layout.frame_count() || !space.blocks_mut().set_live(frame, true) {
+        return Err(Error::Corrupt);
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! What the map says of a logical page, and whether a frame holds it.
+
+use super::Ftl;
+use crate::error::Error;
+use crate::map::{Look, Map};
+use crate::media::{Flash, Kinds};
+use crate::pages::{UNSTEADY_TRIES, Wanted};
+use crate::space::Frame;
+
+impl<'m, F: Flash> Ftl<'m, F> {
+    /// What a page must be: one that may be unsteady is looked at until it is.
+    pub fn wanted(&self, kinds: Kinds, logical: u32) -> Wanted {
+        Wanted { kinds, logical, tries: self.status.looks() }
+    }
+
+    /// Reads more that a call may need for that: of the one frame that was programmed last.
+    pub fn unsteady_reads(&self) -> u32 {
+        if self.status.is_unsteady() { UNSTEADY_TRIES * u32::from(self.layout.config.unit_pages) } else { 0 }
+    }
+
+    /// Refuses a logical page that there is not: only damaged data can name one.
+    pub fn check_logical(&self, logical: u32) -> Result<(), Error> {
+        if logical < self.layout.logical_count { Ok(()) } else { Err(Error::Corrupt) }
+    }
+
+    /// What a look at the map needs, and the map.
+    pub fn map_and_look(&mut self) -> (&mut Map<'m>, Look<'_, 'm, F>) {
+        let tries = self.status.looks();
+        (&mut self.map, Look { pages: &mut self.pages, layout: &self.layout, tries })
+    }
+
+    /// Whether a repair has found that nobody knows the frame of a logical page any more, because the leaf that named it was lost.
+    pub fn is_missing(&mut self, logical: u32) -> Result<bool, Error> {
+        self.check_logical(logical)?;
+        let (map, look) = self.map_and_look();
+        map.is_missing(look, logical)
+    }
+
+    /// Reads a page of a leaf into the page buffer, several times if it is damaged; `false` when the leaf was never written.
+    pub(super) fn load_leaf_page_anyhow(&mut self, leaf: u32, index: u32) -> Result<bool, Error> {
+        let (map, mut look) = self.map_and_look();
+        map.load_leaf_page_anyhow(&mut look, leaf, index)
+    }
+
+    /// Whether every page of a leaf can be read.
+    pub fn leaf_can_be_read(&mut self, leaf: u32) -> Result<bool, Error> {
+        for index in 0..u32::from(self.layout.config.unit_pages) {
+            match self.load_leaf_page_anyhow(leaf, index) {
+                Ok(_) => {}
+                Err(Error::Corrupt) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Makes one page of a leaf in the page buffer. A leaf that no look can read any more makes the volume read-only, unless a repair replaces it: the overlay
+    /// cannot be emptied without it.
+    pub fn compose_leaf_page(&mut self, leaf: u32, index: u32) -> Result<(), Error> {
+        let (tries, replaces) = (self.status.looks(), self.status.replaces_leaves());
+        let look = Look { pages: &mut self.pages, layout: &self.layout, tries };
+        let result = self.map.compose_leaf_page(look, &mut self.space, leaf, index, replaces);
+        if result == Err(Error::Corrupt) {
+            self.status.lose_leaf();
+        }
+        result
+    }
+
+    /// Checks every page of a frame and tells whether it is complete.
+    pub fn frame_is_complete(&mut self, frame: Frame, kinds: Kinds, logical: u32) -> Result<bool, Error> {
+        let first = self.layout.frame_page(frame);
+        for page in first..first + u32::from(self.layout.config.unit_pages) {
+            if !self.pages.read_sound(page, self.wanted(kinds, logical))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

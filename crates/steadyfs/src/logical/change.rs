@@ -1,0 +1,228 @@
+//! Changing logical pages within a transaction.
+
+use super::Logical;
+use super::compose::Source;
+use super::edit::{Edit, Piece};
+use crate::error::Error;
+use crate::journal::Full;
+use crate::media::{Flash, Kind};
+
+impl<F: Flash> Logical<'_, F> {
+    /// Writes bytes of a logical page: as a new frame, or into the cache where there is one and they are not the whole page. `bytes`
+    /// lie within the page; the rest of it stays. Nothing that can fail follows in the call but its commit.
+    ///
+    /// A write that is the whole transaction, and that a commit follows, is durable on return without a journal page; the caller still
+    /// calls [`commit`](Self::commit), which then has nothing to do.
+    ///
+    /// # Cost
+    /// `unit_pages` programs; as many reads, and one for the map, when the page is not written as a whole.
+    pub(super) fn write(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
+        let Piece { logical, bytes, stream, commits, .. } = *piece;
+        let source = if bytes.len() as u32 == self.ftl.layout.logical_bytes {
+            Source::Whole { bytes, stream }
+        } else if self.caches(commits) {
+            return self.write_back(piece);
+        } else {
+            Source::Merged { base: self.frame_of(logical)?, piece: *piece }
+        };
+        if commits && self.is_alone(logical) { self.commit_page(logical, &source) } else { self.write_source(logical, &source) }
+    }
+
+    /// Writes logical page `of`, as `edit` changes each program page of it, as logical page `logical`; both may be the same. Costs
+    /// what [`write`](Self::write) does.
+    pub fn write_edited(&mut self, logical: u32, of: u32, edit: Edit) -> Result<(), Error> {
+        let base = match edit {
+            Edit::Salvage { .. } | Edit::Lost => self.frame_or_lost(of)?,
+            _ => self.frame_of(of)?,
+        };
+        self.write_source(logical, &Source::Edited { of, base, edit })
+    }
+
+    /// Writes a logical page as a frame that commits itself.
+    pub(super) fn commit_page(&mut self, logical: u32, source: &Source<'_>) -> Result<(), Error> {
+        self.ftl.check_logical(logical)?;
+        self.ftl.call.frames += 1;
+        self.make_room(1)?;
+        self.ftl.call.in_doubt = false;
+        let programmed = self.program_frame(Kind::DataCommit, logical, source);
+        let frame = self.make_certain(programmed)?;
+        self.ftl.transaction.end();
+        self.cache.drop(logical);
+        self.ftl.map_set(logical, frame);
+        self.ftl.release_old(logical);
+        Ok(())
+    }
+
+    /// Programs a frame that waits for the commit.
+    fn program_pending(&mut self, logical: u32, source: &Source<'_>) -> Result<u32, Error> {
+        self.ftl.check_logical(logical)?;
+        self.check_pending_room(logical)?;
+        self.ftl.call.frames += 1;
+        let before = self.ftl.space.sequence();
+        self.program_frame(Kind::Data, logical, source).inspect_err(|_| {
+            if self.ftl.space.sequence() != before {
+                self.ftl.transaction.mark_stale(logical);
+            }
+        })
+    }
+
+    /// Programs the pages once more of which the medium holds something later that does not count.
+    pub fn rewrite_stale(&mut self) -> Result<(), Error> {
+        self.ftl.transaction.restart_if_empty();
+        for index in 0..self.ftl.transaction.len() {
+            if self.ftl.transaction.is_stale(index) {
+                self.flush_page(self.ftl.transaction.entry(index).0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a logical page as a new frame.
+    fn write_source(&mut self, logical: u32, source: &Source<'_>) -> Result<(), Error> {
+        let is_first = self.ftl.transaction.note_replaced(logical)?;
+        let before = self.ftl.space.sequence();
+        let programmed = self.program_pending(logical, source);
+        if programmed.is_err() && is_first && self.ftl.space.sequence() == before {
+            self.ftl.transaction.drop_note();
+        }
+        let frame = programmed?;
+        // The new page supersedes patches and a discard of the old one, and what the cache has.
+        self.journal.supersede(logical);
+        self.cache.replace(logical);
+        self.ftl.transaction.set(logical, frame, !is_first, &mut self.ftl.space);
+        Ok(())
+    }
+
+    /// Writes a logical page as a new frame with the content that it had before the call. That stays so when the call is undone.
+    pub(super) fn write_same(&mut self, logical: u32, source: &Source<'_>) -> Result<(), Error> {
+        let frame = self.program_pending(logical, source)?;
+        self.journal.remove_earlier(logical);
+        self.cache.drop(logical);
+        self.ftl.transaction.set(logical, frame, true, &mut self.ftl.space);
+        Ok(())
+    }
+
+    /// Changes a few bytes of a logical page. They share one journal page with all other patches of the transaction.
+    ///
+    /// # Cost
+    /// Nothing while the journal buffer has room; at most two frames otherwise. The logical page that takes most of the buffer is
+    /// written if that makes enough room, or else the patched one.
+    pub fn patch(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+        self.patch_piece(&Piece { logical, offset, bytes, stream: 0, commits: false })
+    }
+
+    /// The same; of a stream, where the page is written.
+    fn patch_piece(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
+        let Piece { logical, offset, bytes, .. } = *piece;
+        debug_assert!(bytes.len() <= self.journal.patch_bytes_max());
+        self.ftl.check_logical(logical)?;
+        if self.cache.find_dirty(logical).is_some() {
+            return self.write(piece);
+        }
+        let most = self.ftl.layout.patched_pages_max();
+        if !self.journal.patches(logical) && self.journal.patched_pages() >= most {
+            self.flush_next()?;
+        }
+        let needed = self.journal.patch_room(bytes.len()) as u32;
+        while let Err(Full) = self.journal.insert(logical, offset, bytes) {
+            match self.journal.largest() {
+                Some((largest, room)) if self.journal.room() + room as u32 >= needed || self.ftl.transaction.is_undo_full() => {
+                    self.flush_page(largest)?;
+                    self.flush_small()?;
+                }
+                // The bytes go with the page.
+                _ => return self.write_through(piece),
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes bytes of a logical page, in whichever way costs less: as a [`patch`](Self::patch), or by a [`write`](Self::write) of the page where
+    /// they are many, where the journal buffer has no room beside what it has of that very page, or where `grows` says that the page's content ends
+    /// with these bytes and they complete it. Nothing that can fail follows in the call but its commit.
+    pub fn write_or_patch(&mut self, piece: &Piece<'_>, grows: bool) -> Result<(), Error> {
+        let Piece { logical, offset, bytes, .. } = *piece;
+        if bytes.len() > self.patch_bytes_max() {
+            return self.write(piece);
+        }
+        let length = bytes.len() as u32;
+        let is_full = self.journal.room() < self.journal.patch_room(bytes.len()) as u32;
+        let is_own = is_full && self.journal.largest().is_some_and(|(largest, _)| largest == logical);
+        let completes = grows
+            && offset + length == self.ftl.layout.logical_bytes
+            && self.may_complete(self.journal.bytes_of(logical), length);
+        if !is_own && !completes {
+            return self.patch_piece(piece);
+        }
+        // What is written into the cache cannot be undone: nothing that can fail follows.
+        let flushes = is_own && !self.caches(piece.commits);
+        self.write(piece)?;
+        if flushes { self.flush_small() } else { Ok(()) }
+    }
+
+    /// Changes bytes of a logical page as a [`patch`](Self::patch), or writes it where the medium programs bytes and what the next commit would
+    /// program of the page is as much as half of it. Never into the cache: a page of inodes there would take what cannot be undone.
+    pub fn patch_or_write_through(&mut self, logical: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+        let fresh = self.journal.fresh_bytes_of(logical) + bytes.len() as u32;
+        let writes = self.ftl.layout.programs_bytes()
+            && 2 * fresh >= self.ftl.layout.logical_bytes
+            && !self.ftl.transaction.is_undo_full()
+            && self.pending_room() > 0;
+        let piece = Piece { logical, offset, bytes, stream: 0, commits: false };
+        if writes { self.write_through(&piece) } else { self.patch_piece(&piece) }
+    }
+
+    /// Writes a page as the call in progress leaves it, because that takes much of the journal buffer.
+    fn write_through(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
+        let source = Source::Merged { base: self.frame_of(piece.logical)?, piece: *piece };
+        self.write_source(piece.logical, &source)
+    }
+
+    /// Writes a page as the journal buffer had it before the call, which makes room there.
+    fn flush_page(&mut self, logical: u32) -> Result<(), Error> {
+        let source = Source::Earlier { base: self.frame_or_lost(logical)? };
+        self.write_same(logical, &source)
+    }
+
+    /// After the page with most patches was written: writes one of the pages that have little in the journal, once in a call.
+    fn flush_small(&mut self) -> Result<(), Error> {
+        if !self.journal.note_flush() || self.ftl.call.flushed_small || self.pending_room() < 2 {
+            return Ok(());
+        }
+        self.ftl.call.flushed_small = true;
+        self.flush_next()
+    }
+
+    /// Writes one of the pages that had patches in the journal before the call, each in its turn.
+    fn flush_next(&mut self) -> Result<(), Error> {
+        match self.journal.take_turn() {
+            Some(logical) => self.flush_page(logical),
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets a logical page: it reads as zero and its frame is won back.
+    pub fn discard(&mut self, logical: u32) -> Result<(), Error> {
+        self.ftl.check_logical(logical)?;
+        if self.commit_room() == 0 && !self.journal.is_discarded(logical) {
+            return Err(Error::TransactionTooLarge);
+        }
+        if self.ftl.transaction.knows(logical) {
+            let is_first = self.ftl.transaction.note_replaced(logical)?;
+            // The place in the table stays taken until the commit, as it does when the records are read again at a mount.
+            self.ftl.transaction.set(logical, 0, !is_first, &mut self.ftl.space);
+        }
+        self.journal.supersede(logical);
+        self.cache.replace(logical);
+        while let Err(Full) = self.journal.insert_discard(logical) {
+            match (self.journal.largest(), self.journal.largest_own()) {
+                (Some((largest, _)), _) => self.flush_page(largest)?,
+                (None, Some((own, _))) => {
+                    self.write_through(&Piece { logical: own, offset: 0, bytes: &[], stream: 0, commits: false })?
+                }
+                (None, None) => return Err(Error::TransactionTooLarge),
+            }
+        }
+        Ok(())
+    }
+}

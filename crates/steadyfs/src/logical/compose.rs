@@ -1,0 +1,140 @@
+//! What a program page of a logical page is made of, in the page buffer.
+
+use super::Logical;
+use super::edit::{Edit, Piece};
+use crate::error::Error;
+use crate::media::{Flash, Kinds, PageIndex, TAG_BYTES, Tag};
+use crate::pages::{LOST_CHECK, TRIES};
+use crate::space::{Frame, NONE};
+
+/// Where the content of a frame comes from. Every source can be read again when a program fails.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'s> {
+    /// The caller's bytes, a whole logical page of a stream.
+    Whole { bytes: &'s [u8], stream: u8 },
+    /// What `base` holds and the journal says, with the caller's piece laid over it.
+    Merged { base: Frame, piece: Piece<'s> },
+    /// What `base` holds and the journal said before the call in progress.
+    Earlier { base: Frame },
+    /// Each program page of logical page `of`, which `base` and the journal hold, as `edit` changes it.
+    Edited { of: u32, base: Frame, edit: Edit },
+    /// A copy of another frame, checksums carried along. The operation before has read the tag of its first page.
+    Copy { from: Frame, loaded: &'s [u8; TAG_BYTES] },
+    /// A page of the cache.
+    Cached { slot: usize },
+    /// The leaf with its overlay entries.
+    Leaf,
+}
+
+/// Where a page lies that is ready to be programmed.
+#[derive(Clone, Copy)]
+pub(super) enum Content {
+    /// Where the source says.
+    Source,
+    /// In the page buffer; its checksum.
+    Buffer(u32),
+    /// In the chip's page register; its checksum.
+    Register(u32),
+}
+
+impl<F: Flash> Logical<'_, F> {
+    /// Makes page `index` of a logical page in the page buffer: what `base` holds, the journal's patches, `bytes` at `offset`.
+    pub(super) fn compose_page(&mut self, logical: u32, base: u32, index: u32, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+        let page_bytes = self.ftl.layout.geometry.page_bytes;
+        let start = index * page_bytes;
+        let (from, to) = (offset.max(start), (offset + bytes.len() as u32).min(start + page_bytes));
+        if from < to && to - from == page_bytes {
+        } else {
+            self.load_base(logical, base, index)?;
+        }
+        self.journal.apply(logical, start, self.ftl.pages.bytes_mut());
+        if from < to {
+            let source = &bytes[(from - offset) as usize..(to - offset) as usize];
+            self.ftl.pages.bytes_mut()[(from - start) as usize..(to - start) as usize].copy_from_slice(source);
+        }
+        Ok(())
+    }
+
+    /// Makes page `index` of a logical page in the page buffer, without patches: what the cache has, or `base`.
+    fn load_base(&mut self, logical: u32, base: u32, index: u32) -> Result<(), Error> {
+        let page_bytes = self.ftl.layout.geometry.page_bytes;
+        let start = index * page_bytes;
+        if let Some(slot) = self.cache.find(logical) {
+            let cached = &self.cache.page(slot)[start as usize..(start + page_bytes) as usize];
+            self.ftl.pages.bytes_mut().copy_from_slice(cached);
+        } else if base == 0 {
+            self.ftl.pages.bytes_mut().fill(0);
+        } else {
+            self.ftl.pages.load(self.ftl.layout.frame_page(base) + index, self.ftl.wanted(Kinds::DATA, logical))?;
+        }
+        Ok(())
+    }
+
+    /// Makes page `index` of a frame ready to be programmed, perhaps again.
+    pub(super) fn prepare(&mut self, source: &Source<'_>, logical: u32, index: u32, again: bool) -> Result<Content, Error> {
+        match *source {
+            Source::Whole { .. } | Source::Cached { .. } => return Ok(Content::Source),
+            Source::Copy { from, loaded } => {
+                let loaded = if again || index > 0 { None } else { Some(loaded) };
+                return self.load_copy(self.ftl.layout.frame_page(from) + index, loaded);
+            }
+            Source::Merged { base, piece } => self.compose_page(logical, base, index, piece.offset, piece.bytes)?,
+            Source::Earlier { base } => {
+                if !self.load_base_anyhow(logical, base, index)? {
+                    return Ok(self.lost_content());
+                }
+                self.journal.apply_earlier(logical, index * self.ftl.layout.geometry.page_bytes, self.ftl.pages.bytes_mut());
+            }
+            Source::Edited { edit: Edit::Lost, .. } => return Ok(self.lost_content()),
+            Source::Edited { of, base, edit: Edit::Salvage { fill, until } } => {
+                if !self.load_base_anyhow(of, base, index)? {
+                    self.ftl.pages.bytes_mut().fill(fill);
+                    Edit::Cut { keep: until }.apply(index, self.ftl.pages.bytes_mut());
+                }
+                self.journal.apply(of, index * self.ftl.layout.geometry.page_bytes, self.ftl.pages.bytes_mut());
+            }
+            Source::Edited { of, base, edit } => {
+                self.compose_page(of, base, index, 0, &[])?;
+                edit.apply(index, self.ftl.pages.bytes_mut());
+            }
+            Source::Leaf => self.ftl.compose_leaf_page(logical, index)?,
+        }
+        Ok(Content::Buffer(self.ftl.pages.check()))
+    }
+
+    /// Makes a copy of a page ready. Damage stays recognisable: the checksum of the data is carried over, not computed.
+    fn load_copy(&mut self, from: PageIndex, loaded: Option<&[u8; TAG_BYTES]>) -> Result<Content, Error> {
+        let mut old = *loaded.unwrap_or(&[0; TAG_BYTES]);
+        if self.ftl.pages.flash().can_copy() && (loaded.is_some() || self.ftl.pages.read_tag_anyhow(from, &mut old)?) {
+            return Ok(Content::Register(Tag::carried_check(&old)));
+        }
+        for _ in 0..TRIES {
+            if self.ftl.pages.read_page(from, &mut old)? {
+                return Ok(Content::Buffer(Tag::carried_check(&old)));
+            }
+        }
+        Ok(self.lost_content())
+    }
+
+    /// The content of a page whose data is lost: it says so by its checksum.
+    fn lost_content(&mut self) -> Content {
+        self.ftl.pages.fill_lost();
+        Content::Buffer(LOST_CHECK)
+    }
+
+    /// Makes a page in the page buffer that leaves the journal, without its patches, in several tries; `false` when it can be read no more, or nobody knows
+    /// where it is. Its
+    /// patches must not take the journal's room for ever.
+    fn load_base_anyhow(&mut self, logical: u32, base: Frame, index: u32) -> Result<bool, Error> {
+        if base == NONE {
+            return Ok(false);
+        }
+        for _ in 0..TRIES {
+            match self.load_base(logical, base, index) {
+                Err(Error::Corrupt) => {}
+                result => return result.map(|()| true),
+            }
+        }
+        Ok(false)
+    }
+}

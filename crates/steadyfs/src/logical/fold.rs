@@ -1,0 +1,93 @@
+//! Leaves of the map are written back, whole or into their logs.
+
+use super::Logical;
+use super::compose::Source;
+use crate::config::COPIED_MAX;
+use crate::error::Error;
+use crate::journal::empty_places;
+use crate::map::Look;
+use crate::media::{Failure, Flash, Kind, Tag};
+use crate::space::{HeadIndex, NONE};
+
+impl<F: Flash> Logical<'_, F> {
+    /// Folds until the overlay takes `entries` more, and those that a mount may add. Folds are paced so that this seldom has anything to do.
+    ///
+    /// Called before the program that commits: a leaf written between a commit and its entry in the overlay would be taken,
+    /// after a power cut, for one that holds the entry.
+    pub(super) fn make_room(&mut self, entries: u32) -> Result<(), Error> {
+        while self.ftl.map.len() + entries + COPIED_MAX > self.ftl.map.capacity() && self.ftl.map.len() > 0 {
+            self.fold()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the leaf with most overlay entries anew.
+    ///
+    /// # Cost
+    /// `unit_pages` reads and programs.
+    ///
+    /// # Power loss
+    /// The old leaf stays until the new one is complete.
+    pub fn fold(&mut self) -> Result<(), Error> {
+        match self.ftl.map.fullest_leaf(&self.ftl.layout) {
+            Some(leaf) if self.log_leaf(leaf)? => Ok(()),
+            Some(leaf) => self.fold_leaf(leaf),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes one leaf with its overlay entries.
+    pub fn fold_leaf(&mut self, leaf: u32) -> Result<(), Error> {
+        let frame = self.program_frame(Kind::Leaf, leaf, &Source::Leaf)?;
+        self.ftl.adopt_leaf(leaf, frame);
+        self.ftl.map.know_log(leaf, &self.ftl.layout);
+        Ok(())
+    }
+
+    /// Programs the overlay entries of a leaf into its log; `false` when they are to be written with it.
+    ///
+    /// # Cost
+    /// A read and a program for each page of the leaf that changes, and a program of the journal's head.
+    ///
+    /// # Power loss
+    /// The overlay has the entries until a mount finds the record that says that the leaf has them.
+    fn log_leaf(&mut self, leaf: u32) -> Result<bool, Error> {
+        let head = self.ftl.space.heads().get(HeadIndex::JOURNAL);
+        let has_place = head.block != NONE && head.next > 0 && self.ftl.space.rest(HeadIndex::JOURNAL) >= empty_places();
+        if !has_place || self.ftl.ring.has(self.ftl.space.block_of(self.ftl.map.leaf(leaf))) {
+            return Ok(false);
+        }
+        let tries = self.ftl.status.looks();
+        let look = Look { pages: &mut self.ftl.pages, layout: &self.ftl.layout, tries };
+        if !self.ftl.map.log_has_room(look, leaf)? {
+            return Ok(false);
+        }
+        let look = Look { pages: &mut self.ftl.pages, layout: &self.ftl.layout, tries };
+        if let Err(failure) = self.ftl.map.program_log(look, &mut self.ftl.space, leaf)? {
+            if failure == Failure::BadBlock {
+                self.ftl.space.retire(self.ftl.space.block_of(self.ftl.map.leaf(leaf)));
+            }
+            self.ftl.refused(failure.into());
+            return Ok(false);
+        }
+        if !self.program_leaf_changed(leaf)? {
+            return Ok(false);
+        }
+        self.ftl.map.forget_entries(&self.ftl.layout, leaf);
+        Ok(true)
+    }
+
+    /// Programs the record that says that a leaf has its overlay entries; `false` when that failed.
+    fn program_leaf_changed(&mut self, leaf: u32) -> Result<bool, Error> {
+        let place = self.ftl.space.take_places(HeadIndex::JOURNAL, empty_places());
+        let tag = Tag { sequence: self.ftl.space.take_sequences(1), logical: leaf, kind: Kind::LeafChanged, aux: 0 };
+        self.ftl.space.count_programs(1);
+        match self.records().program_empty(place, &tag) {
+            Ok(()) => {
+                self.ftl.space.move_journal(place);
+                Ok(true)
+            }
+            Err(error) => self.lose_record(error).map(|()| false),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Programming journal records.
+
+use super::Logical;
+use crate::commit::Transaction;
+use crate::error::Error;
+use crate::ftl::Failed;
+use crate::journal::Records;
+use crate::map::Map;
+use crate::media::{Flash, Kind, Tag};
+use crate::space::HeadIndex;
+
+impl<'m, F: Flash> Logical<'m, F> {
+    /// The journal buffer, and its records on the medium. Not inlined: a call is shorter.
+    #[inline(never)]
+    pub fn records(&mut self) -> Records<'_, 'm, F> {
+        self.forward_parts().0
+    }
+
+    /// The same, and the other rooms that records change.
+    pub fn forward_parts(&mut self) -> (Records<'_, 'm, F>, &mut Map<'m>, &mut Transaction<'m>) {
+        let records = Records {
+            layout: &self.ftl.layout,
+            pages: &mut self.ftl.pages,
+            space: &mut self.ftl.space,
+            ring: &self.ftl.ring,
+            journal: &mut self.journal,
+        };
+        (records, &mut self.ftl.map, &mut self.ftl.transaction)
+    }
+
+    /// Makes sure that the journal's head has room for the next record, and tells its slots.
+    fn ready_journal(&mut self) -> Result<u32, Error> {
+        if !self.ftl.layout.programs_bytes() {
+            return self.ftl.ready_head(HeadIndex::JOURNAL).map(|()| 1);
+        }
+        if self.ftl.space.rest(HeadIndex::JOURNAL) < self.ftl.space.capacity(HeadIndex::JOURNAL) {
+            let delta = self.records().next_places(true);
+            if self.ftl.space.rest(HeadIndex::JOURNAL) >= delta {
+                return Ok(delta);
+            }
+            self.ftl.space.close(HeadIndex::JOURNAL);
+        }
+        self.ftl.ready_head(HeadIndex::JOURNAL)?;
+        Ok(self.records().next_places(false))
+    }
+
+    /// Programs the journal buffer, which commits the open transaction.
+    ///
+    /// # Power loss
+    /// The transaction is committed only when the page is complete; the journal page before it stays where it is.
+    pub fn program_journal(&mut self) -> Result<(), Error> {
+        loop {
+            let joins = self.ftl.layout.commits_join() && self.ftl.transaction.len() > 0;
+            let head = if joins { HeadIndex::USER } else { HeadIndex::JOURNAL };
+            let places = if joins { self.ftl.ready_head(head).map(|()| 1) } else { self.ready_journal() }?;
+            let place = self.ftl.space.take_places(head, places);
+            self.ftl.call.frames += u32::from(joins);
+            let sequence = self.ftl.space.take_sequences(1);
+            // A long record takes the room of two.
+            self.ftl
+                .space
+                .count_programs((places * self.ftl.layout.journal_pages()).div_ceil(self.ftl.layout.journal_record_places()));
+            let start = self.ftl.transaction.start().min(sequence);
+            debug_assert_eq!(self.ftl.transaction.stale_pages(), 0);
+            let kind = if self.journal.discard_count() > 0 { Kind::JournalDiscard } else { Kind::Journal };
+            let tag = Tag {
+                sequence,
+                logical: self.ftl.transaction.len(),
+                kind,
+                aux: Tag::aux_of(joins.into(), (sequence - start) as u32),
+            };
+            match self.records().program(place, &tag) {
+                Ok(()) => {
+                    self.ftl.space.move_journal(place);
+                    return Ok(());
+                }
+                Err(error) => self.ftl.survive_failure(head, Failed::Program(error, true), true)?,
+            }
+        }
+    }
+
+    /// After a record that commits nothing could not be programmed: leaves the journal's block.
+    pub(super) fn lose_record(&mut self, error: Error) -> Result<(), Error> {
+        // Nobody waits for it.
+        let _ = self.ftl.survive_failure(HeadIndex::JOURNAL, Failed::Program(error, true), false);
+        if self.ftl.status.is_read_only() { Err(Error::ReadOnly) } else { Ok(()) }
+    }
+}

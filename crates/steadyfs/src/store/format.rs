@@ -1,0 +1,116 @@
+//! Format: an empty volume, wherever the medium has been.
+
+use super::Store;
+use crate::config::{Config, Layout};
+use crate::error::{Error, MountError};
+use crate::media::{BlockIndex, Flash, Geometry, Kinds};
+use crate::root::SEQUENCE_MAX;
+use crate::space::State;
+
+impl<'m, F: Flash> Store<'m, F> {
+    /// Makes an empty volume. Everything on the medium is lost.
+    ///
+    /// # Cost
+    /// One look at each block's mark and one read; where the medium programs bytes, and a block begins with no page, reads of one or two records; `ring_count + 2` erases; `root_programs + 2` programs.
+    ///
+    /// # Power loss
+    /// The medium is not formatted until the last program.
+    pub fn format(
+        flash: F,
+        config: &Config,
+        memory: &'m mut [u8],
+        erasing: Option<&mut dyn FnMut(u32, u32)>,
+    ) -> Result<F, MountError> {
+        // Changed in place: a copy of a store costs code and stack.
+        let mut result = Self::empty(flash, config, memory);
+        if let Ok(store) = &mut result {
+            store.write_empty(erasing)?;
+        }
+        result.map(Self::into_flash)
+    }
+
+    /// Writes the superblocks and the root of an empty volume.
+    fn write_empty(&mut self, erasing: Option<&mut dyn FnMut(u32, u32)>) -> Result<(), MountError> {
+        let must_go = self.pass_earlier_volume()?;
+        self.choose_own_blocks()?;
+        match erasing {
+            Some(told) => self.erase_all(told)?,
+            None if must_go => self.erase_all(&mut |_, _| {})?,
+            None => {}
+        }
+        self.logical.ftl.in_ring(|roots, said, _| roots.write_first(said).and_then(|()| roots.program_superblocks()))?;
+        Ok(self.logical.ftl.pages.flash_mut().sync()?)
+    }
+
+    /// Erases the blocks for data, and tells after each how many are done, of how many. The root that ends the format says that they are erased.
+    fn erase_all(&mut self, told: &mut dyn FnMut(u32, u32)) -> Result<(), MountError> {
+        let ftl = &mut self.logical.ftl;
+        let block_count = ftl.layout.geometry.block_count;
+        for block in 0..block_count {
+            if ftl.space.blocks().state(block) == State::Free && ftl.erase(block)? {
+                ftl.space.blocks_mut().set_state(block, State::Clean);
+            }
+            told(block + 1, block_count);
+        }
+        Ok(())
+    }
+
+    /// Notes bad blocks, and chooses a first sequence: pages of an earlier volume stay until their blocks are erased. Roll-forward takes
+    /// them for old ones if all sequences of this volume are higher: that of the newest first page of a block, and of what was
+    /// programmed after it. Returns whether none is high enough, so that all blocks must be erased: no chip lives so long, whatever wrote that.
+    fn pass_earlier_volume(&mut self) -> Result<bool, MountError> {
+        let Geometry { block_count, pages_per_block, .. } = self.logical.ftl.layout.geometry;
+        let mut newest = 0;
+        for block in 0..block_count {
+            let ftl = &mut self.logical.ftl;
+            let state = if ftl.pages.flash_mut().is_bad(block)? { State::Bad } else { State::Free };
+            ftl.space.blocks_mut().set_state(block, state);
+            if state == State::Free {
+                // No volume lives to see half of them.
+                let tag = ftl.pages.read_tagged(block * pages_per_block, Kinds::ALL)?;
+                newest = newest.max(match tag {
+                    Some(tag) => tag.sequence,
+                    None => self.first_of_chain(block)?,
+                });
+            }
+        }
+        let must_go = newest >= SEQUENCE_MAX / 2;
+        if newest > 0 && !must_go {
+            self.logical.ftl.space.set_sequence(newest + u64::from(block_count * pages_per_block) * 4 + 0x1_0000);
+        }
+        Ok(must_go)
+    }
+
+    /// The sequence of the first record of a chain in a block that can be read; 0 when there is none.
+    fn first_of_chain(&mut self, block: BlockIndex) -> Result<u64, Error> {
+        if !self.logical.ftl.layout.programs_bytes() {
+            return Ok(0);
+        }
+        let places = 0..2 * self.logical.ftl.layout.journal_record_places() + 1;
+        let (_, found) = self.logical.records().find_chain_record(block, places)?;
+        Ok(found.map_or(0, |record| record.tag.sequence))
+    }
+
+    /// Erases the first good blocks for superblocks and ring. Whatever roots an earlier volume had in other blocks: nobody looks there.
+    fn choose_own_blocks(&mut self) -> Result<(), MountError> {
+        let ftl = &mut self.logical.ftl;
+        let Layout { ring_count, config, geometry, .. } = ftl.layout;
+        let mut taken = 0;
+        for block in 0..geometry.block_count.min(65) {
+            if taken == ring_count || ftl.space.blocks().state(block) != State::Free || !ftl.erase(block)? {
+                continue;
+            }
+            ftl.space.blocks_mut().set_state(block, State::Reserved);
+            taken = ftl.ring.take_block(block);
+        }
+        let (found, allowed) = (ftl.space.blocks().count(State::Bad), u32::from(config.bad_blocks_max));
+        let first_is_good = ftl.space.blocks().state(0) == State::Reserved;
+        match () {
+            () if !first_is_good || taken < ring_count => {
+                Err(MountError::OwnBlocksBad { found: taken, needed: ring_count, first_is_good })
+            }
+            () if found > allowed => Err(MountError::TooManyBadBlocks { found, allowed }),
+            () => Ok(()),
+        }
+    }
+}
