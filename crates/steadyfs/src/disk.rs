@@ -133,7 +133,7 @@ impl<'m, F: Flash> Disk<'m, F> {
     /// # Errors
     /// [`MountError`] says what is wrong with the medium or the buffer.
     pub fn mount(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
-        let mut result = Store::open(flash, access, memory).map(|store| Self { pages: store.layout().usable, store });
+        let mut result = Self::empty(flash, access, memory);
         // Changed in place: a copy of the whole costs code and stack.
         if let Ok(disk) = &mut result
             && let Err(error) = disk.recover(access)
@@ -141,6 +141,12 @@ impl<'m, F: Flash> Disk<'m, F> {
             result = Err(error);
         }
         result
+    }
+
+    /// Reads what the disk is. Not inlined: what makes it is off the stack when it is recovered.
+    #[inline(never)]
+    fn empty(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
+        Store::open(flash, access, memory).map(|store| Self { pages: store.layout().usable, store })
     }
 
     /// Brings an empty disk to the state that was committed last.

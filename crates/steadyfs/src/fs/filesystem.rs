@@ -143,6 +143,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
     ///
     /// # Errors
     /// [`MountError`] says what is wrong with the medium or the buffer.
+    // Not inlined: less of the stack is in use while the volume is recovered.
+    #[inline(never)]
     pub fn mount(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
         let mut result = Self::empty(flash, access, memory);
         // Changed in place: a copy of the whole costs code and stack.
@@ -164,7 +166,8 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.finish_mount(is_there)
     }
 
-    /// Reads what the volume is.
+    /// Reads what the volume is. Not inlined: what makes it is off the stack when it is recovered.
+    #[inline(never)]
     pub(super) fn empty(flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
         Store::open(flash, access, memory).map(|mut store| Self {
             open: OpenTable::new(store.take_spare()),

@@ -8,6 +8,7 @@
 //! program that failed. A move that is lost does no harm, for its source is still there.
 
 use super::Damage;
+use super::cursor::{Cursor, Cursors, HORIZON, lowest};
 use super::traces::Traces;
 use crate::commit::Transaction;
 use crate::config::LISTED_MAX;
@@ -22,22 +23,6 @@ use crate::space::{FAILURE_JUMP, Frame, Head, HeadIndex, NONE, Space, State};
 const FAILURES_MAX: u64 = 4;
 /// Looks by which those that read a page well must outnumber the others.
 const STEADY: i32 = 3;
-/// Furthest that a record's sequence may be from its root's.
-const HORIZON: u64 = 1 << 22;
-
-/// The next record of a block in which roll-forward looks for them. One for each block is kept, so the sequence is relative to the root's,
-/// which halves its size.
-#[derive(Clone, Copy)]
-struct Cursor {
-    /// As in [`Record`].
-    place: u32,
-    distance: u32,
-    logical: u32,
-    kind: Kind,
-    aux: u32,
-    /// Places that it takes of its head.
-    places: u16,
-}
 
 /// A record found by roll-forward.
 #[derive(Clone, Copy)]
@@ -69,8 +54,6 @@ enum Sight {
     Unknown,
     Tag(Tag),
 }
-
-type Cursors = [Option<Cursor>; LISTED_MAX + 3];
 
 /// Roll-forward at work: with the rooms that a root has filled, and records change.
 pub(crate) struct Forward<'s, 'm, F> {
@@ -323,7 +306,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             let (at, record) = self.records.find_chain_record(block, from..end)?;
             let Some(record) = record else { return Ok(at > next) };
             if self.is_new(&record.tag, Some(HeadIndex::JOURNAL)) {
-                *cursor = Some(Cursor { places: record.places() as u16, ..self.cursor(&record.tag, block, at) });
+                *cursor = Some(self.cursor(&record.tag, block, at).of_places(record.places()));
                 return Ok(false);
             }
             if at == 0 {
@@ -337,14 +320,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     fn cursor(&self, tag: &Tag, block: u32, next: u32) -> Cursor {
         let head = Space::head_of(self.records.layout, tag).unwrap_or(HeadIndex::USER);
         let place = block * self.records.space.capacity(head) + next;
-        Cursor {
-            place,
-            distance: (tag.sequence - self.base) as u32,
-            logical: tag.logical,
-            kind: tag.kind,
-            aux: tag.aux,
-            places: 1,
-        }
+        Cursor::new(tag, self.base, place)
     }
 
     /// First page of a place in a block.
@@ -426,15 +402,12 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         traces: &mut Traces,
         tag: &Tag,
     ) -> Result<Option<(HeadIndex, BlockIndex, u32, bool)>, Error> {
-        let (Some(head), Some(Cursor { place, places, distance, .. })) = (Space::head_of(self.records.layout, tag), *cursor)
-        else {
-            return Ok(None);
-        };
-        let (block, next) =
-            (place / self.records.space.capacity(head), place % self.records.space.capacity(head) + u32::from(places));
+        let (Some(head), Some(before)) = (Space::head_of(self.records.layout, tag), *cursor) else { return Ok(None) };
+        let capacity = self.records.space.capacity(head);
+        let (block, next) = (before.place() / capacity, before.place() % capacity + before.places());
         let mut is_other = self.look(cursor, traces, Some(head), block, next)?;
         // Sequences grow within a block.
-        if cursor.is_some_and(|after| after.distance <= distance) {
+        if cursor.is_some_and(|after| after.distance() <= before.distance()) {
             (*cursor, is_other) = (None, true);
         }
         Ok(Some((head, block, next, is_other)))
@@ -447,7 +420,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         traces: &mut Traces,
         tag: Tag,
     ) -> Result<Option<(Record, bool)>, Error> {
-        let place = cursor.map_or(0, |cursor| cursor.place);
+        let place = cursor.map_or(0, |cursor| cursor.place());
         let Some((head, block, next, is_other)) = self.step(cursor, traces, &tag)? else { return Ok(None) };
         traces.note_use();
         let ends = cursor.is_none();
@@ -548,21 +521,6 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         let there = if self.transaction.is_other(start) { 0 } else { self.transaction.len() };
         matches!(tag.kind, Kind::Journal | Kind::JournalDiscard) && there != tag.logical && !self.transaction.is_replayed(start)
     }
-}
-
-/// The cursor whose record has the lowest sequence, and its tag.
-fn lowest(cursors: &Cursors, base: u64) -> Option<(usize, Tag)> {
-    let (mut slot, mut lowest) = (0, u32::MAX);
-    for (index, cursor) in cursors.iter().enumerate() {
-        if let Some(cursor) = cursor
-            && cursor.distance < lowest
-        {
-            (slot, lowest) = (index, cursor.distance);
-        }
-    }
-    cursors[slot].map(|Cursor { distance, logical, kind, aux, .. }| {
-        (slot, Tag { sequence: base + u64::from(distance), logical, kind, aux })
-    })
 }
 
 /// Whether the program of a record was reported as failed, whose number is so far before that of the next record: numbers jump behind a failure, and

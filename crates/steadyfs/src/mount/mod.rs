@@ -8,6 +8,7 @@
 //!
 //! Nothing here programs. The [ring](crate::root) finds the root; the store settles what was found.
 
+mod cursor;
 mod forward;
 mod superblock;
 mod traces;

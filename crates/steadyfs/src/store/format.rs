@@ -4,6 +4,7 @@ use super::Store;
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
 use crate::media::{BlockIndex, Flash, Geometry, Kinds};
+use crate::mount::Access;
 use crate::root::SEQUENCE_MAX;
 use crate::space::State;
 
@@ -22,7 +23,7 @@ impl<'m, F: Flash> Store<'m, F> {
         erasing: Option<&mut dyn FnMut(u32, u32)>,
     ) -> Result<F, MountError> {
         // Changed in place: a copy of a store costs code and stack.
-        let mut result = Self::empty(flash, config, memory);
+        let mut result = Self::empty(flash, config, None, Access::ReadWrite, memory);
         if let Ok(store) = &mut result {
             store.write_empty(erasing)?;
         }

@@ -44,6 +44,7 @@ pub use inspect::Description;
 use crate::commit::{Cache, Transaction};
 use crate::config::{Config, Layout};
 use crate::error::{Error, MountError};
+use crate::format::superblock::Superblock;
 use crate::ftl::{BlockInfo, Call, Ftl, Health, Savings, Status};
 use crate::journal::Journal;
 use crate::logical::Logical;
@@ -66,12 +67,22 @@ pub(crate) struct Store<'m, F> {
 }
 
 impl<'m, F: Flash> Store<'m, F> {
-    /// Divides `memory` and makes a store without content.
-    fn empty(flash: F, config: &Config, memory: &'m mut [u8]) -> Result<Self, MountError> {
+    /// Divides `memory` and makes a store without content: of a volume that is to be made, or of which a superblock says whose the ring's blocks are.
+    fn empty(
+        flash: F,
+        config: &Config,
+        superblock: Option<&Superblock>,
+        access: Access,
+        memory: &'m mut [u8],
+    ) -> Result<Self, MountError> {
         let layout = Layout::derive(&flash.geometry(), config)?;
         let needed = layout.memory_bytes();
         if memory.len() < needed {
             return Err(MountError::MemoryTooSmall { needed, given: memory.len() });
+        }
+        let mut ring = Ring::new();
+        if superblock.is_some_and(|found| !ring.adopt(found.ring, found.copy, &layout)) {
+            return Err(MountError::NotFormatted);
         }
         let (mut rest, spare) = memory.split_at_mut(needed);
         rest.fill(0);
@@ -98,11 +109,11 @@ impl<'m, F: Flash> Store<'m, F> {
             space: Space::new(blocks, heads, &layout),
             map: Map::new(leaves, overlay, known_logs),
             transaction: Transaction::new(pending),
-            ring: Ring::new(),
+            ring,
             group,
             savings: Savings::new(&layout),
             call: Call::default(),
-            status: Status::new(Access::ReadWrite),
+            status: Status::new(access),
             layout,
         };
         let logical = Logical { cache: Cache::new(&mut [], ftl.layout.logical_bytes), journal, ftl };

@@ -2,8 +2,6 @@
 
 use super::Store;
 use crate::error::{Error, MountError};
-use crate::ftl::Status;
-use crate::logical::Logical;
 use crate::media::Flash;
 use crate::mount::{Access, Damage, Forward, Last, find_superblock};
 use crate::pages::TRIES;
@@ -16,15 +14,7 @@ impl<'m, F: Flash> Store<'m, F> {
     #[inline(never)]
     pub fn open(mut flash: F, access: Access, memory: &'m mut [u8]) -> Result<Self, MountError> {
         let superblock = find_superblock(&mut flash, memory)?;
-        // Changed in place: a copy of a store costs code and stack.
-        let mut result = Self::empty(flash, &superblock.config, memory);
-        if let Ok(Self { logical: Logical { ftl, .. }, .. }) = &mut result {
-            if !ftl.ring.adopt(superblock.ring, superblock.copy, &ftl.layout) {
-                return Err(MountError::NotFormatted);
-            }
-            ftl.status = Status::new(access);
-        }
-        result
+        Self::empty(flash, &superblock.config, Some(&superblock), access, memory)
     }
 
     /// Brings the store to the state that was committed last, and the medium as well with `SETTLE`; `false` when there is no
