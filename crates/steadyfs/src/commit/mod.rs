@@ -158,7 +158,7 @@ impl<'m> Transaction<'m> {
         }
     }
 
-    /// Undoes the changes of the call in progress. Reads nothing and cannot fail.
+    /// Undoes the changes of the call in progress: the medium holds something later of their pages, which are stale. Reads nothing and cannot fail.
     pub fn undo(&mut self, space: &mut Space<'_>) {
         let undo = core::mem::take(&mut self.undo);
         for &(logical, before) in undo.pages().iter().rev() {

@@ -56,6 +56,7 @@ impl<F: Flash> Ftl<'_, F> {
     /// A block that failed goes out of use. One whose device did not answer is left as well: its place may be blank, and what lies behind a
     /// blank place would be taken for nothing by a mount, or for a loss. A commit is repeated after whatever failure, because it may be there.
     pub fn survive_failure(&mut self, head: HeadIndex, failed: Failed, commits: bool) -> Result<(), Error> {
+        // A mount takes a smaller gap in the numbers for a record that was lost.
         self.space.take_sequences(FAILURE_JUMP);
         let (error, may_be_there) = match failed {
             Failed::Unmade(error) => {

@@ -43,8 +43,8 @@ impl<F: Flash> Logical<'_, F> {
         let page_bytes = self.ftl.layout.geometry.page_bytes;
         let start = index * page_bytes;
         let (from, to) = (offset.max(start), (offset + bytes.len() as u32).min(start + page_bytes));
-        if from < to && to - from == page_bytes {
-        } else {
+        let is_whole = from < to && to - from == page_bytes;
+        if !is_whole {
             self.load_base(logical, base, index)?;
         }
         self.journal.apply(logical, start, self.ftl.pages.bytes_mut());

@@ -18,7 +18,7 @@
 //!   So changes may be unreadable as long as they and all behind them are no more than the overlay has entries of the page, and those behind them that
 //!   can be read are of such entries.
 
-use super::change::{Change, Changes, Place};
+use super::log_entry::{Change, Changes, Place};
 use super::{Look, Map};
 use crate::config::Layout;
 use crate::error::Error;

@@ -7,9 +7,9 @@
 //! is looked up when the leaf is folded and needs no read before. Until then the frame cannot be used again, because
 //! its block is not empty.
 
-mod change;
 mod leaf;
 mod log;
+mod log_entry;
 
 use crate::config::Layout;
 use crate::error::Error;
@@ -176,7 +176,7 @@ impl<'m> Map<'m> {
         0
     }
 
-    /// Changes the map because reclamation moved a frame.
+    /// Changes the map because reclamation moved a frame, which the caller releases: a new entry says that nothing is left to be released.
     pub fn move_page(&mut self, logical: u32, to: Frame) {
         self.recent.remove(logical);
         let released = self.released_bit();

@@ -12,7 +12,7 @@ use crate::space::{Choice, HeadIndex, NONE, State, UNUSED};
 pub(crate) enum Levelling {
     /// It does not look: there is none, or nothing was erased since the last look.
     Rests,
-    /// It cannot be afforded yet, and so many frames may be saved for it. Looks go on until a block is.
+    /// It cannot be afforded yet, and so many frames may be saved for it. While a whole block is not saved, the next look is after the next erase.
     Saves { frames: u32 },
     /// No block lags.
     Nothing,

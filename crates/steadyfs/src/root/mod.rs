@@ -172,7 +172,7 @@ impl Ring {
         self.uncertain
     }
 
-    /// Whether nobody needs what is in the block at a place.
+    /// Whether nobody needs what is in the block at a place: neither that of the next root nor, until that is complete, that of the newest one.
     fn rests(&self, place: u32, space: &Space<'_>) -> bool {
         let block = self.block(place);
         place != self.place.into()

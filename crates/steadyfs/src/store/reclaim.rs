@@ -218,6 +218,7 @@ impl<'m, F: Flash> Store<'m, F> {
         let Ftl { savings, layout, pages, .. } = &mut self.logical.ftl;
         if let Levelling::Saves { frames } = levelling {
             savings.save(frames, layout);
+            // Then it waits for room alone, which any call may bring.
             if savings.is_full(layout) {
                 return Ok(Chosen::None);
             }
