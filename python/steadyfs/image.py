@@ -284,6 +284,18 @@ class Image:
         """Give a file or directory another name, in place of a file that has it: at once, whatever happens."""
         self._volume.rename(text(src), text(dst))
 
+    def exchange(self, one: StrPath, other: StrPath) -> None:
+        """Let two files or directories, with all below them, change names: at once, whatever happens.
+
+        >>> with Image.blank("w25q128jv", size_bytes=1 << 20) as image:
+        ...     image.makedirs("running/etc")
+        ...     image.mkdir("next")
+        ...     image.exchange("running", "next")
+        ...     image.listdir("next")
+        ['etc']
+        """
+        self._volume.exchange(text(one), text(other))
+
     def symlink(self, target: str, path: StrPath) -> None:
         """Make a symbolic link. What it names need not be there."""
         self._volume.symlink(target, text(path))

@@ -152,6 +152,8 @@ def test_errors_are_of_pythons_classes_and_name_the_place() -> None:
             (lambda: image.mkdir("d"), FileExistsError, errno.EEXIST),
             (lambda: image.rmdir("d"), OSError, errno.ENOTEMPTY),
             (lambda: image.rename("d", "d/inside"), OSError, errno.EINVAL),
+            (lambda: image.exchange("f", "none"), FileNotFoundError, errno.ENOENT),
+            (lambda: image.exchange("d", "d/x"), OSError, errno.EINVAL),
             (lambda: image.mkdir("n" * 300), OSError, errno.ENAMETOOLONG),
             (lambda: image.mkdir("a\0b"), OSError, errno.EINVAL),
             (lambda: image.readlink("f"), OSError, errno.EINVAL),

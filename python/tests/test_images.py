@@ -94,6 +94,11 @@ def test_names_are_as_on_other_file_systems() -> None:
         assert list(image.walk("/")) == [("/", ["a"], []), ("/a", ["b"], ["x"]), ("/a/b", ["c"], ["link", "y"]), ("/a/b/c", [], [])]
         image.rename("a/x", "a/b/y")
         assert image.listdir("a") == ["b"]
+        image.mkdir("other")
+        image.exchange("a", "other")
+        assert (image.listdir("a"), image.listdir("other")) == ([], ["b"])
+        image.exchange("other", "a")
+        image.rmdir("other")
         kinds = [(entry.name, entry.is_file(), entry.is_dir(), entry.is_symlink()) for entry in image.scandir("a/b")]
         assert kinds == [("c", False, True, False), ("link", False, False, True), ("y", True, False, False)]
         with pytest.raises(IsADirectoryError):

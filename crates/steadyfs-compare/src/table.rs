@@ -214,19 +214,41 @@ fn cell(figures: &Figures) -> String {
     times + &rate + &refused
 }
 
+/// Characters of a cell in a terminal; what is longer is told below the table.
+const CELL_MAX: usize = 30;
+
+/// Takes what is too long for a column out of a table's rows, and leaves a number in its place: the notes that the numbers name.
+fn take_notes(rows: &mut [Vec<String>]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for cell in rows.iter_mut().flat_map(|row| row.iter_mut().skip(1)).filter(|cell| cell.chars().count() > CELL_MAX) {
+        let number = notes.iter().position(|note| note == cell).unwrap_or_else(|| {
+            notes.push(cell.clone());
+            notes.len() - 1
+        });
+        let begin = cell.split_once(": ").map(|(begin, _)| format!("{begin} ")).filter(|begin| begin.len() < CELL_MAX / 2);
+        *cell = format!("{}[{}]", begin.unwrap_or_default(), number + 1);
+    }
+    notes
+}
+
 /// Prints everything for people.
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for board in &self.boards {
             writeln!(f, "{}\n", board.title)?;
-            for answer in self.answers(board).into_iter().chain([self.cases(board)]) {
+            for mut answer in self.answers(board).into_iter().chain([self.cases(board)]) {
                 if answer.rows.is_empty() {
                     continue;
                 }
                 writeln!(f, "{}", answer.question)?;
                 let align = vec![Align::Left; answer.head.len()];
+                let notes = take_notes(&mut answer.rows);
                 let rows: Vec<_> = std::iter::once(answer.head).chain(answer.rows).collect();
-                writeln!(f, "{}", table(&rows, &align))?;
+                writeln!(f, "{}", table(&rows, &align).trim_end())?;
+                for (number, note) in (1..).zip(notes) {
+                    writeln!(f, "[{number}] {note}")?;
+                }
+                writeln!(f)?;
             }
         }
         let kept: Vec<_> = self.entries.iter().filter(|entry| entry.kept).map(|entry| entry.facts.name.as_str()).collect();
@@ -238,5 +260,21 @@ impl fmt::Display for Comparison {
             "Seed {}. Times are those of the chip. A case ends after {} s of the chip, if not before.",
             self.seed, self.patience_s
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_reasons_are_told_below_the_table_and_once() {
+        let reason = "not: its crate looks through a directory for a short name again and again";
+        let first = "file 3 is neither what it was nor what it was to be";
+        let mut rows = [["a name that is long, and stays where it is", "1 ms"], ["b", reason], ["c", reason], ["d", first]]
+            .map(|row| row.map(str::to_string).to_vec());
+        assert_eq!(take_notes(&mut rows), [reason, first]);
+        let cells = rows.map(|row| row[1].clone());
+        assert_eq!(cells, ["1 ms", "not [1]", "not [1]", "[2]"]);
     }
 }

@@ -175,6 +175,10 @@ impl Volume {
         self.change(py, |open| open.call(from, |fs| fs.rename(from, to)))
     }
 
+    fn exchange(&self, py: Python<'_>, one: &str, other: &str) -> PyResult<()> {
+        self.change(py, |open| open.call(one, |fs| fs.exchange(one, other)))
+    }
+
     fn symlink(&self, py: Python<'_>, target: &str, path: &str) -> PyResult<()> {
         self.change(py, |open| open.call(path, |fs| fs.create_symlink(path, target)).map(drop))
     }
