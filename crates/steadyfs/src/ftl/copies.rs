@@ -17,8 +17,8 @@ pub(crate) struct Copied {
 }
 
 impl<F: Flash> Ftl<'_, F> {
-    /// Lets the map name another frame.
-    pub fn name(&mut self, copied: &mut Copied, to: Frame) -> Result<(), Error> {
+    /// Lets the map name the copy of a frame.
+    pub fn name_copy(&mut self, copied: &mut Copied, to: Frame) -> Result<(), Error> {
         // The map is not asked where it was: a leaf that is copied as well is not at its new place yet.
         if Kinds::LEAF.has(copied.kind) {
             self.map.move_leaf(copied.logical, to);

@@ -115,7 +115,7 @@ impl<F: Flash> Store<'_, F> {
         let block = ftl.ring.current();
         let first = block * fpb + ftl.layout.copied_page() / unit;
         for (copied, to) in carried.frames.iter_mut().flatten().zip(first..) {
-            ftl.name(copied, to)?;
+            ftl.name_copy(copied, to)?;
         }
         let behind = ftl.layout.frame_page(first) + carried.frames.iter().flatten().count() as u32 * unit;
         if carried.journal {

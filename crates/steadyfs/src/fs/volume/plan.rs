@@ -41,7 +41,7 @@ impl Plan {
         let index_bytes = if data_count < 0xFFFF { 2 } else { 4 };
         let index_entries = page / index_bytes;
         let index_is_deep = index_entries * REGIONS < data_count;
-        let deep_pages = (index_entries * index_entries).min(0xFFFF / index_entries * index_entries);
+        let deep_pages = index_entries * index_entries.min(0xFFFF / index_entries);
         Self {
             table,
             data: table + inode_count.div_ceil(page / INODE_BYTES),
@@ -84,4 +84,29 @@ impl Plan {
 /// Logical pages that may hold file data on a volume without files.
 pub fn capacity_empty(layout: &Layout) -> u32 {
     Plan::new(layout).capacity(layout.usable, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::media::Geometry;
+
+    /// Pages of 128 KiB have 65,536 entries of an index, whose square is no number of 32 bits: settings that `check` takes stopped a build that looks at that.
+    #[test]
+    fn every_size_of_a_logical_page_has_a_plan() {
+        let mut largest = 0;
+        for (page_shift, unit_shift, block_count) in
+            (8..15).flat_map(|page| (0..6).map(move |unit| (page, unit, 64)).chain([(page, 5, 1152)]))
+        {
+            let (page_bytes, unit) = (1 << page_shift, 1 << unit_shift);
+            let geometry = Geometry { page_bytes, pages_per_block: 8 * unit, block_count, programs_bytes: false };
+            let config = Config { unit_pages: unit as u16, ..Config::for_geometry(&geometry) };
+            let Ok(layout) = Layout::derive(&geometry, &config) else { continue };
+            let plan = Plan::new(&layout);
+            assert!(plan.region_pages >= plan.index_entries, "{geometry:?}, {unit}: {plan:?}");
+            largest = largest.max(layout.logical_bytes);
+        }
+        assert_eq!(largest, 0x2_0000);
+    }
 }
