@@ -40,41 +40,38 @@ impl<F: Flash> Outlook<'_, '_, F> {
             // Where blocks empty themselves and no victim is needed, this is what fills the savings.
             return Levelling::Saves { frames: u32::from(self.affordable(0) > fpb / 2) };
         }
-        match space.weak_head() {
-            Some(head) => Levelling::Release(head),
-            None => self.lagging_head(is_open).or_else(|| self.resting_block()).unwrap_or(Levelling::Nothing),
+        if let Some(head) = space.weak_head() {
+            return Levelling::Release(head);
         }
-    }
-
-    /// Whether a block lags so far behind the mean that what is in it must move.
-    fn lags(&self, block: BlockIndex) -> bool {
-        let least = self.ftl.space.blocks().wear_mean().saturating_sub(self.lag_kept());
-        WEAR_LEVELLING && u32::from(self.ftl.space.blocks().wear(block)) < least
+        // Whether a block lags so far behind the mean that what is in it must move.
+        let least = space.blocks().wear_mean().saturating_sub(self.lag_kept());
+        let lags = |block: BlockIndex| WEAR_LEVELLING && u32::from(space.blocks().wear(block)) < least;
+        self.lagging_head(is_open, &lags).or_else(|| self.resting_block(&lags)).unwrap_or(Levelling::Nothing)
     }
 
     /// A head in a block that lags, where there is another block for it: in one that lags as much it would have to go on at once.
-    fn lagging_head(&self, is_open: bool) -> Option<Levelling> {
+    fn lagging_head(&self, is_open: bool, lags: &impl Fn(BlockIndex) -> bool) -> Option<Levelling> {
         let (space, blocks) = (&self.ftl.space, self.ftl.space.blocks());
-        let lags = |head: HeadIndex| {
+        let head_lags = |head: HeadIndex| {
             let block = space.heads().get(head).block;
-            block != NONE && self.lags(block)
+            block != NONE && lags(block)
         };
-        let has_worn = (0..blocks.block_count()).any(|block| blocks.state(block) == State::Erased && !self.lags(block));
+        let has_worn = (0..blocks.block_count()).any(|block| blocks.state(block) == State::Erased && !lags(block));
         if !has_worn {
             return None;
         }
-        let of_frames = space.heads().of_frames().find(|&head| head != HeadIndex::USER && lags(head));
-        let journal = lags(HeadIndex::JOURNAL) && !is_open && blocks.count(State::Erased) > 1;
+        let of_frames = space.heads().of_frames().find(|&head| head != HeadIndex::USER && head_lags(head));
+        let journal = head_lags(HeadIndex::JOURNAL) && !is_open && blocks.count(State::Erased) > 1;
         of_frames.map(Levelling::GiveUp).or(journal.then_some(Levelling::MoveJournal))
     }
 
     /// A block whose data leaves it: one that hardly holds it any more, or the least worn, if it lags.
-    fn resting_block(&self) -> Option<Levelling> {
+    fn resting_block(&self, lags: &impl Fn(BlockIndex) -> bool) -> Option<Levelling> {
         let blocks = self.ftl.space.blocks();
         let weak = blocks.choose(State::Weak, Choice::LeastWornInUse);
         // While blocks that nobody uses are worn less, they are used first, and moving data gains nothing.
         let unused = blocks.choose_among(&UNUSED, Choice::LeastWorn).map_or(u8::MAX, |block| blocks.wear(block));
         let rested = || blocks.choose(State::Used, Choice::LeastWornInUse);
-        weak.or_else(|| rested().filter(|&block| self.lags(block) && blocks.wear(block) < unused)).map(Levelling::Empty)
+        weak.or_else(|| rested().filter(|&block| lags(block) && blocks.wear(block) < unused)).map(Levelling::Empty)
     }
 }
