@@ -9,6 +9,8 @@ use crate::tree::{Id, Tree};
 
 /// Handles that the client keeps at most.
 const HANDLES_MAX: usize = 3;
+/// Files that it fills a volume with at most.
+const FILES_MAX: u32 = 200;
 /// Largest file that the client makes.
 const FILE_MAX: usize = 60_000;
 
@@ -28,6 +30,11 @@ impl Habits {
     pub fn any(rng: &mut fastrand::Rng) -> Self {
         let fill_percent = *rng.choice(&[20, 50, 70, 85, 95, 120]).expect("one of six");
         Self { fill_percent, names: rng.u32(4..24), is_small: rng.bool() }
+    }
+
+    /// A client of a volume that is nearly full: it replaces, mostly.
+    pub fn of_a_full_volume(rng: &mut fastrand::Rng) -> Self {
+        Self { fill_percent: rng.usize(80..=97), names: rng.u32(4..24), is_small: rng.u32(..4) == 0 }
     }
 }
 
@@ -53,6 +60,23 @@ impl Session<'_, '_, '_> {
             }
         }
         true
+    }
+
+    /// Fills the volume with files, as far as the habits go, and overwrites pages of them, so that every block holds some that are needed.
+    pub fn fill(&mut self, habits: &Habits) -> bool {
+        for name in 0..FILES_MAX {
+            let usage = self.fs.usage();
+            if usage.used_bytes as usize >= usage.usable_bytes as usize * habits.fill_percent / 100 {
+                break;
+            }
+            let size = self.rng.usize(FILE_MAX / 4..FILE_MAX);
+            let write = |session: &mut Self, handle: &mut Handle| session.write(handle, 0, size);
+            if let Answer::Over = self.with_file(&format!("full{name}"), OpenOptions::CREATE, write) {
+                return false;
+            }
+        }
+        let usage = self.fs.usage();
+        (0..usage.usable_bytes / u64::from(usage.logical_bytes) / 4).all(|_| !matches!(self.any_overwrite(habits), Answer::Over))
     }
 
     /// Makes one call, or a few that belong together.

@@ -11,6 +11,8 @@ pub enum Kind {
     Read,
     /// Of a page, from the caller's bytes or from the chip's register.
     Program,
+    /// Of several pages in one command.
+    Group,
     /// Of a block.
     Erase,
     /// Of the device's write cache, which is emptied.
@@ -85,7 +87,7 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} fails once with {:?}", self.kind, self.failure)?;
-        if matches!(self.kind, Kind::Program | Kind::Erase) {
+        if matches!(self.kind, Kind::Program | Kind::Group | Kind::Erase) {
             write!(f, " ({:?}{})", self.page, if self.is_bad_for_good { ", bad for good" } else { "" })?;
         }
         Ok(())

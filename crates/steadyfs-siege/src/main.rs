@@ -1,5 +1,6 @@
 //! `steadyfs-siege CAMPAIGN --seed N --volumes N --threads N`, or `--only N --trace` for one volume of it; with `--medium card` they lie on cards, and
-//! with `--streams` each has several; `--long-logs` makes leaves on NOR take more changes, and records of the journal longer.
+//! with `--streams` each has several; `--long-logs` makes leaves on NOR take more changes, and records of the journal longer; with `--full` they are full
+//! before the campaign begins.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -22,7 +23,7 @@ struct Options {
     shown: usize,
 }
 
-const USAGE: &str = "steadyfs-siege transient|lost|bits|chains|lives|repair|repair-cuts|repair-faults|repair-reads|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--medium chip|card] [--streams] [--long-logs]";
+const USAGE: &str = "steadyfs-siege transient|lost|bits|chains|lives|repair|repair-cuts|repair-faults|repair-reads|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--medium chip|card] [--streams] [--long-logs] [--full]";
 
 fn parse() -> Option<Options> {
     let mut options =
@@ -43,6 +44,7 @@ fn parse() -> Option<Options> {
             "--trace" => options.world.is_traced = true,
             "--streams" => options.world.has_streams = true,
             "--long-logs" => options.world.has_long_logs = true,
+            "--full" => options.world.is_full = true,
             "all" => options.campaigns = ALL.to_vec(),
             name => options.campaigns.push(Campaign::named(name)?),
         }

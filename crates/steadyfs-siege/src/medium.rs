@@ -212,6 +212,13 @@ impl Flash for Medium {
         flash!(mut self, flash => flash.program(page, data, tag))
     }
 
+    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+        self.strikes_mut(|strikes| strikes.is_group = tags.len() > 1);
+        let result = flash!(mut self, flash => flash.program_many(first, data, tags));
+        self.strikes_mut(|strikes| strikes.is_group = false);
+        result
+    }
+
     fn can_copy(&self) -> bool {
         flash!(self, flash => flash.can_copy())
     }

@@ -55,6 +55,14 @@ pub fn with_long_logs(config: Config, geometry: &Geometry) -> Config {
     or(config, Config { journal_pages: (2048 / geometry.page_bytes).clamp(1, 8) as u8, ..config })
 }
 
+/// The settings with moves in groups of up to sixteen frames, as many as fit, on media that level wear themselves.
+pub fn with_groups(config: Config, geometry: &Geometry, seed: u64) -> Config {
+    let most = fastrand::Rng::with_seed(!seed).u16(2..=16) * config.unit_pages;
+    let fits =
+        |move_group: u16| Some(Config { move_group: move_group as u8, ..config }).filter(|config| config.check(geometry).is_ok());
+    (2 * config.unit_pages..=most.min(64)).rev().find_map(fits).unwrap_or(config)
+}
+
 /// The settings with two to four streams, if the volume is large enough. Chance of its own, so that everything else is as without.
 pub fn with_streams(config: Config, geometry: &Geometry, seed: u64) -> Config {
     let mut rng = fastrand::Rng::with_seed(!seed);

@@ -24,6 +24,8 @@ pub enum Cut {
     Operation(u32),
     /// In the program or erase after so many more of them.
     Change(u32),
+    /// In the program of several pages after so many more of them.
+    Group(u32),
 }
 
 /// What meets an operation.
@@ -45,6 +47,8 @@ pub struct Strikes {
     fired: u32,
     last_fired: String,
     operations: Operations,
+    /// Whether the programs that come now are of several pages.
+    pub is_group: bool,
     /// Whether each operation that changes something is printed.
     pub is_traced: bool,
 }
@@ -59,6 +63,7 @@ impl Strikes {
             fired: 0,
             last_fired: String::new(),
             operations: Operations::default(),
+            is_group: false,
             is_traced: false,
         }
     }
@@ -137,13 +142,15 @@ impl Strikes {
         }
         match kind {
             Kind::Read => self.operations.reads += 1,
-            Kind::Program => self.operations.programs += 1,
+            Kind::Program | Kind::Group => self.operations.programs += 1,
             Kind::Erase => self.operations.erases += 1,
             Kind::Flush => {}
         }
+        let is_group = self.is_group && kind == Kind::Program;
         let is_due = match &mut self.cut {
             Some(Cut::Operation(left)) => count_down(left),
             Some(Cut::Change(left)) if matches!(kind, Kind::Program | Kind::Erase) => count_down(left),
+            Some(Cut::Group(left)) if is_group => count_down(left),
             _ => false,
         };
         if is_due {
@@ -152,7 +159,7 @@ impl Strikes {
             return Ok(Strike::Cut);
         }
         if let Some(fault) = &mut self.fault
-            && fault.kind == kind
+            && (fault.kind == kind || (is_group && fault.kind == Kind::Group))
             && count_down(&mut fault.after)
         {
             let fault = self.fault.take().expect("it is there");

@@ -15,6 +15,9 @@ use crate::world::{MediumKind, World};
 /// Bytes of the table of heads of a volume with one stream.
 const HEADS_BYTES: usize = 18;
 
+/// Pages of a medium that is filled, so that it does not take long.
+const FULL_PAGES_MAX: u32 = 1_000;
+
 /// A volume under siege.
 pub struct Volume {
     /// What it lies on.
@@ -51,23 +54,39 @@ impl Volume {
         adjust: impl Fn(&mut Config),
     ) -> Result<Self, MountError> {
         let mut rng = fastrand::Rng::with_seed(seed);
-        let World { has_streams, has_long_logs, .. } = log.world;
+        let World { has_streams, has_long_logs, is_full, .. } = log.world;
         let with = |mut config, geometry: &Geometry| {
             adjust(&mut config);
             let config = if has_long_logs { shape::with_long_logs(config, geometry) } else { config };
+            let config = if is_full { shape::with_groups(config, geometry, seed) } else { config };
             if has_streams { shape::with_streams(config, geometry, seed) } else { config }
         };
+        let pages_max = if is_full { pages_max.min(FULL_PAGES_MAX) } else { pages_max };
         let (mut medium, config) = match log.world.medium {
             MediumKind::Chip => shape::any_chip(&mut rng, settings, pages_max, with),
             MediumKind::Card => shape::any_card(&mut rng, settings, pages_max, with),
         };
         medium.set_traced(log.world.is_traced);
         let memory = vec![0; config.memory_bytes(&medium.geometry())];
-        let habits = Habits::any(&mut rng);
+        let habits = if is_full { Habits::of_a_full_volume(&mut rng) } else { Habits::any(&mut rng) };
         log.trace(|| format!("{} {config:?} {habits:?}", medium.describe()));
         let mut volume = Self { medium, config, oracle: Oracle::new(), rng, habits, memory };
         FileSystem::format(&mut volume.medium, &volume.config, &mut volume.memory)?;
+        if is_full {
+            volume.fill(log)?;
+        }
         Ok(volume)
+    }
+
+    /// Fills a new volume, and ends it well.
+    fn fill(&mut self, log: &mut Log) -> Result<(), MountError> {
+        let habits = self.habits.clone();
+        let failed = self.mount(Access::ReadWrite, log, |mut session| {
+            session.choose(CommitOn::EVERY_WRITE);
+            if session.fill(&habits) { session.unmount() } else { None }
+        })?;
+        self.judge_unmount(failed, log);
+        Ok(())
     }
 
     /// Mounts the volume and lets `run` use it. The memory lent holds what happened to be in it.

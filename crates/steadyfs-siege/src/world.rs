@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use crate::fault::{Fault, Kind, log_uniform};
+use crate::strike::Cut;
+
 /// Kinds of media.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MediumKind {
@@ -32,11 +35,27 @@ pub struct World {
     pub has_streams: bool,
     /// Their leaves have long logs, and their journal long records, where the medium programs bytes.
     pub has_long_logs: bool,
+    /// They are nearly full, and all that is written makes pages move.
+    pub is_full: bool,
     /// Each call is printed.
     pub is_traced: bool,
 }
 
 impl World {
+    /// A power cut: in a full volume one in two meets pages that move together.
+    pub fn any_cut(&self, rng: &mut fastrand::Rng, limit: u32) -> Cut {
+        if self.is_full && rng.bool() { Cut::Group(rng.u32(..6)) } else { Cut::Operation(log_uniform(rng, limit)) }
+    }
+
+    /// A fault: in a full volume one in two meets pages that move together.
+    pub fn any_fault(&self, rng: &mut fastrand::Rng) -> Fault {
+        if self.is_full && rng.bool() {
+            let after = rng.u32(..6);
+            return Fault { kind: Kind::Group, ..Fault::any_program(after, rng) };
+        }
+        Fault::any(rng)
+    }
+
     /// The command that lets one volume of a campaign live again.
     pub fn replay(&self, campaign: &str, seed: u64, index: u32) -> String {
         let mut command = format!("cargo run --release -p steadyfs-siege -- {campaign} --seed {seed} --only {index} --trace");
@@ -48,6 +67,9 @@ impl World {
         }
         if self.has_long_logs {
             write!(command, " --long-logs").expect("a string takes everything");
+        }
+        if self.is_full {
+            write!(command, " --full").expect("a string takes everything");
         }
         command
     }

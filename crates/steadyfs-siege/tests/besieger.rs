@@ -4,14 +4,16 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use steadyfs::Error;
-use steadyfs::media::sectors::SectorDevice;
+use steadyfs::media::sectors::{SectorDevice, SectorLayout, TagPlace};
 use steadyfs::media::{Failure, Flash, Geometry};
 use steadyfs_siege::campaign::Campaign;
+use steadyfs_siege::card::pages::CardPages;
 use steadyfs_siege::card::{Cache, Card, Held};
 use steadyfs_siege::chip::Chip;
 use steadyfs_siege::fate::Style;
 use steadyfs_siege::fault::{Fault, Kind, PageFate};
 use steadyfs_siege::loss::{self, Verdict};
+use steadyfs_siege::medium::Medium;
 use steadyfs_siege::oracle::Oracle;
 use steadyfs_siege::strike::Cut;
 use steadyfs_siege::tree::Tree;
@@ -150,6 +152,21 @@ fn a_card_keeps_what_was_flushed_and_the_order_where_it_says_so() {
         is_out_of_order |= !is_in_order;
     }
     assert!(is_out_of_order);
+}
+
+/// A medium that takes pages one by one never shows what a cut leaves of a command of several.
+#[test]
+fn pages_of_one_command_fail_together() {
+    let layout = SectorLayout { first: 0, sectors: 200, block_sectors: 40, page_bytes: 512, tags: TagPlace::Beside, volume: 1 };
+    let card = Card::new(200, Cache { sectors_max: 0, reorders: false }, false, 1);
+    let mut medium = Medium::Card(Box::new(CardPages::new(card, layout).unwrap()));
+    medium.erase(0).unwrap();
+    medium.arm_fault(Fault { kind: Kind::Group, ..Fault::any_program(1, &mut fastrand::Rng::with_seed(1)) });
+    medium.program(0, &[1; 512], &[1; 16]).unwrap();
+    medium.program_many(1, &[1; 1024], &[[1; 16]; 2]).unwrap();
+    let before = medium.operations().programs;
+    assert_eq!(medium.program_many(3, &[1; 2048], &[[1; 16]; 4]), Err(Failure::Device));
+    assert_eq!((medium.fired(), medium.operations().programs - before), (1, 1));
 }
 
 #[test]

@@ -5,11 +5,17 @@ use steadyfs_siege::campaign::Campaign;
 use steadyfs_siege::world::{MediumKind, World};
 
 /// On cards.
-const CARDS: World = World { medium: MediumKind::Card, has_streams: false, has_long_logs: false, is_traced: false };
+const CARDS: World =
+    World { medium: MediumKind::Card, has_streams: false, has_long_logs: false, is_full: false, is_traced: false };
 /// With several streams.
-const STREAMS: World = World { medium: MediumKind::Chip, has_streams: true, has_long_logs: false, is_traced: false };
+const STREAMS: World =
+    World { medium: MediumKind::Chip, has_streams: true, has_long_logs: false, is_full: false, is_traced: false };
 /// With leaves on NOR that take more changes.
-const LONG_LOGS: World = World { medium: MediumKind::Chip, has_streams: false, has_long_logs: true, is_traced: false };
+const LONG_LOGS: World =
+    World { medium: MediumKind::Chip, has_streams: false, has_long_logs: true, is_full: false, is_traced: false };
+
+/// On cards that are nearly full, where pages move together in one command.
+const FULL_CARDS: World = World { is_full: true, ..CARDS };
 
 /// Runs a few volumes of a campaign, and says how to replay those that fail.
 fn hold(name: &str, seed: u64, volumes: Range<u32>) {
@@ -31,6 +37,14 @@ fn hold_in(world: World, name: &str, seed: u64, volumes: Range<u32>) {
 #[test]
 fn a_failure_that_passes_costs_its_call_alone() {
     hold("transient", 2, 0..300);
+}
+
+/// A command of several pages was cut nowhere, and failed nowhere: the media took it for as many commands as pages.
+#[test]
+fn pages_that_move_together_are_cut_together() {
+    hold_in(FULL_CARDS, "transient", 1, 0..60);
+    hold_in(FULL_CARDS, "lives", 1, 0..60);
+    hold_in(FULL_CARDS, "chains", 1, 0..40);
 }
 
 #[test]

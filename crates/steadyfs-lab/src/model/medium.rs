@@ -233,6 +233,14 @@ impl Tearable for Medium {
         any!(mut self, chip => chip.program_torn(page, data, tag, torn))
     }
 
+    fn joins_programs(&self) -> bool {
+        any!(self, chip => chip.joins_programs())
+    }
+
+    fn program_many_torn(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]], torn: Torn) {
+        any!(mut self, chip => chip.program_many_torn(first, data, tags, torn))
+    }
+
     fn program_loaded_torn(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES], torn: Torn) {
         any!(mut self, chip => chip.program_loaded_torn(page, tag, torn))
     }

@@ -45,7 +45,7 @@ fn prepare(volume: &mut Volume, log: &mut Log) -> bool {
     let habits = volume.habits.clone();
     for _ in 0..volume.rng.u32(1..3) {
         let calls = volume.rng.u32(5..70);
-        let cut = (volume.rng.u32(..3) != 0).then(|| log_uniform(&mut volume.rng, 2_000));
+        let cut = (volume.rng.u32(..3) != 0).then(|| log.world.any_cut(&mut volume.rng, 2_000));
         let ends_well = volume.rng.bool();
         let result = volume.mount(Access::ReadWrite, log, |mut session| {
             if !session.verify_mount(true) {
@@ -54,7 +54,7 @@ fn prepare(volume: &mut Volume, log: &mut Log) -> bool {
             let events = client::any_events(session.rng);
             session.choose(events);
             if let Some(cut) = cut {
-                session.medium().arm_cut(Cut::Operation(cut));
+                session.medium().arm_cut(cut);
             }
             let may_go_on = session.work(&habits, calls, |_, _| true);
             if may_go_on && ends_well { session.unmount() } else { None }

@@ -10,13 +10,14 @@ use crate::session::{Answer, FailedUnmount, Session};
 use crate::shape::Settings;
 use crate::strike::Cut;
 use crate::volume::Volume;
+use crate::world::World;
 
 /// What is to happen in one mount of the volume.
 struct Plan {
     calls: u32,
     /// The fault, and the call before which it is armed.
     fault: Option<(u32, Fault)>,
-    cut: Option<u32>,
+    cut: Option<Cut>,
     goes_on: bool,
     ends_well: bool,
 }
@@ -31,12 +32,12 @@ pub fn volume(seed: u64, log: &mut Log) {
     let strike = volume.rng.u32(..sessions);
     let in_mount = volume.rng.u32(..10) < 3;
     for number in 0..sessions {
-        let mut plan = plan(&mut volume.rng);
+        let mut plan = plan(&mut volume.rng, log.world);
         if number == strike && in_mount {
             let fault = fault_of_a_mount(&mut volume.rng);
             volume.medium.arm_fault(fault);
         } else if number == strike {
-            plan.fault = Some((volume.rng.u32(..plan.calls), Fault::any(&mut volume.rng)));
+            plan.fault = Some((volume.rng.u32(..plan.calls), log.world.any_fault(&mut volume.rng)));
         }
         if !session(&mut volume, &plan, log) {
             return;
@@ -47,9 +48,9 @@ pub fn volume(seed: u64, log: &mut Log) {
     last(&mut volume, log);
 }
 
-fn plan(rng: &mut fastrand::Rng) -> Plan {
+fn plan(rng: &mut fastrand::Rng, world: World) -> Plan {
     let calls = rng.u32(10..90);
-    let cut = (rng.u32(..4) == 0).then(|| log_uniform(rng, 3_000));
+    let cut = (rng.u32(..4) == 0).then(|| world.any_cut(rng, 3_000));
     Plan { calls, fault: None, cut, goes_on: rng.bool(), ends_well: rng.bool() }
 }
 
@@ -120,7 +121,7 @@ fn live(mut session: Session<'_, '_, '_>, plan: &Plan, habits: &client::Habits) 
     let events = client::any_events(session.rng);
     session.choose(events);
     if let Some(cut) = plan.cut {
-        session.medium().arm_cut(Cut::Operation(cut));
+        session.medium().arm_cut(cut);
     }
     if let Some((0, fault)) = &plan.fault {
         session.medium().arm_fault(fault.clone());

@@ -29,7 +29,7 @@ pub use power_cut::PowerCut;
 pub use trace::{Operation, Record, Trace};
 pub use write_cache::{Survivors, WriteCache};
 
-use steadyfs::media::{BlockIndex, Flash, PageIndex, TAG_BYTES};
+use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
 /// What an operation that power interrupted leaves behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,6 +58,16 @@ pub trait Tearable: Flash {
     /// Programs one page, and lets power fail meanwhile.
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn);
 
+    /// Whether [`program_many`](Flash::program_many) is one command here, of which any part may be there after a cut.
+    fn joins_programs(&self) -> bool {
+        false
+    }
+
+    /// Programs several pages in one command, and lets power fail meanwhile. Nothing happens on a medium that programs one after the other.
+    fn program_many_torn(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]], torn: Torn) {
+        let _ = (first, data, tags, torn);
+    }
+
     /// Programs the page register, and lets power fail meanwhile. Nothing happens on a medium without on-chip copy.
     fn program_loaded_torn(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES], torn: Torn);
 
@@ -73,9 +83,21 @@ pub trait Tearable: Flash {
     fn power_on(&mut self);
 }
 
+/// [`program_many`](Flash::program_many) where each page is a command of its own.
+fn one_by_one<F: Flash>(flash: &mut F, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+    let pages = data.chunks_exact(data.len() / tags.len().max(1));
+    (first..).zip(pages.zip(tags)).try_for_each(|(page, (data, tag))| flash.program(page, data, tag))
+}
+
 impl<F: Tearable + ?Sized> Tearable for &mut F {
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
         (**self).program_torn(page, data, tag, torn);
+    }
+    fn joins_programs(&self) -> bool {
+        (**self).joins_programs()
+    }
+    fn program_many_torn(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]], torn: Torn) {
+        (**self).program_many_torn(first, data, tags, torn);
     }
     fn program_loaded_torn(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES], torn: Torn) {
         (**self).program_loaded_torn(page, tag, torn);

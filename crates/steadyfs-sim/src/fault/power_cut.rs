@@ -1,7 +1,7 @@
 //! Power that fails in the middle of a chosen program or erase.
 
-use super::forward;
 use super::{Tearable, Torn};
+use super::{forward, one_by_one};
 use crate::checksum;
 use crate::meter::{Counters, Metered};
 use crate::nand::Nand;
@@ -145,6 +145,19 @@ impl<F: Tearable> Flash for PowerCut<F> {
             Fate::Complete => self.inner.program(page, data, tag),
             Fate::Torn(torn) => {
                 self.inner.program_torn(page, data, tag, torn);
+                Err(Failure::Device)
+            }
+        }
+    }
+
+    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+        if !self.inner.joins_programs() {
+            return one_by_one(self, first, data, tags);
+        }
+        match self.fate()? {
+            Fate::Complete => self.inner.program_many(first, data, tags),
+            Fate::Torn(torn) => {
+                self.inner.program_many_torn(first, data, tags, torn);
                 Err(Failure::Device)
             }
         }

@@ -148,6 +148,16 @@ impl<F: Flash + Metered> Flash for Trace<F> {
         self.record(Operation::Program, page, bytes, |inner| inner.program(page, data, tag))
     }
 
+    /// Each page is recorded as a program, the first one with the time of all.
+    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+        let bytes = data.len() / tags.len().max(1) + TAG_BYTES;
+        let outcome = self.record(Operation::Program, first, bytes, |inner| inner.program_many(first, data, tags));
+        for page in (first..).take(tags.len()).skip(1) {
+            let _ = self.record(Operation::Program, page, bytes, |_| outcome);
+        }
+        outcome
+    }
+
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         if !self.inner.can_copy() {
             return Err(Failure::Device);
@@ -187,6 +197,18 @@ impl<F: Tearable + Metered> Tearable for Trace<F> {
         let bytes = data.len() + TAG_BYTES;
         let _ = self.record(Operation::Program, page, bytes, |inner| {
             inner.program_torn(page, data, tag, torn);
+            Err(Failure::Device)
+        });
+    }
+
+    fn joins_programs(&self) -> bool {
+        self.inner.joins_programs()
+    }
+
+    fn program_many_torn(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]], torn: Torn) {
+        let bytes = data.len() / tags.len().max(1) + TAG_BYTES;
+        let _ = self.record(Operation::Program, first, bytes, |inner| {
+            inner.program_many_torn(first, data, tags, torn);
             Err(Failure::Device)
         });
     }

@@ -2,8 +2,8 @@
 
 use super::{Cut, Sectors, Waiting};
 use crate::fault::{Survivors, Tearable, Torn};
-use steadyfs::media::sectors::{SECTOR_BYTES, SectorPages};
-use steadyfs::media::{BlockIndex, Flash, PageIndex, TAG_BYTES};
+use steadyfs::media::sectors::{COMMAND_PAGES_MAX, SECTOR_BYTES, SectorPages, TagPlace};
+use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
 impl Sectors {
     /// Cuts power in one of the next `commands` that change something, drawn by the seed.
@@ -67,23 +67,44 @@ impl Sectors {
     }
 }
 
+/// Commands that program pages: one, or one for them and one for their tags.
+fn program_commands(pages: &SectorPages<Sectors>) -> u32 {
+    if pages.layout().tags == TagPlace::Table { 2 } else { 1 }
+}
+
+/// Lets power fail in one of the `commands` that an act makes.
+fn cut_in(
+    pages: &mut SectorPages<Sectors>,
+    commands: u32,
+    torn: Torn,
+    act: impl FnOnce(&mut SectorPages<Sectors>) -> Result<(), Failure>,
+) {
+    pages.device_mut().cut_within(commands, torn);
+    let result = act(pages);
+    assert!(result.is_err(), "power was cut");
+    pages.device_mut().off = false;
+}
+
 /// A program takes two writes at most, an erase a discard and a write. Who lets power fail keeps it off: the device itself answers, for a command may fail without that. Pages of a device are never metastable: it corrects, or cannot read.
 impl Tearable for SectorPages<Sectors> {
     fn program_torn(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES], torn: Torn) {
-        let writes = if self.layout().tags == steadyfs::media::sectors::TagPlace::Table { 2 } else { 1 };
-        self.device_mut().cut_within(writes, torn);
-        let result = self.program(page, data, tag);
-        assert!(result.is_err(), "power was cut");
-        self.device_mut().off = false;
+        let commands = program_commands(self);
+        cut_in(self, commands, torn, |pages| pages.program(page, data, tag));
+    }
+
+    fn joins_programs(&self) -> bool {
+        true
+    }
+
+    fn program_many_torn(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]], torn: Torn) {
+        let commands = program_commands(self) * tags.len().div_ceil(COMMAND_PAGES_MAX) as u32;
+        cut_in(self, commands, torn, |pages| pages.program_many(first, data, tags));
     }
 
     fn program_loaded_torn(&mut self, _page: PageIndex, _tag: &[u8; TAG_BYTES], _torn: Torn) {}
 
     fn erase_torn(&mut self, block: BlockIndex, torn: Torn) {
-        self.device_mut().cut_within(2, torn);
-        let result = self.erase(block);
-        assert!(result.is_err(), "power was cut");
-        self.device_mut().off = false;
+        cut_in(self, 2, torn, |pages| pages.erase(block));
     }
 
     fn power_on(&mut self) {
@@ -94,7 +115,8 @@ impl Tearable for SectorPages<Sectors> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use steadyfs::media::Failure;
+    use crate::{FailOps, PowerCut};
+    use std::collections::BTreeSet;
     use steadyfs::media::sectors::{SectorDevice, SectorLayout, TagPlace};
 
     const TAG: [u8; TAG_BYTES] = [7; TAG_BYTES];
@@ -186,6 +208,43 @@ mod tests {
             (0..4).all(|page| (tag_of(&mut pages, page) == OTHER) == (page == 3))
         });
         assert!(kept_alone);
+    }
+
+    /// Which of five pages that one command programmed are there, for many seeds.
+    fn left_of_five(mut act: impl FnMut(SectorPages<Sectors>, u64) -> SectorPages<Sectors>) -> BTreeSet<Vec<bool>> {
+        let left = (0..300).map(|seed| {
+            let mut pages = pages(TagPlace::Beside, Sectors::new(1100, Sectors::ROUND, seed));
+            pages.erase(1).unwrap();
+            let mut pages = act(pages, seed);
+            pages.power_on();
+            (21..26)
+                .map(|page| pages.read(page, &mut [0; 1024], &mut [0; TAG_BYTES]).is_ok() && tag_of(&mut pages, page) == TAG)
+                .collect()
+        });
+        left.collect()
+    }
+
+    #[test]
+    fn a_command_of_several_pages_is_cut_as_one_and_fails_as_one() {
+        let (data, tags) = ([1; 5 * 1024], [TAG; 5]);
+        let cut = left_of_five(|pages, seed| {
+            let mut cut = PowerCut::new(pages, seed);
+            cut.cut_at(1);
+            assert_eq!(cut.program_many(21, &data, &tags), Err(Failure::Device));
+            assert_eq!(cut.operations(), 1);
+            cut.into_inner()
+        });
+        let failed = left_of_five(|pages, seed| {
+            let mut failing = FailOps::new(pages, seed);
+            failing.fail_program(1);
+            assert_eq!(failing.program_many(21, &data, &tags), Err(Failure::BadBlock));
+            assert_eq!(failing.programs(), 1);
+            failing.into_inner()
+        });
+        for left in [cut, failed] {
+            let without_order = |there: &Vec<bool>| !there.is_sorted_by(|a, b| a >= b);
+            assert!(left.iter().any(without_order), "the last ones alone, or all but one in the middle: {left:?}");
+        }
     }
 
     /// A device of which one sector cannot be read some times.

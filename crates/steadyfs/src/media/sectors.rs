@@ -56,7 +56,7 @@ use sector::{Generation, PAGE, TAG_END, seal, word};
 /// The rest of a sector with a tag.
 const ZEROS: [u8; SECTOR_BYTES - TAG_END] = [0; SECTOR_BYTES - TAG_END];
 /// Pages of a command at most: so many slices of them are on the stack.
-const MANY: usize = 16;
+pub const COMMAND_PAGES_MAX: usize = 16;
 /// What is missing of a page.
 const BLANK: [u8; SECTOR_BYTES] = [0xFF; SECTOR_BYTES];
 
@@ -100,7 +100,7 @@ impl<D: SectorDevice> SectorPages<D> {
         seal(&mut self.blocks.sector, PAGE, generation, self.blocks.layout.volume);
     }
 
-    /// Writes [`MANY`] pages that follow each other, or fewer: with their tags before them in one command, or in one for the pages and one for the tags.
+    /// Writes [`COMMAND_PAGES_MAX`] pages that follow each other, or fewer: with their tags before them in one command, or in one for the pages and one for the tags.
     fn write_many(
         &mut self,
         generation: Generation,
@@ -108,13 +108,13 @@ impl<D: SectorDevice> SectorPages<D> {
         data: &[u8],
         tags: &[[u8; TAG_BYTES]],
     ) -> Result<(), Failure> {
-        let mut heads = [[0; TAG_END]; MANY];
+        let mut heads = [[0; TAG_END]; COMMAND_PAGES_MAX];
         for (head, tag) in heads.iter_mut().zip(tags) {
             self.compose_tag(generation, tag);
             head.copy_from_slice(&self.blocks.sector[..TAG_END]);
         }
         let (at_tag, at_data) = self.blocks.layout.places(first);
-        let mut parts = [&[][..]; 3 * MANY];
+        let mut parts = [&[][..]; 3 * COMMAND_PAGES_MAX];
         let pages = data.chunks(self.blocks.layout.page_bytes as usize);
         if at_data == at_tag + 1 {
             for (parts, (head, page)) in parts.chunks_exact_mut(3).zip(heads.iter().zip(pages)) {
@@ -206,8 +206,11 @@ impl<D: SectorDevice> Flash for SectorPages<D> {
 
     fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
         let generation = self.blocks.certain_generation(first)?;
-        let pages = data.chunks(MANY * self.blocks.layout.page_bytes as usize).zip(tags.chunks(MANY));
-        (first..).step_by(MANY).zip(pages).try_for_each(|(first, (data, tags))| self.write_many(generation, first, data, tags))
+        let pages = data.chunks(COMMAND_PAGES_MAX * self.blocks.layout.page_bytes as usize).zip(tags.chunks(COMMAND_PAGES_MAX));
+        (first..)
+            .step_by(COMMAND_PAGES_MAX)
+            .zip(pages)
+            .try_for_each(|(first, (data, tags))| self.write_many(generation, first, data, tags))
     }
 
     fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {

@@ -4,8 +4,8 @@ mod lives;
 
 pub use lives::Lives;
 
-use super::forward;
 use super::{Tearable, Torn};
+use super::{forward, one_by_one};
 use crate::checksum;
 use crate::meter::{Counters, Metered};
 use fastrand::Rng;
@@ -251,6 +251,21 @@ impl<F: Tearable> Flash for FailOps<F> {
         }
     }
 
+    /// A command that fails is of one block: the first page counts as the one of which it fails.
+    fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Failure> {
+        if !self.inner.joins_programs() {
+            return one_by_one(self, first, data, tags);
+        }
+        match self.program_fate(first) {
+            Fate::Work => self.inner.program_many(first, data, tags),
+            Fate::Fail => {
+                self.inner.program_many_torn(first, data, tags, Torn::Garbled);
+                Err(Failure::BadBlock)
+            }
+            Fate::Refuse(failure) => Err(failure),
+        }
+    }
+
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Failure> {
         if !self.inner.can_copy() {
             return Err(Failure::Device);
@@ -302,6 +317,18 @@ impl<F: Tearable> Tearable for FailOps<F> {
         match self.program_fate(page) {
             Fate::Work => self.inner.program_torn(page, data, tag, torn),
             Fate::Fail => self.inner.program_torn(page, data, tag, Torn::Garbled),
+            Fate::Refuse(_) => {}
+        }
+    }
+
+    fn joins_programs(&self) -> bool {
+        self.inner.joins_programs()
+    }
+
+    fn program_many_torn(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]], torn: Torn) {
+        match self.program_fate(first) {
+            Fate::Work => self.inner.program_many_torn(first, data, tags, torn),
+            Fate::Fail => self.inner.program_many_torn(first, data, tags, Torn::Garbled),
             Fate::Refuse(_) => {}
         }
     }
