@@ -16,6 +16,8 @@ const LONG_LOGS: World =
 
 /// On cards that are nearly full, where pages move together in one command.
 const FULL_CARDS: World = World { is_full: true, ..CARDS };
+/// On chips that are nearly full.
+const FULL_CHIPS: World = World { medium: MediumKind::Chip, ..FULL_CARDS };
 
 /// Runs a few volumes of a campaign, and says how to replay those that fail.
 fn hold(name: &str, seed: u64, volumes: Range<u32>) {
@@ -63,6 +65,18 @@ fn a_repaired_volume_lives_on() {
 #[test]
 fn a_lost_page_that_moved_last_is_mounted() {
     hold("repair", 61, 934..935);
+}
+
+/// The commit behind the copy of a page that was lost long ago was taken for one that a cut had left without what lies before it.
+#[test]
+fn the_copy_of_a_lost_page_ends_nothing() {
+    hold_in(FULL_CARDS, "lost", 502, 7..8);
+}
+
+/// Without a leaf that was lost there were more changes than the overlay takes, and no mount came to an end.
+#[test]
+fn a_full_volume_that_lost_a_leaf_can_be_read() {
+    hold_in(FULL_CHIPS, "lost", 502, 0..1);
 }
 
 #[test]

@@ -64,13 +64,15 @@ pub(crate) struct Forward<'s, 'm, F> {
     base: u64,
     /// Something is missing.
     damage: Option<Damage>,
+    /// Without a leaf that is lost there are more changes than the overlay has room for: records from here on are passed over.
+    is_full: bool,
 }
 
 impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     /// Of the rooms as a root has filled them.
     pub fn new(records: Records<'s, 'm, F>, map: &'s mut Map<'m>, transaction: &'s mut Transaction<'m>) -> Self {
         let base = records.space.sequence();
-        Self { records, map, transaction, base, damage: None }
+        Self { records, map, transaction, base, damage: None, is_full: false }
     }
 
     /// Applies the records that were programmed after the root.
@@ -137,10 +139,12 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             || self.records.layout.leaf_log_bytes() == 0
             || is_named
             || source >= self.records.layout.frame_count()
+            || self.is_full
         {
             return Ok(());
         }
-        self.map.replay(tag.logical, source)
+        let result = self.map.replay(tag.logical, source);
+        self.pass_when_full(result)
     }
 
     /// Makes a cursor for each block in which records may be.
@@ -380,7 +384,10 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     /// moves: there anything else behind proves as much.
     fn ends_before(&mut self, tag: &Tag, cursors: &Cursors, mut traces: Traces) -> Result<bool, Error> {
         let gap = tag.sequence.saturating_sub(self.records.space.sequence());
-        if gap == 0 || is_of_failures(gap, self.records.layout.config.unit_pages.into()) {
+        let unit = u32::from(self.records.layout.config.unit_pages);
+        // The copy of a page that was lost before is missing for good, and its source is there in any case.
+        let is_of_moves = gap < FAILURE_JUMP && traces.are_lost_moves(gap as u32, unit);
+        if gap == 0 || is_of_moves || is_of_failures(gap, unit.into()) {
             return Ok(false);
         }
         let (mut ahead, mut committed) = (*cursors, false);
@@ -440,8 +447,26 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
         Ok(Some((Record { tag, place }, ends)))
     }
 
-    /// Applies a record. `lost_chain` is the block of a chain of which a record is lost.
+    /// Applies a record, as long as there is room for what records change: where a leaf is lost, what it would have made room for is missing from some
+    /// record on, and the mount says so. `lost_chain` is the block of a chain of which a record is lost.
     fn apply(&mut self, record: &Record, buffered: &mut PageIndex, lost_chain: &mut BlockIndex) -> Result<(), Error> {
+        if self.is_full {
+            return Ok(());
+        }
+        let result = self.apply_record(record, buffered, lost_chain);
+        self.pass_when_full(result)
+    }
+
+    /// Passes over what follows where there was no room.
+    fn pass_when_full(&mut self, result: Result<(), Error>) -> Result<(), Error> {
+        if result == Err(Error::Corrupt) {
+            (self.damage, self.is_full) = (Some(Damage::Record), true);
+            return Ok(());
+        }
+        result
+    }
+
+    fn apply_record(&mut self, record: &Record, buffered: &mut PageIndex, lost_chain: &mut BlockIndex) -> Result<(), Error> {
         let Record { tag, place } = *record;
         if !Kinds::JOURNAL.has(tag.kind) {
             return self.apply_frame(&tag, place);
