@@ -26,7 +26,7 @@ from steadyfs.store import Plan
 
 TORTURE_AXES = ("geometry", "workload", "fault", "mode", "steps")
 """What a torture may vary."""
-SIEGE_AXES = ("campaign", "medium", "streams", "long_logs", "volumes")
+SIEGE_AXES = ("campaign", "medium", "streams", "long_logs", "full", "volumes")
 """What a siege may vary."""
 
 COUNTS = ("cuts", "torn_cuts", "double_cuts", "states", "faults")
@@ -96,12 +96,15 @@ class Siege(Run):
     medium: str = "chip"
     streams: bool = False
     long_logs: bool = False
+    full: bool = False
     volumes: int = 20
     seed: int = 1
 
     def figures(self) -> Row:
         """Let the volumes live."""
-        text = _native.siege_run(self.campaign, self.medium, self.streams, self.long_logs, self.volumes, self.seed, None)
+        text = _native.siege_run(
+            self.campaign, self.medium, self.streams, self.long_logs, self.full, self.volumes, self.seed, None
+        )
         found = decode(_Besieged, text)
         return {"counts": found.counts, "failures": list(found.failures), "reasons": list(found.reasons)}
 
@@ -109,7 +112,8 @@ class Siege(Run):
         """Give the command that makes the campaign again."""
         words = ["cargo", "run", "--release", "-p", "steadyfs-siege", "--", self.campaign]
         words += ["--seed", str(self.seed), "--volumes", str(self.volumes), "--medium", self.medium]
-        return shlex.join([*words, *(["--streams"] if self.streams else []), *(["--long-logs"] if self.long_logs else [])])
+        flags = {"--streams": self.streams, "--long-logs": self.long_logs, "--full": self.full}
+        return shlex.join([*words, *(flag for flag, is_set in flags.items() if is_set)])
 
 
 Shard = Union[Torture, Siege]
@@ -169,7 +173,7 @@ def siege(
 ) -> Campaign:
     """Let volumes live through a siege, which knows only what the documentation says, with each seed, and give the table of all.
 
-    The axes of a grid are ``campaign`` (all of the siege where none is named), ``medium`` (``chip``, ``card``), ``streams``, ``long_logs`` and ``volumes``, the lives of a shard. ``into``,
+    The axes of a grid are ``campaign`` (all of the siege where none is named), ``medium`` (``chip``, ``card``), ``streams``, ``long_logs``, ``full`` and ``volumes``, the lives of a shard. ``into``,
     ``scheduler`` and ``workers`` are those of `steadyfs.sweep`.
     """
     usual: dict[str, Values] = {"campaign": _native.siege_campaigns()}
@@ -179,12 +183,13 @@ def siege(
             str(point.get("medium", "chip")),
             _flag(point, "streams"),
             _flag(point, "long_logs"),
+            _flag(point, "full"),
             Siege.volumes if "volumes" not in point else _whole(point, "volumes"),
         )
         for point in points({**usual, **grid}, SIEGE_AXES)
     ]
     for shard in shards:
-        _native.siege_check(shard.campaign, shard.medium, shard.streams, shard.long_logs, shard.volumes)
+        _native.siege_check(shard.campaign, shard.medium, shard.streams, shard.long_logs, shard.full, shard.volumes)
     return _campaign("siege", into, grid, shards, seeds, (("counts", "string"),), scheduler, workers, progress)
 
 
