@@ -102,9 +102,7 @@ class Siege(Run):
 
     def figures(self) -> Row:
         """Let the volumes live."""
-        text = _native.siege_run(
-            self.campaign, self.medium, self.streams, self.long_logs, self.full, self.volumes, self.seed, None
-        )
+        text = _native.siege_run(self.campaign, self.medium, self.streams, self.long_logs, self.full, self.volumes, self.seed, None)
         found = decode(_Besieged, text)
         return {"counts": found.counts, "failures": list(found.failures), "reasons": list(found.reasons)}
 
