@@ -82,19 +82,38 @@ fn siege_campaigns() -> Vec<&'static str> {
     ALL.iter().map(|campaign| campaign.name).collect()
 }
 
-fn siege(campaign: &str, medium: &str, streams: bool, long_logs: bool, full: bool, volumes: u64) -> PyResult<(Campaign, World)> {
+fn siege(
+    campaign: &str,
+    medium: &str,
+    streams: bool,
+    long_logs: bool,
+    full: bool,
+    cache: bool,
+    volumes: u64,
+) -> PyResult<(Campaign, World)> {
     let names = || ALL.map(|campaign| campaign.name).join(", ");
     let found = Campaign::named(campaign).ok_or_else(|| wrong(format!("campaign {campaign:?}: expected one of {}", names())))?;
     let medium = MediumKind::named(medium).ok_or_else(|| wrong(format!("medium {medium:?}: expected chip or card")))?;
     if !(1..=u64::from(u32::MAX)).contains(&volumes) {
         return Err(wrong(format!("volumes is {volumes}; expected one at least")));
     }
-    Ok((found, World { medium, has_streams: streams, has_long_logs: long_logs, is_full: full, is_traced: false }))
+    Ok((
+        found,
+        World { medium, has_streams: streams, has_long_logs: long_logs, is_full: full, has_cache: cache, is_traced: false },
+    ))
 }
 
 #[pyfunction]
-fn siege_check(campaign: &str, medium: &str, streams: bool, long_logs: bool, full: bool, volumes: u64) -> PyResult<()> {
-    siege(campaign, medium, streams, long_logs, full, volumes).map(drop)
+fn siege_check(
+    campaign: &str,
+    medium: &str,
+    streams: bool,
+    long_logs: bool,
+    full: bool,
+    cache: bool,
+    volumes: u64,
+) -> PyResult<()> {
+    siege(campaign, medium, streams, long_logs, full, cache, volumes).map(drop)
 }
 
 /// What the volumes of a shard showed.
@@ -116,11 +135,12 @@ fn siege_run(
     streams: bool,
     long_logs: bool,
     full: bool,
+    cache: bool,
     volumes: u64,
     seed: u64,
     progress: Progress,
 ) -> PyResult<String> {
-    let (campaign, world) = siege(campaign, medium, streams, long_logs, full, volumes)?;
+    let (campaign, world) = siege(campaign, medium, streams, long_logs, full, cache, volumes)?;
     run(py, progress, |tell| json(&besieged(campaign, world, volumes as u32, seed, tell)?))
 }
 

@@ -206,13 +206,14 @@ def torture_run(
     progress: _Progress,
 ) -> str: ...
 def siege_campaigns() -> list[str]: ...
-def siege_check(campaign: str, medium: str, streams: bool, long_logs: bool, full: bool, volumes: int) -> None: ...
+def siege_check(campaign: str, medium: str, streams: bool, long_logs: bool, full: bool, cache: bool, volumes: int) -> None: ...
 def siege_run(
     campaign: str,
     medium: str,
     streams: bool,
     long_logs: bool,
     full: bool,
+    cache: bool,
     volumes: int,
     seed: int,
     progress: _Progress,

@@ -26,7 +26,7 @@ from steadyfs.store import Plan
 
 TORTURE_AXES = ("geometry", "workload", "fault", "mode", "steps")
 """What a torture may vary."""
-SIEGE_AXES = ("campaign", "medium", "streams", "long_logs", "full", "volumes")
+SIEGE_AXES = ("campaign", "medium", "streams", "long_logs", "full", "cache", "volumes")
 """What a siege may vary."""
 
 COUNTS = ("cuts", "torn_cuts", "double_cuts", "states", "faults")
@@ -97,12 +97,13 @@ class Siege(Run):
     streams: bool = False
     long_logs: bool = False
     full: bool = False
+    cache: bool = False
     volumes: int = 20
     seed: int = 1
 
     def figures(self) -> Row:
         """Let the volumes live."""
-        text = _native.siege_run(self.campaign, self.medium, self.streams, self.long_logs, self.full, self.volumes, self.seed, None)
+        text = _native.siege_run(self.campaign, self.medium, self.streams, self.long_logs, self.full, self.cache, self.volumes, self.seed, None)
         found = decode(_Besieged, text)
         return {"counts": found.counts, "failures": list(found.failures), "reasons": list(found.reasons)}
 
@@ -110,7 +111,7 @@ class Siege(Run):
         """Give the command that makes the campaign again."""
         words = ["cargo", "run", "--release", "-p", "steadyfs-siege", "--", self.campaign]
         words += ["--seed", str(self.seed), "--volumes", str(self.volumes), "--medium", self.medium]
-        flags = {"--streams": self.streams, "--long-logs": self.long_logs, "--full": self.full}
+        flags = {"--streams": self.streams, "--long-logs": self.long_logs, "--full": self.full, "--cache": self.cache}
         return shlex.join([*words, *(flag for flag, is_set in flags.items() if is_set)])
 
 
@@ -171,7 +172,7 @@ def siege(
 ) -> Campaign:
     """Let volumes live through a siege, which knows only what the documentation says, with each seed, and give the table of all.
 
-    The axes of a grid are ``campaign`` (all of the siege where none is named), ``medium`` (``chip``, ``card``), ``streams``, ``long_logs``, ``full`` and ``volumes``, the lives of a shard. ``into``,
+    The axes of a grid are ``campaign`` (all of the siege where none is named), ``medium`` (``chip``, ``card``), ``streams``, ``long_logs``, ``full``, ``cache`` and ``volumes``, the lives of a shard. ``into``,
     ``scheduler`` and ``workers`` are those of `steadyfs.sweep`.
     """
     usual: dict[str, Values] = {"campaign": _native.siege_campaigns()}
@@ -182,12 +183,13 @@ def siege(
             _flag(point, "streams"),
             _flag(point, "long_logs"),
             _flag(point, "full"),
+            _flag(point, "cache"),
             Siege.volumes if "volumes" not in point else _whole(point, "volumes"),
         )
         for point in points({**usual, **grid}, SIEGE_AXES)
     ]
     for shard in shards:
-        _native.siege_check(shard.campaign, shard.medium, shard.streams, shard.long_logs, shard.full, shard.volumes)
+        _native.siege_check(shard.campaign, shard.medium, shard.streams, shard.long_logs, shard.full, shard.cache, shard.volumes)
     return _campaign("siege", into, grid, shards, seeds, (("counts", "string"),), scheduler, workers, progress)
 
 

@@ -1,6 +1,6 @@
 //! `steadyfs-siege CAMPAIGN --seed N --volumes N --threads N`, or `--only N --trace` for one volume of it; with `--medium card` they lie on cards, and
 //! with `--streams` each has several; `--long-logs` makes leaves on NOR take more changes, and records of the journal longer; with `--full` they are full
-//! before the campaign begins.
+//! before the campaign begins, and with `--cache` each mount is lent a write-back cache.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -23,7 +23,7 @@ struct Options {
     shown: usize,
 }
 
-const USAGE: &str = "steadyfs-siege transient|lost|bits|chains|lives|repair|repair-cuts|repair-faults|repair-reads|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--medium chip|card] [--streams] [--long-logs] [--full]";
+const USAGE: &str = "steadyfs-siege transient|lost|bits|chains|lives|repair|repair-cuts|repair-faults|repair-reads|all [--seed N] [--volumes N] [--threads N] [--only N] [--trace] [--show N] [--medium chip|card] [--streams] [--long-logs] [--full] [--cache]";
 
 fn parse() -> Option<Options> {
     let mut options =
@@ -45,6 +45,7 @@ fn parse() -> Option<Options> {
             "--streams" => options.world.has_streams = true,
             "--long-logs" => options.world.has_long_logs = true,
             "--full" => options.world.is_full = true,
+            "--cache" => options.world.has_cache = true,
             "all" => options.campaigns = ALL.to_vec(),
             name => options.campaigns.push(Campaign::named(name)?),
         }

@@ -31,6 +31,8 @@ pub struct Volume {
     /// What the client likes.
     pub habits: Habits,
     memory: Vec<u8>,
+    /// What each mount is lent as a cache; empty where none is.
+    cache: Vec<u8>,
 }
 
 impl Volume {
@@ -70,7 +72,9 @@ impl Volume {
         let memory = vec![0; config.memory_bytes(&medium.geometry())];
         let habits = if is_full { Habits::of_a_full_volume(&mut rng) } else { Habits::any(&mut rng) };
         log.trace(|| format!("{} {config:?} {habits:?}", medium.describe()));
-        let mut volume = Self { medium, config, oracle: Oracle::new(), rng, habits, memory };
+        let cache_pages = if log.world.has_cache { rng.usize(2..24) } else { 0 };
+        let cache = vec![0; if cache_pages == 0 { 0 } else { config.cache_bytes(&medium.geometry(), cache_pages) }];
+        let mut volume = Self { medium, config, oracle: Oracle::new(), rng, habits, memory, cache };
         FileSystem::format(&mut volume.medium, &volume.config, &mut volume.memory)?;
         if is_full {
             volume.fill(log)?;
@@ -105,13 +109,16 @@ impl Volume {
         self.rng.fill(&mut self.memory[..known]);
         let fired = self.medium.fired();
         let result = FileSystem::mount(&mut self.medium, access, &mut self.memory);
-        let fs = match result {
+        let mut fs = match result {
             Ok(fs) => fs,
             Err(error) => {
                 log.trace(|| format!("mount {access:?}: {error:?}, power {}", self.medium.has_power()));
                 return Err(error);
             }
         };
+        if !self.cache.is_empty() && !fs.health().read_only {
+            fs.lend_cache(&mut self.cache).expect("a cache of the size that was asked for");
+        }
         log.trace(|| {
             let fault = if fs.flash().fired() != fired { format!("  [{}]", fs.flash().last_fired()) } else { String::new() };
             format!("mount {access:?}: ok, read-only {:?}, power {}{fault}", adapt::why_read_only(&fs), fs.flash().has_power())

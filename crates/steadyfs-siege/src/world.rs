@@ -1,7 +1,5 @@
 //! What a campaign runs on.
 
-use std::fmt::Write;
-
 use crate::fault::{Fault, Kind, log_uniform};
 use crate::strike::Cut;
 
@@ -37,6 +35,8 @@ pub struct World {
     pub has_long_logs: bool,
     /// They are nearly full, and all that is written makes pages move.
     pub is_full: bool,
+    /// Each mount is lent a write-back cache.
+    pub has_cache: bool,
     /// Each call is printed.
     pub is_traced: bool,
 }
@@ -59,18 +59,14 @@ impl World {
     /// The command that lets one volume of a campaign live again.
     pub fn replay(&self, campaign: &str, seed: u64, index: u32) -> String {
         let mut command = format!("cargo run --release -p steadyfs-siege -- {campaign} --seed {seed} --only {index} --trace");
-        if self.medium == MediumKind::Card {
-            write!(command, " --medium card").expect("a string takes everything");
-        }
-        if self.has_streams {
-            write!(command, " --streams").expect("a string takes everything");
-        }
-        if self.has_long_logs {
-            write!(command, " --long-logs").expect("a string takes everything");
-        }
-        if self.is_full {
-            write!(command, " --full").expect("a string takes everything");
-        }
+        let flags = [
+            (self.medium == MediumKind::Card, " --medium card"),
+            (self.has_streams, " --streams"),
+            (self.has_long_logs, " --long-logs"),
+            (self.is_full, " --full"),
+            (self.has_cache, " --cache"),
+        ];
+        flags.into_iter().filter(|(is_set, _)| *is_set).for_each(|(_, flag)| command.push_str(flag));
         command
     }
 }

@@ -5,17 +5,37 @@ use steadyfs_siege::campaign::Campaign;
 use steadyfs_siege::world::{MediumKind, World};
 
 /// On cards.
-const CARDS: World =
-    World { medium: MediumKind::Card, has_streams: false, has_long_logs: false, is_full: false, is_traced: false };
+const CARDS: World = World {
+    medium: MediumKind::Card,
+    has_streams: false,
+    has_long_logs: false,
+    is_full: false,
+    has_cache: false,
+    is_traced: false,
+};
 /// With several streams.
-const STREAMS: World =
-    World { medium: MediumKind::Chip, has_streams: true, has_long_logs: false, is_full: false, is_traced: false };
+const STREAMS: World = World {
+    medium: MediumKind::Chip,
+    has_streams: true,
+    has_long_logs: false,
+    is_full: false,
+    has_cache: false,
+    is_traced: false,
+};
 /// With leaves on NOR that take more changes.
-const LONG_LOGS: World =
-    World { medium: MediumKind::Chip, has_streams: false, has_long_logs: true, is_full: false, is_traced: false };
+const LONG_LOGS: World = World {
+    medium: MediumKind::Chip,
+    has_streams: false,
+    has_long_logs: true,
+    is_full: false,
+    has_cache: false,
+    is_traced: false,
+};
 
 /// On cards that are nearly full, where pages move together in one command.
 const FULL_CARDS: World = World { is_full: true, ..CARDS };
+/// The same with a write-back cache.
+const CACHED_CARDS: World = World { has_cache: true, ..FULL_CARDS };
 /// On chips that are nearly full.
 const FULL_CHIPS: World = World { medium: MediumKind::Chip, ..FULL_CARDS };
 
@@ -71,6 +91,13 @@ fn a_lost_page_that_moved_last_is_mounted() {
 #[test]
 fn the_copy_of_a_lost_page_ends_nothing() {
     hold_in(FULL_CARDS, "lost", 502, 7..8);
+}
+
+/// A leaf named the copy of a page that a cut had torn, and counted, for the copy was taken for one that had been lost before it moved.
+#[test]
+fn the_copy_of_a_sound_page_ends_what_was_not_flushed() {
+    hold_in(CACHED_CARDS, "transient", 801, 266..267);
+    hold_in(CACHED_CARDS, "transient", 1, 0..40);
 }
 
 /// Without a leaf that was lost there were more changes than the overlay takes, and no mount came to an end.

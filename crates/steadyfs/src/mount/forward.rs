@@ -100,7 +100,11 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             }
             if (ends || reorders) && !self.is_whole(&record, &mut buffered)? {
                 // The copy of a page that was lost before has no right checksum.
-                traces.lose_moves(Kinds::MOVED.has(record.tag.kind).into());
+                let is_move = Kinds::MOVED.has(record.tag.kind);
+                traces.lose_moves(is_move.into());
+                if reorders && is_move && self.source_is_lost(&record.tag)? {
+                    traces.lose_copy();
+                }
                 continue;
             }
             if self.records.pages.flash().reorders() && self.lacks_pages(&record.tag) && lowest(&cursors, self.base).is_none() {
@@ -109,6 +113,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             if gap < FAILURE_JUMP && !traces.are_lost_moves(gap as u32, self.records.layout.config.unit_pages.into()) {
                 self.damage = Some(Damage::Record);
             }
+            traces.end_gap();
             self.records.space.set_sequence(record.tag.sequence + self.record_programs(&record));
             self.records.space.note_weak(self.records.pages.watch_mut());
             if ends {
@@ -200,6 +205,23 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
             }
         }
         Ok(true)
+    }
+
+    /// Whether what moved was lost before: its copy reads no better, and no cut need have met it. A cut copy of a sound page is another matter: a leaf
+    /// that was written behind it may name it.
+    fn source_is_lost(&mut self, tag: &Tag) -> Result<bool, Error> {
+        let source = tag.source();
+        if source >= self.records.layout.frame_count() {
+            return Ok(false);
+        }
+        let first = self.records.layout.frame_page(source);
+        for page in first..first + u32::from(self.records.layout.config.unit_pages) {
+            let found = self.records.pages.record_tag(page, Kinds::ALL)?;
+            if found.is_none_or(|found| found.logical != tag.logical) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether a frame that power may have cut reads well by [`STEADY`] looks more than badly. One that reads well now and then must not count: it could
@@ -385,9 +407,7 @@ impl<'s, 'm, F: Flash> Forward<'s, 'm, F> {
     fn ends_before(&mut self, tag: &Tag, cursors: &Cursors, mut traces: Traces) -> Result<bool, Error> {
         let gap = tag.sequence.saturating_sub(self.records.space.sequence());
         let unit = u32::from(self.records.layout.config.unit_pages);
-        // The copy of a page that was lost before is missing for good, and its source is there in any case.
-        let is_of_moves = gap < FAILURE_JUMP && traces.are_lost_moves(gap as u32, unit);
-        if gap == 0 || is_of_moves || is_of_failures(gap, unit.into()) {
+        if gap == 0 || traces.are_lost_copies(gap, unit) || is_of_failures(gap, unit.into()) {
             return Ok(false);
         }
         let (mut ahead, mut committed) = (*cursors, false);

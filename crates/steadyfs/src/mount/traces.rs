@@ -14,6 +14,8 @@ pub(crate) struct Traces {
     in_use: bool,
     /// Moves that could not be read and were gone past.
     lost_moves: u32,
+    /// Those among them, since the last record that counts, of which the source is lost as well.
+    lost_copies: u32,
 }
 
 impl Traces {
@@ -33,6 +35,21 @@ impl Traces {
         let moves = (gap / unit).min(self.lost_moves);
         self.lost_moves -= moves;
         moves * unit == gap
+    }
+
+    /// Notes a move that could not be read, nor its source.
+    pub fn lose_copy(&mut self) {
+        self.lost_copies += 1;
+    }
+
+    /// Whether so many numbers are missing as copies of `unit` pages have that were made of what was lost.
+    pub fn are_lost_copies(&self, gap: u64, unit: u32) -> bool {
+        gap > 0 && gap == u64::from(self.lost_copies) * u64::from(unit)
+    }
+
+    /// Notes a record that counts.
+    pub fn end_gap(&mut self) {
+        self.lost_copies = 0;
     }
 
     /// Notes that something was programmed.
