@@ -69,14 +69,15 @@ impl State {
         fates
     }
 
-    /// A sector that was written in part: as before, as written, anything, or nothing that can be read.
+    /// A sector that was written in part: as before, as written, anything, or nothing that can be read. One that was discarded may be as it was long before;
+    /// of one that was written that would be a header that is sound and old, which no check can tell.
     pub(super) fn torn(&mut self, change: Change, sector: u32, new: Held, style: Style) -> Held {
         let old = self.held(sector);
         let fate = self.rng.u32(if style == Style::Unsteady { 4 } else { 0 }..10);
         match fate {
             0 | 1 => old,
             2 | 3 => new,
-            4..7 if change == Change::Write => Held::Unreadable,
+            4..=7 if change == Change::Write => Held::Unreadable,
             6 | 7 => Held::Bytes(self.earlier[sector as usize].clone()),
             _ => Held::Bytes(Rc::new(garbage(&bytes_of(&old), &bytes_of(&new), &mut self.rng))),
         }

@@ -210,6 +210,27 @@ mod tests {
         assert!(kept_alone);
     }
 
+    /// The block began anew with the generation that its pages had, and they came back.
+    #[test]
+    fn no_page_comes_back_where_both_headers_are_torn() {
+        for tags in [TagPlace::Beside, TagPlace::Table] {
+            let mut pages = pages(tags, device());
+            let count = pages.geometry().pages_per_block;
+            pages.erase(1).unwrap();
+            (count..2 * count).for_each(|page| pages.program(page, &[1; 1024], &TAG).unwrap());
+            let header = 3 + 65;
+            let mut torn = [[0; 512]; 2];
+            torn.iter_mut().zip(header..).for_each(|(torn, sector)| pages.device_mut().read(sector, &mut [torn]).unwrap());
+            torn.iter_mut().for_each(|torn| torn[20..30].fill(0x5A));
+            // The headers in part, and the tag of the first page not at all: what an erase was writing and discarding when power failed.
+            pages.device_mut().write(header, &[&torn[0], &torn[1], &[0; 512]]).unwrap();
+            (0..3).for_each(|_| {
+                pages.erase(1).unwrap();
+                (count..2 * count).for_each(|page| assert_eq!(tag_of(&mut pages, page), [0xFF; TAG_BYTES], "page {page}"));
+            });
+        }
+    }
+
     /// Which of five pages that one command programmed are there, for many seeds.
     fn left_of_five(mut act: impl FnMut(SectorPages<Sectors>, u64) -> SectorPages<Sectors>) -> BTreeSet<Vec<bool>> {
         let left = (0..300).map(|seed| {

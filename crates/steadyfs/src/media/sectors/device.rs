@@ -8,8 +8,8 @@ pub const SECTOR_BYTES: usize = 512;
 /// A device that is read and written by sectors of 512 bytes, any of them at any time.
 ///
 /// # Contract
-/// When power fails, sectors of writes since the last [`flush`](SectorDevice::flush) hold what they held before, what was written, anything, or cannot be read
-/// until they are written again; with [`reorders`](SectorDevice::reorders) any of them, otherwise those of the last write alone and none of later ones. Every other
+/// When power fails, sectors of writes since the last [`flush`](SectorDevice::flush) hold what they held before, what was written, anything (but not what they held
+/// before an earlier flush), or cannot be read until they are written again; with [`reorders`](SectorDevice::reorders) any of them, otherwise those of the last write alone and none of later ones. Every other
 /// sector is unchanged. The same holds for a write that returned an error.
 pub trait SectorDevice {
     /// Sectors of the device. It never changes.

@@ -12,6 +12,9 @@
 //! nothing is programmed before both headers say what counts. That needs no flush of its own: a header that a power cut takes back out of the cache is as before, and what was
 //! programmed since was not flushed either.
 //!
+//! *Both headers of an erase may be torn*, where a device reorders. Nothing that the block held is needed then, but tags of it may be left that a new
+//! generation must not revive: they are looked at where a header shows that it was torn.
+//!
 //! The even header is the first sector of the block, and an erase writes it last where it can: a card that was written there goes on behind it, and takes the pages of a block
 //! whose begin is old for single ones.
 
@@ -116,7 +119,7 @@ impl<D: SectorDevice> Blocks<D> {
     /// Erases a block: begins a generation of it.
     pub fn erase(&mut self, block: BlockIndex) -> Result<(), Failure> {
         let present = self.generation(block)?;
-        let headers = self.headers(block)?;
+        let (headers, _) = self.headers(block)?;
         self.known[block as usize % KNOWN] = Known::NOTHING;
         self.device.discard(self.layout.header(block) + HEADERS, self.layout.block_sectors - HEADERS)?;
         self.begin_generation(block, present, headers)
@@ -153,10 +156,10 @@ impl<D: SectorDevice> Blocks<D> {
 
     /// Reads the present generation of a block, and what both headers say.
     fn find_generation(&mut self, block: BlockIndex) -> Result<(Known, Headers), Failure> {
-        let headers = self.headers(block)?;
+        let (headers, are_torn) = self.headers(block)?;
         let generation = match headers {
             // Never erased: its first page is of another volume, or none. Where both are lost, it is not.
-            [0, 0] if self.tag_at(block * self.layout.pages_per_block())? == 0 => 0,
+            [0, 0] if !are_torn && self.tag_at(block * self.layout.pages_per_block())? == 0 => 0,
             // A header that a cut has torn was to be newer; one that is lost was so.
             [0, one] | [one, 0] => one.max(self.newest_tag(block)?),
             [even, odd] => even.max(odd),
@@ -166,18 +169,21 @@ impl<D: SectorDevice> Blocks<D> {
         Ok((known, headers))
     }
 
-    /// The generations in both headers of a block.
-    fn headers(&mut self, block: BlockIndex) -> Result<Headers, Failure> {
-        let mut found = [0; HEADERS as usize];
+    /// The generations in both headers of a block, and whether one shows that it was torn: it cannot be read, or is a part of one.
+    fn headers(&mut self, block: BlockIndex) -> Result<(Headers, bool), Failure> {
+        let (mut found, mut are_torn) = ([0; HEADERS as usize], false);
         for (at, found) in (self.layout.header(block)..).zip(&mut found) {
+            let mut is_read = false;
             for _ in 0..TRIES {
                 if was_read(self.device.read(at, &mut [&mut self.sector]))? {
                     *found = if self.is_own(HEADER) { word(&self.sector, 8) } else { 0 };
+                    is_read = true;
                     break;
                 }
             }
+            are_torn |= !is_read || (self.sector.starts_with(HEADER) && !is_sound(&self.sector, HEADER));
         }
-        Ok(found)
+        Ok((found, are_torn))
     }
 
     /// The generation of a page's tag; 0 where there is none.
