@@ -42,14 +42,19 @@ pub struct World {
 }
 
 impl World {
-    /// A power cut: in a full volume one in two meets pages that move together.
-    pub fn any_cut(&self, rng: &mut fastrand::Rng, limit: u32) -> Cut {
-        if self.is_full && rng.bool() { Cut::Group(rng.u32(..6)) } else { Cut::Operation(log_uniform(rng, limit)) }
+    /// Whether pages move together, all the time: on a card that is full.
+    pub fn has_groups(&self) -> bool {
+        self.is_full && self.medium == MediumKind::Card
     }
 
-    /// A fault: in a full volume one in two meets pages that move together.
+    /// A power cut: one in two meets pages that move together, where they do.
+    pub fn any_cut(&self, rng: &mut fastrand::Rng, limit: u32) -> Cut {
+        if self.has_groups() && rng.bool() { Cut::Group(rng.u32(..6)) } else { Cut::Operation(log_uniform(rng, limit)) }
+    }
+
+    /// A fault: one in two meets pages that move together, where they do.
     pub fn any_fault(&self, rng: &mut fastrand::Rng) -> Fault {
-        if self.is_full && rng.bool() {
+        if self.has_groups() && rng.bool() {
             let after = rng.u32(..6);
             return Fault { kind: Kind::Group, ..Fault::any_program(after, rng) };
         }

@@ -74,7 +74,7 @@ fn life(volume: &mut Volume, calls_max: u32, cut_max: u32, log: &mut Log) -> boo
     // One cut in four is early: it meets the mount itself.
     let limit = if volume.rng.u32(..4) == 0 { 60 } else { cut_max };
     let ends_well = volume.rng.u32(..4) == 0;
-    if log.world.is_full && volume.rng.bool() {
+    if log.world.has_groups() && volume.rng.bool() {
         volume.medium.arm_cut(Cut::Group(volume.rng.u32(..6)));
     } else if volume.rng.u32(..4) != 0 {
         volume.medium.arm_cut(Cut::Operation(volume.rng.u32(..limit)));

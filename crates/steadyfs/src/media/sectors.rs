@@ -55,7 +55,7 @@ use sector::{Generation, PAGE, TAG_END, seal, word};
 
 /// The rest of a sector with a tag.
 const ZEROS: [u8; SECTOR_BYTES - TAG_END] = [0; SECTOR_BYTES - TAG_END];
-/// Pages of a command at most: so many slices of them are on the stack.
+/// Pages that one command of [`Flash::program_many`] programs at most: so many slices of them are on the stack.
 pub const COMMAND_PAGES_MAX: usize = 16;
 /// What is missing of a page.
 const BLANK: [u8; SECTOR_BYTES] = [0xFF; SECTOR_BYTES];
