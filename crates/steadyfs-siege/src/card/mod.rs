@@ -221,6 +221,10 @@ impl State {
 
     /// Counts a write, and what it wrote last.
     fn note(&mut self, first: u32, count: u32) {
+        // What a cut left of a write may be readable and no page: it is none of the last that a mount sees.
+        if !self.strikes.has_power() {
+            return;
+        }
         let number = if self.cache.reorders { self.flushes } else { self.commands };
         self.order.push_front(Written { first, count, number });
         self.order.truncate(ORDER);
