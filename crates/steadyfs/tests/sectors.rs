@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use steadyfs::media::sectors::{SectorDevice, SectorLayout, SectorPages, SectorTimes, TagPlace};
 use steadyfs::media::{Failure, Flash, PageIndex, TAG_BYTES};
 use steadyfs::{Access, Config, Damage, FileSystem, OpenOptions};
-use steadyfs_sim::Sectors;
+use steadyfs_sim::fault::Survivors;
+use steadyfs_sim::{Sectors, Trace};
 
 const OLD: [u8; TAG_BYTES] = [9; TAG_BYTES];
 const NEW: [u8; TAG_BYTES] = [7; TAG_BYTES];
@@ -278,5 +279,33 @@ fn what_is_usable_is_known_before_a_volume_is_made() {
         let pages = FileSystem::format(pages, &config, &mut memory).unwrap();
         let fs = FileSystem::mount(pages, Access::ReadWrite, &mut memory).unwrap();
         assert_eq!(fs.usage().usable_bytes, config.usable_bytes(&layout.geometry()));
+    }
+}
+
+/// Behind a cache that reorders a mount reads every record whole, whether moves go in groups or not: its bound was that of a cache in order.
+#[test]
+fn a_mount_behind_a_cache_that_reorders_holds_its_bound() {
+    let layout =
+        SectorLayout { first: 0, sectors: 60 * 257, block_sectors: 257, page_bytes: 512, tags: TagPlace::Beside, volume: 7 };
+    for move_group in [1, 4] {
+        let usual = Config::for_sectors(&layout);
+        let config = Config { checkpoint_programs: 1000, move_group, overlay_entries: 2000, unit_pages: 1, failures: 0, ..usual };
+        // As many records since the root as there may be, or nearly.
+        for rounds in (40_u32..1600).step_by(40) {
+            let device = Sectors::new(60 * 257, Sectors::ROUND, 1).with_cache(Survivors::Any, 1 << 20);
+            let mut memory = vec![0; config.memory_bytes(&layout.geometry())];
+            let mut chip = Trace::new(SectorPages::new(device, layout).unwrap());
+            FileSystem::format(&mut chip, &config, &mut memory).unwrap();
+            let mut fs = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).unwrap();
+            let mut file = fs.open("f", OpenOptions::DURABLE).unwrap();
+            for round in 0..rounds {
+                fs.write(&mut file, u64::from(round * 7 % 400) * 512, &[round as u8; 512]).unwrap();
+            }
+            let before = chip.counts();
+            let bound = FileSystem::mount(&mut chip, Access::ReadWrite, &mut memory).unwrap().mount_bound();
+            let seen = chip.counts().since(&before);
+            let within = seen.reads <= u64::from(bound.reads) && seen.tag_reads <= u64::from(bound.tag_reads);
+            assert!(within, "groups of {move_group}, {rounds} writes: {seen:?}, bound {bound:?}");
+        }
     }
 }

@@ -105,6 +105,7 @@ impl<F: Flash> FileSystem<'_, F> {
     /// Worst case of a mount after an unclean stop, at any fill; twice that where the medium turns out to take no program.
     pub fn mount_bound(&self) -> Cost {
         let map_pages = (self.volume.plan().table - MAP) * u32::from(self.volume.store.layout().config.unit_pages);
-        mount_bound(self.volume.store.layout()).plus(&Cost { reads: looks(map_pages) + 2, ..Cost::default() })
+        mount_bound(self.volume.store.layout(), self.flash().reorders())
+            .plus(&Cost { reads: looks(map_pages) + 2, ..Cost::default() })
     }
 }

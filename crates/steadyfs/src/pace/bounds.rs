@@ -372,8 +372,11 @@ impl<F: Flash> Bounds<'_, '_, F> {
 /// their way back into blocks that may have to be erased first. And an erase of each ring block in which no root can be read, as many mounts
 /// in a row that were cut may leave them: all but the two that hold roots, and the one that is erased first anyway.
 ///
+/// Where a cut may leave any part of what was not flushed, as behind a cache that `reorders`, every record is read whole, and the source of the first
+/// copy that is not.
+///
 /// Where the medium turns out to take no program, the volume is read once more: no more than twice this.
-pub(crate) fn mount_bound(layout: &Layout) -> Cost {
+pub(crate) fn mount_bound(layout: &Layout, reorders: bool) -> Cost {
     let unit = u32::from(layout.config.unit_pages);
     // No erase is displaced here: the more moves, the more programs may a root be late.
     let moves = Promise::new(layout, layout.usable, layout.data_blocks, layout.frames_per_block).moving(2).moves;
@@ -396,8 +399,7 @@ pub(crate) fn mount_bound(layout: &Layout) -> Cost {
             + TRIES
             + 3 * copied
             + chain
-            // Where moves go in groups every record is read whole.
-            + if layout.moves_join() { programs } else { 0 },
+            + if reorders || layout.moves_join() { programs + unit } else { 0 },
         tag_reads: ring
             + layout.ring_count * layout.root_programs * TRIES
             + 2 * (layout.geometry.pages_per_block.ilog2() + 2)

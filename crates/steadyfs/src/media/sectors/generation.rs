@@ -173,15 +173,15 @@ impl<D: SectorDevice> Blocks<D> {
     fn headers(&mut self, block: BlockIndex) -> Result<(Headers, bool), Failure> {
         let (mut found, mut are_torn) = ([0; HEADERS as usize], false);
         for (at, found) in (self.layout.header(block)..).zip(&mut found) {
-            let mut is_read = false;
+            let mut is_torn = true;
             for _ in 0..TRIES {
                 if was_read(self.device.read(at, &mut [&mut self.sector]))? {
                     *found = if self.is_own(HEADER) { word(&self.sector, 8) } else { 0 };
-                    is_read = true;
+                    is_torn = self.sector.starts_with(HEADER) && !is_sound(&self.sector, HEADER);
                     break;
                 }
             }
-            are_torn |= !is_read || (self.sector.starts_with(HEADER) && !is_sound(&self.sector, HEADER));
+            are_torn |= is_torn;
         }
         Ok((found, are_torn))
     }
