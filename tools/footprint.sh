@@ -40,6 +40,18 @@ build_footprint() {
     cp "$CARGO_TARGET_DIR/$target/release/footprint" "$images/${1:-none}-$2"
 }
 
+# The library for C as a firmware links it: name, features, opt-level, and the calls, or all.
+build_c() {
+    local name=$1 features=$2 level=$3 library=$CARGO_TARGET_DIR/$target/release/libsteadyfs_c.a call calls=()
+    shift 3
+    CARGO_PROFILE_RELEASE_OPT_LEVEL=$level CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 CARGO_PROFILE_RELEASE_PANIC=abort \
+        cargo rustc --quiet --locked --release --manifest-path "$root/crates/steadyfs-c/Cargo.toml" --lib --crate-type staticlib \
+        --target $target -Zbuild-std=core --no-default-features --features "$features" >&2
+    [ $# -gt 0 ] || set -- $(arm-none-eabi-nm "$library" 2>/dev/null | sed -n 's/.* T steadyfs_//p')
+    for call in "$@"; do calls+=(-u "steadyfs_$call"); done
+    arm-none-eabi-ld -T "$package/link.x" --gc-sections -e steadyfs_mount "${calls[@]}" "$library" -o "$images/$name-$level"
+}
+
 # Counts instructions: further features, opt-level. The simulated chip is a file in the directory in which QEMU runs.
 count_cycles() {
     build cycles "$all${1:+,$1}" "$2"
@@ -70,6 +82,8 @@ if [ "$mode" = --write ]; then
 fi
 for level in $levels; do
     for features in "${images_of[@]}"; do build_footprint "$features" "$level"; done
+    build_c c "nand,$all" "$level"
+    build_c c,logger nand "$level" format mount file_{open,write,read,truncate,sync,close} remove dir_{open,read,close} stat
 done
 
 rm -f "$images"/cycles-*.txt

@@ -150,7 +150,7 @@ class Image:
 def measure(images, level):
     """Rows of the table, and the NAND image."""
     names = ("none", f"nand,{ALL}", f"nor,{ALL}", f"nand,logger,{ALL}", "nand,logger", "nand,reader", f"nand,disk,{ALL}")
-    none, nand, nor, logger, lean, reader, disk = (Image(images / f"{name}-{level}") for name in names)
+    none, nand, nor, logger, lean, reader, disk, c, c_logger = (Image(images / f"{name}-{level}") for name in (*names, "c", "c,logger"))
     rows = {
         "Code, NAND": nand.section(*CODE) - none.section(*CODE),
         "Code, NAND, a logger": logger.section(*CODE) - none.section(*CODE),
@@ -158,6 +158,8 @@ def measure(images, level):
         "Code, NAND, reading only": reader.section(*CODE) - none.section(*CODE),
         "Code, NAND, a disk": disk.section(*CODE) - none.section(*CODE),
         "Code, NOR": nor.section(*CODE) - none.section(*CODE),
+        "Code, NAND, in C": c.section(*CODE),
+        "Code, NAND, in C, a logger without features": c_logger.section(*CODE),
         "of the code, compiler's runtime": nand.bytes_of(lambda name: re.match(r"compiler_builtins|__|mem", name)),
         "Static RAM": nand.section(".data", ".bss") - none.section(".data", ".bss"),
     }
@@ -254,6 +256,8 @@ NOTES = {
     "Code, NAND, reading only": "`Reader`: `mount`, `open`, `read`, `close`, `list`, `stat`",
     "Code, NAND, a disk": "`Disk`: `format`, `mount`, `read`, `write`, `write_durable`, `trim`, `flush`, `bound`",
     "Code, NOR": "everything that is public, with the layer that makes NOR look like NAND",
+    "Code, NAND, in C": "every function of the library, with its checks of pointers, handles and states",
+    "Code, NAND, in C, a logger without features": "the functions for the calls of the logger above",
     "of the code, compiler's runtime": "memory copies, which most firmware has anyway",
     "Static RAM": "",
     "RAM, 128 MiB NAND": "2,048-byte pages, 64 a block, 1,024 blocks",
@@ -281,7 +285,7 @@ No panic machinery and no formatting is linked: a failed assertion is one trappi
 - Compiler: {compiler}; `opt-level = "{level}"`, `lto = "fat"`, `codegen-units = 1`, `-Cpanic=immediate-abort`,
   and the core library built with the same settings (`-Zbuild-std=core`). {comparison}
 - Code: `.text` and `.rodata` of the firmware in `tools/footprint`, less those of the same firmware without the calls. Everything is what is public in
-  `FileSystem`, the bounds and `check` with its repairs included, with arguments, geometry and driver hidden from the optimiser. The calls' entries are counted; what the drivers do is not.
+  `FileSystem`, the bounds and `check` with its repairs included, with arguments, geometry and driver hidden from the optimiser. The calls' entries are counted; what the drivers do is not. In C: the library, linked for the functions that are called.
 - RAM: `Config::memory_bytes` and the size of `FileSystem` for the 32-bit target, both computed by the compiler and read from
   the symbol table. Static RAM: the same difference as for code, of `.data` and `.bss`.
 - Stack: the deepest chain of frames below the call, from the compiler's `.stack_sizes` and the disassembled calls. There is no

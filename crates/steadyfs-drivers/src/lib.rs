@@ -6,6 +6,7 @@
 //! | SPI NAND: Micron MT29F, Winbond W25N, GigaDevice GD5F | [`nand`] | `steadyfs_sim::nand_spi`, byte by byte |
 //! | SD cards on SPI | [`sd`] | `steadyfs_sim::sd_spi`, byte by byte |
 //! | flash inside microcontrollers and QSPI flash, by `embedded-storage` | `adapters::embedded_storage` | words that take one write or many |
+//! | the same on buses, delays and flash whose calls are futures (`embedded-hal-async`) | `waiting`, behind the feature `async` | a task that samples while the flash erases |
 //! | block devices of other crates | `adapters`, each behind a feature of its name | |
 //!
 //! [`check`] tries a driver of your own on spare blocks, and names what is wrong with it; the [guide](steadyfs::guide::drivers) tells how to write one.
@@ -95,3 +96,7 @@ pub mod nand;
 pub mod nor;
 mod parts;
 pub mod sd;
+#[cfg(any(feature = "async", feature = "block-device-driver"))]
+mod wait;
+#[cfg(feature = "async")]
+pub mod waiting;

@@ -1,16 +1,14 @@
 //! From [`BlockDevice`] of [block-device-driver](https://docs.rs/block-device-driver/0.2), whose calls are futures.
 //!
 //! SteadyFS does not wait for futures, so this adapter polls one until it is done, and calls `idle` between the polls. That is right for drivers that never wait, and for those whose
-//! future looks at the hardware, or at what an interrupt left, each time that it is polled. A future that only goes on when an executor runs *another* task never ends here: run that
-//! task in an executor of a higher priority, as an interrupt.
+//! future looks at the hardware, or at what an interrupt left, each time that it is polled. A future that only goes on when an executor runs *another* task never ends here, unless `idle`
+//! polls that task ([`Meanwhile::poll`](crate::waiting::Meanwhile::poll), feature `async`), or an executor of a higher priority runs it, as an interrupt.
 
 use super::sectors::{BATCH, batches, conclude, gather, scatter};
 use crate::parts;
+use crate::wait::wait;
 use aligned::Aligned;
 use block_device_driver::BlockDevice;
-use core::future::Future;
-use core::pin::pin;
-use core::task::{Context, Poll, Waker};
 use steadyfs::media::Failure;
 use steadyfs::media::sectors::{SECTOR_BYTES, SectorDevice, SectorTimes};
 
@@ -53,18 +51,6 @@ impl<T: BlockDevice<SECTOR_BYTES>, I: FnMut()> FromAsync<T, I> {
     /// The last error of the device; a call that succeeds does not clear it.
     pub fn last_error(&self) -> Option<&T::Error> {
         self.last_error.as_ref()
-    }
-}
-
-/// Polls a future until it is done.
-fn wait<F: Future>(future: F, idle: &mut impl FnMut()) -> F::Output {
-    let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
-            return output;
-        }
-        idle();
     }
 }
 
@@ -111,6 +97,7 @@ mod tests {
     use super::super::sectors::tests::{BROKEN, Ram, TIMES, exercise};
     use super::*;
     use core::cell::Cell;
+    use core::task::Poll;
 
     /// Is pending once, as a driver that waits for an interrupt.
     async fn interrupt() {

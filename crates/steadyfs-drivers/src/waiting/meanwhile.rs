@@ -1,0 +1,117 @@
+//! The rest of a program, polled while a call of the file system waits.
+
+use core::cell::RefCell;
+use core::future::{Future, poll_fn};
+use core::pin::{Pin, pin};
+use core::task::{Context, Waker};
+
+/// The rest of a program as one future (several are joined), until it is done.
+type Rest<'a> = Option<Pin<&'a mut dyn Future<Output = ()>>>;
+
+/// The rest of a program: it is polled beside the part that calls the file system, and inside of those calls. See the [module](super).
+pub struct Meanwhile<'a>(RefCell<Rest<'a>>);
+
+impl<'a> Meanwhile<'a> {
+    /// Takes the rest of the program, pinned by `core::pin::pin!`.
+    pub fn new(rest: Pin<&'a mut dyn Future<Output = ()>>) -> Self {
+        Self(RefCell::new(Some(rest)))
+    }
+
+    /// Polls the rest once, inside of a call of the file system. Does nothing when the rest is done, or is what is asking.
+    ///
+    /// What it waits for cannot wake it here, since nobody sleeps: it is polled again and again.
+    pub fn poll(&self) {
+        self.poll_with(&mut Context::from_waker(Waker::noop()));
+    }
+
+    fn poll_with(&self, context: &mut Context<'_>) {
+        let Ok(mut rest) = self.0.try_borrow_mut() else { return };
+        if rest.as_mut().is_some_and(|rest| rest.as_mut().poll(context).is_ready()) {
+            *rest = None;
+        }
+    }
+
+    /// Runs the part of the program that calls the file system, and the rest beside it, until the part is done.
+    pub async fn run<F: Future>(&self, part: F) -> F::Output {
+        let mut part = pin!(part);
+        poll_fn(|context| {
+            let result = part.as_mut().poll(context);
+            // Behind the part: a call in it may have polled the rest, which then knows no waker.
+            if result.is_pending() {
+                self.poll_with(context);
+            }
+            result
+        })
+        .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::cell::Cell;
+    use core::task::Poll;
+    use embassy_futures::yield_now;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::task::Wake;
+
+    /// Counts wakes.
+    #[derive(Default)]
+    struct Woken(AtomicU32);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_rest_that_was_polled_inside_of_a_call_wakes_the_executor_again() {
+        // The rest waits for an interrupt, which wakes the waker that it saw last.
+        let seen: RefCell<Option<Waker>> = RefCell::default();
+        let rest = pin!(poll_fn(|context: &mut Context<'_>| {
+            *seen.borrow_mut() = Some(context.waker().clone());
+            Poll::<()>::Pending
+        }));
+        let meanwhile = Meanwhile::new(rest);
+        let part = pin!(meanwhile.run(poll_fn(|_| {
+            meanwhile.poll(); // as a call of the file system does
+            Poll::<()>::Pending
+        })));
+        let woken = Arc::new(Woken::default());
+        assert!(part.poll(&mut Context::from_waker(&Waker::from(woken.clone()))).is_pending());
+        seen.take().unwrap().wake();
+        assert_eq!(woken.0.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_rest_that_is_done_is_not_polled_again() {
+        let polls = Cell::new(0);
+        let rest = pin!(async {
+            yield_now().await;
+            polls.set(polls.get() + 1);
+        });
+        let meanwhile = Meanwhile::new(rest);
+        (0..5).for_each(|_| meanwhile.poll());
+        assert_eq!(polls.get(), 1);
+        assert_eq!(embassy_futures::block_on(meanwhile.run(async { 7 })), 7);
+    }
+
+    #[test]
+    fn a_rest_that_asks_for_itself_gets_nothing() {
+        let meanwhile: RefCell<Option<&Meanwhile<'_>>> = RefCell::new(None);
+        let polls = Cell::new(0);
+        let rest = pin!(poll_fn(|_| {
+            polls.set(polls.get() + 1);
+            if let Some(meanwhile) = *meanwhile.borrow() {
+                meanwhile.poll();
+            }
+            Poll::<()>::Pending
+        }));
+        let itself = Meanwhile::new(rest);
+        *meanwhile.borrow_mut() = Some(&itself);
+        itself.poll();
+        assert_eq!(polls.get(), 1);
+    }
+}
