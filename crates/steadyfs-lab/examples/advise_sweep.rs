@@ -6,8 +6,14 @@ use steadyfs_lab::advise::{Options, Workload, run, sweep};
 use steadyfs_lab::units::{format_count, format_duration, format_percent, format_size};
 
 /// Chips, how much of them is used, and the share of that which data takes: a volume of few large blocks keeps many for itself.
-const CHIPS: [(&str, u64, f64); 6] =
-    [("w25q128jv", 1 << 20, 0.5), ("m25p16", 2 << 20, 0.1), ("w25q16jv", 512 << 10, 0.3), ("w25n01gv", 8 << 20, 0.25), ("w25q128jv", 16 << 20, 0.5), ("mt29f1g01abafd", 128 << 20, 0.5)];
+const CHIPS: [(&str, u64, f64); 6] = [
+    ("w25q128jv", 1 << 20, 0.5),
+    ("m25p16", 2 << 20, 0.1),
+    ("w25q16jv", 512 << 10, 0.3),
+    ("w25n01gv", 8 << 20, 0.25),
+    ("w25q128jv", 16 << 20, 0.5),
+    ("mt29f1g01abafd", 128 << 20, 0.5),
+];
 const WORKLOADS: [Workload; 3] = [Workload::Log, Workload::Overwrite, Workload::Files];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
