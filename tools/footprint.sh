@@ -68,7 +68,7 @@ if [ "$mode" = --check ]; then
     [ -n "$levels" ] || { echo "error: docs/footprint.md does not say its opt-level" >&2; exit 1; }
 fi
 # The features of the file system beside the medium; report.py knows them as well.
-all=long-names,permissions,truncate,cache,scrub,wear-levelling,streams
+all=long-names,permissions,truncate,cache,read-cache,scrub,wear-levelling,streams
 images_of=("" "nand,$all" "nor,$all" "nand,logger,$all" nand,logger nand,reader "nand,disk,$all")
 if [ "$mode" = --write ]; then
     # What each of them costs.

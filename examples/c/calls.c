@@ -137,6 +137,8 @@ static void refuse_configurations(const steadyfs_nor *good_nor, const steadyfs_n
     }
     EXPECT(2 * steadyfs_cache_bytes(&config, 1), steadyfs_cache_bytes(&config, 2));
     EXPECT(STEADYFS_ERR_INVAL, steadyfs_cache_bytes(&config, (size_t)-1));
+    EXPECT(2 * steadyfs_read_cache_bytes(&config, 1), steadyfs_read_cache_bytes(&config, 2));
+    EXPECT(STEADYFS_ERR_INVAL, steadyfs_read_cache_bytes(&config, (size_t)-1));
 
     config = (steadyfs_config){.sectors = &card};
     card.page_bytes = 256;
@@ -521,7 +523,7 @@ static void all_calls(steadyfs_t *fs, steadyfs_t *other, steadyfs_config *config
     EXPECT(STEADYFS_ERR_NOTMOUNTED, steadyfs_stat(fs, "a", &info));
     EXPECT(STEADYFS_ERR_NOTMOUNTED, steadyfs_file_size(fs, &file));
 
-    /* For reading, and then again for writing, with a cache; handles of before are none. */
+    /* For reading, and then again for writing, with caches; handles of before are none. */
     config->read_only = true;
     EXPECT(0, steadyfs_mount(&reading, config));
     EXPECT(0, steadyfs_stat(&reading, "dir/6", &info));
@@ -532,6 +534,9 @@ static void all_calls(steadyfs_t *fs, steadyfs_t *other, steadyfs_config *config
     config->cache_bytes = (size_t)cache;
     EXPECT(STEADYFS_ERR_INVAL, steadyfs_mount(fs, config));
     config->cache = need(config->cache_bytes);
+    config->read_cache_bytes = (size_t)steadyfs_read_cache_bytes(config, 4);
+    EXPECT(STEADYFS_ERR_INVAL, steadyfs_mount(fs, config));
+    config->read_cache = need(config->read_cache_bytes);
     config->commit_on = STEADYFS_COMMIT_MANY;
     config->commit_changes = 3;
     EXPECT(0, steadyfs_mount(fs, config));
@@ -543,8 +548,9 @@ static void all_calls(steadyfs_t *fs, steadyfs_t *other, steadyfs_config *config
     EXPECT(0, steadyfs_has_changes(fs));
     EXPECT(0, steadyfs_unmount(fs));
     free(config->cache);
-    config->cache = NULL;
-    config->cache_bytes = 0;
+    free(config->read_cache);
+    config->cache = config->read_cache = NULL;
+    config->cache_bytes = config->read_cache_bytes = 0;
 }
 
 int main(void)

@@ -153,6 +153,7 @@ fn bench_run(
     cases: Option<Vec<String>>,
     files: u32,
     cache_pages: u32,
+    read_cache_pages: u32,
     erased: bool,
     seed: u64,
     progress: Progress,
@@ -163,8 +164,9 @@ fn bench_run(
         Some(names) => names.iter().map(case).collect::<PyResult<_>>()?,
         None => Case::all(),
     };
+    let timing = named(timing)?;
     let options =
-        bench::Options { device, size_bytes, erase_block_bytes, timing: named(timing)?, cases, files, cache_pages, erased, seed };
+        bench::Options { device, size_bytes, erase_block_bytes, timing, cases, files, cache_pages, read_cache_pages, erased, seed };
     run(py, progress, |tell| json(&bench::run(&options, tell).map_err(|error| error.to_string())?))
 }
 

@@ -146,6 +146,7 @@ def bench_run(
     cases: Optional[list[str]],
     files: int,
     cache_pages: int,
+    read_cache_pages: int,
     erased: bool,
     seed: int,
     progress: _Progress,

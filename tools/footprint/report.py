@@ -23,7 +23,7 @@ CALLS = [
     *["create_dir", "create_symlink", "rename", "set_attribute", "set_permissions", "reserve", "rollback", "maintain", "scrub", "check", "repair", "bound"],
 ]
 # The features that the firmware may have beside the medium; tools/footprint.sh builds it with all, with none, and without each.
-FEATURES = ["long-names", "permissions", "truncate", "cache", "scrub", "wear-levelling", "streams"]
+FEATURES = ["long-names", "permissions", "truncate", "cache", "read-cache", "scrub", "wear-levelling", "streams"]
 ALL = ",".join(FEATURES)
 # Functions that call a function of the caller.
 CALLBACKS = re.compile(r"::notify|::repair::|::look_through|>::check$|::check::rounds::Checker<")
@@ -302,6 +302,7 @@ WITHOUT = {
     "permissions": "a volume that keeps permissions is refused: `ConfigError::Permissions`",
     "truncate": "cutting a file that is not empty is refused: `Error::Unsupported`",
     "cache": "no memory can be lent in which writes in part wait",
+    "read-cache": "no memory can be lent for pages that are read again and again",
     "scrub": "what the ECC corrects is counted, and nothing moves for it",
     "wear-levelling": "data at rest stays where it is; new data goes to the least worn block all the same",
     "streams": "a volume with more than one stream is refused: `ConfigError::NoStreams`",

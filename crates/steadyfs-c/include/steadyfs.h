@@ -557,6 +557,10 @@ typedef struct steadyfs_config {
   void *cache;
   // Bytes of it: steadyfs_cache_bytes.
   size_t cache_bytes;
+  // Memory for pages that are read again and again, such as those of directories; or null. Default: null, they are read again.
+  void *read_cache;
+  // Bytes of it: steadyfs_read_cache_bytes.
+  size_t read_cache_bytes;
   // Mounts for reading: nothing is programmed or erased, ever. Default: for writing.
   bool read_only;
   // What steadyfs_file_read reads is not checked against its checksum; the volume's own tables are. For flash behind an ECC: saves
@@ -757,6 +761,9 @@ ptrdiff_t steadyfs_memory_bytes(const struct steadyfs_config *config);
 
 // Tells how many bytes a cache of so many logical pages needs, or an error as steadyfs_memory_bytes does.
 ptrdiff_t steadyfs_cache_bytes(const struct steadyfs_config *config, size_t pages);
+
+// Tells how many bytes a cache of so many program pages that were read needs, or an error as steadyfs_memory_bytes does.
+ptrdiff_t steadyfs_read_cache_bytes(const struct steadyfs_config *config, size_t pages);
 
 // Tells how many bytes steadyfs_fs_check and steadyfs_fs_repair need to be lent, or an error as steadyfs_memory_bytes does.
 ptrdiff_t steadyfs_check_bytes(const struct steadyfs_config *config);

@@ -89,6 +89,10 @@ pub struct Config {
     pub cache: *mut c_void,
     /// Bytes of it: steadyfs_cache_bytes.
     pub cache_bytes: usize,
+    /// Memory for pages that are read again and again, such as those of directories; or null. Default: null, they are read again.
+    pub read_cache: *mut c_void,
+    /// Bytes of it: steadyfs_read_cache_bytes.
+    pub read_cache_bytes: usize,
     /// Mounts for reading: nothing is programmed or erased, ever. Default: for writing.
     pub read_only: bool,
     /// What steadyfs_file_read reads is not checked against its checksum; the volume's own tables are. For flash behind an ECC: saves
@@ -453,12 +457,22 @@ pub unsafe extern "C" fn steadyfs_memory_bytes(config: *const Config) -> isize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_cache_bytes(config: *const Config, pages: usize) -> isize {
     // SAFETY: As the header says.
-    length(unsafe {
-        inspect(config, |_, driver, settings| {
-            let page = settings.cache_bytes(&driver.geometry(), 1);
-            page.checked_mul(pages).filter(|bytes| *bytes <= isize::MAX as usize).ok_or(Code::ErrInval)
-        })
-    })
+    length(unsafe { inspect(config, |_, driver, settings| times(settings.cache_bytes(&driver.geometry(), 1), pages)) })
+}
+
+/// Tells how many bytes a cache of so many program pages that were read needs, or an error as steadyfs_memory_bytes does.
+///
+/// # Safety
+/// See the [crate](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn steadyfs_read_cache_bytes(config: *const Config, pages: usize) -> isize {
+    // SAFETY: As the header says.
+    length(unsafe { inspect(config, |_, driver, settings| times(settings.read_cache_bytes(&driver.geometry(), 1), pages)) })
+}
+
+/// Bytes of so many pages, where there is so much memory.
+fn times(page: usize, pages: usize) -> Result<usize, Code> {
+    page.checked_mul(pages).filter(|bytes| *bytes <= isize::MAX as usize).ok_or(Code::ErrInval)
 }
 
 /// Tells how many bytes steadyfs_fs_check and steadyfs_fs_repair need to be lent, or an error as steadyfs_memory_bytes does.

@@ -212,6 +212,8 @@ unsafe fn mount(fs: *mut Fs, config: *const Config) -> Result<(), Code> {
     }
     // SAFETY: As the header says.
     lend_cache(mounted, unsafe { pointers::bytes_mut(config.cache, config.cache_bytes) }?)?;
+    // SAFETY: As the header says.
+    lend_read_cache(mounted, unsafe { pointers::bytes_mut(config.read_cache, config.read_cache_bytes) }?)?;
     // SAFETY: The place is aligned, and the caller's to give.
     unsafe {
         (&raw mut (*volume).serial).write(next_serial());
@@ -248,6 +250,17 @@ fn set_limits(fs: &mut Mounted, changes: u32, bytes: u32) -> Result<(), Code> {
 #[cfg(not(feature = "groups"))]
 fn set_limits(_: &mut Mounted, changes: u32, bytes: u32) -> Result<(), Code> {
     if changes == 0 && bytes == 0 { Ok(()) } else { Err(Code::ErrUnsupported) }
+}
+
+#[cfg(feature = "read-cache")]
+fn lend_read_cache(fs: &mut Mounted, memory: &'static mut [u8]) -> Result<(), Code> {
+    fs.lend_read_cache(memory);
+    Ok(())
+}
+
+#[cfg(not(feature = "read-cache"))]
+fn lend_read_cache(_: &mut Mounted, memory: &'static mut [u8]) -> Result<(), Code> {
+    if memory.is_empty() { Ok(()) } else { Err(Code::ErrUnsupported) }
 }
 
 #[cfg(feature = "cache")]

@@ -36,6 +36,9 @@ pub struct Arguments {
     /// Logical pages of a cache: what is written in pieces waits there until the page is whole, or a commit asks
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1024))]
     cache: u32,
+    /// Program pages of a read cache: what is read again and again is read once
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=65536))]
+    read_cache: u32,
     /// Let the format erase the chip, so that nothing has to be erased until all of it was used
     #[arg(long)]
     erased: bool,
@@ -108,6 +111,7 @@ impl Arguments {
             cases: if self.case.is_empty() { Case::all() } else { self.case.clone() },
             files: self.files,
             cache_pages: self.cache,
+            read_cache_pages: self.read_cache,
             erased: self.erased,
             seed: self.seed,
         }
@@ -132,7 +136,7 @@ mod tests {
 
     #[test]
     fn every_argument_reaches_the_options() {
-        let line = "--device chip.toml --size 1MiB --erase-block 4KiB --case open,seq-512 --timing maximum --files 7 --cache 2 --erased --seed 9";
+        let line = "--device chip.toml --size 1MiB --erase-block 4KiB --case open,seq-512 --timing maximum --files 7 --cache 2 --read-cache 3 --erased --seed 9";
         let expected = Options {
             device: "chip.toml".into(),
             size_bytes: Some(1 << 20),
@@ -141,6 +145,7 @@ mod tests {
             cases: ["open", "seq-512"].map(|name| Case::named(name).unwrap()).to_vec(),
             files: 7,
             cache_pages: 2,
+            read_cache_pages: 3,
             erased: true,
             seed: 9,
         };

@@ -70,7 +70,10 @@ impl OnChips for MeasureSteady<'_> {
         C: BenchChip + Tearable + Clone + 'static,
         PowerCut<C>: BenchChip,
     {
-        let steady = || Steady::new(make()).with_cache(self.options.cache_pages).with_erasing_format(self.options.erased);
+        let steady = || {
+            let steady = Steady::new(make()).with_erasing_format(self.options.erased);
+            steady.with_cache(self.options.cache_pages).with_read_cache(self.options.read_cache_pages)
+        };
         measure(self.medium, self.options, steady, self.progress)
     }
 }

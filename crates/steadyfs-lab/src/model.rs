@@ -133,6 +133,7 @@ pub struct Device {
     memory: Vec<u8>,
     /// Lent for write-back, if there is any.
     cache: Vec<u8>,
+    read_cache: Vec<u8>,
     pub config: Config,
 }
 
@@ -141,7 +142,7 @@ impl Device {
     pub fn formatted(config: Config, medium: Medium, seed: u64) -> Self {
         let chip = Trace::new(PowerCut::new(FailOps::new(medium, seed), seed));
         let memory = vec![0; config.memory_bytes(&chip.geometry()) + 16 * OPEN_FILES_MORE];
-        let mut device = Self { chip, memory, cache: Vec::new(), config };
+        let mut device = Self { chip, memory, cache: Vec::new(), read_cache: Vec::new(), config };
         let format = if config.files_max == 0 { Disk::format } else { FileSystem::format };
         format(&mut device.chip, &config, &mut device.memory).expect("format");
         device
@@ -156,10 +157,11 @@ impl Device {
         self
     }
 
-    /// The device with memory for so many pages of write-back.
+    /// The device with memory for so many pages of write-back, and for as many program pages that were read.
     #[must_use]
     pub fn with_cache(mut self, pages: usize) -> Self {
         self.cache = vec![0; self.config.cache_bytes(&self.chip.geometry(), pages)];
+        self.read_cache = vec![0; self.config.read_cache_bytes(&self.chip.geometry(), pages)];
         self
     }
 
@@ -172,6 +174,7 @@ impl Device {
             self.cache.fill(0xA5);
             fs.lend_cache(&mut self.cache)?;
         }
+        fs.lend_read_cache(&mut self.read_cache);
         Ok(fs)
     }
 

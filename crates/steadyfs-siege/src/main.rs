@@ -1,6 +1,6 @@
 //! `steadyfs-siege CAMPAIGN --seed N --volumes N --threads N`, or `--only N --trace` for one volume of it; with `--medium card` they lie on cards, and
 //! with `--streams` each has several; `--long-logs` makes leaves on NOR take more changes, and records of the journal longer; with `--full` they are full
-//! before the campaign begins, and with `--cache` each mount is lent a write-back cache.
+//! before the campaign begins, and with `--cache` each mount is lent caches.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;

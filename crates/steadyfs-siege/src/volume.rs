@@ -33,6 +33,8 @@ pub struct Volume {
     memory: Vec<u8>,
     /// What each mount is lent as a cache; empty where none is.
     cache: Vec<u8>,
+    /// The same for what was read.
+    read_cache: Vec<u8>,
 }
 
 impl Volume {
@@ -74,7 +76,8 @@ impl Volume {
         log.trace(|| format!("{} {config:?} {habits:?}", medium.describe()));
         let cache_pages = if log.world.has_cache { rng.usize(2..24) } else { 0 };
         let cache = vec![0; if cache_pages == 0 { 0 } else { config.cache_bytes(&medium.geometry(), cache_pages) }];
-        let mut volume = Self { medium, config, oracle: Oracle::new(), rng, habits, memory, cache };
+        let read_cache = vec![0; config.read_cache_bytes(&medium.geometry(), 3 * cache_pages)];
+        let mut volume = Self { medium, config, oracle: Oracle::new(), rng, habits, memory, cache, read_cache };
         FileSystem::format(&mut volume.medium, &volume.config, &mut volume.memory)?;
         if is_full {
             volume.fill(log)?;
@@ -119,6 +122,7 @@ impl Volume {
         if !self.cache.is_empty() && !fs.health().read_only {
             fs.lend_cache(&mut self.cache).expect("a cache of the size that was asked for");
         }
+        fs.lend_read_cache(&mut self.read_cache);
         log.trace(|| {
             let fault = if fs.flash().fired() != fired { format!("  [{}]", fs.flash().last_fired()) } else { String::new() };
             format!("mount {access:?}: ok, read-only {:?}, power {}{fault}", adapt::why_read_only(&fs), fs.flash().has_power())

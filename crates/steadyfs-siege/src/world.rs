@@ -35,7 +35,7 @@ pub struct World {
     pub has_long_logs: bool,
     /// They are nearly full, and all that is written makes pages move.
     pub is_full: bool,
-    /// Each mount is lent a write-back cache.
+    /// Each mount is lent caches, for what is written and for what is read.
     pub has_cache: bool,
     /// Each call is printed.
     pub is_traced: bool,

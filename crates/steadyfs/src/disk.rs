@@ -414,6 +414,12 @@ impl<'m, F: Flash> Disk<'m, F> {
         self.store.describe()
     }
 
+    /// As [`FileSystem::lend_read_cache`](crate::FileSystem::lend_read_cache): what the map says, and sectors of which a page has several.
+    #[cfg(feature = "read-cache")]
+    pub fn lend_read_cache(&mut self, memory: &'m mut [u8]) {
+        self.store.logical.ftl.pages.lend_read_cache(memory);
+    }
+
     /// What is known of a block; `None` behind the last one. Costs nothing.
     pub fn block(&self, block: BlockIndex) -> Option<BlockInfo> {
         self.store.block(block)

@@ -15,6 +15,8 @@ pub(crate) const PERMISSIONS: bool = cfg!(feature = "permissions");
 pub(crate) const TRUNCATE: bool = cfg!(feature = "truncate");
 /// Lent pages for writes in part.
 pub(crate) const CACHE: bool = cfg!(feature = "cache");
+/// Lent pages of what was read.
+pub(crate) const READ_CACHE: bool = cfg!(feature = "read-cache");
 /// Moving data that its pages hardly hold any more, and looking for it.
 pub(crate) const SCRUB: bool = cfg!(feature = "scrub");
 /// Moving data at rest out of blocks that wear less than others.

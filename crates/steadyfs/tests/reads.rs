@@ -51,12 +51,14 @@ fn the_map_is_looked_at_once_for_pages_that_lie_in_order() {
 }
 
 /// Overwrites, holes, removals and moves between reads in order of all that there is.
-fn agrees<F: Flash>(chip: F, seed: u64) {
+fn agrees<F: Flash>(chip: F, seed: u64, kept: usize) {
     let mut rng = Rng(seed);
     let config = Config::for_geometry(&chip.geometry());
     let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+    let mut read_cache = vec![0; config.read_cache_bytes(&chip.geometry(), kept)];
     let chip = FileSystem::format(chip, &config, &mut memory).unwrap();
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).unwrap();
+    fs.lend_read_cache(&mut read_cache);
     let size = (fs.usage().usable_bytes * 7 / 10) as usize;
     let mut oracle = vec![0; size];
     let mut file = fs.open("file", OpenOptions::CREATE).unwrap();
@@ -87,8 +89,10 @@ fn agrees<F: Flash>(chip: F, seed: u64) {
 #[test]
 fn what_is_remembered_of_the_map_is_never_old() {
     for_seeds("reads", "what_is_remembered_of_the_map_is_never_old", 6, |seed| {
-        agrees(nor(), seed);
-        agrees(nand(), seed);
+        for kept in [0, 3, 100] {
+            agrees(nor(), seed, kept);
+            agrees(nand(), seed, kept);
+        }
     });
 }
 
@@ -98,9 +102,11 @@ fn sees_changes<F: Flash>(chip: F, seed: u64, cached: bool) {
     let config = Config::for_geometry(&chip.geometry());
     let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
     let mut cache = vec![0; if cached { config.cache_bytes(&chip.geometry(), 2) } else { 0 }];
+    let mut read_cache = vec![0; config.read_cache_bytes(&chip.geometry(), [0, 2, 8, 100][seed as usize % 4])];
     let chip = FileSystem::format(chip, &config, &mut memory).unwrap();
     let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).unwrap();
     fs.lend_cache(&mut cache).unwrap();
+    fs.lend_read_cache(&mut read_cache);
     let mut files = [OpenOptions::CREATE, OpenOptions::WRITE].map(|options| fs.open("file", options).unwrap());
     let mut now: Vec<u8> = Vec::new();
     for step in 0..400u32 {
@@ -174,4 +180,58 @@ fn small_reads_of_a_page_read_it_once() {
         let reads = fs.flash().counters().since(&before).reads;
         assert!(reads <= most, "{reads} reads from {from} on");
     }
+}
+
+/// Opens and reads twenty small files among 200 names, again and again: reads of the chip in the last round.
+fn reads_of_a_hot_set<F: Flash + Metered>(chip: F, kept: usize) -> u64 {
+    let config = Config::for_geometry(&chip.geometry());
+    let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+    let mut read_cache = vec![0xA5; config.read_cache_bytes(&chip.geometry(), kept)];
+    let chip = FileSystem::format(chip, &config, &mut memory).unwrap();
+    let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).unwrap();
+    fs.lend_read_cache(&mut read_cache);
+    for name in 0..200 {
+        let mut file = fs.open(&format!("{name}"), OpenOptions::CREATE).unwrap();
+        fs.write(&mut file, 0, &[name as u8; 300]).unwrap();
+        fs.close(file).unwrap();
+    }
+    fs.commit().unwrap();
+    let mut reads = 0;
+    for _ in 0..4 {
+        let before = fs.flash().counters();
+        for name in 0..20 {
+            let mut file = fs.open(&format!("{name}"), OpenOptions::READ).unwrap();
+            let mut data = [0; 100];
+            for from in [0, 100, 200] {
+                assert_eq!(fs.read(&mut file, from, &mut data), Ok(100));
+                assert_eq!(data, [name as u8; 100]);
+            }
+            fs.close(file).unwrap();
+        }
+        reads = fs.flash().counters().since(&before).reads;
+    }
+    // A block that is erased, and a file that is written anew, are not what they were.
+    for round in 0..300u32 {
+        let mut file = fs.open("7", OpenOptions::WRITE).unwrap();
+        fs.write(&mut file, 0, &[round as u8; 300]).unwrap();
+        fs.close(file).unwrap();
+        fs.commit().unwrap();
+        let mut file = fs.open("7", OpenOptions::READ).unwrap();
+        let mut data = [0; 300];
+        assert_eq!(fs.read(&mut file, 0, &mut data), Ok(300));
+        assert_eq!(data, [round as u8; 300]);
+        fs.close(file).unwrap();
+    }
+    reads
+}
+
+#[test]
+fn what_is_read_again_and_again_is_read_once() {
+    assert!(reads_of_a_hot_set(nor(), 0) > 300);
+    assert!(reads_of_a_hot_set(nand(), 0) > 90);
+    // What is left: pages with changes that wait in the journal's buffer.
+    assert!(reads_of_a_hot_set(nor(), 200) < 10);
+    assert!(reads_of_a_hot_set(nand(), 200) < 25);
+    // Without room for all of them: not worse.
+    assert!(reads_of_a_hot_set(nor(), 8) <= reads_of_a_hot_set(nor(), 0));
 }

@@ -177,6 +177,7 @@ def bench(
     cases: Optional[Sequence[str]] = None,
     files: int = 500,
     cache_pages: int = 0,
+    read_cache_pages: int = 0,
     erased: bool = False,
     seed: int = 1,
     progress: Progress = True,
@@ -186,7 +187,8 @@ def bench(
     of_block = None if erase_block_bytes is None else size(erase_block_bytes)
     chosen = None if cases is None else list(cases)
     with bar(progress) as tell:
-        return decode(Bench, _native.bench_run(device, of_chip, of_block, timing, chosen, files, cache_pages, erased, seed, tell))
+        caches = (cache_pages, read_cache_pages)
+        return decode(Bench, _native.bench_run(device, of_chip, of_block, timing, chosen, files, *caches, erased, seed, tell))
 
 
 def costs(device: str = DEVICE, *, timing: str = "typical", files: Optional[int] = None, seed: int = 1, progress: Progress = True) -> Costs:

@@ -62,6 +62,8 @@ mod calls {
             fs.set_observer(&mut observer);
             #[cfg(feature = "cache")]
             call_lend_cache(&mut fs);
+            #[cfg(feature = "read-cache")]
+            fs.lend_read_cache(black_box(&mut []));
         }
         let Some(mut file) = call_open(&mut fs) else { return };
         call_write(&mut fs, &mut file);

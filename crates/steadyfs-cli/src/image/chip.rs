@@ -2,7 +2,6 @@
 
 use super::card::Card;
 use super::lock::Lock;
-use super::read_cache::ReadCache;
 use crate::Failure;
 use clap::Args;
 use std::path::Path;
@@ -192,10 +191,6 @@ pub struct Chip {
     clock: Clock,
     /// Until when the operations so far would have taken; nothing where nobody waits for that.
     busy_until: Option<Instant>,
-    /// What was read; nothing where nobody asked for that.
-    read_cache: ReadCache,
-    /// Whether the last read was answered from there.
-    was_kept: bool,
     _lock: Option<Lock>,
 }
 
@@ -209,7 +204,7 @@ enum Medium {
 
 impl Chip {
     fn new(medium: Medium, clock: Clock, lock: Option<Lock>) -> Self {
-        Self { medium, clock, busy_until: None, read_cache: ReadCache::new(0, 0), was_kept: false, _lock: lock }
+        Self { medium, clock, busy_until: None, _lock: lock }
     }
 
     fn of_image(image: Image, profile: Option<&Profile>, lock: Lock) -> Result<Self, steadyfs_host::image::ImageError> {
@@ -254,21 +249,6 @@ impl Chip {
     pub fn open_blank_mtd(path: &Path, divide: impl FnOnce(u32, u32) -> (u32, u32)) -> Result<Self, Failure> {
         let device = Mtd::open_blank(path, divide).map_err(|error| Failure::at(path.display(), error))?;
         Ok(Self::new(Medium::Mtd(device), Clock::Machine, None))
-    }
-
-    /// Keeps pages that are read from now on in so many bytes of RAM.
-    pub fn keep_reads(&mut self, bytes: usize) {
-        self.read_cache = ReadCache::new(self.geometry().page_bytes as usize, bytes);
-    }
-
-    /// Forgets what was read of pages that change.
-    fn forget(&mut self, first: PageIndex, count: u32) {
-        self.read_cache.forget(first..first + count);
-    }
-
-    fn forget_block(&mut self, block: BlockIndex) {
-        let pages = self.geometry().pages_per_block;
-        self.forget(block * pages, pages);
     }
 
     /// Lets every operation from now on take the time that it takes on the device.
@@ -346,32 +326,22 @@ impl Flash for Chip {
     }
 
     fn read(&mut self, page: PageIndex, data: &mut [u8], tag: &mut [u8; TAG_BYTES]) -> Result<(), Fault> {
-        self.was_kept = self.read_cache.find(page, data, tag, Instant::now());
-        if self.was_kept {
-            return Ok(());
-        }
-        self.operate(|flash| flash.read(page, data, tag))?;
-        self.read_cache.keep(page, data, tag, Instant::now());
-        Ok(())
+        self.operate(|flash| flash.read(page, data, tag))
     }
 
     fn read_tag(&mut self, page: PageIndex, tag: &mut [u8; TAG_BYTES]) -> Result<(), Fault> {
-        self.was_kept = false;
         self.operate(|flash| flash.read_tag(page, tag))
     }
 
     fn corrected(&mut self) -> Corrected {
-        // What was corrected when the page came from the chip was told then.
-        if self.was_kept { Corrected::default() } else { self.operate(|flash| flash.corrected()) }
+        self.operate(|flash| flash.corrected())
     }
 
     fn program(&mut self, page: PageIndex, data: &[u8], tag: &[u8; TAG_BYTES]) -> Result<(), Fault> {
-        self.forget(page, 1);
         self.operate(|flash| flash.program(page, data, tag))
     }
 
     fn program_many(&mut self, first: PageIndex, data: &[u8], tags: &[[u8; TAG_BYTES]]) -> Result<(), Fault> {
-        self.forget(first, tags.len() as u32);
         self.operate(|flash| flash.program_many(first, data, tags))
     }
 
@@ -380,7 +350,6 @@ impl Flash for Chip {
     }
 
     fn program_loaded(&mut self, page: PageIndex, tag: &[u8; TAG_BYTES]) -> Result<(), Fault> {
-        self.forget(page, 1);
         self.operate(|flash| flash.program_loaded(page, tag))
     }
 
@@ -388,11 +357,9 @@ impl Flash for Chip {
         self.operate(|flash| flash.read_bytes(block, offset, data))
     }
     fn program_bytes(&mut self, block: BlockIndex, offset: u32, data: &[u8]) -> Result<(), Fault> {
-        self.forget_block(block);
         self.operate(|flash| flash.program_bytes(block, offset, data))
     }
     fn erase(&mut self, block: BlockIndex) -> Result<(), Fault> {
-        self.forget_block(block);
         self.operate(|flash| flash.erase(block))
     }
 
@@ -413,7 +380,6 @@ impl Flash for Chip {
     }
 
     fn mark_bad(&mut self, block: BlockIndex) -> Result<(), Fault> {
-        self.forget_block(block);
         self.operate(|flash| flash.mark_bad(block))
     }
 }
@@ -446,47 +412,6 @@ pub fn describe_work(counters: &Counters, clock: &Clock) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Whatever is programmed, erased and marked bad, a chip that keeps what was read reads as one that does not.
-    #[test]
-    fn what_was_kept_is_what_the_chip_has() {
-        let directory = tempfile::tempdir().unwrap();
-        let nand = Geometry { page_bytes: 512, pages_per_block: 16, block_count: 16, programs_bytes: false };
-        let shapes = [Shape::nand(nand), Shape::Nor { page_bytes: 256, block_bytes: 4096, block_count: 16 }];
-        for (shape, seed) in shapes.into_iter().flat_map(|shape| (0..10).map(move |seed| (shape, seed))) {
-            let path = directory.path().join(format!("{}-{seed}", shape.geometry().unwrap().page_bytes));
-            let image = Image::create(&path, &shape).unwrap();
-            let mut chip = Chip::of_image(image, None, Lock::take(&path, Access::ReadWrite).unwrap()).unwrap();
-            let geometry = chip.geometry();
-            let (page_bytes, pages_per_block) = (geometry.page_bytes as usize, geometry.pages_per_block);
-            // Fewer places than pages.
-            chip.keep_reads(page_bytes * 100);
-            let mut random = fastrand::Rng::with_seed(seed);
-            let mut next = [0; 16];
-            let (mut kept, mut tags) = ([vec![0; page_bytes], vec![0; page_bytes]], [[0; TAG_BYTES]; 2]);
-            for _ in 0..2_000 {
-                let block = random.u32(0..16);
-                let first = block * pages_per_block;
-                let (data, tag) = (vec![random.u8(..); page_bytes], [random.u8(..); TAG_BYTES]);
-                match random.u32(0..10) {
-                    0 => {
-                        chip.erase(block).unwrap();
-                        next[block as usize] = 0;
-                    }
-                    1..4 if next[block as usize] < pages_per_block => {
-                        chip.program(first + next[block as usize], &data, &tag).unwrap();
-                        next[block as usize] += 1;
-                    }
-                    _ => {
-                        let page = first + random.u32(0..(next[block as usize] + 2).min(pages_per_block));
-                        chip.read(page, &mut kept[0], &mut tags[0]).unwrap();
-                        chip.flash_mut().read(page, &mut kept[1], &mut tags[1]).unwrap();
-                        assert!(kept[0] == kept[1] && tags[0] == tags[1], "{shape:?}, seed {seed}: page {page}");
-                    }
-                }
-            }
-        }
-    }
 
     #[test]
     fn time_is_told_only_of_a_clock_that_means_something() {

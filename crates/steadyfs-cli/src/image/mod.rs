@@ -3,7 +3,6 @@
 //! | file | idea |
 //! |---|---|
 //! | `chip` | the medium: an image or an MTD device, with the times of a profile |
-//! | `read_cache` | pages that were read, in RAM |
 //! | `lock` | one writer, or any number of readers, of an image |
 //! | `volume` | a mounted volume of files, and errors that say where |
 //! | `open` | the same, opened: what is lost is told, what is left is removed |
@@ -38,7 +37,6 @@ pub mod names;
 mod open;
 pub mod part;
 pub mod place;
-mod read_cache;
 pub mod scan;
 pub mod settings;
 pub mod time;

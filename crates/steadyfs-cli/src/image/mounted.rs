@@ -49,6 +49,11 @@ impl<'m> Mounted<'m> {
         }
     }
 
+    /// Lends memory for pages that are read again and again.
+    pub fn lend_read_cache(&mut self, memory: &'m mut [u8]) {
+        either!(self, volume => volume.lend_read_cache(memory));
+    }
+
     /// How the medium is doing.
     pub fn health(&self) -> Health {
         either!(self, volume => volume.health())

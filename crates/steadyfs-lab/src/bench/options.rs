@@ -20,6 +20,8 @@ pub struct Options {
     pub files: u32,
     /// Logical pages of a cache that SteadyFS is lent; part of its RAM. Default none.
     pub cache_pages: u32,
+    /// Program pages of a read cache that SteadyFS is lent; part of its RAM. Default none.
+    pub read_cache_pages: u32,
     /// Whether a format erases the chip.
     pub erased: bool,
     /// Seed of places and orders: the same seed gives the same run. Default 1.
@@ -36,6 +38,7 @@ impl Default for Options {
             cases: Case::all(),
             files: 500,
             cache_pages: 0,
+            read_cache_pages: 0,
             erased: false,
             seed: 1,
         }

@@ -16,6 +16,7 @@ pub struct Steady<C> {
     config: Config,
     memory: Vec<u8>,
     cache: Vec<u8>,
+    read_cache: Vec<u8>,
     erases: bool,
 }
 
@@ -25,7 +26,7 @@ impl<C: BenchChip> Steady<C> {
         let geometry = chip.geometry();
         let config = Config::for_geometry(&geometry);
         let memory = vec![0; config.memory_bytes(&geometry)];
-        Self { chip, config, memory, cache: Vec::new(), erases: false }
+        Self { chip, config, memory, cache: Vec::new(), read_cache: Vec::new(), erases: false }
     }
 
     /// The same with a cache of so many logical pages.
@@ -33,6 +34,13 @@ impl<C: BenchChip> Steady<C> {
     pub fn with_cache(self, pages: u32) -> Self {
         let bytes = self.config.cache_bytes(&self.chip.geometry(), pages as usize);
         Self { cache: vec![0; bytes], ..self }
+    }
+
+    /// The same with room for so many program pages that were read.
+    #[must_use]
+    pub fn with_read_cache(self, pages: u32) -> Self {
+        let bytes = self.config.read_cache_bytes(&self.chip.geometry(), pages as usize);
+        Self { read_cache: vec![0; bytes], ..self }
     }
 
     /// The same, where a format erases the chip or does not.
@@ -68,13 +76,14 @@ impl<C: BenchChip> Contender for Steady<C> {
         if !self.cache.is_empty() {
             fs.lend_cache(&mut self.cache)?;
         }
+        fs.lend_read_cache(&mut self.read_cache);
         fs.set_commit_on(CommitOn::ON_FLUSH.with(CommitOn::REMOVE).with(CommitOn::RENAME));
         Ok(Mounted { fs })
     }
 
     fn ram_bytes(&self) -> u64 {
         let structs = size_of::<FileSystem<'_, &mut C>>() - size_of::<&mut C>() + size_of::<steadyfs::File>();
-        (self.memory.len() + self.cache.len() + structs) as u64
+        (self.memory.len() + self.cache.len() + self.read_cache.len() + structs) as u64
     }
 
     fn counters(&self) -> Counters {

@@ -90,6 +90,20 @@ impl<'m, F: Flash> FileSystem<'m, F> {
         self.volume.store.logical.lend_cache(memory)
     }
 
+    /// Lends memory for pages that are read again and again, such as those of directories, inodes and the map:
+    /// [`Config::read_cache_bytes`](crate::Config::read_cache_bytes) for a number of program pages. What is in it is not read from the medium, until it changes there or was
+    /// found 255 times. Reads of more than a program page neither look there nor take room. Earlier memory is not used any more.
+    ///
+    /// # Power loss
+    /// Nothing changes: what is in it is on the medium.
+    ///
+    /// # Cost
+    /// None. Bounds are as without, since nothing promises that a page is there.
+    #[cfg(feature = "read-cache")]
+    pub fn lend_read_cache(&mut self, memory: &'m mut [u8]) {
+        self.volume.store.logical.ftl.pages.lend_read_cache(memory);
+    }
+
     /// Makes all changes durable, whatever events were chosen.
     ///
     /// # Power loss

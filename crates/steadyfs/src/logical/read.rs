@@ -3,7 +3,7 @@
 use super::Logical;
 use crate::error::Error;
 use crate::media::{Flash, Kinds, TAG_BYTES};
-use crate::pages::check_page;
+use crate::pages::{Pages, check_page};
 use crate::space::Frame;
 
 impl<F: Flash> Logical<'_, F> {
@@ -57,7 +57,7 @@ impl<F: Flash> Logical<'_, F> {
         if frame == 0 {
             self.ftl.pages.bytes_mut().fill(0);
         } else {
-            self.ftl.pages.load_as(page, self.ftl.wanted(Kinds::DATA, logical), is_checked)?;
+            self.ftl.pages.load_kept(page, self.ftl.wanted(Kinds::DATA, logical), is_checked)?;
         }
         if is_whole {
             self.ftl.pages.show(page, logical, index);
@@ -84,6 +84,8 @@ impl<F: Flash> Logical<'_, F> {
         } else {
             let page_bytes = self.ftl.layout.geometry.page_bytes as usize;
             let first = self.ftl.layout.frame_page(frame);
+            // A longer read passes by.
+            let is_small = data.len() <= page_bytes;
             let mut done = 0;
             while done < data.len() {
                 let at = offset as usize + done;
@@ -91,13 +93,19 @@ impl<F: Flash> Logical<'_, F> {
                 let length = (page_bytes - within).min(data.len() - done);
                 let target = &mut data[done..done + length];
                 let page = first + index as u32;
-                if length == page_bytes && !self.ftl.pages.holds(page) && !self.ftl.status.is_unsteady() {
+                let wanted = self.ftl.wanted(Kinds::DATA, logical);
+                let passes_by = |pages: &mut Pages<'_, F>| !is_small || pages.passes_by(page, wanted, is_checked);
+                if length == page_bytes
+                    && !self.ftl.pages.holds(page)
+                    && !self.ftl.status.is_unsteady()
+                    && passes_by(&mut self.ftl.pages)
+                {
                     let mut tag = [0; TAG_BYTES];
                     self.ftl.pages.read_to(page, target, &mut tag)?;
                     let check = is_checked.then(|| self.ftl.pages.checksum(target, 0));
                     check_page(check, &tag, Kinds::DATA, logical)?;
                 } else {
-                    self.ftl.pages.load_as(page, self.ftl.wanted(Kinds::DATA, logical), is_checked)?;
+                    self.ftl.pages.load_kept(page, wanted, is_checked)?;
                     target.copy_from_slice(&self.ftl.pages.bytes()[within..within + length]);
                 }
                 done += length;
@@ -117,7 +125,7 @@ impl<F: Flash> Logical<'_, F> {
         if frame == 0 || self.journal.patches(logical) || self.cache.find(logical).is_some() {
             self.compose_page(logical, frame, index, 0, &[])?;
         } else {
-            self.ftl.pages.load(self.ftl.layout.frame_page(frame) + index, self.ftl.wanted(Kinds::DATA, logical))?;
+            self.ftl.pages.load_kept(self.ftl.layout.frame_page(frame) + index, self.ftl.wanted(Kinds::DATA, logical), true)?;
         }
         Ok(look(self.ftl.pages.bytes()))
     }

@@ -55,12 +55,17 @@ impl Map<'_> {
             _ => {}
         }
         let page = layout.frame_page(frame) + index;
-        if !look.pages.holds(page) {
-            look.pages.load(page, Wanted { kinds: Kinds::LEAF, logical: leaf, tries })?;
+        let wanted = Wanted { kinds: Kinds::LEAF, logical: leaf, tries };
+        if !look.pages.find(page, wanted, true) {
+            look.pages.load_anew(page, wanted, true)?;
             if !self.apply_log(look.pages, layout, leaf, index) {
                 // Half of its log is applied.
                 look.pages.forget();
                 return Err(Error::Corrupt);
+            }
+            // What a cut has left of a log may read otherwise the next time.
+            if layout.leaf_log_bytes() == 0 || self.is_log_known(leaf) {
+                look.pages.keep(wanted);
             }
         }
         Ok(true)

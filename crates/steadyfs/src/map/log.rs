@@ -81,7 +81,7 @@ impl Map<'_> {
     }
 
     /// Whether no power cut has touched the log of a leaf.
-    fn is_log_known(&self, leaf: u32) -> bool {
+    pub(super) fn is_log_known(&self, leaf: u32) -> bool {
         self.known_logs[leaf as usize / 8] >> (leaf % 8) & 1 != 0
     }
 

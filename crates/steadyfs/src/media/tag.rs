@@ -92,6 +92,11 @@ impl Kinds {
     /// Every kind.
     pub const ALL: Self = Self(!0);
 
+    /// One bit for each.
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+
     /// These and others.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)

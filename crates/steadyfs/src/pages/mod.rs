@@ -4,10 +4,12 @@
 //! taken for read that was not. Every read is [watched](watch): what the ECC had to correct is noted, for whoever knows what lies in the block.
 
 mod group;
+mod read_cache;
 mod shown;
 mod watch;
 
 pub(crate) use group::Group;
+pub(crate) use read_cache::HEAD_BYTES as READ_CACHE_HEAD_BYTES;
 pub(crate) use watch::Watch;
 #[cfg(feature = "scrub")]
 pub(crate) use watch::is_weak;
@@ -16,6 +18,7 @@ use crate::config::Layout;
 use crate::error::Error;
 use crate::media::{BlockIndex, Failure, Flash, Kind, Kinds, PageIndex, TAG_BYTES, Tag, is_blank};
 use core::ops::Range;
+use read_cache::ReadCache;
 use shown::{NONE, Shown};
 
 /// Looks at a page that reads as damaged before it is taken for lost.
@@ -70,6 +73,7 @@ pub(crate) struct Pages<'m, F> {
     /// Erases so far, those included that failed; the low bits.
     erases: u16,
     watch: Watch,
+    read_cache: ReadCache<'m>,
 }
 
 impl<'m, F: Flash> Pages<'m, F> {
@@ -87,6 +91,7 @@ impl<'m, F: Flash> Pages<'m, F> {
             verify: Verify::Always,
             erases: 0,
             watch: Watch::default(),
+            read_cache: ReadCache::new(&mut [], layout.geometry.page_bytes as usize),
         }
     }
 
@@ -103,6 +108,12 @@ impl<'m, F: Flash> Pages<'m, F> {
     /// Gives the medium back.
     pub fn into_flash(self) -> F {
         self.flash
+    }
+
+    /// Takes memory for pages that were read, in place of what it had.
+    #[cfg(feature = "read-cache")]
+    pub fn lend_read_cache(&mut self, memory: &'m mut [u8]) {
+        self.read_cache = ReadCache::new(memory, self.page_bytes);
     }
 
     /// Chooses which pages are checked.
@@ -226,16 +237,44 @@ impl<'m, F: Flash> Pages<'m, F> {
         }
     }
 
-    /// Reads a page into the buffer and checks it, unless it is there.
+    /// Reads a page into the buffer and checks it, unless it is there or was kept.
     pub fn load(&mut self, page: PageIndex, wanted: Wanted) -> Result<(), Error> {
-        self.load_as(page, wanted, true)
+        if self.find(page, wanted, true) { Ok(()) } else { self.load_anew(page, wanted, true) }
     }
 
-    /// Reads a page into the buffer; its checksum is looked at where it `is_checked`.
-    pub fn load_as(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool) -> Result<(), Error> {
-        if self.held == page && (self.held_is_checked || !is_checked) {
-            return Ok(());
+    /// The same, and keeps what was read. Its checksum is looked at where it `is_checked`.
+    pub fn load_kept(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool) -> Result<(), Error> {
+        if !self.find(page, wanted, is_checked) {
+            self.load_anew(page, wanted, is_checked)?;
+            self.keep(wanted);
         }
+        Ok(())
+    }
+
+    /// Whether the buffer holds a page, or does now because it was kept.
+    pub fn find(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool) -> bool {
+        if self.held == page && (self.held_is_checked || !is_checked) {
+            return true;
+        }
+        let kept = self.read_cache.find(page, wanted, is_checked, &mut self.buffer[..self.page_bytes]);
+        if let Some(was_checked) = kept {
+            (self.held, self.held_is_checked) = (page, was_checked);
+        }
+        kept.is_some()
+    }
+
+    /// Whether a page that the caller reads as a whole is neither kept nor to be: one of a few is, so that those that pass by do not take the places of all others.
+    pub fn passes_by(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool) -> bool {
+        !self.find(page, wanted, is_checked) && !self.read_cache.takes_turn()
+    }
+
+    /// Keeps the page that the buffer holds.
+    pub fn keep(&mut self, wanted: Wanted) {
+        self.read_cache.keep(self.held, wanted, self.held_is_checked, &self.buffer[..self.page_bytes]);
+    }
+
+    /// Reads a page into the buffer, whatever is there, and checks it.
+    pub fn load_anew(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool) -> Result<(), Error> {
         let is_sound = if is_checked {
             self.read_sound(page, wanted)?
         } else {
@@ -382,6 +421,8 @@ impl<'m, F: Flash> Pages<'m, F> {
     /// Programs bytes of the buffer, which then holds no page: what the medium has is more.
     pub fn program_bytes(&mut self, block: BlockIndex, offset: u32, part: Range<usize>) -> Result<(), Failure> {
         self.held = NONE;
+        let page = block * u32::from(self.pages_per_block) + offset / self.page_bytes as u32;
+        self.read_cache.forget(page, 1 + part.len().div_ceil(self.page_bytes) as u32);
         self.flash.program_bytes(block, offset, &self.buffer[part])
     }
 
@@ -390,6 +431,8 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.held = NONE;
         self.hide();
         self.erases = self.erases.wrapping_add(1);
+        let pages = u32::from(self.pages_per_block);
+        self.read_cache.forget(block * pages, pages);
         self.flash.erase(block)
     }
 

@@ -53,7 +53,7 @@ pub struct Arguments {
     /// Commit when so many bytes wait, if nothing else comes first
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = commit_bytes)]
     commit_bytes: Option<u32>,
-    /// Keep so much of what was read from the chip in RAM, each page for an hour; 0 B keeps nothing
+    /// Keep so much of what is read from the chip again and again in RAM; 0 B keeps nothing
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "4 MiB", value_parser = parse_size)]
     read_cache: u64,
     /// Count the time that this chip takes: a name (see `steady devices`) or a file in TOML

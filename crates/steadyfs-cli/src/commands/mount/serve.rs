@@ -30,11 +30,12 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
     let chip = ChipOptions { device: arguments.device.clone(), stats: false };
     let access = if arguments.read_only { Access::ReadOnly } else { Access::ReadWrite };
     let mut memory = Memory::default();
+    let mut read_cache = vec![0; usize::try_from(arguments.read_cache).unwrap_or(usize::MAX)];
     let mut volume = Mounted::open(&arguments.image, &chip, access, &mut memory)?;
     if arguments.disk && matches!(volume, Mounted::Files(_)) {
         return Err(Failure::at(arguments.image.display(), "holds a file system, not a disk; expected no --disk"));
     }
-    volume.chip_mut().keep_reads(usize::try_from(arguments.read_cache).unwrap_or(usize::MAX));
+    volume.lend_read_cache(&mut read_cache);
     if arguments.real_time {
         volume.chip_mut().take_real_time();
     }

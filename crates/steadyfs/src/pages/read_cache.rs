@@ -1,0 +1,269 @@
+//! Pages that were read and were what they should be, in lent memory: those of directories, inodes, indexes and the map, and pages of which the caller reads a part.
+//!
+//! A page stays until its block is erased or a log in it grows, and goes when another one needs its place: first those that were never found again, so that what is read once takes
+//! nothing away from what is read again and again. After some [finds](FINDS_MAX) it is read from the medium once more: bits that flip meanwhile, or need more of the ECC, are noticed.
+
+use super::Wanted;
+use crate::features::READ_CACHE;
+use crate::media::PageIndex;
+use crate::table::{read_word, write_word};
+
+/// How many times a page is found before the medium is asked again.
+const FINDS_MAX: u32 = 255;
+/// Of so many pages that the caller reads as a whole one is kept.
+const PASSING: u8 = 16;
+/// The most places in which one page may be.
+const WAYS_MAX: usize = 32;
+/// Bytes of a place before the page.
+pub(crate) const HEAD_BYTES: usize = 12;
+
+/// What is known of the page in a place: three words, of which the last has the kinds, and above them the finds and two flags.
+#[derive(Clone, Copy)]
+struct Head {
+    /// The page and one; 0 where nothing is.
+    page: u32,
+    logical: u32,
+    state: u32,
+}
+
+impl Head {
+    const NOTHING: Self = Self { page: 0, logical: 0, state: 0 };
+    const FIND: u32 = 1 << 16;
+    /// It was found since it came, or since its place was the next one.
+    const USED: u32 = 1 << 24;
+    /// Its checksum was looked at.
+    const CHECKED: u32 = 1 << 25;
+
+    fn new(page: PageIndex, wanted: Wanted, is_checked: bool) -> Self {
+        let checked = if is_checked { Self::CHECKED } else { 0 };
+        Self { page: page + 1, logical: wanted.logical, state: u32::from(wanted.kinds.bits()) | checked }
+    }
+
+    fn parse(place: &[u8]) -> Self {
+        Self { page: read_word(place, 0, 4), logical: read_word(place, 4, 4), state: read_word(place, 8, 4) }
+    }
+
+    fn emit(self, place: &mut [u8]) {
+        write_word(place, 0, 4, self.page);
+        write_word(place, 4, 4, self.logical);
+        write_word(place, 8, 4, self.state);
+    }
+
+    fn is_in(&self, first: PageIndex, count: u32) -> bool {
+        self.page.wrapping_sub(1).wrapping_sub(first) < count && self.page > 0
+    }
+
+    fn was_checked(&self) -> bool {
+        self.state & Self::CHECKED != 0
+    }
+
+    fn is_used(&self) -> bool {
+        self.state & Self::USED != 0
+    }
+
+    /// Whether it may be given for what is wanted.
+    fn serves(&self, wanted: Wanted, is_checked: bool) -> bool {
+        self.logical == wanted.logical
+            && self.state as u16 == wanted.kinds.bits()
+            && (self.was_checked() || !is_checked)
+            && self.state / Self::FIND % (FINDS_MAX + 1) < FINDS_MAX
+    }
+}
+
+/// Lent memory: places of a head and a page each. Where there are many, a page may be in some of them.
+struct Lent<'m> {
+    bytes: &'m mut [u8],
+    place_bytes: usize,
+    /// Bytes of the places in which a page may be.
+    set_bytes: usize,
+    /// Which of these was the next one last, of whatever set.
+    last: usize,
+    /// Pages that passed by since one was kept.
+    passed: u8,
+}
+
+/// The pages. A build without the feature has room for none.
+pub(super) struct ReadCache<'m>([Lent<'m>; READ_CACHE as usize]);
+
+impl<'m> ReadCache<'m> {
+    /// As many pages of so many bytes as there is room for.
+    pub fn new(mut bytes: &'m mut [u8], page_bytes: usize) -> Self {
+        bytes.fill(0);
+        let place_bytes = HEAD_BYTES + page_bytes;
+        let count = bytes.len() / place_bytes;
+        let set_bytes = count / count.div_ceil(WAYS_MAX).max(1) * place_bytes;
+        let lent = |()| Lent { bytes: core::mem::take(&mut bytes), place_bytes, set_bytes, last: 0, passed: 0 };
+        Self([(); READ_CACHE as usize].map(lent))
+    }
+
+    /// Whether a page that passes by is kept: one of [`PASSING`] is.
+    pub fn takes_turn(&mut self) -> bool {
+        let Some(lent) = self.0.first_mut().filter(|lent| lent.bytes.len() >= lent.place_bytes) else { return false };
+        lent.passed = (lent.passed + 1) % PASSING;
+        lent.passed == 0
+    }
+
+    /// Copies a page to where it is wanted, if it is here; whether its checksum was looked at.
+    pub fn find(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool, data: &mut [u8]) -> Option<bool> {
+        let place = self.0.first_mut()?.place_of(page)?;
+        let head = Head::parse(place);
+        if !head.serves(wanted, is_checked) {
+            Head::NOTHING.emit(place);
+            return None;
+        }
+        Head { state: (head.state + Head::FIND) | Head::USED, ..head }.emit(place);
+        data.copy_from_slice(&place[HEAD_BYTES..]);
+        Some(head.was_checked())
+    }
+
+    /// Keeps a page that was read.
+    pub fn keep(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool, data: &[u8]) {
+        if let Some(place) = self.0.first_mut().and_then(|lent| lent.place_for(page)) {
+            Head::new(page, wanted, is_checked).emit(place);
+            place[HEAD_BYTES..].copy_from_slice(data);
+        }
+    }
+
+    /// Forgets pages that change.
+    pub fn forget(&mut self, first: PageIndex, count: u32) {
+        let places = self.0.iter_mut().flat_map(Lent::places_mut);
+        places.filter(|place| Head::parse(place).is_in(first, count)).for_each(|place| Head::NOTHING.emit(place));
+    }
+}
+
+impl Lent<'_> {
+    fn places_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
+        self.bytes.chunks_exact_mut(self.place_bytes)
+    }
+
+    /// The places in which a page may be; none where there are none.
+    fn set(&mut self, page: PageIndex) -> &mut [u8] {
+        let count = self.bytes.len().checked_div(self.set_bytes).unwrap_or(0);
+        let set = (page as usize).checked_rem(count).unwrap_or(0);
+        &mut self.bytes[set * self.set_bytes..][..self.set_bytes]
+    }
+
+    /// The place in which a page is.
+    fn place_of(&mut self, page: PageIndex) -> Option<&mut [u8]> {
+        let place_bytes = self.place_bytes;
+        self.set(page).chunks_exact_mut(place_bytes).find(|place| Head::parse(place).is_in(page, 1))
+    }
+
+    /// A place for a page: its own, else the next one behind the last that was filled whose page was not found since. The one behind the last is next when nobody finds it until then.
+    fn place_for(&mut self, page: PageIndex) -> Option<&mut [u8]> {
+        let (place_bytes, behind) = (self.place_bytes, self.last + 1);
+        let set = self.set(page);
+        let behind = if behind * place_bytes < set.len() { behind } else { 0 };
+        let heads = || set.chunks_exact(place_bytes).map(Head::parse).enumerate();
+        let own = heads().find(|(_, head)| head.is_in(page, 1));
+        let unused = |from: usize| heads().skip(from).find(|(_, head)| !head.is_used());
+        let (place, _) = own.or_else(|| unused(behind)).or_else(|| unused(0)).or_else(|| heads().nth(behind))?;
+        let next = &mut set[behind * place_bytes..];
+        let head = Head::parse(next);
+        Head { state: head.state & !Head::USED, ..head }.emit(next);
+        self.last = if own.is_some() { self.last } else { behind };
+        self.set(page).chunks_exact_mut(place_bytes).nth(place)
+    }
+}
+
+#[cfg(all(test, feature = "read-cache"))]
+mod tests {
+    use super::*;
+    use crate::media::Kinds;
+    use std::vec::Vec;
+
+    const PLACE: usize = HEAD_BYTES + 4;
+
+    fn wanted(logical: u32) -> Wanted {
+        Wanted { kinds: Kinds::DATA, logical, tries: 1 }
+    }
+
+    /// What is found of a page whose logical page has the same number.
+    fn found(cache: &mut ReadCache<'_>, page: PageIndex) -> Option<[u8; 4]> {
+        let mut data = [0; 4];
+        cache.find(page, wanted(page), true, &mut data).map(|_| data)
+    }
+
+    fn keep(cache: &mut ReadCache<'_>, page: PageIndex) {
+        cache.keep(page, wanted(page), true, &[page as u8; 4]);
+    }
+
+    #[test]
+    fn what_is_read_once_takes_nothing_away_from_what_is_read_again() {
+        let mut memory = [0xA5; 4 * PLACE + 3];
+        let mut cache = ReadCache::new(&mut memory, 4);
+        for page in 0..3 {
+            assert_eq!(found(&mut cache, page), None);
+            keep(&mut cache, page);
+            assert_eq!(found(&mut cache, page), Some([page as u8; 4]));
+        }
+        for page in 10..50 {
+            keep(&mut cache, page);
+        }
+        assert!((0..3).all(|page| found(&mut cache, page).is_none()), "nobody has found them for a long time");
+        for page in 0..3 {
+            keep(&mut cache, page);
+        }
+        for page in 10..50 {
+            assert!((0..3).all(|page| found(&mut cache, page).is_some()), "they are found between the others");
+            keep(&mut cache, page);
+        }
+        assert_eq!((found(&mut cache, 48), found(&mut cache, 49)), (None, Some([49; 4])));
+    }
+
+    #[test]
+    fn a_page_is_forgotten_with_its_block() {
+        let mut memory = [0; 4 * PLACE];
+        let mut cache = ReadCache::new(&mut memory, 4);
+        (8..12).for_each(|page| keep(&mut cache, page));
+        cache.forget(0, 8);
+        cache.forget(12, 4);
+        assert!((8..12).all(|page| found(&mut cache, page).is_some()));
+        cache.forget(9, 2);
+        assert_eq!([8, 9, 10, 11].map(|page| found(&mut cache, page).is_some()), [true, false, false, true]);
+        cache.forget(0, u32::MAX);
+        assert!((8..12).all(|page| found(&mut cache, page).is_none()));
+    }
+
+    #[test]
+    fn only_what_is_wanted_is_found_and_not_for_ever() {
+        let mut memory = [0; 2 * PLACE];
+        let mut cache = ReadCache::new(&mut memory, 4);
+        let mut data = [0; 4];
+        keep(&mut cache, 7);
+        assert_eq!(cache.find(7, wanted(8), true, &mut data), None, "another logical page");
+        keep(&mut cache, 7);
+        assert_eq!(cache.find(7, Wanted { kinds: Kinds::LEAF, ..wanted(7) }, true, &mut data), None, "another kind");
+        cache.keep(7, wanted(7), false, &[7; 4]);
+        assert_eq!(cache.find(7, wanted(7), false, &mut data), Some(false));
+        assert_eq!(cache.find(7, wanted(7), true, &mut data), None, "its checksum was not looked at");
+        keep(&mut cache, 7);
+        assert_eq!((0..1000).take_while(|_| found(&mut cache, 7).is_some()).count(), FINDS_MAX as usize);
+        keep(&mut cache, 7);
+        assert!(found(&mut cache, 7).is_some());
+    }
+
+    #[test]
+    fn of_many_places_a_page_may_be_in_some() {
+        let mut memory = std::vec![0; 100 * PLACE];
+        let mut cache = ReadCache::new(&mut memory, 4);
+        (0..100).for_each(|page| keep(&mut cache, page));
+        assert_eq!((0..100).filter(|&page| found(&mut cache, page).is_some()).count(), 100);
+        (100..300).for_each(|page| keep(&mut cache, page));
+        let kept: Vec<_> = (0..300).filter(|&page| found(&mut cache, page).is_some()).collect();
+        assert_eq!(kept.len(), 100);
+        cache.forget(kept[7], 1);
+        assert_eq!((0..300).filter(|&page| found(&mut cache, page).is_some()).count(), 99);
+    }
+
+    #[test]
+    fn without_room_for_a_page_nothing_is_kept() {
+        for bytes in [0, PLACE - 1] {
+            let mut memory = std::vec![0; bytes];
+            let mut cache = ReadCache::new(&mut memory, 4);
+            keep(&mut cache, 1);
+            assert_eq!(found(&mut cache, 1), None);
+            cache.forget(0, 100);
+        }
+    }
+}
