@@ -49,7 +49,7 @@ build_c() {
         --target $target -Zbuild-std=core --no-default-features --features "$features" >&2
     [ $# -gt 0 ] || set -- $(arm-none-eabi-nm "$library" 2>/dev/null | sed -n 's/.* T steadyfs_//p')
     for call in "$@"; do calls+=(-u "steadyfs_$call"); done
-    arm-none-eabi-ld -T "$package/link.x" --gc-sections -e steadyfs_mount "${calls[@]}" "$library" -o "$images/$name-$level"
+    arm-none-eabi-ld -T "$package/link.x" --gc-sections --defsym=reset=steadyfs_mount "${calls[@]}" "$library" -o "$images/$name-$level"
 }
 
 # Counts instructions: further features, opt-level. The simulated chip is a file in the directory in which QEMU runs.

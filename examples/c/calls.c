@@ -137,7 +137,7 @@ static void refuse_configurations(const steadyfs_nor *good_nor, const steadyfs_n
     }
     EXPECT(2 * steadyfs_cache_bytes(&config, 1), steadyfs_cache_bytes(&config, 2));
     EXPECT(STEADYFS_ERR_INVAL, steadyfs_cache_bytes(&config, (size_t)-1));
-    EXPECT(2 * steadyfs_read_cache_bytes(&config, 1), steadyfs_read_cache_bytes(&config, 2));
+    EXPECT(2 * steadyfs_read_cache_bytes(&config, 2), steadyfs_read_cache_bytes(&config, 1) + steadyfs_read_cache_bytes(&config, 3));
     EXPECT(STEADYFS_ERR_INVAL, steadyfs_read_cache_bytes(&config, (size_t)-1));
 
     config = (steadyfs_config){.sectors = &card};

@@ -457,7 +457,9 @@ pub unsafe extern "C" fn steadyfs_memory_bytes(config: *const Config) -> isize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_cache_bytes(config: *const Config, pages: usize) -> isize {
     // SAFETY: As the header says.
-    length(unsafe { inspect(config, |_, driver, settings| times(settings.cache_bytes(&driver.geometry(), 1), pages)) })
+    length(unsafe {
+        inspect(config, |_, driver, settings| of_pages(pages, |pages| settings.cache_bytes(&driver.geometry(), pages)))
+    })
 }
 
 /// Tells how many bytes a cache of so many program pages that were read needs, or an error as steadyfs_memory_bytes does.
@@ -467,12 +469,17 @@ pub unsafe extern "C" fn steadyfs_cache_bytes(config: *const Config, pages: usiz
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn steadyfs_read_cache_bytes(config: *const Config, pages: usize) -> isize {
     // SAFETY: As the header says.
-    length(unsafe { inspect(config, |_, driver, settings| times(settings.read_cache_bytes(&driver.geometry(), 1), pages)) })
+    length(unsafe {
+        inspect(config, |_, driver, settings| of_pages(pages, |pages| settings.read_cache_bytes(&driver.geometry(), pages)))
+    })
 }
 
 /// Bytes of so many pages, where there is so much memory.
-fn times(page: usize, pages: usize) -> Result<usize, Code> {
-    page.checked_mul(pages).filter(|bytes| *bytes <= isize::MAX as usize).ok_or(Code::ErrInval)
+fn of_pages(pages: usize, bytes: impl Fn(usize) -> usize) -> Result<usize, Code> {
+    // What two pages take more than one.
+    let each = bytes(2) - bytes(1);
+    let all = each.checked_mul(pages).and_then(|all| all.checked_add(bytes(0)));
+    all.filter(|bytes| *bytes <= isize::MAX as usize).ok_or(Code::ErrInval)
 }
 
 /// Tells how many bytes steadyfs_fs_check and steadyfs_fs_repair need to be lent, or an error as steadyfs_memory_bytes does.

@@ -39,7 +39,7 @@ impl<C: BenchChip> Steady<C> {
     /// The same with room for so many program pages that were read.
     #[must_use]
     pub fn with_read_cache(self, pages: u32) -> Self {
-        let bytes = self.config.read_cache_bytes(&self.chip.geometry(), pages as usize);
+        let bytes = if pages > 0 { self.config.read_cache_bytes(&self.chip.geometry(), pages as usize) } else { 0 };
         Self { read_cache: vec![0; bytes], ..self }
     }
 

@@ -5,7 +5,7 @@ use super::volume::capacity_empty;
 use crate::commit::CACHE_ENTRY_BYTES;
 use crate::config::{Config, Layout};
 use crate::media::Geometry;
-use crate::pages::READ_CACHE_HEAD_BYTES;
+use crate::pages::{READ_CACHE_CONTROL_BYTES, READ_CACHE_HEAD_BYTES};
 
 /// Files that may be open at once in a buffer of [`Config::memory_bytes`].
 const OPEN_FILES: usize = 8;
@@ -37,6 +37,6 @@ impl Config {
 
     /// Bytes of RAM for so many program pages that were read, to be [lent](crate::FileSystem::lend_read_cache) after the mount.
     pub const fn read_cache_bytes(&self, geometry: &Geometry, pages: usize) -> usize {
-        pages * (geometry.page_bytes as usize + READ_CACHE_HEAD_BYTES)
+        READ_CACHE_CONTROL_BYTES + pages * (geometry.page_bytes as usize + READ_CACHE_HEAD_BYTES)
     }
 }

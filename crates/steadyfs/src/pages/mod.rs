@@ -9,7 +9,7 @@ mod shown;
 mod watch;
 
 pub(crate) use group::Group;
-pub(crate) use read_cache::HEAD_BYTES as READ_CACHE_HEAD_BYTES;
+pub(crate) use read_cache::{CONTROL_BYTES as READ_CACHE_CONTROL_BYTES, HEAD_BYTES as READ_CACHE_HEAD_BYTES};
 pub(crate) use watch::Watch;
 #[cfg(feature = "scrub")]
 pub(crate) use watch::is_weak;
@@ -91,7 +91,7 @@ impl<'m, F: Flash> Pages<'m, F> {
             verify: Verify::Always,
             erases: 0,
             watch: Watch::default(),
-            read_cache: ReadCache::new(&mut [], layout.geometry.page_bytes as usize),
+            read_cache: ReadCache::new(&mut []),
         }
     }
 
@@ -113,7 +113,7 @@ impl<'m, F: Flash> Pages<'m, F> {
     /// Takes memory for pages that were read, in place of what it had.
     #[cfg(feature = "read-cache")]
     pub fn lend_read_cache(&mut self, memory: &'m mut [u8]) {
-        self.read_cache = ReadCache::new(memory, self.page_bytes);
+        self.read_cache = ReadCache::new(memory);
     }
 
     /// Chooses which pages are checked.
@@ -265,7 +265,7 @@ impl<'m, F: Flash> Pages<'m, F> {
 
     /// Whether a page that the caller reads as a whole is neither kept nor to be: one of a few is, so that those that pass by do not take the places of all others.
     pub fn passes_by(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool) -> bool {
-        !self.find(page, wanted, is_checked) && !self.read_cache.takes_turn()
+        !self.find(page, wanted, is_checked) && !self.read_cache.takes_turn(self.page_bytes)
     }
 
     /// Keeps the page that the buffer holds.
@@ -422,7 +422,7 @@ impl<'m, F: Flash> Pages<'m, F> {
     pub fn program_bytes(&mut self, block: BlockIndex, offset: u32, part: Range<usize>) -> Result<(), Failure> {
         self.held = NONE;
         let page = block * u32::from(self.pages_per_block) + offset / self.page_bytes as u32;
-        self.read_cache.forget(page, 1 + part.len().div_ceil(self.page_bytes) as u32);
+        self.read_cache.forget(page, 1 + part.len().div_ceil(self.page_bytes) as u32, self.page_bytes);
         self.flash.program_bytes(block, offset, &self.buffer[part])
     }
 
@@ -432,7 +432,7 @@ impl<'m, F: Flash> Pages<'m, F> {
         self.hide();
         self.erases = self.erases.wrapping_add(1);
         let pages = u32::from(self.pages_per_block);
-        self.read_cache.forget(block * pages, pages);
+        self.read_cache.forget(block * pages, pages, self.page_bytes);
         self.flash.erase(block)
     }
 

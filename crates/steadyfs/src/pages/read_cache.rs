@@ -70,42 +70,39 @@ impl Head {
     }
 }
 
-/// Lent memory: places of a head and a page each. Where there are many, a page may be in some of them.
-struct Lent<'m> {
-    bytes: &'m mut [u8],
-    place_bytes: usize,
-    /// Bytes of the places in which a page may be.
-    set_bytes: usize,
-    /// Which of these was the next one last, of whatever set.
-    last: usize,
-    /// Pages that passed by since one was kept.
-    passed: u8,
-}
+/// Bytes of the memory before the places: which of its set was the next place last, of whatever set, and how many pages passed by since one was kept.
+pub(crate) const CONTROL_BYTES: usize = 2;
 
-/// The pages. A build without the feature has room for none.
-pub(super) struct ReadCache<'m>([Lent<'m>; READ_CACHE as usize]);
+/// The pages, in lent memory: places of a head and a page each, of which a page may be in some where there are many. A build without the feature has room for none.
+pub(super) struct ReadCache<'m>([&'m mut [u8]; READ_CACHE as usize]);
 
 impl<'m> ReadCache<'m> {
-    /// As many pages of so many bytes as there is room for.
-    pub fn new(mut bytes: &'m mut [u8], page_bytes: usize) -> Self {
+    /// As many pages as there is room for.
+    pub fn new(mut bytes: &'m mut [u8]) -> Self {
         bytes.fill(0);
+        Self([(); READ_CACHE as usize].map(|()| core::mem::take(&mut bytes)))
+    }
+
+    /// The places, of pages of so many bytes; none where there is no room for one.
+    fn places(&mut self, page_bytes: usize) -> Option<Places<'_>> {
+        let (control, bytes) = self.0.first_mut()?.split_first_chunk_mut::<CONTROL_BYTES>()?;
         let place_bytes = HEAD_BYTES + page_bytes;
         let count = bytes.len() / place_bytes;
-        let set_bytes = count / count.div_ceil(WAYS_MAX).max(1) * place_bytes;
-        let lent = |()| Lent { bytes: core::mem::take(&mut bytes), place_bytes, set_bytes, last: 0, passed: 0 };
-        Self([(); READ_CACHE as usize].map(lent))
+        let ways = count / count.div_ceil(WAYS_MAX).max(1);
+        (ways > 0).then(|| Places { control, bytes: &mut bytes[..count * place_bytes], place_bytes, ways })
     }
 
     /// Whether a page that passes by is kept: one of [`PASSING`] is.
-    pub fn takes_turn(&mut self) -> bool {
-        let Some(lent) = self.0.first_mut().filter(|lent| lent.bytes.len() >= lent.place_bytes) else { return false };
-        lent.passed = (lent.passed + 1) % PASSING;
-        lent.passed == 0
+    pub fn takes_turn(&mut self, page_bytes: usize) -> bool {
+        let Some(Places { control: [_, passed], .. }) = self.places(page_bytes) else { return false };
+        *passed = (*passed + 1) % PASSING;
+        *passed == 0
     }
 
     /// Copies a page to where it is wanted, if it is here; whether its checksum was looked at.
     pub fn find(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool, data: &mut [u8]) -> Option<bool> {
-        let place = self.0.first_mut()?.place_of(page)?;
+        let mut places = self.places(data.len())?;
+        let place = places.set(page).find(|place| Head::parse(place).is_in(page, 1))?;
         let head = Head::parse(place);
         if !head.serves(wanted, is_checked) {
             Head::NOTHING.emit(place);
@@ -118,51 +115,57 @@ impl<'m> ReadCache<'m> {
 
     /// Keeps a page that was read.
     pub fn keep(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool, data: &[u8]) {
-        if let Some(place) = self.0.first_mut().and_then(|lent| lent.place_for(page)) {
+        let Some(mut places) = self.places(data.len()) else { return };
+        let at = places.at_for(page);
+        if let Some(place) = places.set(page).nth(at) {
             Head::new(page, wanted, is_checked).emit(place);
             place[HEAD_BYTES..].copy_from_slice(data);
         }
     }
 
-    /// Forgets pages that change.
-    pub fn forget(&mut self, first: PageIndex, count: u32) {
-        let places = self.0.iter_mut().flat_map(Lent::places_mut);
-        places.filter(|place| Head::parse(place).is_in(first, count)).for_each(|place| Head::NOTHING.emit(place));
+    /// Forgets pages of so many bytes that change.
+    pub fn forget(&mut self, first: PageIndex, count: u32, page_bytes: usize) {
+        let Some(places) = self.places(page_bytes) else { return };
+        let all = places.bytes.chunks_exact_mut(places.place_bytes);
+        all.filter(|place| Head::parse(place).is_in(first, count)).for_each(|place| Head::NOTHING.emit(place));
     }
 }
 
-impl Lent<'_> {
-    fn places_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
-        self.bytes.chunks_exact_mut(self.place_bytes)
+/// The places: at least one.
+struct Places<'m> {
+    control: &'m mut [u8; CONTROL_BYTES],
+    bytes: &'m mut [u8],
+    place_bytes: usize,
+    /// In how many a page may be.
+    ways: usize,
+}
+
+impl Places<'_> {
+    /// Those in which a page may be.
+    fn set(&mut self, page: PageIndex) -> impl Iterator<Item = &mut [u8]> {
+        let sets = self.bytes.len() / self.place_bytes / self.ways;
+        let first = page as usize % sets * self.ways;
+        self.bytes.chunks_exact_mut(self.place_bytes).skip(first).take(self.ways)
     }
 
-    /// The places in which a page may be; none where there are none.
-    fn set(&mut self, page: PageIndex) -> &mut [u8] {
-        let count = self.bytes.len().checked_div(self.set_bytes).unwrap_or(0);
-        let set = (page as usize).checked_rem(count).unwrap_or(0);
-        &mut self.bytes[set * self.set_bytes..][..self.set_bytes]
-    }
-
-    /// The place in which a page is.
-    fn place_of(&mut self, page: PageIndex) -> Option<&mut [u8]> {
-        let place_bytes = self.place_bytes;
-        self.set(page).chunks_exact_mut(place_bytes).find(|place| Head::parse(place).is_in(page, 1))
-    }
-
-    /// A place for a page: its own, else the next one behind the last that was filled whose page was not found since. The one behind the last is next when nobody finds it until then.
-    fn place_for(&mut self, page: PageIndex) -> Option<&mut [u8]> {
-        let (place_bytes, behind) = (self.place_bytes, self.last + 1);
-        let set = self.set(page);
-        let behind = if behind * place_bytes < set.len() { behind } else { 0 };
-        let heads = || set.chunks_exact(place_bytes).map(Head::parse).enumerate();
-        let own = heads().find(|(_, head)| head.is_in(page, 1));
-        let unused = |from: usize| heads().skip(from).find(|(_, head)| !head.is_used());
-        let (place, _) = own.or_else(|| unused(behind)).or_else(|| unused(0)).or_else(|| heads().nth(behind))?;
-        let next = &mut set[behind * place_bytes..];
-        let head = Head::parse(next);
-        Head { state: head.state & !Head::USED, ..head }.emit(next);
-        self.last = if own.is_some() { self.last } else { behind };
-        self.set(page).chunks_exact_mut(place_bytes).nth(place)
+    /// Which of these is for the page: its own, else the next one behind the last whose page was not found since it was the next. The next one is so again when nobody finds its page
+    /// until then.
+    fn at_for(&mut self, page: PageIndex) -> usize {
+        let next = (usize::from(self.control[0]) + 1) % self.ways;
+        let (mut own, mut behind, mut before) = (None, None, None);
+        for (at, place) in self.set(page).enumerate() {
+            let head = Head::parse(place);
+            if head.is_in(page, 1) {
+                own = Some(at);
+            } else if !head.is_used() {
+                let unused = if at < next { &mut before } else { &mut behind };
+                unused.get_or_insert(at);
+            } else if at == next {
+                Head { state: head.state & !Head::USED, ..head }.emit(place);
+            }
+        }
+        self.control[0] = next as u8;
+        own.or(behind).or(before).unwrap_or(next)
     }
 }
 
@@ -172,7 +175,8 @@ mod tests {
     use crate::media::Kinds;
     use std::vec::Vec;
 
-    const PLACE: usize = HEAD_BYTES + 4;
+    const PAGE: usize = 4;
+    const PLACE: usize = HEAD_BYTES + PAGE;
 
     fn wanted(logical: u32) -> Wanted {
         Wanted { kinds: Kinds::DATA, logical, tries: 1 }
@@ -190,8 +194,8 @@ mod tests {
 
     #[test]
     fn what_is_read_once_takes_nothing_away_from_what_is_read_again() {
-        let mut memory = [0xA5; 4 * PLACE + 3];
-        let mut cache = ReadCache::new(&mut memory, 4);
+        let mut memory = [0xA5; CONTROL_BYTES + 4 * PLACE + 3];
+        let mut cache = ReadCache::new(&mut memory);
         for page in 0..3 {
             assert_eq!(found(&mut cache, page), None);
             keep(&mut cache, page);
@@ -213,22 +217,22 @@ mod tests {
 
     #[test]
     fn a_page_is_forgotten_with_its_block() {
-        let mut memory = [0; 4 * PLACE];
-        let mut cache = ReadCache::new(&mut memory, 4);
+        let mut memory = [0; CONTROL_BYTES + 4 * PLACE];
+        let mut cache = ReadCache::new(&mut memory);
         (8..12).for_each(|page| keep(&mut cache, page));
-        cache.forget(0, 8);
-        cache.forget(12, 4);
+        cache.forget(0, 8, PAGE);
+        cache.forget(12, 4, PAGE);
         assert!((8..12).all(|page| found(&mut cache, page).is_some()));
-        cache.forget(9, 2);
+        cache.forget(9, 2, PAGE);
         assert_eq!([8, 9, 10, 11].map(|page| found(&mut cache, page).is_some()), [true, false, false, true]);
-        cache.forget(0, u32::MAX);
+        cache.forget(0, u32::MAX, PAGE);
         assert!((8..12).all(|page| found(&mut cache, page).is_none()));
     }
 
     #[test]
     fn only_what_is_wanted_is_found_and_not_for_ever() {
-        let mut memory = [0; 2 * PLACE];
-        let mut cache = ReadCache::new(&mut memory, 4);
+        let mut memory = [0; CONTROL_BYTES + 2 * PLACE];
+        let mut cache = ReadCache::new(&mut memory);
         let mut data = [0; 4];
         keep(&mut cache, 7);
         assert_eq!(cache.find(7, wanted(8), true, &mut data), None, "another logical page");
@@ -245,25 +249,25 @@ mod tests {
 
     #[test]
     fn of_many_places_a_page_may_be_in_some() {
-        let mut memory = std::vec![0; 100 * PLACE];
-        let mut cache = ReadCache::new(&mut memory, 4);
+        let mut memory = std::vec![0; CONTROL_BYTES + 100 * PLACE];
+        let mut cache = ReadCache::new(&mut memory);
         (0..100).for_each(|page| keep(&mut cache, page));
         assert_eq!((0..100).filter(|&page| found(&mut cache, page).is_some()).count(), 100);
         (100..300).for_each(|page| keep(&mut cache, page));
         let kept: Vec<_> = (0..300).filter(|&page| found(&mut cache, page).is_some()).collect();
         assert_eq!(kept.len(), 100);
-        cache.forget(kept[7], 1);
+        cache.forget(kept[7], 1, PAGE);
         assert_eq!((0..300).filter(|&page| found(&mut cache, page).is_some()).count(), 99);
     }
 
     #[test]
     fn without_room_for_a_page_nothing_is_kept() {
-        for bytes in [0, PLACE - 1] {
+        for bytes in [0, 1, CONTROL_BYTES + PLACE - 1] {
             let mut memory = std::vec![0; bytes];
-            let mut cache = ReadCache::new(&mut memory, 4);
+            let mut cache = ReadCache::new(&mut memory);
             keep(&mut cache, 1);
             assert_eq!(found(&mut cache, 1), None);
-            cache.forget(0, 100);
+            cache.forget(0, 100, PAGE);
         }
     }
 }

@@ -9,7 +9,7 @@ use core::num::NonZeroU32;
 
 /// Reads after which another page of the block that was read last is looked at. Reads disturb SLC pages from some 100,000 reads of a
 /// block on: each of its pages is then looked at more than once.
-const PATROL_READS: u32 = 1024;
+const PATROL_READS: u16 = 1024;
 
 /// What reads have told.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,8 +18,8 @@ pub(crate) struct Watch {
     corrected: u32,
     lost: u32,
     worst: Corrected,
-    /// `reads` at the last look at another page.
-    patrolled: u32,
+    /// `reads` at the last look at another page; the low bits.
+    patrolled: u16,
     /// The block that was read last.
     block: BlockIndex,
     /// The block after the one in which a page was found weak last, until somebody knows of it: what is read in between will be read again.
@@ -70,7 +70,7 @@ impl Watch {
     /// Whether it is time to look at another page of the block that was read last. Inlined: a small read does little more than ask this.
     #[inline(always)]
     pub fn patrol_is_due(&self) -> bool {
-        SCRUB && self.patrols() && self.reads.wrapping_sub(self.patrolled) >= PATROL_READS
+        SCRUB && self.patrols() && (self.reads as u16).wrapping_sub(self.patrolled) >= PATROL_READS
     }
 
     /// The block that was read last, and a number that spreads over its pages, if it is time to look at another one of them.
@@ -78,7 +78,7 @@ impl Watch {
         if !self.patrol_is_due() {
             return None;
         }
-        self.patrolled = self.reads;
+        self.patrolled = self.reads as u16;
         // Spread by a hash, so that no rhythm of the reads leaves a page out.
         Some((self.block, self.reads.wrapping_mul(0x9E37_79B9) >> 16))
     }
