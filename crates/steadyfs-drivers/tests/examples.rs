@@ -64,6 +64,7 @@ fn what_documents_show_stands_in_programs_that_are_built() {
         "crates/steadyfs-drivers/src/adapters/embedded_storage/pages.rs",
         "crates/steadyfs-drivers/src/lib.rs",
         "crates/steadyfs-drivers/src/check/mod.rs",
+        "crates/steadyfs-drivers/src/waiting/mod.rs",
         "examples/c/first.c",
     ]
     .map(|path| (path, read(path).replace("//! ", "").replace("/// ", "")));

@@ -6,10 +6,12 @@
 mod group;
 mod read_cache;
 mod shown;
+mod wanted;
 mod watch;
 
 pub(crate) use group::Group;
 pub(crate) use read_cache::{CONTROL_BYTES as READ_CACHE_CONTROL_BYTES, HEAD_BYTES as READ_CACHE_HEAD_BYTES};
+pub(crate) use wanted::Wanted;
 pub(crate) use watch::Watch;
 #[cfg(feature = "scrub")]
 pub(crate) use watch::is_weak;
@@ -41,16 +43,6 @@ pub enum Verify {
     /// of a data page. Its tag must still be right, and the device's ECC be content. A mount looks at the checksum of every page that a power cut may have torn, so this
     /// trusts the medium not to change what was once written well: for flash behind an ECC.
     Metadata,
-}
-
-/// What a page that is read must be.
-#[derive(Clone, Copy)]
-pub(crate) struct Wanted {
-    pub kinds: Kinds,
-    /// The logical page, or leaf.
-    pub logical: u32,
-    /// Looks at one that reads as damaged.
-    pub tries: u32,
 }
 
 /// The medium, and its page buffer. See the [module](self).

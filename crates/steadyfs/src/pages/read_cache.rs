@@ -3,7 +3,7 @@
 //! A page stays until its block is erased or a log in it grows, and goes when another one needs its place: first those that were never found again, so that what is read once takes
 //! nothing away from what is read again and again. After some [finds](FINDS_MAX) it is read from the medium once more: bits that flip meanwhile, or need more of the ECC, are noticed.
 
-use super::Wanted;
+use super::wanted::Wanted;
 use crate::features::READ_CACHE;
 use crate::media::PageIndex;
 use crate::table::{read_word, write_word};
@@ -169,7 +169,7 @@ impl Places<'_> {
     }
 }
 
-#[cfg(all(test, feature = "read-cache"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::media::Kinds;
