@@ -165,8 +165,18 @@ fn bench_run(
         None => Case::all(),
     };
     let timing = named(timing)?;
-    let options =
-        bench::Options { device, size_bytes, erase_block_bytes, timing, cases, files, cache_pages, read_cache_pages, erased, seed };
+    let options = bench::Options {
+        device,
+        size_bytes,
+        erase_block_bytes,
+        timing,
+        cases,
+        files,
+        cache_pages,
+        read_cache_pages,
+        erased,
+        seed,
+    };
     run(py, progress, |tell| json(&bench::run(&options, tell).map_err(|error| error.to_string())?))
 }
 
