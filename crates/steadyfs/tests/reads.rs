@@ -235,3 +235,32 @@ fn what_is_read_again_and_again_is_read_once() {
     // Without room for all of them: not worse.
     assert!(reads_of_a_hot_set(nor(), 8) <= reads_of_a_hot_set(nor(), 0));
 }
+
+/// With content that is not checked, a page that is misread once may be wrong once, and no longer.
+#[test]
+fn what_was_not_checked_is_not_kept() {
+    let chip = nand();
+    let config = Config::for_geometry(&chip.geometry());
+    let mut memory = vec![0; config.memory_bytes(&chip.geometry())];
+    let mut read_cache = vec![0; config.read_cache_bytes(&chip.geometry(), 50)];
+    let chip = FileSystem::format(chip, &config, &mut memory).unwrap();
+    let mut fs = FileSystem::mount(chip, Access::ReadWrite, &mut memory).unwrap();
+    fs.lend_read_cache(&mut read_cache);
+    let mut files = ["a", "b"].map(|name| fs.open(name, OpenOptions::CREATE).unwrap());
+    files.iter_mut().for_each(|file| fs.write(file, 0, &[7; 8192]).unwrap());
+    fs.commit().unwrap();
+    let mut reads_of = |verify| {
+        fs.set_verify(verify);
+        let mut data = [0; 20];
+        let mut reads = 0;
+        for _ in 0..4 {
+            let before = fs.flash().counters();
+            // One page of each in turn, so that neither stays in the page buffer.
+            files.iter_mut().for_each(|file| assert_eq!(fs.read(file, 4096, &mut data), Ok(20)));
+            reads = fs.flash().counters().since(&before).reads;
+        }
+        reads
+    };
+    assert_eq!(reads_of(Verify::Metadata), 2, "each page comes from the chip");
+    assert_eq!(reads_of(Verify::Always), 0);
+}

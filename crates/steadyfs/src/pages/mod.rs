@@ -248,11 +248,11 @@ impl<'m, F: Flash> Pages<'m, F> {
         if self.held == page && (self.held_is_checked || !is_checked) {
             return true;
         }
-        let kept = self.read_cache.find(page, wanted, is_checked, &mut self.buffer[..self.page_bytes]);
-        if let Some(was_checked) = kept {
-            (self.held, self.held_is_checked) = (page, was_checked);
+        let is_kept = self.read_cache.find(page, wanted, &mut self.buffer[..self.page_bytes]);
+        if is_kept {
+            (self.held, self.held_is_checked) = (page, true);
         }
-        kept.is_some()
+        is_kept
     }
 
     /// Whether a page that the caller reads as a whole is neither kept nor to be: one of a few is, so that those that pass by do not take the places of all others.
@@ -260,9 +260,11 @@ impl<'m, F: Flash> Pages<'m, F> {
         !self.find(page, wanted, is_checked) && !self.read_cache.takes_turn(self.page_bytes)
     }
 
-    /// Keeps the page that the buffer holds.
+    /// Keeps the page that the buffer holds, if it was checked: what was misread is read again.
     pub fn keep(&mut self, wanted: Wanted) {
-        self.read_cache.keep(self.held, wanted, self.held_is_checked, &self.buffer[..self.page_bytes]);
+        if self.held_is_checked {
+            self.read_cache.keep(self.held, wanted, &self.buffer[..self.page_bytes]);
+        }
     }
 
     /// Reads a page into the buffer, whatever is there, and checks it.

@@ -17,7 +17,7 @@ const WAYS_MAX: usize = 32;
 /// Bytes of a place before the page.
 pub(crate) const HEAD_BYTES: usize = 12;
 
-/// What is known of the page in a place: three words, of which the last has the kinds, and above them the finds and two flags.
+/// What is known of the page in a place: three words, of which the last has the kinds, and above them the finds and a flag.
 #[derive(Clone, Copy)]
 struct Head {
     /// The page and one; 0 where nothing is.
@@ -31,12 +31,9 @@ impl Head {
     const FIND: u32 = 1 << 16;
     /// It was found since it came, or since its place was the next one.
     const USED: u32 = 1 << 24;
-    /// Its checksum was looked at.
-    const CHECKED: u32 = 1 << 25;
 
-    fn new(page: PageIndex, wanted: Wanted, is_checked: bool) -> Self {
-        let checked = if is_checked { Self::CHECKED } else { 0 };
-        Self { page: page + 1, logical: wanted.logical, state: u32::from(wanted.kinds.bits()) | checked }
+    fn new(page: PageIndex, wanted: Wanted) -> Self {
+        Self { page: page + 1, logical: wanted.logical, state: wanted.kinds.bits().into() }
     }
 
     fn parse(place: &[u8]) -> Self {
@@ -53,19 +50,14 @@ impl Head {
         self.page.wrapping_sub(1).wrapping_sub(first) < count && self.page > 0
     }
 
-    fn was_checked(&self) -> bool {
-        self.state & Self::CHECKED != 0
-    }
-
     fn is_used(&self) -> bool {
         self.state & Self::USED != 0
     }
 
     /// Whether it may be given for what is wanted.
-    fn serves(&self, wanted: Wanted, is_checked: bool) -> bool {
+    fn serves(&self, wanted: Wanted) -> bool {
         self.logical == wanted.logical
             && self.state as u16 == wanted.kinds.bits()
-            && (self.was_checked() || !is_checked)
             && self.state / Self::FIND % (FINDS_MAX + 1) < FINDS_MAX
     }
 }
@@ -99,26 +91,26 @@ impl<'m> ReadCache<'m> {
         *passed == 0
     }
 
-    /// Copies a page to where it is wanted, if it is here; whether its checksum was looked at.
-    pub fn find(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool, data: &mut [u8]) -> Option<bool> {
-        let mut places = self.places(data.len())?;
-        let place = places.set(page).find(|place| Head::parse(place).is_in(page, 1))?;
+    /// Copies a page to where it is wanted, if it is here.
+    pub fn find(&mut self, page: PageIndex, wanted: Wanted, data: &mut [u8]) -> bool {
+        let Some(mut places) = self.places(data.len()) else { return false };
+        let Some(place) = places.set(page).find(|place| Head::parse(place).is_in(page, 1)) else { return false };
         let head = Head::parse(place);
-        if !head.serves(wanted, is_checked) {
+        if !head.serves(wanted) {
             Head::NOTHING.emit(place);
-            return None;
+            return false;
         }
         Head { state: (head.state + Head::FIND) | Head::USED, ..head }.emit(place);
         data.copy_from_slice(&place[HEAD_BYTES..]);
-        Some(head.was_checked())
+        true
     }
 
-    /// Keeps a page that was read.
-    pub fn keep(&mut self, page: PageIndex, wanted: Wanted, is_checked: bool, data: &[u8]) {
+    /// Keeps a page that was read and checked.
+    pub fn keep(&mut self, page: PageIndex, wanted: Wanted, data: &[u8]) {
         let Some(mut places) = self.places(data.len()) else { return };
         let at = places.at_for(page);
         if let Some(place) = places.set(page).nth(at) {
-            Head::new(page, wanted, is_checked).emit(place);
+            Head::new(page, wanted).emit(place);
             place[HEAD_BYTES..].copy_from_slice(data);
         }
     }
@@ -185,11 +177,11 @@ mod tests {
     /// What is found of a page whose logical page has the same number.
     fn found(cache: &mut ReadCache<'_>, page: PageIndex) -> Option<[u8; 4]> {
         let mut data = [0; 4];
-        cache.find(page, wanted(page), true, &mut data).map(|_| data)
+        cache.find(page, wanted(page), &mut data).then_some(data)
     }
 
     fn keep(cache: &mut ReadCache<'_>, page: PageIndex) {
-        cache.keep(page, wanted(page), true, &[page as u8; 4]);
+        cache.keep(page, wanted(page), &[page as u8; 4]);
     }
 
     #[test]
@@ -235,12 +227,9 @@ mod tests {
         let mut cache = ReadCache::new(&mut memory);
         let mut data = [0; 4];
         keep(&mut cache, 7);
-        assert_eq!(cache.find(7, wanted(8), true, &mut data), None, "another logical page");
+        assert!(!cache.find(7, wanted(8), &mut data), "another logical page");
         keep(&mut cache, 7);
-        assert_eq!(cache.find(7, Wanted { kinds: Kinds::LEAF, ..wanted(7) }, true, &mut data), None, "another kind");
-        cache.keep(7, wanted(7), false, &[7; 4]);
-        assert_eq!(cache.find(7, wanted(7), false, &mut data), Some(false));
-        assert_eq!(cache.find(7, wanted(7), true, &mut data), None, "its checksum was not looked at");
+        assert!(!cache.find(7, Wanted { kinds: Kinds::LEAF, ..wanted(7) }, &mut data), "another kind");
         keep(&mut cache, 7);
         assert_eq!((0..1000).take_while(|_| found(&mut cache, 7).is_some()).count(), FINDS_MAX as usize);
         keep(&mut cache, 7);
