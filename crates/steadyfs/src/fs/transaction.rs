@@ -92,7 +92,7 @@ impl<'m, F: Flash> FileSystem<'m, F> {
 
     /// Lends memory for pages that are read again and again, such as those of directories, inodes and the map:
     /// [`Config::read_cache_bytes`](crate::Config::read_cache_bytes) for a number of program pages. What is in it is not read from the medium, until it changes there or was
-    /// found 255 times. Reads of more than a program page neither look there nor take room. Earlier memory is not used any more.
+    /// found 255 times. Reads of more than a program page neither look there nor take room, and what is [not checked](crate::Verify) is not kept. Earlier memory is not used any more.
     ///
     /// # Power loss
     /// Nothing changes: what is in it is on the medium.
