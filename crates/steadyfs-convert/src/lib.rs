@@ -1,0 +1,8 @@
+//! Trees of files in the formats of embedded Linux: squashfs and cramfs, read and written, JFFS2 and UBIFS, read.
+//!
+//! A [`Tree`] is what all of them have in common: directories, files, links and devices with modes, owners and times. It is held in memory, within a
+//! [`Limit`], because an image may be made to do harm.
+
+pub mod tree;
+
+pub use tree::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};

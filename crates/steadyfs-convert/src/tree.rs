@@ -1,0 +1,259 @@
+//! A tree of files in memory.
+
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// Index of an inode in its tree; the root is 0.
+pub type InodeIndex = usize;
+
+/// A tree of files. Two names of one inode are a hard link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    inodes: Vec<Inode>,
+    limit: Limit,
+    bytes: u64,
+}
+
+/// A file, directory or anything else that has a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inode {
+    /// What it is, and what it holds.
+    pub kind: Kind,
+    /// Permissions: the low twelve bits of a mode.
+    pub mode: u16,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// When it was changed, in seconds since 1970.
+    pub modified: i64,
+    /// Extended attributes by their full name, as `user.note`.
+    pub attributes: BTreeMap<Vec<u8>, Vec<u8>>,
+}
+
+/// What an inode is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A directory: names without slash, and their inodes.
+    Directory(BTreeMap<Vec<u8>, InodeIndex>),
+    /// A file: its content.
+    File(Vec<u8>),
+    /// A symbolic link: its target.
+    Symlink(Vec<u8>),
+    /// A device.
+    Device {
+        /// A block device; else one of characters.
+        is_block: bool,
+        /// Which driver.
+        major: u32,
+        /// Which of its devices.
+        minor: u32,
+    },
+    /// A named pipe.
+    Fifo,
+    /// A socket.
+    Socket,
+}
+
+/// How much a tree may hold: what makes one from an image that may be made to do harm stops there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Content of files, names, targets and attributes in bytes.
+    pub bytes: u64,
+    /// Inodes.
+    pub inodes: usize,
+}
+
+impl Default for Limit {
+    /// 2 GiB in a million inodes.
+    fn default() -> Self {
+        Self { bytes: 2 << 30, inodes: 1_000_000 }
+    }
+}
+
+/// Why something does not go into a tree.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum TreeError {
+    /// More bytes than the limit.
+    #[error("holds more than {0} bytes, the limit")]
+    Bytes(u64),
+    /// More inodes than the limit.
+    #[error("holds more than {0} files and directories, the limit")]
+    Inodes(usize),
+    /// A name that no directory takes.
+    #[error("has the name {0:?}; expected 1 to 255 bytes without slash and zero, neither `.` nor `..`")]
+    Name(String),
+    /// A directory has two entries of one name.
+    #[error("has two entries {0:?} in one directory")]
+    Twice(String),
+    /// Something that is no directory was to hold an entry.
+    #[error("has an entry {0:?} in what is no directory")]
+    NoDirectory(String),
+}
+
+impl Inode {
+    /// An inode that belongs to root, of no time, without attributes.
+    pub fn new(kind: Kind, mode: u16) -> Self {
+        Self { kind, mode, uid: 0, gid: 0, modified: 0, attributes: BTreeMap::new() }
+    }
+
+    /// Whether it is a directory.
+    pub fn is_directory(&self) -> bool {
+        matches!(self.kind, Kind::Directory(_))
+    }
+
+    /// Bytes that count towards a limit, names of entries apart.
+    fn bytes(&self) -> u64 {
+        let own = match &self.kind {
+            Kind::File(bytes) | Kind::Symlink(bytes) => bytes.len(),
+            _ => 0,
+        };
+        own as u64 + self.attributes.iter().map(|(name, value)| (name.len() + value.len()) as u64).sum::<u64>()
+    }
+}
+
+impl Tree {
+    /// A tree with a root alone, of mode 755.
+    pub fn new(limit: Limit) -> Self {
+        Self { inodes: vec![Inode::new(Kind::Directory(BTreeMap::new()), 0o755)], limit, bytes: 0 }
+    }
+
+    /// Bytes that may still be added. Look at it *before* memory is taken for content.
+    pub fn bytes_left(&self) -> u64 {
+        self.limit.bytes.saturating_sub(self.bytes)
+    }
+
+    /// The limit.
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    /// All inodes, by their index.
+    pub fn inodes(&self) -> &[Inode] {
+        &self.inodes
+    }
+
+    /// An inode.
+    ///
+    /// # Panics
+    /// When the index is none of this tree.
+    pub fn inode(&self, index: InodeIndex) -> &Inode {
+        &self.inodes[index]
+    }
+
+    /// The root, to set its mode, owner and time.
+    pub fn root_mut(&mut self) -> &mut Inode {
+        &mut self.inodes[0]
+    }
+
+    /// Adds an inode, which has no name yet.
+    ///
+    /// # Errors
+    /// [`TreeError::Bytes`], [`TreeError::Inodes`].
+    pub fn add(&mut self, inode: Inode) -> Result<InodeIndex, TreeError> {
+        if self.inodes.len() >= self.limit.inodes {
+            return Err(TreeError::Inodes(self.limit.inodes));
+        }
+        self.take(inode.bytes())?;
+        self.inodes.push(inode);
+        Ok(self.inodes.len() - 1)
+    }
+
+    /// Names an inode in a directory.
+    ///
+    /// # Errors
+    /// [`TreeError`] of each kind.
+    pub fn link(&mut self, directory: InodeIndex, name: &[u8], inode: InodeIndex) -> Result<(), TreeError> {
+        let text = || String::from_utf8_lossy(name).into_owned();
+        if name.is_empty() || name.len() > 255 || name.contains(&b'/') || name.contains(&0) || name == b"." || name == b".." {
+            return Err(TreeError::Name(text()));
+        }
+        self.take(name.len() as u64)?;
+        let Kind::Directory(entries) = &mut self.inodes[directory].kind else { return Err(TreeError::NoDirectory(text())) };
+        match entries.insert(name.to_vec(), inode) {
+            None => Ok(()),
+            Some(_) => Err(TreeError::Twice(text())),
+        }
+    }
+
+    /// Adds an inode under a name.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add) and [`link`](Self::link).
+    pub fn insert(&mut self, directory: InodeIndex, name: &[u8], inode: Inode) -> Result<InodeIndex, TreeError> {
+        let index = self.add(inode)?;
+        self.link(directory, name, index)?;
+        Ok(index)
+    }
+
+    /// What a path from the root names, without following links.
+    pub fn find(&self, path: &str) -> Option<InodeIndex> {
+        path.split('/').filter(|name| !name.is_empty()).try_fold(0, |at, name| match &self.inodes[at].kind {
+            Kind::Directory(entries) => entries.get(name.as_bytes()).copied(),
+            _ => None,
+        })
+    }
+
+    /// Everything below the root with its path, each directory before what it holds, entries by the bytes of their names.
+    pub fn walk(&self) -> Vec<(Vec<u8>, InodeIndex)> {
+        let mut all = Vec::new();
+        let mut waiting = vec![(Vec::new(), 0)];
+        while let Some((path, index)) = waiting.pop() {
+            if let Kind::Directory(entries) = &self.inodes[index].kind {
+                let below = entries.iter().rev().map(|(name, &entry)| ([&path[..], b"/", name].concat(), entry));
+                waiting.extend(below);
+            }
+            if index != 0 {
+                all.push((path, index));
+            }
+        }
+        all
+    }
+
+    fn take(&mut self, bytes: u64) -> Result<(), TreeError> {
+        if bytes > self.bytes_left() {
+            return Err(TreeError::Bytes(self.limit.bytes));
+        }
+        self.bytes += bytes;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_beyond_a_limit_is_refused() {
+        let mut tree = Tree::new(Limit { bytes: 10, inodes: 3 });
+        let file = |bytes| Inode::new(Kind::File(vec![7; bytes]), 0o644);
+        assert_eq!(tree.add(file(11)), Err(TreeError::Bytes(10)));
+        tree.insert(0, b"a", file(8)).expect("room for it");
+        assert_eq!(tree.insert(0, b"bb", file(0)), Err(TreeError::Bytes(10)));
+        assert_eq!(tree.insert(0, b"b", file(0)), Err(TreeError::Inodes(3)));
+    }
+
+    #[test]
+    fn names_that_no_directory_takes_are_refused() {
+        let mut tree = Tree::new(Limit::default());
+        for name in ["", ".", "..", "a/b", "a\0", &"n".repeat(256)] {
+            assert!(matches!(tree.link(0, name.as_bytes(), 0), Err(TreeError::Name(_))), "{name:?}");
+        }
+        let fifo = tree.insert(0, b"fifo", Inode::new(Kind::Fifo, 0o600)).expect("a name");
+        assert_eq!(tree.link(0, b"fifo", fifo), Err(TreeError::Twice("fifo".into())));
+        assert_eq!(tree.link(fifo, b"x", fifo), Err(TreeError::NoDirectory("x".into())));
+    }
+
+    #[test]
+    fn a_walk_goes_by_the_bytes_of_names() {
+        let mut tree = Tree::new(Limit::default());
+        let directory = || Inode::new(Kind::Directory(BTreeMap::new()), 0o755);
+        let b = tree.insert(0, b"b", directory()).expect("a name");
+        tree.insert(b, b"x", directory()).expect("a name");
+        tree.insert(0, b"a", directory()).expect("a name");
+        let paths: Vec<_> = tree.walk().into_iter().map(|(path, _)| String::from_utf8(path).expect("text")).collect();
+        assert_eq!(paths, ["/a", "/b", "/b/x"]);
+        assert_eq!(tree.find("/b/x"), Some(2));
+    }
+}

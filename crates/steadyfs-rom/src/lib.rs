@@ -1,0 +1,3 @@
+//! Read-only images for microcontrollers.
+#![no_std]
+#![forbid(unsafe_code)]
