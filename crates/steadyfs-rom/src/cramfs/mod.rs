@@ -1,0 +1,3 @@
+//! cramfs
+/// x
+pub struct Cramfs;

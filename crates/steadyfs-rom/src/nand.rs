@@ -1,0 +1,257 @@
+//! Images on raw NAND, around its bad blocks.
+//!
+//! ```text
+//! first good block    | header | page 0 | page 1 | …                 |     a good block is one that is not bad
+//! second good block   | header | …                                   |     the header again: a page may be lost
+//! every further one   | …                                            |
+//! ```
+
+use crate::error::Error;
+use crate::source::{Source, within};
+use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
+
+pub mod header {
+    //! The first page of an image on NAND.
+    //!
+    //! ```text
+    //! 0         8       10       12     16        24        28              28+4n    32+4n
+    //! | SteadyRO | version | flags | zero | bytes  | n       | n bad blocks  | CRC-32 |
+    //! ```
+
+    use crate::fields::{u16_at, u32_at, u64_at};
+    use steadyfs::media::BlockIndex;
+
+    /// The first eight bytes.
+    pub const MAGIC: &[u8; 8] = b"SteadyRO";
+    /// The version that is written here.
+    pub const VERSION: u16 = 1;
+    /// Flag: the bad blocks are listed. Without it blocks are bad that the chip marks.
+    pub const LISTED: u16 = 1;
+    /// Where the list begins.
+    pub const LIST: usize = 28;
+    /// Good blocks at the begin of the chip that have the header as their first page.
+    pub const COPIES: u32 = 2;
+    /// Blocks at the begin of the chip of which one has a header that can be read.
+    pub const BLOCKS_MAX: BlockIndex = 32;
+
+    /// What a header says.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Header {
+        /// Bytes of the image.
+        pub bytes: u64,
+        /// How many bad blocks are listed; `None`: those that the chip marks.
+        pub listed: Option<u32>,
+    }
+
+    /// Bad blocks that fit a page.
+    pub const fn list_max(page_bytes: usize) -> usize {
+        (page_bytes - LIST - 4) / 4
+    }
+
+    /// Reads a page. `None` where it is no header of this version.
+    pub fn parse(page: &[u8], crc32: impl FnOnce(&[u8]) -> u32) -> Option<Header> {
+        if page.len() < LIST + 4 || &page[..8] != MAGIC || u16_at(page, 8) != VERSION {
+            return None;
+        }
+        let count = u32_at(page, 24);
+        if count as usize > list_max(page.len()) {
+            return None;
+        }
+        let end = LIST + 4 * count as usize;
+        let listed = (u16_at(page, 10) & LISTED != 0).then_some(count);
+        (u32_at(page, end) == crc32(&page[..end])).then_some(Header { bytes: u64_at(page, 16), listed })
+    }
+
+    /// The listed block with a number.
+    pub fn entry(page: &[u8], index: u32) -> BlockIndex {
+        u32_at(page, LIST + 4 * index as usize)
+    }
+
+    /// Writes a page, and returns whether the list fits. Bad blocks ascend.
+    pub fn emit(page: &mut [u8], bytes: u64, bad: Option<&[BlockIndex]>, crc32: impl FnOnce(&[u8]) -> u32) -> bool {
+        let list = bad.unwrap_or(&[]);
+        if list.len() > list_max(page.len()) {
+            return false;
+        }
+        page.fill(0xFF);
+        page[..8].copy_from_slice(MAGIC);
+        page[8..10].copy_from_slice(&VERSION.to_le_bytes());
+        page[10..12].copy_from_slice(&(if bad.is_some() { LISTED } else { 0 }).to_le_bytes());
+        page[12..16].fill(0);
+        page[16..24].copy_from_slice(&bytes.to_le_bytes());
+        page[24..28].copy_from_slice(&(list.len() as u32).to_le_bytes());
+        for (block, place) in list.iter().zip(page[LIST..].chunks_exact_mut(4)) {
+            place.copy_from_slice(&block.to_le_bytes());
+        }
+        let end = LIST + 4 * list.len();
+        let sum = crc32(&page[..end]);
+        page[end..end + 4].copy_from_slice(&sum.to_le_bytes());
+        true
+    }
+}
+
+/// Where page `page` of an image lies among the good blocks: which of them, and which of its pages.
+pub const fn place(page: u64, pages_per_block: u32) -> (u64, u32) {
+    let first = header::COPIES as u64 * (pages_per_block as u64 - 1);
+    if page < first {
+        let per_block = pages_per_block as u64 - 1;
+        return (page / per_block, 1 + (page % per_block) as u32);
+    }
+    let behind = page - first;
+    (header::COPIES as u64 + behind / pages_per_block as u64, (behind % pages_per_block as u64) as u32)
+}
+
+/// An image on raw NAND, behind a [header](header) that says how long it is, and which blocks are bad.
+#[derive(Debug)]
+pub struct OnNand<'m, F> {
+    flash: F,
+    /// One page.
+    page: &'m mut [u8],
+    /// Which page that is.
+    held: Option<PageIndex>,
+    /// Bad blocks, four bytes each, ascending.
+    bad: &'m [u8],
+    bytes: u64,
+}
+
+impl<'m, F: Flash> OnNand<'m, F> {
+    /// The memory that an image on this chip needs: a page, and four bytes for each of at most `bad_blocks_max` bad blocks among those of the image.
+    pub fn memory_bytes(flash: &F, bad_blocks_max: u32) -> usize {
+        flash.geometry().page_bytes as usize + 4 * bad_blocks_max as usize
+    }
+
+    /// Finds the image.
+    ///
+    /// # Cost
+    /// A page of the first good block, or of up to 32 blocks where some are bad or cannot be read. Where bad blocks are not listed, a look at the mark of each block of the image.
+    ///
+    /// # Errors
+    /// [`Error::NoImage`], [`Error::MemoryTooSmall`], [`Error::TooManyBadBlocks`]; what the chip says.
+    pub fn open(mut flash: F, memory: &'m mut [u8]) -> Result<Self, Error> {
+        let page_bytes = flash.geometry().page_bytes as usize;
+        let lent = memory.len();
+        if lent < page_bytes {
+            return Err(Error::MemoryTooSmall { needed: page_bytes, lent });
+        }
+        let (page, list) = memory.split_at_mut(page_bytes);
+        let (header, at) = find(&mut flash, page)?;
+        let count = match header.listed {
+            Some(count) => listed(page, count, list)?,
+            None => marked(&mut flash, header.bytes, list)?,
+        };
+        Ok(Self { flash, page, held: Some(at), bad: &list[..4 * count], bytes: header.bytes })
+    }
+
+    /// Gives back the driver.
+    pub fn into_inner(self) -> F {
+        self.flash
+    }
+
+    /// The page of the chip that holds a page of the image.
+    fn locate(&self, page: u64) -> Result<PageIndex, Error> {
+        let geometry = self.flash.geometry();
+        let (mut block, in_block) = place(page, geometry.pages_per_block);
+        for bad in self.bad.chunks_exact(4) {
+            if u64::from(crate::fields::u32_at(bad, 0)) > block {
+                break;
+            }
+            block += 1;
+        }
+        if block >= u64::from(geometry.block_count) {
+            return Err(Error::End(page * u64::from(geometry.page_bytes)));
+        }
+        Ok(block as PageIndex * geometry.pages_per_block + in_block)
+    }
+
+    /// Has a page of the chip in the buffer.
+    fn hold(&mut self, page: PageIndex) -> Result<(), Error> {
+        if self.held != Some(page) {
+            self.held = None;
+            self.flash.read(page, self.page, &mut [0; TAG_BYTES])?;
+            self.held = Some(page);
+        }
+        Ok(())
+    }
+}
+
+impl<F: Flash> Source for OnNand<'_, F> {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn read(&mut self, offset: u64, data: &mut [u8]) -> Result<(), Error> {
+        within(offset, data.len(), self.bytes)?;
+        let page_bytes = self.page.len();
+        let mut done = 0;
+        while done < data.len() {
+            let at = offset + done as u64;
+            let page = self.locate(at / page_bytes as u64)?;
+            let start = (at % page_bytes as u64) as usize;
+            let count = (page_bytes - start).min(data.len() - done);
+            if count == page_bytes {
+                self.flash.read(page, &mut data[done..done + count], &mut [0; TAG_BYTES])?;
+            } else {
+                self.hold(page)?;
+                data[done..done + count].copy_from_slice(&self.page[start..start + count]);
+            }
+            done += count;
+        }
+        Ok(())
+    }
+
+    /// A read of each page that so many bytes can lie in: what is read in pieces comes from the buffer.
+    fn read_ns(&self, bytes: u64, _pieces: u64) -> u64 {
+        let page_bytes = self.page.len() as u64;
+        (bytes + 2 * page_bytes - 2) / page_bytes * self.flash.timing().read_ns
+    }
+}
+
+/// Finds the header, and the page that it is.
+fn find(flash: &mut impl Flash, page: &mut [u8]) -> Result<(header::Header, PageIndex), Error> {
+    let geometry = flash.geometry();
+    for block in 0..geometry.block_count.min(header::BLOCKS_MAX) {
+        let first = block * geometry.pages_per_block;
+        match flash.read(first, page, &mut [0; TAG_BYTES]) {
+            Ok(()) => {}
+            Err(Failure::Uncorrectable) => continue,
+            Err(failure) => return Err(failure.into()),
+        }
+        if let Some(header) = header::parse(page, |bytes| flash.checksum(bytes, 0)) {
+            return Ok((header, first));
+        }
+    }
+    Err(Error::NoImage)
+}
+
+/// Copies the list of a header; returns how many there are.
+fn listed(page: &[u8], count: u32, list: &mut [u8]) -> Result<usize, Error> {
+    let places = list.chunks_exact_mut(4);
+    if places.len() < count as usize {
+        return Err(Error::TooManyBadBlocks);
+    }
+    for (index, place) in (0..count).zip(places) {
+        place.copy_from_slice(&header::entry(page, index).to_le_bytes());
+    }
+    Ok(count as usize)
+}
+
+/// Looks at the marks of as many blocks as the image takes; returns how many are bad.
+fn marked(flash: &mut impl Flash, bytes: u64, list: &mut [u8]) -> Result<usize, Error> {
+    let geometry = flash.geometry();
+    let last = bytes.saturating_sub(1) / u64::from(geometry.page_bytes);
+    let mut left = place(last, geometry.pages_per_block).0 + 1;
+    let mut count = 0;
+    for block in 0..geometry.block_count as BlockIndex {
+        if left == 0 {
+            break;
+        }
+        if flash.is_bad(block)? {
+            let place = list.get_mut(4 * count..4 * count + 4).ok_or(Error::TooManyBadBlocks)?;
+            place.copy_from_slice(&block.to_le_bytes());
+            count += 1;
+        } else {
+            left -= 1;
+        }
+    }
+    Ok(count)
+}

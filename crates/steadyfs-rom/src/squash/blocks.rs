@@ -1,0 +1,194 @@
+//! Blocks of an image, decoded in memory that was lent.
+
+use super::format::{METADATA_BYTES, PLAIN_DATA, PLAIN_METADATA};
+use crate::bound::Bound;
+use crate::codec::Decoder;
+use crate::error::Error;
+use crate::source::Source;
+
+/// A place in the metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Where the block begins, with its two bytes of size.
+    pub block: u64,
+    /// A byte of its content.
+    pub offset: u32,
+}
+
+/// A block as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Where its bytes begin.
+    pub at: u64,
+    /// How many there are.
+    pub bytes: u32,
+    /// They are the content itself.
+    pub is_plain: bool,
+}
+
+impl Stored {
+    /// A block of data with a size as files and fragments have them.
+    pub const fn data(at: u64, size: u32) -> Self {
+        Self { at, bytes: size & !PLAIN_DATA, is_plain: size & PLAIN_DATA != 0 }
+    }
+
+    /// Where the next one begins.
+    pub const fn end(&self) -> u64 {
+        self.at.saturating_add(self.bytes as u64)
+    }
+}
+
+/// Memory for the content of one block.
+struct Room<'m> {
+    memory: &'m mut [u8],
+    /// What is in it, and how many bytes that makes.
+    held: Option<(Stored, usize)>,
+}
+
+/// The blocks of an image.
+pub struct Blocks<'m, S> {
+    source: S,
+    decoder: Decoder,
+    /// For metadata, and for data where `data` has no memory.
+    metadata: Room<'m>,
+    data: Room<'m>,
+    block_bytes: usize,
+    /// The block of metadata that was looked at last, by where it begins.
+    seen: Option<(u64, Stored)>,
+}
+
+impl<'m, S: Source> Blocks<'m, S> {
+    /// Divides the memory: one room for data, and another one for metadata where there is enough.
+    pub fn new(source: S, decoder: Decoder, block_bytes: usize, memory: &'m mut [u8]) -> Self {
+        let both = decoder.method().room_bytes(METADATA_BYTES) + decoder.method().room_bytes(block_bytes);
+        let split = if memory.len() >= both { decoder.method().room_bytes(METADATA_BYTES) } else { memory.len() };
+        let (metadata, data) = memory.split_at_mut(split);
+        let room = |memory| Room { memory, held: None };
+        Self { source, decoder, metadata: room(metadata), data: room(data), block_bytes, seen: None }
+    }
+
+    /// The source.
+    pub fn source(&mut self) -> &mut S {
+        &mut self.source
+    }
+
+    /// The longest time that one read of the source takes.
+    pub fn source_ns(&self, bytes: u64) -> u64 {
+        self.source.read_ns(bytes, 1)
+    }
+
+    /// The source alone.
+    pub fn into_source(self) -> S {
+        self.source
+    }
+
+    /// Reads metadata, and goes on behind it.
+    pub fn read_metadata(&mut self, at: &mut Position, out: &mut [u8]) -> Result<(), Error> {
+        let mut done = 0;
+        while done < out.len() {
+            let stored = self.stored_at(at.block)?;
+            let left = &mut out[done..];
+            let count = self.part_of(stored, METADATA_BYTES, at.offset as usize, left, true)?;
+            if count < left.len() {
+                if count == 0 && at.offset == 0 {
+                    return Err(Error::Damaged(at.block));
+                }
+                *at = Position { block: stored.end(), offset: 0 };
+            } else {
+                at.offset += count as u32;
+            }
+            done += count;
+        }
+        Ok(())
+    }
+
+    /// Reads bytes of a block of data from an offset on; returns how many it has of them.
+    pub fn read_data(&mut self, stored: Stored, offset: usize, out: &mut [u8]) -> Result<usize, Error> {
+        self.part_of(stored, self.block_bytes, offset, out, false)
+    }
+
+    /// What the two bytes before a block of metadata say.
+    fn stored_at(&mut self, block: u64) -> Result<Stored, Error> {
+        if let Some((at, stored)) = self.seen
+            && at == block
+        {
+            return Ok(stored);
+        }
+        let mut size = [0; 2];
+        self.source.read(block, &mut size)?;
+        let size = u16::from_le_bytes(size);
+        let stored = Stored {
+            at: block.saturating_add(2),
+            bytes: u32::from(size & !PLAIN_METADATA),
+            is_plain: size & PLAIN_METADATA != 0,
+        };
+        self.seen = Some((block, stored));
+        Ok(stored)
+    }
+
+    /// Copies a part of a block's content, which has at most `limit` bytes; returns how many there are.
+    fn part_of(
+        &mut self,
+        stored: Stored,
+        limit: usize,
+        offset: usize,
+        out: &mut [u8],
+        is_metadata: bool,
+    ) -> Result<usize, Error> {
+        if stored.bytes as usize > limit {
+            return Err(Error::Damaged(stored.at));
+        }
+        if stored.is_plain {
+            let count = (stored.bytes as usize).saturating_sub(offset).min(out.len());
+            self.source.read(stored.at.saturating_add(offset as u64), &mut out[..count])?;
+            return Ok(count);
+        }
+        let room = if is_metadata || self.data.memory.is_empty() { &mut self.metadata } else { &mut self.data };
+        let content = room.content(&mut self.source, &mut self.decoder, stored, limit)?;
+        let count = content.len().saturating_sub(offset).min(out.len());
+        if count > 0 {
+            out[..count].copy_from_slice(&content[offset..offset + count]);
+        }
+        Ok(count)
+    }
+
+    /// The most that one block costs whose content has at most so many bytes.
+    pub fn block_bound(&self, limit: usize, pieces: u64) -> Bound {
+        Bound { flash_ns: self.source.read_ns(limit as u64, pieces), decoded_bytes: limit as u64 }
+    }
+
+    /// The most that it costs to read so many bytes of metadata in order, in so many pieces.
+    pub fn metadata_bound(&self, bytes: u64, pieces: u64) -> Bound {
+        let blocks = (bytes + 2 * METADATA_BYTES as u64 - 2) / METADATA_BYTES as u64;
+        let size = Bound { flash_ns: self.source_ns(2), decoded_bytes: 0 };
+        let each = self.block_bound(METADATA_BYTES, pieces.div_ceil(blocks.max(1)) + 1).plus(size);
+        each.times(blocks)
+    }
+}
+
+impl Room<'_> {
+    /// The content of a block, decoded where it is not there yet.
+    fn content<S: Source>(
+        &mut self,
+        source: &mut S,
+        decoder: &mut Decoder,
+        stored: Stored,
+        limit: usize,
+    ) -> Result<&[u8], Error> {
+        let bytes = match self.held {
+            Some((held, bytes)) if held == stored => bytes,
+            _ => {
+                let needed = decoder.method().room_bytes(limit);
+                let lent = self.memory.len();
+                let room = self.memory.get_mut(..needed).ok_or(Error::MemoryTooSmall { needed, lent })?;
+                self.held = None;
+                let start = needed - stored.bytes as usize;
+                source.read(stored.at, &mut room[start..])?;
+                let bytes = decoder.decode(room, stored.bytes as usize, limit).ok_or(Error::Damaged(stored.at))?;
+                self.held = Some((stored, bytes));
+                bytes
+            }
+        };
+        Ok(&self.memory[..bytes])
+    }
+}

@@ -1,0 +1,126 @@
+//! Content of files: blocks one behind the other, and a tail in a fragment that files share.
+
+use super::blocks::{Blocks, Position, Stored};
+use crate::error::Error;
+use crate::fields::u32_at;
+use crate::source::Source;
+
+/// Sizes of blocks that a handle remembers.
+const SIZES: usize = 16;
+
+/// A file that was opened: where it lies, and where the last read ended.
+#[derive(Clone, Copy, Debug)]
+pub struct File {
+    pub(super) size: u64,
+    /// Where its blocks begin.
+    pub(super) start: u64,
+    /// Where their sizes are.
+    pub(super) list: Position,
+    /// The tail: its block, and the offset in it.
+    pub(super) tail: Option<(Stored, u32)>,
+    /// Blocks whose sizes are in the list.
+    pub(super) block_count: u32,
+    pub(super) sizes: Sizes,
+}
+
+/// Sizes of some blocks that follow each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    /// The first of them.
+    first: u32,
+    count: u32,
+    /// Where that begins.
+    start: u64,
+    each: [u32; SIZES],
+    /// Where the sizes behind them are.
+    next: Position,
+}
+
+impl Sizes {
+    /// No sizes yet, before those of block 0.
+    pub fn before(start: u64, list: Position) -> Self {
+        Self { first: 0, count: 0, start, each: [0; SIZES], next: list }
+    }
+
+    /// Where block `index` begins that is among them, and its size.
+    fn find(&self, index: u32) -> Option<(u64, u32)> {
+        let within = index.checked_sub(self.first).filter(|&within| within < self.count)? as usize;
+        let start = self.each[..within].iter().fold(self.start, |at, &size| Stored::data(at, size).end());
+        Some((start, self.each[within]))
+    }
+
+    /// Goes on to those behind them.
+    fn advance<S: Source>(&mut self, blocks: &mut Blocks<'_, S>, block_count: u32) -> Result<(), Error> {
+        let start = self.each[..self.count as usize].iter().fold(self.start, |at, &size| Stored::data(at, size).end());
+        let first = self.first + self.count;
+        let count = (block_count - first).min(SIZES as u32);
+        let mut bytes = [0; 4 * SIZES];
+        let bytes = &mut bytes[..4 * count as usize];
+        let mut next = self.next;
+        blocks.read_metadata(&mut next, bytes)?;
+        *self = Self { first, count, start, each: [0; SIZES], next };
+        for (size, at) in self.each.iter_mut().zip((0..bytes.len()).step_by(4)) {
+            *size = u32_at(bytes, at) & 0x01FF_FFFF;
+        }
+        Ok(())
+    }
+}
+
+impl File {
+    /// Bytes of its content.
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Reads bytes from an offset on; returns how many there are.
+    pub(super) fn read<S: Source>(
+        &mut self,
+        blocks: &mut Blocks<'_, S>,
+        block_bytes: u32,
+        offset: u64,
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
+        let left = self.size.saturating_sub(offset);
+        let count = out.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let mut done = 0;
+        while done < count {
+            let at = offset + done as u64;
+            let index = (at / u64::from(block_bytes)) as u32;
+            let within = (at % u64::from(block_bytes)) as usize;
+            let piece = (block_bytes as usize - within).min(count - done);
+            self.piece(blocks, index, within, &mut out[done..done + piece])?;
+            done += piece;
+        }
+        Ok(count)
+    }
+
+    /// Reads bytes of one block, all of which must be there.
+    fn piece<S: Source>(&mut self, blocks: &mut Blocks<'_, S>, index: u32, within: usize, out: &mut [u8]) -> Result<(), Error> {
+        let (stored, within) = match self.tail {
+            Some((stored, offset)) if index >= self.block_count => (stored, within.saturating_add(offset as usize)),
+            _ => {
+                let (at, size) = self.locate(blocks, index)?;
+                if size == 0 {
+                    out.fill(0);
+                    return Ok(());
+                }
+                (Stored::data(at, size), within)
+            }
+        };
+        let count = blocks.read_data(stored, within, out)?;
+        if count == out.len() { Ok(()) } else { Err(Error::Damaged(stored.at)) }
+    }
+
+    /// Where a block begins, and its size.
+    fn locate<S: Source>(&mut self, blocks: &mut Blocks<'_, S>, index: u32) -> Result<(u64, u32), Error> {
+        if index < self.sizes.first {
+            self.sizes = Sizes::before(self.start, self.list);
+        }
+        loop {
+            if let Some(found) = self.sizes.find(index) {
+                return Ok(found);
+            }
+            self.sizes.advance(blocks, self.block_count)?;
+        }
+    }
+}

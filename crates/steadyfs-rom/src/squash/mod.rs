@@ -1,0 +1,306 @@
+//! squashfs 4.0, read without a heap.
+
+mod attributes;
+mod blocks;
+mod directory;
+mod file;
+pub mod format;
+mod node;
+
+pub use attributes::{Attribute, Cursor as AttributeCursor};
+pub use directory::{Cursor, Entry};
+pub use file::File;
+pub use node::Node;
+
+use crate::bound::Bound;
+use crate::codec::{Compressor, Decoder};
+use crate::error::Error;
+use crate::fields::{u32_at, u64_at};
+use crate::source::Source;
+use blocks::{Blocks, Position, Stored};
+use directory::{List, NAME_MAX};
+use file::Sizes;
+use format::{FRAGMENT_BYTES, METADATA_BYTES, NO_INDEX, SUPERBLOCK_BYTES, Superblock};
+use node::Body;
+
+/// The memory that an image needs, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// The least: for a block of a file or of metadata, whichever is larger. Where metadata is stored as it is, for a block of a file.
+    pub least: usize,
+    /// For both: what goes on reading a file does not decode metadata again.
+    pub both: usize,
+}
+
+impl Needs {
+    /// Reads what an image needs from its superblock.
+    ///
+    /// # Errors
+    /// As [`Squash::mount`].
+    pub fn of(source: &mut impl Source) -> Result<Self, Error> {
+        let superblock = superblock(source)?;
+        let method = Decoder::new(superblock.compressor)?.method();
+        Ok(Self::for_blocks(method, superblock.block_bytes as usize, superblock.is_plain()))
+    }
+
+    /// What an image of such blocks needs.
+    pub const fn for_blocks(method: Compressor, block_bytes: usize, plain_metadata: bool) -> Self {
+        let data = method.room_bytes(block_bytes);
+        let metadata = method.room_bytes(METADATA_BYTES);
+        let least = if plain_metadata || data > metadata { data } else { metadata };
+        Self { least, both: data + metadata }
+    }
+}
+
+/// A squashfs image that is read.
+///
+/// Paths have names between slashes; symbolic links are not followed, [`read_link`](Self::read_link) tells where they lead. No call changes anything, so
+/// that power may be cut in any of them, and one that failed may be repeated.
+pub struct Squash<'m, S> {
+    blocks: Blocks<'m, S>,
+    superblock: Superblock,
+}
+
+fn superblock(source: &mut impl Source) -> Result<Superblock, Error> {
+    let mut bytes = [0; SUPERBLOCK_BYTES];
+    source.read(0, &mut bytes)?;
+    Superblock::parse(&bytes)
+}
+
+impl<'m, S: Source> Squash<'m, S> {
+    /// Mounts an image, in memory of [`Needs::least`] bytes or more; with [`Needs::both`], metadata has a place of its own.
+    ///
+    /// # Cost
+    /// One read of 96 bytes.
+    ///
+    /// # Errors
+    /// [`Error::NoImage`], [`Error::Version`], [`Error::Method`], [`Error::MemoryTooSmall`], [`Error::Damaged`]; what the source says.
+    pub fn mount(mut source: S, memory: &'m mut [u8]) -> Result<Self, Error> {
+        let superblock = superblock(&mut source)?;
+        let decoder = Decoder::new(superblock.compressor)?;
+        let needed = Needs::for_blocks(decoder.method(), superblock.block_bytes as usize, superblock.is_plain()).least;
+        if memory.len() < needed {
+            return Err(Error::MemoryTooSmall { needed, lent: memory.len() });
+        }
+        Ok(Self { blocks: Blocks::new(source, decoder, superblock.block_bytes as usize, memory), superblock })
+    }
+
+    /// Gives back the source.
+    pub fn unmount(self) -> S {
+        self.blocks.into_source()
+    }
+
+    /// The source, to look at.
+    pub fn source_mut(&mut self) -> &mut S {
+        self.blocks.source()
+    }
+
+    /// What the superblock says.
+    pub const fn superblock(&self) -> &Superblock {
+        &self.superblock
+    }
+
+    /// The root.
+    ///
+    /// # Cost
+    /// [`node_bound`](Self::node_bound).
+    ///
+    /// # Errors
+    /// [`Error::Damaged`]; what the source says.
+    pub fn root(&mut self) -> Result<Node, Error> {
+        let root = self.superblock.root;
+        self.node((root >> 16) as u32, root as u16)
+    }
+
+    /// What a path names.
+    ///
+    /// # Cost
+    /// For the root and each name [`node_bound`](Self::node_bound), and for each name [`lookup_bound`](Self::lookup_bound) of its directory.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::NotADirectory`], [`Error::Damaged`]; what the source says.
+    pub fn find(&mut self, path: &str) -> Result<Node, Error> {
+        let mut node = self.root()?;
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            node = self.lookup(&node, name.as_bytes())?;
+        }
+        Ok(node)
+    }
+
+    /// What a name of a directory names.
+    ///
+    /// # Cost
+    /// [`lookup_bound`](Self::lookup_bound) and [`node_bound`](Self::node_bound).
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    pub fn lookup(&mut self, directory: &Node, name: &[u8]) -> Result<Node, Error> {
+        let entry = self.list_of(directory)?.find(&mut self.blocks, name)?.ok_or(Error::NotFound)?;
+        self.entry_node(&entry)
+    }
+
+    /// The next entry of a directory, by the bytes of the names; `None` at the end.
+    ///
+    /// # Cost
+    /// Of a whole list, [`list_bound`](Self::list_bound); where reads of files come between, each entry may decode its block again.
+    ///
+    /// # Errors
+    /// [`Error::NotADirectory`], [`Error::Damaged`]; what the source says.
+    pub fn list(&mut self, directory: &Node, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
+        self.list_of(directory)?.next(&mut self.blocks, cursor)
+    }
+
+    /// What an entry names.
+    ///
+    /// # Cost
+    /// [`node_bound`](Self::node_bound).
+    ///
+    /// # Errors
+    /// [`Error::Damaged`]; what the source says.
+    pub fn entry_node(&mut self, entry: &Entry) -> Result<Node, Error> {
+        self.node(entry.inode.0, entry.inode.1)
+    }
+
+    /// Opens the file with a path.
+    ///
+    /// # Cost
+    /// As [`find`](Self::find) and [`open_node`](Self::open_node).
+    ///
+    /// # Errors
+    /// As [`find`](Self::find), and [`Error::NotAFile`].
+    pub fn open(&mut self, path: &str) -> Result<File, Error> {
+        let node = self.find(path)?;
+        self.open_node(&node)
+    }
+
+    /// Opens a file.
+    ///
+    /// # Cost
+    /// [`open_bound`](Self::open_bound).
+    ///
+    /// # Errors
+    /// [`Error::NotAFile`], [`Error::Damaged`]; what the source says.
+    pub fn open_node(&mut self, node: &Node) -> Result<File, Error> {
+        let Body::File { start, fragment: (index, offset), sizes: list } = node.body else { return Err(Error::NotAFile) };
+        let block_bytes = u64::from(self.superblock.block_bytes);
+        let size = node.stat.size;
+        let tail = if index == NO_INDEX { None } else { Some((self.fragment(index)?, offset)) };
+        let count = if tail.is_some() { size / block_bytes } else { size.div_ceil(block_bytes) };
+        let block_count = u32::try_from(count).map_err(|_| Error::Damaged(list.block))?;
+        Ok(File { size, start, list, tail, block_count, sizes: Sizes::before(start, list) })
+    }
+
+    /// Reads bytes of a file from an offset on. Returns how many there are, fewer than asked for at the end alone.
+    ///
+    /// # Cost
+    /// [`read_bound`](Self::read_bound).
+    ///
+    /// # Errors
+    /// [`Error::Damaged`]; what the source says.
+    pub fn read(&mut self, file: &mut File, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
+        file.read(&mut self.blocks, self.superblock.block_bytes, offset, data)
+    }
+
+    /// Reads the target of a symbolic link. Returns how many bytes it has.
+    ///
+    /// # Errors
+    /// [`Error::NotALink`], [`Error::BufferTooSmall`], [`Error::Damaged`]; what the source says.
+    pub fn read_link(&mut self, node: &Node, target: &mut [u8]) -> Result<usize, Error> {
+        let Body::Symlink { target: mut at, .. } = node.body else { return Err(Error::NotALink) };
+        let bytes = node.stat.size as usize;
+        let target = target.get_mut(..bytes).ok_or(Error::BufferTooSmall { needed: bytes })?;
+        self.blocks.read_metadata(&mut at, target)?;
+        Ok(bytes)
+    }
+
+    /// Reads owner and group.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`]; what the source says.
+    pub fn owner(&mut self, node: &Node) -> Result<(u32, u32), Error> {
+        Ok((self.id(node.ids.0)?, self.id(node.ids.1)?))
+    }
+
+    /// The most that reading an inode costs.
+    pub fn node_bound(&self) -> Bound {
+        self.blocks.metadata_bound(16 + node::BODY_BYTES_MAX as u64, 2)
+    }
+
+    /// The most that finding a name in a directory costs.
+    ///
+    /// A directory of which each block has an entry in the index costs the index and two blocks; others cost all of their list.
+    pub fn lookup_bound(&self, directory: &Node) -> Bound {
+        let Body::Directory { index: (_, count), .. } = directory.body else { return Bound::default() };
+        let list = if u64::from(count) + 1 >= directory.stat.size.div_ceil(METADATA_BYTES as u64) && count > 0 {
+            self.blocks.metadata_bound(METADATA_BYTES as u64 + 1, METADATA_BYTES as u64 / 4)
+        } else {
+            self.list_bound(directory)
+        };
+        let index = u64::from(count);
+        list.plus(if index == 0 {
+            Bound::default()
+        } else {
+            self.blocks.metadata_bound(index * (12 + NAME_MAX as u64), 2 * index)
+        })
+    }
+
+    /// The most that listing a directory costs.
+    pub fn list_bound(&self, directory: &Node) -> Bound {
+        self.blocks.metadata_bound(directory.stat.size, directory.stat.size / 4)
+    }
+
+    /// The most that opening a file costs whose inode is known.
+    pub fn open_bound(&self) -> Bound {
+        let table = Bound { flash_ns: self.blocks.source_ns(8), decoded_bytes: 0 };
+        self.blocks.metadata_bound(FRAGMENT_BYTES as u64, 1).plus(table)
+    }
+
+    /// The most that reading so many bytes of a file costs. A read behind the one before it costs less: the list of blocks goes on where that ended.
+    pub fn read_bound(&self, file: &File, bytes: u64) -> Bound {
+        let block_bytes = u64::from(self.superblock.block_bytes);
+        let blocks = (bytes.min(file.size) + 2 * block_bytes - 2) / block_bytes;
+        let list_bytes = 4 * u64::from(file.block_count);
+        let list = self.blocks.metadata_bound(list_bytes, list_bytes / 64 + 1);
+        // Where both share one room, the list is decoded again for each 16 blocks.
+        let again = self.blocks.metadata_bound(64, 1).times(blocks / 16 + 2);
+        self.blocks.block_bound(block_bytes as usize, 1).times(blocks).plus(list).plus(again)
+    }
+
+    fn node(&mut self, block: u32, offset: u16) -> Result<Node, Error> {
+        let at = Position { block: self.superblock.inodes.saturating_add(u64::from(block)), offset: u32::from(offset) };
+        node::read(&mut self.blocks, at)
+    }
+
+    fn list_of(&self, directory: &Node) -> Result<List, Error> {
+        let Body::Directory { list, index } = directory.body else { return Err(Error::NotADirectory) };
+        Ok(List { table: self.superblock.directories, begin: list, size: directory.stat.size, index })
+    }
+
+    fn fragment(&mut self, index: u32) -> Result<Stored, Error> {
+        if index >= self.superblock.fragment_count {
+            return Err(Error::Damaged(self.superblock.fragments));
+        }
+        let mut entry = [0; FRAGMENT_BYTES];
+        self.table_entry(self.superblock.fragments, u64::from(index), &mut entry)?;
+        Ok(Stored::data(u64_at(&entry, 0), u32_at(&entry, 8) & 0x01FF_FFFF))
+    }
+
+    fn id(&mut self, index: u16) -> Result<u32, Error> {
+        if index >= self.superblock.id_count {
+            return Err(Error::Damaged(self.superblock.ids));
+        }
+        let mut id = [0; 4];
+        self.table_entry(self.superblock.ids, u64::from(index), &mut id)?;
+        Ok(u32::from_le_bytes(id))
+    }
+
+    /// Reads an entry of a table whose blocks of metadata are listed.
+    fn table_entry(&mut self, table: u64, index: u64, entry: &mut [u8]) -> Result<(), Error> {
+        let byte = index * entry.len() as u64;
+        let mut block = [0; 8];
+        let listed = table.checked_add(byte / METADATA_BYTES as u64 * 8).ok_or(Error::Damaged(table))?;
+        self.blocks.source().read(listed, &mut block)?;
+        let mut at = Position { block: u64::from_le_bytes(block), offset: (byte % METADATA_BYTES as u64) as u32 };
+        self.blocks.read_metadata(&mut at, entry)
+    }
+}
