@@ -1,3 +1,327 @@
-//! cramfs
-/// x
-pub struct Cramfs;
+//! cramfs, read without a heap. To read it takes the feature `deflate`.
+
+pub mod format;
+
+use crate::bound::Bound;
+use crate::codec::{Compressor, Decoder};
+use crate::error::Error;
+use crate::source::Source;
+use crate::stat::{Kind, Stat};
+use core::fmt;
+use format::{
+    BLOCK_BYTES, EXTENDED_POINTERS, INODE_BYTES, Inode, PADDING_BYTES, POINTER_DIRECT, POINTER_PLAIN, SORTED, SUPERBLOCK_BYTES,
+    Superblock,
+};
+
+/// Bytes that a stored block takes at most: one that does not shrink has a header and a sum more.
+const STORED_MAX: usize = BLOCK_BYTES + 64;
+/// Bytes of a name at most, with the zeros behind it.
+const NAME_MAX: usize = 252;
+
+/// A file, directory or anything else of an image.
+#[derive(Clone, Copy, Debug)]
+pub struct Node(Inode);
+
+impl Node {
+    /// What the image tells of it. cramfs keeps no times and no numbers.
+    pub fn stat(&self) -> Stat {
+        let device = self.0.size;
+        let (kind, size) = match self.0.mode >> 12 {
+            0o04 => (Kind::Directory, device),
+            0o12 => (Kind::Symlink, device),
+            0o06 => (Kind::BlockDevice(device), 0),
+            0o02 => (Kind::CharacterDevice(device), 0),
+            0o01 => (Kind::Fifo, 0),
+            0o14 => (Kind::Socket, 0),
+            _ => (Kind::File, device),
+        };
+        Stat { kind, size: u64::from(size), mode: self.0.mode & 0o7777, modified: 0, inode: 0 }
+    }
+
+    /// Owner and group.
+    pub const fn owner(&self) -> (u32, u32) {
+        (self.0.uid as u32, self.0.gid as u32)
+    }
+
+    /// Where its content lies: files of the same content may share it. 0 where there is none.
+    pub const fn content(&self) -> u32 {
+        self.0.offset
+    }
+
+    fn is_directory(&self) -> bool {
+        self.0.mode >> 12 == 0o04
+    }
+}
+
+/// Where a list of entries goes on; `Default` is its begin.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cursor(u32);
+
+/// An entry of a directory.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    name: [u8; NAME_MAX],
+    name_bytes: usize,
+    /// What it names.
+    pub node: Node,
+}
+
+impl Entry {
+    /// Its name.
+    pub fn name(&self) -> &[u8] {
+        &self.name[..self.name_bytes]
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("name", &self.name()).field("node", &self.node).finish()
+    }
+}
+
+/// A cramfs image that is read.
+pub struct Cramfs<'m, S> {
+    source: S,
+    superblock: Superblock,
+    decoder: Decoder,
+    room: &'m mut [u8],
+    /// Which stored bytes are decoded in the room, from where to where, and how many bytes they made.
+    held: Option<(u64, u64, usize)>,
+}
+
+impl<'m, S: Source> Cramfs<'m, S> {
+    /// The memory that an image needs.
+    pub const MEMORY_BYTES: usize = BLOCK_BYTES + STORED_MAX;
+
+    /// Mounts an image, in memory of [`MEMORY_BYTES`](Self::MEMORY_BYTES). Its superblock may lie behind 512 bytes for a boot loader.
+    ///
+    /// # Cost
+    /// Two reads of 76 bytes at most.
+    ///
+    /// # Errors
+    /// [`Error::NoImage`], [`Error::Version`], [`Error::Method`], [`Error::MemoryTooSmall`]; what the source says.
+    pub fn mount(mut source: S, memory: &'m mut [u8]) -> Result<Self, Error> {
+        let decoder = Decoder::new(Compressor::Gzip as u16)?;
+        let (needed, lent) = (Self::MEMORY_BYTES, memory.len());
+        let room = memory.get_mut(..needed).ok_or(Error::MemoryTooSmall { needed, lent })?;
+        let mut bytes = [0; SUPERBLOCK_BYTES];
+        for at in [0, PADDING_BYTES] {
+            source.read(at, &mut bytes)?;
+            match Superblock::parse(&bytes) {
+                Err(Error::NoImage) => {}
+                parsed => return Ok(Self { source, superblock: parsed?, decoder, room, held: None }),
+            }
+        }
+        Err(Error::NoImage)
+    }
+
+    /// Gives back the source.
+    pub fn unmount(self) -> S {
+        self.source
+    }
+
+    /// The source, to look at.
+    pub fn source_mut(&mut self) -> &mut S {
+        &mut self.source
+    }
+
+    /// What the superblock says.
+    pub const fn superblock(&self) -> &Superblock {
+        &self.superblock
+    }
+
+    /// The root.
+    pub const fn root(&self) -> Node {
+        Node(self.superblock.root)
+    }
+
+    /// What a path names. Symbolic links are not followed.
+    ///
+    /// # Cost
+    /// For each name [`list_bound`](Self::list_bound) of its directory.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::NotADirectory`], [`Error::Damaged`]; what the source says.
+    pub fn find(&mut self, path: &str) -> Result<Node, Error> {
+        let mut names = path.split('/').filter(|name| !name.is_empty());
+        names.try_fold(self.root(), |node, name| self.lookup(&node, name.as_bytes()))
+    }
+
+    /// What a name of a directory names.
+    ///
+    /// # Cost
+    /// [`list_bound`](Self::list_bound).
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    pub fn lookup(&mut self, directory: &Node, name: &[u8]) -> Result<Node, Error> {
+        let mut cursor = Cursor::default();
+        let is_sorted = self.superblock.flags & SORTED != 0;
+        while let Some(entry) = self.list(directory, &mut cursor)? {
+            if entry.name() == name {
+                return Ok(entry.node);
+            }
+            if is_sorted && entry.name() > name {
+                break;
+            }
+        }
+        Err(Error::NotFound)
+    }
+
+    /// The next entry of a directory; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Error::NotADirectory`], [`Error::Damaged`]; what the source says.
+    pub fn list(&mut self, directory: &Node, cursor: &mut Cursor) -> Result<Option<Entry>, Error> {
+        if !directory.is_directory() {
+            return Err(Error::NotADirectory);
+        }
+        if cursor.0 >= directory.0.size {
+            return Ok(None);
+        }
+        let at = u64::from(directory.0.offset) + u64::from(cursor.0);
+        let mut inode = [0; INODE_BYTES];
+        self.read_bytes(at, &mut inode)?;
+        let node = Node(Inode::parse(&inode, self.superblock.order));
+        let mut entry = Entry { name: [0; NAME_MAX], name_bytes: 0, node };
+        let name = &mut entry.name[..node.0.name_bytes];
+        self.read_bytes(at + INODE_BYTES as u64, name)?;
+        entry.name_bytes = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+        if entry.name_bytes == 0 {
+            return Err(Error::Damaged(at));
+        }
+        cursor.0 += (INODE_BYTES + node.0.name_bytes) as u32;
+        Ok(Some(entry))
+    }
+
+    /// Reads bytes of a file from an offset on. Returns how many there are.
+    ///
+    /// # Cost
+    /// [`read_bound`](Self::read_bound).
+    ///
+    /// # Errors
+    /// [`Error::NotAFile`], [`Error::Damaged`]; what the source says.
+    pub fn read(&mut self, file: &Node, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
+        if file.stat().kind != Kind::File {
+            return Err(Error::NotAFile);
+        }
+        self.content(file, offset, data)
+    }
+
+    /// Reads the target of a symbolic link. Returns how many bytes it has.
+    ///
+    /// # Errors
+    /// [`Error::NotALink`], [`Error::BufferTooSmall`], [`Error::Damaged`]; what the source says.
+    pub fn read_link(&mut self, link: &Node, target: &mut [u8]) -> Result<usize, Error> {
+        if link.stat().kind != Kind::Symlink {
+            return Err(Error::NotALink);
+        }
+        let needed = link.0.size as usize;
+        let target = target.get_mut(..needed).ok_or(Error::BufferTooSmall { needed })?;
+        self.content(link, 0, target)
+    }
+
+    /// The most that listing a directory costs, or finding a name in it.
+    pub fn list_bound(&self, directory: &Node) -> Bound {
+        let bytes = u64::from(directory.0.size);
+        Bound { flash_ns: self.source.read_ns(bytes, bytes.div_ceil(INODE_BYTES as u64 + 4) * 2), decoded_bytes: 0 }
+    }
+
+    /// The most that reading so many bytes of a file costs.
+    pub fn read_bound(&self, file: &Node, bytes: u64) -> Bound {
+        let blocks = (bytes.min(u64::from(file.0.size)) + 2 * BLOCK_BYTES as u64 - 2) / BLOCK_BYTES as u64;
+        let pointers = self.source.read_ns(8, 1) + self.source.read_ns(2, 1);
+        let each = pointers + self.source.read_ns(STORED_MAX as u64, 1);
+        Bound { flash_ns: each, decoded_bytes: BLOCK_BYTES as u64 }.times(blocks)
+    }
+
+    fn content(&mut self, node: &Node, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
+        let size = u64::from(node.0.size);
+        let count = data.len().min(size.saturating_sub(offset) as usize);
+        let mut done = 0;
+        while done < count {
+            let at = offset + done as u64;
+            let (index, within) = ((at / BLOCK_BYTES as u64) as u32, (at % BLOCK_BYTES as u64) as usize);
+            let piece = (BLOCK_BYTES - within).min(count - done);
+            self.piece(node, index, within, &mut data[done..done + piece])?;
+            done += piece;
+        }
+        Ok(count)
+    }
+
+    /// Reads bytes of one block, all of which must be there.
+    fn piece(&mut self, node: &Node, index: u32, within: usize, out: &mut [u8]) -> Result<(), Error> {
+        let (start, end, is_plain) = self.block(node, index)?;
+        if start == end {
+            out.fill(0);
+            return Ok(());
+        }
+        if is_plain {
+            return self.read_bytes(start + within as u64, out);
+        }
+        if self.held.is_none_or(|(from, to, _)| (from, to) != (start, end)) {
+            self.decode(start, end)?;
+        }
+        let made = self.held.map_or(0, |(_, _, made)| made);
+        let content = &self.room[..made];
+        out.copy_from_slice(content.get(within..within + out.len()).ok_or(Error::Damaged(start))?);
+        Ok(())
+    }
+
+    fn decode(&mut self, start: u64, end: u64) -> Result<(), Error> {
+        self.held = None;
+        let stored = end.checked_sub(start).filter(|&stored| stored <= STORED_MAX as u64).ok_or(Error::Damaged(start))? as usize;
+        let from = self.room.len() - stored;
+        self.source.read(start, &mut self.room[from..])?;
+        let made = self.decoder.decode(self.room, stored, BLOCK_BYTES).ok_or(Error::Damaged(start))?;
+        self.held = Some((start, end, made));
+        Ok(())
+    }
+
+    /// Where a block is stored: from, to, and whether as it is.
+    fn block(&mut self, node: &Node, index: u32) -> Result<(u64, u64, bool), Error> {
+        let table = u64::from(node.0.offset);
+        let count = node.0.size.div_ceil(BLOCK_BYTES as u32);
+        let pointer_at = table + 4 * u64::from(index);
+        if self.superblock.flags & EXTENDED_POINTERS == 0 {
+            let first = table + 4 * u64::from(count);
+            let start = if index == 0 { first } else { u64::from(self.number(pointer_at - 4)?) };
+            return Ok((start, u64::from(self.number(pointer_at)?), false));
+        }
+        let pointer = self.number(pointer_at)?;
+        let is_plain = pointer & POINTER_PLAIN != 0;
+        let value = u64::from(pointer & !(POINTER_PLAIN | POINTER_DIRECT));
+        let plain_bytes = u64::from(node.0.size - index * BLOCK_BYTES as u32).min(BLOCK_BYTES as u64);
+        if pointer & POINTER_DIRECT != 0 {
+            let start = 4 * value;
+            if is_plain {
+                return Ok((start, start + plain_bytes, true));
+            }
+            let mut bytes = [0; 2];
+            self.read_bytes(start, &mut bytes)?;
+            let stored = u64::from(self.superblock.order.u16_at(&bytes, 0));
+            return Ok((start + 2, start + 2 + stored, false));
+        }
+        let start = if index == 0 { table + 4 * u64::from(count) } else { self.end_of(pointer_at - 4, node, index - 1)? };
+        Ok((start, value, is_plain))
+    }
+
+    /// Where a block ends that an extended pointer describes.
+    fn end_of(&mut self, pointer_at: u64, node: &Node, index: u32) -> Result<u64, Error> {
+        let pointer = self.number(pointer_at)?;
+        if pointer & POINTER_DIRECT != 0 {
+            return Ok(self.block(node, index)?.1);
+        }
+        Ok(u64::from(pointer & !(POINTER_PLAIN | POINTER_DIRECT)))
+    }
+
+    fn number(&mut self, at: u64) -> Result<u32, Error> {
+        let mut bytes = [0; 4];
+        self.read_bytes(at, &mut bytes)?;
+        Ok(self.superblock.order.u32_at(&bytes, 0))
+    }
+
+    fn read_bytes(&mut self, at: u64, out: &mut [u8]) -> Result<(), Error> {
+        self.source.read(at, out)
+    }
+}
