@@ -5,5 +5,6 @@
 
 pub mod cramfs;
 pub mod tree;
+pub mod verity;
 
 pub use tree::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};

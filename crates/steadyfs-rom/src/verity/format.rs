@@ -23,7 +23,7 @@
 //! to the same bytes. Bit 0 of the flags says that there is a signature, of Ed25519, over the first 56 bytes of the record and the 512 of the superblock; else its
 //! bytes are zeros.
 //!
-//! Source of all but the record: Documentation/admin-guide/device-mapper/verity.rst of Linux and docs/v1.2 of cryptsetup, whose `veritysetup` reads it.
+//! Source of all but the record: Documentation/admin-guide/device-mapper/verity.rst of Linux, and the bytes that `veritysetup` 2.6 of cryptsetup writes.
 
 use core::error::Error;
 use core::fmt;
