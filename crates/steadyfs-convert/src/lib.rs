@@ -3,6 +3,8 @@
 //! A [`Tree`] is what all of them have in common: directories, files, links and devices with modes, owners and times. It is held in memory, within a
 //! [`Limit`], because an image may be made to do harm.
 
+pub mod cramfs;
 pub mod tree;
+pub mod verity;
 
 pub use tree::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};

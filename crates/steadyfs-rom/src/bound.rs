@@ -7,18 +7,39 @@ pub struct Bound {
     pub flash_ns: u64,
     /// Bytes that are decoded.
     pub decoded_bytes: u64,
+    /// Bytes that are hashed.
+    pub hashed_bytes: u64,
 }
 
 impl Bound {
+    /// Time of the medium alone.
+    pub const fn of_flash(flash_ns: u64) -> Self {
+        Self { flash_ns, decoded_bytes: 0, hashed_bytes: 0 }
+    }
+
+    /// With so many bytes to decode.
+    #[must_use]
+    pub const fn decoding(self, decoded_bytes: u64) -> Self {
+        Self { decoded_bytes, ..self }
+    }
+
     /// Both together.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
-        Self { flash_ns: self.flash_ns + other.flash_ns, decoded_bytes: self.decoded_bytes + other.decoded_bytes }
+        Self {
+            flash_ns: self.flash_ns + other.flash_ns,
+            decoded_bytes: self.decoded_bytes + other.decoded_bytes,
+            hashed_bytes: self.hashed_bytes + other.hashed_bytes,
+        }
     }
 
     /// This `count` times.
     #[must_use]
     pub const fn times(self, count: u64) -> Self {
-        Self { flash_ns: self.flash_ns * count, decoded_bytes: self.decoded_bytes * count }
+        Self {
+            flash_ns: self.flash_ns * count,
+            decoded_bytes: self.decoded_bytes * count,
+            hashed_bytes: self.hashed_bytes * count,
+        }
     }
 }

@@ -27,7 +27,7 @@
 //!
 //! # Where to go on
 //! - [`Squash`]: the calls. [`squash::Needs`]: the memory that an image needs.
-//! - [`Source`]: where an image lies. [`OnNand`], [`OnNor`], [`InRam`].
+//! - [`Source`]: where an image lies. [`OnNand`], [`OnNor`], [`InRam`]. [`Install`] writes one to NAND.
 //! - [`Verified`]: what was signed with a key, or has a known root hash.
 
 #![no_std]
@@ -42,20 +42,20 @@ pub mod cramfs;
 mod error;
 mod fields;
 pub mod lzo;
-mod nand;
+pub mod nand;
 mod nor;
 mod source;
 pub mod squash;
 mod stat;
-// pub mod verity;
+pub mod verity;
 
 pub use bound::Bound;
 pub use codec::Compressor;
 pub use cramfs::Cramfs;
 pub use error::Error;
-pub use nand::{OnNand, header};
+pub use nand::{Install, OnNand};
 pub use nor::OnNor;
 pub use source::{InRam, Source};
 pub use squash::Squash;
 pub use stat::{Kind, Stat};
-// pub use verity::{Trusted, Verified};
+pub use verity::{Trusted, Verified};

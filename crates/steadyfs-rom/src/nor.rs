@@ -1,5 +1,6 @@
 //! Images on NOR.
 
+use crate::bound::Bound;
 use crate::error::Error;
 use crate::source::{Source, within};
 use steadyfs::media::nor::NorFlash;
@@ -38,8 +39,8 @@ impl<N: NorFlash> Source for OnNor<N> {
         Ok(self.nor.read(self.address + offset as u32, data)?)
     }
 
-    fn read_ns(&self, bytes: u64, pieces: u64) -> u64 {
+    fn bound(&self, bytes: u64, pieces: u64) -> Bound {
         let each = |bytes: u64| self.nor.times_ns(u32::try_from(bytes).unwrap_or(u32::MAX)).0;
-        each(bytes) + pieces.saturating_sub(1) * each(1)
+        Bound::of_flash(each(bytes) + pieces.saturating_sub(1) * each(1))
     }
 }

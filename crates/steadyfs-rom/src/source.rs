@@ -1,5 +1,6 @@
 //! Where the bytes of an image come from.
 
+use crate::bound::Bound;
 use crate::error::Error;
 
 /// The bytes of an image.
@@ -15,8 +16,8 @@ pub trait Source {
     /// [`Error::End`] where there are not so many; what the medium says.
     fn read(&mut self, offset: u64, data: &mut [u8]) -> Result<(), Error>;
 
-    /// The longest time that it takes to read so many bytes in order, in so many pieces, wherever they lie, in nanoseconds.
-    fn read_ns(&self, bytes: u64, pieces: u64) -> u64;
+    /// The most that it takes to read so many bytes in order, in so many pieces, wherever they lie.
+    fn bound(&self, bytes: u64, pieces: u64) -> Bound;
 }
 
 impl<S: Source + ?Sized> Source for &mut S {
@@ -26,8 +27,8 @@ impl<S: Source + ?Sized> Source for &mut S {
     fn read(&mut self, offset: u64, data: &mut [u8]) -> Result<(), Error> {
         (**self).read(offset, data)
     }
-    fn read_ns(&self, bytes: u64, pieces: u64) -> u64 {
-        (**self).read_ns(bytes, pieces)
+    fn bound(&self, bytes: u64, pieces: u64) -> Bound {
+        (**self).bound(bytes, pieces)
     }
 }
 
@@ -62,7 +63,7 @@ impl Source for InRam<'_> {
     }
 
     /// None: the processor reads it.
-    fn read_ns(&self, _bytes: u64, _pieces: u64) -> u64 {
-        0
+    fn bound(&self, _bytes: u64, _pieces: u64) -> Bound {
+        Bound::default()
     }
 }

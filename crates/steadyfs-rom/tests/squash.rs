@@ -22,8 +22,8 @@ impl Source for Metered<'_> {
         self.spent_ns += 1000 + data.len() as u64;
         self.ram.read(offset, data)
     }
-    fn read_ns(&self, bytes: u64, pieces: u64) -> u64 {
-        1000 * pieces + bytes
+    fn bound(&self, bytes: u64, pieces: u64) -> Bound {
+        Bound::of_flash(1000 * pieces + bytes)
     }
 }
 

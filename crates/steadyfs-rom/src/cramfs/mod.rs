@@ -224,15 +224,14 @@ impl<'m, S: Source> Cramfs<'m, S> {
     /// The most that listing a directory costs, or finding a name in it.
     pub fn list_bound(&self, directory: &Node) -> Bound {
         let bytes = u64::from(directory.0.size);
-        Bound { flash_ns: self.source.read_ns(bytes, bytes.div_ceil(INODE_BYTES as u64 + 4) * 2), decoded_bytes: 0 }
+        self.source.bound(bytes, bytes.div_ceil(INODE_BYTES as u64 + 4) * 2)
     }
 
     /// The most that reading so many bytes of a file costs.
     pub fn read_bound(&self, file: &Node, bytes: u64) -> Bound {
         let blocks = (bytes.min(u64::from(file.0.size)) + 2 * BLOCK_BYTES as u64 - 2) / BLOCK_BYTES as u64;
-        let pointers = self.source.read_ns(8, 1) + self.source.read_ns(2, 1);
-        let each = pointers + self.source.read_ns(STORED_MAX as u64, 1);
-        Bound { flash_ns: each, decoded_bytes: BLOCK_BYTES as u64 }.times(blocks)
+        let pointers = self.source.bound(8, 2).plus(self.source.bound(2, 1));
+        pointers.plus(self.source.bound(STORED_MAX as u64, 1)).decoding(BLOCK_BYTES as u64).times(blocks)
     }
 
     fn content(&mut self, node: &Node, offset: u64, data: &mut [u8]) -> Result<usize, Error> {

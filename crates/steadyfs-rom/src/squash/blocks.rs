@@ -72,9 +72,9 @@ impl<'m, S: Source> Blocks<'m, S> {
         &mut self.source
     }
 
-    /// The longest time that one read of the source takes.
-    pub fn source_ns(&self, bytes: u64) -> u64 {
-        self.source.read_ns(bytes, 1)
+    /// The most that one read of the source costs.
+    pub fn source_bound(&self, bytes: u64) -> Bound {
+        self.source.bound(bytes, 1)
     }
 
     /// The source alone.
@@ -154,14 +154,13 @@ impl<'m, S: Source> Blocks<'m, S> {
 
     /// The most that one block costs whose content has at most so many bytes.
     pub fn block_bound(&self, limit: usize, pieces: u64) -> Bound {
-        Bound { flash_ns: self.source.read_ns(limit as u64, pieces), decoded_bytes: limit as u64 }
+        self.source.bound(limit as u64, pieces).decoding(limit as u64)
     }
 
     /// The most that it costs to read so many bytes of metadata in order, in so many pieces.
     pub fn metadata_bound(&self, bytes: u64, pieces: u64) -> Bound {
         let blocks = (bytes + 2 * METADATA_BYTES as u64 - 2) / METADATA_BYTES as u64;
-        let size = Bound { flash_ns: self.source_ns(2), decoded_bytes: 0 };
-        let each = self.block_bound(METADATA_BYTES, pieces.div_ceil(blocks.max(1)) + 1).plus(size);
+        let each = self.block_bound(METADATA_BYTES, pieces.div_ceil(blocks.max(1)) + 1).plus(self.source_bound(2));
         each.times(blocks)
     }
 }

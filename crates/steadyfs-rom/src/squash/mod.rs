@@ -251,8 +251,7 @@ impl<'m, S: Source> Squash<'m, S> {
 
     /// The most that opening a file costs whose inode is known.
     pub fn open_bound(&self) -> Bound {
-        let table = Bound { flash_ns: self.blocks.source_ns(8), decoded_bytes: 0 };
-        self.blocks.metadata_bound(FRAGMENT_BYTES as u64, 1).plus(table)
+        self.blocks.metadata_bound(FRAGMENT_BYTES as u64, 1).plus(self.blocks.source_bound(8))
     }
 
     /// The most that reading so many bytes of a file costs. A read behind the one before it costs less: the list of blocks goes on where that ended.

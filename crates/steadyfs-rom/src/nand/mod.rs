@@ -1,104 +1,26 @@
 //! Images on raw NAND, around its bad blocks.
 //!
 //! ```text
-//! first good block    | header | page 0 | page 1 | …                 |     a good block is one that is not bad
-//! second good block   | header | …                                   |     the header again: a page may be lost
-//! every further one   | …                                            |
+//! first good block    | header |                    a good block is one that is not bad
+//! second good block   | header |                    again, for a page may be lost
+//! every further one   | page | page | page | …
 //! ```
+//!
+//! The header has blocks of its own so that it can be written when all else is there.
 
+pub mod header;
+mod install;
+
+pub use install::Install;
+
+use crate::bound::Bound;
 use crate::error::Error;
 use crate::source::{Source, within};
 use steadyfs::media::{BlockIndex, Failure, Flash, PageIndex, TAG_BYTES};
 
-pub mod header {
-    //! The first page of an image on NAND.
-    //!
-    //! ```text
-    //! 0         8       10       12     16        24        28              28+4n    32+4n
-    //! | SteadyRO | version | flags | zero | bytes  | n       | n bad blocks  | CRC-32 |
-    //! ```
-
-    use crate::fields::{u16_at, u32_at, u64_at};
-    use steadyfs::media::BlockIndex;
-
-    /// The first eight bytes.
-    pub const MAGIC: &[u8; 8] = b"SteadyRO";
-    /// The version that is written here.
-    pub const VERSION: u16 = 1;
-    /// Flag: the bad blocks are listed. Without it blocks are bad that the chip marks.
-    pub const LISTED: u16 = 1;
-    /// Where the list begins.
-    pub const LIST: usize = 28;
-    /// Good blocks at the begin of the chip that have the header as their first page.
-    pub const COPIES: u32 = 2;
-    /// Blocks at the begin of the chip of which one has a header that can be read.
-    pub const BLOCKS_MAX: BlockIndex = 32;
-
-    /// What a header says.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Header {
-        /// Bytes of the image.
-        pub bytes: u64,
-        /// How many bad blocks are listed; `None`: those that the chip marks.
-        pub listed: Option<u32>,
-    }
-
-    /// Bad blocks that fit a page.
-    pub const fn list_max(page_bytes: usize) -> usize {
-        (page_bytes - LIST - 4) / 4
-    }
-
-    /// Reads a page. `None` where it is no header of this version.
-    pub fn parse(page: &[u8], crc32: impl FnOnce(&[u8]) -> u32) -> Option<Header> {
-        if page.len() < LIST + 4 || &page[..8] != MAGIC || u16_at(page, 8) != VERSION {
-            return None;
-        }
-        let count = u32_at(page, 24);
-        if count as usize > list_max(page.len()) {
-            return None;
-        }
-        let end = LIST + 4 * count as usize;
-        let listed = (u16_at(page, 10) & LISTED != 0).then_some(count);
-        (u32_at(page, end) == crc32(&page[..end])).then_some(Header { bytes: u64_at(page, 16), listed })
-    }
-
-    /// The listed block with a number.
-    pub fn entry(page: &[u8], index: u32) -> BlockIndex {
-        u32_at(page, LIST + 4 * index as usize)
-    }
-
-    /// Writes a page, and returns whether the list fits. Bad blocks ascend.
-    pub fn emit(page: &mut [u8], bytes: u64, bad: Option<&[BlockIndex]>, crc32: impl FnOnce(&[u8]) -> u32) -> bool {
-        let list = bad.unwrap_or(&[]);
-        if list.len() > list_max(page.len()) {
-            return false;
-        }
-        page.fill(0xFF);
-        page[..8].copy_from_slice(MAGIC);
-        page[8..10].copy_from_slice(&VERSION.to_le_bytes());
-        page[10..12].copy_from_slice(&(if bad.is_some() { LISTED } else { 0 }).to_le_bytes());
-        page[12..16].fill(0);
-        page[16..24].copy_from_slice(&bytes.to_le_bytes());
-        page[24..28].copy_from_slice(&(list.len() as u32).to_le_bytes());
-        for (block, place) in list.iter().zip(page[LIST..].chunks_exact_mut(4)) {
-            place.copy_from_slice(&block.to_le_bytes());
-        }
-        let end = LIST + 4 * list.len();
-        let sum = crc32(&page[..end]);
-        page[end..end + 4].copy_from_slice(&sum.to_le_bytes());
-        true
-    }
-}
-
-/// Where page `page` of an image lies among the good blocks: which of them, and which of its pages.
-pub const fn place(page: u64, pages_per_block: u32) -> (u64, u32) {
-    let first = header::COPIES as u64 * (pages_per_block as u64 - 1);
-    if page < first {
-        let per_block = pages_per_block as u64 - 1;
-        return (page / per_block, 1 + (page % per_block) as u32);
-    }
-    let behind = page - first;
-    (header::COPIES as u64 + behind / pages_per_block as u64, (behind % pages_per_block as u64) as u32)
+/// Where a page of an image lies among the good blocks: which of them, and which of its pages.
+const fn place(page: u64, pages_per_block: u32) -> (u64, u32) {
+    (header::COPIES as u64 + page / pages_per_block as u64, (page % pages_per_block as u64) as u32)
 }
 
 /// An image on raw NAND, behind a [header](header) that says how long it is, and which blocks are bad.
@@ -200,9 +122,9 @@ impl<F: Flash> Source for OnNand<'_, F> {
     }
 
     /// A read of each page that so many bytes can lie in: what is read in pieces comes from the buffer.
-    fn read_ns(&self, bytes: u64, _pieces: u64) -> u64 {
+    fn bound(&self, bytes: u64, _pieces: u64) -> Bound {
         let page_bytes = self.page.len() as u64;
-        (bytes + 2 * page_bytes - 2) / page_bytes * self.flash.timing().read_ns
+        Bound::of_flash((bytes + 2 * page_bytes - 2) / page_bytes * self.flash.timing().read_ns)
     }
 }
 
@@ -225,13 +147,8 @@ fn find(flash: &mut impl Flash, page: &mut [u8]) -> Result<(header::Header, Page
 
 /// Copies the list of a header; returns how many there are.
 fn listed(page: &[u8], count: u32, list: &mut [u8]) -> Result<usize, Error> {
-    let places = list.chunks_exact_mut(4);
-    if places.len() < count as usize {
-        return Err(Error::TooManyBadBlocks);
-    }
-    for (index, place) in (0..count).zip(places) {
-        place.copy_from_slice(&header::entry(page, index).to_le_bytes());
-    }
+    let from = header::list(page, count);
+    list.get_mut(..from.len()).ok_or(Error::TooManyBadBlocks)?.copy_from_slice(from);
     Ok(count as usize)
 }
 

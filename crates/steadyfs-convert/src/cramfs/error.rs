@@ -1,0 +1,144 @@
+//! Why an image is refused, and why a tree does not go into one.
+
+use crate::TreeError;
+use thiserror::Error;
+
+/// Why an image of cramfs is not read or written.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No superblock was found.
+    #[error("is no cramfs image: found no superblock at byte 0 or 512")]
+    NotCramfs,
+    /// The superblock names features of another edition of the format.
+    #[error("has the features {flags:#x}, which are not known")]
+    Features {
+        /// The flags that are not known.
+        flags: u32,
+    },
+    /// The image ends before its end.
+    #[error("has {found} bytes; expected {expected}, as the superblock says")]
+    Truncated {
+        /// Bytes that the superblock names.
+        expected: u64,
+        /// Bytes that are there.
+        found: u64,
+    },
+    /// The image was damaged.
+    #[error("has the checksum {found:#010x}; expected {expected:#010x}, as the superblock says")]
+    Checksum {
+        /// The checksum in the superblock.
+        expected: u32,
+        /// The checksum of the image.
+        found: u32,
+    },
+    /// A directory, or an entry of one, is not within the image.
+    #[error("has the directory {path} at bytes {offset} to {end}, which it does not hold whole")]
+    Directory {
+        /// The directory.
+        path: String,
+        /// Where it begins.
+        offset: usize,
+        /// Where it ends.
+        end: usize,
+    },
+    /// A directory shares bytes with another one: it is linked twice, or holds itself.
+    #[error("has the directory {path} at byte {offset}, where another directory is already")]
+    Shared {
+        /// The directory.
+        path: String,
+        /// Where it begins.
+        offset: usize,
+    },
+    /// A directory lies deeper than Linux reaches.
+    #[error("has the directory {path}, whose path is longer than {limit} bytes")]
+    TooDeep {
+        /// The directory.
+        path: String,
+        /// Bytes of the longest path.
+        limit: usize,
+    },
+    /// A mode names no kind of file.
+    #[error("has {path} of mode {mode:#o}, which is no kind of file")]
+    Mode {
+        /// The file.
+        path: String,
+        /// Its mode.
+        mode: u16,
+    },
+    /// A page of a file is not readable.
+    #[error("has {path} whose page {page} {source}")]
+    Page {
+        /// The file.
+        path: String,
+        /// Index of the page.
+        page: usize,
+        /// What is wrong with it.
+        source: PageError,
+    },
+    /// An entry does not go into the tree.
+    #[error("has the directory {path}, and {source}")]
+    Tree {
+        /// The directory that holds it.
+        path: String,
+        /// Why it does not go.
+        source: TreeError,
+    },
+    /// Settings that no image can have.
+    #[error("was to have {0}")]
+    Settings(String),
+    /// A number of the tree is larger than its field in an image.
+    #[error("cannot hold {path}: {what} {found}; the limit is {limit}")]
+    TooLarge {
+        /// The file.
+        path: String,
+        /// What is too large, with its unit.
+        what: &'static str,
+        /// How large it is.
+        found: u64,
+        /// How large it may be.
+        limit: u64,
+    },
+    /// The group does not fit into eight bits, and the file gives its rights to whoever runs it.
+    #[error("cannot hold {path}: it sets the group {gid} when run; the limit of groups is 255")]
+    SetsGroup {
+        /// The file.
+        path: String,
+        /// Its group.
+        gid: u32,
+    },
+    /// A directory of the tree has two names.
+    #[error("cannot hold {path}: the directory has another name already")]
+    DirectoryTwice {
+        /// The second name.
+        path: String,
+    },
+}
+
+/// What is wrong with a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PageError {
+    /// Its bytes, or the pointers to them, are not within the image.
+    #[error("is not within the image")]
+    Outside,
+    /// It takes more bytes than any page does, or ends before it begins.
+    #[error("takes bytes {from} to {to}; expected no more than {limit}")]
+    Length {
+        /// Where it begins.
+        from: u64,
+        /// Where it ends.
+        to: u64,
+        /// Bytes that it may take.
+        limit: u64,
+    },
+    /// Its zlib stream is damaged.
+    #[error("is no zlib stream")]
+    Stream,
+    /// It holds more or fewer bytes than the file has there.
+    #[error("does not hold {expected} bytes")]
+    Content {
+        /// Bytes that the file has in this page.
+        expected: usize,
+    },
+}

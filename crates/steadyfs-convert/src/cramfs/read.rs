@@ -1,0 +1,197 @@
+//! From an image to a tree.
+
+use super::BLOCK_BYTES;
+use super::error::Error;
+use super::format::{
+    ENTRY_BYTES, Entry, FLAG_EXTENDED_POINTERS, FLAG_VERSION_2, IMAGE_BYTES_MAX, SUPERBLOCK_BYTES, Superblock, checksum,
+    superblock_at,
+};
+use super::pages::Pages;
+use crate::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Bytes of the longest path of a directory: `PATH_MAX` of Linux.
+const PATH_BYTES_MAX: usize = 4096;
+
+/// Reads an image of pages of 4096 bytes, in either byte order, of version 1 or 2.
+///
+/// Bytes behind the end that the superblock names are not looked at. An image of version 1 has no checksum and names no end.
+///
+/// # Errors
+/// [`Error`] of each kind that is about images.
+pub fn read(image: &[u8], limit: Limit) -> Result<Tree, Error> {
+    read_blocks(image, BLOCK_BYTES, limit)
+}
+
+/// Reads an image as [`read`] does, with pages of `block_bytes` bytes. The image does not say how large its pages are: they are those of the kernel that it is for.
+///
+/// # Errors
+/// [`Error`] of each kind that is about images.
+pub fn read_blocks(image: &[u8], block_bytes: u32, limit: Limit) -> Result<Tree, Error> {
+    check_block_bytes(block_bytes)?;
+    let at = superblock_at(image).ok_or(Error::NotCramfs)?;
+    let superblock = Superblock::parse(image, at)?;
+    let image = whole(image, at, &superblock)?;
+    let extended = superblock.flags & FLAG_EXTENDED_POINTERS != 0;
+    let pages = Pages::new(image, superblock.order, block_bytes as usize, extended);
+    let mut reader =
+        Reader { pages, tree: Tree::new(limit), names: vec![(0, 0..0)], taken: BTreeMap::new(), waiting: Vec::new() };
+    reader.read(&superblock.root)?;
+    Ok(reader.tree)
+}
+
+pub(super) fn check_block_bytes(block_bytes: u32) -> Result<(), Error> {
+    match block_bytes.is_power_of_two() && (BLOCK_BYTES..=65536).contains(&block_bytes) {
+        true => Ok(()),
+        false => Err(Error::Settings(format!("pages of {block_bytes} bytes; expected a power of two from 4096 to 65536"))),
+    }
+}
+
+/// The image without what follows it, checked as far as its version allows.
+fn whole<'a>(image: &'a [u8], at: usize, superblock: &Superblock) -> Result<&'a [u8], Error> {
+    if superblock.flags & FLAG_VERSION_2 == 0 {
+        return Ok(&image[..image.len().min(IMAGE_BYTES_MAX as usize)]);
+    }
+    let size = superblock.size as usize;
+    if size > image.len() || size < at + SUPERBLOCK_BYTES {
+        return Err(Error::Truncated { expected: size as u64, found: image.len() as u64 });
+    }
+    let found = checksum(&image[..size], at);
+    match found == superblock.crc {
+        true => Ok(&image[..size]),
+        false => Err(Error::Checksum { expected: superblock.crc, found }),
+    }
+}
+
+struct Reader<'a> {
+    pages: Pages<'a>,
+    tree: Tree,
+    /// Of each inode the directory that holds it, and where its name is in the image.
+    names: Vec<(InodeIndex, Range<usize>)>,
+    /// Begin and end of each directory.
+    taken: BTreeMap<usize, usize>,
+    /// Directories that are still to be read.
+    waiting: Vec<Waiting>,
+}
+
+struct Waiting {
+    index: InodeIndex,
+    bytes: Range<usize>,
+    path_bytes: usize,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, root: &Entry) -> Result<(), Error> {
+        if root.mode >> 12 != 0o04 {
+            return Err(Error::Mode { path: "/".into(), mode: root.mode });
+        }
+        *self.tree.root_mut() = inode(root, Kind::Directory(BTreeMap::new()));
+        self.enter(0, root, 0)?;
+        while let Some(directory) = self.waiting.pop() {
+            self.directory(directory)?;
+        }
+        Ok(())
+    }
+
+    /// Checks where a directory is, and lets it wait.
+    fn enter(&mut self, index: InodeIndex, entry: &Entry, path_bytes: usize) -> Result<(), Error> {
+        let (offset, end) = (entry.offset, entry.offset + entry.size as usize);
+        if offset == end {
+            return Ok(());
+        }
+        if end > self.pages.image.len() || offset < SUPERBLOCK_BYTES {
+            return Err(Error::Directory { path: self.path(index), offset, end });
+        }
+        if self.taken.range(..end).next_back().is_some_and(|(_, &taken_end)| taken_end > offset) {
+            return Err(Error::Shared { path: self.path(index), offset });
+        }
+        if path_bytes > PATH_BYTES_MAX {
+            return Err(Error::TooDeep { path: self.path(index), limit: PATH_BYTES_MAX });
+        }
+        self.taken.insert(offset, end);
+        self.waiting.push(Waiting { index, bytes: offset..end, path_bytes });
+        Ok(())
+    }
+
+    fn directory(&mut self, directory: Waiting) -> Result<(), Error> {
+        let image = self.pages.image;
+        let Range { start, end } = directory.bytes;
+        let mut at = start;
+        while at < end {
+            let entry = Entry::parse(self.pages.order, &image[..end], at);
+            let name = entry.map(|entry| at + ENTRY_BYTES..at + ENTRY_BYTES + entry.name_bytes).filter(|name| name.end <= end);
+            let (Some(entry), Some(name)) = (entry, name) else {
+                return Err(Error::Directory { path: self.path(directory.index), offset: start, end });
+            };
+            at = name.end;
+            let zeros = image[name.clone()].iter().rev().take_while(|&&byte| byte == 0).count();
+            self.entry(&directory, &entry, name.start..name.end - zeros)?;
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, directory: &Waiting, entry: &Entry, name: Range<usize>) -> Result<(), Error> {
+        let path_bytes = directory.path_bytes + 1 + name.len();
+        let parent = directory.index;
+        let tree_error = |reader: &Self, source| Error::Tree { path: reader.path(parent), source };
+        let kind = self.kind(entry, parent, name.clone())?;
+        let added = self.tree.insert(parent, &self.pages.image[name.clone()], inode(entry, kind));
+        let index = added.map_err(|source| tree_error(self, source))?;
+        self.names.push((parent, name));
+        match self.tree.inode(index).is_directory() {
+            true => self.enter(index, entry, path_bytes),
+            false => Ok(()),
+        }
+    }
+
+    /// What an entry is, with its content.
+    fn kind(&mut self, entry: &Entry, parent: InodeIndex, name: Range<usize>) -> Result<Kind, Error> {
+        Ok(match entry.mode >> 12 {
+            0o01 => Kind::Fifo,
+            0o02 => device(entry, false),
+            0o04 => Kind::Directory(BTreeMap::new()),
+            0o06 => device(entry, true),
+            0o10 => Kind::File(self.content(entry, parent, name)?),
+            0o12 => Kind::Symlink(self.content(entry, parent, name)?),
+            0o14 => Kind::Socket,
+            _ => return Err(Error::Mode { path: self.path_of(parent, name), mode: entry.mode }),
+        })
+    }
+
+    fn content(&mut self, entry: &Entry, parent: InodeIndex, name: Range<usize>) -> Result<Vec<u8>, Error> {
+        if u64::from(entry.size) > self.tree.bytes_left() {
+            let source = TreeError::Bytes(self.tree.limit().bytes);
+            return Err(Error::Tree { path: self.path(parent), source });
+        }
+        self.pages.content(entry).map_err(|(page, source)| Error::Page { path: self.path_of(parent, name), page, source })
+    }
+
+    /// The path of an inode, for messages.
+    fn path(&self, index: InodeIndex) -> String {
+        let (parent, name) = self.names[index].clone();
+        self.path_of(parent, name)
+    }
+
+    fn path_of(&self, mut parent: InodeIndex, name: Range<usize>) -> String {
+        let mut names = vec![name];
+        while parent != 0 {
+            names.push(self.names[parent].1.clone());
+            parent = self.names[parent].0;
+        }
+        let path = names.into_iter().rev().flat_map(|name| [b"/", &self.pages.image[name]].concat());
+        String::from_utf8_lossy(&path.collect::<Vec<u8>>()).into_owned()
+    }
+}
+
+fn inode(entry: &Entry, kind: Kind) -> Inode {
+    let mut inode = Inode::new(kind, entry.mode & 0o7777);
+    (inode.uid, inode.gid) = (entry.uid.into(), entry.gid.into());
+    inode
+}
+
+/// A device by the numbers in its size: eight bits of the minor one, twelve of the major one, and the four that are left of the minor one.
+fn device(entry: &Entry, is_block: bool) -> Kind {
+    let numbers = entry.size;
+    Kind::Device { is_block, major: numbers >> 8 & 0xFFF, minor: (numbers & 0xFF) | (numbers >> 12 & 0xF00) }
+}

@@ -1,0 +1,270 @@
+//! From a tree to an image.
+
+use super::BLOCK_BYTES;
+use super::error::Error;
+use super::format::{
+    BOOT_BYTES, ByteOrder, CONTENT_BYTES_END, ENTRY_BYTES, Entry, FLAG_HOLES, FLAG_SORTED, FLAG_VERSION_2, NAME_BYTES_MAX,
+    OFFSET_END, SUPERBLOCK_BYTES, Superblock, checksum,
+};
+use super::plan::{Node, Plan};
+use super::read::check_block_bytes;
+use crate::{Inode, InodeIndex, Kind, Tree};
+use miniz_oxide::deflate::compress_to_vec_zlib;
+use std::collections::HashMap;
+
+/// How an image is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Effort of the compression, 0 (none) to 10. More takes longer, and makes smaller images. Usual: 10.
+    pub level: u8,
+    /// Bytes of a page: as many as one of the kernel that reads the image has, a power of two from 4096 to 65536. Usual: 4096.
+    pub block_bytes: u32,
+    /// Name of the volume, filled up with zeros. Usual: `Compressed`, as other tools have it.
+    pub name: [u8; 16],
+    /// Words begin with their high byte, for machines of that kind.
+    pub big_endian: bool,
+    /// Number of the edition. Usual: 0.
+    pub edition: u32,
+    /// Pages of zeros take no bytes. Linux reads them; `fsck.cramfs` does not. Usual: false.
+    pub holes: bool,
+    /// Leaves 512 bytes for boot code before the superblock. Usual: false.
+    pub boot_bytes: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let name = *b"Compressed\0\0\0\0\0\0";
+        Self { level: 10, block_bytes: BLOCK_BYTES, name, big_endian: false, edition: 0, holes: false, boot_bytes: false }
+    }
+}
+
+/// An image, and what of the tree it does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The image, of whole pages.
+    pub image: Vec<u8>,
+    /// What was left out.
+    pub left_out: LeftOut,
+}
+
+/// How many things of each kind the format has no place for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Inodes with a time.
+    pub times: usize,
+    /// Inodes of a group above 255. They belong to group 0.
+    pub groups: usize,
+    /// Extended attributes.
+    pub attributes: usize,
+    /// Names of hard links beyond the first. They name files of their own, which share their pages.
+    pub hard_links: usize,
+}
+
+impl LeftOut {
+    /// Whether the image holds all of the tree.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Writes a tree as an image of version 2.
+///
+/// # Errors
+/// [`Error::Settings`], [`Error::TooLarge`], [`Error::SetsGroup`], [`Error::DirectoryTwice`].
+pub fn write(tree: &Tree, settings: &Settings) -> Result<Written, Error> {
+    check_block_bytes(settings.block_bytes)?;
+    if settings.level > 10 {
+        return Err(Error::Settings(format!("the level {}; expected 0 to 10", settings.level)));
+    }
+    let plan = Plan::new(tree)?;
+    let mut writer = Writer::new(tree, settings, plan);
+    let offsets = writer.place_directories()?;
+    let root = writer.entry(0, &offsets)?;
+    for number in 1..writer.plan.nodes.len() {
+        let entry = writer.entry(number, &offsets)?.emit(writer.order);
+        writer.emit_entry(number, &entry);
+    }
+    let left_out = writer.left_out;
+    Ok(Written { image: writer.finish(root), left_out })
+}
+
+struct Writer<'a> {
+    tree: &'a Tree,
+    settings: &'a Settings,
+    order: ByteOrder,
+    plan: Plan<'a>,
+    image: Vec<u8>,
+    /// Where the next entry goes.
+    at: usize,
+    /// Contents that are in the image, and where.
+    contents: HashMap<&'a [u8], usize>,
+    /// Where the content of an inode is.
+    placed: HashMap<InodeIndex, usize>,
+    /// Pages that are in the image.
+    blocks: u32,
+    holes: bool,
+    left_out: LeftOut,
+}
+
+impl<'a> Writer<'a> {
+    fn new(tree: &'a Tree, settings: &'a Settings, plan: Plan<'a>) -> Self {
+        Self {
+            tree,
+            settings,
+            order: if settings.big_endian { ByteOrder::Big } else { ByteOrder::Little },
+            plan,
+            image: vec![0; Self::superblock_at(settings) + SUPERBLOCK_BYTES],
+            at: Self::superblock_at(settings) + SUPERBLOCK_BYTES,
+            contents: HashMap::new(),
+            placed: HashMap::new(),
+            blocks: 0,
+            holes: false,
+            left_out: LeftOut::default(),
+        }
+    }
+
+    fn superblock_at(settings: &Settings) -> usize {
+        if settings.boot_bytes { BOOT_BYTES } else { 0 }
+    }
+
+    /// Gives each directory its place, one behind the other, and takes the bytes of all.
+    fn place_directories(&mut self) -> Result<Vec<usize>, Error> {
+        let mut end = self.image.len();
+        let mut offsets = Vec::with_capacity(self.plan.nodes.len());
+        for number in 0..self.plan.nodes.len() {
+            offsets.push(end);
+            let bytes = self.plan.nodes[number].directory_bytes;
+            self.limit(number, "directory of bytes", bytes, CONTENT_BYTES_END - 1)?;
+            self.limit(number, "begin at byte", end as u64, OFFSET_END - 4)?;
+            end += bytes as usize;
+        }
+        self.image.resize(end, 0);
+        Ok(offsets)
+    }
+
+    /// The entry of a node, whose content is put into the image.
+    fn entry(&mut self, number: usize, offsets: &[usize]) -> Result<Entry, Error> {
+        let Node { inode: index, name, directory_bytes, is_first, .. } = self.plan.nodes[number];
+        let inode = self.tree.inode(index);
+        self.limit(number, "owner", inode.uid.into(), u16::MAX.into())?;
+        self.limit(number, "name of bytes", name.len() as u64, NAME_BYTES_MAX as u64)?;
+        let gid = self.group(number, inode)?;
+        self.count_left_out(inode, is_first);
+        let (kind, size, offset) = match &inode.kind {
+            Kind::Fifo => (0o01, 0, 0),
+            Kind::Device { is_block, major, minor } => {
+                (if *is_block { 0o06 } else { 0o02 }, self.device(number, *major, *minor)?, 0)
+            }
+            Kind::Directory(_) => (0o04, directory_bytes as u32, if directory_bytes == 0 { 0 } else { offsets[number] }),
+            Kind::File(content) => (0o10, content.len() as u32, self.content(number, content)?),
+            Kind::Symlink(target) => (0o12, target.len() as u32, self.content(number, target)?),
+            Kind::Socket => (0o14, 0, 0),
+        };
+        let mode = kind << 12 | (inode.mode & 0o7777);
+        Ok(Entry { mode, uid: inode.uid as u16, size, gid, name_bytes: name.len().next_multiple_of(4), offset })
+    }
+
+    fn emit_entry(&mut self, number: usize, entry: &[u8; ENTRY_BYTES]) {
+        let name = self.plan.nodes[number].name;
+        let at = self.at + ENTRY_BYTES;
+        self.image[self.at..at].copy_from_slice(entry);
+        self.image[at..at + name.len()].copy_from_slice(name);
+        self.at = at + name.len().next_multiple_of(4);
+    }
+
+    fn group(&self, number: usize, inode: &Inode) -> Result<u8, Error> {
+        match u8::try_from(inode.gid) {
+            Ok(gid) => Ok(gid),
+            Err(_) if inode.mode & 0o2000 != 0 && !inode.is_directory() => {
+                Err(Error::SetsGroup { path: self.plan.path(number), gid: inode.gid })
+            }
+            Err(_) => Ok(0),
+        }
+    }
+
+    fn count_left_out(&mut self, inode: &Inode, is_first: bool) {
+        if !is_first {
+            self.left_out.hard_links += 1;
+            return;
+        }
+        self.left_out.times += usize::from(inode.modified != 0);
+        self.left_out.groups += usize::from(inode.gid > 255);
+        self.left_out.attributes += inode.attributes.len();
+    }
+
+    /// The numbers of a device, eight bits each: more are not read by Linux.
+    fn device(&self, number: usize, major: u32, minor: u32) -> Result<u32, Error> {
+        self.limit(number, "major number", major.into(), 255)?;
+        self.limit(number, "minor number", minor.into(), 255)?;
+        Ok(major << 8 | minor)
+    }
+
+    /// Puts a content into the image, unless it is there, and tells where it is.
+    fn content(&mut self, number: usize, content: &'a [u8]) -> Result<usize, Error> {
+        if content.is_empty() {
+            return Ok(0);
+        }
+        let inode = self.plan.nodes[number].inode;
+        if let Some(&offset) = self.placed.get(&inode) {
+            return Ok(offset);
+        }
+        self.limit(number, "content of bytes", content.len() as u64, CONTENT_BYTES_END - 1)?;
+        let offset = match self.contents.get(content) {
+            Some(&offset) => offset,
+            None => {
+                let offset = self.image.len().next_multiple_of(4);
+                self.limit(number, "begin at byte", offset as u64, OFFSET_END - 4)?;
+                self.append(offset, content);
+                self.contents.insert(content, offset);
+                offset
+            }
+        };
+        self.placed.insert(inode, offset);
+        Ok(offset)
+    }
+
+    /// Appends the pointers and the pages of a content.
+    fn append(&mut self, offset: usize, content: &[u8]) {
+        let pages = content.chunks(self.settings.block_bytes as usize);
+        self.blocks += pages.len() as u32;
+        self.image.resize(offset + 4 * pages.len(), 0);
+        for (index, page) in pages.enumerate() {
+            if self.settings.holes && page.iter().all(|&byte| byte == 0) {
+                self.holes = true;
+            } else {
+                self.image.extend(compress_to_vec_zlib(page, self.settings.level));
+            }
+            let pointer = offset + 4 * index;
+            let end = self.order.bytes(self.image.len() as u32);
+            self.image[pointer..pointer + 4].copy_from_slice(&end);
+        }
+    }
+
+    /// Fills the last page, and writes the superblock.
+    fn finish(mut self, root: Entry) -> Vec<u8> {
+        self.image.resize(self.image.len().next_multiple_of(self.settings.block_bytes as usize), 0);
+        let at = Self::superblock_at(self.settings);
+        let mut superblock = Superblock {
+            order: self.order,
+            size: self.image.len() as u32,
+            flags: FLAG_VERSION_2 | FLAG_SORTED | if self.holes { FLAG_HOLES } else { 0 },
+            crc: 0,
+            edition: self.settings.edition,
+            blocks: self.blocks,
+            files: self.plan.nodes.len() as u32,
+            name: self.settings.name,
+            root: Entry { name_bytes: 0, ..root },
+        };
+        self.image[at..at + SUPERBLOCK_BYTES].copy_from_slice(&superblock.emit());
+        superblock.crc = checksum(&self.image, at);
+        self.image[at..at + SUPERBLOCK_BYTES].copy_from_slice(&superblock.emit());
+        self.image
+    }
+
+    fn limit(&self, number: usize, what: &'static str, found: u64, limit: u64) -> Result<(), Error> {
+        match found > limit {
+            true => Err(Error::TooLarge { path: self.plan.path(number), what, found, limit }),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Whether an image is the one that was sealed.
+
+use super::Error;
+use super::digest::Salted;
+use super::sign::check;
+use steadyfs_rom::verity::format::{DIGEST_BYTES, FormatError, Layout, Record, SUPERBLOCK_BYTES, Superblock};
+
+/// What is known of an image from elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trusted {
+    /// The root hash. It stands for the data only together with the number of data bytes, which therefore has to come from the same place: without it, hash blocks
+    /// could be passed off as data. A signature is not looked at.
+    Root([u8; 32]),
+    /// The public key that signed the image. The signature covers the root hash, the number of data bytes, and the superblock.
+    Key([u8; 32]),
+}
+
+/// Checks all bytes of a sealed image, whose superblock is at `hash_offset`: the superblock, the record, then each block from the top of the tree to the data. Each byte
+/// counts, but for those of a signature when the root hash is what is trusted.
+///
+/// # Errors
+/// The first thing that does not match: [`Error::HashBlock`] and [`Error::DataBlock`] name a block, all other kinds say what is wrong with the superblock or the record.
+pub fn verify(bytes: &[u8], hash_offset: u64, trusted: Trusted) -> Result<(), Error> {
+    let superblock = read_superblock(bytes, hash_offset)?;
+    let layout = superblock.layout().map_err(|source| Error::Superblock { offset: hash_offset, source })?;
+    if layout.data_bytes() != hash_offset {
+        return Err(Error::DataBytes { offset: hash_offset, found: layout.data_bytes() });
+    }
+    if layout.total_bytes() != bytes.len() as u64 {
+        return Err(Error::Length { expected: layout.total_bytes(), found: bytes.len() as u64 });
+    }
+    let record = read_record(bytes, &layout)?;
+    check_record(&record, &superblock, hash_offset, trusted)?;
+    let image = Image { bytes, layout, salted: Salted::new(&superblock.salt), root_hash: record.root_hash };
+    image.check_tree()?;
+    image.check_data()
+}
+
+/// Reads the superblock, and checks that the rest of its block is zeros.
+fn read_superblock(bytes: &[u8], offset: u64) -> Result<Superblock, Error> {
+    let error = |source| Error::Superblock { offset, source };
+    let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
+    let short = |expected: usize| error(FormatError::Short { expected, found: rest.len() });
+    let superblock = Superblock::parse(rest.get(..SUPERBLOCK_BYTES).ok_or_else(|| short(SUPERBLOCK_BYTES))?).map_err(error)?;
+    let block_bytes = superblock.block_bytes as usize;
+    Superblock::parse(rest.get(..block_bytes).ok_or_else(|| short(block_bytes))?).map_err(error)
+}
+
+fn read_record(bytes: &[u8], layout: &Layout) -> Result<Record, Error> {
+    let offset = layout.record_offset();
+    Record::parse(&bytes[offset as usize..]).map_err(|source| Error::Record { offset, source })
+}
+
+fn check_record(record: &Record, superblock: &Superblock, hash_offset: u64, trusted: Trusted) -> Result<(), Error> {
+    match trusted {
+        Trusted::Root(expected) if expected != record.root_hash => {
+            return Err(Error::RootHash { expected, found: record.root_hash });
+        }
+        Trusted::Root(_) => {}
+        Trusted::Key(key) => {
+            let signature = record.signature.ok_or(Error::NotSigned)?;
+            check(&key, &record.message(&superblock.emit()), &signature)?;
+        }
+    }
+    match record.data_bytes == hash_offset && record.root_hash.starts_with(&superblock.uuid) {
+        true => Ok(()),
+        false => Err(Error::RecordOfAnother),
+    }
+}
+
+/// An image whose superblock fits its length.
+struct Image<'a> {
+    bytes: &'a [u8],
+    layout: Layout,
+    salted: Salted,
+    root_hash: [u8; DIGEST_BYTES],
+}
+
+impl Image<'_> {
+    /// Checks all levels, the top one first, so that a level is checked against digests that are right.
+    fn check_tree(&self) -> Result<(), Error> {
+        for level in (0..self.layout.levels()).rev() {
+            for index in 0..self.layout.level_blocks(level) {
+                let block = self.layout.hash_block(level, index).expect("the level has a block of this index");
+                if self.digest(block) != self.expected(level + 1, index) {
+                    return Err(Error::HashBlock { level, index, offset: self.offset(block) });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_data(&self) -> Result<(), Error> {
+        match (0..self.layout.data_blocks()).find(|&index| self.digest(index) != self.expected(0, index)) {
+            Some(index) => Err(Error::DataBlock { index, offset: self.offset(index) }),
+            None => Ok(()),
+        }
+    }
+
+    fn digest(&self, block: u64) -> [u8; DIGEST_BYTES] {
+        let from = self.offset(block) as usize;
+        self.salted.digest(&self.bytes[from..from + self.layout.block_bytes() as usize])
+    }
+
+    /// The digest that a level has of a block below it; above the top it is the root hash.
+    fn expected(&self, level: usize, index: u64) -> &[u8] {
+        match self.layout.place(level, index) {
+            None => &self.root_hash,
+            Some(place) => {
+                let from = self.offset(place.block) as usize + place.at;
+                &self.bytes[from..from + DIGEST_BYTES]
+            }
+        }
+    }
+
+    fn offset(&self, block: u64) -> u64 {
+        block * u64::from(self.layout.block_bytes())
+    }
+}

@@ -1,0 +1,189 @@
+//! Writing an image to NAND, as its bytes arrive.
+
+use super::header;
+use crate::error::Error;
+use steadyfs::media::{BlockIndex, Failure, Flash, TAG_BYTES};
+
+/// The tag of pages that have none.
+const NO_TAG: [u8; TAG_BYTES] = [0xFF; TAG_BYTES];
+
+/// An image that is being written to a chip. Blocks that are bad, or turn out to be, are left out.
+///
+/// # Power loss
+/// The header is erased first and written last: until [`finish`](Self::finish) returns there is no image, behind it there is the whole of it.
+pub struct Install<'m, F> {
+    flash: F,
+    /// What is to be programmed next, as far as it is there.
+    page: &'m mut [u8],
+    filled: usize,
+    /// For pages that are moved out of a block that went bad.
+    spare: &'m mut [u8],
+    list: &'m mut [u8],
+    bad_count: usize,
+    /// The blocks of the headers.
+    headers: [BlockIndex; header::COPIES as usize],
+    /// The block that is looked at next.
+    next: BlockIndex,
+    /// The block that is filled, and pages of it that are programmed.
+    block: BlockIndex,
+    programmed: u32,
+    bytes: u64,
+}
+
+impl<'m, F: Flash> Install<'m, F> {
+    /// The memory that an installation needs: two pages, and four bytes for each of at most `bad_blocks_max` bad blocks.
+    pub fn memory_bytes(flash: &F, bad_blocks_max: u32) -> usize {
+        2 * flash.geometry().page_bytes as usize + 4 * bad_blocks_max as usize
+    }
+
+    /// Begins; an image that is there is gone.
+    ///
+    /// # Cost
+    /// An erase for each of the first two good blocks, and for the third one.
+    ///
+    /// # Errors
+    /// [`Error::MemoryTooSmall`], [`Error::TooManyBadBlocks`], [`Error::End`] where the chip is full; what the chip says.
+    pub fn begin(flash: F, memory: &'m mut [u8]) -> Result<Self, Error> {
+        let page_bytes = flash.geometry().page_bytes as usize;
+        let (needed, lent) = (2 * page_bytes, memory.len());
+        if lent < needed {
+            return Err(Error::MemoryTooSmall { needed, lent });
+        }
+        let (page, rest) = memory.split_at_mut(page_bytes);
+        let (spare, list) = rest.split_at_mut(page_bytes);
+        let (filled, bad_count, headers, next, block, programmed, bytes) = (0, 0, [0; header::COPIES as usize], 0, 0, 0, 0);
+        let mut install = Self { flash, page, filled, spare, list, bad_count, headers, next, block, programmed, bytes };
+        for copy in 0..install.headers.len() {
+            install.headers[copy] = install.erase_next()?;
+        }
+        if install.headers[header::COPIES as usize - 1] >= header::BLOCKS_MAX {
+            return Err(Error::TooManyBadBlocks);
+        }
+        install.erase_next()?;
+        Ok(install)
+    }
+
+    /// Writes bytes of the image behind those before.
+    ///
+    /// # Cost
+    /// A program for each page that they fill and an erase for each block; where a block goes bad, a read and a program for each of its pages.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin).
+    pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
+        self.bytes += bytes.len() as u64;
+        while !bytes.is_empty() {
+            let count = bytes.len().min(self.page.len() - self.filled);
+            self.page[self.filled..self.filled + count].copy_from_slice(&bytes[..count]);
+            self.filled += count;
+            bytes = &bytes[count..];
+            if self.filled == self.page.len() {
+                self.program()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends: the image is there. Gives back the driver.
+    ///
+    /// # Cost
+    /// Three programs.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin); [`Failure::BadBlock`] where no header could be written: begin again then.
+    pub fn finish(mut self) -> Result<F, Error> {
+        if self.filled > 0 {
+            self.page[self.filled..].fill(0xFF);
+            self.program()?;
+        }
+        let list = &self.list[..4 * self.bad_count];
+        if !header::emit(self.page, self.bytes, Some(list), |bytes| self.flash.checksum(bytes, 0)) {
+            return Err(Error::TooManyBadBlocks);
+        }
+        let pages_per_block = self.flash.geometry().pages_per_block;
+        // The second one first: it counts once the other is there as well, or cannot be read.
+        let mut result = Err(Error::Medium(Failure::BadBlock));
+        for block in self.headers.into_iter().rev() {
+            match self.flash.program(block * pages_per_block, self.page, &NO_TAG) {
+                Ok(()) => result = Ok(()),
+                Err(Failure::BadBlock) => {}
+                Err(failure) => return Err(failure.into()),
+            }
+        }
+        self.flash.sync()?;
+        result.map(|()| self.flash)
+    }
+
+    /// Programs the page, in a block that takes it.
+    fn program(&mut self) -> Result<(), Error> {
+        let pages_per_block = self.flash.geometry().pages_per_block;
+        if self.programmed == pages_per_block {
+            self.erase_next()?;
+        }
+        loop {
+            let page = self.block * pages_per_block + self.programmed;
+            match self.flash.program(page, self.page, &NO_TAG) {
+                Ok(()) => break,
+                Err(Failure::BadBlock) => self.leave()?,
+                Err(failure) => return Err(failure.into()),
+            }
+        }
+        self.programmed += 1;
+        self.filled = 0;
+        Ok(())
+    }
+
+    /// Moves the pages of a block that went bad to the next one that takes them.
+    fn leave(&mut self) -> Result<(), Error> {
+        let pages_per_block = self.flash.geometry().pages_per_block;
+        let (from, count) = (self.block, self.programmed);
+        self.list_bad(from)?;
+        'block: loop {
+            self.erase_next()?;
+            for page in 0..count {
+                self.flash.read(from * pages_per_block + page, self.spare, &mut [0; TAG_BYTES])?;
+                match self.flash.program(self.block * pages_per_block + page, self.spare, &NO_TAG) {
+                    Ok(()) => self.programmed += 1,
+                    Err(Failure::BadBlock) => {
+                        self.list_bad(self.block)?;
+                        continue 'block;
+                    }
+                    Err(failure) => return Err(failure.into()),
+                }
+            }
+            break;
+        }
+        let _ = self.flash.mark_bad(from);
+        Ok(())
+    }
+
+    /// Erases the next good block, and goes on there.
+    fn erase_next(&mut self) -> Result<BlockIndex, Error> {
+        loop {
+            let block = self.next;
+            if block >= self.flash.geometry().block_count {
+                return Err(Error::End(self.bytes));
+            }
+            self.next += 1;
+            if !self.flash.is_bad(block)? {
+                match self.flash.erase(block) {
+                    Ok(()) => {
+                        (self.block, self.programmed) = (block, 0);
+                        return Ok(block);
+                    }
+                    Err(Failure::BadBlock) => drop(self.flash.mark_bad(block)),
+                    Err(failure) => return Err(failure.into()),
+                }
+            }
+            self.list_bad(block)?;
+        }
+    }
+
+    /// Lists a bad block. They come in ascending order.
+    fn list_bad(&mut self, block: BlockIndex) -> Result<(), Error> {
+        let at = 4 * self.bad_count;
+        self.list.get_mut(at..at + 4).ok_or(Error::TooManyBadBlocks)?.copy_from_slice(&block.to_le_bytes());
+        self.bad_count += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,239 @@
+//! Hash trees of dm-verity and signatures: an image of which each block can be checked on its own, from one hash or one key.
+
+pub mod format;
+mod tree;
+
+use crate::bound::Bound;
+use crate::cramfs;
+use crate::error::Error;
+use crate::source::{Source, within};
+use crate::squash;
+use format::{BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, DIGEST_BYTES, Layout, RECORD_BYTES, Record, SUPERBLOCK_BYTES, Superblock};
+use tree::{Hashes, digest};
+
+/// What an image is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Trusted {
+    /// The root hash and the length of the image, which the firmware or a boot loader knows.
+    Root {
+        /// The root hash.
+        hash: [u8; DIGEST_BYTES],
+        /// Bytes of the image with the zeros that fill its last block: where the tree's superblock is. Without it, blocks of the tree could pass for some of the image.
+        bytes: u64,
+    },
+    /// The Ed25519 key that signed it.
+    #[cfg(feature = "ed25519")]
+    Key([u8; 32]),
+}
+
+/// An image with a hash tree: each block that is read is what was signed, or the read fails.
+///
+/// The tree is that of dm-verity, so Linux verifies the same image. A block is checked each time that it comes from the medium.
+///
+/// # Example
+/// ```no_run
+/// # fn example(flash: impl steadyfs_rom::Source, key: [u8; 32]) -> Result<(), steadyfs_rom::Error> {
+/// use steadyfs_rom::{Squash, Trusted, Verified};
+///
+/// let mut blocks = [0; Verified::<()>::memory_bytes(1024, 3)]; // a block of the image and three of the tree
+/// let mut memory = [0; 12_480];
+/// # let trusted = Trusted::Root { hash: key, bytes: 0 };
+/// # #[cfg(feature = "ed25519")]
+/// let trusted = Trusted::Key(key);
+/// let image = Verified::open(flash, trusted, &mut blocks)?;
+/// let mut rom = Squash::mount(image, &mut memory)?;
+/// let file = rom.open("bin/application")?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Verified<'m, S> {
+    source: S,
+    superblock: Superblock,
+    layout: Layout,
+    root: [u8; DIGEST_BYTES],
+    hashes: Hashes<'m>,
+    block: &'m mut [u8],
+    held: Option<u64>,
+}
+
+impl Verified<'_, ()> {
+    /// The memory that blocks of a size need: one of the image, and `hash_blocks` of the tree, one to eight. With one for each level of the tree, what follows
+    /// each other is read without reading the tree again.
+    pub const fn memory_bytes(block_bytes: usize, hash_blocks: usize) -> usize {
+        block_bytes * (1 + hash_blocks)
+    }
+}
+
+impl<'m, S: Source> Verified<'m, S> {
+    /// Finds the tree behind a squashfs or cramfs image, and holds its root hash against what is trusted.
+    ///
+    /// # Cost
+    /// Reads of the image's superblock, of up to four places for that of the tree, and of the record; with a key, one check of a signature.
+    ///
+    /// # Errors
+    /// [`Error::NotSigned`], [`Error::NoImage`], [`Error::MemoryTooSmall`]; what the source says.
+    pub fn open(mut source: S, trusted: Trusted, memory: &'m mut [u8]) -> Result<Self, Error> {
+        let offset = find(&mut source)?;
+        Self::open_at(source, offset, trusted, memory)
+    }
+
+    /// As [`open`](Self::open), for any image: the superblock of the tree is at this offset.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_at(mut source: S, offset: u64, trusted: Trusted, memory: &'m mut [u8]) -> Result<Self, Error> {
+        let mut bytes = [0; SUPERBLOCK_BYTES];
+        source.read(offset, &mut bytes)?;
+        let superblock = Superblock::parse(&bytes).map_err(|_| Error::NotSigned)?;
+        let layout = superblock.layout().map_err(|_| Error::NotSigned)?;
+        let root = root_hash(&mut source, &bytes, &layout, trusted)?;
+        let block_bytes = superblock.block_bytes as usize;
+        let (needed, lent) = (Verified::memory_bytes(block_bytes, 1), memory.len());
+        if layout.data_bytes() != offset {
+            return Err(Error::NotSigned);
+        }
+        if lent < needed {
+            return Err(Error::MemoryTooSmall { needed, lent });
+        }
+        let (block, rest) = memory.split_at_mut(block_bytes);
+        Ok(Self { source, superblock, layout, root, hashes: Hashes::new(rest), block, held: None })
+    }
+
+    /// Gives back the source.
+    pub fn into_inner(self) -> S {
+        self.source
+    }
+
+    /// The source, to look at.
+    pub fn source_mut(&mut self) -> &mut S {
+        &mut self.source
+    }
+
+    /// The root hash.
+    pub const fn root_hash(&self) -> &[u8; DIGEST_BYTES] {
+        &self.root
+    }
+
+    /// Bytes of a block.
+    pub const fn block_bytes(&self) -> u32 {
+        self.superblock.block_bytes
+    }
+
+    /// Has a block of the image in the buffer that is what was signed.
+    fn hold(&mut self, index: u64) -> Result<(), Error> {
+        if self.held == Some(index) {
+            return Ok(());
+        }
+        self.held = None;
+        let expected = self.hashes.digest_of(&mut self.source, &self.layout, &self.superblock.salt, &self.root, index)?;
+        self.source.read(index * self.block.len() as u64, self.block)?;
+        if digest(&self.superblock.salt, self.block) != expected {
+            return Err(Error::NotAuthentic(index));
+        }
+        self.held = Some(index);
+        Ok(())
+    }
+}
+
+impl<S: Source> Source for Verified<'_, S> {
+    /// Those that were signed.
+    fn bytes(&self) -> u64 {
+        self.layout.data_bytes()
+    }
+
+    fn read(&mut self, offset: u64, data: &mut [u8]) -> Result<(), Error> {
+        within(offset, data.len(), self.bytes())?;
+        let block_bytes = self.block.len();
+        let mut done = 0;
+        while done < data.len() {
+            let at = offset + done as u64;
+            self.hold(at / block_bytes as u64)?;
+            let start = (at % block_bytes as u64) as usize;
+            let count = (block_bytes - start).min(data.len() - done);
+            data[done..done + count].copy_from_slice(&self.block[start..start + count]);
+            done += count;
+        }
+        Ok(())
+    }
+
+    /// Each block that so many bytes can lie in, and for each a way down the tree.
+    fn bound(&self, bytes: u64, _pieces: u64) -> Bound {
+        let block_bytes = self.block.len() as u64;
+        let blocks = (bytes + 2 * block_bytes - 2) / block_bytes;
+        let each = self.source.bound(block_bytes, 1).plus(Bound { hashed_bytes: block_bytes, ..Bound::default() });
+        each.times(blocks * (1 + self.layout.levels() as u64))
+    }
+}
+
+/// The root hash, if it is trusted.
+fn root_hash(
+    source: &mut impl Source,
+    superblock: &[u8; SUPERBLOCK_BYTES],
+    layout: &Layout,
+    trusted: Trusted,
+) -> Result<[u8; DIGEST_BYTES], Error> {
+    match trusted {
+        Trusted::Root { hash, bytes } if bytes == layout.data_bytes() => Ok(hash),
+        Trusted::Root { .. } => Err(Error::NotSigned),
+        #[cfg(feature = "ed25519")]
+        Trusted::Key(key) => {
+            let record = record(source, layout)?;
+            let signature = record.signature.ok_or(Error::NotSigned)?;
+            let key = ed25519_compact::PublicKey::new(key);
+            let signature = ed25519_compact::Signature::new(signature);
+            key.verify(record.message(superblock), &signature).map_err(|_| Error::NotSigned)?;
+            Ok(record.root_hash)
+        }
+    }
+    .inspect(|_| {
+        #[cfg(not(feature = "ed25519"))]
+        let _ = (source, superblock, layout);
+    })
+}
+
+/// The record behind a tree, which nothing vouches for yet.
+///
+/// # Errors
+/// [`Error::NotSigned`]; what the source says.
+pub fn record(source: &mut impl Source, layout: &Layout) -> Result<Record, Error> {
+    let mut bytes = [0; RECORD_BYTES];
+    source.read(layout.record_offset(), &mut bytes)?;
+    let record = Record::parse(&bytes).map_err(|_| Error::NotSigned)?;
+    if record.data_bytes == layout.data_bytes() { Ok(record) } else { Err(Error::NotSigned) }
+}
+
+/// Where the superblock of the tree behind a squashfs or cramfs image is, by what that says of its length, which nothing vouches for yet.
+///
+/// # Errors
+/// [`Error::NoImage`], [`Error::NotSigned`]; what the source says.
+pub fn find(source: &mut impl Source) -> Result<u64, Error> {
+    let bytes = image_bytes(source)?;
+    let mut block = u64::from(BLOCK_BYTES_MIN);
+    while block <= u64::from(BLOCK_BYTES_MAX) {
+        let offset = bytes.checked_next_multiple_of(block).ok_or(Error::NotSigned)?;
+        let mut superblock = [0; SUPERBLOCK_BYTES];
+        match source.read(offset, &mut superblock) {
+            Ok(()) if Superblock::parse(&superblock).is_ok_and(|found| u64::from(found.block_bytes) == block) => {
+                return Ok(offset);
+            }
+            Ok(()) | Err(Error::End(_)) => {}
+            Err(error) => return Err(error),
+        }
+        block *= 2;
+    }
+    Err(Error::NotSigned)
+}
+
+/// How long a squashfs or cramfs image says that it is.
+fn image_bytes(source: &mut impl Source) -> Result<u64, Error> {
+    let mut bytes = [0; squash::format::SUPERBLOCK_BYTES];
+    source.read(0, &mut bytes)?;
+    match squash::format::Superblock::parse(&bytes) {
+        Err(Error::NoImage) => {}
+        parsed => return Ok(parsed?.bytes_used),
+    }
+    let mut bytes = [0; cramfs::format::SUPERBLOCK_BYTES];
+    source.read(0, &mut bytes)?;
+    Ok(u64::from(cramfs::format::Superblock::parse(&bytes)?.bytes))
+}

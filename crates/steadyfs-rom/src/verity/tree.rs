@@ -1,0 +1,91 @@
+//! The way from a block of the image up its hash tree, as far as something is known, and down again.
+
+use super::format::{DIGEST_BYTES, LEVELS_MAX, Layout, Salt};
+use crate::error::Error;
+use crate::source::Source;
+use sha2::{Digest, Sha256};
+
+/// Hash blocks that are kept at most.
+const KEPT_MAX: usize = 8;
+
+/// The digest of a block.
+pub fn digest(salt: &Salt, block: &[u8]) -> [u8; DIGEST_BYTES] {
+    let mut hash = Sha256::new();
+    hash.update(salt.as_bytes());
+    hash.update(block);
+    hash.finalize().into()
+}
+
+/// Hash blocks that were checked: their level and index, and when each was used last.
+pub struct Hashes<'m> {
+    memory: &'m mut [u8],
+    kept: [Option<(usize, u64)>; KEPT_MAX],
+    used: [u32; KEPT_MAX],
+    now: u32,
+}
+
+impl<'m> Hashes<'m> {
+    pub fn new(memory: &'m mut [u8]) -> Self {
+        Self { memory, kept: [None; KEPT_MAX], used: [0; KEPT_MAX], now: 0 }
+    }
+
+    /// What the digest of a block of the image must be.
+    pub fn digest_of<S: Source>(
+        &mut self,
+        source: &mut S,
+        layout: &Layout,
+        salt: &Salt,
+        root: &[u8; DIGEST_BYTES],
+        block: u64,
+    ) -> Result<[u8; DIGEST_BYTES], Error> {
+        // Which block of each level has the digest, and where in it.
+        let mut way = [(0, 0, 0); LEVELS_MAX];
+        let mut index = block;
+        for (level, step) in way.iter_mut().enumerate().take(layout.levels()) {
+            let place = layout.place(level, index).ok_or(Error::NotAuthentic(block))?;
+            *step = (place.index, place.block, place.at);
+            index = place.index;
+        }
+        let known = (0..layout.levels()).find(|&level| self.find(level, way[level].0).is_some()).unwrap_or(layout.levels());
+        let mut expected = *root;
+        for level in (0..layout.levels().min(known + 1)).rev() {
+            let (index, at, slot) = way[level];
+            let kept = match self.find(level, index) {
+                Some(kept) => kept,
+                None => self.take(source, salt, layout.block_bytes() as usize, (level, index), at, &expected)?,
+            };
+            self.now = self.now.wrapping_add(1);
+            self.used[kept] = self.now;
+            let start = kept * layout.block_bytes() as usize + slot;
+            expected.copy_from_slice(&self.memory[start..start + DIGEST_BYTES]);
+        }
+        Ok(expected)
+    }
+
+    fn find(&self, level: usize, index: u64) -> Option<usize> {
+        self.kept.iter().position(|&kept| kept == Some((level, index)))
+    }
+
+    /// Reads a hash block in place of the one that was not used for longest, and checks it.
+    fn take<S: Source>(
+        &mut self,
+        source: &mut S,
+        salt: &Salt,
+        block_bytes: usize,
+        what: (usize, u64),
+        at: u64,
+        expected: &[u8; DIGEST_BYTES],
+    ) -> Result<usize, Error> {
+        let places = (self.memory.len() / block_bytes).min(KEPT_MAX);
+        let place =
+            (0..places).max_by_key(|&place| (self.kept[place].is_none(), self.now.wrapping_sub(self.used[place]))).unwrap_or(0);
+        self.kept[place] = None;
+        let block = &mut self.memory[place * block_bytes..(place + 1) * block_bytes];
+        source.read(at * block_bytes as u64, block)?;
+        if digest(salt, block) != *expected {
+            return Err(Error::NotAuthentic(at));
+        }
+        self.kept[place] = Some(what);
+        Ok(place)
+    }
+}
