@@ -34,6 +34,16 @@ pub(super) struct Blocks {
     pub(super) sparse_bytes: u64,
 }
 
+/// All content, stored.
+pub(super) struct Stored {
+    /// The image so far.
+    pub(super) image: Vec<u8>,
+    /// Where the content of each file lies.
+    pub(super) contents: HashMap<InodeIndex, Content>,
+    /// The entries of the table of fragments.
+    pub(super) fragments: Vec<u8>,
+}
+
 /// The image while content is added to it, and where all content lies.
 pub(super) struct Data<'a> {
     image: Vec<u8>,
@@ -67,10 +77,10 @@ impl<'a> Data<'a> {
         Ok(())
     }
 
-    /// Ends the data: the image, where each file's content lies, and the entries of the table of fragments.
-    pub(super) fn finish(mut self, packer: &mut Packer) -> Result<(Vec<u8>, HashMap<InodeIndex, Content>, Vec<u8>), WriteError> {
+    /// Ends the data.
+    pub(super) fn finish(mut self, packer: &mut Packer) -> Result<Stored, WriteError> {
         self.fragments.close_all(&mut self.image, packer)?;
-        Ok((self.image, self.contents, self.fragments.table()))
+        Ok(Stored { image: self.image, contents: self.contents, fragments: self.fragments.table() })
     }
 
     fn add(&mut self, bytes: &'a [u8], packer: &mut Packer) -> Result<Content, WriteError> {
@@ -132,7 +142,7 @@ mod tests {
         }
         let mut data = Data::new(vec![0; 96], 4096, packs_tails);
         data.add_below(&tree, 0, &mut packer).expect("memory");
-        let (image, mut contents, _) = data.finish(&mut packer).expect("memory");
+        let Stored { image, mut contents, .. } = data.finish(&mut packer).expect("memory");
         ((1..=files.len()).filter_map(|inode| contents.remove(&inode)).collect(), image.len())
     }
 
@@ -169,7 +179,10 @@ mod tests {
         assert_eq!(packed[0].blocks.sizes, [4096 | PLAIN]);
         assert!(packed[0].fragment.is_some());
         let (alone, _) = laid_out(&[file], false);
-        assert_eq!(alone[0], Content { blocks: Blocks { start: 96, sizes: vec![4096 | PLAIN, 904 | PLAIN], sparse_bytes: 0 }, fragment: None });
+        assert_eq!(
+            alone[0],
+            Content { blocks: Blocks { start: 96, sizes: vec![4096 | PLAIN, 904 | PLAIN], sparse_bytes: 0 }, fragment: None }
+        );
         let (short, _) = laid_out(&[noise(4095, 4)], false);
         assert!(short[0].fragment.is_some() && short[0].blocks.sizes.is_empty());
     }

@@ -156,3 +156,72 @@ fn put_halves(inode: &mut Vec<u8>, halves: &[u16]) {
 fn put_words(inode: &mut Vec<u8>, words: &[u32]) {
     inode.extend(words.iter().flat_map(|word| word.to_le_bytes()));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::data::Blocks;
+    use super::super::fragments::FragmentPlace;
+    use super::super::metadata::Place;
+    use super::*;
+
+    fn head(links: u32, attributes: u32) -> Head {
+        Head { mode: 0o100644, owner: (1, 2), modified: 3, number: 4, links, attributes }
+    }
+
+    fn content(start: u64, sparse_bytes: u64) -> Content {
+        let blocks = Blocks { start, sizes: vec![7, 8], sparse_bytes };
+        Content { blocks, fragment: Some(FragmentPlace { index: 5, offset: 6 }) }
+    }
+
+    fn kind_and_bytes(head: &Head, body: &Body) -> (u16, usize) {
+        let inode = emit(head, body);
+        assert_eq!(inode[2..16], [0xA4, 1, 1, 0, 2, 0, 3, 0, 0, 0, 4, 0, 0, 0]);
+        (u16::from_le_bytes([inode[0], inode[1]]), inode.len())
+    }
+
+    #[test]
+    fn a_file_is_extended_only_where_it_must_be() {
+        let file = |links, attributes, start, sparse, bytes| {
+            kind_and_bytes(&head(links, attributes), &Body::File { content: &content(start, sparse), bytes })
+        };
+        let max = u64::from(u32::MAX);
+        assert_eq!(file(1, NO_ATTRIBUTES, max, 0, max), (2, 16 + 16 + 8));
+        assert_eq!(file(2, NO_ATTRIBUTES, 96, 0, 9), (9, 16 + 40 + 8));
+        assert_eq!(file(1, 0, 96, 0, 9), (9, 16 + 40 + 8));
+        assert_eq!(file(1, NO_ATTRIBUTES, max + 1, 0, 9), (9, 16 + 40 + 8));
+        assert_eq!(file(1, NO_ATTRIBUTES, 96, 1, 9), (9, 16 + 40 + 8));
+        assert_eq!(file(1, NO_ATTRIBUTES, 96, 0, max + 1), (9, 16 + 40 + 8));
+    }
+
+    #[test]
+    fn a_directory_is_extended_only_where_it_must_be() {
+        let directory = |attributes, bytes, index_count| {
+            let index = vec![0; 13 * usize::from(index_count)];
+            let listing = Listing { place: Place { block: 1, offset: 2 }, bytes, index_count, index };
+            kind_and_bytes(&head(2, attributes), &Body::Directory { listing: &listing, parent: 9 })
+        };
+        assert_eq!(directory(NO_ATTRIBUTES, 65532, 0), (1, 16 + 16));
+        assert_eq!(directory(NO_ATTRIBUTES, 65533, 0), (8, 16 + 24));
+        assert_eq!(directory(NO_ATTRIBUTES, 9000, 1), (8, 16 + 24 + 13));
+        assert_eq!(directory(0, 0, 0), (8, 16 + 24));
+    }
+
+    #[test]
+    fn attributes_make_the_others_extended() {
+        let link = Body::Symlink(b"target");
+        let device = Body::Device { is_block: true, numbers: 0x801 };
+        let socket = Body::Pipe { is_socket: true };
+        assert_eq!(
+            [&link, &device, &socket].map(|body| kind_and_bytes(&head(1, NO_ATTRIBUTES), body)),
+            [(3, 30), (4, 24), (7, 20)]
+        );
+        assert_eq!([&link, &device, &socket].map(|body| kind_and_bytes(&head(1, 0), body)), [(10, 34), (11, 28), (14, 24)]);
+    }
+
+    #[test]
+    fn the_numbers_of_a_device_are_packed_as_linux_packs_them() {
+        assert_eq!(device_numbers(8, 1), Some(0x801));
+        assert_eq!(device_numbers(0xABC, 0x12345), Some(0x123A_BC45));
+        assert_eq!((device_numbers(4096, 0), device_numbers(0, 1 << 20)), (None, None));
+    }
+}

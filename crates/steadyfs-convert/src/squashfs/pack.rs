@@ -31,9 +31,9 @@ impl Packer {
             Compressor::Lz4 { high: true } => State::Lz4(CompressionMode::HIGHCOMPRESSION(LZ4_LEVEL)),
             Compressor::Lz4 { high: false } => State::Lz4(CompressionMode::DEFAULT),
             Compressor::Gzip { level } => State::Gzip(level),
-            Compressor::Zstd { level } => State::Zstd(Box::new(
-                zstd::bulk::Compressor::new(level).map_err(|reason| failed(compressor, reason))?,
-            )),
+            Compressor::Zstd { level } => {
+                State::Zstd(Box::new(zstd::bulk::Compressor::new(level).map_err(|reason| failed(compressor, reason))?))
+            }
             // Linux takes a dictionary of one block for granted, and of 8 KiB at least, because of the metadata.
             Compressor::Xz => State::Xz { dictionary_bytes: block_bytes.max(8192) },
             Compressor::Lzo => State::Lzo(Box::new(lzokay_native::Dict::new())),

@@ -155,7 +155,10 @@ mod tests {
         tree.link(b, b"again", file).expect("a name");
         let plan = Plan::new(&tree).expect("a tree");
         let (inode, entries) = (Step::Inode, Step::Entries);
-        assert_eq!(plan.steps, [inode(file), entries(x), inode(x), entries(a), entries(b), inode(a), inode(b), entries(0), inode(0)]);
+        assert_eq!(
+            plan.steps,
+            [inode(file), entries(x), inode(x), entries(a), entries(b), inode(a), inode(b), entries(0), inode(0)]
+        );
         assert_eq!([file, x, a, b, 0].map(|inode| plan.number(inode)), [1, 2, 3, 4, 5]);
         assert_eq!([x, a, 0].map(|inode| plan.parent_number(inode)), [3, 5, 6]);
         assert_eq!([file, x, a, 0].map(|inode| plan.links(&tree, inode)), [2, 2, 3, 4]);

@@ -94,3 +94,31 @@ impl Superblock {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_field_lies_where_the_format_says() {
+        let tables = Tables { ids: 16, attributes: ABSENT, inodes: 17, directories: 18, fragments: 19, export: 20 };
+        let superblock = Superblock {
+            inode_count: 1,
+            time: 2,
+            block_bytes: 4096,
+            fragment_count: 3,
+            compressor: 6,
+            flags: flags::EXPORT | flags::OPTIONS,
+            id_count: 5,
+            root: 0x1_0002,
+            bytes: 500,
+            tables,
+        };
+        let bytes = superblock.emit();
+        assert_eq!(bytes[..12], *b"hsqs\x01\0\0\0\x02\0\0\0");
+        assert_eq!(bytes[12..32], [0, 16, 0, 0, 3, 0, 0, 0, 6, 0, 12, 0, 0x80, 4, 5, 0, 4, 0, 0, 0]);
+        let longs: Vec<u64> =
+            bytes[32..].chunks(8).map(|long| u64::from_le_bytes(long.try_into().expect("eight bytes"))).collect();
+        assert_eq!(longs, [0x1_0002, 500, 16, ABSENT, 17, 18, 19, 20]);
+    }
+}

@@ -1,7 +1,7 @@
 //! From a tree to an image: data, then inodes and directories, then tables, then the superblock.
 
 use super::attributes::Attributes;
-use super::data::{Content, Data};
+use super::data::{Content, Data, Stored};
 use super::directories::{Entry, Listing, append_entries};
 use super::ids::Ids;
 use super::inodes::{Body, Head, basic_kind, device_numbers, emit};
@@ -27,7 +27,7 @@ pub fn write(tree: &Tree, settings: &Settings) -> Result<Vec<u8>, WriteError> {
     settings.check()?;
     let plan = Plan::new(tree)?;
     let mut packer = Packer::new(settings.compressor, settings.block_bytes)?;
-    let (mut image, contents, fragments) = write_data(tree, settings, &mut packer)?;
+    let Stored { mut image, contents, fragments } = write_data(tree, settings, &mut packer)?;
     let writer = Writer {
         tree,
         plan: &plan,
@@ -46,14 +46,8 @@ pub fn write(tree: &Tree, settings: &Settings) -> Result<Vec<u8>, WriteError> {
     Ok(image)
 }
 
-/// Writes room for the superblock, the compressor's options and all data: the image, where each file's content lies, and
-/// the table of fragments.
-#[allow(clippy::type_complexity)]
-fn write_data(
-    tree: &Tree,
-    settings: &Settings,
-    packer: &mut Packer,
-) -> Result<(Vec<u8>, HashMap<InodeIndex, Content>, Vec<u8>), WriteError> {
+/// Writes room for the superblock, the compressor's options and all data.
+fn write_data(tree: &Tree, settings: &Settings, packer: &mut Packer) -> Result<Stored, WriteError> {
     let mut image = vec![0; SUPERBLOCK_BYTES];
     image.extend(settings.compressor.options().iter().flat_map(|options| plain_block(options)));
     let mut data = Data::new(image, settings.block_bytes as usize, settings.tails);
