@@ -4,6 +4,7 @@
 //! [`Limit`], because an image may be made to do harm.
 
 pub mod cramfs;
+pub mod squashfs;
 pub mod tree;
 pub mod verity;
 
