@@ -45,7 +45,7 @@ impl<'m, F: Flash> OnNand<'m, F> {
     /// Finds the image.
     ///
     /// # Cost
-    /// A page of the first good block, or of up to 32 blocks where some are bad or cannot be read. Where bad blocks are not listed, a look at the mark of each block of the image.
+    /// The mark and a page of the first block, or of up to 32 blocks where some are bad or cannot be read. Where bad blocks are not listed, a look at the mark of each block of the image.
     ///
     /// # Errors
     /// [`Error::NoImage`], [`Error::MemoryTooSmall`], [`Error::TooManyBadBlocks`]; what the chip says.
@@ -62,6 +62,11 @@ impl<'m, F: Flash> OnNand<'m, F> {
             None => marked(&mut flash, header.bytes, list)?,
         };
         Ok(Self { flash, page, held: Some(at), bad: &list[..4 * count], bytes: header.bytes })
+    }
+
+    /// The driver, to look at.
+    pub fn flash_mut(&mut self) -> &mut F {
+        &mut self.flash
     }
 
     /// Gives back the driver.
@@ -133,6 +138,9 @@ fn find(flash: &mut impl Flash, page: &mut [u8]) -> Result<(header::Header, Page
     let geometry = flash.geometry();
     for block in 0..geometry.block_count.min(header::BLOCKS_MAX) {
         let first = block * geometry.pages_per_block;
+        if flash.is_bad(block)? {
+            continue;
+        }
         match flash.read(first, page, &mut [0; TAG_BYTES]) {
             Ok(()) => {}
             Err(Failure::Uncorrectable) => continue,

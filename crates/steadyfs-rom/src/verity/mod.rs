@@ -214,15 +214,19 @@ pub fn find(source: &mut impl Source) -> Result<u64, Error> {
         let offset = bytes.checked_next_multiple_of(block).ok_or(Error::NotSigned)?;
         let mut superblock = [0; SUPERBLOCK_BYTES];
         match source.read(offset, &mut superblock) {
-            Ok(()) if Superblock::parse(&superblock).is_ok_and(|found| u64::from(found.block_bytes) == block) => {
-                return Ok(offset);
-            }
+            Ok(()) if is_tree_at(&superblock, offset) => return Ok(offset),
             Ok(()) | Err(Error::End(_)) => {}
             Err(error) => return Err(error),
         }
         block *= 2;
     }
     Err(Error::NotSigned)
+}
+
+/// Whether this is the superblock of a tree over all that lies before it.
+fn is_tree_at(superblock: &[u8; SUPERBLOCK_BYTES], offset: u64) -> bool {
+    let layout = Superblock::parse(superblock).and_then(|superblock| superblock.layout());
+    layout.is_ok_and(|layout| layout.data_bytes() == offset)
 }
 
 /// How long a squashfs or cramfs image says that it is.

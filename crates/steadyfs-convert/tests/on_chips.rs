@@ -1,0 +1,234 @@
+//! Images that are made here, on simulated chips, read by `steadyfs-rom`.
+
+use std::collections::BTreeMap;
+use steadyfs::media::{Flash, Geometry};
+use steadyfs_convert::squashfs::{self, Compressor};
+use steadyfs_convert::verity::{self, Sealed};
+use steadyfs_convert::{Inode, Kind, Limit, Tree};
+use steadyfs_rom::squash::Needs;
+use steadyfs_rom::{Bound, Error, InRam, Install, OnNand, Source, Squash, Trusted, Verified};
+use steadyfs_sim::{FailOps, Metered, Nand, NandTiming, PowerCut};
+
+const GEOMETRY: Geometry = Geometry { page_bytes: 512, pages_per_block: 8, block_count: 96, programs_bytes: false };
+const SEED: [u8; 32] = [7; 32];
+
+/// Some files, of which a part does not shrink.
+fn tree(rng: &mut fastrand::Rng, files: usize) -> Tree {
+    let mut tree = Tree::new(Limit::default());
+    let directory = tree.insert(0, b"data", Inode::new(Kind::Directory(BTreeMap::new()), 0o755)).expect("room");
+    for index in 0..files {
+        let bytes = rng.usize(0..9000);
+        let noise = rng.bool();
+        let content = (0..bytes).map(|at| if noise { rng.u8(..) } else { (at / 7) as u8 }).collect();
+        tree.insert(directory, format!("file-{index}").as_bytes(), Inode::new(Kind::File(content), 0o644)).expect("room");
+    }
+    tree
+}
+
+fn image(tree: &Tree) -> Vec<u8> {
+    let settings =
+        squashfs::Settings { compressor: Compressor::Lz4 { high: true }, block_bytes: 4096, ..squashfs::Settings::default() };
+    squashfs::write(tree, &settings).expect("an image")
+}
+
+fn sealed(tree: &Tree, block_bytes: u32) -> Sealed {
+    let settings = verity::Settings { block_bytes, key: Some(SEED), ..verity::Settings::default() };
+    verity::append(image(tree), &settings).expect("a sealed image")
+}
+
+fn chip(rng: &mut fastrand::Rng) -> Nand {
+    let mut bad: Vec<_> = (1..GEOMETRY.block_count).collect();
+    rng.shuffle(&mut bad);
+    Nand::with_geometry(GEOMETRY, NandTiming::ROUND, rng.u64(..)).with_bad_blocks_at(&bad[..rng.usize(0..8)])
+}
+
+fn install<F: Flash>(flash: F, image: &[u8], rng: &mut fastrand::Rng) -> Result<F, Error> {
+    let mut memory = vec![0; Install::memory_bytes(&flash, 40)];
+    let mut install = Install::begin(flash, &mut memory)?;
+    let mut rest = image;
+    while !rest.is_empty() {
+        let (piece, behind) = rest.split_at(rng.usize(1..=2000).min(rest.len()));
+        install.push(piece)?;
+        rest = behind;
+    }
+    install.finish()
+}
+
+/// Compares all files; the first error, or difference, ends it.
+fn compare<S: Source>(source: S, tree: &Tree) -> Result<S, Error> {
+    let mut source = source;
+    let mut memory = vec![0; Needs::of(&mut source)?.both];
+    let mut rom = Squash::mount(source, &mut memory)?;
+    for (path, index) in tree.walk() {
+        let node = rom.find(std::str::from_utf8(&path).expect("text"))?;
+        if let Kind::File(content) = &tree.inode(index).kind {
+            let mut file = rom.open_node(&node)?;
+            let mut all = vec![0; content.len() + 1];
+            if rom.read(&mut file, 0, &mut all)? != content.len() || all[..content.len()] != content[..] {
+                return Err(Error::Damaged(index as u64));
+            }
+        }
+    }
+    Ok(rom.unmount())
+}
+
+fn key() -> Trusted {
+    Trusted::Key(verity::public_key(&SEED).expect("a key"))
+}
+
+#[test]
+fn an_image_is_read_around_bad_blocks() {
+    for seed in 0..30 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let tree = tree(&mut rng, 20);
+        let flash = install(chip(&mut rng), &image(&tree), &mut rng).expect("room on the chip");
+        let mut memory = vec![0; OnNand::memory_bytes(&flash, 10)];
+        let source = OnNand::open(flash, &mut memory).expect("a header");
+        compare(source, &tree).expect("an image");
+    }
+}
+
+#[test]
+fn blocks_that_fail_while_an_image_is_written_are_left_out() {
+    for seed in 0..60 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let tree = tree(&mut rng, 20);
+        let image = image(&tree);
+        let mut flash = FailOps::new(chip(&mut rng), seed);
+        // The headers' own blocks are erased and programmed last: one that fails there asks for another beginning.
+        flash.fail_program(1 + rng.u64(0..(image.len() as u64 / 512)));
+        if rng.bool() {
+            flash.fail_erase(3 + rng.u64(0..10));
+        }
+        let flash = install(flash, &image, &mut rng).expect("room on the chip");
+        let mut memory = vec![0; OnNand::memory_bytes(&flash, 12)];
+        compare(OnNand::open(flash, &mut memory).expect("a header"), &tree).expect("an image");
+    }
+}
+
+/// Compares the image on a chip with a tree.
+fn there<F: Flash>(flash: F, tree: &Tree) -> Result<(), Error> {
+    let mut memory = vec![0; OnNand::memory_bytes(&flash, 10)];
+    compare(OnNand::open(flash, &mut memory)?, tree).map(drop)
+}
+
+/// After a cut there is no image, or the whole of it, and an installation that begins anew ends well.
+#[test]
+fn a_cut_leaves_no_image_or_the_whole_of_it() {
+    let mut rng = fastrand::Rng::with_seed(3);
+    let (old, new) = (tree(&mut rng, 3), tree(&mut rng, 4));
+    let (first, second) = (image(&old), image(&new));
+    let mut flash = PowerCut::new(install(chip(&mut rng), &first, &mut rng).expect("room"), 5);
+    let mut whole = 0;
+    for cut in 1..400 {
+        flash.cut_at(cut);
+        let done = install(&mut flash, &second, &mut rng).is_ok();
+        flash.cancel();
+        flash.power_on();
+        match there(&mut flash, &new) {
+            Ok(()) => whole += 1,
+            Err(Error::NoImage) => assert!(!done),
+            // Nothing but headers was erased when the first two erases were cut.
+            Err(error) => assert!(cut <= 2 && there(&mut flash, &old).is_ok(), "cut {cut}: {error}"),
+        }
+        if done {
+            break;
+        }
+    }
+    assert!(whole > 0);
+}
+
+#[test]
+fn a_bit_that_is_flipped_is_told_where_it_is_read() {
+    let mut rng = fastrand::Rng::with_seed(8);
+    let tree = tree(&mut rng, 6);
+    for block_bytes in [512, 1024, 4096] {
+        let sealed = sealed(&tree, block_bytes);
+        let mut bytes = sealed.bytes.clone();
+        for _ in 0..3400 {
+            let bit = rng.usize(0..8 * sealed.hash_offset as usize);
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let mut memory = vec![0; Verified::memory_bytes(block_bytes as usize, 2)];
+            let mut image = Verified::open_at(InRam::new(&bytes), sealed.hash_offset, key(), &mut memory).expect("a signature");
+            let error = image.read(bit as u64 / 8, &mut [0]).err();
+            assert_eq!(error, Some(Error::NotAuthentic(bit as u64 / 8 / u64::from(block_bytes))));
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        // Behind the image: in the tree, its superblock and the record.
+        for _ in 0..2000 {
+            let bit = rng.usize(8 * sealed.hash_offset as usize..8 * bytes.len());
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let mut memory = vec![0; Verified::memory_bytes(block_bytes as usize, 1)];
+            if let Ok(image) = Verified::open_at(InRam::new(&bytes), sealed.hash_offset, key(), &mut memory) {
+                let mut image = image;
+                let all = image.bytes();
+                let mut content = vec![0; all as usize];
+                // What is read is what was signed, or the read fails.
+                if image.read(0, &mut content).is_ok() {
+                    assert!(content[..] == sealed.bytes[..all as usize]);
+                }
+            }
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+}
+
+#[test]
+fn an_image_that_others_signed_or_nobody_is_refused() {
+    let mut rng = fastrand::Rng::with_seed(4);
+    let tree = tree(&mut rng, 4);
+    let ours = sealed(&tree, 1024);
+    let open = |bytes: &[u8], trusted| Verified::open(InRam::new(bytes), trusted, &mut [0; 4096]).map(|image| *image.root_hash());
+    assert_eq!(open(&ours.bytes, key()), Ok(ours.root_hash));
+    let root = Trusted::Root { hash: ours.root_hash, bytes: ours.hash_offset };
+    assert_eq!(open(&ours.bytes, root), Ok(ours.root_hash));
+    assert_eq!(open(&ours.bytes, Trusted::Root { hash: ours.root_hash, bytes: 1024 }), Err(Error::NotSigned));
+    let other = Trusted::Key(verity::public_key(&[8; 32]).expect("a key"));
+    assert_eq!(open(&ours.bytes, other), Err(Error::NotSigned));
+    let unsigned =
+        verity::append(image(&tree), &verity::Settings { block_bytes: 1024, ..verity::Settings::default() }).expect("a tree");
+    assert_eq!(open(&unsigned.bytes, key()), Err(Error::NotSigned));
+    assert_eq!(open(&image(&tree), key()), Err(Error::NotSigned));
+    // A root hash that is another one shows at the first block.
+    let wrong = Trusted::Root { hash: [1; 32], bytes: ours.hash_offset };
+    let mut memory = [0; 4096];
+    let mut image = Verified::open(InRam::new(&ours.bytes), wrong, &mut memory).expect("a tree");
+    assert!(matches!(image.read(0, &mut [0; 4]), Err(Error::NotAuthentic(_))));
+}
+
+/// Reads of a verified image on NAND take what their bound says, and no less memory does.
+#[test]
+fn reads_of_verified_blocks_hold_their_bound() {
+    let mut rng = fastrand::Rng::with_seed(9);
+    let tree = tree(&mut rng, 12);
+    let sealed = sealed(&tree, 512);
+    for kept in [1, 2, 3, 8] {
+        let flash = install(chip(&mut rng), &sealed.bytes, &mut rng).expect("room");
+        let mut pages = vec![0; OnNand::memory_bytes(&flash, 10)];
+        let mut blocks = vec![0; Verified::memory_bytes(512, kept)];
+        let source = OnNand::open(flash, &mut pages).expect("a header");
+        let image = Verified::open(source, key(), &mut blocks).expect("a signature");
+        let mut source = compare(image, &tree).expect("an image");
+        for _ in 0..500 {
+            let mut data = vec![0; rng.usize(1..3000)];
+            let at = rng.u64(0..source.bytes() - data.len() as u64);
+            let Bound { flash_ns, hashed_bytes, .. } = source.bound(data.len() as u64, 1);
+            let before = source.source_mut().flash_mut().time_ns();
+            source.read(at, &mut data).expect("what was signed");
+            let spent = source.source_mut().flash_mut().time_ns() - before;
+            assert!(spent <= flash_ns && hashed_bytes > 0, "{spent} of {flash_ns}");
+            assert!(data[..] == sealed.bytes[at as usize..at as usize + data.len()]);
+        }
+    }
+}
+
+#[test]
+fn a_chip_without_room_or_image_says_so() {
+    let mut rng = fastrand::Rng::with_seed(1);
+    let flash = Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1);
+    let most = (96 - 2) * 8 * 512;
+    assert!(install(flash.clone(), &vec![5; most], &mut rng).is_ok());
+    assert_eq!(install(flash.clone(), &vec![5; most + 1], &mut rng).err(), Some(Error::End(most as u64 + 1)));
+    assert_eq!(OnNand::open(flash.clone(), &mut [0; 512]).err(), Some(Error::NoImage));
+    assert_eq!(OnNand::open(flash, &mut [0; 511]).err(), Some(Error::MemoryTooSmall { needed: 512, lent: 511 }));
+}
