@@ -14,6 +14,8 @@ pub enum Error {
     NoImage,
     /// The image is of a version that is not read here.
     Version(u16),
+    /// The image has features, by their flags, that are not read here.
+    Features(u32),
     /// The image is compressed by a method that this build is without.
     Method(u16),
     /// Something of the image cannot be as it is, at this offset in bytes.
@@ -60,6 +62,7 @@ impl fmt::Display for Error {
             Self::Medium(failure) => failure.fmt(f),
             Self::NoImage => f.write_str("there is no image of this format"),
             Self::Version(version) => write!(f, "the image is of version {version}, which is not read here"),
+            Self::Features(flags) => write!(f, "the image has features {flags:#x}, which are not read here"),
             Self::Method(id) => match Compressor::of(*id) {
                 Some(method) => write!(f, "the image is compressed by {method}, which this build is without"),
                 None => write!(f, "the image is compressed by method {id}, which is none that is known"),

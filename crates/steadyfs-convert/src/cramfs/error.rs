@@ -67,14 +67,14 @@ pub enum Error {
         mode: u16,
     },
     /// A page of a file is not readable.
-    #[error("has {path} whose page {page} {source}")]
+    #[error("has {path}, of which page {page} is not read: {source}")]
     Page {
         /// The file.
         path: String,
         /// Index of the page.
         page: usize,
         /// What is wrong with it.
-        source: PageError,
+        source: steadyfs_rom::Error,
     },
     /// An entry does not go into the tree.
     #[error("has the directory {path}, and {source}")]
@@ -112,33 +112,5 @@ pub enum Error {
     DirectoryTwice {
         /// The second name.
         path: String,
-    },
-}
-
-/// What is wrong with a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum PageError {
-    /// Its bytes, or the pointers to them, are not within the image.
-    #[error("is not within the image")]
-    Outside,
-    /// It takes more bytes than any page does, or ends before it begins.
-    #[error("takes bytes {from} to {to}; expected no more than {limit}")]
-    Length {
-        /// Where it begins.
-        from: u64,
-        /// Where it ends.
-        to: u64,
-        /// Bytes that it may take.
-        limit: u64,
-    },
-    /// Its zlib stream is damaged.
-    #[error("is no zlib stream")]
-    Stream,
-    /// It holds more or fewer bytes than the file has there.
-    #[error("does not hold {expected} bytes")]
-    Content {
-        /// Bytes that the file has in this page.
-        expected: usize,
     },
 }

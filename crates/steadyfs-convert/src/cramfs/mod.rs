@@ -5,15 +5,11 @@
 
 mod error;
 mod format;
-mod pages;
 mod plan;
 mod read;
 mod write;
 
-pub use error::{Error, PageError};
+pub use error::Error;
 pub use format::is_cramfs;
-pub use read::{read, read_blocks};
+pub use read::read;
 pub use write::{LeftOut, Settings, Written, write};
-
-/// Bytes of a page, unless a kernel has larger ones.
-pub const BLOCK_BYTES: u32 = 4096;

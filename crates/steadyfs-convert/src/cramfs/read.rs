@@ -1,15 +1,15 @@
 //! From an image to a tree.
 
-use super::BLOCK_BYTES;
 use super::error::Error;
 use super::format::{
-    ENTRY_BYTES, Entry, FLAG_EXTENDED_POINTERS, FLAG_VERSION_2, IMAGE_BYTES_MAX, SUPERBLOCK_BYTES, Superblock, checksum,
+    BLOCK_BYTES, ByteOrder, ENTRY_BYTES, Entry, FLAG_VERSION_2, IMAGE_BYTES_MAX, SUPERBLOCK_BYTES, Superblock, checksum,
     superblock_at,
 };
-use super::pages::Pages;
 use crate::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use steadyfs_rom::cramfs::Node;
+use steadyfs_rom::{Cramfs, InRam};
 
 /// Bytes of the longest path of a directory: `PATH_MAX` of Linux.
 const PATH_BYTES_MAX: usize = 4096;
@@ -21,31 +21,18 @@ const PATH_BYTES_MAX: usize = 4096;
 /// # Errors
 /// [`Error`] of each kind that is about images.
 pub fn read(image: &[u8], limit: Limit) -> Result<Tree, Error> {
-    read_blocks(image, BLOCK_BYTES, limit)
-}
-
-/// Reads an image as [`read`] does, with pages of `block_bytes` bytes. The image does not say how large its pages are: they are those of the kernel that it is for.
-///
-/// # Errors
-/// [`Error`] of each kind that is about images.
-pub fn read_blocks(image: &[u8], block_bytes: u32, limit: Limit) -> Result<Tree, Error> {
-    check_block_bytes(block_bytes)?;
     let at = superblock_at(image).ok_or(Error::NotCramfs)?;
-    let superblock = Superblock::parse(image, at)?;
+    let superblock = Superblock::parse(&image[at..]).map_err(|error| match error {
+        steadyfs_rom::Error::Features(flags) => Error::Features { flags },
+        _ => Error::NotCramfs,
+    })?;
     let image = whole(image, at, &superblock)?;
-    let extended = superblock.flags & FLAG_EXTENDED_POINTERS != 0;
-    let pages = Pages::new(image, superblock.order, block_bytes as usize, extended);
-    let mut reader =
-        Reader { pages, tree: Tree::new(limit), names: vec![(0, 0..0)], taken: BTreeMap::new(), waiting: Vec::new() };
+    let mut memory = vec![0; Cramfs::<InRam<'_>>::MEMORY_BYTES];
+    let pages = Cramfs::mount(InRam::new(image), &mut memory).map_err(|_| Error::NotCramfs)?;
+    let (tree, names, taken, waiting) = (Tree::new(limit), vec![(0, 0..0)], BTreeMap::new(), Vec::new());
+    let mut reader = Reader { image, order: superblock.order, pages, tree, names, taken, waiting };
     reader.read(&superblock.root)?;
     Ok(reader.tree)
-}
-
-pub(super) fn check_block_bytes(block_bytes: u32) -> Result<(), Error> {
-    match block_bytes.is_power_of_two() && (BLOCK_BYTES..=65536).contains(&block_bytes) {
-        true => Ok(()),
-        false => Err(Error::Settings(format!("pages of {block_bytes} bytes; expected a power of two from 4096 to 65536"))),
-    }
 }
 
 /// The image without what follows it, checked as far as its version allows.
@@ -64,8 +51,11 @@ fn whole<'a>(image: &'a [u8], at: usize, superblock: &Superblock) -> Result<&'a 
     }
 }
 
-struct Reader<'a> {
-    pages: Pages<'a>,
+struct Reader<'m, 'a> {
+    image: &'a [u8],
+    order: ByteOrder,
+    /// Reads content.
+    pages: Cramfs<'m, InRam<'a>>,
     tree: Tree,
     /// Of each inode the directory that holds it, and where its name is in the image.
     names: Vec<(InodeIndex, Range<usize>)>,
@@ -81,7 +71,7 @@ struct Waiting {
     path_bytes: usize,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     fn read(&mut self, root: &Entry) -> Result<(), Error> {
         if root.mode >> 12 != 0o04 {
             return Err(Error::Mode { path: "/".into(), mode: root.mode });
@@ -100,7 +90,7 @@ impl Reader<'_> {
         if offset == end {
             return Ok(());
         }
-        if end > self.pages.image.len() || offset < SUPERBLOCK_BYTES {
+        if end > self.image.len() || offset < SUPERBLOCK_BYTES {
             return Err(Error::Directory { path: self.path(index), offset, end });
         }
         if self.taken.range(..end).next_back().is_some_and(|(_, &taken_end)| taken_end > offset) {
@@ -115,11 +105,11 @@ impl Reader<'_> {
     }
 
     fn directory(&mut self, directory: Waiting) -> Result<(), Error> {
-        let image = self.pages.image;
+        let image = self.image;
         let Range { start, end } = directory.bytes;
         let mut at = start;
         while at < end {
-            let entry = Entry::parse(self.pages.order, &image[..end], at);
+            let entry = Entry::parse(self.order, &image[..end], at);
             let name = entry.map(|entry| at + ENTRY_BYTES..at + ENTRY_BYTES + entry.name_bytes).filter(|name| name.end <= end);
             let (Some(entry), Some(name)) = (entry, name) else {
                 return Err(Error::Directory { path: self.path(directory.index), offset: start, end });
@@ -136,7 +126,7 @@ impl Reader<'_> {
         let parent = directory.index;
         let tree_error = |reader: &Self, source| Error::Tree { path: reader.path(parent), source };
         let kind = self.kind(entry, parent, name.clone())?;
-        let added = self.tree.insert(parent, &self.pages.image[name.clone()], inode(entry, kind));
+        let added = self.tree.insert(parent, &self.image[name.clone()], inode(entry, kind));
         let index = added.map_err(|source| tree_error(self, source))?;
         self.names.push((parent, name));
         match self.tree.inode(index).is_directory() {
@@ -164,7 +154,19 @@ impl Reader<'_> {
             let source = TreeError::Bytes(self.tree.limit().bytes);
             return Err(Error::Tree { path: self.path(parent), source });
         }
-        self.pages.content(entry).map_err(|(page, source)| Error::Page { path: self.path_of(parent, name), page, source })
+        let node = Node::of(*entry);
+        // The pointers are there: there is no need of memory for a file that says any size.
+        let end = entry.offset + 4 * (entry.size as usize).div_ceil(BLOCK_BYTES);
+        if end > self.image.len() {
+            let source = steadyfs_rom::Error::End(end as u64);
+            return Err(Error::Page { path: self.path_of(parent, name), page: 0, source });
+        }
+        let mut content = vec![0; entry.size as usize];
+        for (page, out) in content.chunks_mut(BLOCK_BYTES).enumerate() {
+            let read = self.pages.read_content(&node, (page * BLOCK_BYTES) as u64, out);
+            read.map_err(|source| Error::Page { path: self.path_of(parent, name.clone()), page, source })?;
+        }
+        Ok(content)
     }
 
     /// The path of an inode, for messages.
@@ -179,7 +181,7 @@ impl Reader<'_> {
             names.push(self.names[parent].1.clone());
             parent = self.names[parent].0;
         }
-        let path = names.into_iter().rev().flat_map(|name| [b"/", &self.pages.image[name]].concat());
+        let path = names.into_iter().rev().flat_map(|name| [b"/", &self.image[name]].concat());
         String::from_utf8_lossy(&path.collect::<Vec<u8>>()).into_owned()
     }
 }

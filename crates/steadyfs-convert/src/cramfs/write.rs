@@ -1,13 +1,11 @@
 //! From a tree to an image.
 
-use super::BLOCK_BYTES;
 use super::error::Error;
 use super::format::{
-    BOOT_BYTES, ByteOrder, CONTENT_BYTES_END, ENTRY_BYTES, Entry, FLAG_HOLES, FLAG_SORTED, FLAG_VERSION_2, NAME_BYTES_MAX,
-    OFFSET_END, SUPERBLOCK_BYTES, Superblock, checksum,
+    BLOCK_BYTES, BOOT_BYTES, ByteOrder, CONTENT_BYTES_END, ENTRY_BYTES, Entry, FLAG_HOLES, FLAG_SORTED, FLAG_VERSION_2,
+    NAME_BYTES_MAX, OFFSET_END, SUPERBLOCK_BYTES, Superblock, checksum,
 };
 use super::plan::{Node, Plan};
-use super::read::check_block_bytes;
 use crate::{Inode, InodeIndex, Kind, Tree};
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use std::collections::HashMap;
@@ -17,8 +15,6 @@ use std::collections::HashMap;
 pub struct Settings {
     /// Effort of the compression, 0 (none) to 10. More takes longer, and makes smaller images. Usual: 10.
     pub level: u8,
-    /// Bytes of a page: as many as one of the kernel that reads the image has, a power of two from 4096 to 65536. Usual: 4096.
-    pub block_bytes: u32,
     /// Name of the volume, filled up with zeros. Usual: `Compressed`, as other tools have it.
     pub name: [u8; 16],
     /// Words begin with their high byte, for machines of that kind.
@@ -34,7 +30,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let name = *b"Compressed\0\0\0\0\0\0";
-        Self { level: 10, block_bytes: BLOCK_BYTES, name, big_endian: false, edition: 0, holes: false, boot_bytes: false }
+        Self { level: 10, name, big_endian: false, edition: 0, holes: false, boot_bytes: false }
     }
 }
 
@@ -72,7 +68,6 @@ impl LeftOut {
 /// # Errors
 /// [`Error::Settings`], [`Error::TooLarge`], [`Error::SetsGroup`], [`Error::DirectoryTwice`].
 pub fn write(tree: &Tree, settings: &Settings) -> Result<Written, Error> {
-    check_block_bytes(settings.block_bytes)?;
     if settings.level > 10 {
         return Err(Error::Settings(format!("the level {}; expected 0 to 10", settings.level)));
     }
@@ -124,7 +119,7 @@ impl<'a> Writer<'a> {
     }
 
     fn superblock_at(settings: &Settings) -> usize {
-        if settings.boot_bytes { BOOT_BYTES } else { 0 }
+        if settings.boot_bytes { BOOT_BYTES as usize } else { 0 }
     }
 
     /// Gives each directory its place, one behind the other, and takes the bytes of all.
@@ -225,7 +220,7 @@ impl<'a> Writer<'a> {
 
     /// Appends the pointers and the pages of a content.
     fn append(&mut self, offset: usize, content: &[u8]) {
-        let pages = content.chunks(self.settings.block_bytes as usize);
+        let pages = content.chunks(BLOCK_BYTES);
         self.blocks += pages.len() as u32;
         self.image.resize(offset + 4 * pages.len(), 0);
         for (index, page) in pages.enumerate() {
@@ -242,7 +237,7 @@ impl<'a> Writer<'a> {
 
     /// Fills the last page, and writes the superblock.
     fn finish(mut self, root: Entry) -> Vec<u8> {
-        self.image.resize(self.image.len().next_multiple_of(self.settings.block_bytes as usize), 0);
+        self.image.resize(self.image.len().next_multiple_of(BLOCK_BYTES), 0);
         let at = Self::superblock_at(self.settings);
         let mut superblock = Superblock {
             order: self.order,

@@ -1,118 +1,296 @@
-//! The superblock and inodes of cramfs, in either byte order.
+//! The superblock and the entries of directories.
 //!
 //! ```text
-//! superblock: | magic | size | flags | future | "Compressed ROMFS" | checksum, edition, blocks, files | name, 16 B | root, 12 B |
-//! inode:      | mode 16, uid 16 | size 24, gid 8 | name length ÷ 4: 6, offset ÷ 4: 26 |     bit fields from the least significant end, in big-endian images from the other
+//! superblock
+//! 0       4      8       12     16                   32    36        40       44      48     64     76
+//! | magic | size | flags | zero | "Compressed ROMFS" | CRC | edition | blocks | files | name | root |
+//!
+//! entry: twelve bytes, then the name, which zeros fill up to a multiple of four
+//!         0             16             32
+//! word 0  | mode        | uid          |        lowest bits first in an image of little-endian words,
+//! word 1  | size, 24 bits     | gid, 8 |        highest bits first in one of big-endian words
+//! word 2  | name / 4, 6 | offset / 4   |
+//!
+//! a file:  end of page 0 | end of page 1 | ... | zlib stream of page 0 | zlib stream of page 1 | ...
 //! ```
 //!
-//! Source: `include/uapi/linux/cramfs_fs.h` and `fs/cramfs/README` of Linux.
+//! The superblock is at 0 or, behind boot code, at 512. All offsets count from the begin of the image. The checksum is a CRC-32 of everything from the superblock to
+//! the end with zeros in its own place. Of a page that takes no bytes the content is zeros. Devices have their numbers in the size.
+//!
+//! Of pointers with flags, those of newer kernels, a page may lie anywhere, and may be stored as it is.
+//!
+//! Source: include/uapi/linux/cramfs_fs.h, fs/cramfs/README and fs/cramfs/inode.c of Linux.
 
 use crate::error::Error;
-use crate::fields::{u16_at, u32_at};
 
-/// Bytes of the superblock, with the root.
+/// Where the superblock is behind boot code.
+pub const BOOT_BYTES: u64 = 512;
+/// Bytes of the superblock.
 pub const SUPERBLOCK_BYTES: usize = 76;
-/// Bytes of an inode.
-pub const INODE_BYTES: usize = 12;
-/// Content of a block.
-pub const BLOCK_BYTES: usize = 4096;
-/// Where the superblock lies in an image that leaves room for a boot loader. Offsets count from the begin of the image all the same.
-pub const PADDING_BYTES: u64 = 512;
-/// The first four bytes.
-pub const MAGIC: u32 = 0x28CD_3D45;
-/// Behind the fields of the superblock.
-pub const SIGNATURE: &[u8; 16] = b"Compressed ROMFS";
-/// Flag: names of a directory ascend.
-pub const SORTED: u32 = 2;
-/// Flag: block pointers have bits that say how a block is stored.
-pub const EXTENDED_POINTERS: u32 = 0x800;
-/// In such a pointer: the block is stored as it is.
-pub const POINTER_PLAIN: u32 = 1 << 31;
-/// In such a pointer: it tells where the block begins, in words; else where it ends, in bytes.
-pub const POINTER_DIRECT: u32 = 1 << 30;
-/// Flags of images that are read here: version 2, sorted, holes, a shifted root, extended pointers, and the eight bits that any reader may ignore.
-const KNOWN_FLAGS: u32 = 0x1 | SORTED | 0x100 | 0x400 | EXTENDED_POINTERS | 0xFF;
+/// Bytes of an entry without its name.
+pub const ENTRY_BYTES: usize = 12;
+/// Bytes of the longest name.
+pub const NAME_BYTES_MAX: usize = 63 * 4;
+/// A content is below this many bytes.
+pub const CONTENT_BYTES_END: u64 = 1 << 24;
+/// Directories and files begin below this offset.
+pub const OFFSET_END: u64 = 1 << 28;
+/// The longest image: the last content begins below the end of offsets, and takes less than 16 MiB.
+pub const IMAGE_BYTES_MAX: u64 = OFFSET_END + CONTENT_BYTES_END;
 
-/// The order of bytes.
+/// Content of a page. An image does not say it: it is that of a page of the machine's memory.
+pub const BLOCK_BYTES: usize = 4096;
+
+/// In an extended pointer: the page is as it is in the file.
+pub const POINTER_PLAIN: u32 = 1 << 31;
+/// In an extended pointer: it says where the page begins, in words; else where it ends, in bytes.
+pub const POINTER_DIRECT: u32 = 1 << 30;
+
+const MAGIC: u32 = 0x28CD_3D45;
+const SIGNATURE: &[u8; 16] = b"Compressed ROMFS";
+const ROOT_AT: usize = 64;
+
+/// The size, the checksum and the counts are there.
+pub const FLAG_VERSION_2: u32 = 1;
+/// The entries of directories are in order.
+pub const FLAG_SORTED: u32 = 2;
+/// Some pages take no bytes.
+pub const FLAG_HOLES: u32 = 0x100;
+/// The signature is another one.
+const FLAG_OTHER_SIGNATURE: u32 = 0x200;
+/// The root is not directly behind the superblock.
+const FLAG_SHIFTED_ROOT: u32 = 0x400;
+/// The pointers of pages have two flags.
+pub const FLAG_EXTENDED_POINTERS: u32 = 0x800;
+/// The low byte is free for what older readers need not know.
+const FLAGS_KNOWN: u32 = 0xFF | FLAG_HOLES | FLAG_OTHER_SIGNATURE | FLAG_SHIFTED_ROOT | FLAG_EXTENDED_POINTERS;
+
+/// In which order the bytes of words are, which is that of the machine the image is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum ByteOrder {
     /// The least significant byte comes first.
     Little,
     /// The most significant byte comes first.
     Big,
 }
 
-impl Order {
-    /// The 32 bits at an offset.
-    pub fn u32_at(self, bytes: &[u8], at: usize) -> u32 {
-        let little = u32_at(bytes, at);
-        if self == Self::Little { little } else { little.swap_bytes() }
+impl ByteOrder {
+    /// That of an image, by its first bytes.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        [Self::Little, Self::Big].into_iter().find(|order| order.word(bytes, 0) == Some(MAGIC))
     }
 
-    /// The 16 bits at an offset.
-    pub fn u16_at(self, bytes: &[u8], at: usize) -> u16 {
-        let little = u16_at(bytes, at);
-        if self == Self::Little { little } else { little.swap_bytes() }
+    /// The word at `at`; `None` behind the end.
+    pub fn word(self, bytes: &[u8], at: usize) -> Option<u32> {
+        let word = bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
+        Some(match self {
+            ByteOrder::Little => u32::from_le_bytes(word),
+            ByteOrder::Big => u32::from_be_bytes(word),
+        })
+    }
+
+    /// The half word at `at`; `None` behind the end.
+    pub fn half(self, bytes: &[u8], at: usize) -> Option<u16> {
+        let half = bytes.get(at..at.checked_add(2)?)?.try_into().ok()?;
+        Some(match self {
+            ByteOrder::Little => u16::from_le_bytes(half),
+            ByteOrder::Big => u16::from_be_bytes(half),
+        })
+    }
+
+    /// The bytes of a word.
+    pub fn bytes(self, word: u32) -> [u8; 4] {
+        match self {
+            ByteOrder::Little => word.to_le_bytes(),
+            ByteOrder::Big => word.to_be_bytes(),
+        }
+    }
+
+    /// A word of two fields, the first of `bits` bits.
+    fn pack(self, first: u32, bits: u32, second: u32) -> [u8; 4] {
+        self.bytes(match self {
+            ByteOrder::Little => first | second << bits,
+            ByteOrder::Big => first << (32 - bits) | second,
+        })
+    }
+
+    fn unpack(self, word: u32, bits: u32) -> (u32, u32) {
+        match self {
+            ByteOrder::Little => (word & ((1 << bits) - 1), word >> bits),
+            ByteOrder::Big => (word >> (32 - bits), word & (u32::MAX >> bits)),
+        }
     }
 }
 
-/// What the superblock says.
+/// The superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Superblock {
     /// The order of bytes of the image.
-    pub order: Order,
-    /// Bytes of the image.
-    pub bytes: u32,
+    pub order: ByteOrder,
+    /// Bytes of the image, those before the superblock included.
+    pub size: u32,
     /// Flags.
     pub flags: u32,
+    /// Checksum, where the version has one.
+    pub crc: u32,
+    /// Which edition it is, as its maker counts.
+    pub edition: u32,
+    /// Pages of all contents.
+    pub blocks: u32,
+    /// Files, directories and all else, the root included.
+    pub files: u32,
+    /// Its name, with zeros behind it.
+    pub name: [u8; 16],
     /// The root.
-    pub root: Inode,
+    pub root: Entry,
 }
 
-impl Superblock {
-    /// Reads the first bytes of an image.
-    ///
-    /// # Errors
-    /// [`Error::NoImage`]; [`Error::Version`], with flags that are not known.
-    pub fn parse(bytes: &[u8; SUPERBLOCK_BYTES]) -> Result<Self, Error> {
-        let orders = [Order::Little, Order::Big];
-        let order = orders.into_iter().find(|order| order.u32_at(bytes, 0) == MAGIC).ok_or(Error::NoImage)?;
-        if &bytes[16..32] != SIGNATURE {
-            return Err(Error::NoImage);
-        }
-        let flags = order.u32_at(bytes, 8);
-        if flags & !KNOWN_FLAGS != 0 {
-            return Err(Error::Version((flags >> 8) as u16));
-        }
-        Ok(Self { order, bytes: order.u32_at(bytes, 4), flags, root: Inode::parse(&bytes[64..76], order) })
-    }
-}
-
-/// An inode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Inode {
+/// What a directory says of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
     /// Kind and permissions.
     pub mode: u16,
     /// Owner.
     pub uid: u16,
-    /// Bytes; of a device, its number.
+    /// Bytes of the content, or the numbers of a device.
     pub size: u32,
     /// Group.
     pub gid: u8,
-    /// Bytes of the name behind it, with the zeros that fill its last word.
+    /// Bytes of the name with the zeros that follow it.
     pub name_bytes: usize,
-    /// Where its entries or block pointers are.
-    pub offset: u32,
+    /// Where the content begins.
+    pub offset: usize,
 }
 
-impl Inode {
-    /// Reads twelve bytes.
-    pub fn parse(bytes: &[u8], order: Order) -> Self {
-        let (size, place) = (order.u32_at(bytes, 4), order.u32_at(bytes, 8));
-        let is_little = order == Order::Little;
-        let (size, gid) = if is_little { (size & 0xFF_FFFF, (size >> 24) as u8) } else { (size >> 8, size as u8) };
-        let (name, offset) = if is_little { (place & 63, place >> 6) } else { (place >> 26, place & 0x3FF_FFFF) };
-        let (mode, uid) = (order.u16_at(bytes, 0), order.u16_at(bytes, 2));
-        Self { mode, uid, size, gid, name_bytes: 4 * name as usize, offset: 4 * offset }
+impl Entry {
+    /// Reads an entry; `None` where it goes beyond the end.
+    pub fn parse(order: ByteOrder, bytes: &[u8], at: usize) -> Option<Self> {
+        let word = |index: usize| order.word(bytes, at.checked_add(4 * index)?);
+        let (mode, uid) = order.unpack(word(0)?, 16);
+        let (size, gid) = order.unpack(word(1)?, 24);
+        let (name, offset) = order.unpack(word(2)?, 6);
+        let (name_bytes, offset) = (name as usize * 4, offset as usize * 4);
+        Some(Self { mode: mode as u16, uid: uid as u16, size, gid: gid as u8, name_bytes, offset })
+    }
+
+    /// Writes an entry. Its size, name and offset are within what the fields hold.
+    pub fn emit(&self, order: ByteOrder) -> [u8; ENTRY_BYTES] {
+        debug_assert!(
+            u64::from(self.size) < CONTENT_BYTES_END && self.name_bytes <= NAME_BYTES_MAX && (self.offset as u64) < OFFSET_END
+        );
+        let mut bytes = [0; ENTRY_BYTES];
+        bytes[..4].copy_from_slice(&order.pack(self.mode.into(), 16, self.uid.into()));
+        bytes[4..8].copy_from_slice(&order.pack(self.size, 24, self.gid.into()));
+        bytes[8..].copy_from_slice(&order.pack(self.name_bytes as u32 / 4, 6, self.offset as u32 / 4));
+        bytes
+    }
+}
+
+impl Superblock {
+    /// Reads a superblock, and checks that all features are known.
+    ///
+    /// # Errors
+    /// [`Error::NoImage`], [`Error::Features`].
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let order = ByteOrder::of(bytes).ok_or(Error::NoImage)?;
+        let word = |at: usize| order.word(bytes, at).ok_or(Error::NoImage);
+        let flags = word(8)?;
+        if flags & FLAG_OTHER_SIGNATURE == 0 && bytes.get(16..32) != Some(SIGNATURE) {
+            return Err(Error::NoImage);
+        }
+        if flags & !FLAGS_KNOWN != 0 {
+            return Err(Error::Features(flags & !FLAGS_KNOWN));
+        }
+        Ok(Self {
+            order,
+            size: word(4)?,
+            flags,
+            crc: word(32)?,
+            edition: word(36)?,
+            blocks: word(40)?,
+            files: word(44)?,
+            name: bytes.get(48..ROOT_AT).and_then(|name| name.try_into().ok()).ok_or(Error::NoImage)?,
+            root: Entry::parse(order, bytes, ROOT_AT).ok_or(Error::NoImage)?,
+        })
+    }
+
+    /// Writes the superblock.
+    pub fn emit(&self) -> [u8; SUPERBLOCK_BYTES] {
+        let mut bytes = [0; SUPERBLOCK_BYTES];
+        let words = [
+            (0, MAGIC),
+            (4, self.size),
+            (8, self.flags),
+            (32, self.crc),
+            (36, self.edition),
+            (40, self.blocks),
+            (44, self.files),
+        ];
+        for (at, word) in words {
+            bytes[at..at + 4].copy_from_slice(&self.order.bytes(word));
+        }
+        bytes[16..32].copy_from_slice(SIGNATURE);
+        bytes[48..ROOT_AT].copy_from_slice(&self.name);
+        bytes[ROOT_AT..].copy_from_slice(&self.root.emit(self.order));
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENTRY: Entry = Entry { mode: 0o100644, uid: 0x1234, size: 0xABCDEF, gid: 0x56, name_bytes: 8, offset: 0x0FED_CBA8 };
+
+    #[test]
+    fn an_entry_is_read_as_it_was_written() {
+        for order in [ByteOrder::Little, ByteOrder::Big] {
+            assert_eq!(Entry::parse(order, &ENTRY.emit(order), 0), Some(ENTRY));
+        }
+        assert_eq!(Entry::parse(ByteOrder::Little, &[0; 11], 0), None);
+        assert_eq!(Entry::parse(ByteOrder::Little, &[0; 12], usize::MAX - 1), None);
+    }
+
+    #[test]
+    fn the_fields_of_words_are_where_linux_has_them() {
+        assert_eq!(ENTRY.emit(ByteOrder::Little), [0xA4, 0x81, 0x34, 0x12, 0xEF, 0xCD, 0xAB, 0x56, 0x82, 0xBA, 0xDC, 0xFE]);
+        assert_eq!(ENTRY.emit(ByteOrder::Big), [0x81, 0xA4, 0x12, 0x34, 0xAB, 0xCD, 0xEF, 0x56, 0x0B, 0xFB, 0x72, 0xEA]);
+    }
+
+    #[test]
+    fn a_superblock_is_read_as_it_was_written() {
+        let root = Entry { mode: 0o40755, ..Entry::default() };
+        let base = Superblock {
+            order: ByteOrder::Big,
+            size: 4096,
+            flags: 3,
+            crc: 5,
+            edition: 6,
+            blocks: 7,
+            files: 8,
+            name: *b"0123456789abcdef",
+            root,
+        };
+        for order in [ByteOrder::Little, ByteOrder::Big] {
+            let superblock = Superblock { order, ..base };
+            assert_eq!(Superblock::parse(&superblock.emit()), Ok(superblock));
+            assert_eq!(Superblock::parse(&superblock.emit()[..75]), Err(Error::NoImage));
+        }
+    }
+
+    #[test]
+    fn features_that_are_not_known_are_refused() {
+        let superblock = Superblock {
+            order: ByteOrder::Little,
+            size: 76,
+            flags: 0x1003,
+            crc: 0,
+            edition: 0,
+            blocks: 0,
+            files: 1,
+            name: [0; 16],
+            root: Entry::default(),
+        };
+        assert_eq!(Superblock::parse(&superblock.emit()), Err(Error::Features(0x1000)));
     }
 }

@@ -9,20 +9,22 @@ use crate::source::Source;
 use crate::stat::{Kind, Stat};
 use core::fmt;
 use format::{
-    BLOCK_BYTES, EXTENDED_POINTERS, INODE_BYTES, Inode, PADDING_BYTES, POINTER_DIRECT, POINTER_PLAIN, SORTED, SUPERBLOCK_BYTES,
-    Superblock,
+    BLOCK_BYTES, BOOT_BYTES, ENTRY_BYTES, Entry as Inode, FLAG_EXTENDED_POINTERS, FLAG_SORTED, NAME_BYTES_MAX, POINTER_DIRECT,
+    POINTER_PLAIN, SUPERBLOCK_BYTES, Superblock,
 };
 
 /// Bytes that a stored block takes at most: one that does not shrink has a header and a sum more.
 const STORED_MAX: usize = BLOCK_BYTES + 64;
-/// Bytes of a name at most, with the zeros behind it.
-const NAME_MAX: usize = 252;
-
 /// A file, directory or anything else of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Node(Inode);
 
 impl Node {
+    /// What the entry of a directory names.
+    pub const fn of(entry: format::Entry) -> Self {
+        Self(entry)
+    }
+
     /// What the image tells of it. cramfs keeps no times and no numbers.
     pub fn stat(&self) -> Stat {
         let device = self.0.size;
@@ -44,7 +46,7 @@ impl Node {
     }
 
     /// Where its content lies: files of the same content may share it. 0 where there is none.
-    pub const fn content(&self) -> u32 {
+    pub const fn content(&self) -> usize {
         self.0.offset
     }
 
@@ -60,7 +62,7 @@ pub struct Cursor(u32);
 /// An entry of a directory.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    name: [u8; NAME_MAX],
+    name: [u8; NAME_BYTES_MAX],
     name_bytes: usize,
     /// What it names.
     pub node: Node,
@@ -105,7 +107,7 @@ impl<'m, S: Source> Cramfs<'m, S> {
         let (needed, lent) = (Self::MEMORY_BYTES, memory.len());
         let room = memory.get_mut(..needed).ok_or(Error::MemoryTooSmall { needed, lent })?;
         let mut bytes = [0; SUPERBLOCK_BYTES];
-        for at in [0, PADDING_BYTES] {
+        for at in [0, BOOT_BYTES] {
             source.read(at, &mut bytes)?;
             match Superblock::parse(&bytes) {
                 Err(Error::NoImage) => {}
@@ -156,7 +158,7 @@ impl<'m, S: Source> Cramfs<'m, S> {
     /// As [`find`](Self::find).
     pub fn lookup(&mut self, directory: &Node, name: &[u8]) -> Result<Node, Error> {
         let mut cursor = Cursor::default();
-        let is_sorted = self.superblock.flags & SORTED != 0;
+        let is_sorted = self.superblock.flags & FLAG_SORTED != 0;
         while let Some(entry) = self.list(directory, &mut cursor)? {
             if entry.name() == name {
                 return Ok(entry.node);
@@ -179,18 +181,18 @@ impl<'m, S: Source> Cramfs<'m, S> {
         if cursor.0 >= directory.0.size {
             return Ok(None);
         }
-        let at = u64::from(directory.0.offset) + u64::from(cursor.0);
-        let mut inode = [0; INODE_BYTES];
+        let at = directory.0.offset as u64 + u64::from(cursor.0);
+        let mut inode = [0; ENTRY_BYTES];
         self.read_bytes(at, &mut inode)?;
-        let node = Node(Inode::parse(&inode, self.superblock.order));
-        let mut entry = Entry { name: [0; NAME_MAX], name_bytes: 0, node };
+        let node = Node(Inode::parse(self.superblock.order, &inode, 0).ok_or(Error::Damaged(at))?);
+        let mut entry = Entry { name: [0; NAME_BYTES_MAX], name_bytes: 0, node };
         let name = &mut entry.name[..node.0.name_bytes];
-        self.read_bytes(at + INODE_BYTES as u64, name)?;
+        self.read_bytes(at + ENTRY_BYTES as u64, name)?;
         entry.name_bytes = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
         if entry.name_bytes == 0 {
             return Err(Error::Damaged(at));
         }
-        cursor.0 += (INODE_BYTES + node.0.name_bytes) as u32;
+        cursor.0 += (ENTRY_BYTES + node.0.name_bytes) as u32;
         Ok(Some(entry))
     }
 
@@ -205,7 +207,7 @@ impl<'m, S: Source> Cramfs<'m, S> {
         if file.stat().kind != Kind::File {
             return Err(Error::NotAFile);
         }
-        self.content(file, offset, data)
+        self.read_content(file, offset, data)
     }
 
     /// Reads the target of a symbolic link. Returns how many bytes it has.
@@ -218,13 +220,13 @@ impl<'m, S: Source> Cramfs<'m, S> {
         }
         let needed = link.0.size as usize;
         let target = target.get_mut(..needed).ok_or(Error::BufferTooSmall { needed })?;
-        self.content(link, 0, target)
+        self.read_content(link, 0, target)
     }
 
     /// The most that listing a directory costs, or finding a name in it.
     pub fn list_bound(&self, directory: &Node) -> Bound {
         let bytes = u64::from(directory.0.size);
-        self.source.bound(bytes, bytes.div_ceil(INODE_BYTES as u64 + 4) * 2)
+        self.source.bound(bytes, bytes.div_ceil(ENTRY_BYTES as u64 + 4) * 2)
     }
 
     /// The most that reading so many bytes of a file costs.
@@ -234,7 +236,11 @@ impl<'m, S: Source> Cramfs<'m, S> {
         pointers.plus(self.source.bound(STORED_MAX as u64, 1)).decoding(BLOCK_BYTES as u64).times(blocks)
     }
 
-    fn content(&mut self, node: &Node, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
+    /// Reads bytes of a file, or of a link's target, from an offset on. Returns how many there are.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`]; what the source says.
+    pub fn read_content(&mut self, node: &Node, offset: u64, data: &mut [u8]) -> Result<usize, Error> {
         let size = u64::from(node.0.size);
         let count = data.len().min(size.saturating_sub(offset) as usize);
         let mut done = 0;
@@ -259,7 +265,8 @@ impl<'m, S: Source> Cramfs<'m, S> {
             return self.read_bytes(start + within as u64, out);
         }
         if self.held.is_none_or(|(from, to, _)| (from, to) != (start, end)) {
-            self.decode(start, end)?;
+            let expected = (node.0.size - index * BLOCK_BYTES as u32).min(BLOCK_BYTES as u32);
+            self.decode(start, end, expected as usize)?;
         }
         let made = self.held.map_or(0, |(_, _, made)| made);
         let content = &self.room[..made];
@@ -267,22 +274,23 @@ impl<'m, S: Source> Cramfs<'m, S> {
         Ok(())
     }
 
-    fn decode(&mut self, start: u64, end: u64) -> Result<(), Error> {
+    fn decode(&mut self, start: u64, end: u64, expected: usize) -> Result<(), Error> {
         self.held = None;
         let stored = end.checked_sub(start).filter(|&stored| stored <= STORED_MAX as u64).ok_or(Error::Damaged(start))? as usize;
         let from = self.room.len() - stored;
         self.source.read(start, &mut self.room[from..])?;
-        let made = self.decoder.decode(self.room, stored, BLOCK_BYTES).ok_or(Error::Damaged(start))?;
+        let made =
+            self.decoder.decode(self.room, stored, BLOCK_BYTES).filter(|&made| made == expected).ok_or(Error::Damaged(start))?;
         self.held = Some((start, end, made));
         Ok(())
     }
 
     /// Where a block is stored: from, to, and whether as it is.
     fn block(&mut self, node: &Node, index: u32) -> Result<(u64, u64, bool), Error> {
-        let table = u64::from(node.0.offset);
+        let table = node.0.offset as u64;
         let count = node.0.size.div_ceil(BLOCK_BYTES as u32);
         let pointer_at = table + 4 * u64::from(index);
-        if self.superblock.flags & EXTENDED_POINTERS == 0 {
+        if self.superblock.flags & FLAG_EXTENDED_POINTERS == 0 {
             let first = table + 4 * u64::from(count);
             let start = if index == 0 { first } else { u64::from(self.number(pointer_at - 4)?) };
             return Ok((start, u64::from(self.number(pointer_at)?), false));
@@ -298,7 +306,7 @@ impl<'m, S: Source> Cramfs<'m, S> {
             }
             let mut bytes = [0; 2];
             self.read_bytes(start, &mut bytes)?;
-            let stored = u64::from(self.superblock.order.u16_at(&bytes, 0));
+            let stored = u64::from(self.superblock.order.half(&bytes, 0).ok_or(Error::Damaged(start))?);
             return Ok((start + 2, start + 2 + stored, false));
         }
         let start = if index == 0 { table + 4 * u64::from(count) } else { self.end_of(pointer_at - 4, node, index - 1)? };
@@ -317,7 +325,7 @@ impl<'m, S: Source> Cramfs<'m, S> {
     fn number(&mut self, at: u64) -> Result<u32, Error> {
         let mut bytes = [0; 4];
         self.read_bytes(at, &mut bytes)?;
-        Ok(self.superblock.order.u32_at(&bytes, 0))
+        self.superblock.order.word(&bytes, 0).ok_or(Error::Damaged(at))
     }
 
     fn read_bytes(&mut self, at: u64, out: &mut [u8]) -> Result<(), Error> {

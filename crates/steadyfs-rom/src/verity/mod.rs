@@ -239,5 +239,5 @@ fn image_bytes(source: &mut impl Source) -> Result<u64, Error> {
     }
     let mut bytes = [0; cramfs::format::SUPERBLOCK_BYTES];
     source.read(0, &mut bytes)?;
-    Ok(u64::from(cramfs::format::Superblock::parse(&bytes)?.bytes))
+    Ok(u64::from(cramfs::format::Superblock::parse(&bytes)?.size))
 }
