@@ -10,6 +10,7 @@ import cycles
 # Limits in bytes, by the label of the row.
 LIMITS = {
     "Code, NAND, a logger": 16 * 1024,
+    "Code, NAND, a read-only image": 12 * 1024,
     "Static RAM": 0,
     "RAM, 128 MiB NAND": 12 * 1024,
     "RAM, 16 MiB NOR": 6 * 1024,
@@ -149,14 +150,16 @@ class Image:
 
 def measure(images, level):
     """Rows of the table, and the NAND image."""
-    names = ("none", f"nand,{ALL}", f"nor,{ALL}", f"nand,logger,{ALL}", "nand,logger", "nand,reader", f"nand,disk,{ALL}")
-    none, nand, nor, logger, lean, reader, disk, c, c_logger = (Image(images / f"{name}-{level}") for name in (*names, "c", "c,logger"))
+    names = ("none", f"nand,{ALL}", f"nor,{ALL}", f"nand,logger,{ALL}", "nand,logger", "nand,reader", f"nand,disk,{ALL}", "rom", "rom-signed")
+    none, nand, nor, logger, lean, reader, disk, rom, signed, c, c_logger = (Image(images / f"{name}-{level}") for name in (*names, "c", "c,logger"))
     rows = {
         "Code, NAND": nand.section(*CODE) - none.section(*CODE),
         "Code, NAND, a logger": logger.section(*CODE) - none.section(*CODE),
         "Code, NAND, a logger without features": lean.section(*CODE) - none.section(*CODE),
         "Code, NAND, reading only": reader.section(*CODE) - none.section(*CODE),
         "Code, NAND, a disk": disk.section(*CODE) - none.section(*CODE),
+        "Code, NAND, a read-only image": rom.section(*CODE) - none.section(*CODE),
+        "Code, NAND, a read-only image that is signed": signed.section(*CODE) - none.section(*CODE),
         "Code, NOR": nor.section(*CODE) - none.section(*CODE),
         "Code, NAND, in C": c.section(*CODE),
         "Code, NAND, in C, a logger without features": c_logger.section(*CODE),
@@ -255,6 +258,8 @@ NOTES = {
     "Code, NAND, a logger": "`format`, `mount`, `open`, `write`, `append`, `read`, `truncate`, `sync`, `close`, `remove`, `list`, `stat`",
     "Code, NAND, reading only": "`Reader`: `mount`, `open`, `read`, `close`, `list`, `stat`",
     "Code, NAND, a disk": "`Disk`: `format`, `mount`, `read`, `write`, `write_durable`, `trim`, `flush`, `bound`",
+    "Code, NAND, a read-only image": "`steadyfs-rom`, LZ4: `OnNand::open`, `Squash::mount`, `open`, `read`, `find`, `list`",
+    "Code, NAND, a read-only image that is signed": "the same with `Verified`: SHA-256 and Ed25519",
     "Code, NOR": "everything that is public, with the layer that makes NOR look like NAND",
     "Code, NAND, in C": "every function of the library, with its checks of pointers, handles and states",
     "Code, NAND, in C, a logger without features": "the functions for the calls of the logger above",

@@ -139,7 +139,7 @@ impl NorFlash for Nor {
 }
 
 /// What the firmware without a file system does: each operation of the driver once.
-#[cfg(not(any(feature = "nand", feature = "nor")))]
+#[cfg(not(any(feature = "nand", feature = "nor", feature = "rom")))]
 pub fn every_one() {
     let (mut chip, mut tag) = (nand(), [0; TAG_BYTES]);
     black_box((chip.geometry(), chip.timing(), chip.can_copy()));

@@ -7,6 +7,8 @@
 #![no_main]
 
 mod driver;
+#[cfg(feature = "rom")]
+mod rom;
 mod samples;
 
 use core::hint::black_box;
@@ -22,7 +24,9 @@ fn panic(_: &PanicInfo) -> ! {
 pub extern "C" fn reset() -> ! {
     #[cfg(any(feature = "nand", feature = "nor"))]
     calls::every_one();
-    #[cfg(not(any(feature = "nand", feature = "nor")))]
+    #[cfg(feature = "rom")]
+    rom::every_one();
+    #[cfg(not(any(feature = "nand", feature = "nor", feature = "rom")))]
     driver::every_one();
     loop {
         black_box(());
