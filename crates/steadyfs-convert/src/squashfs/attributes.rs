@@ -25,11 +25,14 @@ const VALUE_BYTES_MAX: usize = 65536;
 /// The index of an inode without attributes.
 pub(super) const NO_ATTRIBUTES: u32 = u32::MAX;
 
+/// Names and values of one inode.
+type List<'a> = Vec<(&'a [u8], &'a [u8])>;
+
 /// All lists of attributes.
 pub(super) struct Attributes<'a> {
     lists: Metadata,
     table: Vec<u8>,
-    known: HashMap<Vec<(&'a [u8], &'a [u8])>, u32>,
+    known: HashMap<List<'a>, u32>,
     values: HashMap<&'a [u8], u64>,
     drops_others: bool,
 }
@@ -80,7 +83,7 @@ impl<'a> Attributes<'a> {
         append_table(image, &self.table, &head, is_plain, packer)
     }
 
-    fn add_list(&mut self, list: Vec<(&'a [u8], &'a [u8])>, packer: &mut Packer) -> Result<u32, WriteError> {
+    fn add_list(&mut self, list: List<'a>, packer: &mut Packer) -> Result<u32, WriteError> {
         let place = self.lists.place()?;
         let mut bytes = 0;
         for (name, value) in &list {

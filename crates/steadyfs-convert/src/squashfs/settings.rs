@@ -32,11 +32,11 @@ pub enum Compressor {
 }
 
 impl Compressor {
-    /// The number of the compressor in the superblock.
+    /// The number of the compressor in the superblock, as fs/squashfs/squashfs_fs.h of Linux has it.
     pub(super) fn id(self) -> u16 {
         match self {
             Self::Gzip { .. } => 1,
-            Self::Lzo => 2,
+            Self::Lzo => 3,
             Self::Xz => 4,
             Self::Lz4 { .. } => 5,
             Self::Zstd { .. } => 6,
