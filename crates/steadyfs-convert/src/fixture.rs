@@ -39,7 +39,9 @@ pub(crate) fn make(root: &Path) {
     let mut noise = vec![0; 1_500_000];
     random.fill(&mut noise);
     write("noise", &noise);
-    let mixed: Vec<u8> = (0..3_000_000u32).map(|at| if at >> 13 & 1 == 0 { (at.wrapping_mul(at) >> 11) as u8 } else { b'a' + (at % 7) as u8 }).collect();
+    let mixed: Vec<u8> = (0..3_000_000u32)
+        .map(|at| if at >> 13 & 1 == 0 { (at.wrapping_mul(at) >> 11) as u8 } else { b'a' + (at % 7) as u8 })
+        .collect();
     write("mixed", &mixed);
     write("zeros", &[0; 50_000]);
     sparse(&root.join("sparse"));
@@ -108,7 +110,8 @@ pub(crate) fn compare(tree: &Tree, root: &Path) {
             assert_eq!(*links.entry(about.ino()).or_insert(index), index, "{path:?} is a hard link");
         }
         if let Kind::Directory(entries) = &inode.kind {
-            let mut on_disk: Vec<PathBuf> = fs::read_dir(&path).expect("lists").map(|entry| entry.expect("an entry").path()).collect();
+            let mut on_disk: Vec<PathBuf> =
+                fs::read_dir(&path).expect("lists").map(|entry| entry.expect("an entry").path()).collect();
             on_disk.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
             let names: Vec<&[u8]> = on_disk.iter().map(|path| path.file_name().expect("a name").as_bytes()).collect();
             let read: Vec<&[u8]> = entries.keys().map(Vec::as_slice).collect();
@@ -129,7 +132,11 @@ fn compare_inode(inode: &Inode, path: &Path) {
         Kind::Device { is_block, major, minor } => {
             assert_eq!(kind.is_block_device(), *is_block, "{path:?}");
             let number = about.rdev();
-            assert_eq!((*major, *minor), ((number >> 8 & 0xfff) as u32, (number & 0xff | number >> 12 & 0xfff00) as u32), "{path:?}");
+            assert_eq!(
+                (*major, *minor),
+                ((number >> 8 & 0xfff) as u32, (number & 0xff | number >> 12 & 0xfff00) as u32),
+                "{path:?}"
+            );
         }
         Kind::Fifo => assert!(kind.is_fifo(), "{path:?}"),
         Kind::Socket => assert!(kind.is_socket(), "{path:?}"),

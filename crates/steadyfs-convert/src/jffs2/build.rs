@@ -61,6 +61,7 @@ enum Trouble {
     Tree(TreeError),
     Mode(u32),
     Device(usize),
+    Twice,
 }
 
 impl From<BadNode> for Trouble {
@@ -82,6 +83,7 @@ impl Trouble {
             Self::Bad(BadNode { at, fault: Fault::Compressor(compressor), .. }) => Error::Compressor { path, at, compressor },
             Self::Tree(error) => Error::Tree { path, error },
             Self::Mode(mode) => Error::Mode { path, mode },
+            Self::Twice => Error::DirectoryTwice { path },
             Self::Device(bytes) => Error::Device { path, bytes },
         }
     }
@@ -109,9 +111,6 @@ impl<'a> Builder<'_, 'a> {
                 let entry = self.entry(index, name, inode);
                 if let Some(below) = entry.map_err(|trouble| trouble.of(self.path(index, name)))? {
                     if self.tree.inode(below).is_directory() {
-                        if self.done.contains_key(&inode) {
-                            return Err(Error::DirectoryTwice { path: self.path(index, name) });
-                        }
                         waiting.push((inode, below));
                     }
                     self.done.insert(inode, below);
@@ -124,6 +123,7 @@ impl<'a> Builder<'_, 'a> {
     /// Names an inode, which is made if it is not in the tree already. `None` when no sound node is there for it.
     fn entry(&mut self, directory: InodeIndex, name: &[u8], inode: u32) -> Result<Option<InodeIndex>, Trouble> {
         let index = match self.done.get(&inode) {
+            Some(&index) if self.tree.inode(index).is_directory() => return Err(Trouble::Twice),
             Some(&index) => index,
             None => match self.inode(inode)? {
                 Some(inode) => self.tree.add(inode)?,
