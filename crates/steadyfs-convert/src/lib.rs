@@ -3,11 +3,14 @@
 //! A [`Tree`] is what all of them have in common: directories, files, links and devices with modes, owners and times. It is held in memory, within a
 //! [`Limit`], because an image may be made to do harm.
 
+mod device;
 #[cfg(test)]
 mod fixture;
 pub mod jffs2;
 mod lzo;
 mod path;
 pub mod tree;
+pub mod ubi;
+pub mod ubifs;
 
 pub use tree::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};

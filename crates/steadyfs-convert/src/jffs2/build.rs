@@ -6,6 +6,7 @@ use super::content::{self, BadNode};
 use super::node::{EntryNode, InodeNode, Order};
 use super::scan::Nodes;
 use super::unpack::Fault;
+use crate::device;
 use crate::tree::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};
 use std::collections::BTreeMap;
 
@@ -181,7 +182,7 @@ impl<'a> Builder<'_, 'a> {
         let order: Order = self.nodes.order;
         let (major, minor) = match numbers.len() {
             2 => (u32::from(order.u16(&numbers, 0) >> 8), u32::from(order.u16(&numbers, 0) & 0xff)),
-            4 => new_device(order.u32(&numbers, 0)),
+            4 => device::numbers(order.u32(&numbers, 0)),
             bytes => return Err(Trouble::Device(bytes)),
         };
         Ok(Kind::Device { is_block, major, minor })
@@ -199,11 +200,4 @@ impl<'a> Builder<'_, 'a> {
     fn path(&self, directory: InodeIndex, name: &[u8]) -> String {
         crate::path::path_of(&self.tree, directory, name)
     }
-}
-
-/// Takes the numbers of a device apart, of the encoding with 12 and 20 bits.
-///
-/// Source: include/linux/kdev_t.h of Linux.
-pub(crate) fn new_device(number: u32) -> (u32, u32) {
-    ((number & 0xf_ff00) >> 8, (number & 0xff) | (number >> 12 & 0xf_ff00))
 }
