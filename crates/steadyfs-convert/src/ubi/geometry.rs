@@ -2,6 +2,7 @@
 
 use super::Error;
 use super::header::{ERASE_MAGIC, EraseHeader, HEADER_BYTES};
+use std::collections::BTreeSet;
 
 /// Distances that are tried at most, from the smallest.
 const TRIES_MAX: usize = 64;
@@ -11,20 +12,24 @@ const ALIGN_BYTES: usize = 64;
 
 /// Finds the size of a physical erase block in bytes.
 ///
-/// A file in a volume may itself be an image of UBI. So a distance counts only when there is a sound header, or erased flash, at nine of ten of its
-/// multiples from the front of the image; the smallest one is taken. The others may be bad blocks or ones whose erasure was cut off.
+/// A file in a volume may itself be an image of UBI, and a block may be bad. So each distance of two headers in a row is tried, from the smallest, and
+/// counts when there is a sound header, or erased flash, at nine of ten of its multiples from the front of the image.
 pub(super) fn find(image: &[u8]) -> Result<usize, Error> {
-    let mut headers = (0..image.len()).step_by(ALIGN_BYTES).filter(|&at| is_header(&image[at..]));
-    let first = headers.next().ok_or(Error::NoUbi)?;
-    let mut has_other = false;
-    for other in headers.take(TRIES_MAX) {
-        has_other = true;
-        let bytes = other - first;
-        if first.is_multiple_of(bytes) && fits(image, bytes) {
-            return Ok(bytes);
+    let headers = (0..image.len()).step_by(ALIGN_BYTES).filter(|&at| is_header(&image[at..]));
+    let (mut first, mut last, mut distances) = (None, None, BTreeSet::new());
+    for at in headers {
+        first.get_or_insert(at);
+        distances.extend(last.replace(at).map(|before| at - before));
+        if distances.len() > TRIES_MAX {
+            distances.pop_last();
         }
     }
-    if has_other { Err(Error::NoGeometry) } else { Ok(image.len()) }
+    let first: usize = first.ok_or(Error::NoUbi)?;
+    if distances.is_empty() {
+        return Ok(image.len());
+    }
+    let fit = distances.into_iter().find(|&bytes| first.is_multiple_of(bytes) && fits(image, bytes));
+    fit.ok_or(Error::NoGeometry)
 }
 
 fn is_header(bytes: &[u8]) -> bool {

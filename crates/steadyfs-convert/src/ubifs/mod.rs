@@ -27,6 +27,8 @@ mod volume;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::mkfs_image;
 
 pub use node::Place;
 pub(crate) use node::crc;

@@ -4,6 +4,7 @@ use crate::fixture;
 use crate::tree::Limit;
 use crate::ubifs::{Error, is_ubifs, read};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Makes an image of a directory; `None` when the tool is missing.
@@ -37,7 +38,18 @@ fn every_kind_of_image_gives_the_directory_it_was_made_of() {
         let tree = read(&image, Limit::default()).unwrap_or_else(|error| panic!("{options}: {error}"));
         fixture::compare(&tree, root.path());
         let (root, on_disk) = (tree.inode(0), fs::symlink_metadata(root.path()).expect("is there"));
-        use std::os::unix::fs::MetadataExt;
         assert_eq!((u32::from(root.mode), root.uid, root.modified), (on_disk.mode() & 0o7777, on_disk.uid(), on_disk.mtime()));
     }
+}
+
+#[test]
+fn encrypted_volumes_are_refused() {
+    let root = tempfile::tempdir().expect("a directory");
+    fs::write(root.path().join("file"), "x").expect("writes");
+    let key = tempfile::NamedTempFile::new().expect("a file");
+    fs::write(key.path(), (0..64).collect::<Vec<u8>>()).expect("writes");
+    let key = key.path().to_str().expect("text");
+    let options = ["-m", "2048", "-e", "126976", "-c", "50", "-K", key, "-b", "0123456789abcdef", "-C", "AES-256-XTS"];
+    let Some(image) = image(root.path(), &options) else { return };
+    assert_eq!(read(&image, Limit::default()), Err(Error::Encrypted));
 }
