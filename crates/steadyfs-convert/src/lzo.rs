@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn harmful_streams_are_refused_without_panic() {
         let mut random = fastrand::Rng::with_seed(8);
-        let data: Vec<u8> = (0..5000u32).map(|at| (at * at >> 7) as u8).collect();
+        let data: Vec<u8> = (0..5000u32).map(|at| ((at * at) >> 7) as u8).collect();
         let sound = lzokay_native::compress(&data).expect("packs");
         for _ in 0..20_000 {
             let mut packed = sound.clone();

@@ -106,7 +106,7 @@ fn log_node(volume: &Volume<'_>, node: &Node<'_>, buds: &mut BTreeMap<u32, Bud>)
     }
     let [block, offset, head] = [24, 28, 32].map(|at| u32_at(node.bytes, at));
     let is_within = (volume.main..volume.block_count()).contains(&block) && offset as usize <= volume.block_bytes();
-    if !is_within || offset % 8 != 0 {
+    if !is_within || !offset.is_multiple_of(8) {
         return bad("refers to what lies outside the main area");
     }
     match buds.get(&block) {

@@ -49,6 +49,16 @@ const PAD_BYTES_MAX: usize = 28;
 /// In a group, and not its last node.
 pub(super) const IN_GROUP: u8 = 1;
 
+/// Bytes of a node of a type at most.
+pub(super) fn bytes_max(kind: u8) -> usize {
+    match kind {
+        INODE => 160 + BLOCK_BYTES,
+        DATA => 48 + BLOCK_BYTES,
+        NAME | ATTRIBUTE => 56 + 256,
+        _ => usize::MAX,
+    }
+}
+
 /// Where a node stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {

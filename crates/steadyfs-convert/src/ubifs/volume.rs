@@ -55,7 +55,7 @@ impl<'a> Volume<'a> {
         check("the format of keys", head[27].into(), |format| format == 0, "0")?;
         check("the version that can read it", u32_at(head, 124).into(), |version| version == 0, "0")?;
         check("the version of the format", u32_at(head, 80).into(), |version| version >= 4, "4 or more")?;
-        let is_size = |bytes: u64| (1024..=1 << 30).contains(&bytes) && bytes % 8 == 0;
+        let is_size = |bytes: u64| (1024..=1 << 30).contains(&bytes) && bytes.is_multiple_of(8);
         let block_bytes =
             check("the size of a logical erase block", u32_at(head, 36).into(), is_size, "a multiple of 8 from 1 KiB to 1 GiB")?;
         let block_count = u32_at(head, 40);
@@ -98,12 +98,12 @@ impl<'a> Volume<'a> {
         content(self.image, self.block_bytes, block)
     }
 
-    /// The node at a place, if it is sound, of that type and of that length.
+    /// The node at a place, if it is sound, of that type and of that length, and no longer than its type may be: many may refer to one.
     pub fn node(&self, place: Place, kind: u8) -> Option<Node<'a>> {
         let block = self.block(place.block);
         // The length is looked at first, so that none but the bytes it promises are summed.
         let node_bytes = block.get(place.offset as usize..)?.get(16..20).map(|bytes| u32_at(bytes, 0))?;
-        if node_bytes != place.bytes {
+        if node_bytes != place.bytes || node_bytes as usize > node::bytes_max(kind) {
             return None;
         }
         Node::at(place.block, block, place.offset as usize).filter(|node| node.kind == kind)

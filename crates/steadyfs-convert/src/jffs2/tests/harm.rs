@@ -48,7 +48,7 @@ fn damaged_images_are_read_or_refused_in_bounded_time() {
     for index in 0..12 {
         fs::write(root.path().join(format!("d/{index}")), "text ".repeat(index * 200)).expect("writes");
     }
-    fs::write(root.path().join("noise"), (0..9000u32).map(|at| (at * at >> 9) as u8).collect::<Vec<_>>()).expect("writes");
+    fs::write(root.path().join("noise"), (0..9000u32).map(|at| ((at * at) >> 9) as u8).collect::<Vec<_>>()).expect("writes");
     let limit = Limit { bytes: 300_000, inodes: 40 };
     let started = Instant::now();
     for (order, options) in [(Order::Little, ["-l", "-n", "-m", "priority"]), (Order::Big, ["-b", "-n", "-X", "lzo"])] {
