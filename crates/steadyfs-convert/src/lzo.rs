@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn what_was_packed_comes_back() {
         let mut random = fastrand::Rng::with_seed(7);
-        for round in 0..300usize {
+        for round in 0..100usize {
             let letters = 1 + round % 40;
             let mut data: Vec<u8> = (0..random.usize(1..60_000)).map(|_| random.usize(0..letters) as u8).collect();
             let (from, to) = (random.usize(0..data.len()), random.usize(0..data.len()));

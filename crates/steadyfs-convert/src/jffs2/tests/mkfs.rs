@@ -1,8 +1,9 @@
 //! Images of mkfs.jffs2, compared with the directory they were made of.
 
 use crate::fixture;
-use crate::jffs2::{is_jffs2, read};
+use crate::jffs2::{is_jffs2, read, scan};
 use crate::tree::{Kind, Limit};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -30,13 +31,17 @@ fn every_kind_of_image_gives_the_directory_it_was_made_of() {
         "-l -s 0x1000 -e 0x20000 -p0x1000000",
         "-l -s 0x4000 -e 0x40000 -m size",
     ];
+    let mut compressors = BTreeSet::new();
     for options in all {
         let words: Vec<&str> = options.split(' ').collect();
         let Some(image) = image(root.path(), &words) else { return };
         assert!(is_jffs2(&image), "{options}");
         let tree = read(&image, Limit::default()).unwrap_or_else(|error| panic!("{options}: {error}"));
         fixture::compare(&tree, root.path());
+        let nodes = scan::scan(&image).expect("nodes");
+        compressors.extend(nodes.inodes.values().flatten().map(|node| node.compressor));
     }
+    assert!(compressors.is_superset(&[0, 2, 6, 7].into()), "none, rtime, zlib and lzo are tried: {compressors:?}");
 }
 
 #[test]
