@@ -4,8 +4,16 @@
 //! [`Limit`], because an image may be made to do harm.
 
 pub mod cramfs;
+mod device;
+#[cfg(test)]
+mod fixture;
+pub mod jffs2;
+mod lzo;
+mod path;
 pub mod squashfs;
 pub mod tree;
+pub mod ubi;
+pub mod ubifs;
 pub mod verity;
 
 pub use tree::{Inode, InodeIndex, Kind, Limit, Tree, TreeError};

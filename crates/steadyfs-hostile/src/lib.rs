@@ -16,11 +16,13 @@
 //! | [`disk`] | everything that a file system above a disk does |
 //! | [`operations`] | calls on a new volume, compared with an oracle |
 //! | [`packed`] | compressed files with hostile entries and chunks |
+//! | [`foreign`] | read-only images and those of other file systems |
 //! | [`inputs`] | what is handed to the tools |
 
 pub mod choices;
 pub mod disk;
 pub mod exercise;
+pub mod foreign;
 pub mod image;
 pub mod inputs;
 pub mod kind;
@@ -64,7 +66,7 @@ const fn target(name: &'static str, run: fn(&[u8]), input_bytes: usize) -> Targe
 }
 
 /// All targets.
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 25] = [
     target("mount_arbitrary", mount_arbitrary, 1000),
     target("mount_mutated", mount_mutated, 200),
     target("disk_arbitrary", disk_arbitrary, 1000),
@@ -85,6 +87,11 @@ pub const TARGETS: [Target; 20] = [
     target("parse_image", inputs::image, 40),
     target("packed_block", packed::block, 200),
     target("packed_file", packed::file, 120),
+    target("foreign_squash", foreign::squash, 60),
+    target("foreign_cramfs", foreign::cram, 60),
+    target("foreign_tree", foreign::convert, 60),
+    target("foreign_sealed", foreign::sealed, 60),
+    target("foreign_lzo", foreign::lzo_block, 200),
 ];
 
 /// Runs an input through a target.

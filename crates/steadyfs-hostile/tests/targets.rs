@@ -77,3 +77,10 @@ fn hostile_blocks_and_compressed_files_give_errors_only() {
     random_inputs("packed_block", 4000);
     random_inputs("packed_file", 2000);
 }
+
+#[test]
+fn images_of_others_give_errors_only() {
+    for target in TARGETS.iter().filter(|target| target.name.starts_with("foreign_")) {
+        random_inputs(target.name, 4000);
+    }
+}

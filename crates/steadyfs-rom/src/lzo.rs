@@ -44,7 +44,7 @@ pub fn decode(stored: &[u8], content: &mut [u8]) -> Option<usize> {
                 let pair = state.pair()?;
                 let distance = END + (usize::from(code & 8) << 11) + usize::from(pair >> 2);
                 if distance == END {
-                    return (state.from == stored.len()).then_some(state.to);
+                    return (length == 3 && pair & 3 == 0 && state.from == stored.len()).then_some(state.to);
                 }
                 (distance, length, pair as u8 & 3)
             }
@@ -76,8 +76,11 @@ impl State<'_, '_> {
     /// The literals that a block may begin with.
     fn first(&mut self) -> Option<Before> {
         let code = *self.stored.first()?;
-        if code < 18 {
-            return Some(Before::Match);
+        match code {
+            // The second version of the format, which no file system uses.
+            17 if self.stored.len() >= 5 => return None,
+            0..=17 => return Some(Before::Match),
+            _ => {}
         }
         self.from = 1;
         let count = usize::from(code) - 17;

@@ -1,0 +1,114 @@
+//! The content of an inode, from its parts.
+
+use super::node::InodeNode;
+use super::unpack::{self, Fault};
+use std::collections::BTreeMap;
+
+/// A node whose content is not to be had, and why.
+pub(super) struct BadNode {
+    pub at: usize,
+    pub expected_bytes: u32,
+    pub fault: Fault,
+}
+
+/// The newest of an inode's parts, which says its mode, owner, time and size. Of two with one version it is the later.
+pub(super) fn newest<'a, 'n>(parts: &'n [InodeNode<'a>]) -> Option<&'n InodeNode<'a>> {
+    parts.iter().max_by_key(|part| part.version)
+}
+
+/// Unpacks what one node holds.
+///
+/// # Errors
+/// [`BadNode`] when it does not unpack.
+pub(super) fn unpack(part: &InodeNode<'_>) -> Result<Vec<u8>, BadNode> {
+    unpack::unpack(part).map_err(|fault| BadNode { at: part.at, expected_bytes: part.unpacked_bytes, fault })
+}
+
+/// Makes the bytes of a file: of each byte the newest part that has it, zeros where there is none. The caller has checked that `size_bytes` is
+/// within its limit.
+///
+/// The parts are gone over from the newest back, and a part is only unpacked when something of it is still seen. So the work is bounded however
+/// many parts claim the same bytes.
+///
+/// # Errors
+/// [`BadNode`] when a part of which something is seen does not unpack.
+pub(super) fn assemble(parts: &[InodeNode<'_>], size_bytes: u32) -> Result<Vec<u8>, BadNode> {
+    let mut by_age: Vec<(usize, &InodeNode<'_>)> = parts.iter().enumerate().collect();
+    by_age.sort_by_key(|&(index, part)| std::cmp::Reverse((part.version, index)));
+    let mut bytes = vec![0; size_bytes as usize];
+    let mut covered = Covered::default();
+    for (_, part) in by_age {
+        let end = u64::from(part.offset) + u64::from(part.unpacked_bytes);
+        let gaps = covered.cover(part.offset, end.min(u64::from(size_bytes)) as u32);
+        if gaps.is_empty() || unpack::is_hole(part) {
+            continue;
+        }
+        let content = unpack(part)?;
+        for (from, to) in gaps {
+            let within = (from - part.offset) as usize..(to - part.offset) as usize;
+            bytes[from as usize..to as usize].copy_from_slice(&content[within]);
+        }
+    }
+    Ok(bytes)
+}
+
+/// Ranges of a file that are settled: the end of each by its begin, with room between any two.
+#[derive(Default)]
+struct Covered(BTreeMap<u32, u32>);
+
+impl Covered {
+    /// Settles a range, and says which of its bytes were not settled before.
+    fn cover(&mut self, from: u32, to: u32) -> Vec<(u32, u32)> {
+        if from >= to {
+            return Vec::new();
+        }
+        let mut whole = (from, to);
+        let mut touched = Vec::new();
+        // The ranges lie apart, so going back from the last that begins within reach, the first that ends before it ends the search.
+        for (&begin, &end) in self.0.range(..=to).rev() {
+            if end < from {
+                break;
+            }
+            touched.push((begin, end));
+        }
+        let (mut gaps, mut at) = (Vec::new(), from);
+        for &(begin, end) in touched.iter().rev() {
+            if begin > at {
+                gaps.push((at, begin));
+            }
+            at = at.max(end);
+            whole = (whole.0.min(begin), whole.1.max(end));
+            self.0.remove(&begin);
+        }
+        if at < to {
+            gaps.push((at, to));
+        }
+        self.0.insert(whole.0, whole.1);
+        gaps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_byte_is_settled_once() {
+        let mut random = fastrand::Rng::with_seed(3);
+        for _ in 0..200 {
+            let (mut covered, mut seen) = (Covered::default(), [false; 100]);
+            for _ in 0..40 {
+                let (from, to) = (random.u32(0..100), random.u32(0..=100));
+                let mut new = [false; 100];
+                for (begin, end) in covered.cover(from, to) {
+                    new[begin as usize..end as usize].fill(true);
+                }
+                for at in 0..100 {
+                    let is_asked = (from as usize..to as usize).contains(&at);
+                    assert_eq!(new[at], is_asked && !seen[at]);
+                    seen[at] |= is_asked;
+                }
+            }
+        }
+    }
+}

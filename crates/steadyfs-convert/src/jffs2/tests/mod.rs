@@ -1,0 +1,4 @@
+mod harm;
+mod maker;
+mod mkfs;
+mod versions;

@@ -1,0 +1,46 @@
+//! How large a physical erase block is. No header says it: it is the distance between headers.
+
+use super::Error;
+use super::header::{ERASE_MAGIC, EraseHeader, HEADER_BYTES};
+use std::collections::BTreeSet;
+
+/// Distances that are tried at most, from the smallest.
+const TRIES_MAX: usize = 64;
+
+/// Headers stand at multiples of this, in bytes.
+const ALIGN_BYTES: usize = 64;
+
+/// Finds the size of a physical erase block in bytes.
+///
+/// A file in a volume may itself be an image of UBI, and a block may be bad. So each distance of two headers in a row is tried, from the smallest, and
+/// counts when there is a sound header, or erased flash, at nine of ten of its multiples from the front of the image.
+pub(super) fn find(image: &[u8]) -> Result<usize, Error> {
+    let headers = (0..image.len()).step_by(ALIGN_BYTES).filter(|&at| is_header(&image[at..]));
+    let (mut first, mut last, mut distances) = (None, None, BTreeSet::new());
+    for at in headers {
+        first.get_or_insert(at);
+        distances.extend(last.replace(at).map(|before| at - before));
+        if distances.len() > TRIES_MAX {
+            distances.pop_last();
+        }
+    }
+    let first: usize = first.ok_or(Error::NoUbi)?;
+    if distances.is_empty() {
+        return Ok(image.len());
+    }
+    let fit = distances.into_iter().find(|&bytes| first.is_multiple_of(bytes) && fits(image, bytes));
+    fit.ok_or(Error::NoGeometry)
+}
+
+fn is_header(bytes: &[u8]) -> bool {
+    bytes.starts_with(ERASE_MAGIC) && EraseHeader::parse(bytes).is_some()
+}
+
+fn fits(image: &[u8], block_bytes: usize) -> bool {
+    let count = image.len().div_ceil(block_bytes);
+    let right = image.chunks(block_bytes).filter(|block| {
+        let is_erased = block.iter().take(HEADER_BYTES).all(|&byte| byte == 0xff);
+        is_erased || is_header(block)
+    });
+    right.count() * 10 >= count * 9
+}

@@ -1,0 +1,198 @@
+//! UBI images, taken apart: the layer under UBIFS, which gives volumes of logical erase blocks.
+//!
+//! An image of ubinize and a dump of a whole MTD partition without out-of-band bytes are the same: a row of physical erase blocks, each with a header
+//! that says where the other header and the data stand, and a header that says to which volume and place the data belong. Of two blocks for one place
+//! the newer counts, unless it is a copy that was not finished.
+//!
+//! - [`header`] takes the headers apart;
+//! - [`geometry`] finds how large a physical erase block is, which no header says;
+//! - [`table`] reads names and kinds of the volumes.
+//!
+//! Source: drivers/mtd/ubi/ubi-media.h of Linux.
+
+mod geometry;
+mod header;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+use header::{LAYOUT, VolumeHeader};
+use std::collections::BTreeMap;
+use table::Record;
+use thiserror::Error;
+
+/// A volume.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Volume {
+    /// Its number.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+    /// Whether its content was written at once and is summed; else it is one to which a file system writes.
+    pub is_static: bool,
+    /// Whether an update of it was begun and not finished: its content is not to be trusted.
+    pub is_update_cut: bool,
+    /// Bytes of one of its logical erase blocks.
+    pub block_bytes: usize,
+    /// Its content. Logical erase blocks that are not there are filled with 0xff.
+    pub bytes: Vec<u8>,
+}
+
+/// Why an image is not read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no header of UBI in it.
+    #[error("no header of UBI is in these bytes; expected `UBI#` and a right checksum at the begin of an erase block")]
+    NoUbi,
+    /// The distance between headers does not tell how large an erase block is.
+    #[error("the headers of UBI do not stand at equal distances: this is no image, or a dump with out-of-band bytes")]
+    NoGeometry,
+    /// The table of volumes is missing.
+    #[error("no sound table of volumes is in the image; expected one in each of the two blocks of the layout volume")]
+    NoTable,
+    /// An internal volume says that who does not know it must not read the image.
+    #[error("the internal volume {0:#x} is not known and may not be passed over")]
+    UnknownVolume(u32),
+    /// A place in a volume lies behind the end of the device.
+    #[error("volume {id} has a logical erase block {block}; expected less than {count}, as many as the image has")]
+    Place {
+        /// The volume.
+        id: u32,
+        /// The logical erase block.
+        block: u32,
+        /// Physical erase blocks in the image.
+        count: usize,
+    },
+    /// The volumes together have more logical erase blocks than the image has physical ones.
+    #[error("the volumes have more logical erase blocks than the {0} of the image")]
+    TooLarge(usize),
+    /// A static volume is damaged.
+    #[error("volume {id}: logical erase block {block} is missing or its checksum is wrong")]
+    Damaged {
+        /// The volume.
+        id: u32,
+        /// The logical erase block.
+        block: u32,
+    },
+}
+
+/// A physical erase block that belongs to a volume.
+#[derive(Clone, Copy)]
+struct Block<'a> {
+    header: VolumeHeader,
+    /// From the begin of the data to the end of the block.
+    data: &'a [u8],
+}
+
+/// The best physical erase block for each volume and place.
+type Blocks<'a> = BTreeMap<u32, BTreeMap<u32, Block<'a>>>;
+
+/// Whether these bytes begin as a UBI image: with the magic of an erase block's header.
+pub fn is_ubi(image: &[u8]) -> bool {
+    image.starts_with(header::ERASE_MAGIC)
+}
+
+/// Takes the volumes out of an image, by their numbers.
+///
+/// They need about as much memory as the image.
+///
+/// # Errors
+/// [`Error`] of each kind.
+pub fn volumes(image: &[u8]) -> Result<Vec<Volume>, Error> {
+    let physical_bytes = geometry::find(image)?;
+    let count = image.len().div_ceil(physical_bytes);
+    let mut blocks = blocks(image, physical_bytes)?;
+    let layout = blocks.remove(&LAYOUT).unwrap_or_default();
+    let records = layout.values().find_map(|block| table::parse(block.data)).ok_or(Error::NoTable)?;
+    let mut count_left = count;
+    let mut volumes = Vec::new();
+    for record in records {
+        let of_volume = blocks.remove(&record.id).unwrap_or_default();
+        let last = of_volume.keys().next_back().copied();
+        if let Some(block) = last.filter(|&last| last as usize >= count) {
+            return Err(Error::Place { id: record.id, block, count });
+        }
+        let used = last.map_or(0, |last| last as usize + 1);
+        count_left = count_left.checked_sub(used).ok_or(Error::TooLarge(count))?;
+        volumes.push(volume(record, &of_volume)?);
+    }
+    Ok(volumes)
+}
+
+/// Goes over the physical erase blocks and keeps the best for each volume and place.
+fn blocks(image: &[u8], physical_bytes: usize) -> Result<Blocks<'_>, Error> {
+    let mut blocks = Blocks::new();
+    for physical in image.chunks(physical_bytes) {
+        let Some(block) = block(physical) else { continue };
+        let VolumeHeader { volume, block: place, .. } = block.header;
+        if header::is_internal(volume) && volume != LAYOUT {
+            if block.header.must_be_known() {
+                return Err(Error::UnknownVolume(volume));
+            }
+            continue;
+        }
+        let of_volume = blocks.entry(volume).or_default();
+        match of_volume.get(&place) {
+            Some(known) if !is_better(&block, known) => {}
+            _ => drop(of_volume.insert(place, block)),
+        }
+    }
+    Ok(blocks)
+}
+
+/// The block in a physical erase block, when both of its headers are sound. Others are erased, bad, or were not finished.
+fn block(physical: &[u8]) -> Option<Block<'_>> {
+    let erase = header::EraseHeader::parse(physical)?;
+    let header = VolumeHeader::parse(physical.get(erase.volume_header..)?)?;
+    Some(Block { header, data: physical.get(erase.data..)? })
+}
+
+/// Whether a block counts before another of its place: the newer, but for a copy that was not finished.
+fn is_better(block: &Block<'_>, other: &Block<'_>) -> bool {
+    let is_newer = block.header.sequence > other.header.sequence;
+    let (newer, older) = if is_newer { (block, other) } else { (other, block) };
+    let is_cut = newer.header.is_copy && !newer.is_whole() && older.header.sequence != newer.header.sequence;
+    is_newer != is_cut
+}
+
+impl Block<'_> {
+    /// Whether the data has the checksum that the header gives.
+    fn is_whole(&self) -> bool {
+        let data = self.data.get(..self.header.data_bytes as usize);
+        data.is_some_and(|data| header::crc(data) == self.header.data_crc)
+    }
+}
+
+/// Puts the content of a volume together.
+fn volume(record: Record, blocks: &BTreeMap<u32, Block<'_>>) -> Result<Volume, Error> {
+    let room = blocks.values().map(|block| block.data.len()).max().unwrap_or(0);
+    let block_bytes = room.saturating_sub(record.pad_bytes as usize);
+    let bytes = if record.is_static { fixed(record.id, blocks)? } else { dynamic(blocks, block_bytes) };
+    let Record { id, name, is_static, is_update_cut, .. } = record;
+    Ok(Volume { id, name, is_static, is_update_cut, block_bytes, bytes })
+}
+
+/// Content of a volume to which a file system writes: block by block, erased bytes where there is none.
+fn dynamic(blocks: &BTreeMap<u32, Block<'_>>, block_bytes: usize) -> Vec<u8> {
+    let count = blocks.keys().next_back().map_or(0, |&last| last as usize + 1);
+    let mut bytes = vec![0xff; count * block_bytes];
+    for (&place, block) in blocks {
+        let data = &block.data[..block.data.len().min(block_bytes)];
+        let from = place as usize * block_bytes;
+        bytes[from..from + data.len()].copy_from_slice(data);
+    }
+    bytes
+}
+
+/// Content of a static volume: of each block as many bytes as its header says, all of which are summed.
+fn fixed(id: u32, blocks: &BTreeMap<u32, Block<'_>>) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let count = blocks.values().next().map_or(0, |block| block.header.used_blocks);
+    for place in 0..count {
+        let block = blocks.get(&place).filter(|block| block.is_whole()).ok_or(Error::Damaged { id, block: place })?;
+        bytes.extend_from_slice(&block.data[..block.header.data_bytes as usize]);
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,76 @@
+//! The index: a B+tree of keys, which says where the node of each key stands.
+
+use super::Error;
+use super::node::{ATTRIBUTE, DATA, INDEX, INODE, Key, NAME, NameNode, Node, Place, u16_at, u32_at};
+use super::state::State;
+use super::volume::Volume;
+
+/// Bytes of an index node in front of its branches.
+const HEAD_BYTES: usize = 28;
+/// Bytes of a branch without a hash.
+const BRANCH_BYTES: usize = 20;
+
+/// A node of the index whose length fits its branches.
+struct IndexNode<'a> {
+    level: u16,
+    branches: &'a [u8],
+    branch_bytes: usize,
+}
+
+/// Walks the index of the last commit.
+///
+/// A node is one level below the one that refers to it, and all of them have no more bytes than the volume: so a walk ends, whatever refers to what.
+pub(super) fn walk<'a>(volume: &Volume<'a>) -> Result<State<'a>, Error> {
+    let mut state = State::default();
+    let mut waiting = vec![(volume.master.root, None)];
+    let mut bytes_left = volume.bytes();
+    while let Some((place, level)) = waiting.pop() {
+        let node = node(volume, place)?;
+        let bad = |what| Error::Index { place, what };
+        bytes_left = bytes_left.checked_sub(place.bytes as usize).ok_or_else(|| bad("is referred to more than once"))?;
+        if level.is_some_and(|level| node.level != level) {
+            return Err(bad("has another level than the one above it says"));
+        }
+        for branch in node.branches.chunks_exact(node.branch_bytes) {
+            let (below, key) = branch_at(branch);
+            match node.level.checked_sub(1) {
+                Some(level) => waiting.push((below, Some(level))),
+                None => leaf(volume, &mut state, below, key)?,
+            }
+        }
+    }
+    Ok(state)
+}
+
+fn branch_at(branch: &[u8]) -> (Place, Key) {
+    let place = Place { block: u32_at(branch, 0), offset: u32_at(branch, 4), bytes: u32_at(branch, 8) };
+    (place, Key::parse(&branch[12..20]))
+}
+
+/// The node of the index at a place. Branches have a hash behind their key when the volume is authenticated; the length tells.
+fn node<'a>(volume: &Volume<'a>, place: Place) -> Result<IndexNode<'a>, Error> {
+    let node = volume.node(place, INDEX).ok_or(Error::Node { place, kind: INDEX })?;
+    let bad = |what| Error::Index { place, what };
+    let (head, branches) = node.bytes.split_at_checked(HEAD_BYTES).ok_or_else(|| bad("is too short"))?;
+    let count = usize::from(u16_at(head, 24));
+    if count == 0 || !branches.len().is_multiple_of(count) || branches.len() / count < BRANCH_BYTES {
+        return Err(bad("has a length that does not fit its branches"));
+    }
+    Ok(IndexNode { level: u16_at(head, 26), branches, branch_bytes: branches.len() / count })
+}
+
+/// Takes what a branch of the lowest level refers to. Names are read now, because two of them may have one key.
+fn leaf<'a>(volume: &Volume<'a>, state: &mut State<'a>, place: Place, key: Key) -> Result<(), Error> {
+    match key.kind {
+        INODE => drop(state.inodes.insert(key.inode, place)),
+        DATA => drop(state.blocks.insert((key.inode, key.rest), place)),
+        NAME | ATTRIBUTE => {
+            let node: Option<Node<'a>> = volume.node(place, key.kind).filter(|node| node.key() == Some(key));
+            let name = node.as_ref().and_then(NameNode::parse).ok_or(Error::Node { place, kind: key.kind })?;
+            let names = if key.kind == NAME { &mut state.names } else { &mut state.attributes };
+            State::name(names, name.inode, name.name, name.target);
+        }
+        _ => return Err(Error::Index { place, what: "has a key of an unknown type" }),
+    }
+    Ok(())
+}
