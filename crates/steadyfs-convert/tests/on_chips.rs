@@ -88,6 +88,33 @@ fn an_image_is_read_around_bad_blocks() {
     }
 }
 
+/// What was made for no chip in particular, and written by a programmer that skips bad blocks.
+#[test]
+fn an_image_that_lists_no_blocks_goes_by_the_marks() {
+    for seed in 0..20 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let tree = tree(&mut rng, 20);
+        let blank = Nand::with_geometry(GEOMETRY, NandTiming::ROUND, 1);
+        let mut memory = vec![0; Install::memory_bytes(&blank, 0)];
+        let mut install = Install::begin(blank, &mut memory).expect("room");
+        install.push(&image(&tree)).expect("room");
+        let mut master = install.finish_by_marks().expect("room");
+        let mut flash = chip(&mut rng);
+        let good: Vec<_> = (0..GEOMETRY.block_count).filter(|&block| !flash.is_bad(block).expect("a mark")).collect();
+        let mut page = vec![0; 512];
+        let mut tag = [0; 16];
+        for (from, to) in (0..).zip(good) {
+            for index in 0..GEOMETRY.pages_per_block {
+                master.read(from * GEOMETRY.pages_per_block + index, &mut page, &mut tag).expect("a page");
+                if page.iter().any(|&byte| byte != 0xFF) {
+                    flash.program(to * GEOMETRY.pages_per_block + index, &page, &tag).expect("a good block");
+                }
+            }
+        }
+        there(flash, &tree).expect("an image");
+    }
+}
+
 #[test]
 fn blocks_that_fail_while_an_image_is_written_are_left_out() {
     for seed in 0..60 {

@@ -91,13 +91,26 @@ impl<'m, F: Flash> Install<'m, F> {
     ///
     /// # Errors
     /// As [`begin`](Self::begin); [`Failure::BadBlock`] where no header could be written: begin again then.
-    pub fn finish(mut self) -> Result<F, Error> {
+    pub fn finish(self) -> Result<F, Error> {
+        self.end(true)
+    }
+
+    /// Ends as [`finish`](Self::finish), and lets the marks of the chip say which blocks are bad, in place of a list: for an image of a chip that is written to others by
+    /// a programmer that skips their bad blocks.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn finish_by_marks(self) -> Result<F, Error> {
+        self.end(false)
+    }
+
+    fn end(mut self, is_listed: bool) -> Result<F, Error> {
         if self.filled > 0 {
             self.page[self.filled..].fill(0xFF);
             self.program()?;
         }
-        let list = &self.list[..4 * self.bad_count];
-        if !header::emit(self.page, self.bytes, Some(list), |bytes| self.flash.checksum(bytes, 0)) {
+        let list = is_listed.then_some(&self.list[..4 * self.bad_count]);
+        if !header::emit(self.page, self.bytes, list, |bytes| self.flash.checksum(bytes, 0)) {
             return Err(Error::TooManyBadBlocks);
         }
         let pages_per_block = self.flash.geometry().pages_per_block;
