@@ -1,4 +1,5 @@
-//! A SteadyFS volume as a Linux file system, through FUSE; a [disk](steadyfs::disk::Disk) as the one file of a directory.
+//! A SteadyFS volume as a Linux file system, through FUSE; a [disk](steadyfs::disk::Disk) as the one file of a directory; a tree of files that another
+//! format holds, to read.
 //!
 //! ```text
 //!   kernel ── requests ──► Bridge ── jobs ──► Volume ── calls ──► steadyfs::FileSystem
@@ -12,6 +13,7 @@
 //! | `reply` | answers |
 //! | `volume` | what each request does to the volume |
 //! | `disk` | the same of a disk |
+//! | `tree` | what is told of a tree in memory |
 //! | `upkeep` | what happens without a request: timed commits, idle work |
 //! | `options` | how a volume is mounted |
 //! | `errno` | errors of the volume as error numbers |
@@ -94,8 +96,9 @@ mod errno;
 mod mount;
 mod options;
 mod reply;
+mod tree;
 mod upkeep;
 mod volume;
 
-pub use mount::{Background, Failure, Refusal, check_mountpoint, mount, mount_disk, spawn, spawn_disk};
+pub use mount::{Background, Failure, Refusal, check_mountpoint, mount, mount_disk, mount_tree, spawn, spawn_disk};
 pub use options::Options;

@@ -14,7 +14,7 @@ mod tests;
 
 pub(crate) use bridge::DiskBridge;
 
-use crate::mount::Served;
+use crate::mount::Kept;
 use crate::options::Options;
 use crate::upkeep::{Timer, Upkeep};
 use crate::volume::Node;
@@ -193,7 +193,7 @@ impl<'v, 'm, F: Flash> DiskVolume<'v, 'm, F> {
     }
 }
 
-impl<'v, 'm, F: Flash> Served for DiskVolume<'v, 'm, F> {
+impl<'v, 'm, F: Flash> Kept for DiskVolume<'v, 'm, F> {
     type Store = Sectors<'v, 'm, F>;
 
     fn upkeep(&mut self) -> (&mut Timer, &mut Self::Store) {

@@ -14,11 +14,12 @@ pub use background::{Background, spawn, spawn_disk};
 pub use failure::Failure;
 pub(crate) use message::Message;
 pub use place::{Refusal, check_mountpoint};
-pub(crate) use serve::Served;
+pub(crate) use serve::{Kept, Served};
 
 use crate::bridge::Bridge;
 use crate::disk::{DiskBridge, DiskVolume};
 use crate::options::Options;
+use crate::tree::{TreeBridge, TreeServed};
 use crate::volume::Volume;
 use ours::Ours;
 use serve::{OnSignals, serve};
@@ -26,6 +27,7 @@ use std::path::Path;
 use steadyfs::FileSystem;
 use steadyfs::disk::Disk;
 use steadyfs::media::Flash;
+use steadyfs_convert::Tree;
 
 /// Mounts a volume on a directory and serves it until it is unmounted (`umount`, `fusermount3 -u`) or a signal says so.
 ///
@@ -53,6 +55,15 @@ pub fn mount<F: Flash + 'static>(fs: &mut FileSystem<'_, F>, mountpoint: &Path, 
 /// Those of [`mount`].
 pub fn mount_disk<F: Flash + 'static>(disk: &mut Disk<'_, F>, mountpoint: &Path, options: &Options) -> Result<(), Failure> {
     serve_disk(disk, mountpoint, options, OnSignals::Unmount, |_| {})
+}
+
+/// Mounts a tree of files, of an image of any format, on a directory, and serves it as [`mount`] serves a file system. Nothing can be changed.
+///
+/// # Errors
+/// Those of [`mount`].
+pub fn mount_tree(tree: Tree, mountpoint: &Path, options: &Options) -> Result<(), Failure> {
+    let options = Options { read_only: true, ..options.clone() };
+    serve(&mut TreeServed, |_| TreeBridge::new(tree), mountpoint, &options, OnSignals::Unmount, |_| {})
 }
 
 fn serve_files<F: Flash + 'static>(

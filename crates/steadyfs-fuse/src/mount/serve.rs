@@ -13,17 +13,56 @@ use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// A volume that jobs are done on, in the thread of the caller.
+/// What jobs are done on, in the thread of the caller.
 pub(crate) trait Served {
+    /// How long there is nothing to do without a request; `None`: for ever.
+    fn wait(&mut self, now: Instant) -> Option<Duration>;
+
+    /// Does what is to be done without a request.
+    fn rest(&mut self, now: Instant);
+
+    /// Makes everything durable that was done so far, because the end is near.
+    fn commit(&mut self);
+
+    /// Closes what the kernel did not: it gives up open files when it is told to unmount at once.
+    fn close_all(&mut self);
+}
+
+/// A volume, which has commits that are timed, and idle work.
+pub(crate) trait Kept {
     type Store: Upkeep;
 
     /// What happens without a request, and to what.
     fn upkeep(&mut self) -> (&mut Timer, &mut Self::Store);
 
-    /// Closes what the kernel did not: it gives up open files when it is told to unmount at once.
+    /// As [`Served::close_all`].
     fn close_all(&mut self);
+}
+
+impl<K: Kept> Served for K {
+    fn wait(&mut self, now: Instant) -> Option<Duration> {
+        let (timer, store) = self.upkeep();
+        timer.wait(store, now)
+    }
+
+    fn rest(&mut self, now: Instant) {
+        let (timer, store) = self.upkeep();
+        timer.rest(store, now);
+    }
+
+    /// What cannot be committed now is tried again when the volume is unmounted, which tells of it.
+    fn commit(&mut self) {
+        let (_, store) = self.upkeep();
+        if store.has_changes() {
+            let _ = store.commit();
+        }
+    }
+
+    fn close_all(&mut self) {
+        Kept::close_all(self);
+    }
 }
 
 /// Whether the caller of [`serve`] wants signals to unmount.
@@ -91,24 +130,16 @@ fn start<B: Filesystem, J: Send + 'static>(
 /// Does what the kernel asks for, timed commits and idle work, until the file system is unmounted; `false` when told to stop before that.
 fn work<S: Served, J: FnOnce(&mut S)>(served: &mut S, messages: &Receiver<Message<J>>) -> bool {
     loop {
-        let (timer, store) = served.upkeep();
-        let message = match timer.wait(store, Instant::now()) {
+        let message = match served.wait(Instant::now()) {
             Some(wait) => messages.recv_timeout(wait),
             None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         match message {
             Ok(Message::Job(job)) => job(served),
-            Ok(Message::Commit) => commit(store),
+            Ok(Message::Commit) => served.commit(),
             Ok(Message::Unmounted) | Err(RecvTimeoutError::Disconnected) => return true,
             Ok(Message::Stop) => return false,
-            Err(RecvTimeoutError::Timeout) => timer.rest(store, Instant::now()),
+            Err(RecvTimeoutError::Timeout) => served.rest(Instant::now()),
         }
-    }
-}
-
-/// Commits what waits, because the end is near. What cannot be committed now is tried again when the volume is unmounted, which tells of it.
-fn commit(store: &mut impl Upkeep) {
-    if store.has_changes() {
-        let _ = store.commit();
     }
 }

@@ -32,7 +32,7 @@ pub(crate) use listing::Listed;
 pub(crate) use nodes::Node;
 pub(crate) use permissions::{Change, Creator};
 
-use crate::mount::Served;
+use crate::mount::Kept;
 use crate::options::Options;
 use crate::upkeep::Timer;
 use handles::Handles;
@@ -62,7 +62,7 @@ impl<'v, 'm, F: Flash> Volume<'v, 'm, F> {
     }
 }
 
-impl<'v, 'm, F: Flash> Served for Volume<'v, 'm, F> {
+impl<'v, 'm, F: Flash> Kept for Volume<'v, 'm, F> {
     type Store = Changes<'v, 'm, F>;
 
     fn upkeep(&mut self) -> (&mut Timer, &mut Self::Store) {

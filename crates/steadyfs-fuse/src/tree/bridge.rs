@@ -1,0 +1,99 @@
+//! Requests of the kernel, answered from a tree.
+
+use super::View;
+use crate::reply::{attr, empty, entry};
+use fuser::{
+    AccessFlags, Errno, FileHandle, FileType, Filesystem, INodeNo, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory,
+    ReplyEmpty, ReplyEntry, ReplyStatfs, ReplyXattr, Request,
+};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use steadyfs_convert::Tree;
+
+/// The kernel's end of a tree.
+pub(crate) struct TreeBridge(View);
+
+impl TreeBridge {
+    pub fn new(tree: Tree) -> Self {
+        Self(View::new(tree))
+    }
+}
+
+/// Answers with bytes, or with how many there are where no room was given.
+fn bytes(reply: ReplyXattr, size: u32, result: Result<&[u8], Errno>) {
+    match result {
+        Ok(value) if size == 0 => reply.size(value.len() as u32),
+        Ok(value) if value.len() > size as usize => reply.error(Errno::ERANGE),
+        Ok(value) => reply.data(value),
+        Err(error) => reply.error(error),
+    }
+}
+
+impl Filesystem for TreeBridge {
+    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        entry(reply, self.0.lookup(parent, name.as_bytes()));
+    }
+
+    fn getattr(&self, _: &Request, number: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        attr(reply, self.0.stat(number));
+    }
+
+    fn readlink(&self, _: &Request, number: INodeNo, reply: ReplyData) {
+        match self.0.target(number) {
+            Ok(target) => reply.data(target),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn read(
+        &self,
+        _: &Request,
+        number: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        size: u32,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        match self.0.read(number, offset, size) {
+            Ok(data) => reply.data(data),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn readdir(&self, _: &Request, number: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectory) {
+        let dots = [(number, FileType::Directory, &b"."[..]), (INodeNo::ROOT, FileType::Directory, b"..")];
+        let skipped = (offset as usize).saturating_sub(dots.len());
+        let entries = match self.0.entries(number, skipped) {
+            Ok(entries) => entries.map(|(name, number, kind)| (number, kind, name)),
+            Err(error) => return reply.error(error),
+        };
+        let all = dots.into_iter().skip(offset as usize).chain(entries);
+        for (next, (number, kind, name)) in (offset + 1..).zip(all) {
+            if reply.add(number, next, kind, OsStr::from_bytes(name)) {
+                break;
+            }
+        }
+        reply.ok();
+    }
+
+    fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
+        let (blocks, inodes) = self.0.totals();
+        reply.statfs(blocks, 0, 0, inodes, 0, 512, 255, 512);
+    }
+
+    fn getxattr(&self, _: &Request, number: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {
+        bytes(reply, size, self.0.attribute(number, name.as_bytes()));
+    }
+
+    fn listxattr(&self, _: &Request, number: INodeNo, size: u32, reply: ReplyXattr) {
+        let names = self.0.attributes(number);
+        bytes(reply, size, names.as_deref().map_err(|&error| error));
+    }
+
+    fn access(&self, _: &Request, number: INodeNo, _: AccessFlags, reply: ReplyEmpty) {
+        // The kernel checks permissions itself; what is left is whether the file is there.
+        empty(reply, self.0.stat(number).map(drop));
+    }
+}
